@@ -3,14 +3,9 @@
 #ifndef HPX_STRESS_H
 #define HPX_STRESS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../unit/cmocka_all.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 /* HPX_STRESS=N in the environment multiplies the length of a test. */
 static inline uint64_t stress_times(uint64_t n)

@@ -184,28 +184,24 @@ static void run(enum how how)
     hpx_aggregator_fini(&w.a);
 }
 
-static void aggregator_accounts_for_every_dropped_event(void **state)
+TEST(aggregator_accounts_for_every_dropped_event)
 {
-    (void)state;
     run(DROP);
 }
 
-static void aggregator_loses_nothing_of_producers_that_wait(void **state)
+TEST(aggregator_loses_nothing_of_producers_that_wait)
 {
-    (void)state;
     run(WAIT);
     assert_int_equal(w.totals.dropped, 0);
 }
 
-static void aggregator_accounts_for_both_kinds_in_one_ring(void **state)
+TEST(aggregator_accounts_for_both_kinds_in_one_ring)
 {
-    (void)state;
     run(MIXED);
 }
 
-static void stopped_aggregator_costs_waiters_their_bound_and_is_counted(void **state)
+TEST(stopped_aggregator_costs_waiters_their_bound_and_is_counted)
 {
-    (void)state;
     begin(WAIT, 1, 40);
     w.a.wait_ns = 1000000;
     run_workers(); /* ends: nobody drains, each wait is bounded */
@@ -227,9 +223,8 @@ static void *close_when_somebody_waits(void *arg)
     return NULL;
 }
 
-static void closed_gate_ends_every_wait(void **state)
+TEST(closed_gate_ends_every_wait)
 {
-    (void)state;
     pthread_t thread;
     begin(WAIT, 1, 100);
     w.a.wait_ns = UINT64_MAX / 4; /* the bound is not what ends it */
@@ -241,14 +236,4 @@ static void closed_gate_ends_every_wait(void **state)
     hpx_aggregator_fini(&w.a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aggregator_accounts_for_every_dropped_event),
-        cmocka_unit_test(aggregator_loses_nothing_of_producers_that_wait),
-        cmocka_unit_test(aggregator_accounts_for_both_kinds_in_one_ring),
-        cmocka_unit_test(stopped_aggregator_costs_waiters_their_bound_and_is_counted),
-        cmocka_unit_test(closed_gate_ends_every_wait),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

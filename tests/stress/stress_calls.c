@@ -373,20 +373,18 @@ static void run(unsigned workers, uint64_t steps, bool lossy, bool from_ticks)
     finish();
 }
 
-static void calls_of_one_thread_are_seen_as_they_are(void **state)
+TEST(calls_of_one_thread_are_seen_as_they_are)
 {
-    (void)state;
     run(1, stress_times(1500000), false, false);
 }
 
-static void calls_of_four_threads_are_seen_as_they_are(void **state)
+TEST(calls_of_four_threads_are_seen_as_they_are)
 {
-    (void)state;
     run(4, stress_times(400000), false, false);
     assert_int_equal(w.tab.lost_events, 0);
 }
 
-static void calls_lost_by_impatient_threads_are_known(void **state)
+TEST(calls_lost_by_impatient_threads_are_known)
 {
     uint64_t true_calls = 0, counted = 0, lost = 0;
     (void)state;
@@ -403,29 +401,22 @@ static void calls_lost_by_impatient_threads_are_known(void **state)
     assert_int_equal(counted + w.tab.lost_calls, true_calls);
 }
 
-static void ticks_of_three_threads_are_all_somewhere(void **state)
+TEST(ticks_of_three_threads_are_all_somewhere)
 {
-    (void)state;
     run(3, stress_times(1000000), false, true);
     assert_true(w.tab.ticks > 0);
     assert_int_equal(w.tab.lost_events, 0);
 }
 
-static void ticks_among_lost_calls_are_all_somewhere(void **state)
+TEST(ticks_among_lost_calls_are_all_somewhere)
 {
-    (void)state;
     run(2, stress_times(1000000), true, true);
     assert_true(w.tab.ticks > 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_one_thread_are_seen_as_they_are),  cmocka_unit_test(calls_of_four_threads_are_seen_as_they_are),
-        cmocka_unit_test(calls_lost_by_impatient_threads_are_known), cmocka_unit_test(ticks_of_three_threads_are_all_somewhere),
-        cmocka_unit_test(ticks_among_lost_calls_are_all_somewhere),
-    };
     struct sigaction on = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &on, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

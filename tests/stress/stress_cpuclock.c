@@ -130,27 +130,21 @@ static void run_all(uint64_t rounds)
     (void)pthread_barrier_destroy(&last);
 }
 
-static void cpuclock_holds_on_four_threads_under_signals(void **state)
+TEST(cpuclock_holds_on_four_threads_under_signals)
 {
-    (void)state;
     hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, NULL);
     print_message("%s %s\n", hpx_cpuclock_name(), hpx_cpuclock_reason());
     run_all(stress_times(3000));
 }
 
-static void cpuclock_by_calls_holds_too(void **state)
+TEST(cpuclock_by_calls_holds_too)
 {
-    (void)state;
     hpx_cpuclock_setup(HPX_CPUCLOCK_CALLS, NULL);
     run_all(stress_times(300));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpuclock_holds_on_four_threads_under_signals),
-        cmocka_unit_test(cpuclock_by_calls_holds_too),
-    };
     (void)sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART}, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

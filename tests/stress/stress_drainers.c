@@ -339,30 +339,19 @@ static void run(uint64_t steps, unsigned carriers, unsigned limit, bool by_load)
     finish();
 }
 
-static void threads_given_to_and_fro_lose_nothing(void **state)
+TEST(threads_given_to_and_fro_lose_nothing)
 {
-    (void)state;
     run(stress_times(2000000), 0, 4, false);
 }
 
-static void threads_moved_by_the_balance_lose_nothing(void **state)
+TEST(threads_moved_by_the_balance_lose_nothing)
 {
-    (void)state;
     run(stress_times(2000000), 0, 3, true);
 }
 
-static void carriers_given_before_their_first_switch_lose_nothing(void **state)
+TEST(carriers_given_before_their_first_switch_lose_nothing)
 {
-    (void)state;
     run(stress_times(600000), 4, 3, false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_given_to_and_fro_lose_nothing),
-        cmocka_unit_test(threads_moved_by_the_balance_lose_nothing),
-        cmocka_unit_test(carriers_given_before_their_first_switch_lose_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

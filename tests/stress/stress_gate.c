@@ -130,9 +130,8 @@ static void finish(uint64_t rounds)
     free(payload);
 }
 
-static void gate_close_leaves_nobody_inside(void **state)
+TEST(gate_close_leaves_nobody_inside)
 {
-    (void)state;
     pthread_t guest;
     uint64_t rounds = stress_times(300), before_last = 0;
     begin(callbacks);
@@ -148,9 +147,8 @@ static void gate_close_leaves_nobody_inside(void **state)
     finish(rounds);
 }
 
-static void gate_own_close_leaves_nobody_inside(void **state)
+TEST(gate_own_close_leaves_nobody_inside)
 {
-    (void)state;
     uint64_t rounds = stress_times(300), before_last = 0, late = 0;
     /* so that a round does not take a grace period of the kernel */
     (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -169,11 +167,4 @@ static void gate_own_close_leaves_nobody_inside(void **state)
     assert_int_equal(late, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gate_close_leaves_nobody_inside),
-        cmocka_unit_test(gate_own_close_leaves_nobody_inside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -36,9 +36,8 @@ static void *send_all(void *arg)
     return NULL;
 }
 
-static void lane_keeps_the_order_of_each_sender_and_loses_no_wake(void **state)
+TEST(lane_keeps_the_order_of_each_sender_and_loses_no_wake)
 {
-    (void)state;
     static struct hpx_lane lane;
     static struct sender senders[SENDERS];
     pthread_t threads[SENDERS];
@@ -96,9 +95,8 @@ static void *send_one_by_one(void *arg)
     return NULL;
 }
 
-static void lane_wakes_a_receiver_that_has_nothing_else_to_do(void **state)
+TEST(lane_wakes_a_receiver_that_has_nothing_else_to_do)
 {
-    (void)state;
     pthread_t thread;
     uint64_t n = stress_times(2000), received = 0;
     assert_int_equal(hpx_lane_init(&one_lane), 0);
@@ -119,11 +117,4 @@ static void lane_wakes_a_receiver_that_has_nothing_else_to_do(void **state)
     hpx_lane_fini(&one_lane);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lane_keeps_the_order_of_each_sender_and_loses_no_wake),
-        cmocka_unit_test(lane_wakes_a_receiver_that_has_nothing_else_to_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

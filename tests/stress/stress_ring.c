@@ -145,36 +145,25 @@ static void run(uint32_t size, uint64_t at, bool wait)
     hpx_ring_fini(&r.ring);
 }
 
-static void ring_keeps_count_and_order_when_it_drops(void **state)
+TEST(ring_keeps_count_and_order_when_it_drops)
 {
-    (void)state;
     for (uint32_t size = HPX_RING_MIN; size <= HPX_RING_MIN * 16; size *= 2) {
         run(size, 0, false);
     }
 }
 
-static void ring_keeps_count_and_order_when_the_producer_waits(void **state)
+TEST(ring_keeps_count_and_order_when_the_producer_waits)
 {
-    (void)state;
     for (uint32_t size = HPX_RING_MIN; size <= HPX_RING_MIN * 16; size *= 2) {
         run(size, 0, true);
     }
 }
 
-static void ring_keeps_count_and_order_near_the_end_of_places_and_positions(void **state)
+TEST(ring_keeps_count_and_order_near_the_end_of_places_and_positions)
 {
-    (void)state;
     run(HPX_RING_MIN, HPX_RING_MIN - 16, true);
     run(HPX_RING_MIN, UINT64_MAX - 15, true);
     run(HPX_RING_MIN, UINT64_MAX - (uint64_t)100 * HPX_RING_MIN + 1, true);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ring_keeps_count_and_order_when_it_drops),
-        cmocka_unit_test(ring_keeps_count_and_order_when_the_producer_waits),
-        cmocka_unit_test(ring_keeps_count_and_order_near_the_end_of_places_and_positions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

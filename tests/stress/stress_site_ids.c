@@ -150,7 +150,7 @@ static void check_classes(void)
     assert_int_equal(after - before, CLASSES * THREADS);
 }
 
-static void each_key_has_one_id_and_all_frees_are_counted(void **state)
+TEST(each_key_has_one_id_and_all_frees_are_counted)
 {
     pthread_t workers[THREADS], freeing, reading;
     (void)state;
@@ -174,10 +174,4 @@ static void each_key_has_one_id_and_all_frees_are_counted(void **state)
     hpx_site_ids_fini(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_key_has_one_id_and_all_frees_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

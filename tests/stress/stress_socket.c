@@ -294,9 +294,8 @@ static int listen_on_loopback(char *name, size_t n)
     return fd;
 }
 
-static void a_thousand_connections_to_a_peer_of_every_kind(void **state)
+TEST(a_thousand_connections_to_a_peer_of_every_kind)
 {
-    (void)state;
     static struct peer peer;
     struct hpx_out_socket_ops ops = hpx_out_socket_system;
     struct hpx_err err;
@@ -350,8 +349,4 @@ static void a_thousand_connections_to_a_peer_of_every_kind(void **state)
     hpx_out_socket_destroy(sock);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_thousand_connections_to_a_peer_of_every_kind)};
-    return cmocka_run_group_tests_name("stress_socket", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -90,9 +90,8 @@ static void add(struct world *w, uint64_t *seed)
     }
 }
 
-static void what_is_added_is_sent_or_dropped(void **state)
+TEST(what_is_added_is_sent_or_dropped)
 {
-    (void)state;
     static struct world w;
     struct hpx_err err;
     char folder[] = "/tmp/hpx_stress_XXXXXX";
@@ -125,8 +124,4 @@ static void what_is_added_is_sent_or_dropped(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_added_is_sent_or_dropped)};
-    return cmocka_run_group_tests_name("stress_spool", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

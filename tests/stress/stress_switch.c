@@ -205,7 +205,7 @@ static void finish(void)
     hpx_calltab_fini(&w.tab);
 }
 
-static void calls_of_wandering_stacks_are_counted_once_with_their_own_time(void **state)
+TEST(calls_of_wandering_stacks_are_counted_once_with_their_own_time)
 {
     pthread_t threads[CARRIERS];
     (void)state;
@@ -221,10 +221,4 @@ static void calls_of_wandering_stacks_are_counted_once_with_their_own_time(void 
     finish();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_wandering_stacks_are_counted_once_with_their_own_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

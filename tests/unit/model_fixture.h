@@ -34,8 +34,6 @@ struct fx_frame {
 /* cfg: only the choices; may be NULL (lines on). f->m is NULL without memory. */
 void fx_begin(struct fx *f, const struct hpx_model_config *cfg);
 void fx_end(struct fx *f);
-/* A test with a model of its own in *state; config as in fx_begin. */
-#define FX_TEST(test, config) cmocka_unit_test_prestate_setup_teardown(test, fx_setup, fx_teardown, (void *)(uintptr_t)(config))
 int fx_setup(void **state);
 int fx_teardown(void **state);
 

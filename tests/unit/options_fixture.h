@@ -3,21 +3,17 @@
 #ifndef HPX_OPTIONS_FIXTURE_H
 #define HPX_OPTIONS_FIXTURE_H
 
+#include "cmocka_all.h"
 #include "options.h"
 #include "options_table.h"
 
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct hpx_options o;
 static struct hpx_err err;

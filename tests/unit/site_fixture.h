@@ -31,8 +31,6 @@ static int end(void **state)
     return 0;
 }
 
-#define SITE_TEST(test) cmocka_unit_test_teardown(test, end)
-
 /* The id of the n-th site, HPX_SITE_NONE without memory. */
 static uint32_t id_of(uint32_t n)
 {

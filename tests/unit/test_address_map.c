@@ -46,17 +46,15 @@ static int clear(void **state)
     return 0;
 }
 
-static void an_empty_map_has_no_key(void **state)
+TEST(an_empty_map_has_no_key, NULL, clear)
 {
-    (void)state;
     assert_null(hpx_address_map_find(&map, 8));
     hpx_address_map_fini(&map);
     assert_null(hpx_address_map_find(&map, 8));
 }
 
-static void a_key_that_is_put_twice_keeps_its_entry_and_value(void **state)
+TEST(a_key_that_is_put_twice_keeps_its_entry_and_value, NULL, clear)
 {
-    (void)state;
     struct hpx_address_entry *e = hpx_address_map_put(&map, 8);
     assert_non_null(e);
     assert_int_equal(e->value, 0);
@@ -68,7 +66,7 @@ static void a_key_that_is_put_twice_keeps_its_entry_and_value(void **state)
     assert_null(hpx_address_map_find(&map, 16));
 }
 
-static void every_word_but_zero_can_be_a_key(void **state)
+TEST(every_word_but_zero_can_be_a_key, NULL, clear)
 {
     static const uint64_t keys[] = {1, 2, 3, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
     (void)state;
@@ -82,9 +80,8 @@ static void every_word_but_zero_can_be_a_key(void **state)
     }
 }
 
-static void a_map_that_grows_keeps_all_values(void **state)
+TEST(a_map_that_grows_keeps_all_values, NULL, clear)
 {
-    (void)state;
     put_all(0, 1);
     uint64_t first = map.room;
     put_all(1, MANY);
@@ -104,7 +101,7 @@ static uint64_t hash(uint64_t k)
 }
 
 /* Keys whose place is the last one of the table: their row goes on at its beginning. */
-static void keys_that_collide_are_told_apart(void **state)
+TEST(keys_that_collide_are_told_apart, NULL, clear)
 {
     uint64_t keys[64], n = 0;
     (void)state;
@@ -127,9 +124,8 @@ static void keys_that_collide_are_told_apart(void **state)
     }
 }
 
-static void without_memory_there_is_no_first_entry(void **state)
+TEST(without_memory_there_is_no_first_entry, NULL, clear)
 {
-    (void)state;
     memory_fail_maps(1);
     assert_null(hpx_address_map_put(&map, 8));
     assert_null(hpx_address_map_find(&map, 8));
@@ -138,7 +134,7 @@ static void without_memory_there_is_no_first_entry(void **state)
     check_all(100);
 }
 
-static void a_map_that_cannot_grow_keeps_what_it_has(void **state)
+TEST(a_map_that_cannot_grow_keeps_what_it_has, NULL, clear)
 {
     uint64_t n = 0;
     (void)state;
@@ -164,16 +160,4 @@ static void a_map_that_cannot_grow_keeps_what_it_has(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(an_empty_map_has_no_key, clear),
-        cmocka_unit_test_teardown(a_key_that_is_put_twice_keeps_its_entry_and_value, clear),
-        cmocka_unit_test_teardown(every_word_but_zero_can_be_a_key, clear),
-        cmocka_unit_test_teardown(a_map_that_grows_keeps_all_values, clear),
-        cmocka_unit_test_teardown(keys_that_collide_are_told_apart, clear),
-        cmocka_unit_test_teardown(without_memory_there_is_no_first_entry, clear),
-        cmocka_unit_test_teardown(a_map_that_cannot_grow_keeps_what_it_has, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -199,9 +199,8 @@ static void meddle(enum what what, unsigned starts)
     }
 }
 
-static void an_adopted_thread_ends(void **unused)
+TEST(an_adopted_thread_ends)
 {
-    (void)unused;
     for (unsigned ways = 0; ways < 8; ways++) {
         start_older();
         fx.mapped = ways & 1;
@@ -216,34 +215,29 @@ static void an_adopted_thread_ends(void **unused)
     }
 }
 
-static void a_thread_that_finds_itself_meanwhile_finds_a_complete_state(void **unused)
+TEST(a_thread_that_finds_itself_meanwhile_finds_a_complete_state)
 {
-    (void)unused;
     meddle(FINDS, 1);
 }
 
-static void a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all(void **unused)
+TEST(a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all)
 {
-    (void)unused;
     meddle(ENDS, 0);
 }
 
-static void a_thread_that_begins_meanwhile_is_announced_once(void **unused)
+TEST(a_thread_that_begins_meanwhile_is_announced_once)
 {
-    (void)unused;
     meddle(BEGINS, 1);
 }
 
-static void a_thread_that_begins_and_ends_meanwhile_is_announced_once(void **unused)
+TEST(a_thread_that_begins_and_ends_meanwhile_is_announced_once)
 {
-    (void)unused;
     meddle(BEGINS_AND_ENDS, 1);
 }
 
 /* Its ring is not given away. */
-static void the_state_of_a_thread_that_ends_in_its_handler_does_not_retire(void **unused)
+TEST(the_state_of_a_thread_that_ends_in_its_handler_does_not_retire)
 {
-    (void)unused;
     unsigned abandoned = 0;
     for (unsigned at = 1, calls = at; at <= calls; at++) {
         start_older();
@@ -261,9 +255,8 @@ static void the_state_of_a_thread_that_ends_in_its_handler_does_not_retire(void 
 }
 
 /* The native thread has the same kernel id, of course. */
-static void a_thread_that_ends_and_begins_as_another_one_lives(void **unused)
+TEST(a_thread_that_ends_and_begins_as_another_one_lives)
 {
-    (void)unused;
     for (unsigned at = 1, calls = at; at <= calls; at++) {
         start_older();
         fx.mapped = true;
@@ -284,10 +277,10 @@ static void a_thread_that_ends_and_begins_as_another_one_lives(void **unused)
     }
 }
 
-static void a_thread_that_ends_without_memory_when_it_is_published_ends(void **unused)
+TEST(a_thread_that_ends_without_memory_when_it_is_published_ends)
 {
     unsigned published = 0;
-    (void)unused;
+    (void)state;
     for (unsigned at = 1, calls = at; at <= calls; at++) {
         start_older();
         fx.mapped = true;
@@ -309,9 +302,8 @@ static void a_thread_that_ends_without_memory_when_it_is_published_ends(void **u
     assert_int_not_equal(published, 0);
 }
 
-static void a_thread_that_is_not_adopted_for_lack_of_memory_is_counted(void **unused)
+TEST(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted)
 {
-    (void)unused;
     start_older();
     fx.mapped = fx.no_refs = true;
     run(0);
@@ -323,18 +315,4 @@ static void a_thread_that_is_not_adopted_for_lack_of_memory_is_counted(void **un
     stop_older();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_adopted_thread_ends),
-        cmocka_unit_test(a_thread_that_finds_itself_meanwhile_finds_a_complete_state),
-        cmocka_unit_test(a_thread_that_ends_meanwhile_is_announced_with_its_end_or_not_at_all),
-        cmocka_unit_test(a_thread_that_begins_meanwhile_is_announced_once),
-        cmocka_unit_test(a_thread_that_begins_and_ends_meanwhile_is_announced_once),
-        cmocka_unit_test(the_state_of_a_thread_that_ends_in_its_handler_does_not_retire),
-        cmocka_unit_test(a_thread_that_ends_and_begins_as_another_one_lives),
-        cmocka_unit_test(a_thread_that_ends_without_memory_when_it_is_published_ends),
-        cmocka_unit_test(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

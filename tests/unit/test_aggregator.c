@@ -127,9 +127,8 @@ static void post(void)
     hpx_lane_post(&w.a.control, hpx_msg_new(1, sizeof(struct hpx_msg)), false);
 }
 
-static void pass_applies_messages_before_events(void **state)
+TEST(pass_applies_messages_before_events, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, '1', 16));
     assert_true(push(&thread, '2', 32));
@@ -142,9 +141,8 @@ static void pass_applies_messages_before_events(void **state)
     assert_int_equal(w.a.bytes, 48);
 }
 
-static void pass_drains_both_sides_of_the_wrap(void **state)
+TEST(pass_drains_both_sides_of_the_wrap, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     for (int i = 0; i < 5; i++) {
         assert_true(push(&thread, '-', 720));
@@ -157,9 +155,8 @@ static void pass_drains_both_sides_of_the_wrap(void **state)
     assert_string_equal(calls(), "12e");
 }
 
-static void retired_thread_is_drained_and_given_back(void **state)
+TEST(retired_thread_is_drained_and_given_back, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, '1', 16));
     hpx_registry_retire(&thread);
@@ -174,9 +171,8 @@ static void push_and_retire(void)
     hpx_registry_retire(&thread);
 }
 
-static void thread_that_retires_during_a_pass_stays_for_the_next(void **state)
+TEST(thread_that_retires_during_a_pass_stays_for_the_next, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, '1', 16));
     post();
@@ -196,9 +192,8 @@ static uint64_t sink_tail(void *ctx, struct hpx_thread *t)
     return said_tail;
 }
 
-static void pass_drains_as_far_as_the_sink_says_until_a_thread_retires(void **state)
+TEST(pass_drains_as_far_as_the_sink_says_until_a_thread_retires, begin, end)
 {
-    (void)state;
     w.a.sink.tail = sink_tail;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, 'a', 16));
@@ -215,9 +210,8 @@ static void pass_drains_as_far_as_the_sink_says_until_a_thread_retires(void **st
     assert_string_equal(calls(), "cge");
 }
 
-static void pass_without_room_for_a_thread_takes_it_later(void **state)
+TEST(pass_without_room_for_a_thread_takes_it_later, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_true(push(&thread, '1', 16));
     memory_refuse();
@@ -235,9 +229,8 @@ static void count_threads(void *ctx, struct hpx_thread *t)
     ++*(int *)ctx;
 }
 
-static void each_visits_live_threads(void **state)
+TEST(each_visits_live_threads, begin, end)
 {
-    (void)state;
     static struct hpx_thread many[200];
     for (size_t i = 0; i < HPX_ARRAY_LEN(many); i++) {
         attach(&many[i], HPX_RING_MIN);
@@ -258,17 +251,15 @@ static void each_visits_live_threads(void **state)
     assert_int_equal(gone, 200);
 }
 
-static void fini_gives_back_threads_that_no_pass_has_seen(void **state)
+TEST(fini_gives_back_threads_that_no_pass_has_seen, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     hpx_aggregator_fini(&w.a);
     assert_string_equal(calls(), "g");
 }
 
-static void reserve_or_drop_counts_the_weight_of_what_it_drops(void **state)
+TEST(reserve_or_drop_counts_the_weight_of_what_it_drops, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     for (int i = 0; i < 8; i++) {
         assert_true(push(&thread, '1', 512));
@@ -285,9 +276,8 @@ static uint32_t wakes(void)
     return hpx_wake_value(&w.a.control.wake);
 }
 
-static void reserve_wakes_above_half_and_then_at_each_quarter(void **state)
+TEST(reserve_wakes_above_half_and_then_at_each_quarter, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     uint32_t before = wakes();
     for (uint32_t i = 0; i < HPX_RING_MIN / 2 / 16; i++) {
@@ -304,9 +294,8 @@ static void reserve_wakes_above_half_and_then_at_each_quarter(void **state)
     assert_int_equal(wakes(), before + 2);
 }
 
-static void reserve_does_not_wake_while_the_aggregator_keeps_up(void **state)
+TEST(reserve_does_not_wake_while_the_aggregator_keeps_up, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     uint32_t before = wakes();
     for (int i = 0; i < 1000; i++) {
@@ -323,9 +312,8 @@ static void fill(void)
     }
 }
 
-static void reserve_or_wait_with_a_closed_gate_gives_up_at_once(void **state)
+TEST(reserve_or_wait_with_a_closed_gate_gives_up_at_once, begin, end)
 {
-    (void)state;
     struct hpx_gate g = {0};
     fill();
     w.a.wait_ns = UINT64_MAX / 2; /* a wait would never end */
@@ -333,9 +321,8 @@ static void reserve_or_wait_with_a_closed_gate_gives_up_at_once(void **state)
     assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 1);
 }
 
-static void reserve_or_wait_gives_up_after_its_bound(void **state)
+TEST(reserve_or_wait_gives_up_after_its_bound, begin, end)
 {
-    (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
     fill();
@@ -348,9 +335,8 @@ static void reserve_or_wait_gives_up_after_its_bound(void **state)
     assert_int_equal(atomic_load(&w.a.waiters), 0);
 }
 
-static void reserve_or_wait_finds_space_when_the_aggregator_runs(void **state)
+TEST(reserve_or_wait_finds_space_when_the_aggregator_runs, begin, end)
 {
-    (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
     fill();
@@ -386,9 +372,8 @@ static bool look_around(void)
     return false;
 }
 
-static void aggregator_thread_has_a_name_an_id_and_all_signals_blocked(void **state)
+TEST(aggregator_thread_has_a_name_an_id_and_all_signals_blocked, begin, end)
 {
-    (void)state;
     sigset_t none, after;
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
@@ -409,9 +394,8 @@ static void aggregator_thread_has_a_name_an_id_and_all_signals_blocked(void **st
     sem_destroy(&seen.ready);
 }
 
-static void start_without_a_thread_says_so(void **state)
+TEST(start_without_a_thread_says_so, begin, end)
 {
-    (void)state;
     static struct hpx_err err;
     refuse_thread = true;
     int rc = hpx_aggregator_start(&w.a, &err);
@@ -422,9 +406,8 @@ static void start_without_a_thread_says_so(void **state)
     hpx_aggregator_stop(&w.a);
 }
 
-static void stop_drains_what_was_posted_before(void **state)
+TEST(stop_drains_what_was_posted_before, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     for (int i = 0; i < 100; i++) {
@@ -451,9 +434,8 @@ static bool push_one(void)
     return false;
 }
 
-static void stop_ends_although_producers_go_on(void **state)
+TEST(stop_ends_although_producers_go_on, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     push_one();
     w.in_pass_end = push_one;
@@ -467,18 +449,16 @@ static bool ask_again(void)
     return w.a.passes < 10;
 }
 
-static void pass_end_gets_another_pass_when_it_asks(void **state)
+TEST(pass_end_gets_another_pass_when_it_asks, begin, end)
 {
-    (void)state;
     w.in_pass_end = ask_again;
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     hpx_aggregator_stop(&w.a);
     assert_true(w.a.passes >= 10);
 }
 
-static void all_that_is_a_held_ones_is_the_holders(void **state)
+TEST(all_that_is_a_held_ones_is_the_holders, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     for (int i = 0; i < 1000; i++) {
@@ -497,9 +477,8 @@ static void all_that_is_a_held_ones_is_the_holders(void **state)
     assert_int_equal(w.a.bytes, 1000 * 32);
 }
 
-static void stop_ends_one_that_is_held_or_asked_to_be(void **state)
+TEST(stop_ends_one_that_is_held_or_asked_to_be, begin, end)
 {
-    (void)state;
     attach(&thread, HPX_RING_MIN);
     for (int i = 0; i < 200; i++) {
         assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
@@ -531,9 +510,8 @@ static bool crowd_and_announce_sixth(void)
     return announce_sixth();
 }
 
-static void sleep_doubles_to_100_ms_while_nothing_comes(void **state)
+TEST(sleep_doubles_to_100_ms_while_nothing_comes, begin, end)
 {
-    (void)state;
     sem_init(&seen.ready, 0, 0);
     w.in_pass_end = announce_sixth;
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
@@ -544,9 +522,8 @@ static void sleep_doubles_to_100_ms_while_nothing_comes(void **state)
     sem_destroy(&seen.ready);
 }
 
-static void sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full(void **state)
+TEST(sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full, begin, end)
 {
-    (void)state;
     sem_init(&seen.ready, 0, 0);
     attach(&thread, HPX_RING_MIN);
     w.in_pass_end = crowd_and_announce_sixth;
@@ -557,34 +534,4 @@ static void sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full(void **stat
     sem_destroy(&seen.ready);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(pass_applies_messages_before_events),
-        TEST(pass_drains_both_sides_of_the_wrap),
-        TEST(retired_thread_is_drained_and_given_back),
-        TEST(thread_that_retires_during_a_pass_stays_for_the_next),
-        TEST(pass_drains_as_far_as_the_sink_says_until_a_thread_retires),
-        TEST(pass_without_room_for_a_thread_takes_it_later),
-        TEST(each_visits_live_threads),
-        TEST(fini_gives_back_threads_that_no_pass_has_seen),
-        TEST(reserve_or_drop_counts_the_weight_of_what_it_drops),
-        TEST(reserve_wakes_above_half_and_then_at_each_quarter),
-        TEST(reserve_does_not_wake_while_the_aggregator_keeps_up),
-        TEST(reserve_or_wait_with_a_closed_gate_gives_up_at_once),
-        TEST(reserve_or_wait_gives_up_after_its_bound),
-        TEST(reserve_or_wait_finds_space_when_the_aggregator_runs),
-        TEST(aggregator_thread_has_a_name_an_id_and_all_signals_blocked),
-        TEST(start_without_a_thread_says_so),
-        TEST(stop_drains_what_was_posted_before),
-        TEST(stop_ends_although_producers_go_on),
-        TEST(pass_end_gets_another_pass_when_it_asks),
-        TEST(all_that_is_a_held_ones_is_the_holders),
-        TEST(stop_ends_one_that_is_held_or_asked_to_be),
-        TEST(sleep_doubles_to_100_ms_while_nothing_comes),
-        TEST(sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -78,9 +78,8 @@ static uint64_t total(const char *measure)
     return hpx_tree_column(&tree, measure, &c) ? tree.views[c.view].totals[c.measure] : 0;
 }
 
-static void rows_become_stacks_by_kind(void **state)
+TEST(rows_become_stacks_by_kind, setup, teardown)
 {
-    (void)state;
     row("cpu", STACK("main", "p.C.m"), 30);
     row("samples", STACK("main", "p.C.m"), 3);
     row("samples", STACK(NULL), 2);
@@ -99,9 +98,8 @@ static void rows_become_stacks_by_kind(void **state)
     assert_int_equal(hpx_tree_sample_at(&tree.views[HPX_VIEW_CPU], 0)->node, 0);
 }
 
-static void an_answer_in_single_bytes_is_the_same(void **state)
+TEST(an_answer_in_single_bytes_is_the_same, setup, teardown)
 {
-    (void)state;
     static char long_name[70000];
     memset(long_name, 'x', sizeof long_name - 1);
     row("cpu", STACK("main", long_name, "</script>\n"), 30);
@@ -115,9 +113,8 @@ static void an_answer_in_single_bytes_is_the_same(void **state)
     assert_int_equal(tree.nodes.len, 4);
 }
 
-static void an_answer_that_ends_early_is_told(void **state)
+TEST(an_answer_that_ends_early_is_told, setup, teardown)
 {
-    (void)state;
     row("cpu", STACK("main"), 30);
     for (size_t n = 1; n < len; n++) {
         struct hpx_answer a;
@@ -129,9 +126,8 @@ static void an_answer_that_ends_early_is_told(void **state)
     }
 }
 
-static void nonsense_is_told_and_nothing_of_it_kept(void **state)
+TEST(nonsense_is_told_and_nothing_of_it_kept, setup, teardown)
 {
-    (void)state;
     static const char *const all[] = {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", /* no number */
                                       "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",         /* beyond 64 bits */
                                       "\x81\x80\xC0\x01",                                 /* a kind of 3 MB */
@@ -149,9 +145,8 @@ static void nonsense_is_told_and_nothing_of_it_kept(void **state)
     }
 }
 
-static void kinds_without_room_are_told(void **state)
+TEST(kinds_without_room_are_told, setup, teardown)
 {
-    (void)state;
     char kind[16];
     for (int i = 0; i < HPX_TREE_VALUES + 2; i++) {
         (void)snprintf(kind, sizeof kind, "k%d", i);
@@ -179,9 +174,8 @@ static const char *rows_of(const char *url)
     return text_of;
 }
 
-static void words_become_literals(void **state)
+TEST(words_become_literals)
 {
-    (void)state;
     struct hpx_select s;
     assert_int_equal(hpx_select_parse(&s, "clickhouse:https://h:8443/x/db.t", 0, &err), 0);
     assert_string_equal(s.url, "https://h:8443/x/?wait_end_of_query=1");
@@ -195,18 +189,16 @@ static void words_become_literals(void **state)
     assert_non_null(strstr(rows_of(URL "t?from=-1h&to=1699999999"), "ts >= toDateTime(1699996400) AND ts < toDateTime(1699999999)"));
 }
 
-static void live_objects_are_those_of_the_last_profile_of_a_JVM(void **state)
+TEST(live_objects_are_those_of_the_last_profile_of_a_JVM)
 {
-    (void)state;
     assert_non_null(strstr(rows_of(URL "t?pid=1"), " UNION ALL "));
     assert_non_null(strstr(rows_of(URL "t?pid=1"),
                            "AND (profile, kind) GLOBAL IN (SELECT argMax(profile, ts), kind FROM `t` WHERE 1 AND pid IN (1) AND kind IN "
                            "('inuse_objects', 'inuse_space', 'heap_objects', 'heap_space') GROUP BY service, host, container, pid, kind)"));
 }
 
-static void what_is_no_question_is_refused(void **state)
+TEST(what_is_no_question_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"http://h/t",
                                       "clickhouse:h/t",
                                       "clickhouse:http://h",
@@ -231,9 +223,8 @@ static void what_is_no_question_is_refused(void **state)
     }
 }
 
-static void times_are_those_of_people_and_machines(void **state)
+TEST(times_are_those_of_people_and_machines)
 {
-    (void)state;
     assert_int_equal(setenv("TZ", "UTC-1", 1), 0);
     tzset();
     assert_int_equal(hpx_select_time("-90s", 1000), 910);
@@ -249,18 +240,4 @@ static void times_are_those_of_people_and_machines(void **state)
     assert_int_equal(hpx_select_time("2200-01-01", 10), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_become_stacks_by_kind, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_answer_in_single_bytes_is_the_same, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_answer_that_ends_early_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(nonsense_is_told_and_nothing_of_it_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(kinds_without_room_are_told, setup, teardown),
-        cmocka_unit_test(words_become_literals),
-        cmocka_unit_test(live_objects_are_those_of_the_last_profile_of_a_JVM),
-        cmocka_unit_test(what_is_no_question_is_refused),
-        cmocka_unit_test(times_are_those_of_people_and_machines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

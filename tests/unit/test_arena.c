@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-static void arena_contents_stay_where_they_were_put(void **state)
+TEST(arena_contents_stay_where_they_were_put)
 {
-    (void)state;
     struct hpx_arena a;
     enum { N = 20000 };
     static char *at[N];
@@ -28,9 +27,8 @@ static void arena_contents_stay_where_they_were_put(void **state)
     assert_int_equal(a.bytes, 0);
 }
 
-static void arena_aligns_as_asked(void **state)
+TEST(arena_aligns_as_asked)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     for (size_t align = 1; align <= 16; align *= 2) {
@@ -41,9 +39,8 @@ static void arena_aligns_as_asked(void **state)
     hpx_arena_fini(&a);
 }
 
-static void arena_large_request_leaves_the_open_chunk_in_use(void **state)
+TEST(arena_large_request_leaves_the_open_chunk_in_use)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     char *first = hpx_arena_alloc(&a, 16, 16);
@@ -55,9 +52,8 @@ static void arena_large_request_leaves_the_open_chunk_in_use(void **state)
     hpx_arena_fini(&a);
 }
 
-static void arena_large_request_may_be_the_first(void **state)
+TEST(arena_large_request_may_be_the_first)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     char *large = hpx_arena_alloc(&a, 100000, 16), *small = hpx_arena_alloc(&a, 16, 16);
@@ -67,9 +63,8 @@ static void arena_large_request_may_be_the_first(void **state)
     hpx_arena_fini(&a);
 }
 
-static void arena_chunks_double_up_to_one_mebibyte(void **state)
+TEST(arena_chunks_double_up_to_one_mebibyte)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     size_t want = 16384;
@@ -85,9 +80,8 @@ static void arena_chunks_double_up_to_one_mebibyte(void **state)
     hpx_arena_fini(&a);
 }
 
-static void arena_of_zero_bytes_gives_a_pointer(void **state)
+TEST(arena_of_zero_bytes_gives_a_pointer)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     assert_non_null(hpx_arena_alloc(&a, 0, 8));
@@ -95,9 +89,8 @@ static void arena_of_zero_bytes_gives_a_pointer(void **state)
     hpx_arena_fini(&a);
 }
 
-static void arena_without_memory_stays_usable(void **state)
+TEST(arena_without_memory_stays_usable)
 {
-    (void)state;
     struct hpx_arena a;
     hpx_arena_init(&a);
     memory_refuse();
@@ -114,16 +107,4 @@ static void arena_without_memory_stays_usable(void **state)
     hpx_arena_fini(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_contents_stay_where_they_were_put),
-        cmocka_unit_test(arena_aligns_as_asked),
-        cmocka_unit_test(arena_large_request_leaves_the_open_chunk_in_use),
-        cmocka_unit_test(arena_large_request_may_be_the_first),
-        cmocka_unit_test(arena_chunks_double_up_to_one_mebibyte),
-        cmocka_unit_test(arena_of_zero_bytes_gives_a_pointer),
-        cmocka_unit_test(arena_without_memory_stays_usable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

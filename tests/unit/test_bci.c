@@ -2,9 +2,8 @@
 /* test_bci.c: what a rewritten class looks like: calls, handlers, frames, tables. The comparison (bci_compare.c) looks at every result. */
 #include "bci_check.h"
 
-static void calls_stand_at_the_entry_at_the_exit_and_in_the_handler(void **state)
+TEST(calls_stand_at_the_entry_at_the_exit_and_in_the_handler)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 1};
@@ -24,9 +23,8 @@ static void calls_stand_at_the_entry_at_the_exit_and_in_the_handler(void **state
     check_free(&k);
 }
 
-static void numbers_are_pushed_in_the_shortest_way(void **state)
+TEST(numbers_are_pushed_in_the_shortest_way)
 {
-    (void)state;
     static const uint32_t numbers[] = {0, 5, 6, 127, 128, 32767, 32768, 0x7FFFFFFE};
     static const uint32_t lengths[] = {1, 1, 2, 2, 3, 3, 2, 2};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -47,9 +45,8 @@ static void numbers_are_pushed_in_the_shortest_way(void **state)
     }
 }
 
-static void calls_can_be_named_and_can_take_no_number(void **state)
+TEST(calls_can_be_named_and_can_take_no_number)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     add_static(&c, "m", 0, 0, "00 b1");
@@ -69,9 +66,8 @@ static void calls_can_be_named_and_can_take_no_number(void **state)
     cf_free(&b);
 }
 
-static void the_entry_call_passes_the_object_where_there_is_one(void **state)
+TEST(the_entry_call_passes_the_object_where_there_is_one)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint16_t access;
@@ -126,9 +122,8 @@ static uint32_t from_40(void *ctx, uint32_t methods)
     return 40;
 }
 
-static void the_caller_chooses_methods_and_is_told_of_each(void **state)
+TEST(the_caller_chooses_methods_and_is_told_of_each)
 {
-    (void)state;
     struct cf_class c;
     struct told t = {.n = 0};
     cf_init(&c, 52);
@@ -178,9 +173,8 @@ static void the_caller_chooses_methods_and_is_told_of_each(void **state)
     cf_free(&source);
 }
 
-static void loops_and_new_at_0_do_not_enter_again(void **state)
+TEST(loops_and_new_at_0_do_not_enter_again)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 2};
@@ -202,9 +196,8 @@ static void loops_and_new_at_0_do_not_enter_again(void **state)
     check_free(&k);
 }
 
-static void returns_may_be_targets_and_leave_values_behind(void **state)
+TEST(returns_may_be_targets_and_leave_values_behind)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 3, .max_locals = 1};
@@ -221,9 +214,8 @@ static void returns_may_be_targets_and_leave_values_behind(void **state)
     check_free(&k);
 }
 
-static void dead_code_is_kept(void **state)
+TEST(dead_code_is_kept)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 48);
     add_static(&c, "dead", 1, 0, "b1 00 04 57 b1 00 00");
@@ -231,9 +223,8 @@ static void dead_code_is_kept(void **state)
     check_free(&k);
 }
 
-static void switches_are_padded_anew_at_every_alignment(void **state)
+TEST(switches_are_padded_anew_at_every_alignment)
 {
-    (void)state;
     static const uint32_t firsts[] = {0, 100, 1000}; /* entry calls of 4, 5 and 6 bytes */
     for (uint32_t shift = 0; shift < 12; shift++) {
         for (uint32_t lookup = 0; lookup < 2; lookup++) {
@@ -270,9 +261,8 @@ static void switches_are_padded_anew_at_every_alignment(void **state)
     }
 }
 
-static void wide_forms_and_nested_subroutines_are_kept(void **state)
+TEST(wide_forms_and_nested_subroutines_are_kept)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 48);
     struct cf_code m = {.max_stack = 2, .max_locals = 300};
@@ -293,9 +283,8 @@ static void wide_forms_and_nested_subroutines_are_kept(void **state)
     check_free(&k);
 }
 
-static void frames_of_every_type_move_and_take_the_extended_form(void **state)
+TEST(frames_of_every_type_move_and_take_the_extended_form)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 1, .max_locals = 2};
@@ -317,9 +306,8 @@ static void frames_of_every_type_move_and_take_the_extended_form(void **state)
     check_free(&k);
 }
 
-static void frames_of_an_unknown_type_leave_the_method_alone(void **state)
+TEST(frames_of_an_unknown_type_leave_the_method_alone)
 {
-    (void)state;
     for (uint32_t type = 128; type <= 246; type++) {
         struct cf_class c;
         cf_init(&c, 72);
@@ -339,9 +327,8 @@ static void frames_of_an_unknown_type_leave_the_method_alone(void **state)
     }
 }
 
-static void early_larval_frames_move(void **state)
+TEST(early_larval_frames_move)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 72);
     struct cf_code m = {.max_stack = 1, .max_locals = 2};
@@ -358,9 +345,8 @@ static void early_larval_frames_move(void **state)
     check_free(&k);
 }
 
-static void frames_are_ignored_below_version_50(void **state)
+TEST(frames_are_ignored_below_version_50)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct cf_class c;
         cf_init(&c, i == 0 ? 49 : 52);
@@ -377,9 +363,8 @@ static void frames_are_ignored_below_version_50(void **state)
     }
 }
 
-static void line_and_variable_tables_move(void **state)
+TEST(line_and_variable_tables_move)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 1, .max_locals = 2};
@@ -426,9 +411,8 @@ static void with_attribute(struct cf_class *c, uint16_t major, const char *name,
     cf_free(&content.code);
 }
 
-static void tables_that_point_outside_leave_the_method_alone(void **state)
+TEST(tables_that_point_outside_leave_the_method_alone)
 {
-    (void)state;
     static const char *const odd[][2] = {{"LineNumberTable", "0001 0002 0001"},
                                          {"LineNumberTable", "0002 0000 0001"},
                                          {"LineNumberTable", "00"},
@@ -447,9 +431,8 @@ static void tables_that_point_outside_leave_the_method_alone(void **state)
     }
 }
 
-static void type_annotations_move(void **state)
+TEST(type_annotations_move)
 {
-    (void)state;
     /* Local variable, catch, new at 1, cast at 1 with its argument; values of every kind; one that points outside. */
     static const char *const content =
         "0005 40 0002 0000 0002 0001 0001 0001 0002 00 0001 0000"
@@ -470,9 +453,8 @@ static void type_annotations_move(void **state)
     }
 }
 
-static void interface_methods_of_every_kind_are_rewritten(void **state)
+TEST(interface_methods_of_every_kind_are_rewritten)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     c.access = 0x0601;
@@ -490,27 +472,4 @@ static void interface_methods_of_every_kind_are_rewritten(void **state)
     check_free(&k);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_stand_at_the_entry_at_the_exit_and_in_the_handler),
-        cmocka_unit_test(numbers_are_pushed_in_the_shortest_way),
-        cmocka_unit_test(calls_can_be_named_and_can_take_no_number),
-        cmocka_unit_test(the_entry_call_passes_the_object_where_there_is_one),
-        cmocka_unit_test(the_caller_chooses_methods_and_is_told_of_each),
-        cmocka_unit_test(loops_and_new_at_0_do_not_enter_again),
-        cmocka_unit_test(returns_may_be_targets_and_leave_values_behind),
-        cmocka_unit_test(dead_code_is_kept),
-        cmocka_unit_test(switches_are_padded_anew_at_every_alignment),
-        cmocka_unit_test(wide_forms_and_nested_subroutines_are_kept),
-        cmocka_unit_test(frames_of_every_type_move_and_take_the_extended_form),
-        cmocka_unit_test(frames_of_an_unknown_type_leave_the_method_alone),
-        cmocka_unit_test(early_larval_frames_move),
-        cmocka_unit_test(frames_are_ignored_below_version_50),
-        cmocka_unit_test(line_and_variable_tables_move),
-        cmocka_unit_test(tables_that_point_outside_leave_the_method_alone),
-        cmocka_unit_test(type_annotations_move),
-        cmocka_unit_test(interface_methods_of_every_kind_are_rewritten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

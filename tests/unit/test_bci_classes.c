@@ -38,9 +38,8 @@ static void attributes_are_kept(struct cf_class *c)
     check_free(&k);
 }
 
-static void records_keep_their_components(void **state)
+TEST(records_keep_their_components)
 {
-    (void)state;
     struct cf_class c;
     struct cf_bytes signature = {0}, record = {0};
     cf_init(&c, 60);
@@ -56,9 +55,8 @@ static void records_keep_their_components(void **state)
     attributes_are_kept(&c);
 }
 
-static void sealed_classes_keep_their_list(void **state)
+TEST(sealed_classes_keep_their_list)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 61);
     c.access = 0x0601;
@@ -67,9 +65,8 @@ static void sealed_classes_keep_their_list(void **state)
     attributes_are_kept(&c);
 }
 
-static void nest_mates_keep_their_host(void **state)
+TEST(nest_mates_keep_their_host)
 {
-    (void)state;
     for (int host = 0; host < 2; host++) {
         struct cf_class c;
         cf_init(&c, 55);
@@ -85,9 +82,8 @@ static void nest_mates_keep_their_host(void **state)
     }
 }
 
-static void what_no_class_had_before_is_copied(void **state)
+TEST(what_no_class_had_before_is_copied)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 80);
     add_static(&c, "m", 0, 0, "b1");
@@ -96,9 +92,8 @@ static void what_no_class_had_before_is_copied(void **state)
     attributes_are_kept(&c);
 }
 
-static void hidden_classes_are_told_by_the_name_in_their_bytes(void **state)
+TEST(hidden_classes_are_told_by_the_name_in_their_bytes)
 {
-    (void)state;
     /* The VM gives a hidden class its suffix later; lambda forms and proxies have names that no source can have. */
     static const char *const names[] = {"T", "p/T+0x1234", "java/lang/invoke/LambdaForm$MH/0x0000"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -116,9 +111,8 @@ static void hidden_classes_are_told_by_the_name_in_their_bytes(void **state)
     }
 }
 
-static void switches_to_0_do_not_enter_again(void **state)
+TEST(switches_to_0_do_not_enter_again)
 {
-    (void)state;
     for (uint32_t lookup = 0; lookup < 2; lookup++) {
         struct cf_class c;
         cf_init(&c, 52);
@@ -169,9 +163,8 @@ static struct checked back_branch(uint16_t major, uint32_t nops, bool frame_behi
     return check_all(&c);
 }
 
-static void conditional_branches_backwards_become_wide_at_the_byte(void **state)
+TEST(conditional_branches_backwards_become_wide_at_the_byte)
 {
-    (void)state;
     /* The branch is at nops + 7 and grows by the exit call's 4. 32767 is the last that stays, as forwards; the format has one more. */
     static const struct {
         uint16_t major;
@@ -188,9 +181,8 @@ static void conditional_branches_backwards_become_wide_at_the_byte(void **state)
     }
 }
 
-static void jumps_become_wide_at_the_byte(void **state)
+TEST(jumps_become_wide_at_the_byte)
 {
-    (void)state;
     for (int back = 0; back < 2; back++) {
         for (uint32_t over = 0; over < 2; over++) {
             struct cf_class c;
@@ -216,17 +208,4 @@ static void jumps_become_wide_at_the_byte(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_keep_their_components),
-        cmocka_unit_test(sealed_classes_keep_their_list),
-        cmocka_unit_test(nest_mates_keep_their_host),
-        cmocka_unit_test(what_no_class_had_before_is_copied),
-        cmocka_unit_test(hidden_classes_are_told_by_the_name_in_their_bytes),
-        cmocka_unit_test(switches_to_0_do_not_enter_again),
-        cmocka_unit_test(conditional_branches_backwards_become_wide_at_the_byte),
-        cmocka_unit_test(jumps_become_wide_at_the_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -3,9 +3,8 @@
 #include "bci_check.h"
 #include "failing_memory.h"
 
-static void malformed_code_leaves_the_method_alone(void **state)
+TEST(malformed_code_leaves_the_method_alone)
 {
-    (void)state;
     static const char *const odd[] = {
         "b1 10",                         /* an operand is missing */
         "b1 c4",                         /* wide of nothing */
@@ -38,9 +37,8 @@ static void malformed_code_leaves_the_method_alone(void **state)
     }
 }
 
-static void abstract_methods_with_code_and_two_codes_are_left_alone(void **state)
+TEST(abstract_methods_with_code_and_two_codes_are_left_alone)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 1};
@@ -64,9 +62,8 @@ static void abstract_methods_with_code_and_two_codes_are_left_alone(void **state
     check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
 }
 
-static void what_is_cut_off_anywhere_is_refused(void **state)
+TEST(what_is_cut_off_anywhere_is_refused)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 2};
@@ -109,9 +106,8 @@ static void what_is_cut_off_anywhere_is_refused(void **state)
     cf_fini(&c);
 }
 
-static void nothing_may_refer_behind_the_constant_pool(void **state)
+TEST(nothing_may_refer_behind_the_constant_pool)
 {
-    (void)state;
     /* What is added stands there: a class that no JVM takes would become one that it does. */
     static const char *const odd[] = {"b8 0020 b1", "12 20 57 b1", "13 0020 57 b1", "ba 0020 0000 b1", "c5 0020 01 b1"};
     struct cf_class c;
@@ -158,9 +154,8 @@ static void ignore_site(void *ctx, const struct hprofx_bci_site *s)
     (void)ctx, (void)s;
 }
 
-static void each_allocation_may_fail(void **state)
+TEST(each_allocation_may_fail)
 {
-    (void)state;
     struct cf_class c;
     struct cf_code m = {.max_stack = 1, .max_locals = 1};
     cf_init(&c, 52);
@@ -202,14 +197,4 @@ static void each_allocation_may_fail(void **state)
     cf_free(&b);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(malformed_code_leaves_the_method_alone),
-        cmocka_unit_test(abstract_methods_with_code_and_two_codes_are_left_alone),
-        cmocka_unit_test(what_is_cut_off_anywhere_is_refused),
-        cmocka_unit_test(each_allocation_may_fail),
-        cmocka_unit_test(nothing_may_refer_behind_the_constant_pool),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

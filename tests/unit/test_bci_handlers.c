@@ -44,9 +44,8 @@ static void assert_covered_from(const struct checked *k, uint32_t start, uint32_
     assert_true(found);
 }
 
-static void handlers_of_constructors_begin_behind_super(void **state)
+TEST(handlers_of_constructors_begin_behind_super)
 {
-    (void)state;
     static const uint16_t majors[] = {48, 52};
     for (int i = 0; i < 2; i++) {
         struct checked k = construct(majors[i], "00 2a b7 1111 00 b1", NULL);
@@ -63,9 +62,8 @@ static void handlers_of_constructors_begin_behind_super(void **state)
     }
 }
 
-static void constructors_may_branch_before_super(void **state)
+TEST(constructors_may_branch_before_super)
 {
-    (void)state;
     /* 0 iload_1, 1 ifeq 8, 4 nop, 5 goto 9, 8 nop, 9 aload_0, 10 super, 13 return */
     static const char *const uninit[] = {"08", "00", NULL};
     struct checked k = construct(52, "1b 99 0007 00 a7 0004 00 2a b7 1111 00 b1", uninit);
@@ -82,9 +80,8 @@ static void constructors_may_branch_before_super(void **state)
     check_free(&k);
 }
 
-static void branches_behind_super_need_no_frames_in_old_versions(void **state)
+TEST(branches_behind_super_need_no_frames_in_old_versions)
 {
-    (void)state;
     struct checked k = construct(48, "2a b7 1111 1b 99 0004 00 b1", NULL);
     assert_covered_from(&k, 4, 10);
     check_free(&k);
@@ -100,9 +97,8 @@ static void assert_entries(const struct checked *k, const uint16_t *pcs, uint32_
     assert_non_null(memmem(k->out, k->m, want, 2 + 8 * (size_t)n));
 }
 
-static void exit_calls_stand_outside_the_handler(void **state)
+TEST(exit_calls_stand_outside_the_handler)
 {
-    (void)state;
     struct cf_class c;
     /* 0 iload_0, 1 ifeq 6, 4 return, 5 return, 6 nop, 7 return, 8 nop, 9 goto 8 */
     cf_init(&c, 48);
@@ -126,9 +122,8 @@ static void exit_calls_stand_outside_the_handler(void **state)
     check_free(&k);
 }
 
-static void two_super_calls_give_two_ranges(void **state)
+TEST(two_super_calls_give_two_ranges)
 {
-    (void)state;
     /* 0 iload_1, 1 ifeq 10, 4 aload_0, 5 super, 8 nop, 9 return, 10 aload_0, 11 super, 14 nop, 15 return */
     static const char *const uninit[] = {"0a", NULL};
     struct checked k = construct(52, "1b 99 0009 2a b7 1111 00 b1 2a b7 1111 00 b1", uninit);
@@ -139,9 +134,8 @@ static void two_super_calls_give_two_ranges(void **state)
     check_free(&k);
 }
 
-static void frames_name_uninitialized_objects_by_their_new_place(void **state)
+TEST(frames_name_uninitialized_objects_by_their_new_place)
 {
-    (void)state;
     /* 0 aload_0, 1 super, 4 new, 7 dup, 8 iload_1, 9 ifeq 13, 12 nop, 13 init, 16 pop, 17 return */
     static const char *const frames[] = {"ff 000d 0002 07 0002 01 0002 080004 080004", NULL};
     struct checked k = construct(52, "2a b7 1111 bb 0000 59 1b 99 0004 00 b7 2222 57 b1", frames);
@@ -149,15 +143,4 @@ static void frames_name_uninitialized_objects_by_their_new_place(void **state)
     check_free(&k);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handlers_of_constructors_begin_behind_super),
-        cmocka_unit_test(constructors_may_branch_before_super),
-        cmocka_unit_test(branches_behind_super_need_no_frames_in_old_versions),
-        cmocka_unit_test(exit_calls_stand_outside_the_handler),
-        cmocka_unit_test(two_super_calls_give_two_ranges),
-        cmocka_unit_test(frames_name_uninitialized_objects_by_their_new_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

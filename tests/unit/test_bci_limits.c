@@ -2,9 +2,8 @@
 /* test_bci_limits.c: the limits of the format and of the rewriter; branches that become too long; what is no class. */
 #include "bci_check.h"
 
-static void unknown_attributes_and_opcodes_leave_one_method_alone(void **state)
+TEST(unknown_attributes_and_opcodes_leave_one_method_alone)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 1};
@@ -24,9 +23,8 @@ static void unknown_attributes_and_opcodes_leave_one_method_alone(void **state)
     check_free(&k);
 }
 
-static void every_constant_is_known(void **state)
+TEST(every_constant_is_known)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 72);
     uint16_t name = cf_utf8(&c, "x");
@@ -75,9 +73,8 @@ static void fill_pool(struct cf_class *c, uint32_t count)
     }
 }
 
-static void a_full_pool_leaves_the_class_or_a_method_alone(void **state)
+TEST(a_full_pool_leaves_the_class_or_a_method_alone)
 {
-    (void)state;
     enum { NEEDED = 16 };
     for (uint32_t free_n = NEEDED - 2; free_n <= NEEDED + 2; free_n++) {
         struct cf_class c;
@@ -95,9 +92,8 @@ static void a_full_pool_leaves_the_class_or_a_method_alone(void **state)
     }
 }
 
-static void max_stack_ends_at_65535(void **state)
+TEST(max_stack_ends_at_65535)
 {
-    (void)state;
     for (uint32_t stack = 65533; stack <= 65535; stack++) {
         struct cf_class c;
         cf_init(&c, 52);
@@ -111,9 +107,8 @@ static void max_stack_ends_at_65535(void **state)
     }
 }
 
-static void a_full_exception_table_gets_no_handler(void **state)
+TEST(a_full_exception_table_gets_no_handler)
 {
-    (void)state;
     for (uint32_t n = 65534; n <= 65535; n++) {
         struct cf_class c;
         cf_init(&c, 52);
@@ -130,9 +125,8 @@ static void a_full_exception_table_gets_no_handler(void **state)
     }
 }
 
-static void a_long_exception_table_gets_one_entry_that_covers_the_exit_calls(void **state)
+TEST(a_long_exception_table_gets_one_entry_that_covers_the_exit_calls)
 {
-    (void)state;
     for (uint32_t n = 65532; n <= 65534; n++) {
         struct cf_class c;
         cf_init(&c, 52);
@@ -151,9 +145,8 @@ static void a_long_exception_table_gets_one_entry_that_covers_the_exit_calls(voi
     }
 }
 
-static void old_code_layouts_modules_and_trackers_are_left_alone(void **state)
+TEST(old_code_layouts_modules_and_trackers_are_left_alone)
 {
-    (void)state;
     struct cf_class c;
     for (uint16_t minor = 0; minor <= 3; minor++) {
         cf_init(&c, 45);
@@ -177,9 +170,8 @@ static void old_code_layouts_modules_and_trackers_are_left_alone(void **state)
     assert_int_equal(check_opts(&c, (struct hprofx_bci_opts){.first = INT32_MAX}).how, 1);
 }
 
-static void thousands_of_methods_and_long_names_pass(void **state)
+TEST(thousands_of_methods_and_long_names_pass)
 {
-    (void)state;
     struct cf_class c;
     char *name = malloc(60001);
     assert_non_null(name);
@@ -205,9 +197,8 @@ static void thousands_of_methods_and_long_names_pass(void **state)
     check_free(&k);
 }
 
-static void code_that_would_pass_65535_is_left_alone(void **state)
+TEST(code_that_would_pass_65535_is_left_alone)
 {
-    (void)state;
     /* Calls of 4 bytes: entry, exit, handler with athrow: 13 more. */
     for (uint32_t n = 65535 - 14; n <= 65535 - 11; n++) {
         struct cf_class c;
@@ -232,9 +223,8 @@ static void code_that_would_pass_65535_is_left_alone(void **state)
     check_left(&c, HPROFX_BCI_LEFT_CODE_FULL);
 }
 
-static void dense_returns_stay_below_16_times_the_input(void **state)
+TEST(dense_returns_stay_below_16_times_the_input)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 48);
     for (uint32_t i = 0; i < 10; i++) {
@@ -274,9 +264,8 @@ static void same_frames(struct cf_code *m, uint32_t last, uint32_t first, uint32
     }
 }
 
-static void jumps_that_become_too_long_become_wide(void **state)
+TEST(jumps_that_become_too_long_become_wide)
 {
-    (void)state;
     static const uint16_t majors[] = {48, 52};
     for (int i = 0; i < 2; i++) {
         for (int back = 0; back < 2; back++) {
@@ -309,9 +298,8 @@ static void jumps_that_become_too_long_become_wide(void **state)
     }
 }
 
-static void jsr_that_becomes_too_long_becomes_wide(void **state)
+TEST(jsr_that_becomes_too_long_becomes_wide)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 48);
     struct cf_code m = {.max_stack = 1, .max_locals = 2};
@@ -369,9 +357,8 @@ static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t ret
     return check(&c);
 }
 
-static void conditional_branches_are_inverted_where_that_needs_no_new_frame(void **state)
+TEST(conditional_branches_are_inverted_where_that_needs_no_new_frame)
 {
-    (void)state;
     struct checked k = far_branch(48, false, 150, false, 0);
     assert_int_equal(k.compared.inverted, 1);
     check_free(&k);
@@ -381,9 +368,8 @@ static void conditional_branches_are_inverted_where_that_needs_no_new_frame(void
     check_free(&k);
 }
 
-static void conditional_branches_take_trampolines_elsewhere(void **state)
+TEST(conditional_branches_take_trampolines_elsewhere)
 {
-    (void)state;
     struct checked k = far_branch(52, false, 150, true, 0);
     assert_int_equal(k.compared.trampolines, 1);
     assert_int_equal(k.compared.inverted, 0);
@@ -406,9 +392,8 @@ static void conditional_branches_take_trampolines_elsewhere(void **state)
     check_free(&k);
 }
 
-static void a_long_chain_of_branches_that_push_each_other_out_ends(void **state)
+TEST(a_long_chain_of_branches_that_push_each_other_out_ends)
 {
-    (void)state;
     static const uint16_t majors[] = {48, 52};
     for (int i = 0; i < 2; i++) {
         struct cf_class c;
@@ -439,9 +424,8 @@ static void a_long_chain_of_branches_that_push_each_other_out_ends(void **state)
     }
 }
 
-static void steps_are_bounded_where_descriptors_are_long(void **state)
+TEST(steps_are_bounded_where_descriptors_are_long)
 {
-    (void)state;
     struct cf_class c;
     char *desc = malloc(60003);
     assert_non_null(desc);
@@ -470,9 +454,8 @@ static void steps_are_bounded_where_descriptors_are_long(void **state)
     check_free(&k);
 }
 
-static void methods_that_the_vm_looks_at_are_spared(void **state)
+TEST(methods_that_the_vm_looks_at_are_spared)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     struct cf_code m = {.max_stack = 0, .max_locals = 1};
@@ -497,26 +480,4 @@ static void methods_that_the_vm_looks_at_are_spared(void **state)
     check_free(&k);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_attributes_and_opcodes_leave_one_method_alone),
-        cmocka_unit_test(every_constant_is_known),
-        cmocka_unit_test(a_full_pool_leaves_the_class_or_a_method_alone),
-        cmocka_unit_test(max_stack_ends_at_65535),
-        cmocka_unit_test(a_full_exception_table_gets_no_handler),
-        cmocka_unit_test(a_long_exception_table_gets_one_entry_that_covers_the_exit_calls),
-        cmocka_unit_test(old_code_layouts_modules_and_trackers_are_left_alone),
-        cmocka_unit_test(thousands_of_methods_and_long_names_pass),
-        cmocka_unit_test(code_that_would_pass_65535_is_left_alone),
-        cmocka_unit_test(dense_returns_stay_below_16_times_the_input),
-        cmocka_unit_test(jumps_that_become_too_long_become_wide),
-        cmocka_unit_test(jsr_that_becomes_too_long_becomes_wide),
-        cmocka_unit_test(conditional_branches_are_inverted_where_that_needs_no_new_frame),
-        cmocka_unit_test(conditional_branches_take_trampolines_elsewhere),
-        cmocka_unit_test(a_long_chain_of_branches_that_push_each_other_out_ends),
-        cmocka_unit_test(methods_that_the_vm_looks_at_are_spared),
-        cmocka_unit_test(steps_are_bounded_where_descriptors_are_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

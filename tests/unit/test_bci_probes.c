@@ -2,9 +2,8 @@
 /* test_bci_probes.c: what the probes of SITES and OBJECTS look like, alone and beside those of CALLS; their limits. */
 #include "bci_code.h"
 
-static void every_allocation_tells_its_site(void **state)
+TEST(every_allocation_tells_its_site)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     add_static(&c, "m", 2, 0, every_kind);
@@ -22,9 +21,8 @@ static void every_allocation_tells_its_site(void **state)
     check_free(&k);
 }
 
-static void the_stack_grows_by_what_the_probes_push(void **state)
+TEST(the_stack_grows_by_what_the_probes_push)
 {
-    (void)state;
     static const struct {
         const char *code, *with;
         uint32_t stack;
@@ -41,9 +39,8 @@ static void the_stack_grows_by_what_the_probes_push(void **state)
     }
 }
 
-static void every_array_is_handed_over(void **state)
+TEST(every_array_is_handed_over)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     add_static(&c, "m", 2, 0, every_kind);
@@ -55,9 +52,8 @@ static void every_array_is_handed_over(void **state)
     check_free(&k);
 }
 
-static void the_site_comes_before_the_object(void **state)
+TEST(the_site_comes_before_the_object)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     add_static(&c, "m", 2, 0, every_kind);
@@ -85,9 +81,8 @@ static struct checked clones(const char *owner, const char *name, const char *de
     return check_opts(&c, kinds(probes));
 }
 
-static void the_clone_of_an_array_is_handed_over(void **state)
+TEST(the_clone_of_an_array_is_handed_over)
 {
-    (void)state;
     static const char *const arrays[] = {"[I", "[[J", "[Lp/C;"};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         struct checked k = clones(arrays[i], "clone", "()Ljava/lang/Object;", 0xB6, OBJECTS | SITES);
@@ -125,9 +120,8 @@ static struct checked root(unsigned probes, const char *hex)
     return check_opts(&c, kinds(probes));
 }
 
-static void every_other_object_passes_the_constructor_of_object(void **state)
+TEST(every_other_object_passes_the_constructor_of_object)
 {
-    (void)state;
     struct checked k = root(OBJECTS, "b1");
     assert_code(&k, 1, "2a b8 @object b1");
     assert_int_equal(k.result.objects, 1);
@@ -152,9 +146,8 @@ static void every_other_object_passes_the_constructor_of_object(void **state)
     assert_int_equal(check_opts(&c, kinds(OBJECTS | SITES)).how, 1);
 }
 
-static void a_branch_to_the_next_instruction_does_not_run_the_probe(void **state)
+TEST(a_branch_to_the_next_instruction_does_not_run_the_probe)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     struct cf_code m = {.max_stack = 1, .max_locals = 1};
@@ -179,9 +172,8 @@ static void a_branch_to_the_next_instruction_does_not_run_the_probe(void **state
     check_free(&k);
 }
 
-static void ranges_that_cover_the_instruction_cover_the_probe(void **state)
+TEST(ranges_that_cover_the_instruction_cover_the_probe)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     struct cf_code m = {.max_stack = 1, .max_locals = 1};
@@ -211,9 +203,8 @@ static void ranges_that_cover_the_instruction_cover_the_probe(void **state)
     check_free(&k);
 }
 
-static void uninitialized_objects_are_named_by_the_moved_new(void **state)
+TEST(uninitialized_objects_are_named_by_the_moved_new)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
@@ -231,9 +222,8 @@ static void uninitialized_objects_are_named_by_the_moved_new(void **state)
     check_free(&k);
 }
 
-static void constructors_may_allocate_before_super(void **state)
+TEST(constructors_may_allocate_before_super)
 {
-    (void)state;
     struct cf_class c;
     cf_init(&c, 52);
     uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
@@ -251,9 +241,8 @@ static void constructors_may_allocate_before_super(void **state)
     check_free(&k);
 }
 
-static void the_least_length_and_finalizers_concern_calls_alone(void **state)
+TEST(the_least_length_and_finalizers_concern_calls_alone)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     add_static(&c, "short", 1, 0, "03 bc 0a 57 b1");
@@ -281,9 +270,8 @@ static void the_least_length_and_finalizers_concern_calls_alone(void **state)
     assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
 }
 
-static void operands_that_name_no_constant_leave_the_method_alone(void **state)
+TEST(operands_that_name_no_constant_leave_the_method_alone)
 {
-    (void)state;
     static const char *const odd[] = {"b1 bc",      "bb 0040 57 b1", "03 bd 0040 57 b1", "03 c5 0040 01 57 b1", "01 b6 0040 57 b1",
                                       "b1 c5 0008", "b1 b6 00"};
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
@@ -296,9 +284,8 @@ static void operands_that_name_no_constant_leave_the_method_alone(void **state)
     }
 }
 
-static void code_may_grow_up_to_65535_bytes(void **state)
+TEST(code_may_grow_up_to_65535_bytes)
 {
-    (void)state;
     for (uint32_t more = 0; more < 2; more++) {
         struct cf_class c;
         begin(&c);
@@ -315,9 +302,8 @@ static void code_may_grow_up_to_65535_bytes(void **state)
     }
 }
 
-static void dense_allocations_stay_below_16_times_the_input(void **state)
+TEST(dense_allocations_stay_below_16_times_the_input)
 {
-    (void)state;
     struct cf_class c;
     begin(&c);
     struct cf_code m = {.max_stack = 1};
@@ -334,9 +320,8 @@ static void dense_allocations_stay_below_16_times_the_input(void **state)
 }
 
 /* Probes push the branch's target out of reach; versions with frames and without. */
-static void branches_over_probes_become_wide(void **state)
+TEST(branches_over_probes_become_wide)
 {
-    (void)state;
     static const uint16_t majors[] = {48, 52};
     for (int i = 0; i < 2; i++) {
         for (int cond = 0; cond < 2; cond++) {
@@ -395,9 +380,8 @@ static bool is_direct(const char *name, const char *code)
     return direct;
 }
 
-static void constructors_that_run_nothing_before_super_are_direct(void **state)
+TEST(constructors_that_run_nothing_before_super_are_direct)
 {
-    (void)state;
     assert_true(is_direct("<init>", "2a b7 %04x b1"));              /* aload_0 invokespecial return */
     assert_true(is_direct("<init>", "2a 1b 1c 60 57 b7 %04x b1"));  /* iload_1 iload_2 iadd pop */
     assert_false(is_direct("<init>", "2a 1b 1c 6c 57 b7 %04x b1")); /* idiv may throw, and the exception has a constructor */
@@ -407,25 +391,4 @@ static void constructors_that_run_nothing_before_super_are_direct(void **state)
     assert_false(is_direct("method", "2a b7 %04x b1"));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constructors_that_run_nothing_before_super_are_direct),
-        cmocka_unit_test(every_allocation_tells_its_site),
-        cmocka_unit_test(the_stack_grows_by_what_the_probes_push),
-        cmocka_unit_test(every_array_is_handed_over),
-        cmocka_unit_test(the_site_comes_before_the_object),
-        cmocka_unit_test(the_clone_of_an_array_is_handed_over),
-        cmocka_unit_test(every_other_object_passes_the_constructor_of_object),
-        cmocka_unit_test(a_branch_to_the_next_instruction_does_not_run_the_probe),
-        cmocka_unit_test(ranges_that_cover_the_instruction_cover_the_probe),
-        cmocka_unit_test(uninitialized_objects_are_named_by_the_moved_new),
-        cmocka_unit_test(constructors_may_allocate_before_super),
-        cmocka_unit_test(the_least_length_and_finalizers_concern_calls_alone),
-        cmocka_unit_test(operands_that_name_no_constant_leave_the_method_alone),
-        cmocka_unit_test(code_may_grow_up_to_65535_bytes),
-        cmocka_unit_test(dense_allocations_stay_below_16_times_the_input),
-        cmocka_unit_test(branches_over_probes_become_wide),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

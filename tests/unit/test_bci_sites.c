@@ -2,9 +2,8 @@
 /* test_bci_sites.c: ids of sites: reserved, pushed, told; filters of several users in one pass. */
 #include "bci_code.h"
 
-static void ids_are_pushed_in_the_shortest_way(void **state)
+TEST(ids_are_pushed_in_the_shortest_way)
 {
-    (void)state;
     static const uint32_t firsts[] = {0, 4, 5, 126, 127, 32765, 32766, 32767, 32768, INT32_MAX - 3};
     static const uint32_t lengths[] = {1 + 1 + 1 + 1, 1 + 1 + 2 + 2, 1 + 2 + 2 + 2, 2 + 2 + 3 + 3, 2 + 3 + 3 + 3,
                                        3 + 3 + 3 + 2, 3 + 3 + 2 + 2, 3 + 2 + 2 + 2, 2 + 2 + 2 + 2, 2 + 2 + 2 + 2};
@@ -93,9 +92,8 @@ static unsigned by_name(void *ctx, const struct hprofx_bci_method *m)
     }
 }
 
-static void each_user_has_its_own_filter(void **state)
+TEST(each_user_has_its_own_filter)
 {
-    (void)state;
     struct cf_class c;
     struct told t = {.n = 0};
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -146,9 +144,8 @@ static bool operand_is(const struct hprofx_bci_site *s, const char *text)
     return s->operand.at != NULL && s->operand.len == strlen(text) && memcmp(s->operand.at, text, s->operand.len) == 0;
 }
 
-static void every_site_is_told_with_its_line_and_class(void **state)
+TEST(every_site_is_told_with_its_line_and_class)
 {
-    (void)state;
     struct cf_class c;
     struct told t = {.n = 0};
     begin(&c);
@@ -209,9 +206,8 @@ static void every_site_is_told_with_its_line_and_class(void **state)
     cf_free(&b);
 }
 
-static void ids_of_a_method_left_alone_are_used_again_or_lost(void **state)
+TEST(ids_of_a_method_left_alone_are_used_again_or_lost)
 {
-    (void)state;
     for (int own = 0; own < 2; own++) {
         struct cf_class c;
         struct told t = {.n = 0};
@@ -231,9 +227,8 @@ static void ids_of_a_method_left_alone_are_used_again_or_lost(void **state)
     }
 }
 
-static void a_full_pool_leaves_the_method_alone(void **state)
+TEST(a_full_pool_leaves_the_method_alone)
 {
-    (void)state;
     enum { NEEDED = 2 + 4 + 2 }; /* tracker; Methodref of array() and what it names; ids */
     for (uint32_t free_n = 0; free_n <= NEEDED + 1; free_n++) {
         struct cf_class c;
@@ -251,12 +246,4 @@ static void a_full_pool_leaves_the_method_alone(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_pushed_in_the_shortest_way),         cmocka_unit_test(each_user_has_its_own_filter),
-        cmocka_unit_test(every_site_is_told_with_its_line_and_class), cmocka_unit_test(ids_of_a_method_left_alone_are_used_again_or_lost),
-        cmocka_unit_test(a_full_pool_leaves_the_method_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

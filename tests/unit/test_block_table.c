@@ -125,9 +125,8 @@ static void assert_row(const struct hpx_block_row *r, uint64_t count, uint64_t n
     assert_int_equal(r->ns, ns);
 }
 
-static void rows_are_classes_and_traces(void **state)
+TEST(rows_are_classes_and_traces, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.u, 2, 5 * MS); /* another thread's definition is drained later */
@@ -148,9 +147,8 @@ static void rows_are_classes_and_traces(void **state)
     hpx_block_snapshot_destroy(s);
 }
 
-static void places_that_print_alike_share_a_row(void **state)
+TEST(places_that_print_alike_share_a_row, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     give_class(3, "Lp/Gate;"); /* of another loader */
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
@@ -162,9 +160,8 @@ static void places_that_print_alike_share_a_row(void **state)
     hpx_block_snapshot_destroy(s);
 }
 
-static void a_dump_resets_counts_and_times_together(void **state)
+TEST(a_dump_resets_counts_and_times_together, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.t, 1, 20);
@@ -185,9 +182,8 @@ static void a_dump_resets_counts_and_times_together(void **state)
     assert_int_equal(hpx_blocks_totals(blocks).ns[HPX_BLOCK_ENTER], 23);
 }
 
-static void owners_have_a_table_of_their_own(void **state)
+TEST(owners_have_a_table_of_their_own, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 16);
     define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 24);
@@ -202,9 +198,8 @@ static void owners_have_a_table_of_their_own(void **state)
     hpx_block_snapshot_destroy(s);
 }
 
-static void a_contention_without_an_owner_is_among_the_owners_too(void **state)
+TEST(a_contention_without_an_owner_is_among_the_owners_too, NULL, end)
 {
-    (void)state;
     begin_with_owners();
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 16);
     define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 0);
@@ -232,9 +227,8 @@ static void a_contention_without_an_owner_is_among_the_owners_too(void **state)
     hpx_block_snapshot_destroy(s);
 }
 
-static void what_has_no_place_has_a_row_without_a_trace(void **state)
+TEST(what_has_no_place_has_a_row_without_a_trace, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 20);
     fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_PARK, 0), 30);
@@ -245,9 +239,8 @@ static void what_has_no_place_has_a_row_without_a_trace(void **state)
 }
 
 /* 1000 blocks of 1 ms at a, 100 of 30 ms at b, a stack every 10 ms on average: chosen as an agent would. */
-static void samples_divide_exact_sums(void **state)
+TEST(samples_divide_exact_sums, NULL, end)
 {
-    (void)state;
     begin(NULL, 10 * MS);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
     define(&f.t, 2, 1, HPX_BLOCK_ENTER, 16, 0);
@@ -276,7 +269,7 @@ static void samples_divide_exact_sums(void **state)
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1101);
 }
 
-static void waits_are_told_and_counted(void **state)
+TEST(waits_are_told_and_counted, NULL, end)
 {
     struct {
         struct hpx_ev_head head;
@@ -305,7 +298,7 @@ static void waits_are_told_and_counted(void **state)
     assert_int_equal(t.wait_ns, 151 * MS + 999999 + 12345678);
 }
 
-static void threads_in_traces(void **state)
+TEST(threads_in_traces, NULL, end)
 {
     static const struct hpx_model_config threads = {.thread_in_traces = true, .lines = true};
     (void)state;
@@ -323,9 +316,8 @@ static void threads_in_traces(void **state)
 }
 
 /* Each allocation of a snapshot fails, and all behind it: a later one shows everything. */
-static void without_memory_nothing_is_reset(void **state)
+TEST(without_memory_nothing_is_reset, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
     blocked(&f.t, 1, 20);
@@ -380,7 +372,7 @@ static void define_without_memory(struct hpx_thread *t, uint32_t id)
 
 #define FAR 1000000u /* its place needs memory; that of place 1 is there once place 2 was used */
 
-static void blocks_of_a_lost_definition_are_counted_as_lost(void **state)
+TEST(blocks_of_a_lost_definition_are_counted_as_lost, NULL, end)
 {
     static const uint32_t ids[] = {1, FAR};
     (void)state;
@@ -406,9 +398,8 @@ static void blocks_of_a_lost_definition_are_counted_as_lost(void **state)
     }
 }
 
-static void a_later_place_may_still_be_used_before_its_definition(void **state)
+TEST(a_later_place_may_still_be_used_before_its_definition, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     blocked(&f.u, 5, 5);
     define_without_memory(&f.t, 1);
@@ -418,9 +409,8 @@ static void a_later_place_may_still_be_used_before_its_definition(void **state)
     assert_int_equal(lost(), 0);
 }
 
-static void a_definition_that_comes_again_is_taken(void **state)
+TEST(a_definition_that_comes_again_is_taken, NULL, end)
 {
-    (void)state;
     begin(NULL, 0);
     define_without_memory(&f.t, 1);
     blocked(&f.t, 1, 5);
@@ -436,9 +426,8 @@ static void a_definition_that_comes_again_is_taken(void **state)
 }
 
 /* Count and time are in the row without a trace: only the samples are lost. */
-static void lost_samples_are_counted_one_by_one(void **state)
+TEST(lost_samples_are_counted_one_by_one, NULL, end)
 {
-    (void)state;
     begin(NULL, 10 * MS);
     for (int i = 0; i < 6; i++) {
         if (i == 3) {
@@ -453,9 +442,8 @@ static void lost_samples_are_counted_one_by_one(void **state)
 }
 
 /* Each allocation fails in turn, alone: every block is shown or lost. */
-static void every_block_is_shown_or_lost(void **state)
+TEST(every_block_is_shown_or_lost, NULL, end)
 {
-    (void)state;
     for (uint64_t n = 1, more = 1; more; n++) {
         begin(NULL, 0);
         memory_fail(n, n);
@@ -474,25 +462,4 @@ static void every_block_is_shown_or_lost(void **state)
     }
 }
 
-int main(void)
-{
-#define T(test) cmocka_unit_test_teardown(test, end)
-    const struct CMUnitTest tests[] = {
-        T(rows_are_classes_and_traces),
-        T(places_that_print_alike_share_a_row),
-        T(a_dump_resets_counts_and_times_together),
-        T(owners_have_a_table_of_their_own),
-        T(a_contention_without_an_owner_is_among_the_owners_too),
-        T(what_has_no_place_has_a_row_without_a_trace),
-        T(samples_divide_exact_sums),
-        T(waits_are_told_and_counted),
-        T(threads_in_traces),
-        T(without_memory_nothing_is_reset),
-        T(blocks_of_a_lost_definition_are_counted_as_lost),
-        T(a_later_place_may_still_be_used_before_its_definition),
-        T(a_definition_that_comes_again_is_taken),
-        T(lost_samples_are_counted_one_by_one),
-        T(every_block_is_shown_or_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

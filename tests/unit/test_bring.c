@@ -24,9 +24,8 @@ static void wait_for_pull(const struct hpx_bring *b)
     assert_int_equal(poll(&wake, 1, -1), 1);
 }
 
-static void a_pull_waits_for_two_turns(void **state)
+TEST(a_pull_waits_for_two_turns)
 {
-    (void)state;
     struct hpx_bring b;
     pthread_t thread;
     assert_true(hpx_bring_init(&b, NULL));
@@ -41,9 +40,8 @@ static void a_pull_waits_for_two_turns(void **state)
     hpx_bring_fini(&b);
 }
 
-static void the_end_waits_for_no_turn(void **state)
+TEST(the_end_waits_for_no_turn)
 {
-    (void)state;
     struct hpx_bring b;
     pthread_t thread;
     assert_true(hpx_bring_init(&b, NULL));
@@ -56,8 +54,4 @@ static void the_end_waits_for_no_turn(void **state)
     hpx_bring_fini(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pull_waits_for_two_turns), cmocka_unit_test(the_end_waits_for_no_turn)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -27,9 +27,8 @@ static void assert_alloc(const uint32_t *methods, uint32_t place, uint64_t objec
 
 #define EMPTY ((const uint32_t[]){0})
 
-static void allocations_are_of_the_call_that_is_open(void **state)
+TEST(allocations_are_of_the_call_that_is_open)
 {
-    (void)state;
     begin(4);
     event(HPX_EV_PLACE, 70, 8);
     event(HPX_EV_ENTER, 1, 0);
@@ -56,9 +55,8 @@ static void allocations_are_of_the_call_that_is_open(void **state)
     end();
 }
 
-static void dimensions_are_kept_apart(void **state)
+TEST(dimensions_are_kept_apart)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_PLACE_MULTI, 9, HPX_EV_MULTI_STAMP(0, 1, 32));
@@ -71,9 +69,8 @@ static void dimensions_are_kept_apart(void **state)
     end();
 }
 
-static void recursion_allocates_under_as_many_traces_as_it_has(void **state)
+TEST(recursion_allocates_under_as_many_traces_as_it_has)
 {
-    (void)state;
     begin(3);
     for (uint32_t i = 0; i < 1000; i++) {
         event(HPX_EV_ENTER, 7, 0);
@@ -90,9 +87,8 @@ static void recursion_allocates_under_as_many_traces_as_it_has(void **state)
     end();
 }
 
-static void at_depth_0_all_are_of_the_empty_trace(void **state)
+TEST(at_depth_0_all_are_of_the_empty_trace)
 {
-    (void)state;
     begin(0);
     event(HPX_EV_PLACE, 1, 16);
     event(HPX_EV_ENTER, 1, 0);
@@ -104,9 +100,8 @@ static void at_depth_0_all_are_of_the_empty_trace(void **state)
     end();
 }
 
-static void threads_with_a_serial_have_their_own(void **state)
+TEST(threads_with_a_serial_have_their_own)
 {
-    (void)state;
     begin(1);
     struct hpx_call_thread *x = hpx_calltab_attach(&tab, 200001), *y = hpx_calltab_attach(&tab, 200002);
     event_of(x, HPX_EV_ENTER, 5, 0);
@@ -125,9 +120,8 @@ static void threads_with_a_serial_have_their_own(void **state)
     end();
 }
 
-static void allocations_behind_a_gap_are_of_what_is_still_open(void **state)
+TEST(allocations_behind_a_gap_are_of_what_is_still_open)
 {
-    (void)state;
     begin(3);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_ENTER, 2, 0);
@@ -153,9 +147,8 @@ static void allocations_behind_a_gap_are_of_what_is_still_open(void **state)
     end();
 }
 
-static void several_tables_are_added_up_once(void **state)
+TEST(several_tables_are_added_up_once)
 {
-    (void)state;
     enum { OTHERS = 3 };
     const struct hpx_calltab_config cfg = {.depth = 2};
     struct hpx_calltab others[OTHERS];
@@ -192,9 +185,8 @@ static void several_tables_are_added_up_once(void **state)
 }
 
 /* A drainer merges some nodes at a time: what was allocated comes with the last of them. */
-static void a_merge_in_parts_moves_allocations_once(void **state)
+TEST(a_merge_in_parts_moves_allocations_once)
 {
-    (void)state;
     const struct hpx_calltab_config cfg = {.depth = 2};
     struct hpx_calltab other;
     begin(2);
@@ -215,9 +207,8 @@ static void a_merge_in_parts_moves_allocations_once(void **state)
     end();
 }
 
-static void a_virtual_threads_stack_takes_its_own(void **state)
+TEST(a_virtual_threads_stack_takes_its_own)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     event(HPX_EV_ENTER, 1, 0);
@@ -237,9 +228,8 @@ static void a_virtual_threads_stack_takes_its_own(void **state)
     end();
 }
 
-static void what_waits_for_another_carrier_is_counted_once(void **state)
+TEST(what_waits_for_another_carrier_is_counted_once)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     switch_to(b, 77, 1, 0); /* read before the mount before it */
@@ -254,9 +244,8 @@ static void what_waits_for_another_carrier_is_counted_once(void **state)
     end();
 }
 
-static void cleared_allocations_begin_anew_and_costs_stay(void **state)
+TEST(cleared_allocations_begin_anew_and_costs_stay)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_PLACE, 5, 16);
@@ -273,9 +262,8 @@ static void cleared_allocations_begin_anew_and_costs_stay(void **state)
     end();
 }
 
-static void allocations_change_no_times(void **state)
+TEST(allocations_change_no_times)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 100);
     event(HPX_EV_PLACE, 5, UINT64_MAX >> 1);
@@ -289,21 +277,4 @@ static void allocations_change_no_times(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_are_of_the_call_that_is_open),
-        cmocka_unit_test(dimensions_are_kept_apart),
-        cmocka_unit_test(recursion_allocates_under_as_many_traces_as_it_has),
-        cmocka_unit_test(at_depth_0_all_are_of_the_empty_trace),
-        cmocka_unit_test(threads_with_a_serial_have_their_own),
-        cmocka_unit_test(allocations_behind_a_gap_are_of_what_is_still_open),
-        cmocka_unit_test(several_tables_are_added_up_once),
-        cmocka_unit_test(a_merge_in_parts_moves_allocations_once),
-        cmocka_unit_test(a_virtual_threads_stack_takes_its_own),
-        cmocka_unit_test(what_waits_for_another_carrier_is_counted_once),
-        cmocka_unit_test(cleared_allocations_begin_anew_and_costs_stay),
-        cmocka_unit_test(allocations_change_no_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

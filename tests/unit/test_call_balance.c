@@ -41,7 +41,7 @@ static void begin_balance(unsigned limit)
     hpx_aggregator_pass(&w.a); /* the first window begins */
 }
 
-static void half_of_a_busy_ones_load_goes_to_a_drainer(void **state)
+TEST(half_of_a_busy_ones_load_goes_to_a_drainer)
 {
     static const unsigned even[] = {400, 400, 400, 400};
     (void)state;
@@ -54,7 +54,7 @@ static void half_of_a_busy_ones_load_goes_to_a_drainer(void **state)
     end();
 }
 
-static void one_thread_alone_never_has_a_drainer(void **state)
+TEST(one_thread_alone_never_has_a_drainer)
 {
     static const unsigned alone[] = {900, 0, 0, 0}, nearly[] = {900, 100, 0, 0};
     (void)state;
@@ -66,7 +66,7 @@ static void one_thread_alone_never_has_a_drainer(void **state)
     end();
 }
 
-static void idle_one_gives_nothing_away(void **state)
+TEST(idle_one_gives_nothing_away)
 {
     static const unsigned even[] = {400, 400, 400, 400};
     (void)state;
@@ -80,7 +80,7 @@ static void idle_one_gives_nothing_away(void **state)
     end();
 }
 
-static void limit_follows_the_processors(void **state)
+TEST(limit_follows_the_processors)
 {
     cpu_set_t was, one;
     (void)state;
@@ -97,13 +97,4 @@ static void limit_follows_the_processors(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof(was), &was), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_of_a_busy_ones_load_goes_to_a_drainer),
-        cmocka_unit_test(one_thread_alone_never_has_a_drainer),
-        cmocka_unit_test(idle_one_gives_nothing_away),
-        cmocka_unit_test(limit_follows_the_processors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -28,7 +28,7 @@ static void call(unsigned i, uint32_t method)
     leave(i, method);
 }
 
-static void threads_go_with_their_open_calls_and_come_back(void **state)
+TEST(threads_go_with_their_open_calls_and_come_back)
 {
     unsigned which = 1;
     (void)state;
@@ -93,9 +93,8 @@ static void take_peeked(struct hpx_calltab *t, struct hpx_thread *th)
     hpx_calltab_pending(t, th->call_stacks, &pending[HPX_CONTAINER_OF(th, struct one, t) - w.threads]);
 }
 
-static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
+TEST(what_drainers_have_counted_is_collected_and_they_go_on)
 {
-    (void)state;
     begin_in_drainers(2, 2);
     for (unsigned round = 1; round <= 5; round++) {
         for (unsigned i = 0; i < 2; i++) {
@@ -117,9 +116,8 @@ static void what_drainers_have_counted_is_collected_and_they_go_on(void **state)
     end();
 }
 
-static void collecting_makes_no_thread_and_loses_no_drainer(void **state)
+TEST(collecting_makes_no_thread_and_loses_no_drainer)
 {
-    (void)state;
     begin_in_drainers(2, 2);
     assert_true(hpx_call_drainers_start(&w.s));
     unsigned asked = threads_asked;
@@ -137,9 +135,8 @@ static void collecting_makes_no_thread_and_loses_no_drainer(void **state)
     end();
 }
 
-static void drainers_that_are_held_or_asked_to_be_are_gathered(void **state)
+TEST(drainers_that_are_held_or_asked_to_be_are_gathered)
 {
-    (void)state;
     for (unsigned held = 0; held <= 2; held++) {
         begin_in_drainers(2, 2);
         assert_true(hpx_call_drainers_start(&w.s));
@@ -161,9 +158,8 @@ static void drainers_that_are_held_or_asked_to_be_are_gathered(void **state)
     }
 }
 
-static void cpu_time_of_drainers_is_that_of_their_threads(void **state)
+TEST(cpu_time_of_drainers_is_that_of_their_threads)
 {
-    (void)state;
     begin_in_drainers(1, 1);
     fake_cpu = UINT64_C(1) << 60; /* of the thread that collects */
     for (unsigned round = 0; round < 5; round++) {
@@ -177,9 +173,8 @@ static void cpu_time_of_drainers_is_that_of_their_threads(void **state)
     end();
 }
 
-static void drainers_gathered_for_a_dump_come_again(void **state)
+TEST(drainers_gathered_for_a_dump_come_again)
 {
-    (void)state;
     begin_with_open_calls(2, 1);
     for (unsigned dump = 1; dump <= 5; dump++) {
         assert_true(hpx_call_drainers_start(&w.s));
@@ -205,9 +200,8 @@ static void drainers_gathered_for_a_dump_come_again(void **state)
     end();
 }
 
-static void threads_that_end_are_the_main_ones_at_last(void **state)
+TEST(threads_that_end_are_the_main_ones_at_last)
 {
-    (void)state;
     begin_in_drainers(1, 2);
     for (unsigned i = 0; i < 2; i++) {
         call(i, 2);
@@ -228,9 +222,8 @@ static void threads_that_end_are_the_main_ones_at_last(void **state)
     end();
 }
 
-static void carriers_come_back_at_their_first_switch_and_stay(void **state)
+TEST(carriers_come_back_at_their_first_switch_and_stay)
 {
-    (void)state;
     begin_in_drainers(1, 1);
     enter(0, 2);
     hpx_calls_switch(&w.threads[0].calls, 77, 0, ++w.threads[0].now);
@@ -250,9 +243,8 @@ static void carriers_come_back_at_their_first_switch_and_stay(void **state)
 }
 
 /* The mount that came first is in a drainer's ring; the main one does not run out of patience over it. */
-static void mounts_wait_for_what_a_drainer_has_yet_to_read(void **state)
+TEST(mounts_wait_for_what_a_drainer_has_yet_to_read)
 {
-    (void)state;
     begin(1);
     w.balance = true;
     w.s.busy = UINT32_MAX; /* no balance, but what it does for switches */
@@ -288,9 +280,8 @@ static void mounts_wait_for_what_a_drainer_has_yet_to_read(void **state)
     end();
 }
 
-static void want_of_a_thread_leaves_all_with_the_main_one_for_a_while(void **state)
+TEST(want_of_a_thread_leaves_all_with_the_main_one_for_a_while)
 {
-    (void)state;
     begin_with_open_calls(2, 1);
     w.s.retry_ns = UINT64_C(1) << 60;
     refuse_thread = true;
@@ -310,9 +301,8 @@ static void want_of_a_thread_leaves_all_with_the_main_one_for_a_while(void **sta
     end();
 }
 
-static void want_of_a_thread_or_of_memory_leaves_the_drainers_that_run(void **state)
+TEST(want_of_a_thread_or_of_memory_leaves_the_drainers_that_run)
 {
-    (void)state;
     for (unsigned memory = 0; memory < 2; memory++) {
         begin_in_drainers(2, 1);
         await_read(0);
@@ -344,9 +334,8 @@ static void await_passes(unsigned n)
     }
 }
 
-static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void **state)
+TEST(thread_for_which_a_drainer_has_no_memory_is_gathered_with_all)
 {
-    (void)state;
     begin_with_open_calls(1, 1);
     assert_true(hpx_call_drainers_start(&w.s));
     memory_refuse();
@@ -363,9 +352,8 @@ static void thread_for_which_a_drainer_has_no_memory_is_gathered_with_all(void *
     end();
 }
 
-static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
+TEST(calls_that_cannot_be_merged_are_counted_as_lost)
 {
-    (void)state;
     begin_in_drainers(1, 1);
     for (uint32_t m = 2; m < 20000; m++) { /* more traces than there is room for */
         call(0, m);
@@ -390,22 +378,4 @@ static void calls_that_cannot_be_merged_are_counted_as_lost(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_go_with_their_open_calls_and_come_back),
-        cmocka_unit_test(what_drainers_have_counted_is_collected_and_they_go_on),
-        cmocka_unit_test(collecting_makes_no_thread_and_loses_no_drainer),
-        cmocka_unit_test(drainers_that_are_held_or_asked_to_be_are_gathered),
-        cmocka_unit_test(cpu_time_of_drainers_is_that_of_their_threads),
-        cmocka_unit_test(drainers_gathered_for_a_dump_come_again),
-        cmocka_unit_test(threads_that_end_are_the_main_ones_at_last),
-        cmocka_unit_test(carriers_come_back_at_their_first_switch_and_stay),
-        cmocka_unit_test(mounts_wait_for_what_a_drainer_has_yet_to_read),
-        cmocka_unit_test(want_of_a_thread_leaves_all_with_the_main_one_for_a_while),
-        cmocka_unit_test(want_of_a_thread_or_of_memory_leaves_the_drainers_that_run),
-        cmocka_unit_test(thread_for_which_a_drainer_has_no_memory_is_gathered_with_all),
-        cmocka_unit_test(calls_that_cannot_be_merged_are_counted_as_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -3,9 +3,8 @@
 #include "call_fixture.h"
 #include "failing_memory.h"
 
-static void calls_of_a_virtual_thread_go_on_with_its_next_carrier(void **state)
+TEST(calls_of_a_virtual_thread_go_on_with_its_next_carrier)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     event(HPX_EV_ENTER, 1, 0);
@@ -26,9 +25,8 @@ static void calls_of_a_virtual_thread_go_on_with_its_next_carrier(void **state)
     end();
 }
 
-static void mount_that_is_read_before_the_one_before_it_waits(void **state)
+TEST(mount_that_is_read_before_the_one_before_it_waits)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0), *c = hpx_calltab_attach(&tab, 0);
     switch_to(th, 77, 0, 10);
@@ -51,9 +49,8 @@ static void mount_that_is_read_before_the_one_before_it_waits(void **state)
     end();
 }
 
-static void virtual_threads_that_have_ended_take_no_memory(void **state)
+TEST(virtual_threads_that_have_ended_take_no_memory)
 {
-    (void)state;
     begin(3);
     uint64_t turn = 0;
     size_t bytes = 0;
@@ -83,9 +80,8 @@ static struct hpx_call_thread *begin_with_a_mount_too_early(void)
     return b;
 }
 
-static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
+TEST(carrier_that_ends_lets_its_virtual_thread_go)
 {
-    (void)state;
     struct hpx_call_thread *b = begin_with_a_mount_too_early();
     event_of(b, HPX_EV_EXIT, 1, 51);
     hpx_calltab_pass_end(&tab);
@@ -96,9 +92,8 @@ static void carrier_that_ends_lets_its_virtual_thread_go(void **state)
     end();
 }
 
-static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
+TEST(carrier_that_ends_while_its_records_wait_applies_them)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     event(HPX_EV_ENTER, 9, 5);
@@ -115,9 +110,8 @@ static void carrier_that_ends_while_its_records_wait_applies_them(void **state)
     end();
 }
 
-static void mounts_of_a_forgotten_stack_are_taken_in_turn(void **state)
+TEST(mounts_of_a_forgotten_stack_are_taken_in_turn)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     switch_to(th, 77, 0, 10); /* no call is open: forgotten */
@@ -137,9 +131,8 @@ static void mounts_of_a_forgotten_stack_are_taken_in_turn(void **state)
     end();
 }
 
-static void mount_waits_no_longer_than_its_patience(void **state)
+TEST(mount_waits_no_longer_than_its_patience)
 {
-    (void)state;
     begin(3);
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     switch_to(th, 77, 0, 10);
@@ -162,7 +155,7 @@ static void mount_waits_no_longer_than_its_patience(void **state)
 }
 
 /* Calls counted, lost and open are the calls begun: an ENTER and its EXIT are one, a LEAF is as many as it stands for. */
-static void records_that_wait_without_memory_are_counted_as_the_calls_they_are(void **state)
+TEST(records_that_wait_without_memory_are_counted_as_the_calls_they_are)
 {
     static const struct {
         enum hpx_ev_kind kind;
@@ -196,17 +189,4 @@ static void records_that_wait_without_memory_are_counted_as_the_calls_they_are(v
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_a_virtual_thread_go_on_with_its_next_carrier),
-        cmocka_unit_test(mount_that_is_read_before_the_one_before_it_waits),
-        cmocka_unit_test(virtual_threads_that_have_ended_take_no_memory),
-        cmocka_unit_test(carrier_that_ends_lets_its_virtual_thread_go),
-        cmocka_unit_test(carrier_that_ends_while_its_records_wait_applies_them),
-        cmocka_unit_test(mounts_of_a_forgotten_stack_are_taken_in_turn),
-        cmocka_unit_test(mount_waits_no_longer_than_its_patience),
-        cmocka_unit_test(records_that_wait_without_memory_are_counted_as_the_calls_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void calls_are_counted_with_their_own_time_when_they_return(void **state)
+TEST(calls_are_counted_with_their_own_time_when_they_return)
 {
-    (void)state;
     begin(4);
     event(HPX_EV_ENTER, 1, 100);
     event(HPX_EV_ENTER, 2, 110);
@@ -23,9 +22,8 @@ static void calls_are_counted_with_their_own_time_when_they_return(void **state)
     end();
 }
 
-static void calls_of_one_method_from_two_callers_are_two_traces(void **state)
+TEST(calls_of_one_method_from_two_callers_are_two_traces)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(1, 1));
@@ -39,9 +37,8 @@ static void calls_of_one_method_from_two_callers_are_two_traces(void **state)
     end();
 }
 
-static void calls_at_depth_0_are_all_of_the_empty_trace(void **state)
+TEST(calls_at_depth_0_are_all_of_the_empty_trace)
 {
-    (void)state;
     begin(0);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(3, 4));
@@ -52,9 +49,8 @@ static void calls_at_depth_0_are_all_of_the_empty_trace(void **state)
     end();
 }
 
-static void calls_that_recurse_make_no_more_nodes_than_the_depth(void **state)
+TEST(calls_that_recurse_make_no_more_nodes_than_the_depth)
 {
-    (void)state;
     begin(4);
     for (uint32_t i = 0; i < 100000; i++) {
         event(HPX_EV_ENTER, 7, i);
@@ -69,9 +65,8 @@ static void calls_that_recurse_make_no_more_nodes_than_the_depth(void **state)
     end();
 }
 
-static void calls_of_threads_with_a_serial_are_traces_of_their_own(void **state)
+TEST(calls_of_threads_with_a_serial_are_traces_of_their_own)
 {
-    (void)state;
     begin(1);
     struct hpx_call_thread *x = hpx_calltab_attach(&tab, 200001), *y = hpx_calltab_attach(&tab, 200002);
     event_of(x, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
@@ -178,9 +173,8 @@ static void plain_and_table(uint32_t depth, uint32_t methods, uint64_t seed)
     end();
 }
 
-static void calls_of_random_trees_add_up_as_in_a_table_without_short_cuts(void **state)
+TEST(calls_of_random_trees_add_up_as_in_a_table_without_short_cuts)
 {
-    (void)state;
     for (uint32_t depth = 0; depth <= PLAIN_DEEP; depth++) {
         plain_and_table(depth, 2, 7 + depth);
         plain_and_table(depth, depth < 3 ? 20 : 4, 77 + depth);
@@ -189,9 +183,8 @@ static void calls_of_random_trees_add_up_as_in_a_table_without_short_cuts(void *
 
 /* ---- what is missing ---- */
 
-static void exits_not_seen_are_made_up_by_a_later_one(void **state)
+TEST(exits_not_seen_are_made_up_by_a_later_one)
 {
-    (void)state;
     begin(3);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_ENTER, 2, 10);
@@ -205,9 +198,8 @@ static void exits_not_seen_are_made_up_by_a_later_one(void **state)
     end();
 }
 
-static void exits_of_what_was_not_entered_are_ignored(void **state)
+TEST(exits_of_what_was_not_entered_are_ignored)
 {
-    (void)state;
     begin(3);
     event(HPX_EV_EXIT, 9, 1);
     event(HPX_EV_ENTER, 1, 2);
@@ -219,9 +211,8 @@ static void exits_of_what_was_not_entered_are_ignored(void **state)
     end();
 }
 
-static void gap_keeps_the_depth_so_that_recursion_stays_right(void **state)
+TEST(gap_keeps_the_depth_so_that_recursion_stays_right)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_ENTER, 5, 1);
@@ -243,9 +234,8 @@ static void gap_keeps_the_depth_so_that_recursion_stays_right(void **state)
     end();
 }
 
-static void thread_that_ends_has_no_open_calls(void **state)
+TEST(thread_that_ends_has_no_open_calls)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_ENTER, 2, 5);
@@ -262,9 +252,8 @@ static void thread_that_ends_has_no_open_calls(void **state)
 
 /* ---- dumps ---- */
 
-static void open_calls_keep_their_whole_time_over_a_reset(void **state)
+TEST(open_calls_keep_their_whole_time_over_a_reset)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_ENTER, 2, 10);
@@ -282,9 +271,8 @@ static void open_calls_keep_their_whole_time_over_a_reset(void **state)
     end();
 }
 
-static void pending_calls_are_counted_once(void **state)
+TEST(pending_calls_are_counted_once)
 {
-    (void)state;
     begin(2);
     event(HPX_EV_ENTER, 1, 0);
     struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
@@ -308,9 +296,8 @@ static void pending_calls_are_counted_once(void **state)
     end();
 }
 
-static void pending_calls_that_a_gap_swallowed_do_not_hide_others(void **state)
+TEST(pending_calls_that_a_gap_swallowed_do_not_hide_others)
 {
-    (void)state;
     begin(1);
     struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
     hpx_calltab_pending(&tab, th, &p);
@@ -321,9 +308,8 @@ static void pending_calls_that_a_gap_swallowed_do_not_hide_others(void **state)
     end();
 }
 
-static void probes_are_taken_off_the_call_and_its_caller(void **state)
+TEST(probes_are_taken_off_the_call_and_its_caller)
 {
-    (void)state;
     begin(3);
     tab.cfg.inner = 2;
     tab.cfg.outer = 3;
@@ -342,9 +328,8 @@ static void probes_are_taken_off_the_call_and_its_caller(void **state)
 
 /* ---- merge ---- */
 
-static void merged_tables_are_one_and_the_second_is_empty(void **state)
+TEST(merged_tables_are_one_and_the_second_is_empty)
 {
-    (void)state;
     const struct hpx_calltab_config cfg = {.depth = 2};
     struct hpx_calltab other;
     begin(2);
@@ -381,9 +366,8 @@ static void merged_tables_are_one_and_the_second_is_empty(void **state)
     end();
 }
 
-static void records_of_other_kinds_are_left_to_the_caller(void **state)
+TEST(records_of_other_kinds_are_left_to_the_caller)
 {
-    (void)state;
     begin(2);
     const struct hpx_ev_head ev[] = {
         {HPX_EV_ENTER, 1, 1, 1}, {HPX_EV_PAD, 1, 0, 0}, {HPX_EV_EXIT, 1, 1, 2}, {HPX_EV_SAMPLE, 1, 0, 1}, {HPX_EV_LEAF, 1, 1, 0}};
@@ -392,25 +376,4 @@ static void records_of_other_kinds_are_left_to_the_caller(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_counted_with_their_own_time_when_they_return),
-        cmocka_unit_test(calls_of_one_method_from_two_callers_are_two_traces),
-        cmocka_unit_test(calls_at_depth_0_are_all_of_the_empty_trace),
-        cmocka_unit_test(calls_that_recurse_make_no_more_nodes_than_the_depth),
-        cmocka_unit_test(calls_of_threads_with_a_serial_are_traces_of_their_own),
-        cmocka_unit_test(calls_of_random_trees_add_up_as_in_a_table_without_short_cuts),
-        cmocka_unit_test(exits_not_seen_are_made_up_by_a_later_one),
-        cmocka_unit_test(exits_of_what_was_not_entered_are_ignored),
-        cmocka_unit_test(gap_keeps_the_depth_so_that_recursion_stays_right),
-        cmocka_unit_test(thread_that_ends_has_no_open_calls),
-        cmocka_unit_test(open_calls_keep_their_whole_time_over_a_reset),
-        cmocka_unit_test(pending_calls_are_counted_once),
-        cmocka_unit_test(pending_calls_that_a_gap_swallowed_do_not_hide_others),
-        cmocka_unit_test(probes_are_taken_off_the_call_and_its_caller),
-        cmocka_unit_test(merged_tables_are_one_and_the_second_is_empty),
-        cmocka_unit_test(records_of_other_kinds_are_left_to_the_caller),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

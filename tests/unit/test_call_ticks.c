@@ -63,9 +63,8 @@ static void tick(uint64_t ns)
     assert_true(hpx_calls_tick_sig(&c, ns));
 }
 
-static void ticks_fall_to_the_call_that_is_open(void **state)
+TEST(ticks_fall_to_the_call_that_is_open, setup, teardown)
 {
-    (void)state;
     tick(1); /* before any call */
     hpx_calls_enter(&c, 1, 0);
     tick(10); /* pending */
@@ -90,9 +89,8 @@ static void ticks_fall_to_the_call_that_is_open(void **state)
     assert_int_equal(tab.outside_ns, 1);
 }
 
-static void ticks_of_a_call_that_then_calls_are_its_own(void **state)
+TEST(ticks_of_a_call_that_then_calls_are_its_own, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 0);
     hpx_calls_exit(&c, 1, 0);
     hpx_calls_enter(&c, 1, 0); /* one call that returned, one open: a LEAF and an ENTER */
@@ -108,9 +106,8 @@ static void ticks_of_a_call_that_then_calls_are_its_own(void **state)
     assert_cost(TRACE(2), 1, 7, 7);
 }
 
-static void ticks_of_open_calls_come_with_the_dump_after_their_return(void **state)
+TEST(ticks_of_open_calls_come_with_the_dump_after_their_return, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 0);
     tick(5);
     drain_all();
@@ -138,9 +135,8 @@ static void ticks_of_open_calls_come_with_the_dump_after_their_return(void **sta
     assert_open(0, 0);
 }
 
-static void ticks_in_a_push_in_a_gap_and_without_room_are_the_callers(void **state)
+TEST(ticks_in_a_push_in_a_gap_and_without_room_are_the_callers, setup, teardown)
 {
-    (void)state;
     hpx_calls_begin_push(&c);
     assert_false(hpx_calls_tick_sig(&c, 1));
     atomic_store(&c.fold, HPX_CALLS_NONE);
@@ -168,9 +164,8 @@ static void ticks_in_a_push_in_a_gap_and_without_room_are_the_callers(void **sta
     assert_cost(TRACE(5), 1, 0, 0);
 }
 
-static void ticks_belong_to_the_stack_that_the_thread_is_on(void **state)
+TEST(ticks_belong_to_the_stack_that_the_thread_is_on, setup, teardown)
 {
-    (void)state;
     struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
     event(HPX_EV_ENTER, 1, 0);
     event(HPX_EV_TICK, 0, 10);
@@ -197,9 +192,8 @@ static void ticks_belong_to_the_stack_that_the_thread_is_on(void **state)
     assert_int_equal(tab.outside_ns, 0);
 }
 
-static void times_by_stamps_know_no_ticks(void **state)
+TEST(times_by_stamps_know_no_ticks, setup, teardown)
 {
-    (void)state;
     tab.cfg.times_from_ticks = false;
     event(HPX_EV_ENTER, 1, 5);
     event(HPX_EV_TICK, 0, 1000);
@@ -259,7 +253,7 @@ static void random_step(uint64_t *seed, bool end)
     }
 }
 
-static void ticks_in_random_trees_are_each_where_they_fell(void **state)
+TEST(ticks_in_random_trees_are_each_where_they_fell, setup, teardown)
 {
     uint64_t seed = 4711, all = 0, n;
     int64_t open;
@@ -291,18 +285,4 @@ static void ticks_in_random_trees_are_each_where_they_fell(void **state)
     assert_int_equal(tab.stray + tab.resynced + tab.lost_events, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(ticks_fall_to_the_call_that_is_open),
-        TEST(ticks_of_a_call_that_then_calls_are_its_own),
-        TEST(ticks_of_open_calls_come_with_the_dump_after_their_return),
-        TEST(ticks_in_a_push_in_a_gap_and_without_room_are_the_callers),
-        TEST(ticks_belong_to_the_stack_that_the_thread_is_on),
-        TEST(times_by_stamps_know_no_ticks),
-        TEST(ticks_in_random_trees_are_each_where_they_fell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

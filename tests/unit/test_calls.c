@@ -87,9 +87,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void calls_enter_is_pending(void **state)
+TEST(calls_enter_is_pending, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 7, 100);
     take_all();
     assert_int_equal(ngot, 0);
@@ -100,9 +99,8 @@ static void calls_enter_is_pending(void **state)
     assert_int_equal(p.calls, 0);
 }
 
-static void calls_nested_are_records_in_order(void **state)
+TEST(calls_nested_are_records_in_order, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 10);
     hpx_calls_enter(&c, 2, 20);
     hpx_calls_enter(&c, 3, 30);
@@ -119,9 +117,8 @@ static void calls_nested_are_records_in_order(void **state)
     assert_int_equal(peeked().method, 0);
 }
 
-static void calls_leafs_of_one_method_are_one_record(void **state)
+TEST(calls_leafs_of_one_method_are_one_record, setup, teardown)
 {
-    (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
         hpx_calls_enter(&c, 5, i * 10);
         if (i % 3) {
@@ -152,9 +149,8 @@ static void calls_leafs_of_one_method_are_one_record(void **state)
     assert_record(1, HPX_EV_EXIT, 9, 20004);
 }
 
-static void calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it(void **state)
+TEST(calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 5, 10);
     hpx_calls_exit(&c, 5, 11);
     hpx_calls_enter(&c, 5, 20);
@@ -166,9 +162,8 @@ static void calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it(v
     assert_int_equal(peeked().entered, 21);
 }
 
-static void calls_fold_is_sent_before_a_field_is_full(void **state)
+TEST(calls_fold_is_sent_before_a_field_is_full, setup, teardown)
 {
-    (void)state;
     uint64_t most = HPX_CALLS_NS_MAX - 1, calls = 0, ns = 0, full = (UINT64_C(1) << 20) + 1;
     for (uint64_t i = 0; i < full; i++) { /* by number */
         hpx_calls_enter(&c, 5, 0);
@@ -192,9 +187,8 @@ static void calls_fold_is_sent_before_a_field_is_full(void **state)
     assert_int_equal(ns, full + 2 * most + 3);
 }
 
-static void calls_longer_than_a_leaf_can_say_are_two_records(void **state)
+TEST(calls_longer_than_a_leaf_can_say_are_two_records, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 5, 7);
     hpx_calls_exit(&c, 5, 7 + HPX_CALLS_NS_MAX);
     take_all();
@@ -203,18 +197,16 @@ static void calls_longer_than_a_leaf_can_say_are_two_records(void **state)
     assert_record(1, HPX_EV_EXIT, 5, 7 + HPX_CALLS_NS_MAX);
 }
 
-static void calls_clock_that_runs_backwards_gives_no_time(void **state)
+TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 5, 100);
     hpx_calls_exit(&c, 5, 90);
     assert_int_equal(peeked().ns, 0);
     assert_int_equal(peeked().calls, 1);
 }
 
-static void calls_exit_of_what_was_not_entered_last_is_passed_on(void **state)
+TEST(calls_exit_of_what_was_not_entered_last_is_passed_on, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 5, 1);
     hpx_calls_exit(&c, 5, 2);
     hpx_calls_enter(&c, 5, 3);
@@ -227,9 +219,8 @@ static void calls_exit_of_what_was_not_entered_last_is_passed_on(void **state)
     assert_int_equal(peeked().method, 0);
 }
 
-static void calls_flush_leaves_nothing(void **state)
+TEST(calls_flush_leaves_nothing, setup, teardown)
 {
-    (void)state;
     hpx_calls_flush(&c, 0);
     hpx_calls_enter(&c, 5, 1);
     hpx_calls_exit(&c, 5, 2);
@@ -245,9 +236,8 @@ static void calls_flush_leaves_nothing(void **state)
     assert_record(0, HPX_EV_EXIT, 5, 8);
 }
 
-static void calls_handler_sees_what_is_pending_but_not_inside_a_push(void **state)
+TEST(calls_handler_sees_what_is_pending_but_not_inside_a_push, setup, teardown)
 {
-    (void)state;
     struct hpx_calls_pending p;
     hpx_calls_enter(&c, 5, 1);
     assert_false(hpx_calls_in_push(&c));
@@ -257,9 +247,8 @@ static void calls_handler_sees_what_is_pending_but_not_inside_a_push(void **stat
     assert_false(hpx_calls_peek(&c, 3, &p));
 }
 
-static void calls_child_of_a_fork_sees_what_is_pending(void **state)
+TEST(calls_child_of_a_fork_sees_what_is_pending, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 5, 1);
     hpx_calls_enter(&c, 6, 2);
     pid_t pid = fork();
@@ -291,9 +280,8 @@ static const struct hpx_ev_gap *gap_at(size_t i)
     return (const struct hpx_ev_gap *)(const void *)&got[i];
 }
 
-static void calls_lost_in_a_full_ring_are_said_by_a_gap(void **state)
+TEST(calls_lost_in_a_full_ring_are_said_by_a_gap, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 1);
     hpx_calls_enter(&c, 2, 2);
     hpx_calls_exit(&c, 2, 3);
@@ -320,9 +308,8 @@ static void calls_lost_in_a_full_ring_are_said_by_a_gap(void **state)
     assert_int_equal(atomic_load(&thread.busy), 0);
 }
 
-static void calls_gap_ends_when_a_quarter_is_free(void **state)
+TEST(calls_gap_ends_when_a_quarter_is_free, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 1);
     fill_ring(1);
     hpx_calls_enter(&c, 2, 2);
@@ -336,9 +323,8 @@ static void calls_gap_ends_when_a_quarter_is_free(void **state)
     assert_int_equal(peeked().method, 3);
 }
 
-static void calls_switch_sends_all_before_it_and_its_key(void **state)
+TEST(calls_switch_sends_all_before_it_and_its_key, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 1);
     hpx_calls_switch(&c, 77, 4, 5);
     hpx_calls_switch(&c, 77, 4, 6);
@@ -355,9 +341,8 @@ static void calls_switch_sends_all_before_it_and_its_key(void **state)
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[4])->key, 0);
 }
 
-static void calls_switch_in_a_gap_says_both_stacks(void **state)
+TEST(calls_switch_in_a_gap_says_both_stacks, setup, teardown)
 {
-    (void)state;
     hpx_calls_enter(&c, 1, 1);
     fill_ring(1);
     hpx_calls_enter(&c, 2, 2);
@@ -376,9 +361,8 @@ static void calls_switch_in_a_gap_says_both_stacks(void **state)
     assert_record(6, HPX_EV_EXIT, 9, 5);
 }
 
-static void calls_lost_on_one_stack_are_not_said_of_the_next(void **state)
+TEST(calls_lost_on_one_stack_are_not_said_of_the_next, setup, teardown)
 {
-    (void)state;
     fill_ring(1);
     hpx_calls_switch(&c, 77, 4, 2);
     hpx_calls_enter(&c, 2, 3);
@@ -391,9 +375,8 @@ static void calls_lost_on_one_stack_are_not_said_of_the_next(void **state)
     assert_int_equal(gap_at(4)->calls, 0);
 }
 
-static void calls_cross_the_end_of_the_ring(void **state)
+TEST(calls_cross_the_end_of_the_ring, setup, teardown)
 {
-    (void)state;
     uint64_t records = 0;
     for (uint64_t i = 0; i < 10000; i++) {
         hpx_calls_enter(&c, 1, 3 * i);
@@ -412,9 +395,8 @@ static void calls_cross_the_end_of_the_ring(void **state)
     assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
 }
 
-static void calls_of_nobody_are_dropped(void **state)
+TEST(calls_of_nobody_are_dropped, setup, teardown)
 {
-    (void)state;
     struct hpx_calls nobody = HPX_CALLS_NOBODY;
     hpx_calls_enter(&nobody, 1, 1);
     hpx_calls_enter(&nobody, 1, 2);
@@ -424,29 +406,4 @@ static void calls_of_nobody_are_dropped(void **state)
     assert_int_equal(nobody.gap.events, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(calls_enter_is_pending),
-        TEST(calls_nested_are_records_in_order),
-        TEST(calls_leafs_of_one_method_are_one_record),
-        TEST(calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it),
-        TEST(calls_fold_is_sent_before_a_field_is_full),
-        TEST(calls_longer_than_a_leaf_can_say_are_two_records),
-        TEST(calls_clock_that_runs_backwards_gives_no_time),
-        TEST(calls_exit_of_what_was_not_entered_last_is_passed_on),
-        TEST(calls_flush_leaves_nothing),
-        TEST(calls_handler_sees_what_is_pending_but_not_inside_a_push),
-        TEST(calls_child_of_a_fork_sees_what_is_pending),
-        TEST(calls_lost_in_a_full_ring_are_said_by_a_gap),
-        TEST(calls_gap_ends_when_a_quarter_is_free),
-        TEST(calls_switch_sends_all_before_it_and_its_key),
-        TEST(calls_switch_in_a_gap_says_both_stacks),
-        TEST(calls_lost_on_one_stack_are_not_said_of_the_next),
-        TEST(calls_cross_the_end_of_the_ring),
-        TEST(calls_of_nobody_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static void known_shares(void **state)
+TEST(known_shares)
 {
-    (void)state;
     /* 100 of 1000: (100 + 1.92) / 1003.84 = 0.10153; 1.96 x sqrt(0.10153 x 0.89847 / 1003.84) */
     assert_true(fabs(hpx_certainty_points(100, 1000, 1000) - 1.868) < 0.001);
     assert_true(fabs(hpx_certainty_points(500, 1000, 1000) - 3.093) < 0.001);
@@ -15,9 +14,8 @@ static void known_shares(void **state)
     assert_true(hpx_certainty_points(4000, 40000, 1000) == hpx_certainty_points(100, 1000, 1000));
 }
 
-static void no_row_is_certain_by_its_few_samples(void **state)
+TEST(no_row_is_certain_by_its_few_samples)
 {
-    (void)state;
     for (uint64_t n = 1; n < 1000; n++) {
         assert_true(hpx_certainty_points(1, n, n) > 100.0 / (double)(n + 4) / 2);
         assert_true(hpx_certainty_points(0, n, n) > 0 && hpx_certainty_points(n, n, n) > 0);
@@ -35,9 +33,8 @@ static uint64_t next(uint64_t *seed)
 }
 
 /* Draws n samples with the share of one row, again and again: in 95 % of the tables the true share lies within what is said. */
-static void nineteen_of_twenty_tables_are_right(void **state)
+TEST(nineteen_of_twenty_tables_are_right)
 {
-    (void)state;
     static const double shares[] = {0.01, 0.05, 0.2, 0.5};
     uint64_t seed = 88172645463325252u;
     for (size_t i = 0; i < HPX_ARRAY_LEN(shares); i++) {
@@ -55,9 +52,8 @@ static void nineteen_of_twenty_tables_are_right(void **state)
 
 #define CLOSE(n, ...) hpx_certainty_close((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8, 1000, n)
 
-static void rows_whose_order_may_be_chance_are_close(void **state)
+TEST(rows_whose_order_may_be_chance_are_close)
 {
-    (void)state;
     char text[HPX_CERTAINTY_TEXT];
     assert_int_equal(CLOSE(1000, 600, 300, 100), 0);
     assert_int_equal(CLOSE(1000, 400, 380, 100), 1); /* 20 < 1.96 x sqrt(780) = 54.7 */
@@ -73,13 +69,4 @@ static void rows_whose_order_may_be_chance_are_close(void **state)
     assert_string_equal(hpx_certainty_rows(text, 0), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_shares),
-        cmocka_unit_test(no_row_is_certain_by_its_few_samples),
-        cmocka_unit_test(nineteen_of_twenty_tables_are_right),
-        cmocka_unit_test(rows_whose_order_may_be_chance_are_close),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -17,9 +17,8 @@ static double chance(double x, double n, double y, double m)
 }
 
 /* Also where the logarithm of a factorial has no digit left for it. That the walk over the tail ends is a part of it. */
-static void the_test_of_very_many_samples_is_as_exact(void **state)
+TEST(the_test_of_very_many_samples_is_as_exact)
 {
-    (void)state;
     for (double n = 1e6; n < 1e19; n *= 1e3) {
         assert_true(near(chance(n / 10, n, n / 10, n), 1, 1e-9));
         assert_true(near(chance(0, n, 5, n), 2.0 / 32, 1e-4));
@@ -36,9 +35,8 @@ static void the_test_of_very_many_samples_is_as_exact(void **state)
 }
 
 /* With a million events in the smallest cell another test begins: nothing is seen of it. */
-static void both_tests_agree_where_one_ends(void **state)
+TEST(both_tests_agree_where_one_ends)
 {
-    (void)state;
     for (double off = 0; off < 6000; off += 500) {
         double fewer = chance(999000 - off, 2e6, 999000 + off, 2e6), more = chance(1001000 - off, 2e6, 1001000 + off, 2e6);
         assert_true(near(log(fewer), log(more), 0.05));
@@ -78,9 +76,8 @@ static struct missed misses(int n, int m, double p, double q)
 }
 
 /* An alarm is an interval on one side of the true change. Half of 5 % is what is meant; counts are whole, which adds to it. */
-static void intervals_hold_the_true_change_also_near_0_and_1(void **state)
+TEST(intervals_hold_the_true_change_also_near_0_and_1)
 {
-    (void)state;
     static const double cases[][4] = {{200, 200, 0.01, 0.01},  {400, 80, 0.01, 0.01}, {400, 80, 0.1, 0.1},    {400, 80, 0.9, 0.9},
                                       {400, 80, 0.975, 0.975}, {80, 400, 0.99, 0.99}, {200, 200, 0.01, 0.05}, {200, 200, 1, 0.99},
                                       {200, 200, 0.99, 1},     {200, 200, 1, 0.97},   {200, 200, 0.9, 0.95},  {200, 200, 0.5, 0.5}};
@@ -108,9 +105,8 @@ static struct hpx_change between(enum hpx_change_kind kind, struct hpx_change_si
     return hpx_change_between(kind, &a, &b, HPX_CHANGE_CHANCE);
 }
 
-static void what_is_new_or_gone_in_all_runs_is_no_chance(void **state)
+TEST(what_is_new_or_gone_in_all_runs_is_no_chance)
 {
-    (void)state;
     struct hpx_change c = between(HPX_CHANGE_MEASURED, runs(0, 0, 0), runs(80, 81, 82));
     assert_true(isinf(c.low) && isinf(c.high) && c.points_low > 70 && c.p < 0.001);
     c = between(HPX_CHANGE_MEASURED, runs(80, 81, 82), runs(0, 0, 0));
@@ -123,13 +119,4 @@ static void what_is_new_or_gone_in_all_runs_is_no_chance(void **state)
     assert_true(c.low == 0 && isinf(c.high) && c.p == 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_test_of_very_many_samples_is_as_exact),
-        cmocka_unit_test(both_tests_agree_where_one_ends),
-        cmocka_unit_test(intervals_hold_the_true_change_also_near_0_and_1),
-        cmocka_unit_test(what_is_new_or_gone_in_all_runs_is_no_chance),
-    };
-    return cmocka_run_group_tests_name("change", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

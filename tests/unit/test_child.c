@@ -105,9 +105,8 @@ static void *hold_lock(void *held)
     return NULL;
 }
 
-static void every_child_ends_whatever_lock_is_held(void **state)
+TEST(every_child_ends_whatever_lock_is_held, setup, teardown)
 {
-    (void)state;
     pthread_t threads[3];
     _Atomic bool held = false;
     atomic_store(&stop, false);
@@ -127,15 +126,13 @@ static void every_child_ends_whatever_lock_is_held(void **state)
     }
 }
 
-static void a_child_has_blocks_of_every_size(void **state)
+TEST(a_child_has_blocks_of_every_size, setup, teardown)
 {
-    (void)state;
     ends(WALK_MUCH, &forever, HPX_CHILD_ENDED, TAIL);
 }
 
-static void a_crash_is_reported_and_leaves_no_file(void **state)
+TEST(a_crash_is_reported_and_leaves_no_file, setup, teardown)
 {
-    (void)state;
     ends(WALK_CRASH, &forever, HPX_CHILD_CRASHED, SIGSEGV);
     ends(WALK_OVERFLOW, &forever, HPX_CHILD_CRASHED, SIGSEGV);
     ends(WALK_ABORT, &forever, HPX_CHILD_CRASHED, 0);
@@ -144,15 +141,13 @@ static void a_crash_is_reported_and_leaves_no_file(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void a_wait_within_the_walk_is_not_its_end(void **state)
+TEST(a_wait_within_the_walk_is_not_its_end, setup, teardown)
 {
-    (void)state;
     ends(WALK_WAIT, &forever, HPX_CHILD_WAITED, 0);
 }
 
-static void a_stuck_child_is_killed(void **state)
+TEST(a_stuck_child_is_killed, setup, teardown)
 {
-    (void)state;
     ends(WALK_SLEEP, &(struct hpx_child_wait){.stall_ns = 200000000}, HPX_CHILD_STUCK, 0);
     ends(WALK_SPIN, &(struct hpx_child_wait){.spin_ns = 50000000}, HPX_CHILD_STUCK, 0);
 }
@@ -163,9 +158,8 @@ static bool never(void *calls, uint64_t progress)
     return ++*(int *)calls < 3;
 }
 
-static void the_caller_can_cancel(void **state)
+TEST(the_caller_can_cancel, setup, teardown)
 {
-    (void)state;
     static const _Atomic bool yes = true;
     int calls = 0;
     ends(WALK_SLEEP, &(struct hpx_child_wait){.cancel = &yes}, HPX_CHILD_CANCELLED, 0);
@@ -180,9 +174,8 @@ static bool hung_up(const struct run *r)
     return poll(&p, 1, 0) == 1 && p.revents == POLLHUP;
 }
 
-static void the_pipe_hangs_up_with_the_end_of_the_child(void **state)
+TEST(the_pipe_hangs_up_with_the_end_of_the_child, setup, teardown)
 {
-    (void)state;
     int hold[2];
     struct run r = {.nkeep = 1, .hold = true};
     assert_int_equal(pipe(hold), 0);
@@ -233,9 +226,8 @@ static void walk_with_descriptors(rlim_t n, bool *pipe_made)
 }
 
 /* With none left, then with one, then with those of the pipe and no other. */
-static void a_full_table_of_descriptors_is_endured(void **state)
+TEST(a_full_table_of_descriptors_is_endured, setup, teardown)
 {
-    (void)state;
     bool pipe_made = false;
     for (rlim_t n = 3; !pipe_made; n++) {
         walk_with_descriptors(n, &pipe_made);
@@ -274,9 +266,8 @@ static void write_beside_the_child(void)
     _exit(strstr(text, "the child was killed to spare memory (the copy of the process grew to ") == text ? 0 : 13);
 }
 
-static void a_child_that_costs_too_much_is_killed(void **state)
+TEST(a_child_that_costs_too_much_is_killed, setup, teardown)
 {
-    (void)state;
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
@@ -295,9 +286,8 @@ static void on_sigchld(int unused)
     sigchld++;
 }
 
-static void the_program_does_not_notice_the_child(void **state)
+TEST(the_program_does_not_notice_the_child, setup, teardown)
 {
-    (void)state;
     int other[2], hold[2];
     char byte;
     struct sigaction act = {.sa_handler = on_sigchld}, was;
@@ -327,9 +317,8 @@ static void the_program_does_not_notice_the_child(void **state)
     hpx_child_release(&r.child);
 }
 
-static void the_child_writes_its_own_counters(void **state)
+TEST(the_child_writes_its_own_counters, setup, teardown)
 {
-    (void)state;
     struct run r = {.nkeep = 0};
     int fd = open("hsperfdata_1", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(ftruncate(fd, 32768), 0);
@@ -346,9 +335,8 @@ static void the_child_writes_its_own_counters(void **state)
     hpx_child_release(&r.child);
 }
 
-static void a_library_without_the_calls_is_refused(void **state)
+TEST(a_library_without_the_calls_is_refused)
 {
-    (void)state;
     struct hpx_child_slots none;
     struct hpx_err err;
     assert_int_equal(hpx_child_find(&none, NULL, &err), -HPX_E_SYS);
@@ -363,19 +351,5 @@ int main(void)
         printf("%s\n", err.msg);
         return 1;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_child_ends_whatever_lock_is_held, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_child_has_blocks_of_every_size, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_crash_is_reported_and_leaves_no_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wait_within_the_walk_is_not_its_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stuck_child_is_killed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_caller_can_cancel, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_pipe_hangs_up_with_the_end_of_the_child, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_full_table_of_descriptors_is_endured, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_child_that_costs_too_much_is_killed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_program_does_not_notice_the_child, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_child_writes_its_own_counters, setup, teardown),
-        cmocka_unit_test(a_library_without_the_calls_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

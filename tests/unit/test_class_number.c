@@ -142,9 +142,8 @@ static void assert_left(void)
     assert_int_equal(vm.refs, 0);
 }
 
-static void a_class_keeps_its_number(void **state)
+TEST(a_class_keeps_its_number, setup, teardown)
 {
-    (void)state;
     uint32_t first = hpx_class_number(jvmti(), class(0)), other = hpx_class_number(jvmti(), class(1));
     assert_int_not_equal(first, 0);
     assert_int_not_equal(other, 0);
@@ -155,9 +154,8 @@ static void a_class_keeps_its_number(void **state)
 }
 
 /* At every call of JVMTI that the first thread makes. */
-static void two_threads_get_the_same_number_of_a_class(void **state)
+TEST(two_threads_get_the_same_number_of_a_class, setup, teardown)
 {
-    (void)state;
     for (unsigned at = 1;; at++) {
         setup(NULL);
         vm.meddle_at = at;
@@ -174,9 +172,8 @@ static void two_threads_get_the_same_number_of_a_class(void **state)
     }
 }
 
-static void two_threads_get_the_numbers_of_two_classes(void **state)
+TEST(two_threads_get_the_numbers_of_two_classes, setup, teardown)
 {
-    (void)state;
     for (unsigned at = 1; at < 4; at++) {
         setup(NULL);
         vm.meddle_at = at;
@@ -191,9 +188,8 @@ static void two_threads_get_the_numbers_of_two_classes(void **state)
 }
 
 /* It is suspended before it tags the class, and the other one comes and goes. */
-static void a_suspended_thread_and_one_that_came_later_agree(void **state)
+TEST(a_suspended_thread_and_one_that_came_later_agree, setup, teardown)
 {
-    (void)state;
     vm.meddle_at = 3; /* its SetTag */
     vm.asks_for = class(0);
     vm.tags[0] = (jlong)hpx_site_tag(7, 64);
@@ -204,9 +200,8 @@ static void a_suspended_thread_and_one_that_came_later_agree(void **state)
     assert_int_equal(hpx_site_ids_freed_of(&hpx_ids, 7)->objects, 1); /* the tag of its mirror is kept */
 }
 
-static void without_memory_a_class_has_no_number(void **state)
+TEST(without_memory_a_class_has_no_number, setup, teardown)
 {
-    (void)state;
     vm.no_refs = true;
     assert_int_equal(hpx_class_number(jvmti(), class(0)), 0);
     vm.no_refs = false;
@@ -220,14 +215,4 @@ static void without_memory_a_class_has_no_number(void **state)
     assert_left();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_class_keeps_its_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(two_threads_get_the_same_number_of_a_class, setup, teardown),
-        cmocka_unit_test_setup_teardown(two_threads_get_the_numbers_of_two_classes, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_suspended_thread_and_one_that_came_later_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory_a_class_has_no_number, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

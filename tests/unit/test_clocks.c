@@ -117,9 +117,8 @@ static bool blocked(void)
     return sigismember(&now, SIGPROF) == 1;
 }
 
-static void an_event_that_another_thread_stops_is_complete_or_not_known(void **state)
+TEST(an_event_that_another_thread_stops_is_complete_or_not_known, setup)
 {
-    (void)state;
     event.stop = true;
     assert_int_equal(hpx_clocks_start(&t), 0);
     hpx_clocks_stop(&t);
@@ -129,9 +128,8 @@ static void an_event_that_another_thread_stops_is_complete_or_not_known(void **s
     assert_int_equal(kind(), HPX_CLOCK_NONE);
 }
 
-static void the_first_signal_finds_the_clock(void **state)
+TEST(the_first_signal_finds_the_clock, setup)
 {
-    (void)state;
     event.raise = true;
     assert_int_equal(hpx_clocks_start(&t), 0);
     assert_int_equal(event.signals, 1);
@@ -141,9 +139,8 @@ static void the_first_signal_finds_the_clock(void **state)
     hpx_clocks_stop(&t);
 }
 
-static void an_event_that_cannot_be_set_up_is_closed_and_a_timer_runs(void **state)
+TEST(an_event_that_cannot_be_set_up_is_closed_and_a_timer_runs, setup)
 {
-    (void)state;
     event.fail = true;
     assert_int_equal(hpx_clocks_start(&t), 0);
     assert_int_equal(kind(), HPX_CLOCK_TIMER);
@@ -154,12 +151,4 @@ static void an_event_that_cannot_be_set_up_is_closed_and_a_timer_runs(void **sta
     hpx_clocks_stop(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_event_that_another_thread_stops_is_complete_or_not_known, setup),
-        cmocka_unit_test_setup(the_first_signal_finds_the_clock, setup),
-        cmocka_unit_test_setup(an_event_that_cannot_be_set_up_is_closed_and_a_timer_runs, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

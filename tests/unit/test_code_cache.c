@@ -63,27 +63,23 @@ static void methods_are_found_in_the_code_and_nowhere_else(enum jdk jdk)
     assert_kind(at + SIZE, HPX_BLOB_NONE);
 }
 
-static void a_method_of_jdk_8_is_its_code(void **state)
+TEST(a_method_of_jdk_8_is_its_code)
 {
-    (void)state;
     methods_are_found_in_the_code_and_nowhere_else(JDK_8);
 }
 
-static void a_method_of_jdk_11_is_its_code(void **state)
+TEST(a_method_of_jdk_11_is_its_code)
 {
-    (void)state;
     methods_are_found_in_the_code_and_nowhere_else(JDK_11);
 }
 
-static void a_method_of_jdk_17_is_its_code(void **state)
+TEST(a_method_of_jdk_17_is_its_code)
 {
-    (void)state;
     methods_are_found_in_the_code_and_nowhere_else(JDK_17);
 }
 
-static void a_method_of_jdk_25_is_its_code(void **state)
+TEST(a_method_of_jdk_25_is_its_code)
 {
-    (void)state;
     methods_are_found_in_the_code_and_nowhere_else(JDK_25);
 }
 
@@ -97,28 +93,24 @@ static void states_up_to(enum jdk jdk, int most_alive)
 }
 
 /* 0 in use, 1 not entrant, 2 zombie, 3 unloaded. */
-static void a_zombie_of_jdk_8_is_dead(void **state)
+TEST(a_zombie_of_jdk_8_is_dead)
 {
-    (void)state;
     states_up_to(JDK_8, 1);
 }
 
 /* -1 not installed, 0 in use, 1 not used, 2 not entrant, 3 zombie, 4 unloaded. */
-static void a_zombie_of_jdk_11_is_dead(void **state)
+TEST(a_zombie_of_jdk_11_is_dead)
 {
-    (void)state;
     states_up_to(JDK_11, 2);
 }
 
-static void a_method_of_jdk_25_that_is_not_installed_is_dead(void **state)
+TEST(a_method_of_jdk_25_that_is_not_installed_is_dead)
 {
-    (void)state;
     states_up_to(JDK_25, 2);
 }
 
-static void a_method_without_its_method_is_dead(void **state)
+TEST(a_method_without_its_method_is_dead)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     blob->method = 0;
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
@@ -128,9 +120,8 @@ static void a_method_without_its_method_is_dead(void **state)
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
 }
 
-static void native_wrappers_are_methods(void **state)
+TEST(native_wrappers_are_methods)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_8);
     blob->name = "native nmethod";
     assert_lives(blob, (uintptr_t)blob + CODE);
@@ -145,25 +136,22 @@ static void assert_other_is_all_of_the_blob(struct blob *blob)
     assert_kind((uintptr_t)blob + SIZE, HPX_BLOB_NONE);
 }
 
-static void a_stub_of_jdk_17_is_known_by_its_name(void **state)
+TEST(a_stub_of_jdk_17_is_known_by_its_name)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     blob->name = "Interpreter";
     assert_other_is_all_of_the_blob(blob);
 }
 
-static void a_stub_of_jdk_25_is_known_by_its_kind(void **state)
+TEST(a_stub_of_jdk_25_is_known_by_its_kind)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_25);
     blob->kind = NMETHOD_KIND + 1;
     assert_other_is_all_of_the_blob(blob);
 }
 
-static void a_blob_that_is_being_made_is_none(void **state)
+TEST(a_blob_that_is_being_made_is_none)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     blob->name = NULL;
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
@@ -180,9 +168,8 @@ static void a_blob_that_is_being_made_is_none(void **state)
 }
 
 /* The map entries of the second block end with 0xfe twice and begin again. */
-static void blocks_are_found_over_many_hops(void **state)
+TEST(blocks_are_found_over_many_hops)
 {
-    (void)state;
     enum { LONG = 700, SEGMENT = 1 << LOG2 };
     struct heap *heap = add_heap(0, 800, LOG2);
     struct blob *before = add_method(heap, 0, 3, CODE, 3 * SEGMENT - (int32_t)sizeof(struct block), &method);
@@ -203,9 +190,8 @@ static void blocks_are_found_over_many_hops(void **state)
     assert_kind(segment(heap, 600), HPX_BLOB_NONE);
 }
 
-static void a_free_block_has_no_code(void **state)
+TEST(a_free_block_has_no_code)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     struct block *block = (struct block *)(void *)blob - 1;
     block->used = 0;
@@ -214,9 +200,8 @@ static void a_free_block_has_no_code(void **state)
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
 }
 
-static void a_free_segment_has_no_code(void **state)
+TEST(a_free_segment_has_no_code)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     assert_kind(segment(&heaps[0], 7), HPX_BLOB_NONE);
     assert_kind(segment(&heaps[0], 16), HPX_BLOB_NONE);
@@ -226,9 +211,8 @@ static void a_free_segment_has_no_code(void **state)
     assert_lives(blob, segment(&heaps[0], 11));
 }
 
-static void a_map_that_leads_below_the_heap_has_no_code(void **state)
+TEST(a_map_that_leads_below_the_heap_has_no_code)
 {
-    (void)state;
     struct heap *heap = add_heap(0, 64, LOG2);
     struct blob *blob = add_method(heap, 0, 8, CODE, SIZE, &method);
     begin(JDK_17);
@@ -241,9 +225,8 @@ static void a_map_that_leads_below_the_heap_has_no_code(void **state)
 }
 
 /* Every hop leads back by one at least, so it ends; a handler has no time for all of them. */
-static void a_map_of_too_many_hops_has_no_code(void **state)
+TEST(a_map_of_too_many_hops_has_no_code)
 {
-    (void)state;
     enum { SMALL = 4, LONG = 4200, MOST_HOPS = 4096 };
     struct heap *heap = add_heap(0, LONG, SMALL);
     struct blob *blob = add_method(heap, 0, LONG, CODE, LONG << SMALL, &method);
@@ -254,9 +237,8 @@ static void a_map_of_too_many_hops_has_no_code(void **state)
     assert_kind(segment(heap, MOST_HOPS + 1), HPX_BLOB_NONE);
 }
 
-static void a_segment_behind_the_map_has_no_code(void **state)
+TEST(a_segment_behind_the_map_has_no_code)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     assert_lives(blob, segment(&heaps[0], 12));
     heaps[0].map.high = heaps[0].map.low + 12;
@@ -264,9 +246,8 @@ static void a_segment_behind_the_map_has_no_code(void **state)
     assert_lives(blob, segment(&heaps[0], 11));
 }
 
-static void a_heap_that_grows_is_seen(void **state)
+TEST(a_heap_that_grows_is_seen)
 {
-    (void)state;
     struct heap *heap = add_heap(0, 64, LOG2);
     uintptr_t high = heap->memory.high;
     struct blob *blob = add_method(heap, 32, 8, CODE, SIZE, &method);
@@ -278,9 +259,8 @@ static void a_heap_that_grows_is_seen(void **state)
     assert_lives(blob, (uintptr_t)blob + CODE);
 }
 
-static void the_heap_of_jdk_8_stands_alone(void **state)
+TEST(the_heap_of_jdk_8_stands_alone)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_8);
     heap_array.length = 0;
     low_bound = high_bound = 0;
@@ -314,21 +294,18 @@ static void three_heaps_are_searched(enum jdk jdk)
     free(memory);
 }
 
-static void the_heaps_of_jdk_11_are_in_an_array(void **state)
+TEST(the_heaps_of_jdk_11_are_in_an_array)
 {
-    (void)state;
     three_heaps_are_searched(JDK_11);
 }
 
-static void the_heaps_of_jdk_17_are_in_an_array(void **state)
+TEST(the_heaps_of_jdk_17_are_in_an_array)
 {
-    (void)state;
     three_heaps_are_searched(JDK_17);
 }
 
-static void a_list_of_heaps_has_one_to_eight(void **state)
+TEST(a_list_of_heaps_has_one_to_eight)
 {
-    (void)state;
     for (uint32_t h = 0; h < MOST_HEAPS; h++) {
         add_heap(h, 16, LOG2);
     }
@@ -354,9 +331,8 @@ static void assert_refused(const struct blob *blob)
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
 }
 
-static void heaps_that_overlap_are_refused(void **state)
+TEST(heaps_that_overlap_are_refused)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     uintptr_t low = heaps[0].memory.low;
     add_heap_at(1, segment(&heaps[0], 63), 16, LOG2);
@@ -373,9 +349,8 @@ static void heaps_that_overlap_are_refused(void **state)
     assert_null(hpx_code_cache_live());
 }
 
-static void heaps_outside_the_bounds_are_refused(void **state)
+TEST(heaps_outside_the_bounds_are_refused)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     low_bound++;
     assert_refused(blob);
@@ -387,9 +362,8 @@ static void heaps_outside_the_bounds_are_refused(void **state)
     assert_lives(blob, (uintptr_t)blob + CODE);
 }
 
-static void heaps_of_another_shape_are_refused(void **state)
+TEST(heaps_of_another_shape_are_refused)
 {
-    (void)state;
     struct blob *blob = begin_with_method(JDK_17);
     const struct heap good = heaps[0];
     static const int32_t sizes[] = {3, 13, 0, -1};
@@ -419,9 +393,8 @@ static void heaps_of_another_shape_are_refused(void **state)
     assert_lives(blob, (uintptr_t)blob + CODE);
 }
 
-static void an_id_is_in_its_class_by_number(void **state)
+TEST(an_id_is_in_its_class_by_number)
 {
-    (void)state;
     uintptr_t ids[] = {3, 0x111, 0x222, 0x333, 0x444};
     struct holder holder = {.ids = ids};
     struct pool pool = {.holder = &holder};
@@ -440,9 +413,8 @@ static void an_id_is_in_its_class_by_number(void **state)
     assert_int_equal(hpx_code_cache_id_sig((uintptr_t)&m), 0);
 }
 
-static void a_class_without_ids_has_none(void **state)
+TEST(a_class_without_ids_has_none)
 {
-    (void)state;
     struct holder holder = {.ids = NULL};
     struct pool pool = {.holder = &holder};
     struct const_method constant = {.constants = &pool};
@@ -459,9 +431,8 @@ static void a_class_without_ids_has_none(void **state)
     assert_int_equal(hpx_code_cache_id_sig((uintptr_t)&m), 0);
 }
 
-static void fields_that_are_missing_are_named(void **state)
+TEST(fields_that_are_missing_are_named)
 {
-    (void)state;
     static const struct {
         const char *type, *name, *asked_last; /* the type of an older version */
     } fields[] = {{"CodeHeap", "_segmap", "CodeHeap"},
@@ -488,17 +459,15 @@ static void fields_that_are_missing_are_named(void **state)
     assert_null(hpx_code_cache_init());
 }
 
-static void kinds_need_the_number_of_methods(void **state)
+TEST(kinds_need_the_number_of_methods)
 {
-    (void)state;
     describe(JDK_25);
     vm_tables_constant_of("CodeBlobKind::Nmethod")->name = "CodeBlobKind::Gone";
     assert_string_equal(hpx_code_cache_init(), "the VM's tables have no CodeBlobKind::Nmethod");
 }
 
-static void a_block_needs_a_header_of_8_to_64_bytes(void **state)
+TEST(a_block_needs_a_header_of_8_to_64_bytes)
 {
-    (void)state;
     describe(JDK_17);
     static const uint64_t sizes[] = {0, 4, 65};
     uint64_t *size = &vm_tables_type_of("HeapBlock")->size;
@@ -510,9 +479,8 @@ static void a_block_needs_a_header_of_8_to_64_bytes(void **state)
     assert_null(hpx_code_cache_init());
 }
 
-static void a_vm_without_tables_has_no_code_cache(void **state)
+TEST(a_vm_without_tables_has_no_code_cache)
 {
-    (void)state;
     describe(JDK_17);
     gHotSpotVMStructs = NULL;
     assert_string_equal(hpx_code_cache_init(), "the VM exports no tables");
@@ -520,39 +488,5 @@ static void a_vm_without_tables_has_no_code_cache(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_method_of_jdk_8_is_its_code),
-        cmocka_unit_test(a_method_of_jdk_11_is_its_code),
-        cmocka_unit_test(a_method_of_jdk_17_is_its_code),
-        cmocka_unit_test(a_method_of_jdk_25_is_its_code),
-        cmocka_unit_test(a_zombie_of_jdk_8_is_dead),
-        cmocka_unit_test(a_zombie_of_jdk_11_is_dead),
-        cmocka_unit_test(a_method_of_jdk_25_that_is_not_installed_is_dead),
-        cmocka_unit_test(a_method_without_its_method_is_dead),
-        cmocka_unit_test(native_wrappers_are_methods),
-        cmocka_unit_test(a_stub_of_jdk_17_is_known_by_its_name),
-        cmocka_unit_test(a_stub_of_jdk_25_is_known_by_its_kind),
-        cmocka_unit_test(a_blob_that_is_being_made_is_none),
-        cmocka_unit_test(blocks_are_found_over_many_hops),
-        cmocka_unit_test(a_free_block_has_no_code),
-        cmocka_unit_test(a_free_segment_has_no_code),
-        cmocka_unit_test(a_map_that_leads_below_the_heap_has_no_code),
-        cmocka_unit_test(a_map_of_too_many_hops_has_no_code),
-        cmocka_unit_test(a_segment_behind_the_map_has_no_code),
-        cmocka_unit_test(a_heap_that_grows_is_seen),
-        cmocka_unit_test(the_heap_of_jdk_8_stands_alone),
-        cmocka_unit_test(the_heaps_of_jdk_11_are_in_an_array),
-        cmocka_unit_test(the_heaps_of_jdk_17_are_in_an_array),
-        cmocka_unit_test(a_list_of_heaps_has_one_to_eight),
-        cmocka_unit_test(heaps_that_overlap_are_refused),
-        cmocka_unit_test(heaps_outside_the_bounds_are_refused),
-        cmocka_unit_test(heaps_of_another_shape_are_refused),
-        cmocka_unit_test(an_id_is_in_its_class_by_number),
-        cmocka_unit_test(a_class_without_ids_has_none),
-        cmocka_unit_test(fields_that_are_missing_are_named),
-        cmocka_unit_test(kinds_need_the_number_of_methods),
-        cmocka_unit_test(a_block_needs_a_header_of_8_to_64_bytes),
-        cmocka_unit_test(a_vm_without_tables_has_no_code_cache),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

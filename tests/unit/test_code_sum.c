@@ -38,9 +38,8 @@ static void assert_sum(uint64_t methods, uint64_t bytes, int64_t ids)
     assert_int_equal(s.ids, ids);
 }
 
-static void methods_that_live_are_told_of(void **state)
+TEST(methods_that_live_are_told_of)
 {
-    (void)state;
     const struct heap *first = add_heap(0, 600, LOG2), *second = add_heap(1, 16, LOG2);
     add_method(first, 0, 8, CODE, 900, &method)->compile_id = 7;
     add_method(first, 8, 520, CODE, 60000, &method)->compile_id = 9; /* more segments than the map counts */
@@ -55,9 +54,8 @@ static void methods_that_live_are_told_of(void **state)
     assert_sum(3, 900 + 60000 + 500, 7 + 9 + 12);
 }
 
-static void a_map_that_is_shorter_than_the_memory_is_not_left(void **state)
+TEST(a_map_that_is_shorter_than_the_memory_is_not_left)
 {
-    (void)state;
     struct heap *heap = add_heap(0, 64, LOG2);
     add_method(heap, 8, 8, CODE, SIZE, &method)->compile_id = 1;
     begin(JDK_17);
@@ -65,7 +63,7 @@ static void a_map_that_is_shorter_than_the_memory_is_not_left(void **state)
     assert_sum(1, SIZE, 1);
 }
 
-static void without_numbers_of_compilations_nothing_is_told(void **state)
+TEST(without_numbers_of_compilations_nothing_is_told)
 {
     struct sum s = {0};
     (void)state;
@@ -80,10 +78,5 @@ static void without_numbers_of_compilations_nothing_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_that_live_are_told_of),
-        cmocka_unit_test(a_map_that_is_shorter_than_the_memory_is_not_left),
-        cmocka_unit_test(without_numbers_of_compilations_nothing_is_told),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

@@ -8,9 +8,8 @@
 #define BASE         ((uintptr_t)0x7f1234500000)
 #define CODE(offset) ((const void *)(BASE + (offset)))
 
-static void method_owns_its_code_and_not_a_byte_before_its_granule(void **state)
+TEST(method_owns_its_code_and_not_a_byte_before_its_granule)
 {
-    (void)state;
     hpx_codemap_add(CODE(0x1000), 300, 11);
     assert_int_equal(hpx_codemap_owner(BASE + 0x1000), 11);
     assert_int_equal(hpx_codemap_owner(BASE + 0x1000 + 299), 11);
@@ -18,9 +17,8 @@ static void method_owns_its_code_and_not_a_byte_before_its_granule(void **state)
     assert_int_equal(hpx_codemap_owner(BASE + 0x1000 + 384), 0);
 }
 
-static void later_method_takes_over_the_code_of_an_earlier_one(void **state)
+TEST(later_method_takes_over_the_code_of_an_earlier_one)
 {
-    (void)state;
     hpx_codemap_add(CODE(0x3000), 1024, 21);
     hpx_codemap_add(CODE(0x3200), 128, 22);
     assert_int_equal(hpx_codemap_owner(BASE + 0x31ff), 21);
@@ -28,9 +26,8 @@ static void later_method_takes_over_the_code_of_an_earlier_one(void **state)
     assert_int_equal(hpx_codemap_owner(BASE + 0x3280), 21);
 }
 
-static void stub_clears_the_method_that_stood_there(void **state)
+TEST(stub_clears_the_method_that_stood_there)
 {
-    (void)state;
     hpx_codemap_add(CODE(0x5000), 256, 31);
     hpx_codemap_add(CODE(0x5040), 64, 0);
     assert_int_equal(hpx_codemap_owner(BASE + 0x5000), 31);
@@ -38,9 +35,8 @@ static void stub_clears_the_method_that_stood_there(void **state)
     assert_int_equal(hpx_codemap_owner(BASE + 0x5080), 31);
 }
 
-static void removal_ends_where_another_method_begins(void **state)
+TEST(removal_ends_where_another_method_begins)
 {
-    (void)state;
     hpx_codemap_add(CODE(0x7000), 192, 41);
     hpx_codemap_add(CODE(0x70c0), 64, 42);
     hpx_codemap_remove(CODE(0x7000), 41);
@@ -51,9 +47,8 @@ static void removal_ends_where_another_method_begins(void **state)
     assert_int_equal(hpx_codemap_owner(BASE + 0x70c0), 42);
 }
 
-static void code_across_two_chunks_has_one_owner(void **state)
+TEST(code_across_two_chunks_has_one_owner)
 {
-    (void)state;
     uintptr_t edge = (BASE & ~((uintptr_t)(1 << 20) - 1)) + (1 << 20);
     hpx_codemap_add((const void *)(edge - 4096), 8192, 51);
     assert_int_equal(hpx_codemap_owner(edge - 1), 51);
@@ -63,9 +58,8 @@ static void code_across_two_chunks_has_one_owner(void **state)
     assert_int_equal(hpx_codemap_owner(edge + 4095), 0);
 }
 
-static void code_far_outside_of_the_window_is_left_out(void **state)
+TEST(code_far_outside_of_the_window_is_left_out)
 {
-    (void)state;
     hpx_codemap_add((const void *)(BASE + ((uintptr_t)1 << 40)), 256, 61);
     hpx_codemap_add((const void *)(uintptr_t)0x10000, 256, 62);
     assert_int_equal(hpx_codemap_owner(BASE + ((uintptr_t)1 << 40)), 0);
@@ -75,9 +69,8 @@ static void code_far_outside_of_the_window_is_left_out(void **state)
     hpx_codemap_remove((const void *)(uintptr_t)0x10000, 62);
 }
 
-static void code_is_known_until_it_is_taken_back(void **state)
+TEST(code_is_known_until_it_is_taken_back)
 {
-    (void)state;
     hpx_codemap_add(CODE(0x9000), 64, 0);
     hpx_codemap_add(CODE(0xa000), 64, 71);
     assert_true(hpx_codemap_known(BASE + 0x9000));
@@ -103,9 +96,8 @@ static void *write_own_part(void *arg)
     return NULL;
 }
 
-static void writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part(void **state)
+TEST(writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part)
 {
-    (void)state;
     pthread_t id[WRITERS];
     unsigned wrong = 0;
     for (uintptr_t i = 0; i < WRITERS; i++) {
@@ -122,17 +114,4 @@ static void writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part(
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(method_owns_its_code_and_not_a_byte_before_its_granule),
-        cmocka_unit_test(later_method_takes_over_the_code_of_an_earlier_one),
-        cmocka_unit_test(stub_clears_the_method_that_stood_there),
-        cmocka_unit_test(removal_ends_where_another_method_begins),
-        cmocka_unit_test(code_across_two_chunks_has_one_owner),
-        cmocka_unit_test(code_far_outside_of_the_window_is_left_out),
-        cmocka_unit_test(code_is_known_until_it_is_taken_back),
-        cmocka_unit_test(writers_and_a_reader_meet_and_nobody_sees_the_owner_of_another_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

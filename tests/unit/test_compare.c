@@ -13,9 +13,8 @@ static bool near(double a, double b, double by)
 
 /* ---- arithmetic ---- */
 
-static void quantiles_are_those_of_the_tables(void **state)
+TEST(quantiles_are_those_of_the_tables)
 {
-    (void)state;
     assert_true(near(hpx_change_z(0.05), 1.959964, 1e-5));
     assert_true(near(hpx_change_z(0.001), 3.290527, 1e-5));
     assert_true(near(hpx_change_t(0.05, 1), 12.7062, 1e-3));
@@ -38,9 +37,8 @@ static struct hpx_change between(struct hpx_change_side a, struct hpx_change_sid
     return hpx_change_between(HPX_CHANGE_DRAWN, &a, &b, HPX_CHANGE_CHANCE);
 }
 
-static void shares_are_judged_by_both_counts(void **state)
+TEST(shares_are_judged_by_both_counts)
 {
-    (void)state;
     struct hpx_change c = between(drawn(2500, 10000), drawn(2750, 10000));
     assert_true(near(c.ratio, 1.1, 1e-12) && near(c.points, 0.025, 1e-12));
     /* exp(log 1.1 +- 1.96 x sqrt(1/2500 + 1/2750 - 2/10000)) */
@@ -51,9 +49,8 @@ static void shares_are_judged_by_both_counts(void **state)
     assert_true(c.low < 1 && c.high > 1 && c.p > 0.2);
 }
 
-static void the_test_of_few_samples_is_exact(void **state)
+TEST(the_test_of_few_samples_is_exact)
 {
-    (void)state;
     /* none of 1000, 5 of 1000: 2 x C(1000, 5) / C(2000, 5) */
     assert_true(near(between(drawn(0, 1000), drawn(5, 1000)).p, 0.06218, 1e-4));
     assert_true(near(between(drawn(5, 1000), drawn(0, 1000)).p, 0.06218, 1e-4));
@@ -64,9 +61,8 @@ static void the_test_of_few_samples_is_exact(void **state)
     assert_true(near(between(drawn(0, 1e6), drawn(3, 1e5)).p, 2 * pow(1.0 / 11, 3), 1e-5));
 }
 
-static void what_is_new_or_gone_has_one_bound(void **state)
+TEST(what_is_new_or_gone_has_one_bound)
 {
-    (void)state;
     struct hpx_change c = between(drawn(0, 10000), drawn(20, 10000));
     assert_true(isinf(c.ratio) && isinf(c.high) && c.low > 2 && c.low < 10);
     c = between(drawn(20, 10000), drawn(0, 10000));
@@ -75,16 +71,14 @@ static void what_is_new_or_gone_has_one_bound(void **state)
     assert_true(c.low < 1);
 }
 
-static void a_side_without_samples_says_nothing(void **state)
+TEST(a_side_without_samples_says_nothing)
 {
-    (void)state;
     struct hpx_change c = between((struct hpx_change_side){.runs = 1}, drawn(20, 100));
     assert_true(c.p == 1 && c.low == 0 && isinf(c.high));
 }
 
-static void amounts_have_no_share_to_be_sure_of(void **state)
+TEST(amounts_have_no_share_to_be_sure_of)
 {
-    (void)state;
     struct hpx_change_side a = {.runs = 1, .mean = 4e9, .events = 400, .of = INFINITY, .unit = 1e7},
                            b = {.runs = 1, .mean = 5e9, .events = 250, .of = INFINITY, .unit = 2e7};
     struct hpx_change c = between(a, b);
@@ -107,9 +101,8 @@ static struct hpx_change_side spread(const double *shares, size_t n, double of)
     return s;
 }
 
-static void runs_that_differ_widen_the_interval(void **state)
+TEST(runs_that_differ_widen_the_interval)
 {
-    (void)state;
     struct hpx_change_side a = spread((const double[]){0.24, 0.25, 0.26}, 3, 1e6), b = spread((const double[]){0.25, 0.26, 0.27}, 3, 1e6);
     struct hpx_change c = between(a, b);
     assert_true(c.degrees == 4 && c.between > c.drawn);
@@ -126,9 +119,8 @@ static void runs_that_differ_widen_the_interval(void **state)
     assert_true(c.low > 1.2 && c.high < 1.7 && c.p < 0.001);
 }
 
-static void what_was_counted_differs_exactly(void **state)
+TEST(what_was_counted_differs_exactly)
 {
-    (void)state;
     struct hpx_change_side a = {.runs = 1, .mean = 1000000, .of = INFINITY}, b = {.runs = 1, .mean = 1000001, .of = INFINITY};
     struct hpx_change c = hpx_change_between(HPX_CHANGE_COUNTED, &a, &b, HPX_CHANGE_CHANCE);
     assert_true(c.p == 0 && c.low == c.high && c.low > 1);
@@ -138,9 +130,8 @@ static void what_was_counted_differs_exactly(void **state)
     assert_true(c.p == 1 && c.low == 0 && isinf(c.high));
 }
 
-static void of_many_tests_few_are_false(void **state)
+TEST(of_many_tests_few_are_false)
 {
-    (void)state;
     double p[] = {0.9, 0.03, 0.01, 0.002, 0.5}; /* limits 0.01, 0.02, 0.03 .. */
     assert_true(hpx_change_limit(p, 5, 0.05) == 0.03);
     double none[] = {0.9, 0.03, 0.02, 0.5, 0.5};
@@ -166,9 +157,8 @@ static struct hpx_change_side draw_share(uint64_t *seed, double share, uint32_t 
 }
 
 /* Of 2000 pairs with the same share 5 % may be called a change: 100, and three standard errors. */
-static void nineteen_of_twenty_changes_by_chance_are_not_told(void **state)
+TEST(nineteen_of_twenty_changes_by_chance_are_not_told)
 {
-    (void)state;
     uint64_t seed = 88172645463325252u;
     static const double shares[] = {0.01, 0.05, 0.3};
     for (size_t k = 0; k < HPX_ARRAY_LEN(shares); k++) {
@@ -245,9 +235,8 @@ static void end(struct made *made, size_t n, struct hpx_compare *c)
     }
 }
 
-static void self_and_total_count_a_stack_once(void **state)
+TEST(self_and_total_count_a_stack_once)
 {
-    (void)state;
     struct made m[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&m[i], HPX_VIEW_CPU);
@@ -267,9 +256,8 @@ static void self_and_total_count_a_stack_once(void **state)
     end(m, 2, &c);
 }
 
-static void effective_samples_are_what_counts(void **state)
+TEST(effective_samples_are_what_counts)
 {
-    (void)state;
     struct made m[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&m[i], HPX_VIEW_CPU);
@@ -291,9 +279,8 @@ static void effective_samples_are_what_counts(void **state)
     end(m, 2, &c);
 }
 
-static void calls_are_counted_and_classes_have_a_total_alone(void **state)
+TEST(calls_are_counted_and_classes_have_a_total_alone)
 {
-    (void)state;
     struct made m[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&m[i], HPX_VIEW_HEAP);
@@ -308,9 +295,8 @@ static void calls_are_counted_and_classes_have_a_total_alone(void **state)
 }
 
 /* Few long waits are few samples, however many ns they are. */
-static void blocked_time_is_as_sure_as_its_events(void **state)
+TEST(blocked_time_is_as_sure_as_its_events)
 {
-    (void)state;
     struct made m[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&m[i], HPX_VIEW_LOCK);
@@ -324,9 +310,8 @@ static void blocked_time_is_as_sure_as_its_events(void **state)
     end(m, 2, &c);
 }
 
-static void several_runs_show_their_spread_and_join_to_one_tree(void **state)
+TEST(several_runs_show_their_spread_and_join_to_one_tree)
 {
-    (void)state;
     static const uint64_t f[] = {2300, 2500, 2700, 2500, 2700, 2900};
     struct made m[6];
     struct hpx_tree all;
@@ -355,9 +340,8 @@ static void several_runs_show_their_spread_and_join_to_one_tree(void **state)
 }
 
 /* Sevenths of a share, seven times, are not the same double. */
-static void equal_runs_are_equal_however_many_there_are(void **state)
+TEST(equal_runs_are_equal_however_many_there_are)
 {
-    (void)state;
     static const char *const frames[] = {"main;f", "main;g", "main;h", "main"};
     static const uint64_t calls[] = {1001, 497, 71, 3};
     for (size_t k = 0; k < 14; k++) {
@@ -376,9 +360,8 @@ static void equal_runs_are_equal_however_many_there_are(void **state)
     }
 }
 
-static void a_view_and_its_measure_name_one_column(void **state)
+TEST(a_view_and_its_measure_name_one_column)
 {
-    (void)state;
     struct made m[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&m[i], HPX_VIEW_CALLS);
@@ -402,9 +385,8 @@ static void a_view_and_its_measure_name_one_column(void **state)
 
 /* ---- conditions ---- */
 
-static void names_fit_from_a_boundary_on(void **state)
+TEST(names_fit_from_a_boundary_on)
 {
-    (void)state;
     assert_true(hpx_condition_fits("bar", "p.Foo.bar") && hpx_condition_fits("Foo.bar", "p.Foo.bar") &&
                 hpx_condition_fits("p.Foo.bar", "p.Foo.bar"));
     assert_false(hpx_condition_fits("oo.bar", "p.Foo.bar") || hpx_condition_fits("Foo.ba", "p.Foo.bar") ||
@@ -431,9 +413,8 @@ static int parsed(struct hpx_condition *k, const char *text, bool absolute)
     return rc;
 }
 
-static void conditions_are_a_method_and_a_change(void **state)
+TEST(conditions_are_a_method_and_a_change)
 {
-    (void)state;
     struct hpx_condition k;
     static const char *const bad[] = {"",          "Foo.bar",     "+5%",        "Foo.bar 5%", "Foo.bar +5",   "Foo.bar +x%",  "Foo.bar +%",
                                       "Foo +-5%",  "Foo -100%",   "Foo +100pt", "total +5%",  "Foo +nan%",    "Foo +inf%",    "Foo +0x5%",
@@ -483,9 +464,8 @@ static enum hpx_condition_result judged(const char *text, uint64_t before, uint6
     return result;
 }
 
-static void conditions_hold_fail_or_want_more_samples(void **state)
+TEST(conditions_hold_fail_or_want_more_samples)
 {
-    (void)state;
     double samples;
     assert_int_equal(judged("A.f +5%", 25000, 27500, 100000, &samples), HPX_CONDITION_HOLDS);
     assert_int_equal(judged("A.f +5%", 25000, 25100, 100000, &samples), HPX_CONDITION_NOT);
@@ -506,9 +486,8 @@ static void conditions_hold_fail_or_want_more_samples(void **state)
     assert_int_equal(judged("A.* self +5%", 25000, 27500, 100000, &samples), HPX_CONDITION_NOT); /* both methods: always 100 % */
 }
 
-static void counted_changes_are_held_to_the_last_call(void **state)
+TEST(counted_changes_are_held_to_the_last_call)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t before, after;
@@ -537,30 +516,4 @@ static void counted_changes_are_held_to_the_last_call(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_those_of_the_tables),
-        cmocka_unit_test(shares_are_judged_by_both_counts),
-        cmocka_unit_test(the_test_of_few_samples_is_exact),
-        cmocka_unit_test(what_is_new_or_gone_has_one_bound),
-        cmocka_unit_test(a_side_without_samples_says_nothing),
-        cmocka_unit_test(amounts_have_no_share_to_be_sure_of),
-        cmocka_unit_test(runs_that_differ_widen_the_interval),
-        cmocka_unit_test(what_was_counted_differs_exactly),
-        cmocka_unit_test(of_many_tests_few_are_false),
-        cmocka_unit_test(nineteen_of_twenty_changes_by_chance_are_not_told),
-        cmocka_unit_test(self_and_total_count_a_stack_once),
-        cmocka_unit_test(effective_samples_are_what_counts),
-        cmocka_unit_test(calls_are_counted_and_classes_have_a_total_alone),
-        cmocka_unit_test(blocked_time_is_as_sure_as_its_events),
-        cmocka_unit_test(several_runs_show_their_spread_and_join_to_one_tree),
-        cmocka_unit_test(equal_runs_are_equal_however_many_there_are),
-        cmocka_unit_test(a_view_and_its_measure_name_one_column),
-        cmocka_unit_test(names_fit_from_a_boundary_on),
-        cmocka_unit_test(conditions_are_a_method_and_a_change),
-        cmocka_unit_test(conditions_hold_fail_or_want_more_samples),
-        cmocka_unit_test(counted_changes_are_held_to_the_last_call),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

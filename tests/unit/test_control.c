@@ -7,9 +7,8 @@
 static struct hpx_control_request r;
 static struct hpx_err err;
 
-static void requests_are_taken_apart(void **state)
+TEST(requests_are_taken_apart)
 {
-    (void)state;
     assert_int_equal(hpx_control_parse("start 1500 cpu=samples,file=/tmp/a b", &r, &err), 0);
     assert_int_equal(r.verb, HPX_CONTROL_START);
     assert_int_equal(r.ms, 1500);
@@ -34,7 +33,7 @@ static void requests_are_taken_apart(void **state)
     assert_int_equal(r.verb, HPX_CONTROL_STATUS);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
     static const char *const lines[] = {"",
                                         " stop",
@@ -69,11 +68,4 @@ static void others_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_taken_apart),
-        cmocka_unit_test(others_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -10,9 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void counters_have_distinct_keys_and_a_text(void **state)
+TEST(counters_have_distinct_keys_and_a_text)
 {
-    (void)state;
     for (int i = 0; i < HPX_C_COUNT; i++) {
         assert_non_null(hpx_counter_infos[i].key);
         assert_non_null(hpx_counter_infos[i].text);
@@ -24,9 +23,8 @@ static void counters_have_distinct_keys_and_a_text(void **state)
     assert_int_equal(hpx_counter_infos[HPX_C_LOST_RING_FULL].kind, HPX_COUNTER_LOSS);
 }
 
-static void counters_add_sums_each_counter(void **state)
+TEST(counters_add_sums_each_counter)
 {
-    (void)state;
     static struct hpx_counters to, from;
     for (int i = 0; i < HPX_C_COUNT; i++) {
         hpx_count(&to, (enum hpx_counter)i, 1);
@@ -38,18 +36,16 @@ static void counters_add_sums_each_counter(void **state)
     }
 }
 
-static void err_set_returns_the_negative_code_and_the_sentence(void **state)
+TEST(err_set_returns_the_negative_code_and_the_sentence)
 {
-    (void)state;
     static struct hpx_err err;
     assert_int_equal(hpx_err_set(&err, HPX_E_IO, "cannot open %s: %d", "x", 7), -HPX_E_IO);
     assert_string_equal(err.msg, "cannot open x: 7");
     assert_int_equal(hpx_err_set(NULL, HPX_E_VM, "nobody reads this"), -HPX_E_VM);
 }
 
-static void err_set_cuts_a_long_sentence_and_ends_it(void **state)
+TEST(err_set_cuts_a_long_sentence_and_ends_it)
 {
-    (void)state;
     static struct hpx_err err;
     hpx_err_set(&err, HPX_E_OPT, "%*s", 9000, "x");
     assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
@@ -85,33 +81,29 @@ static const char *line(void)
     return buf;
 }
 
-static void log_warn_is_one_write_of_one_line(void **state)
+TEST(log_warn_is_one_write_of_one_line, open_lines, close_lines)
 {
-    (void)state;
     hpx_warn("no %s in %d", "space", 3);
     assert_string_equal(line(), "hprofx: no space in 3\n");
     assert_string_equal(line(), "");
 }
 
-static void log_say_has_no_prefix(void **state)
+TEST(log_say_has_no_prefix, open_lines, close_lines)
 {
-    (void)state;
     hpx_say("%s", "HPROF ERROR: x");
     assert_string_equal(line(), "HPROF ERROR: x\n");
     hpx_say("%s", "");
     assert_string_equal(line(), "\n");
 }
 
-static void log_replaces_controls_and_keeps_other_characters(void **state)
+TEST(log_replaces_controls_and_keeps_other_characters, open_lines, close_lines)
 {
-    (void)state;
     hpx_warn("%s", "a\nb\tc\033[1m\177 \303\251 \302\205 \302\240 end");
     assert_string_equal(line(), "hprofx: a?b?c?[1m? \303\251 ? \302\240 end\n");
 }
 
-static void log_cuts_a_long_line_after_a_whole_character(void **state)
+TEST(log_cuts_a_long_line_after_a_whole_character, open_lines, close_lines)
 {
-    (void)state;
     static char text[5000];
     for (size_t start = 0; start < 4; start++) {
         size_t n = 0;
@@ -130,9 +122,8 @@ static void log_cuts_a_long_line_after_a_whole_character(void **state)
     }
 }
 
-static void log_keeps_errno_and_survives_a_bad_descriptor(void **state)
+TEST(log_keeps_errno_and_survives_a_bad_descriptor, open_lines, close_lines)
 {
-    (void)state;
     hpx_log_set_fd(-1);
     errno = ENOTTY;
     hpx_warn("%s", "x");
@@ -141,9 +132,8 @@ static void log_keeps_errno_and_survives_a_bad_descriptor(void **state)
     assert_string_equal(line(), "");
 }
 
-static void log_warn_once_speaks_once(void **state)
+TEST(log_warn_once_speaks_once, open_lines, close_lines)
 {
-    (void)state;
     static atomic_bool said;
     for (int i = 0; i < 3; i++) {
         hpx_warn_once(&said, "time %d", i);
@@ -152,19 +142,4 @@ static void log_warn_once_speaks_once(void **state)
     assert_string_equal(line(), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_have_distinct_keys_and_a_text),
-        cmocka_unit_test(counters_add_sums_each_counter),
-        cmocka_unit_test(err_set_returns_the_negative_code_and_the_sentence),
-        cmocka_unit_test(err_set_cuts_a_long_sentence_and_ends_it),
-        cmocka_unit_test_setup_teardown(log_warn_is_one_write_of_one_line, open_lines, close_lines),
-        cmocka_unit_test_setup_teardown(log_say_has_no_prefix, open_lines, close_lines),
-        cmocka_unit_test_setup_teardown(log_replaces_controls_and_keeps_other_characters, open_lines, close_lines),
-        cmocka_unit_test_setup_teardown(log_cuts_a_long_line_after_a_whole_character, open_lines, close_lines),
-        cmocka_unit_test_setup_teardown(log_keeps_errno_and_survives_a_bad_descriptor, open_lines, close_lines),
-        cmocka_unit_test_setup_teardown(log_warn_once_speaks_once, open_lines, close_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

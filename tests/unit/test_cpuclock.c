@@ -110,18 +110,16 @@ static uint64_t mixed_work(struct hpx_cpuclock *c, unsigned rounds)
     return errors + (ns < before) + (ns > __real_hpx_clock_thread_cpu() + AHEAD_NS);
 }
 
-static void cpuclock_agrees_with_the_thread_clock_over_mixed_work(void **state)
+TEST(cpuclock_agrees_with_the_thread_clock_over_mixed_work, choose)
 {
-    (void)state;
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
     assert_int_equal(mixed_work(&c, 200), 0);
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_asks_again_after_a_span(void **state)
+TEST(cpuclock_asks_again_after_a_span, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -133,9 +131,8 @@ static void cpuclock_asks_again_after_a_span(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_stands_still_until_the_thread_clock_caught_up(void **state)
+TEST(cpuclock_stands_still_until_the_thread_clock_caught_up, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -181,9 +178,8 @@ static void yield(void)
     (void)sched_yield();
 }
 
-static void cpuclock_asks_again_after_each_sleep(void **state)
+TEST(cpuclock_asks_again_after_each_sleep, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -193,9 +189,8 @@ static void cpuclock_asks_again_after_each_sleep(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_does_not_count_sleep(void **state)
+TEST(cpuclock_does_not_count_sleep, choose)
 {
-    (void)state;
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
     uint64_t before = __real_hpx_clock_thread_cpu(), first = hpx_cpuclock_now(&c);
@@ -232,9 +227,8 @@ static void *share_a_processor(void *arg)
     return NULL;
 }
 
-static void cpuclock_holds_for_two_threads_on_one_processor(void **state)
+TEST(cpuclock_holds_for_two_threads_on_one_processor, choose)
 {
-    (void)state;
     need_fast();
     pthread_barrier_t both;
     assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
@@ -255,9 +249,8 @@ static void cpuclock_holds_for_two_threads_on_one_processor(void **state)
     (void)pthread_barrier_destroy(&both);
 }
 
-static void cpuclock_takes_a_foreign_pointer_for_a_cleared_one(void **state)
+TEST(cpuclock_takes_a_foreign_pointer_for_a_cleared_one, choose)
 {
-    (void)state;
     need_fast();
     static struct hpx_cpuclock_section foreign;
     foreign = hpx_cpuclock_section; /* the kernel checks it: one that is valid */
@@ -277,9 +270,8 @@ static void cpuclock_takes_a_foreign_pointer_for_a_cleared_one(void **state)
     atomic_store(word, 0);
 }
 
-static void cpuclock_leave_takes_the_pointer_back(void **state)
+TEST(cpuclock_leave_takes_the_pointer_back, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -293,9 +285,8 @@ static void cpuclock_leave_takes_the_pointer_back(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_read_asks_again_if_a_handler_did_between_its_steps(void **state)
+TEST(cpuclock_read_asks_again_if_a_handler_did_between_its_steps, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -331,9 +322,8 @@ static void cpuclock_read_asks_again_if_a_handler_did_between_its_steps(void **s
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_handler_inside_a_resync_leaves_it_alone(void **state)
+TEST(cpuclock_handler_inside_a_resync_leaves_it_alone, choose)
 {
-    (void)state;
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
     handlers_clock = &c;
@@ -355,9 +345,8 @@ static void cpuclock_handler_inside_a_resync_leaves_it_alone(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_handler_inside_a_resync_takes_no_old_base(void **state)
+TEST(cpuclock_handler_inside_a_resync_takes_no_old_base, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -378,9 +367,8 @@ static void cpuclock_handler_inside_a_resync_takes_no_old_base(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_sees_a_switch_inside_a_resync(void **state)
+TEST(cpuclock_sees_a_switch_inside_a_resync, choose)
 {
-    (void)state;
     need_fast();
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
@@ -412,9 +400,8 @@ static void *shoot(void *arg)
     return NULL;
 }
 
-static void cpuclock_never_goes_back_under_signals(void **state)
+TEST(cpuclock_never_goes_back_under_signals, choose)
 {
-    (void)state;
     struct shooter s = {.target = pthread_self()};
     struct hpx_cpuclock c;
     pthread_t t;
@@ -443,9 +430,8 @@ static void cpuclock_never_goes_back_under_signals(void **state)
     hpx_cpuclock_leave(&c);
 }
 
-static void cpuclock_begins_anew_in_a_child(void **state)
+TEST(cpuclock_begins_anew_in_a_child, choose)
 {
-    (void)state;
     struct hpx_cpuclock c;
     hpx_cpuclock_enter(&c);
     burn(20000000);
@@ -466,22 +452,6 @@ static void cpuclock_begins_anew_in_a_child(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(cpuclock_agrees_with_the_thread_clock_over_mixed_work, choose),
-        cmocka_unit_test_setup(cpuclock_asks_again_after_a_span, choose),
-        cmocka_unit_test_setup(cpuclock_stands_still_until_the_thread_clock_caught_up, choose),
-        cmocka_unit_test_setup(cpuclock_asks_again_after_each_sleep, choose),
-        cmocka_unit_test_setup(cpuclock_does_not_count_sleep, choose),
-        cmocka_unit_test_setup(cpuclock_holds_for_two_threads_on_one_processor, choose),
-        cmocka_unit_test_setup(cpuclock_takes_a_foreign_pointer_for_a_cleared_one, choose),
-        cmocka_unit_test_setup(cpuclock_leave_takes_the_pointer_back, choose),
-        cmocka_unit_test_setup(cpuclock_read_asks_again_if_a_handler_did_between_its_steps, choose),
-        cmocka_unit_test_setup(cpuclock_handler_inside_a_resync_leaves_it_alone, choose),
-        cmocka_unit_test_setup(cpuclock_handler_inside_a_resync_takes_no_old_base, choose),
-        cmocka_unit_test_setup(cpuclock_sees_a_switch_inside_a_resync, choose),
-        cmocka_unit_test_setup(cpuclock_never_goes_back_under_signals, choose),
-        cmocka_unit_test_setup(cpuclock_begins_anew_in_a_child, choose),
-    };
     (void)sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART}, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

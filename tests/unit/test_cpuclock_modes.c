@@ -47,9 +47,8 @@ static void *size_of_zero(const char *name)
     return strcmp(name, "__rseq_size") == 0 ? (void *)&zero : (void *)&offset;
 }
 
-static void cpuclock_asks_the_kernel_where_something_is_missing(void **state)
+TEST(cpuclock_asks_the_kernel_where_something_is_missing, choose)
 {
-    (void)state;
     hpx_cpuclock_setup(HPX_CPUCLOCK_CALLS, NULL);
     assert_by_calls("asked for");
     if (HPX_CPUCLOCK_HAS_TSC) {
@@ -71,9 +70,8 @@ static void spare(const char *event, _Atomic uint64_t *word)
     }
 }
 
-static void cpuclock_asks_the_kernel_where_it_clears_too_little(void **state)
+TEST(cpuclock_asks_the_kernel_where_it_clears_too_little, choose)
 {
-    (void)state;
     need_fast();
     static const char *const events[][2] = {{"nanosleep", "nanosleep"},
                                             {"futex", "futex wait"},
@@ -89,9 +87,8 @@ static void cpuclock_asks_the_kernel_where_it_clears_too_little(void **state)
     }
 }
 
-static void cpuclock_as_wall_clock_counts_sleep(void **state)
+TEST(cpuclock_as_wall_clock_counts_sleep, choose)
 {
-    (void)state;
     for (int fast = 0; fast < 2; fast++) {
         hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, fast ? NULL : &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
         assert_non_null(strstr(hpx_cpuclock_name(), "wall clock by "));
@@ -109,9 +106,8 @@ static void cpuclock_as_wall_clock_counts_sleep(void **state)
     }
 }
 
-static void cpuclock_recheck_passes_and_tells_another_rate(void **state)
+TEST(cpuclock_recheck_passes_and_tells_another_rate, choose)
 {
-    (void)state;
     need_fast();
     assert_true(hpx_cpuclock_recheck());
     assert_true(hpx_cpuclock_is_fast());
@@ -126,13 +122,4 @@ static void cpuclock_recheck_passes_and_tells_another_rate(void **state)
     assert_non_null(strstr(found.why, "rate"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_something_is_missing, choose),
-        cmocka_unit_test_setup(cpuclock_asks_the_kernel_where_it_clears_too_little, choose),
-        cmocka_unit_test_setup(cpuclock_as_wall_clock_counts_sleep, choose),
-        cmocka_unit_test_setup(cpuclock_recheck_passes_and_tells_another_rate, choose),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -22,36 +22,32 @@ static void expect(const uint32_t *next, uint32_t n, const uint32_t *want, uint3
 #define EXPECT(next, ...)                                                                                                                  \
     expect(next, sizeof(next) / sizeof *(next), (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-static void who_waits_for_nobody_is_in_no_cycle(void **state)
+TEST(who_waits_for_nobody_is_in_no_cycle)
 {
-    (void)state;
     const uint32_t chain[] = {1, 2, 3, NONE}, self[] = {0, 0};
     expect(NULL, 0, NULL, 0);
     expect(chain, 4, NULL, 0);
     expect(self, 2, NULL, 0);
 }
 
-static void a_cycle_begins_with_its_smallest_thread(void **state)
+TEST(a_cycle_begins_with_its_smallest_thread)
 {
-    (void)state;
     const uint32_t two[] = {1, 0}, three[] = {2, 0, 1}, late[] = {NONE, 3, 1, 2};
     EXPECT(two, 0, 1);
     EXPECT(three, 0, 2, 1);
     EXPECT(late, 1, 3, 2);
 }
 
-static void who_waits_for_a_cycle_is_not_in_it(void **state)
+TEST(who_waits_for_a_cycle_is_not_in_it)
 {
-    (void)state;
     const uint32_t led[] = {3, 0, 3, 4, 3, 1}; /* 0 enters the cycle of 3 and 4 before its own threads are passed */
     EXPECT(led, 3, 4);
     const uint32_t high[] = {5, 0, 1, NONE, 5, 4}; /* its smallest one is not the one that is passed first */
     EXPECT(high, 4, 5);
 }
 
-static void several_cycles_follow_each_other(void **state)
+TEST(several_cycles_follow_each_other)
 {
-    (void)state;
     const uint32_t next[] = {5, 4, NONE, 3, 1, 0, 7, 8, 6};
     EXPECT(next, 0, 5, 1, 4, 6, 7, 8);
 }
@@ -74,7 +70,7 @@ static uint32_t plain(const uint32_t *next, uint32_t n, uint32_t *to)
     return len;
 }
 
-static void drawn_graphs(void **state)
+TEST(drawn_graphs)
 {
     uint64_t x = 88172645463325252u;
     uint32_t cycles = 0;
@@ -95,14 +91,4 @@ static void drawn_graphs(void **state)
     assert_in_range(cycles, 10000, 90000); /* both kinds are drawn */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_for_nobody_is_in_no_cycle),
-        cmocka_unit_test(a_cycle_begins_with_its_smallest_thread),
-        cmocka_unit_test(who_waits_for_a_cycle_is_not_in_it),
-        cmocka_unit_test(several_cycles_follow_each_other),
-        cmocka_unit_test(drawn_graphs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

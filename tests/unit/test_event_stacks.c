@@ -108,7 +108,7 @@ static uint32_t take(struct hpx_event_look *look, struct hpx_ev_frame *frames)
 
 /* ---- known ---- */
 
-static void a_stack_that_was_learned_is_known(void **state)
+TEST(a_stack_that_was_learned_is_known, begin)
 {
     struct hpx_event_look look;
     (void)state;
@@ -119,7 +119,7 @@ static void a_stack_that_was_learned_is_known(void **state)
 }
 
 /* Every part of the hash counts: each half, the top, what belongs to the stack. */
-static void another_stack_or_part_is_not_known(void **state)
+TEST(another_stack_or_part_is_not_known, begin)
 {
     struct hpx_event_look look;
     const struct hpx_raw_stack was = vm.raw;
@@ -141,7 +141,7 @@ static void another_stack_or_part_is_not_known(void **state)
     assert_int_equal(find(parts, &look), 5);
 }
 
-static void a_stack_that_cannot_be_walked_is_not_learned(void **state)
+TEST(a_stack_that_cannot_be_walked_is_not_learned, begin)
 {
     struct hpx_event_look look;
     (void)state;
@@ -154,7 +154,7 @@ static void a_stack_that_cannot_be_walked_is_not_learned(void **state)
     assert_int_equal(find(parts, &look), 0);
 }
 
-static void more_stacks_than_entries_leave_the_latest_known(void **state)
+TEST(more_stacks_than_entries_leave_the_latest_known, begin)
 {
     struct hpx_event_look look;
     uint32_t known = 0;
@@ -175,7 +175,7 @@ static void more_stacks_than_entries_leave_the_latest_known(void **state)
 
 /* ---- compared ---- */
 
-static void a_known_stack_is_compared_and_the_vm_is_right(void **state)
+TEST(a_known_stack_is_compared_and_the_vm_is_right, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
@@ -198,7 +198,7 @@ static void a_known_stack_is_compared_and_the_vm_is_right(void **state)
 
 /* ---- new ---- */
 
-static void a_new_stack_is_named_without_the_vm(void **state)
+TEST(a_new_stack_is_named_without_the_vm, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
@@ -210,7 +210,7 @@ static void a_new_stack_is_named_without_the_vm(void **state)
     assert_true(counter(HPX_C_EVENTS_NAMED) == 1 && counter(HPX_C_EVENTS_ASKED) == 0);
 }
 
-static void names_are_compared_and_the_vm_is_right(void **state)
+TEST(names_are_compared_and_the_vm_is_right, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
@@ -229,7 +229,7 @@ static void names_are_compared_and_the_vm_is_right(void **state)
     assert_int_equal(vm.different, 2);
 }
 
-static void what_cannot_be_named_is_asked_for(void **state)
+TEST(what_cannot_be_named_is_asked_for, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
@@ -248,7 +248,7 @@ static void what_cannot_be_named_is_asked_for(void **state)
 }
 
 /* Else all later events there would have an empty stack. */
-static void a_stack_that_the_vm_does_not_tell_is_not_learned(void **state)
+TEST(a_stack_that_the_vm_does_not_tell_is_not_learned, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
@@ -270,18 +270,4 @@ static void a_stack_that_the_vm_does_not_tell_is_not_learned(void **state)
     assert_int_equal(vm.different, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_stack_that_was_learned_is_known, begin),
-        cmocka_unit_test_setup(another_stack_or_part_is_not_known, begin),
-        cmocka_unit_test_setup(a_stack_that_cannot_be_walked_is_not_learned, begin),
-        cmocka_unit_test_setup(more_stacks_than_entries_leave_the_latest_known, begin),
-        cmocka_unit_test_setup(a_known_stack_is_compared_and_the_vm_is_right, begin),
-        cmocka_unit_test_setup(a_new_stack_is_named_without_the_vm, begin),
-        cmocka_unit_test_setup(names_are_compared_and_the_vm_is_right, begin),
-        cmocka_unit_test_setup(what_cannot_be_named_is_asked_for, begin),
-        cmocka_unit_test_setup(a_stack_that_the_vm_does_not_tell_is_not_learned, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

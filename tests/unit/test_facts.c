@@ -7,9 +7,8 @@
 
 /* ---- flags.c ---- */
 
-static void a_flag_is_one_whole_option(void **state)
+TEST(a_flag_is_one_whole_option)
 {
-    (void)state;
     assert_int_equal(hpx_flag_of_word("-XX:+DisableAttachMechanism", "DisableAttachMechanism"), HPX_FLAG_ON);
     assert_int_equal(hpx_flag_of_word("-XX:-DisableAttachMechanism", "DisableAttachMechanism"), HPX_FLAG_OFF);
     assert_int_equal(hpx_flag_of_word("-XX:+DisableAttachMechanisms", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
@@ -19,9 +18,8 @@ static void a_flag_is_one_whole_option(void **state)
     assert_int_equal(hpx_flag_of_word("", "DisableAttachMechanism"), HPX_FLAG_ABSENT);
 }
 
-static void in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts(void **state)
+TEST(in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts)
 {
-    (void)state;
     assert_int_equal(hpx_flag_of_text("-Xmx1g\t-XX:+A\n", "A"), HPX_FLAG_ON);
     assert_int_equal(hpx_flag_of_text("-XX:+A -XX:-A", "A"), HPX_FLAG_OFF);
     assert_int_equal(hpx_flag_of_text("-XX:-A -XX:+A -XX:-B", "A"), HPX_FLAG_ON);
@@ -32,9 +30,8 @@ static void in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts(vo
     assert_int_equal(hpx_flag_of_text("  ", "A"), HPX_FLAG_ABSENT);
 }
 
-static void an_option_longer_than_any_flag_is_none(void **state)
+TEST(an_option_longer_than_any_flag_is_none)
 {
-    (void)state;
     char text[600];
     memset(text, 'x', sizeof text);
     memcpy(text, "-XX:+", 5);
@@ -45,9 +42,8 @@ static void an_option_longer_than_any_flag_is_none(void **state)
 
 /* ---- texts ---- */
 
-static void the_status_of_a_process_is_taken_apart(void **state)
+TEST(the_status_of_a_process_is_taken_apart)
 {
-    (void)state;
     struct hpx_facts f;
     hpx_facts_status("Name:\tThreads:\t9\nThreads:\t37\nSigQ:\t12/96364\nSigBlk:\t0000000004000000\nSigCgt:\t0000000100014003\n"
                      "CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n",
@@ -61,18 +57,16 @@ static void the_status_of_a_process_is_taken_apart(void **state)
     assert_true(f.threads == 0);
 }
 
-static void the_soft_limit_of_open_files_is_found(void **state)
+TEST(the_soft_limit_of_open_files_is_found)
 {
-    (void)state;
     assert_true(hpx_facts_open_files("Limit   Soft Limit  Hard Limit  Units\nMax open files            1024                 524288"
                                      "               files     \nMax locked memory  8  8  bytes\n") == 1024);
     assert_true(hpx_facts_open_files("Max open files            unlimited            unlimited            files\n") == UINT64_MAX);
     assert_true(hpx_facts_open_files("Max processes  7 7 processes\n") == 0);
 }
 
-static void a_proc_that_hides_processes_is_seen(void **state)
+TEST(a_proc_that_hides_processes_is_seen)
 {
-    (void)state;
     assert_true(hpx_facts_hides("proc /proc proc rw,nosuid,hidepid=2 0 0\n"));
     assert_true(hpx_facts_hides("sysfs /sys sysfs rw 0 0\nproc /proc proc rw,hidepid=invisible,gid=4 0 0\n"));
     assert_false(hpx_facts_hides("proc /proc proc rw,hidepid=off 0 0\n"));
@@ -88,9 +82,8 @@ static bool is_release(const char *bytes, size_t n, const char *release)
     return hpx_facts_release(bytes, n, to, sizeof to) && strcmp(to, release) == 0;
 }
 
-static void the_release_is_that_of_the_runtime(void **state)
+TEST(the_release_is_that_of_the_runtime)
 {
-    (void)state;
     static const char old[] = "\0OpenJDK 64-Bit Server VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-b01), built on",
                       bare[] = ") for linux-x JRE (",
                       twice[] = ") for linux-\0 JRE \0OpenJDK 64-Bit Zero VM (17+1) for linux-amd64 JRE (17+1), built";
@@ -103,9 +96,8 @@ static void the_release_is_that_of_the_runtime(void **state)
     assert_false(is_release(") for linux-amd64 JRE (a release that is longer than its room)", 62, ""));
 }
 
-static void its_first_number_is_the_feature(void **state)
+TEST(its_first_number_is_the_feature)
 {
-    (void)state;
     assert_int_equal(hpx_facts_major("1.8.0_504-b01"), 8);
     assert_int_equal(hpx_facts_major("17.0.15+6"), 17);
     assert_int_equal(hpx_facts_major("28-ea+18-1"), 28);
@@ -139,9 +131,8 @@ static void assert_quota(double expected)
     assert_true(is > expected - 1e-9 && is < expected + 1e-9);
 }
 
-static void the_least_quota_of_all_groups_above_counts(void **state)
+TEST(the_least_quota_of_all_groups_above_counts, setup, teardown)
 {
-    (void)state;
     put("proc/7/cgroup", "0::/a/b\n");
     put("sys/fs/cgroup/a/b/cpu.max", "300000 100000\n");
     assert_quota(3);
@@ -157,9 +148,8 @@ static void the_least_quota_of_all_groups_above_counts(void **state)
     assert_quota(0);
 }
 
-static void the_first_version_of_cgroups_has_it_in_two_files(void **state)
+TEST(the_first_version_of_cgroups_has_it_in_two_files, setup, teardown)
 {
-    (void)state;
     put("proc/7/cgroup", "9:name=systemd:/a\n4:cpuset:/c\n3:cpuacct,cpu:/a\n0::/\n");
     assert_quota(0);
     put("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "250000\n");
@@ -172,9 +162,8 @@ static void the_first_version_of_cgroups_has_it_in_two_files(void **state)
     assert_quota(0);
 }
 
-static void texts_of_another_shape_are_no_quota(void **state)
+TEST(texts_of_another_shape_are_no_quota, setup, teardown)
 {
-    (void)state;
     assert_quota(0); /* no process */
     put("proc/7/cgroup", "\n0\n0:\n0::\n0::relative\n::/a\n");
     put("sys/fs/cgroup/cpu.max", "1000 0\n");
@@ -183,22 +172,4 @@ static void texts_of_another_shape_are_no_quota(void **state)
     assert_string_equal(content("said"), "");
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flag_is_one_whole_option),
-        cmocka_unit_test(in_a_variable_quotes_hold_blanks_together_and_the_last_one_counts),
-        cmocka_unit_test(an_option_longer_than_any_flag_is_none),
-        cmocka_unit_test(the_status_of_a_process_is_taken_apart),
-        cmocka_unit_test(the_soft_limit_of_open_files_is_found),
-        cmocka_unit_test(a_proc_that_hides_processes_is_seen),
-        cmocka_unit_test(the_release_is_that_of_the_runtime),
-        cmocka_unit_test(its_first_number_is_the_feature),
-        TEST(the_least_quota_of_all_groups_above_counts),
-        TEST(the_first_version_of_cgroups_has_it_in_two_files),
-        TEST(texts_of_another_shape_are_no_quota),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

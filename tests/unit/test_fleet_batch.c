@@ -9,9 +9,8 @@
 
 /* ---- the head ---- */
 
-static void a_head_comes_back_from_its_line(void **state)
+TEST(a_head_comes_back_from_its_line)
 {
-    (void)state;
     char line[HPX_BATCH_LINE];
     struct hpx_batch_head h = {.profiles = UINT64_MAX, .oldest_ms = UINT64_MAX, .nkinds = HPX_BATCH_KINDS}, again;
     for (size_t i = 0; i < HPX_BATCH_KINDS; i++) { /* the longest there is */
@@ -30,7 +29,7 @@ static void a_head_comes_back_from_its_line(void **state)
     }
 }
 
-static void a_line_that_is_none_is_refused(void **state)
+TEST(a_line_that_is_none_is_refused)
 {
     static const char *const bad[] = {"",
                                       "x",
@@ -85,7 +84,7 @@ static void a_line_that_is_none_is_refused(void **state)
     }
 }
 
-static void sums_are_counted_by_kind_and_the_rest_as_other(void **state)
+TEST(sums_are_counted_by_kind_and_the_rest_as_other)
 {
     static const char *const odd[] = {
         "cycles", "a b", "a=b", "other", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd", "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"};
@@ -124,9 +123,8 @@ static void sums_are_counted_by_kind_and_the_rest_as_other(void **state)
     assert_int_equal(sum_of(&h, "k0"), UINT64_MAX); /* not 0 */
 }
 
-static void an_id_is_told_in_hexadecimal(void **state)
+TEST(an_id_is_told_in_hexadecimal)
 {
-    (void)state;
     char hex[HPX_BATCH_ID];
     const uint8_t id[HPX_PROFILE_ID] = {0, 1, 0x9a, 0xff, [15] = 0xf0};
     hpx_batch_id(id, hex);
@@ -202,9 +200,8 @@ static char *rows_of(const char *bytes, size_t n)
 
 #define COLUMN 48806446u /* rows that a column may have */
 
-static void rows_for_ClickHouse_are_known(void **state)
+TEST(rows_for_ClickHouse_are_known)
 {
-    (void)state;
     struct hpx_tree t;
     struct hpx_batch b;
     char wanted[2000], *text;
@@ -245,9 +242,8 @@ static void rows_for_ClickHouse_are_known(void **state)
     hpx_tree_fini(&t);
 }
 
-static void what_does_not_fit_a_column_stays_at_its_end(void **state)
+TEST(what_does_not_fit_a_column_stays_at_its_end)
 {
-    (void)state;
     struct hpx_tree t;
     struct hpx_batch b;
     char longest[5000];
@@ -279,9 +275,8 @@ static char *whatever(const char *bytes, size_t n)
     return strndup(bytes, n);
 }
 
-static void an_empty_batch_is_whole(void **state)
+TEST(an_empty_batch_is_whole)
 {
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
         struct hpx_batch b;
         begin_body(&b, engines[i]);
@@ -291,9 +286,8 @@ static void an_empty_batch_is_whole(void **state)
     }
 }
 
-static void a_full_disk_is_told(void **state)
+TEST(a_full_disk_is_told)
 {
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
         for (unsigned profiles = 0; profiles <= 60; profiles += 30) {
             struct hpx_batch b;
@@ -316,9 +310,8 @@ static void a_full_disk_is_told(void **state)
     }
 }
 
-static void without_memory_a_body_is_whole_or_refused(void **state)
+TEST(without_memory_a_body_is_whole_or_refused)
 {
-    (void)state;
     uint64_t step = memory_fault_step();
     for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
         char *right = NULL;
@@ -358,18 +351,4 @@ static void without_memory_a_body_is_whole_or_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_comes_back_from_its_line),
-        cmocka_unit_test(a_line_that_is_none_is_refused),
-        cmocka_unit_test(sums_are_counted_by_kind_and_the_rest_as_other),
-        cmocka_unit_test(an_id_is_told_in_hexadecimal),
-        cmocka_unit_test(rows_for_ClickHouse_are_known),
-        cmocka_unit_test(what_does_not_fit_a_column_stays_at_its_end),
-        cmocka_unit_test(an_empty_batch_is_whole),
-        cmocka_unit_test(a_full_disk_is_told),
-        cmocka_unit_test(without_memory_a_body_is_whole_or_refused),
-    };
-    return cmocka_run_group_tests_name("fleet_batch", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

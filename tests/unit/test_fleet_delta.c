@@ -85,9 +85,8 @@ static uint64_t all(uint64_t total)
     return total * STACKS * (STACKS - 1) / 2;
 }
 
-static void differences_add_up_to_the_last_totals(void **state)
+TEST(differences_add_up_to_the_last_totals, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0, before = 0;
     for (uint64_t number = 1; number <= 5; number++) {
         assert_int_equal(take(number, number * number, &sum), HPX_DELTA_DONE);
@@ -97,9 +96,8 @@ static void differences_add_up_to_the_last_totals(void **state)
 }
 
 /* All orders of four profiles, each of which may be missing: what is handed on is what the latest one knows. */
-static void sums_are_equal_over_any_order_and_with_any_missing(void **state)
+TEST(sums_are_equal_over_any_order_and_with_any_missing, setup, teardown)
 {
-    (void)state;
     unsigned orders = 0;
     for (unsigned word = 0; word < 256; word++) {
         uint64_t sum = 0, latest = 0;
@@ -133,9 +131,8 @@ static void sums_are_equal_over_any_order_and_with_any_missing(void **state)
     assert_int_equal(orders, 24 * 16);
 }
 
-static void the_same_profile_again_has_nothing_left(void **state)
+TEST(the_same_profile_again_has_nothing_left, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0;
     assert_int_equal(take(1, 4, &sum), HPX_DELTA_DONE);
     assert_int_equal(take(1, 4, &sum), HPX_DELTA_DONE);
@@ -143,9 +140,8 @@ static void the_same_profile_again_has_nothing_left(void **state)
     assert_int_equal(sum, all(4));
 }
 
-static void estimates_that_fall_are_made_up_for_first(void **state)
+TEST(estimates_that_fall_are_made_up_for_first, setup, teardown)
 {
-    (void)state;
     static const uint64_t totals[] = {10, 7, 9, 10, 12, 11, 12, 13};
     uint64_t sum = 0, most = 0;
     for (size_t i = 0; i < HPX_ARRAY_LEN(totals); i++) {
@@ -155,9 +151,8 @@ static void estimates_that_fall_are_made_up_for_first(void **state)
     }
 }
 
-static void a_base_is_remembered_and_counts_from_there(void **state)
+TEST(a_base_is_remembered_and_counts_from_there, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0, of_base = 0;
     assert_int_equal(take_at(1, 3, 10, true, 0, &of_base), HPX_DELTA_DONE);
     assert_int_equal(take(4, 14, &sum), HPX_DELTA_DONE);
@@ -166,9 +161,8 @@ static void a_base_is_remembered_and_counts_from_there(void **state)
     assert_int_equal(sum, all(4));
 }
 
-static void a_run_begins_with_its_first_profile_even_if_nothing_was_allocated(void **state)
+TEST(a_run_begins_with_its_first_profile_even_if_nothing_was_allocated, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0;
     struct hpx_tree t;
     make(&t, 1, 1, 0);
@@ -184,9 +178,8 @@ static void a_run_begins_with_its_first_profile_even_if_nothing_was_allocated(vo
     hpx_tree_fini(&t);
 }
 
-static void runs_are_told_apart(void **state)
+TEST(runs_are_told_apart, setup, teardown)
 {
-    (void)state;
     struct hpx_tree t;
     uint64_t runs[6];
     for (size_t i = 0; i < HPX_ARRAY_LEN(runs); i++) {
@@ -211,9 +204,8 @@ static void runs_are_told_apart(void **state)
     assert_int_equal(two, all(9));
 }
 
-static void a_profile_of_no_run_stays_as_it_is(void **state)
+TEST(a_profile_of_no_run_stays_as_it_is, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0;
     struct hpx_tree t;
     make(&t, 1, 0, 1);
@@ -227,9 +219,8 @@ static void a_profile_of_no_run_stays_as_it_is(void **state)
     }
 }
 
-static void a_run_that_is_silent_for_a_day_is_forgotten(void **state)
+TEST(a_run_that_is_silent_for_a_day_is_forgotten, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0;
     assert_int_equal(take_at(1, 1, 1, false, 100, &sum), HPX_DELTA_DONE);
     assert_int_equal(take_at(1, 2, 2, false, 100 + DAY, &sum), HPX_DELTA_DONE); /* heard of just in time */
@@ -242,9 +233,8 @@ static void a_run_that_is_silent_for_a_day_is_forgotten(void **state)
     assert_int_equal(sum, all(1));
 }
 
-static void above_the_bound_the_run_goes_that_was_silent_for_the_longest_time(void **state)
+TEST(above_the_bound_the_run_goes_that_was_silent_for_the_longest_time, setup, teardown)
 {
-    (void)state;
     uint64_t sum = 0;
     hpx_delta_free(delta);
     delta = hpx_delta_new((size_t)2 * STACKS);
@@ -259,9 +249,8 @@ static void above_the_bound_the_run_goes_that_was_silent_for_the_longest_time(vo
     assert_int_equal(sum, all(1));
 }
 
-static void without_memory_allocations_are_left_out_and_never_wrong(void **state)
+TEST(without_memory_allocations_are_left_out_and_never_wrong, setup, teardown)
 {
-    (void)state;
     uint64_t step = memory_fault_step(), lost = 0;
     bool reached = true;
     for (uint64_t first = memory_first_fault(); reached; first += step) {
@@ -292,21 +281,4 @@ static void without_memory_allocations_are_left_out_and_never_wrong(void **state
     hpx_delta_free(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(differences_add_up_to_the_last_totals),
-        TEST(sums_are_equal_over_any_order_and_with_any_missing),
-        TEST(the_same_profile_again_has_nothing_left),
-        TEST(estimates_that_fall_are_made_up_for_first),
-        TEST(a_base_is_remembered_and_counts_from_there),
-        TEST(a_run_begins_with_its_first_profile_even_if_nothing_was_allocated),
-        TEST(runs_are_told_apart),
-        TEST(a_profile_of_no_run_stays_as_it_is),
-        TEST(a_run_that_is_silent_for_a_day_is_forgotten),
-        TEST(above_the_bound_the_run_goes_that_was_silent_for_the_longest_time),
-        TEST(without_memory_allocations_are_left_out_and_never_wrong),
-    };
-    return cmocka_run_group_tests_name("fleet_delta", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

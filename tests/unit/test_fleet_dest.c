@@ -166,7 +166,7 @@ static uint64_t lost(const char *cause)
     return hpx_metric_get(HPX_METRIC_PROFILES_DROPPED, label, cause);
 }
 
-static void what_an_engine_takes_is_counted(void **state)
+TEST(what_an_engine_takes_is_counted, setup, teardown)
 {
     static const char *const kinds[] = {"otlp", "clickhouse", "pyroscope"};
     (void)state;
@@ -197,9 +197,8 @@ static void what_an_engine_takes_is_counted(void **state)
     }
 }
 
-static void what_an_engine_refuses_is_dropped_and_told(void **state)
+TEST(what_an_engine_refuses_is_dropped_and_told, setup, teardown)
 {
-    (void)state;
     char wanted[400];
     start_engine("rt");
     hush();
@@ -222,9 +221,8 @@ static void what_an_engine_refuses_is_dropped_and_told(void **state)
     assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_DROPPED, label, "cpu"), 30);
 }
 
-static void what_does_not_arrive_is_sent_again(void **state)
+TEST(what_does_not_arrive_is_sent_again, setup, teardown)
 {
-    (void)state;
     char wanted[600];
     start_engine("uuccut");
     hush();
@@ -249,9 +247,8 @@ static void what_does_not_arrive_is_sent_again(void **state)
     assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, label, "0"), 2);
 }
 
-static void what_was_not_sent_is_left_for_the_next_shipper(void **state)
+TEST(what_was_not_sent_is_left_for_the_next_shipper, setup, teardown)
 {
-    (void)state;
     start_engine("u");
     hush();
     struct hpx_dest *d = opened("otlp", 1 << 20);
@@ -272,9 +269,8 @@ static void what_was_not_sent_is_left_for_the_next_shipper(void **state)
     assert_int_equal(sent(), 2);
 }
 
-static void beyond_the_bound_of_its_spool_the_oldest_go(void **state)
+TEST(beyond_the_bound_of_its_spool_the_oldest_go, setup, teardown)
 {
-    (void)state;
     start_engine("u");
     hush();
     struct hpx_dest *d = opened("otlp", 1);
@@ -290,9 +286,8 @@ static void beyond_the_bound_of_its_spool_the_oldest_go(void **state)
     assert_true(lost("spool full") >= 4);
 }
 
-static void a_spool_that_cannot_be_written_costs_what_is_new(void **state)
+TEST(a_spool_that_cannot_be_written_costs_what_is_new, setup, teardown)
 {
-    (void)state;
     struct rlimit was, little;
     start_engine("t");
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -316,9 +311,8 @@ static void a_spool_that_cannot_be_written_costs_what_is_new(void **state)
     assert_int_equal(sent(), 1);
 }
 
-static void what_cannot_be_opened_is_told(void **state)
+TEST(what_cannot_be_opened_is_told, setup, teardown)
 {
-    (void)state;
     enum hpx_status status;
     const struct hpx_dest_asked wrong = {.url = "otlp:ftp://h"}, file = {.url = "pprof:/dev/null/x"},
                                 no_key = {.url = "otlp:http://h", .how = {.headers = "missing"}};
@@ -351,9 +345,8 @@ static const char *only_file(const char *of)
     return name;
 }
 
-static void a_folder_gets_a_file_for_each_profile(void **state)
+TEST(a_folder_gets_a_file_for_each_profile, setup, teardown)
 {
-    (void)state;
     enum hpx_status status;
     struct stat st;
     struct hpx_tree t;
@@ -380,7 +373,7 @@ static void a_folder_gets_a_file_for_each_profile(void **state)
     (void)close(fd);
 }
 
-static void names_of_files_are_made_of_plain_letters(void **state)
+TEST(names_of_files_are_made_of_plain_letters, setup, teardown)
 {
     static const struct {
         const char *service, *host, *name;
@@ -407,9 +400,8 @@ static void names_of_files_are_made_of_plain_letters(void **state)
     hpx_files_close(NULL);
 }
 
-static void a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fails(void **state)
+TEST(a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fails, setup, teardown)
 {
-    (void)state;
     struct rlimit was, little;
     struct hpx_tree t;
     size_t n;
@@ -444,22 +436,9 @@ static void a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fa
     free(text);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
     (void)unsetenv("http_proxy");
     (void)unsetenv("all_proxy");
-    const struct CMUnitTest tests[] = {
-        TEST(what_an_engine_takes_is_counted),
-        TEST(what_an_engine_refuses_is_dropped_and_told),
-        TEST(what_does_not_arrive_is_sent_again),
-        TEST(what_was_not_sent_is_left_for_the_next_shipper),
-        TEST(beyond_the_bound_of_its_spool_the_oldest_go),
-        TEST(a_spool_that_cannot_be_written_costs_what_is_new),
-        TEST(what_cannot_be_opened_is_told),
-        TEST(a_folder_gets_a_file_for_each_profile),
-        TEST(names_of_files_are_made_of_plain_letters),
-        TEST(a_file_is_never_written_through_a_link_and_leaves_nothing_when_it_fails),
-    };
-    return cmocka_run_group_tests_name("fleet_dest", tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 /* ---- what is read ---- */
 
-static void a_profile_is_handed_on_once(void **state)
+TEST(a_profile_is_handed_on_once, begin, end)
 {
-    (void)state;
     uint64_t read = hpx_metric_get(HPX_METRIC_PROFILES_READ, NULL, NULL), sum = hpx_metric_get(HPX_METRIC_VALUES_READ, "samples", NULL);
     put_text("in/shop-1.2.txt", "main;a 3\nmain;b 4\n");
     touch("in/shop-1.2.txt", 1700000000);
@@ -25,9 +24,8 @@ static void a_profile_is_handed_on_once(void **state)
     scan_gives("shop 3\n");
 }
 
-static void what_was_not_settled_comes_again_with_the_same_id(void **state)
+TEST(what_was_not_settled_comes_again_with_the_same_id, begin, end)
 {
-    (void)state;
     uint8_t id[HPX_PROFILE_ID];
     put_text("in/x", "a 1\n");
     scan_gives("x 1\n");
@@ -40,9 +38,8 @@ static void what_was_not_settled_comes_again_with_the_same_id(void **state)
     assert_memory_not_equal(id, last_id, sizeof id);
 }
 
-static void two_names_of_one_file_have_one_id(void **state)
+TEST(two_names_of_one_file_have_one_id, begin, end)
 {
-    (void)state;
     uint8_t id[HPX_PROFILE_ID];
     put_text("in/x", "a 1\n");
     scan_gives("x 1\n");
@@ -52,9 +49,8 @@ static void two_names_of_one_file_have_one_id(void **state)
     assert_memory_equal(id, last_id, sizeof id);
 }
 
-static void only_whole_regular_files_are_read(void **state)
+TEST(only_whole_regular_files_are_read, begin, end)
 {
-    (void)state;
     struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "in/socket"};
     put_text("elsewhere", "a 1\n");
     put_text("in/.hidden", "a 1\n");
@@ -73,9 +69,8 @@ static void only_whole_regular_files_are_read(void **state)
     scan_gives("x 1\n");
 }
 
-static void the_oldest_are_first_and_not_too_many_at_a_time(void **state)
+TEST(the_oldest_are_first_and_not_too_many_at_a_time, begin, end)
 {
-    (void)state;
     static const char *const names[] = {"in/b.10", "in/b.9", "in2/c", "in/a"};
     static const int64_t ages[] = {20, 20, 10, 30};
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
@@ -88,9 +83,8 @@ static void the_oldest_are_first_and_not_too_many_at_a_time(void **state)
     scan_gives("b 10\na 1\n");
 }
 
-static void what_waits_for_its_turn_lets_nothing_be_forgotten(void **state)
+TEST(what_waits_for_its_turn_lets_nothing_be_forgotten, begin, end)
 {
-    (void)state;
     put_text("in/old", "a 1\n");
     scan_gives("old 1\n");
     settle();
@@ -109,9 +103,8 @@ static void what_waits_for_its_turn_lets_nothing_be_forgotten(void **state)
     scan_gives("");
 }
 
-static void what_is_new_is_found_when_the_rest_is_gone(void **state)
+TEST(what_is_new_is_found_when_the_rest_is_gone, begin, end)
 {
-    (void)state;
     put_text("in/a", "a 1\n");
     put_text("in/b", "a 2\n");
     touch("in/a", 1);
@@ -121,9 +114,8 @@ static void what_is_new_is_found_when_the_rest_is_gone(void **state)
     scan_gives("c 3\n");
 }
 
-static void the_service_may_be_given(void **state)
+TEST(the_service_may_be_given, begin, end)
 {
-    (void)state;
     put_text("in/-x", "a 1\n");
     scan_gives(" 1\n"); /* unknown */
     asked.service = "shop";
@@ -133,9 +125,8 @@ static void the_service_may_be_given(void **state)
 }
 
 /* Also where the new file has the inode of the old one. */
-static void a_new_file_of_an_old_name_is_read(void **state)
+TEST(a_new_file_of_an_old_name_is_read, begin, end)
 {
-    (void)state;
     for (int i = 1; i <= 5; i++) {
         char text[16], wanted[16];
         (void)snprintf(text, sizeof text, "a %d\n", i);
@@ -152,9 +143,8 @@ static void a_new_file_of_an_old_name_is_read(void **state)
     }
 }
 
-static void a_folder_that_cannot_be_looked_at_is_not_empty(void **state)
+TEST(a_folder_that_cannot_be_looked_at_is_not_empty, begin, end)
 {
-    (void)state;
     struct rlimit was, few;
     put_text("in/x", "a 1\n");
     scan_gives("x 1\n");
@@ -194,9 +184,8 @@ enum hpx_status __wrap_hpx_picture_read_fd(struct hpx_tree *t, int fd, const cha
     return s;
 }
 
-static void a_file_that_grows_is_left_alone_until_it_does_not(void **state)
+TEST(a_file_that_grows_is_left_alone_until_it_does_not, begin, end)
 {
-    (void)state;
     put_text("in/x", "a 1\n");
     put_text("in/y", "not yet");
     appends = 4;
@@ -207,7 +196,7 @@ static void a_file_that_grows_is_left_alone_until_it_does_not(void **state)
     scan_gives("x 11\ny 10\n"); /* what else stands in y is left out */
 }
 
-static void a_file_that_is_replaced_before_it_is_read_is_counted(void **state)
+TEST(a_file_that_is_replaced_before_it_is_read_is_counted, begin, end)
 {
     static const char *const others[] = {NULL, "../elsewhere", "/dev/zero", "a folder"};
     (void)state;
@@ -230,9 +219,8 @@ static void a_file_that_is_replaced_before_it_is_read_is_counted(void **state)
 
 /* ---- what is removed ---- */
 
-static void what_was_settled_may_be_removed(void **state)
+TEST(what_was_settled_may_be_removed, begin, end)
 {
-    (void)state;
     asked.removes = true;
     restart();
     put_text("in/x", "a 1\n");
@@ -254,9 +242,8 @@ static void what_was_settled_may_be_removed(void **state)
     scan_says("", "");
 }
 
-static void of_folders_of_our_own_everything_that_was_taken_is_removed(void **state)
+TEST(of_folders_of_our_own_everything_that_was_taken_is_removed, begin, end)
 {
-    (void)state;
     asked.removes = asked.owns = true;
     restart();
     assert_false(hpx_intake_unsettled(intake));
@@ -269,9 +256,8 @@ static void of_folders_of_our_own_everything_that_was_taken_is_removed(void **st
     assert_true(!there("in/broken") && there("in/x.part"));
 }
 
-static void a_list_that_cannot_be_written_is_told_once(void **state)
+TEST(a_list_that_cannot_be_written_is_told_once, begin, end)
 {
-    (void)state;
     assert_int_equal(mkdirat(dir, "seen.part", 0700), 0); /* in the way */
     for (int i = 0; i < 3; i++) {
         char name[16];
@@ -295,9 +281,8 @@ static void a_list_that_cannot_be_written_is_told_once(void **state)
 
 /* ---- what is broken ---- */
 
-static void what_is_no_profile_is_told_and_counted_once(void **state)
+TEST(what_is_no_profile_is_told_and_counted_once, begin, end)
 {
-    (void)state;
     uint64_t bad = broken("not a profile"), cut = broken("cut off"), large = broken("too large");
     put_text("in/a", "?");
     put_text("in/b\x1b[2J\n\xff", "?");
@@ -323,9 +308,8 @@ static void what_is_no_profile_is_told_and_counted_once(void **state)
     scan_says("", "");
 }
 
-static void what_may_not_be_read_is_told(void **state)
+TEST(what_may_not_be_read_is_told, begin, end)
 {
-    (void)state;
     uint64_t before = broken("unreadable");
     uid_t user = geteuid();
     put_text("in/x", "a 1\n");
@@ -344,9 +328,8 @@ static void what_may_not_be_read_is_told(void **state)
     assert_int_equal(broken("unreadable"), before + 1);
 }
 
-static void hostile_names_and_times_do_no_harm(void **state)
+TEST(hostile_names_and_times_do_no_harm, begin, end)
 {
-    (void)state;
     static char text[70000];
     char name[260] = "in/";
     memset(name + 3, '\n', 255);
@@ -369,9 +352,8 @@ static void hostile_names_and_times_do_no_harm(void **state)
 
 /* ---- begin and end; memory ---- */
 
-static void a_folder_that_is_not_there_is_told(void **state)
+TEST(a_folder_that_is_not_there_is_told, begin, end)
 {
-    (void)state;
     const char *const missing[] = {"in", "missing"};
     const struct hpx_intake_asked a = {.folders = missing, .nfolders = 2, .state = dir};
     assert_null(hpx_intake_open(&a, &err));
@@ -383,9 +365,8 @@ static void a_folder_that_is_not_there_is_told(void **state)
     assert_int_equal(unlinkat(dir, "seen", 0), 0);
 }
 
-static void without_memory_a_profile_is_handed_on_once_or_counted(void **state)
+TEST(without_memory_a_profile_is_handed_on_once_or_counted, begin, end)
 {
-    (void)state;
     uint64_t step = memory_fault_step();
     bool reached = true;
     put_text("in/x", "main;a 1\n");
@@ -421,30 +402,4 @@ static void without_memory_a_profile_is_handed_on_once_or_counted(void **state)
     (void)said();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_profile_is_handed_on_once),
-        TEST(what_was_not_settled_comes_again_with_the_same_id),
-        TEST(two_names_of_one_file_have_one_id),
-        TEST(only_whole_regular_files_are_read),
-        TEST(the_oldest_are_first_and_not_too_many_at_a_time),
-        TEST(what_waits_for_its_turn_lets_nothing_be_forgotten),
-        TEST(what_is_new_is_found_when_the_rest_is_gone),
-        TEST(the_service_may_be_given),
-        TEST(a_new_file_of_an_old_name_is_read),
-        TEST(a_folder_that_cannot_be_looked_at_is_not_empty),
-        TEST(a_file_that_grows_is_left_alone_until_it_does_not),
-        TEST(a_file_that_is_replaced_before_it_is_read_is_counted),
-        TEST(what_was_settled_may_be_removed),
-        TEST(of_folders_of_our_own_everything_that_was_taken_is_removed),
-        TEST(a_list_that_cannot_be_written_is_told_once),
-        TEST(what_is_no_profile_is_told_and_counted_once),
-        TEST(what_may_not_be_read_is_told),
-        TEST(hostile_names_and_times_do_no_harm),
-        TEST(a_folder_that_is_not_there_is_told),
-        TEST(without_memory_a_profile_is_handed_on_once_or_counted),
-    };
-    return cmocka_run_group_tests_name("fleet_intake", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -12,7 +12,7 @@ static struct hpx_err err;
 
 /* ---- URLs ---- */
 
-static void a_URL_names_engine_request_and_label(void **state)
+TEST(a_URL_names_engine_request_and_label, setup, teardown)
 {
     static const char insert[] = "/?query=INSERT%20INTO%20t%20(ts,duration_ms,service,version,host,container,pid,profile,kind,row,stack,"
                                  "value)%20FORMAT%20RowBinary";
@@ -53,9 +53,8 @@ static void a_URL_names_engine_request_and_label(void **state)
     }
 }
 
-static void a_folder_is_a_destination(void **state)
+TEST(a_folder_is_a_destination, setup, teardown)
 {
-    (void)state;
     struct hpx_dest_way way;
     char longest[1000] = "pprof:";
     assert_true(hpx_dest_is_url("pprof:/a b/\xc3\xb6"));
@@ -67,7 +66,7 @@ static void a_folder_is_a_destination(void **state)
     assert_int_equal(strlen(way.label), sizeof way.label - 1);
 }
 
-static void other_words_are_no_destinations(void **state)
+TEST(other_words_are_no_destinations, setup, teardown)
 {
     static const char *const folders[] = {"", "x", "/x", "otlp", "pprof", "http://h", "OTLP:http://h", "./otlp:x", "otlp_x:"};
     static const struct {
@@ -123,7 +122,7 @@ static void other_words_are_no_destinations(void **state)
 
 /* ---- answers ---- */
 
-static void an_answer_means_taken_refused_or_again(void **state)
+TEST(an_answer_means_taken_refused_or_again, setup, teardown)
 {
     static const long taken[] = {200, 201, 202, 204, 299}, refused[] = {400, 413, 422};
     (void)state;
@@ -141,7 +140,7 @@ static void an_answer_means_taken_refused_or_again(void **state)
     assert_int_equal(hpx_dest_fate(-1), HPX_DEST_AGAIN);
 }
 
-static void pauses_double_with_jitter_and_respect_what_was_asked_for(void **state)
+TEST(pauses_double_with_jitter_and_respect_what_was_asked_for, setup, teardown)
 {
     static const uint64_t seconds[] = {1, 1, 2, 4, 8, 16, 32, 60, 60};
     (void)state;
@@ -176,9 +175,8 @@ static int options(const char *const *words)
 
 #define OPTIONS(...) options((const char *const[]){__VA_ARGS__, NULL})
 
-static void options_are_for_the_next_destination(void **state)
+TEST(options_are_for_the_next_destination, setup, teardown)
 {
-    (void)state;
     assert_int_equal(OPTIONS("ship", "--headers", "H", "a", "--ca=C", "otlp:http://h", "b", "pprof:/p", "--cert", "c", "--key", "k",
                              "clickhouse:http://h/t", "--", "--c", "pprof:/q"),
                      -1);
@@ -200,9 +198,8 @@ static void options_are_for_the_next_destination(void **state)
     assert_null(asked.spool);
 }
 
-static void options_are_taken(void **state)
+TEST(options_are_taken, setup, teardown)
 {
-    (void)state;
     assert_int_equal(OPTIONS("ship", "a", "--spool", "s", "--spool-bytes", "5g", "--batch", "500ms", "--wait=2m", "--listen", "unix:/x",
                              "--listen-anywhere", "--service", "n", "--remove", "--once"),
                      -1); /* nobody but who pulls */
@@ -222,7 +219,7 @@ static void options_are_taken(void **state)
     assert_string_equal(asked.watch.agent, "/a.so");
 }
 
-static void a_wrong_command_line_is_told_in_one_line(void **state)
+TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
 {
     static const struct {
         const char *words[8], *why;
@@ -268,9 +265,8 @@ static void a_wrong_command_line_is_told_in_one_line(void **state)
     assert_int_equal(status, HPX_USAGE);
 }
 
-static void folders_and_destinations_have_a_bound(void **state)
+TEST(folders_and_destinations_have_a_bound, setup, teardown)
 {
-    (void)state;
     for (int dests = 0; dests < 2; dests++) {
         char names[HPX_SHIP_MOST + 1][20];
         const char *words[HPX_SHIP_MOST + 4] = {"ship", dests != 0 ? "a" : "pprof:b"};
@@ -287,7 +283,7 @@ static void folders_and_destinations_have_a_bound(void **state)
     }
 }
 
-static void the_spool_is_where_the_system_keeps_state(void **state)
+TEST(the_spool_is_where_the_system_keeps_state, setup, teardown)
 {
     static const struct {
         const char *state, *xdg, *home, *spool;
@@ -312,7 +308,7 @@ static void the_spool_is_where_the_system_keeps_state(void **state)
 
 /* ---- times and sizes ---- */
 
-static void times_have_units(void **state)
+TEST(times_have_units, setup, teardown)
 {
     static const struct {
         const char *text;
@@ -332,7 +328,7 @@ static void times_have_units(void **state)
     assert_true(hpx_seconds_of("0") <= 0);
 }
 
-static void sizes_have_units(void **state)
+TEST(sizes_have_units, setup, teardown)
 {
     static const struct {
         const char *text;
@@ -372,22 +368,4 @@ static void sizes_have_units(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_URL_names_engine_request_and_label),
-        TEST(a_folder_is_a_destination),
-        TEST(other_words_are_no_destinations),
-        TEST(an_answer_means_taken_refused_or_again),
-        TEST(pauses_double_with_jitter_and_respect_what_was_asked_for),
-        TEST(options_are_for_the_next_destination),
-        TEST(options_are_taken),
-        TEST(a_wrong_command_line_is_told_in_one_line),
-        TEST(folders_and_destinations_have_a_bound),
-        TEST(the_spool_is_where_the_system_keeps_state),
-        TEST(times_have_units),
-        TEST(sizes_have_units),
-    };
-    return cmocka_run_group_tests_name("fleet_options", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

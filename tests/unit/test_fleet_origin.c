@@ -57,30 +57,27 @@ static const char all[] = "hprofx: host: h1\nhprofx: pid: 42\nhprofx: service: s
                           "hprofx: container: 0123ab\nhprofx: run began: 1700000000000 ms since 1970\n"
                           "hprofx: profile: 3, from 1700000001000 to 1700000061000 ms since 1970\n";
 
-static void every_line_is_understood_in_text(void **state)
+TEST(every_line_is_understood_in_text, setup, teardown)
 {
-    (void)state;
     read_report(all);
     origin_is("h1", "shop \xc3\xb6", "1.2+3", "0123ab", 42, 1700000000000, 3);
     assert_int_equal(tree.start_ms, 1700000001000);
     assert_int_equal(tree.duration_ms, 60000);
 }
 
-static void every_line_is_understood_in_binary(void **state)
+TEST(every_line_is_understood_in_binary, setup, teardown)
 {
-    (void)state;
     read_binary_report(all);
     origin_is("h1", "shop \xc3\xb6", "1.2+3", "0123ab", 42, 1700000000000, 3);
 }
 
-static void a_report_without_them_leaves_all_unknown(void **state)
+TEST(a_report_without_them_leaves_all_unknown, setup, teardown)
 {
-    (void)state;
     read_report("hprofx: services: x\nhprofx: hosts: x\nhprofx: Host: x\n");
     origin_is("", "", "", "", 0, 0, 0);
 }
 
-static void what_is_no_number_or_period_is_none(void **state)
+TEST(what_is_no_number_or_period_is_none, setup, teardown)
 {
     static const char *const bad[] = {"hprofx: profile: 3\n",
                                       "hprofx: profile: x, from 1 to 2 ms since 1970\n",
@@ -99,9 +96,8 @@ static void what_is_no_number_or_period_is_none(void **state)
     }
 }
 
-static void long_and_hostile_values_are_cut_and_escaped(void **state)
+TEST(long_and_hostile_values_are_cut_and_escaped, setup, teardown)
 {
-    (void)state;
     char lines[2000] = "hprofx: host: ";
     memset(lines + 14, 'x', 1000);
     memcpy(lines + 1014, "\nhprofx: service: a\x1b[2J\xff</script>\n", 35);
@@ -117,9 +113,8 @@ static uint32_t method(struct hpx_tree *t, uint32_t parent, const char *text)
     return hpx_tree_node(t, parent, hpx_tree_frame(t, hpx_tree_name(t, text, strlen(text)), 0, 0, HPX_FRAME_METHOD));
 }
 
-static void threads_of_a_stack_are_added_up(void **state)
+TEST(threads_of_a_stack_are_added_up, setup, teardown)
 {
-    (void)state;
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU], *lock = &tree.views[HPX_VIEW_LOCK];
     uint32_t a = method(&tree, 0, "a"), b = method(&tree, a, "b"), one = name_of("t1"), two = name_of("t2");
     hpx_tree_add(&tree, v, b, one, (uint64_t[]){1, UINT64_MAX - 1});
@@ -148,9 +143,8 @@ static void threads_of_a_stack_are_added_up(void **state)
     }
 }
 
-static void a_map_leads_to_names_and_nodes_of_another_tree(void **state)
+TEST(a_map_leads_to_names_and_nodes_of_another_tree, setup, teardown)
 {
-    (void)state;
     struct hpx_tree to;
     struct hpx_tree_map m;
     uint32_t thread = name_of("only a thread"), b = method(&tree, method(&tree, 0, "a"), "b");
@@ -175,9 +169,8 @@ static void a_map_leads_to_names_and_nodes_of_another_tree(void **state)
     }
 }
 
-static void without_memory_a_map_is_whole_or_says_so(void **state)
+TEST(without_memory_a_map_is_whole_or_says_so, setup, teardown)
 {
-    (void)state;
     bool reached = true;
     uint32_t node = 0, step = (uint32_t)memory_fault_step();
     for (int i = 0; i < 100; i++) {
@@ -201,18 +194,4 @@ static void without_memory_a_map_is_whole_or_says_so(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_line_is_understood_in_text),
-        TEST(every_line_is_understood_in_binary),
-        TEST(a_report_without_them_leaves_all_unknown),
-        TEST(what_is_no_number_or_period_is_none),
-        TEST(long_and_hostile_values_are_cut_and_escaped),
-        TEST(threads_of_a_stack_are_added_up),
-        TEST(a_map_leads_to_names_and_nodes_of_another_tree),
-        TEST(without_memory_a_map_is_whole_or_says_so),
-    };
-    return cmocka_run_group_tests_name("fleet_origin", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -136,9 +136,8 @@ static char *otlp_of(const char *bytes, size_t n)
     return text;
 }
 
-static void processes_share_stacks_in_OTLP(void **state)
+TEST(processes_share_stacks_in_OTLP)
 {
-    (void)state;
     struct hpx_tree t;
     struct hpx_batch b;
     begin_body(&b, HPX_OTLP);
@@ -169,7 +168,7 @@ static void processes_share_stacks_in_OTLP(void **state)
     assert_int_equal(sum_of(&b.head, "contentions"), 11);
 }
 
-static void measures_of_other_profilers_outlive_their_trees(void **state)
+TEST(measures_of_other_profilers_outlive_their_trees)
 {
     static const char *const names[] = {"cycles", "misses"};
     (void)state;
@@ -190,9 +189,8 @@ static void measures_of_other_profilers_outlive_their_trees(void **state)
 }
 
 /* Each Profile has an id of its own, the same every time. */
-static void ids_of_profiles_are_unique_and_stay(void **state)
+TEST(ids_of_profiles_are_unique_and_stay)
 {
-    (void)state;
     uint8_t seen[2][8][HPX_PROFILE_ID];
     for (size_t round = 0; round < 2; round++) {
         struct hpx_otlp o;
@@ -219,12 +217,4 @@ static void ids_of_profiles_are_unique_and_stay(void **state)
     assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_share_stacks_in_OTLP),
-        cmocka_unit_test(measures_of_other_profilers_outlive_their_trees),
-        cmocka_unit_test(ids_of_profiles_are_unique_and_stay),
-    };
-    return cmocka_run_group_tests_name("fleet_otlp", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -80,9 +80,8 @@ static char *push_of(const char *bytes, size_t n)
     return text;
 }
 
-static void a_series_for_each_family_of_values(void **state)
+TEST(a_series_for_each_family_of_values)
 {
-    (void)state;
     struct hpx_batch b;
     struct hpx_tree t;
     begin_body(&b, HPX_PYROSCOPE);
@@ -117,9 +116,8 @@ static void a_series_for_each_family_of_values(void **state)
     assert_int_equal(b.head.profiles, 2);
 }
 
-static void ids_are_UUIDs_that_stay(void **state)
+TEST(ids_are_UUIDs_that_stay)
 {
-    (void)state;
     char before[16][40];
     for (int round = 0; round < 2; round++) {
         struct hpx_batch b;
@@ -145,9 +143,8 @@ static void ids_are_UUIDs_that_stay(void **state)
     }
 }
 
-static void measures_of_other_profilers_are_a_series(void **state)
+TEST(measures_of_other_profilers_are_a_series)
 {
-    (void)state;
     struct hpx_batch b;
     struct hpx_tree t;
     size_t m;
@@ -165,9 +162,8 @@ static void measures_of_other_profilers_are_a_series(void **state)
 }
 
 /* Nothing of the values is lost where a stack is cut. */
-static void stacks_beyond_all_measure_are_cut_above(void **state)
+TEST(stacks_beyond_all_measure_are_cut_above)
 {
-    (void)state;
     struct hpx_batch b;
     struct hpx_tree t;
     uint32_t node = 0;
@@ -189,9 +185,8 @@ static void stacks_beyond_all_measure_are_cut_above(void **state)
 }
 
 /* An engine refuses a whole batch for one label that is too long. */
-static void values_of_labels_are_cut_between_characters(void **state)
+TEST(values_of_labels_are_cut_between_characters)
 {
-    (void)state;
     struct hpx_batch b;
     struct hpx_tree t;
     char longest[4000] = "x";
@@ -211,12 +206,4 @@ static void values_of_labels_are_cut_between_characters(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_series_for_each_family_of_values),          cmocka_unit_test(ids_are_UUIDs_that_stay),
-        cmocka_unit_test(measures_of_other_profilers_are_a_series),    cmocka_unit_test(stacks_beyond_all_measure_are_cut_above),
-        cmocka_unit_test(values_of_labels_are_cut_between_characters),
-    };
-    return cmocka_run_group_tests_name("fleet_push", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

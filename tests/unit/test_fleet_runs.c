@@ -22,9 +22,8 @@ static void put_run(const char *name, unsigned pid, unsigned number, unsigned ob
     touch(name, 1000 + number);
 }
 
-static void allocations_are_those_since_the_profile_before(void **state)
+TEST(allocations_are_those_since_the_profile_before, begin, end)
 {
-    (void)state;
     static const unsigned objects[] = {3, 3, 10};
     for (unsigned i = 0; i < 3; i++) {
         char name[16];
@@ -40,9 +39,8 @@ static void allocations_are_those_since_the_profile_before(void **state)
     scan_says("shop 64\n", "");
 }
 
-static void without_the_profile_before_allocations_are_left_out(void **state)
+TEST(without_the_profile_before_allocations_are_left_out, begin, end)
 {
-    (void)state;
     uint64_t before = hpx_metric_get(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL);
     put_run("in/x.1", 7, 1, 3);
     scan_gives("shop 48\n");
@@ -57,9 +55,8 @@ static void without_the_profile_before_allocations_are_left_out(void **state)
 }
 
 /* A base that is broken, replaced or of another run is none, and nothing is told of it again. */
-static void a_base_that_is_none_is_not_taken(void **state)
+TEST(a_base_that_is_none_is_not_taken, begin, end)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         put_run("in/x.1", 7, 1, 3);
         scan_gives("shop 48\n");
@@ -84,9 +81,8 @@ static void a_base_that_is_none_is_not_taken(void **state)
 
 /* ---- without a file ---- */
 
-static void what_an_agent_sent_is_handed_on_likewise(void **state)
+TEST(what_an_agent_sent_is_handed_on_likewise, begin, end)
 {
-    (void)state;
     static const uint8_t id[HPX_PROFILE_ID] = {1, 2, 3};
     static const uint64_t values[] = {1, 16, 1, 16}, more[] = {3, 48, 1, 16};
     for (unsigned i = 1; i <= 2; i++) {
@@ -106,14 +102,4 @@ static void what_an_agent_sent_is_handed_on_likewise(void **state)
     assert_false(hpx_intake_unsettled(intake)); /* there is no file to remember */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(allocations_are_those_since_the_profile_before),
-        TEST(without_the_profile_before_allocations_are_left_out),
-        TEST(a_base_that_is_none_is_not_taken),
-        TEST(what_an_agent_sent_is_handed_on_likewise),
-    };
-    return cmocka_run_group_tests_name("fleet_runs", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

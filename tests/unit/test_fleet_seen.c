@@ -32,9 +32,8 @@ static void add(struct hpx_seen *s, ino_t ino, const char *name, uint64_t run)
     assert_true(hpx_seen_add(s, &f));
 }
 
-static void a_file_is_known_by_device_inode_birth_and_name(void **state)
+TEST(a_file_is_known_by_device_inode_birth_and_name, setup, teardown)
 {
-    (void)state;
     struct hpx_seen *s = opened();
     struct hpx_seen_file f = file(1, "a", 0);
     assert_false(hpx_seen_has(s, &f));
@@ -51,9 +50,8 @@ static void a_file_is_known_by_device_inode_birth_and_name(void **state)
     hpx_seen_close(NULL);
 }
 
-static void names_are_copied(void **state)
+TEST(names_are_copied, setup, teardown)
 {
-    (void)state;
     char name[] = "abc";
     struct hpx_seen *s = opened();
     add(s, 1, name, 9);
@@ -63,9 +61,8 @@ static void names_are_copied(void **state)
     hpx_seen_close(s);
 }
 
-static void what_was_saved_is_there_after_a_restart(void **state)
+TEST(what_was_saved_is_there_after_a_restart, setup, teardown)
 {
-    (void)state;
     char longest[256], all[257] = "";
     memset(longest, '\n', 255);
     longest[255] = '\0';
@@ -96,9 +93,8 @@ static void what_was_saved_is_there_after_a_restart(void **state)
     hpx_seen_close(s);
 }
 
-static void the_last_file_of_a_run_is_found(void **state)
+TEST(the_last_file_of_a_run_is_found, setup, teardown)
 {
-    (void)state;
     struct hpx_seen *s = opened();
     add(s, 1, "a", 7);
     add(s, 2, "b", 7);
@@ -116,9 +112,8 @@ static void the_last_file_of_a_run_is_found(void **state)
     hpx_seen_close(s);
 }
 
-static void what_is_gone_is_forgotten_at_the_second_save(void **state)
+TEST(what_is_gone_is_forgotten_at_the_second_save, setup, teardown)
 {
-    (void)state;
     struct hpx_seen *s = opened();
     add(s, 1, "a", 0);
     add(s, 2, "b", 0);
@@ -138,9 +133,8 @@ static void what_is_gone_is_forgotten_at_the_second_save(void **state)
     hpx_seen_close(s);
 }
 
-static void a_dropped_file_is_new_again(void **state)
+TEST(a_dropped_file_is_new_again, setup, teardown)
 {
-    (void)state;
     struct hpx_seen *s = opened();
     const struct hpx_seen_file a = file(1, "a", 0);
     hpx_seen_drop(s, &a); /* never added */
@@ -156,7 +150,7 @@ static void a_dropped_file_is_new_again(void **state)
     hpx_seen_close(s);
 }
 
-static void lines_that_are_none_are_left_out(void **state)
+TEST(lines_that_are_none_are_left_out, setup, teardown)
 {
     static const char *const bad[] = {"",
                                       "\n",
@@ -201,9 +195,8 @@ static void lines_that_are_none_are_left_out(void **state)
     }
 }
 
-static void the_file_is_no_link_and_no_folder(void **state)
+TEST(the_file_is_no_link_and_no_folder, setup, teardown)
 {
-    (void)state;
     size_t n;
     put_text("elsewhere", "1 2 3 4 a\n");
     assert_int_equal(symlinkat("elsewhere", dir, "seen"), 0);
@@ -224,9 +217,8 @@ static void the_file_is_no_link_and_no_folder(void **state)
     assert_string_equal(err.msg, "the file `seen` of the spool cannot be read: Is a directory");
 }
 
-static void a_failed_save_leaves_the_file_and_what_is_known(void **state)
+TEST(a_failed_save_leaves_the_file_and_what_is_known, setup, teardown)
 {
-    (void)state;
     struct rlimit was, little;
     struct hpx_seen *s = opened();
     add(s, 1, "a", 0);
@@ -254,9 +246,8 @@ static void a_failed_save_leaves_the_file_and_what_is_known(void **state)
 }
 
 /* A file for which there was no memory once is added later; what is said to be remembered is. */
-static void without_memory_nothing_is_taken_for_known(void **state)
+TEST(without_memory_nothing_is_taken_for_known, setup, teardown)
 {
-    (void)state;
     uint64_t step = memory_fault_step();
     for (int for_ever = 0; for_ever < 2; for_ever++) {
         bool reached = true;
@@ -288,9 +279,8 @@ static void without_memory_nothing_is_taken_for_known(void **state)
     }
 }
 
-static void without_memory_to_read_it_the_file_is_not_taken_for_empty(void **state)
+TEST(without_memory_to_read_it_the_file_is_not_taken_for_empty, setup, teardown)
 {
-    (void)state;
     struct hpx_seen *s = opened();
     for (ino_t i = 0; i < 100; i++) {
         add(s, i + 1, "name", 0);
@@ -312,21 +302,4 @@ static void without_memory_to_read_it_the_file_is_not_taken_for_empty(void **sta
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_known_by_device_inode_birth_and_name),
-        TEST(names_are_copied),
-        TEST(what_was_saved_is_there_after_a_restart),
-        TEST(the_last_file_of_a_run_is_found),
-        TEST(what_is_gone_is_forgotten_at_the_second_save),
-        TEST(a_dropped_file_is_new_again),
-        TEST(lines_that_are_none_are_left_out),
-        TEST(the_file_is_no_link_and_no_folder),
-        TEST(a_failed_save_leaves_the_file_and_what_is_known),
-        TEST(without_memory_nothing_is_taken_for_known),
-        TEST(without_memory_to_read_it_the_file_is_not_taken_for_empty),
-    };
-    return cmocka_run_group_tests_name("fleet_seen", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

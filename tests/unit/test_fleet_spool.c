@@ -100,9 +100,8 @@ static unsigned files(void)
     return n;
 }
 
-static void bodies_leave_in_the_order_in_which_they_came(void **state)
+TEST(bodies_leave_in_the_order_in_which_they_came, begin, teardown)
 {
-    (void)state;
     struct hpx_spool_state st;
     struct stat file;
     struct hpx_spool *s = opened(1 << 20);
@@ -129,9 +128,8 @@ static void bodies_leave_in_the_order_in_which_they_came(void **state)
     hpx_spool_close(s);
 }
 
-static void what_is_to_be_sent_later_stays_the_oldest(void **state)
+TEST(what_is_to_be_sent_later_stays_the_oldest, begin, teardown)
 {
-    (void)state;
     struct hpx_spool_item item;
     struct hpx_spool *s = opened(1 << 20);
     add(s, 1, "one");
@@ -146,9 +144,8 @@ static void what_is_to_be_sent_later_stays_the_oldest(void **state)
     hpx_spool_close(s);
 }
 
-static void the_next_shipper_goes_on_with_what_is_left(void **state)
+TEST(the_next_shipper_goes_on_with_what_is_left, begin, teardown)
 {
-    (void)state;
     struct hpx_spool *s = opened(4 << 20);
     for (uint64_t i = 1; i <= 300; i++) {
         add(s, i, "body");
@@ -167,9 +164,8 @@ static void the_next_shipper_goes_on_with_what_is_left(void **state)
     hpx_spool_close(s);
 }
 
-static void beyond_the_bound_the_oldest_go(void **state)
+TEST(beyond_the_bound_the_oldest_go, begin, teardown)
 {
-    (void)state;
     struct hpx_spool *s = opened(3 * (HPX_BATCH_LINE + 4));
     for (uint64_t i = 1; i <= 5; i++) {
         add(s, i, "body");
@@ -186,9 +182,8 @@ static void beyond_the_bound_the_oldest_go(void **state)
     hpx_spool_close(s);
 }
 
-static void what_is_being_sent_is_not_dropped(void **state)
+TEST(what_is_being_sent_is_not_dropped, begin, teardown)
 {
-    (void)state;
     struct hpx_spool_item item;
     struct hpx_spool *s = opened(2 * (HPX_BATCH_LINE + 4));
     add(s, 1, "body");
@@ -208,9 +203,8 @@ static void what_is_being_sent_is_not_dropped(void **state)
     hpx_spool_close(s);
 }
 
-static void an_abandoned_body_leaves_nothing(void **state)
+TEST(an_abandoned_body_leaves_nothing, begin, teardown)
 {
-    (void)state;
     struct hpx_spool *s = opened(1 << 20);
     int fd = hpx_spool_begin(s);
     assert_int_equal(lseek(fd, 0, SEEK_CUR), HPX_BATCH_LINE);
@@ -231,9 +225,8 @@ static void whole_file(const char *name, uint64_t profiles, const char *body)
     put(name, bytes, HPX_BATCH_LINE + strlen(body));
 }
 
-static void broken_files_are_dropped_and_told(void **state)
+TEST(broken_files_are_dropped_and_told, begin, teardown)
 {
-    (void)state;
     assert_int_equal(mkdirat(dir, "0", 0700), 0);
     put_text("0/0000000000000001", "");
     put_text("0/0000000000000002", "no line");
@@ -257,7 +250,7 @@ static void broken_files_are_dropped_and_told(void **state)
     hpx_spool_close(s);
 }
 
-static void names_that_are_no_numbers_of_ours_are_left_alone(void **state)
+TEST(names_that_are_no_numbers_of_ours_are_left_alone, begin, teardown)
 {
     static const char *const names[] = {
         "1",    "000000000000000A", "00000000000000001", "-000000000000001", "0x00000000000001", " 000000000000001", "0000000000000001x",
@@ -279,9 +272,8 @@ static void names_that_are_no_numbers_of_ours_are_left_alone(void **state)
 }
 
 /* Behind the largest number there would be 0, and files of this number would be replaced. */
-static void numbers_do_not_wrap(void **state)
+TEST(numbers_do_not_wrap, begin, teardown)
 {
-    (void)state;
     assert_int_equal(mkdirat(dir, "0", 0700), 0);
     whole_file("0/ffffffffffffffff", 5, "x");
     whole_file("0/7fffffffffffffff", 6, "x");
@@ -298,7 +290,7 @@ static void numbers_do_not_wrap(void **state)
     hpx_spool_close(s);
 }
 
-static void a_body_that_is_broken_while_it_waits_is_not_sent(void **state)
+TEST(a_body_that_is_broken_while_it_waits_is_not_sent, begin, teardown)
 {
     static const char *const how[] = {"gone", "a link", "short", "no line", "a folder"};
     (void)state;
@@ -324,9 +316,8 @@ static void a_body_that_is_broken_while_it_waits_is_not_sent(void **state)
     }
 }
 
-static void a_body_that_is_broken_is_dropped_with_nothing_known(void **state)
+TEST(a_body_that_is_broken_is_dropped_with_nothing_known, begin, teardown)
 {
-    (void)state;
     struct hpx_spool *s = opened(1 << 20);
     add(s, 1, "one");
     assert_int_equal(unlink("0/0000000000000001"), 0);
@@ -336,9 +327,8 @@ static void a_body_that_is_broken_is_dropped_with_nothing_known(void **state)
     hpx_spool_close(s);
 }
 
-static void the_folder_is_no_link(void **state)
+TEST(the_folder_is_no_link, begin, teardown)
 {
-    (void)state;
     assert_int_equal(mkdirat(dir, "elsewhere", 0700), 0);
     assert_int_equal(symlinkat("elsewhere", dir, "0"), 0);
     assert_null(hpx_spool_open(dir, "0", 1, dropped, &lost, &err));
@@ -377,7 +367,7 @@ ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at)
     return __real_pwrite64(fd, bytes, n, at);
 }
 
-static void a_full_disk_costs_the_oldest(void **state)
+TEST(a_full_disk_costs_the_oldest, begin, teardown)
 {
     static const int errors[] = {ENOSPC, EDQUOT, 0};
     (void)state;
@@ -400,9 +390,8 @@ static void a_full_disk_costs_the_oldest(void **state)
     }
 }
 
-static void another_failure_costs_the_new_one(void **state)
+TEST(another_failure_costs_the_new_one, begin, teardown)
 {
-    (void)state;
     struct hpx_spool *s = opened(1 << 20);
     add(s, 1, "one");
     full_writes = 1;
@@ -425,9 +414,8 @@ static void another_failure_costs_the_new_one(void **state)
 
 /* ---- no memory, no descriptors ---- */
 
-static void without_memory_a_body_is_told_or_waits(void **state)
+TEST(without_memory_a_body_is_told_or_waits, begin, teardown)
 {
-    (void)state;
     uint64_t step = memory_fault_step();
     for (int for_ever = 0; for_ever < 2; for_ever++) {
         bool reached = true;
@@ -465,9 +453,8 @@ static void without_memory_a_body_is_told_or_waits(void **state)
     }
 }
 
-static void what_was_left_is_not_lost_without_memory(void **state)
+TEST(what_was_left_is_not_lost_without_memory, begin, teardown)
 {
-    (void)state;
     uint64_t step = memory_fault_step();
     struct hpx_spool *s = opened(1 << 20);
     for (uint64_t i = 1; i <= 40; i++) {
@@ -492,9 +479,8 @@ static void what_was_left_is_not_lost_without_memory(void **state)
     }
 }
 
-static void without_descriptors_a_body_waits(void **state)
+TEST(without_descriptors_a_body_waits, begin, teardown)
 {
-    (void)state;
     struct rlimit was, few;
     struct hpx_spool_item item;
     struct hpx_spool *s = opened(1 << 20);
@@ -513,9 +499,8 @@ static void without_descriptors_a_body_waits(void **state)
     hpx_spool_close(s);
 }
 
-static void a_wait_ends_when_it_is_woken(void **state)
+TEST(a_wait_ends_when_it_is_woken, begin, teardown)
 {
-    (void)state;
     struct hpx_spool_item item;
     struct hpx_spool *s = opened(1 << 20);
     assert_false(hpx_spool_take(s, &item, 1)); /* in time */
@@ -526,28 +511,4 @@ static void a_wait_ends_when_it_is_woken(void **state)
     hpx_spool_close(s);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(bodies_leave_in_the_order_in_which_they_came),
-        TEST(what_is_to_be_sent_later_stays_the_oldest),
-        TEST(the_next_shipper_goes_on_with_what_is_left),
-        TEST(beyond_the_bound_the_oldest_go),
-        TEST(what_is_being_sent_is_not_dropped),
-        TEST(an_abandoned_body_leaves_nothing),
-        TEST(broken_files_are_dropped_and_told),
-        TEST(names_that_are_no_numbers_of_ours_are_left_alone),
-        TEST(numbers_do_not_wrap),
-        TEST(a_body_that_is_broken_while_it_waits_is_not_sent),
-        TEST(a_body_that_is_broken_is_dropped_with_nothing_known),
-        TEST(the_folder_is_no_link),
-        TEST(a_full_disk_costs_the_oldest),
-        TEST(another_failure_costs_the_new_one),
-        TEST(without_memory_a_body_is_told_or_waits),
-        TEST(what_was_left_is_not_lost_without_memory),
-        TEST(without_descriptors_a_body_waits),
-        TEST(a_wait_ends_when_it_is_woken),
-    };
-    return cmocka_run_group_tests_name("fleet_spool", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -58,18 +58,16 @@ static void unsound(const char *text)
     says(HPX_FORK_UNSOUND, text);
 }
 
-static void a_private_heap_with_memory_is_sound(void **state)
+TEST(a_private_heap_with_memory_is_sound, tree_and_query, teardown)
 {
-    (void)state;
     is_sound();
     ask.addresses = (const uintptr_t[]){0x700000010, 0x73fffffff};
     ask.naddresses = 2;
     is_sound();
 }
 
-static void a_shared_heap_is_not(void **state)
+TEST(a_shared_heap_is_not, tree_and_query, teardown)
 {
-    (void)state;
     file("proc/self/maps", HEAP "4000000000-4002000000 rw-s 00000000 00:01 9   /memfd:java_heap (deleted)\n");
     unsound("the heap is or may be a shared mapping (/memfd:java_heap (deleted), 32 MiB)");
     file("proc/self/maps", HEAP "4000000000-4010000000 rw-s 00000000 00:01 9   /data/jvmheap.x (deleted)\n");
@@ -86,9 +84,8 @@ static void a_shared_heap_is_not(void **state)
     unsound("the heap is a shared mapping (ZGC)");
 }
 
-static void odd_maps_are_endured(void **state)
+TEST(odd_maps_are_endured, tree_and_query, teardown)
 {
-    (void)state;
     static char text[40000];
     memset(text, 'x', sizeof text - 200);                                                                    /* longer than any buffer */
     strcat(text, "\n\n-\n1-\nzz\n4000000000-4002000000 rw-s 00000000 00:01 9   /memfd:java_heap (deleted)"); /* cut at the end */
@@ -112,9 +109,8 @@ static void needs(uint64_t bytes)
     assert_int_equal(answer.need, bytes);
 }
 
-static void need_follows_the_rate_up_to_the_committed_heap(void **state)
+TEST(need_follows_the_rate_up_to_the_committed_heap, tree_and_query, teardown)
 {
-    (void)state;
     needs(OWN + 128 * MIB);    /* no rate is known */
     ask.alloc_rate = 10 * MIB; /* for 0.2 s + 0.104 s, whole ms, twice; and an eighth */
     needs(OWN + 20 * MIB * 304 / 1000 + 16 * MIB);
@@ -133,9 +129,8 @@ static void need_follows_the_rate_up_to_the_committed_heap(void **state)
     needs(OWN - 2000000 + 20 + 128 * MIB);
 }
 
-static void memory_must_suffice(void **state)
+TEST(memory_must_suffice, tree_and_query, teardown)
 {
-    (void)state;
     ask.heap_committed = 1000 * MIB;
     says(HPX_FORK_MEMORY, "the machine leaves 1000 MiB; a copy of the process needs about 1033 MiB, and 62 MiB must stay free");
     ask.heap_committed = 900 * MIB; /* 932 MiB and 62.5 free */
@@ -149,9 +144,8 @@ static void memory_must_suffice(void **state)
     assert_true(answer.need == UINT64_MAX);
 }
 
-static void what_is_not_short_is_not_called_missing(void **state)
+TEST(what_is_not_short_is_not_called_missing, tree_and_query, teardown)
 {
-    (void)state;
     ask.objects = UINT64_MAX;
     file("proc/sys/vm/overcommit_memory", "2\n");
     unsound("vm.overcommit_memory=2, so the program itself could be refused memory while the child lives");
@@ -163,9 +157,8 @@ static void what_is_not_short_is_not_called_missing(void **state)
 #define SHORT(limit, left, need)                                                                                                           \
     "the cgroup limit " limit " leaves " left " MiB; a copy of the process needs about " need " MiB, and 32 MiB must stay free"
 
-static void the_limits_of_all_groups_above_hold(void **state)
+TEST(the_limits_of_all_groups_above_hold, tree_and_query, teardown)
 {
-    (void)state;
     file("sys/fs/cgroup/a/b/memory.current", "104857600\n");
     file("sys/fs/cgroup/a/b/memory.max", "max\n");
     is_sound();
@@ -187,9 +180,8 @@ static void the_limits_of_all_groups_above_hold(void **state)
     is_sound();
 }
 
-static void an_oom_group_needs_room_for_everything(void **state)
+TEST(an_oom_group_needs_room_for_everything, tree_and_query, teardown)
 {
-    (void)state;
     ask.alloc_rate = 1;
     file("sys/fs/cgroup/a/b/memory.oom.group", "0\n");
     needs(OWN + 16 * MIB);
@@ -207,9 +199,8 @@ static void an_oom_group_needs_room_for_everything(void **state)
                           "because of memory.oom.group=1), and 32 MiB must stay free");
 }
 
-static void the_stop_is_that_of_small_pages(void **state)
+TEST(the_stop_is_that_of_small_pages, tree_and_query, teardown)
 {
-    (void)state;
     is_sound();
     assert_int_equal(answer.stop_ns, 256 * HPX_FORK_SMALL_NS / 1024 + HPX_FORK_STOP_NS);
     ask.rate_ns_per_gib = 8000000;
@@ -231,9 +222,8 @@ static void the_stop_is_that_of_small_pages(void **state)
     assert_int_equal(answer.small, 128 * MIB); /* the heap, then */
 }
 
-static void a_fork_tells_the_rate_of_the_next(void **state)
+TEST(a_fork_tells_the_rate_of_the_next, tree_and_query, teardown)
 {
-    (void)state;
     is_sound();
     ask.rate_ns_per_gib = hpx_fork_rate(&answer, 5000000);
     assert_int_equal(ask.rate_ns_per_gib, 16000000); /* 4 ms for a quarter */
@@ -258,9 +248,8 @@ static void descriptor(int number, const char *name, unsigned flags)
 
 #define MAY_WRITE ": a device may write to the program's memory while it is copied"
 
-static void a_careful_look_finds_devices(void **state)
+TEST(a_careful_look_finds_devices, tree_and_query, teardown)
 {
-    (void)state;
     descriptor(0, "/dev/null", O_RDWR | O_CLOEXEC);
     descriptor(3, "pipe:[77]", O_RDWR | O_DIRECT); /* a pipe of packets */
     descriptor(4, "/data/\x1b[31mtable", O_RDWR);
@@ -283,20 +272,4 @@ static void a_careful_look_finds_devices(void **state)
     unsound("64 KiB of the program's memory are pinned for devices (VmPin)");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_private_heap_with_memory_is_sound, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(a_shared_heap_is_not, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(odd_maps_are_endured, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(need_follows_the_rate_up_to_the_committed_heap, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_short_is_not_called_missing, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(an_oom_group_needs_room_for_everything, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(the_stop_is_that_of_small_pages, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(a_fork_tells_the_rate_of_the_next, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(a_careful_look_finds_devices, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(memory_must_suffice, tree_and_query, teardown),
-        cmocka_unit_test_setup_teardown(the_limits_of_all_groups_above_hold, tree_and_query, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -49,9 +49,8 @@ static void ends(const char *text)
     assert_string_equal(why != NULL ? why : "", text);
 }
 
-static void growth_beyond_the_estimate_ends_the_child(void **state)
+TEST(growth_beyond_the_estimate_ends_the_child, tree, teardown)
 {
-    (void)state;
     begin();
     goes_on();
     file("proc/77/smaps_rollup", "Private_Dirty:  20480 kB\n");
@@ -60,9 +59,8 @@ static void growth_beyond_the_estimate_ends_the_child(void **state)
     goes_on();
 }
 
-static void a_look_waits_for_its_time(void **state)
+TEST(a_look_waits_for_its_time, tree, teardown)
 {
-    (void)state;
     begin();
     goes_on();
     file("proc/77/smaps_rollup", "Private_Dirty:  20480 kB\n");
@@ -75,9 +73,8 @@ static void a_look_waits_for_its_time(void **state)
     assert_int_equal(hpx_fork_watch_pause(UINT64_MAX), UINT64_MAX / 2);
 }
 
-static void a_reserve_stays_free(void **state)
+TEST(a_reserve_stays_free, tree, teardown)
 {
-    (void)state;
     begin();
     file("proc/meminfo", "MemTotal:       4096000 kB\nMemAvailable:   64000 kB\n"); /* a 64th */
     goes_on();
@@ -98,9 +95,8 @@ static void limit(const char *left)
     file("sys/fs/cgroup/a/b/memory.max", left);
 }
 
-static void a_limit_that_was_reached_wants_more_room(void **state)
+TEST(a_limit_that_was_reached_wants_more_room, tree, teardown)
 {
-    (void)state;
     limit("314572800\n");
     file("sys/fs/cgroup/a/b/memory.events", "low 0\nhigh 3\nmax 5\noom 0\noom_kill 0\n");
     begin();
@@ -116,9 +112,8 @@ static void a_limit_that_was_reached_wants_more_room(void **state)
     ends("the cgroup limit memory.max leaves only 100 MiB");
 }
 
-static void memory_that_ran_out_ends_the_child(void **state)
+TEST(memory_that_ran_out_ends_the_child, tree, teardown)
 {
-    (void)state;
     file("sys/fs/cgroup/a/b/memory.events", "high 3\nmax 5\noom 1\noom_kill 2\n");
     file("sys/fs/cgroup/a/memory.events", "high 3\nmax 5\noom 1\noom_kill 2\n");
     begin();
@@ -137,9 +132,8 @@ static void memory_that_ran_out_ends_the_child(void **state)
     ends("the memory of the program's cgroup ran out");
 }
 
-static void groups_of_version_1_count_failures(void **state)
+TEST(groups_of_version_1_count_failures, tree, teardown)
 {
-    (void)state;
     file("proc/self/cgroup", "4:memory:/x\n");
     file("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "209715200\n");
     file("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "314572800\n");
@@ -153,9 +147,8 @@ static void groups_of_version_1_count_failures(void **state)
     ends("the memory of the program's cgroup ran out");
 }
 
-static void odd_files_are_endured(void **state)
+TEST(odd_files_are_endured, tree, teardown)
 {
-    (void)state;
     static char text[100000];
     begin();
     memset(text, '9', sizeof text - 1);
@@ -175,16 +168,4 @@ static void odd_files_are_endured(void **state)
     assert_string_equal(content("said"), "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(growth_beyond_the_estimate_ends_the_child, tree, teardown),
-        cmocka_unit_test_setup_teardown(a_look_waits_for_its_time, tree, teardown),
-        cmocka_unit_test_setup_teardown(a_reserve_stays_free, tree, teardown),
-        cmocka_unit_test_setup_teardown(a_limit_that_was_reached_wants_more_room, tree, teardown),
-        cmocka_unit_test_setup_teardown(memory_that_ran_out_ends_the_child, tree, teardown),
-        cmocka_unit_test_setup_teardown(groups_of_version_1_count_failures, tree, teardown),
-        cmocka_unit_test_setup_teardown(odd_files_are_endured, tree, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

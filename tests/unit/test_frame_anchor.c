@@ -49,9 +49,8 @@ static void learn(void)
     assert_null(check(&threads[0], &threads[0].env));
 }
 
-static void every_thread_lies_to_its_env_as_the_first(void **state)
+TEST(every_thread_lies_to_its_env_as_the_first)
 {
-    (void)state;
     learn();
     assert_null(check(&threads[1], &threads[1].env));
     assert_string_equal(check(&threads[1], (char *)&threads[1].env + 8), THREADS);
@@ -59,9 +58,8 @@ static void every_thread_lies_to_its_env_as_the_first(void **state)
     assert_null(check(&threads[0], &threads[0].env));
 }
 
-static void an_env_outside_of_its_thread_is_refused(void **state)
+TEST(an_env_outside_of_its_thread_is_refused)
 {
-    (void)state;
     fill();
     assert_null(hpx_frame_anchor_init());
     assert_string_equal(check(&threads[0], &threads[1]), THREADS);
@@ -72,9 +70,8 @@ static void an_env_outside_of_its_thread_is_refused(void **state)
     assert_null(check(&threads[0], &threads[0].env));
 }
 
-static void states_have_their_names(void **state)
+TEST(states_have_their_names)
 {
-    (void)state;
     static const struct {
         int32_t number;
         enum hpx_vm_state is;
@@ -89,9 +86,8 @@ static void states_have_their_names(void **state)
     }
 }
 
-static void an_anchor_is_read(void **state)
+TEST(an_anchor_is_read)
 {
-    (void)state;
     learn();
     threads[0].anchor.sp = 0x1000;
     threads[0].anchor.pc = 0x2000;
@@ -102,17 +98,15 @@ static void an_anchor_is_read(void **state)
     assert_int_equal(a.fp, 0x3000);
 }
 
-static void a_thread_in_a_callback_is_in_native_code(void **state)
+TEST(a_thread_in_a_callback_is_in_native_code)
 {
-    (void)state;
     learn();
     threads[1].state = IN_VM;
     assert_string_equal(check(&threads[1], &threads[1].env), ANCHORS);
 }
 
-static void a_stack_pointer_lies_in_the_stack(void **state)
+TEST(a_stack_pointer_lies_in_the_stack)
 {
-    (void)state;
     uintptr_t low = (uintptr_t)stack, end = (uintptr_t)(stack + HPX_ARRAY_LEN(stack));
     const struct {
         struct hpx_frame_anchor anchor;
@@ -128,40 +122,35 @@ static void a_stack_pointer_lies_in_the_stack(void **state)
     }
 }
 
-static void a_stack_that_is_unknown_holds_any_pointer(void **state)
+TEST(a_stack_that_is_unknown_holds_any_pointer)
 {
-    (void)state;
     assert_null(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1238, 1, 0x1240}, 0, 0));
     assert_string_equal(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1234, 1, 0}, 0, 0), ANCHORS);
 }
 
-static void a_field_that_is_missing_is_named(void **state)
+TEST(a_field_that_is_missing_is_named)
 {
-    (void)state;
     fill();
     vm_tables_field_of("JavaFrameAnchor", "_last_Java_fp")->is = "address";
     assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaFrameAnchor._last_Java_fp as expected");
 }
 
-static void all_states_must_have_numbers(void **state)
+TEST(all_states_must_have_numbers)
 {
-    (void)state;
     fill();
     vm_tables_constant_of("_thread_blocked")->name = "_thread_gone";
     assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no states of threads");
 }
 
-static void a_thread_must_have_a_size(void **state)
+TEST(a_thread_must_have_a_size)
 {
-    (void)state;
     fill();
     vm_tables_type_of("JavaThread")->name = "OtherThread";
     assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaThread._anchor as expected");
 }
 
-static void a_vm_without_tables_has_no_anchors(void **state)
+TEST(a_vm_without_tables_has_no_anchors)
 {
-    (void)state;
     fill();
     gHotSpotVMStructs = NULL;
     assert_string_equal(hpx_frame_anchor_init(), "the VM exports no tables");
@@ -169,18 +158,5 @@ static void a_vm_without_tables_has_no_anchors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_thread_lies_to_its_env_as_the_first),
-        cmocka_unit_test(an_env_outside_of_its_thread_is_refused),
-        cmocka_unit_test(states_have_their_names),
-        cmocka_unit_test(an_anchor_is_read),
-        cmocka_unit_test(a_thread_in_a_callback_is_in_native_code),
-        cmocka_unit_test(a_stack_pointer_lies_in_the_stack),
-        cmocka_unit_test(a_stack_that_is_unknown_holds_any_pointer),
-        cmocka_unit_test(a_field_that_is_missing_is_named),
-        cmocka_unit_test(all_states_must_have_numbers),
-        cmocka_unit_test(a_thread_must_have_a_size),
-        cmocka_unit_test(a_vm_without_tables_has_no_anchors),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

@@ -73,9 +73,8 @@ static pthread_t start(void *(*body)(void *arg), void *arg)
     return thread;
 }
 
-static void gate_is_closed_before_it_is_opened(void **state)
+TEST(gate_is_closed_before_it_is_opened)
 {
-    (void)state;
     struct hpx_gate g = {0};
     assert_false(hpx_gate_is_open(&g));
     assert_false(hpx_gate_enter(&g));
@@ -85,9 +84,8 @@ static void gate_is_closed_before_it_is_opened(void **state)
     hpx_gate_leave(&g);
 }
 
-static void gate_closed_between_the_two_looks_of_enter_refuses(void **state)
+TEST(gate_closed_between_the_two_looks_of_enter_refuses)
 {
-    (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
     close_in_enter = &g;
@@ -98,9 +96,8 @@ static void gate_closed_between_the_two_looks_of_enter_refuses(void **state)
     hpx_gate_close_and_wait(&g); /* hangs if the refused one is still counted */
 }
 
-static void gate_sections_nest(void **state)
+TEST(gate_sections_nest)
 {
-    (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
     assert_true(hpx_gate_enter(&g));
@@ -112,9 +109,8 @@ static void gate_sections_nest(void **state)
     hpx_gate_close_and_wait(&g); /* hangs if a section were left open */
 }
 
-static void gate_refused_entry_leaves_no_section_behind(void **state)
+TEST(gate_refused_entry_leaves_no_section_behind)
 {
-    (void)state;
     struct hpx_gate g = {0};
     assert_false(hpx_gate_enter(&g));
     hpx_gate_close_and_wait(&g);
@@ -124,9 +120,8 @@ static void gate_refused_entry_leaves_no_section_behind(void **state)
     hpx_gate_close_and_wait(&g);
 }
 
-static void gate_opens_again(void **state)
+TEST(gate_opens_again)
 {
-    (void)state;
     struct hpx_gate g = {0};
     for (int i = 0; i < 3; i++) {
         hpx_gate_open(&g);
@@ -165,9 +160,8 @@ static bool closes_early(void)
     return atomic_load(&closed);
 }
 
-static void gate_close_waits_for_those_inside(void **state)
+TEST(gate_close_waits_for_those_inside)
 {
-    (void)state;
     hpx_gate_open(&shared);
     assert_true(hpx_gate_enter(&shared));
     assert_true(hpx_gate_enter(&shared));
@@ -196,9 +190,8 @@ static void *guest(void *number)
     return NULL;
 }
 
-static void gate_close_waits_for_the_last_of_many_threads(void **state)
+TEST(gate_close_waits_for_the_last_of_many_threads)
 {
-    (void)state;
     pthread_t threads[MANY];
     hpx_gate_open(&shared);
     for (int i = 0; i < MANY; i++) {
@@ -222,9 +215,8 @@ static void gate_close_waits_for_the_last_of_many_threads(void **state)
     assert_false(early);
 }
 
-static void gate_in_the_child_of_a_fork_can_be_closed(void **state)
+TEST(gate_in_the_child_of_a_fork_can_be_closed)
 {
-    (void)state;
     struct hpx_gate g = {0};
     hpx_gate_open(&g);
     assert_true(hpx_gate_enter(&g));
@@ -268,9 +260,8 @@ static void *signalled(void *arg)
     return NULL;
 }
 
-static void gate_lets_a_signal_handler_of_a_new_thread_in(void **state)
+TEST(gate_lets_a_signal_handler_of_a_new_thread_in)
 {
-    (void)state;
     struct sigaction old, action = {.sa_handler = enter_in_handler};
     assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
     hpx_gate_open(&shared);
@@ -308,9 +299,8 @@ static void *without_system_calls(void *reached)
     return NULL;
 }
 
-static void gate_makes_no_system_call_on_a_new_thread(void **state)
+TEST(gate_makes_no_system_call_on_a_new_thread)
 {
-    (void)state;
     const char *preload = getenv("LD_PRELOAD");
     if (preload && strstr(preload, "vgpreload")) {
         skip(); /* valgrind's own calls are the process's */
@@ -349,9 +339,8 @@ static void expect_commands(size_t n, long first, long second)
     assert_false(barrier.was_open);
 }
 
-static void gate_own_lets_in_while_it_is_open(void **state)
+TEST(gate_own_lets_in_while_it_is_open)
 {
-    (void)state;
     struct hpx_gate_own g = {false, false};
     _Atomic int flag = 0;
     assert_false(hpx_gate_own_enter(&g, &flag));
@@ -365,9 +354,8 @@ static void gate_own_lets_in_while_it_is_open(void **state)
     assert_false(hpx_gate_own_enter(&g, &flag));
 }
 
-static void gate_own_close_takes_the_fast_barrier_if_it_is_given(void **state)
+TEST(gate_own_close_takes_the_fast_barrier_if_it_is_given)
 {
-    (void)state;
     struct hpx_gate_own g = {true, false};
     memset(&barrier, 0, sizeof barrier);
     barrier.gate = &g;
@@ -376,17 +364,15 @@ static void gate_own_close_takes_the_fast_barrier_if_it_is_given(void **state)
     assert_false(hpx_gate_own_is_open(&g));
 }
 
-static void gate_own_prepare_registers_for_the_fast_barrier(void **state)
+TEST(gate_own_prepare_registers_for_the_fast_barrier)
 {
-    (void)state;
     memset(&barrier, 0, sizeof barrier);
     hpx_gate_own_prepare();
     expect_commands(1, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
 }
 
-static void gate_own_close_takes_the_barrier_that_needs_no_registration(void **state)
+TEST(gate_own_close_takes_the_barrier_that_needs_no_registration)
 {
-    (void)state;
     struct hpx_gate_own g = {true, false};
     memset(&barrier, 0, sizeof barrier);
     barrier.gate = &g;
@@ -395,9 +381,8 @@ static void gate_own_close_takes_the_barrier_that_needs_no_registration(void **s
     expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
 }
 
-static void gate_own_close_waits_if_the_kernel_gives_no_barrier(void **state)
+TEST(gate_own_close_waits_if_the_kernel_gives_no_barrier)
 {
-    (void)state;
     struct hpx_gate_own g = {true, false};
     memset(&barrier, 0, sizeof barrier);
     barrier.gate = &g;
@@ -408,9 +393,8 @@ static void gate_own_close_waits_if_the_kernel_gives_no_barrier(void **state)
     expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
 }
 
-static void gate_own_takes_one_barrier_for_each_time_it_was_open(void **state)
+TEST(gate_own_takes_one_barrier_for_each_time_it_was_open)
 {
-    (void)state;
     struct hpx_gate_own g = {false, false};
     memset(&barrier, 0, sizeof barrier);
     hpx_gate_own_open(&g);
@@ -431,9 +415,8 @@ static void *leave_later(void *flag)
     return NULL;
 }
 
-static void gate_own_wait_ends_with_the_flag_or_with_its_time(void **state)
+TEST(gate_own_wait_ends_with_the_flag_or_with_its_time)
 {
-    (void)state;
     _Atomic int flag = 0;
     assert_true(hpx_gate_own_wait(&flag, 0));
     atomic_store(&flag, 1);
@@ -446,28 +429,4 @@ static void gate_own_wait_ends_with_the_flag_or_with_its_time(void **state)
     assert_true(left);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gate_is_closed_before_it_is_opened),
-        cmocka_unit_test(gate_closed_between_the_two_looks_of_enter_refuses),
-        cmocka_unit_test(gate_sections_nest),
-        cmocka_unit_test(gate_refused_entry_leaves_no_section_behind),
-        cmocka_unit_test(gate_opens_again),
-        cmocka_unit_test(gate_close_waits_for_those_inside),
-        cmocka_unit_test(gate_close_waits_for_the_last_of_many_threads),
-        cmocka_unit_test(gate_in_the_child_of_a_fork_can_be_closed),
-        cmocka_unit_test(gate_lets_a_signal_handler_of_a_new_thread_in),
-#ifndef HPX_TSAN
-        cmocka_unit_test(gate_makes_no_system_call_on_a_new_thread),
-#endif
-        cmocka_unit_test(gate_own_lets_in_while_it_is_open),
-        cmocka_unit_test(gate_own_close_takes_the_fast_barrier_if_it_is_given),
-        cmocka_unit_test(gate_own_prepare_registers_for_the_fast_barrier),
-        cmocka_unit_test(gate_own_close_takes_the_barrier_that_needs_no_registration),
-        cmocka_unit_test(gate_own_close_waits_if_the_kernel_gives_no_barrier),
-        cmocka_unit_test(gate_own_takes_one_barrier_for_each_time_it_was_open),
-        cmocka_unit_test(gate_own_wait_ends_with_the_flag_or_with_its_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

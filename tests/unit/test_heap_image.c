@@ -69,9 +69,8 @@ static void drop_names(void)
     memmove(sink.bytes, sink.bytes + at, sink.len);
 }
 
-static void binary_has_names_roots_classes_and_objects_in_this_order(void **state)
+TEST(binary_has_names_roots_classes_and_objects_in_this_order)
 {
-    (void)state;
     begin(4);
     begin_image(4);
     assert_int_equal(hpx_heap_binary(&w, &x.image), 0);
@@ -109,9 +108,8 @@ static void binary_has_names_roots_classes_and_objects_in_this_order(void **stat
 }
 
 /* A recursive method, so that only the depth tells its frames apart. */
-static void a_frame_is_found_below_those_of_a_probe(void **state)
+TEST(a_frame_is_found_below_those_of_a_probe)
 {
-    (void)state;
     uint64_t methods[] = {5, 5, 5};
     struct hpx_heap_thread t = {.nframes = 3, .methods = methods, .above = 2};
     struct hpx_heap_root_fact root = {.method = 5};
@@ -125,9 +123,8 @@ static void a_frame_is_found_below_those_of_a_probe(void **state)
 }
 
 /* The stack ends before the frame of the root: at most as many frames away as there are. */
-static void a_root_far_below_the_stack_is_on_no_frame(void **state)
+TEST(a_root_far_below_the_stack_is_on_no_frame)
 {
-    (void)state;
     uint64_t methods[] = {5, 5, 5, 6};
     struct hpx_heap_thread t = {.nframes = 4, .methods = methods};
     struct hpx_heap_root_fact root = {.method = 5};
@@ -144,7 +141,7 @@ static void a_root_far_below_the_stack_is_on_no_frame(void **state)
     assert_int_equal(hpx_heap_frame(&t, &root), 3);
 }
 
-static void text_has_roots_objects_and_classes(void **state)
+TEST(text_has_roots_objects_and_classes)
 {
     static const char want[] = "TRACE 300005:\n\tp.Base.run(Base.java:3)\n\tp.Base.run(Base.java:4)\n"
                                "TRACE 300006:\n\tp.Base.run(Base.java:3)\n"
@@ -267,7 +264,7 @@ static void expect_deep(void)
     expect("HEAP DUMP END\n");
 }
 
-static void any_number_of_superclasses_is_written_each_once(void **state)
+TEST(any_number_of_superclasses_is_written_each_once)
 {
     static const struct hpx_heap_fact size = {.klass = 1, .kind = HPX_HEAP_VM_SIZE, .value = 4000000000};
     const struct hpx_heap_klass **classes = deep_classes();
@@ -313,9 +310,8 @@ static void any_number_of_superclasses_is_written_each_once(void **state)
 
 /* ---- figures ---- */
 
-static void figures_are_those_of_printf(void **state)
+TEST(figures_are_those_of_printf)
 {
-    (void)state;
     for (unsigned shift = 0; shift < 64; shift++) {
         for (int k = -40; k <= 40; k++) {
             char want[32], got[32];
@@ -338,7 +334,7 @@ static void figures_are_those_of_printf(void **state)
     }
 }
 
-static void without_memory_there_is_a_whole_dump_or_none(void **state)
+TEST(without_memory_there_is_a_whole_dump_or_none)
 {
     bool failed = true;
     (void)state;
@@ -359,7 +355,7 @@ static void without_memory_there_is_a_whole_dump_or_none(void **state)
     }
 }
 
-static void without_memory_there_is_a_whole_text_or_none(void **state)
+TEST(without_memory_there_is_a_whole_text_or_none)
 {
     bool failed = true;
     (void)state;
@@ -391,9 +387,8 @@ static uint32_t times(const char *all, const char *what)
 }
 
 /* Whatever the first dump could not remember, the second one defines nothing again. late: the file was begun behind the thread's start. */
-static void what_cannot_be_remembered_is_not_defined_twice(void **state)
+TEST(what_cannot_be_remembered_is_not_defined_twice)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         bool failed = true;
         for (uint64_t fault = 1; failed; fault++) {
@@ -424,7 +419,7 @@ static void what_cannot_be_remembered_is_not_defined_twice(void **state)
 }
 
 /* The same for the binary format: what a dump names stands before it. */
-static void what_cannot_be_marked_leaves_the_dump_out(void **state)
+TEST(what_cannot_be_marked_leaves_the_dump_out)
 {
     bool failed = true;
     (void)state;
@@ -452,19 +447,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binary_has_names_roots_classes_and_objects_in_this_order),
-        cmocka_unit_test(a_frame_is_found_below_those_of_a_probe),
-        cmocka_unit_test(a_root_far_below_the_stack_is_on_no_frame),
-        cmocka_unit_test(text_has_roots_objects_and_classes),
-        cmocka_unit_test(any_number_of_superclasses_is_written_each_once),
-        cmocka_unit_test(figures_are_those_of_printf),
-        cmocka_unit_test(without_memory_there_is_a_whole_dump_or_none),
-        cmocka_unit_test(without_memory_there_is_a_whole_text_or_none),
-        cmocka_unit_test(what_cannot_be_remembered_is_not_defined_twice),
-        cmocka_unit_test(what_cannot_be_marked_leaves_the_dump_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, teardown);
-}
+TESTS(NULL, teardown)

@@ -41,7 +41,7 @@ static void end(const uint8_t *p, size_t n)
     close(fd);
 }
 
-static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
+TEST(primitive_arrays_are_big_endian_whatever_their_length)
 {
     static const struct {
         uint8_t type, size;
@@ -68,7 +68,7 @@ static void primitive_arrays_are_big_endian_whatever_their_length(void **state)
     }
 }
 
-static void short_arrays_are_big_endian_whatever_their_length(void **state)
+TEST(short_arrays_are_big_endian_whatever_their_length)
 {
     static const struct {
         uint8_t type, size;
@@ -98,9 +98,8 @@ static uint32_t u4(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void segments_hold_whole_sub_records_and_tell_of_sites(void **state)
+TEST(segments_hold_whole_sub_records_and_tell_of_sites)
 {
-    (void)state;
     enum { N = 100000, SUB = 25 + 12 };
     begin();
     for (uint32_t i = 0; i < N; i++) {
@@ -128,7 +127,7 @@ static void segments_hold_whole_sub_records_and_tell_of_sites(void **state)
     end(p, n);
 }
 
-static void an_instance_longer_than_a_segment_has_one_to_itself(void **state)
+TEST(an_instance_longer_than_a_segment_has_one_to_itself)
 {
     enum { LONG = 2 * HPX_HEAP_SEGMENT };
     const size_t lengths[] = {25, 25 + LONG, 25}, n = 3 * HEAD + 75 + LONG;
@@ -148,7 +147,7 @@ static void an_instance_longer_than_a_segment_has_one_to_itself(void **state)
     end(p, n);
 }
 
-static void elements_that_do_not_come_are_null(void **state)
+TEST(elements_that_do_not_come_are_null)
 {
     size_t n = HEAD + 25 + 8 * (size_t)MANY;
     (void)state;
@@ -167,9 +166,8 @@ static void elements_that_do_not_come_are_null(void **state)
     end(p, n);
 }
 
-static void an_array_that_a_record_cannot_hold_is_cut(void **state)
+TEST(an_array_that_a_record_cannot_hold_is_cut)
 {
-    (void)state;
     int null = open("/dev/null", O_WRONLY);
     assert_true(null >= 0);
     assert_int_equal(hpx_heap_spool_init(&s, null, 8, 100), 0);
@@ -183,9 +181,8 @@ static void an_array_that_a_record_cannot_hold_is_cut(void **state)
     close(null);
 }
 
-static void after_a_failed_write_the_rest_is_dropped(void **state)
+TEST(after_a_failed_write_the_rest_is_dropped)
 {
-    (void)state;
     int full = open("/dev/full", O_WRONLY);
     if (full < 0) {
         skip();
@@ -199,16 +196,4 @@ static void after_a_failed_write_the_rest_is_dropped(void **state)
     close(full);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(primitive_arrays_are_big_endian_whatever_their_length),
-        cmocka_unit_test(short_arrays_are_big_endian_whatever_their_length),
-        cmocka_unit_test(segments_hold_whole_sub_records_and_tell_of_sites),
-        cmocka_unit_test(an_instance_longer_than_a_segment_has_one_to_itself),
-        cmocka_unit_test(elements_that_do_not_come_are_null),
-        cmocka_unit_test(an_array_that_a_record_cannot_hold_is_cut),
-        cmocka_unit_test(after_a_failed_write_the_rest_is_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -28,9 +28,8 @@ static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
     hpx_ascii_cpu_samples(&w, &s, cutoff, NOW);
 }
 
-static void thread_lines_have_the_layout_of_the_original(void **state)
+TEST(thread_lines_have_the_layout_of_the_original, setup, teardown)
 {
-    (void)state;
     struct hpx_thread_rec t = {200001, 0x50000181, text("main"), text("main"), text("system")};
     hpx_ascii_thread_start(&w, &t);
     hpx_ascii_thread_end(&w, &t);
@@ -44,9 +43,8 @@ static void thread_lines_have_the_layout_of_the_original(void **state)
         "group=\"\")\n");
 }
 
-static void a_dump_has_the_layout_of_the_original(void **state)
+TEST(a_dump_has_the_layout_of_the_original, setup, teardown)
 {
-    (void)state;
     struct hpx_frame_rec deep[] = {{&hot_a, 5, 0}, {&round_, 8, 0}};
     struct hpx_frame_rec odd[] = {{&native, -1, 0}, {&nameless, 65535, 0}, {&nameless, -1, 0}};
     struct hpx_row rows[] = {{trace(300061, 0, 3, odd), 1},
@@ -82,9 +80,8 @@ static void a_dump_has_the_layout_of_the_original(void **state)
     }
 }
 
-static void a_trace_is_written_once_a_file(void **state)
+TEST(a_trace_is_written_once_a_file, setup, teardown)
 {
-    (void)state;
     struct hpx_row first[] = {{one_frame(300001, &hot_a), 3}, {one_frame(1300001, &native), 2}};
     samples(2, first, 0);
     assert_non_null(strstr(written(), "TRACE 1300001:"));
@@ -104,9 +101,8 @@ static void a_trace_is_written_once_a_file(void **state)
 }
 
 /* Rows whose trace could not be marked are left out, and come with the next dump. */
-static void without_memory_a_trace_is_left_out_not_written_twice(void **state)
+TEST(without_memory_a_trace_is_left_out_not_written_twice, setup, teardown)
 {
-    (void)state;
     for (uint32_t serial = 300000; serial <= 300001; serial++) {
         struct hpx_row rows[] = {{trace(serial, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 2}};
         hpx_ascii_fini(&w);
@@ -128,7 +124,7 @@ static void without_memory_a_trace_is_left_out_not_written_twice(void **state)
     }
 }
 
-static void a_thread_that_cannot_be_marked_in_a_late_file_is_left_out(void **state)
+TEST(a_thread_that_cannot_be_marked_in_a_late_file_is_left_out, setup, teardown)
 {
     const struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001, .name = text("main")};
     (void)state;
@@ -151,9 +147,8 @@ static void a_thread_that_cannot_be_marked_in_a_late_file_is_left_out(void **sta
     assert_non_null(strstr(both, "THREAD END"));
 }
 
-static void a_trace_names_its_thread_with_thread_y(void **state)
+TEST(a_trace_names_its_thread_with_thread_y, setup, teardown)
 {
-    (void)state;
     struct hpx_row row = {trace(300005, 200003, 1, &(struct hpx_frame_rec){&hot_a, 5, 0}), 1};
     samples(1, &row, 0);
     const char *s = written();
@@ -162,9 +157,8 @@ static void a_trace_names_its_thread_with_thread_y(void **state)
 }
 
 /* As in a file that was begun when the threads had ended. */
-static void lines_of_threads_come_before_the_first_trace(void **state)
+TEST(lines_of_threads_come_before_the_first_trace, setup, teardown)
 {
-    (void)state;
     struct hpx_frame_rec frame = {&hot_a, 5, 0};
     struct hpx_row rows[] = {{trace(300005, 200003, 1, &frame), 3}, {trace(300006, 200004, 1, &frame), 1}};
     w.late = true;
@@ -178,9 +172,8 @@ static void lines_of_threads_come_before_the_first_trace(void **state)
 }
 
 /* 60, 30, 10: shown by the rule "stop at the first row whose share is below". */
-static void the_cutoff_ends_the_list(void **state)
+TEST(the_cutoff_ends_the_list, setup, teardown)
 {
-    (void)state;
     static const struct {
         double cutoff;
         const char *last; /* the last row's accum */
@@ -218,16 +211,14 @@ static void the_cutoff_ends_the_list(void **state)
     }
 }
 
-static void a_dump_without_samples_has_no_rank_line(void **state)
+TEST(a_dump_without_samples_has_no_rank_line, setup, teardown)
 {
-    (void)state;
     samples(0, NULL, 0);
     assert_string_equal(written(), "CPU SAMPLES BEGIN (total = 0) " NOW_TEXT "\nCPU SAMPLES END\n");
 }
 
-static void accum_ends_at_100_however_many_rows_round(void **state)
+TEST(accum_ends_at_100_however_many_rows_round, setup, teardown)
 {
-    (void)state;
     struct hpx_row rows[7];
     for (uint32_t i = 0; i < 7; i++) {
         rows[i] = (struct hpx_row){one_frame(300010 - i, &hot_a), 1};
@@ -242,7 +233,7 @@ static void accum_ends_at_100_however_many_rows_round(void **state)
 }
 
 /* Rows are put together without printf: they must be what it makes of them, also where a share is near the middle of two. */
-static void rows_are_those_of_printf(void **state)
+TEST(rows_are_those_of_printf, setup, teardown)
 {
     enum { ROWS = 3000 };
     static struct hpx_row rows[ROWS];
@@ -281,9 +272,8 @@ static void rows_are_those_of_printf(void **state)
     }
 }
 
-static void figures_have_64_bits(void **state)
+TEST(figures_have_64_bits, setup, teardown)
 {
-    (void)state;
     struct hpx_row rows[] = {{one_frame(300001, &hot_a), 5000000000000ull}, {one_frame(300002, &hot_a), 15000000000000000ull}};
     samples(2, rows, 0);
     const char *s = written();
@@ -294,9 +284,8 @@ static void figures_have_64_bits(void **state)
     free((void *)(uintptr_t)rows[1].trace);
 }
 
-static void names_of_frames_are_escaped_but_keep_quotes_and_backslashes(void **state)
+TEST(names_of_frames_are_escaped_but_keep_quotes_and_backslashes, setup, teardown)
 {
-    (void)state;
     struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java"), 0, 7};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
     samples(1, &row, 0);
@@ -309,9 +298,8 @@ static void names_of_frames_are_escaped_but_keep_quotes_and_backslashes(void **s
     free((void *)(uintptr_t)row.trace);
 }
 
-static void a_name_of_60000_bytes_stays_on_one_line(void **state)
+TEST(a_name_of_60000_bytes_stays_on_one_line, setup, teardown)
 {
-    (void)state;
     static char name[60000];
     memset(name, 'n', sizeof(name));
     struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}, 0, 8};
@@ -323,9 +311,8 @@ static void a_name_of_60000_bytes_stays_on_one_line(void **state)
     free((void *)(uintptr_t)row.trace);
 }
 
-static void the_header_has_prose_that_no_reader_takes_for_records(void **state)
+TEST(the_header_has_prose_that_no_reader_takes_for_records, setup, teardown)
 {
-    (void)state;
     hpx_ascii_header(&w, NOW);
     const char *s = written();
     static const char first[] = "JAVA PROFILE 1.0.1, created " NOW_TEXT "\n\n";
@@ -346,9 +333,8 @@ static void the_header_has_prose_that_no_reader_takes_for_records(void **state)
     }
 }
 
-static void dates_are_those_of_ctime(void **state)
+TEST(dates_are_those_of_ctime, setup, teardown)
 {
-    (void)state;
     static const time_t times[] = {0, NOW, 951782400, 1000000000, 4102444800};
     for (size_t i = 0; i < HPX_ARRAY_LEN(times); i++) {
         char expect[64];
@@ -360,9 +346,8 @@ static void dates_are_those_of_ctime(void **state)
     assert_memory_equal(written() + 28, "Thu Jan  1 00:00:00 1970\n", 25);
 }
 
-static void report_lines_stay_lines(void **state)
+TEST(report_lines_stay_lines, setup, teardown)
 {
-    (void)state;
     hpx_ascii_report(&w, "hprofx: interval: 4 ms\nhprofx: name: a\x1B[m\tb\nhprofx: last: 1");
     assert_string_equal(written(), "hprofx: interval: 4 ms\nhprofx: name: a\\u001B[m\\tb\nhprofx: last: 1\n");
     hpx_ascii_report(&w, "");
@@ -370,9 +355,8 @@ static void report_lines_stay_lines(void **state)
 }
 
 /* A whole file of random names: UTF-8, no control but the layout's newline and tab, and as many lines as were meant. */
-static void any_names_leave_the_layout_alone(void **state)
+TEST(any_names_leave_the_layout_alone, setup, teardown)
 {
-    (void)state;
     unsigned short seed[3] = {3, 4, 5};
     for (int round = 0; round < 3000; round++) {
         char bytes[6][48];
@@ -409,28 +393,4 @@ static void any_names_leave_the_layout_alone(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(thread_lines_have_the_layout_of_the_original),
-        TEST(a_dump_has_the_layout_of_the_original),
-        TEST(a_trace_is_written_once_a_file),
-        TEST(without_memory_a_trace_is_left_out_not_written_twice),
-        TEST(a_thread_that_cannot_be_marked_in_a_late_file_is_left_out),
-        TEST(a_trace_names_its_thread_with_thread_y),
-        TEST(lines_of_threads_come_before_the_first_trace),
-        TEST(the_cutoff_ends_the_list),
-        TEST(a_dump_without_samples_has_no_rank_line),
-        TEST(accum_ends_at_100_however_many_rows_round),
-        TEST(figures_have_64_bits),
-        TEST(rows_are_those_of_printf),
-        TEST(names_of_frames_are_escaped_but_keep_quotes_and_backslashes),
-        TEST(a_name_of_60000_bytes_stays_on_one_line),
-        TEST(the_header_has_prose_that_no_reader_takes_for_records),
-        TEST(dates_are_those_of_ctime),
-        TEST(report_lines_stay_lines),
-        TEST(any_names_leave_the_layout_alone),
-    };
-    return cmocka_run_group_tests_name("hprof_ascii", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -52,9 +52,8 @@ static void row(uint32_t serial, uint32_t thread, uint64_t calls, uint64_t ns, c
     s.calls += calls;
 }
 
-static void calls_of_the_original_are_laid_out_as_in_its_file(void **state)
+TEST(calls_of_the_original_are_laid_out_as_in_its_file, begin, end)
 {
-    (void)state;
     const struct hpx_method_rec *parent = METHOD("Calls", "parent", "", "Calls.java");
     ROW(301542, 0, 1, 102 * MS, METHOD("Calls", "spin", "", "Calls.java"), parent, NULL);
     ROW(300422, 0, 57, 15 * MS, METHOD("java.lang.String", "charAt", "", "String.java"), NULL);
@@ -95,9 +94,8 @@ static void calls_of_the_original_are_laid_out_as_in_its_file(void **state)
                                    "CPU TIME (ms) END\n");
 }
 
-static void calls_without_frames_and_of_threads_have_the_layout_of_the_original(void **state)
+TEST(calls_without_frames_and_of_threads_have_the_layout_of_the_original, begin, end)
 {
-    (void)state;
     ROW(300000, 0, 17002, 99 * MS, NULL);
     hpx_ascii_cpu_times(&w, &s, 0.0001, NOW);
     assert_string_equal(written(), "TRACE 300000:\n" /* original */
@@ -119,9 +117,8 @@ static void calls_without_frames_and_of_threads_have_the_layout_of_the_original(
                                    "CPU TIME (ms) END\n");
 }
 
-static void calls_that_took_no_time_have_rows_with_cutoff_0(void **state)
+TEST(calls_that_took_no_time_have_rows_with_cutoff_0, begin, end)
 {
-    (void)state;
     const struct hpx_method_rec *m = METHOD("C", "m", "", "");
     ROW(300003, 0, 5, 0, m, NULL);
     ROW(300002, 0, 5, 0, m, NULL);
@@ -140,9 +137,8 @@ static void calls_that_took_no_time_have_rows_with_cutoff_0(void **state)
     assert_null(strstr(written(), "   3 "));
 }
 
-static void calls_without_any_time_have_shares_of_0(void **state)
+TEST(calls_without_any_time_have_shares_of_0, begin, end)
 {
-    (void)state;
     ROW(300001, 0, 1, 0, METHOD("C", "m", "", ""), NULL);
     hpx_ascii_cpu_times(&w, &s, 0.5, NOW);
     assert_non_null(strstr(written(), "   1  0.00%  0.00%       1 300001 C.m\n"));
@@ -151,9 +147,8 @@ static void calls_without_any_time_have_shares_of_0(void **state)
     assert_string_equal(written(), "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\nCPU TIME (ms) END\n");
 }
 
-static void total_is_in_whole_ms_however_long(void **state)
+TEST(total_is_in_whole_ms_however_long, begin, end)
 {
-    (void)state;
     ROW(300001, 0, UINT64_C(1) << 60, UINT64_C(9000000000000500000), METHOD("C", "m", "", ""), NULL);
     hpx_ascii_cpu_times(&w, &s, 0, NOW);
     const char *text = written();
@@ -161,9 +156,8 @@ static void total_is_in_whole_ms_however_long(void **state)
     assert_non_null(strstr(text, " 1152921504606846976 300001 C.m\n"));
 }
 
-static void old_table_is_laid_out_as_in_the_originals_file(void **state)
+TEST(old_table_is_laid_out_as_in_the_originals_file, begin, end)
 {
-    (void)state;
     const struct hpx_method_rec *main = METHOD("Calls", "main", "([Ljava/lang/String;)V", "Calls.java");
     const struct hpx_method_rec *fib = METHOD("Calls", "fib", "(I)I", "Calls.java");
     ROW(300003, 0, 1, 310500000, main, NULL);
@@ -181,25 +175,11 @@ static void old_table_is_laid_out_as_in_the_originals_file(void **state)
                                    "1 Calls.main([Ljava/lang/String;)V <unknown caller> 311\n");
 }
 
-static void names_in_the_old_table_are_escaped(void **state)
+TEST(names_in_the_old_table_are_escaped, begin, end)
 {
-    (void)state;
     ROW(300001, 0, 3, 0, METHOD("C", "a\nb", "(Lx\t;)V", ""), METHOD("C", "", "", ""), NULL);
     hpx_ascii_cpu_old(&w, &s);
     assert_string_equal(written(), "count callee caller time\n3 C.a\\nb(Lx\\t;)V C.<Unknown Method> 0\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(calls_of_the_original_are_laid_out_as_in_its_file),
-        TEST(calls_without_frames_and_of_threads_have_the_layout_of_the_original),
-        TEST(calls_that_took_no_time_have_rows_with_cutoff_0),
-        TEST(calls_without_any_time_have_shares_of_0),
-        TEST(total_is_in_whole_ms_however_long),
-        TEST(old_table_is_laid_out_as_in_the_originals_file),
-        TEST(names_in_the_old_table_are_escaped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -25,9 +25,8 @@ static void drop(uint32_t n, struct hpx_row *rows)
     }
 }
 
-static void the_file_begins_with_the_time_that_is_zero(void **state)
+TEST(the_file_begins_with_the_time_that_is_zero)
 {
-    (void)state;
     begin(8);
     /* 1795250000.1239999 s: the header has 123 ms, so 999900 us of the record are past it */
     hpx_binary_header(&w, (struct timespec){1795250000, 123999900}, 5000000000, HPX_BINARY_CPU, 4);
@@ -43,9 +42,8 @@ static void the_file_begins_with_the_time_that_is_zero(void **state)
     end();
 }
 
-static void time_does_not_go_back_and_wraps(void **state)
+TEST(time_does_not_go_back_and_wraps)
 {
-    (void)state;
     struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001};
     begin(4);
     w.zero_ns = 1000;
@@ -63,9 +61,8 @@ static void time_does_not_go_back_and_wraps(void **state)
     end();
 }
 
-static void threads_have_their_names_first(void **state)
+TEST(threads_have_their_names_first)
 {
-    (void)state;
     struct hpx_thread_rec t = {200001, 0x50000001, text("main"), text("main"), text("system")};
     struct hpx_thread_rec hostile = {200002, 0x50000002, text("a\n\"\\\xC0\x80\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD\xFF\xC2\x85"), text(""),
                                      text("main")};
@@ -86,9 +83,8 @@ static void threads_have_their_names_first(void **state)
     end();
 }
 
-static void classes_are_loaded_and_unloaded_once(void **state)
+TEST(classes_are_loaded_and_unloaded_once)
 {
-    (void)state;
     struct hpx_class_rec c = {.serial = 100003, .name = text("p.C$D[]")}, gone = {.serial = 100003}, never = {.serial = 100004};
     begin(8);
     hpx_binary_class_load(&w, &c);
@@ -102,9 +98,8 @@ static void classes_are_loaded_and_unloaded_once(void **state)
     end();
 }
 
-static void a_class_that_a_dump_may_name_is_unloaded_behind_it(void **state)
+TEST(a_class_that_a_dump_may_name_is_unloaded_behind_it)
 {
-    (void)state;
     struct hpx_class_rec c = {.serial = 100007, .name = text("p.Hot")}, gone = {.serial = 100007, .in_traces = true};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 1};
     begin(4);
@@ -129,9 +124,8 @@ static void a_class_that_a_dump_may_name_is_unloaded_behind_it(void **state)
     end();
 }
 
-static void a_dump_has_what_its_rows_need_and_no_more(void **state)
+TEST(a_dump_has_what_its_rows_need_and_no_more)
 {
-    (void)state;
     struct hpx_frame_rec deep[] = {{&hot_a, 5, 1}, {&hot_b, HPX_LINE_NATIVE, 2}}, odd[] = {{&pseudo, HPX_LINE_UNKNOWN, 3}};
     struct hpx_row rows[] = {
         {trace(300003, 0, 1, odd), 1}, {trace(300002, 0, 2, deep), 7}, {trace(300000, 0, 0, NULL), 2}, {trace(300004, 0, 1, deep), 0}};
@@ -159,9 +153,8 @@ static void a_dump_has_what_its_rows_need_and_no_more(void **state)
     end();
 }
 
-static void a_thread_that_a_trace_names_has_begun(void **state)
+TEST(a_thread_that_a_trace_names_has_begun)
 {
-    (void)state;
     struct hpx_row rows[] = {{trace(300001, 200000, 0, NULL), 2}, {trace(300002, 200000, 0, NULL), 1}};
     begin(4);
     samples(2, rows, 0);
@@ -175,9 +168,8 @@ static void a_thread_that_a_trace_names_has_begun(void **state)
     end();
 }
 
-static void figures_that_do_not_fit_are_the_largest_that_do(void **state)
+TEST(figures_that_do_not_fit_are_the_largest_that_do)
 {
-    (void)state;
     struct hpx_row rows[] = {{trace(300000, 0, 0, NULL), 5}, {trace(300000, 0, 0, NULL), UINT64_C(0x100000005)}};
     begin(4);
     samples(2, rows, 0);
@@ -190,7 +182,7 @@ static void figures_that_do_not_fit_are_the_largest_that_do(void **state)
     assert_int_equal(hpx_binary_fit(UINT32_MAX, 32, 25), 171798690);
 }
 
-static void a_dump_of_many_rows_is_one_record(void **state)
+TEST(a_dump_of_many_rows_is_one_record)
 {
     enum { ROWS = 20000 };
     struct hpx_row *rows = calloc(ROWS, sizeof(*rows));
@@ -220,9 +212,8 @@ static void a_dump_of_many_rows_is_one_record(void **state)
     free(frames);
 }
 
-static void strings_end_where_their_numbers_do(void **state)
+TEST(strings_end_where_their_numbers_do)
 {
-    (void)state;
     struct hpx_thread_rec t = {200001, 0x50000001, text("one"), text("two"), text("")};
     begin(4);
     w.nstrings = UINT32_MAX - 0xA0000000u - 1;
@@ -233,9 +224,8 @@ static void strings_end_where_their_numbers_do(void **state)
 }
 
 /* Without memory for what it must remember the file is sound all the same, and what is missing is said. */
-static void without_memory_rows_stand_for_the_empty_trace(void **state)
+TEST(without_memory_rows_stand_for_the_empty_trace)
 {
-    (void)state;
     struct hpx_frame_rec frame = {&hot_a, 5, 1}, far = {&hot_b, 5, 9000};
     struct hpx_row rows[] = {{trace(300001, 0, 1, &frame), 2}, {trace(300002 + 8192, 200000, 1, &far), 1}};
     struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001};
@@ -334,7 +324,7 @@ static struct hpx_trace_rec *random_trace(uint32_t serial, uint32_t thread, unsi
 }
 
 /* A frame whose class could not be marked is not in the file, and must not be taken for one that is. */
-static void a_frame_without_its_class_is_written_when_there_is_memory(void **state)
+TEST(a_frame_without_its_class_is_written_when_there_is_memory)
 {
     static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, HPX_SERIAL_CLASS + 9000, 5};
     struct hpx_frame_rec near = {&hot_a, 5, 1}, frame = {&far, 5, 2};
@@ -360,7 +350,7 @@ static void a_frame_without_its_class_is_written_when_there_is_memory(void **sta
 }
 
 /* What is looked up once a method is what is looked up for each frame. */
-static void a_file_is_the_same_without_numbers_of_methods(void **state)
+TEST(a_file_is_the_same_without_numbers_of_methods)
 {
     static struct hpx_row rows[TRACES], copy[TRACES];
     unsigned short seed[3] = {1, 2, 3};
@@ -392,7 +382,7 @@ static void a_file_is_the_same_without_numbers_of_methods(void **state)
     drop(TRACES, rows);
 }
 
-static void both_formats_have_the_same_numbers(void **state)
+TEST(both_formats_have_the_same_numbers)
 {
     static struct hpx_row rows[TRACES], copy[TRACES];
     static struct pair a[TRACES], b[TRACES];
@@ -478,7 +468,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
     }
 }
 
-static void any_sequence_is_a_sound_file(void **state)
+TEST(any_sequence_is_a_sound_file)
 {
     static struct hpx_row all[400];
     unsigned short seed[3] = {7, 8, 9};
@@ -517,24 +507,4 @@ static void any_sequence_is_a_sound_file(void **state)
     assert_true(tables > 1000 && unloads > 100 && unnumbered > 100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_begins_with_the_time_that_is_zero),
-        cmocka_unit_test(time_does_not_go_back_and_wraps),
-        cmocka_unit_test(threads_have_their_names_first),
-        cmocka_unit_test(classes_are_loaded_and_unloaded_once),
-        cmocka_unit_test(a_class_that_a_dump_may_name_is_unloaded_behind_it),
-        cmocka_unit_test(a_dump_has_what_its_rows_need_and_no_more),
-        cmocka_unit_test(a_thread_that_a_trace_names_has_begun),
-        cmocka_unit_test(figures_that_do_not_fit_are_the_largest_that_do),
-        cmocka_unit_test(a_dump_of_many_rows_is_one_record),
-        cmocka_unit_test(strings_end_where_their_numbers_do),
-        cmocka_unit_test(without_memory_rows_stand_for_the_empty_trace),
-        cmocka_unit_test(a_frame_without_its_class_is_written_when_there_is_memory),
-        cmocka_unit_test(a_file_is_the_same_without_numbers_of_methods),
-        cmocka_unit_test(both_formats_have_the_same_numbers),
-        cmocka_unit_test(any_sequence_is_a_sound_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -30,9 +30,8 @@ static bool feed(const void *bytes, size_t n)
 
 #define FEED(s) feed(s, sizeof(s) - 1)
 
-static void commands_without_body(void **state)
+TEST(commands_without_body, setup)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         uint8_t tag;
@@ -52,9 +51,8 @@ static void commands_without_body(void **state)
     }
 }
 
-static void commands_with_a_cutoff(void **state)
+TEST(commands_with_a_cutoff, setup)
 {
-    (void)state;
     assert_true(FEED("\3\x12\x34\x56\x78\0\0\0\6\0\3\x3d\x4c\xcc\xcd"));
     assert_int_equal(command.tag, HPX_COMMAND_ALLOC_SITES);
     assert_int_equal(command.serial, 0x12345678);
@@ -68,9 +66,8 @@ static void commands_with_a_cutoff(void **state)
     assert_true(isnan(command.cutoff));
 }
 
-static void controls(void **state)
+TEST(controls, setup)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         uint8_t n;
@@ -105,9 +102,8 @@ static void controls(void **state)
     }
 }
 
-static void thread_ids_have_the_size_that_the_header_says(void **state)
+TEST(thread_ids_have_the_size_that_the_header_says, setup)
 {
-    (void)state;
     hpx_commands_init(&parser, 4);
     assert_true(FEED("\x08\0\0\0\1\0\0\0\x0a\0\4\1\2\3\4\5\6\7\x08"));
     assert_int_equal(command.thread, 0x01020304);
@@ -118,9 +114,8 @@ static void thread_ids_have_the_size_that_the_header_says(void **state)
     assert_int_equal(command.thread, 0x01020304);
 }
 
-static void faults_are_told_and_skipped_whole(void **state)
+TEST(faults_are_told_and_skipped_whole, setup)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -153,9 +148,8 @@ static void faults_are_told_and_skipped_whole(void **state)
     assert_string_equal(hpx_command_name(0xFF), "EOF");
 }
 
-static void surplus_bytes_are_no_commands(void **state)
+TEST(surplus_bytes_are_no_commands, setup)
 {
-    (void)state;
     assert_true(FEED("\6\0\0\0\7\0\0\0\x09\1\0\0\0\7\0\0\0\0"));
     assert_int_equal(command.tag, HPX_COMMAND_DUMP_TRACES);
     assert_true(FEED("\7\0\0\0\7\0\0\0\7\0\0\x3f\0\0\0\xff"));
@@ -165,9 +159,8 @@ static void surplus_bytes_are_no_commands(void **state)
     assert_int_equal(parser.state, HPX_COMMANDS_OPEN);
 }
 
-static void a_command_comes_with_its_last_byte(void **state)
+TEST(a_command_comes_with_its_last_byte, setup)
 {
-    (void)state;
     static const uint8_t bytes[] = "\7\0\0\0\1\0\0\0\x09\0\0\x3f\0\0\0\1\2\3";
     size_t n = sizeof(bytes) - 1;
     for (size_t i = 0; i < n; i++) {
@@ -176,9 +169,8 @@ static void a_command_comes_with_its_last_byte(void **state)
     assert_true(command.cutoff == 0.5f);
 }
 
-static void eof_has_no_header_and_ends_the_stream(void **state)
+TEST(eof_has_no_header_and_ends_the_stream, setup)
 {
-    (void)state;
     assert_true(FEED("\xff\1\0\0\0\7\0\0\0\0"));
     assert_int_equal(command.tag, HPX_COMMAND_EOF);
     assert_int_equal(command.fault, HPX_COMMAND_GOOD);
@@ -186,9 +178,8 @@ static void eof_has_no_header_and_ends_the_stream(void **state)
     assert_false(FEED("\1\0\0\0\7\0\0\0\0"));
 }
 
-static void a_length_above_65536_breaks_the_stream(void **state)
+TEST(a_length_above_65536_breaks_the_stream, setup)
 {
-    (void)state;
     static const uint8_t most[9 + 65536] = "\x55\0\0\0\7\0\1\0";
     assert_true(feed(most, sizeof(most)));
     assert_int_equal(command.length, 65536);
@@ -203,9 +194,8 @@ static void a_length_above_65536_breaks_the_stream(void **state)
     assert_int_equal(parser.state, HPX_COMMANDS_BROKEN);
 }
 
-static void which_commands_dump(void **state)
+TEST(which_commands_dump, setup)
 {
-    (void)state;
     for (unsigned tag = 0; tag < 256; tag++) {
         bool dumps = tag == 2 || tag == 3 || tag == 4 || tag == 6 || tag == 7;
         assert_int_equal(hpx_command_dumps((uint8_t)tag), dumps);
@@ -213,9 +203,8 @@ static void which_commands_dump(void **state)
 }
 
 /* Streams of the right shape, which random bytes seldom have. */
-static void random_streams_in_random_pieces(void **state)
+TEST(random_streams_in_random_pieces, setup)
 {
-    (void)state;
     srand(1);
     for (int round = 0; round < 2000; round++) {
         uint8_t bytes[1024], id_size = rand() & 1 ? 4 : 8;
@@ -249,21 +238,4 @@ static void random_streams_in_random_pieces(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup(f, setup)
-    const struct CMUnitTest tests[] = {
-        TEST(commands_without_body),
-        TEST(commands_with_a_cutoff),
-        TEST(controls),
-        TEST(thread_ids_have_the_size_that_the_header_says),
-        TEST(faults_are_told_and_skipped_whole),
-        TEST(surplus_bytes_are_no_commands),
-        TEST(a_command_comes_with_its_last_byte),
-        TEST(eof_has_no_header_and_ends_the_stream),
-        TEST(a_length_above_65536_breaks_the_stream),
-        TEST(which_commands_dump),
-        TEST(random_streams_in_random_pieces),
-    };
-    return cmocka_run_group_tests_name("hprof_commands", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

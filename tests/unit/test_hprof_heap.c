@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void each_root_has_its_fields(void **state)
+TEST(each_root_has_its_fields)
 {
     struct hpx_heap h;
     (void)state;
@@ -39,7 +39,7 @@ static void each_root_has_its_fields(void **state)
     end();
 }
 
-static void a_class_has_constants_statics_and_fields(void **state)
+TEST(a_class_has_constants_statics_and_fields)
 {
     static const struct hpx_heap_value constants[] = {{9, HPX_HEAP_OBJECT, 0x1122334455667788}},
                                        statics[] = {{0xA0000001, HPX_HEAP_BOOLEAN, 1},
@@ -128,7 +128,7 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
     return rc;
 }
 
-static void objects_and_arrays_have_exact_lengths(void **state)
+TEST(objects_and_arrays_have_exact_lengths)
 {
     static const uint16_t chars[] = {'a', 'b'};
     (void)state;
@@ -156,7 +156,7 @@ static void objects_and_arrays_have_exact_lengths(void **state)
     end();
 }
 
-static void an_object_has_the_trace_of_its_site(void **state)
+TEST(an_object_has_the_trace_of_its_site)
 {
     static const struct hpx_trace_rec trace = {.serial = 300007};
     static const struct hpx_trace_rec *sites[] = {NULL, NULL, &trace};
@@ -198,7 +198,7 @@ static void put_bytes(uint64_t object, uint32_t n)
     assert_int_equal(hpx_heap_spool_primitives(&spool, object, 0, HPX_HEAP_BYTE, n, NULL), n);
 }
 
-static void segments_end_between_sub_records_and_none_is_empty(void **state)
+TEST(segments_end_between_sub_records_and_none_is_empty)
 {
     enum { BIG = HPX_HEAP_SEGMENT };
     uint8_t tags[8];
@@ -225,7 +225,7 @@ static void segments_end_between_sub_records_and_none_is_empty(void **state)
     end();
 }
 
-static void a_spool_that_ends_inside_an_object_is_an_error(void **state)
+TEST(a_spool_that_ends_inside_an_object_is_an_error)
 {
     uint8_t tags[8];
     uint32_t lengths[8];
@@ -289,7 +289,7 @@ static void close_file(void)
 }
 
 /* Whatever cannot be read: the records that are in the file have their length. */
-static void a_read_error_inside_a_long_array_leaves_zeros(void **state)
+TEST(a_read_error_inside_a_long_array_leaves_zeros)
 {
     static const uint64_t cuts[] = {100, HPX_HEAP_SEGMENT, 3 * HPX_HEAP_SEGMENT / 2};
     uint8_t tags[8];
@@ -345,7 +345,7 @@ static uint32_t sub_records(void)
 }
 
 /* Segments of many objects, a long array in the middle: wherever the spool ends, readers get to the end of the dump. */
-static void a_read_error_between_objects_leaves_whole_segments(void **state)
+TEST(a_read_error_between_objects_leaves_whole_segments)
 {
     enum { OBJECTS = 100000 };
     (void)state;
@@ -372,7 +372,7 @@ static void a_read_error_between_objects_leaves_whole_segments(void **state)
 }
 
 /* Mapped or read, with sites or without: the same bytes, but for the traces. */
-static void long_and_short_objects_come_out_alike_however_they_are_read(void **state)
+TEST(long_and_short_objects_come_out_alike_however_they_are_read)
 {
     static const struct hpx_trace_rec trace = {.serial = HPX_SERIAL_TRACE}; /* a site that looks like none */
     static const struct hpx_trace_rec *sites[] = {NULL, &trace};
@@ -409,7 +409,7 @@ static void long_and_short_objects_come_out_alike_however_they_are_read(void **s
     free(want);
 }
 
-static void a_class_may_be_larger_than_a_segment(void **state)
+TEST(a_class_may_be_larger_than_a_segment)
 {
     static struct hpx_heap_value statics[UINT16_MAX];
     const struct hpx_heap_class c = {
@@ -467,7 +467,7 @@ static void begin_refusing(unsigned from, unsigned to)
     refuse_to = to;
 }
 
-static void each_record_can_be_refused_by_itself(void **state)
+TEST(each_record_can_be_refused_by_itself)
 {
     enum { BIG = HPX_HEAP_SEGMENT };
     uint8_t tags[8];
@@ -491,20 +491,4 @@ static void each_record_can_be_refused_by_itself(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_root_has_its_fields),
-        cmocka_unit_test(a_class_has_constants_statics_and_fields),
-        cmocka_unit_test(objects_and_arrays_have_exact_lengths),
-        cmocka_unit_test(an_object_has_the_trace_of_its_site),
-        cmocka_unit_test(a_spool_that_ends_inside_an_object_is_an_error),
-        cmocka_unit_test(a_read_error_inside_a_long_array_leaves_zeros),
-        cmocka_unit_test(a_read_error_between_objects_leaves_whole_segments),
-        cmocka_unit_test(long_and_short_objects_come_out_alike_however_they_are_read),
-        cmocka_unit_test(a_class_may_be_larger_than_a_segment),
-        cmocka_unit_test(segments_end_between_sub_records_and_none_is_empty),
-        cmocka_unit_test(each_record_can_be_refused_by_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

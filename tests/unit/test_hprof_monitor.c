@@ -38,9 +38,8 @@ static const char *section(const char *begins)
 
 /* ---- lines of waits ---- */
 
-static void a_wait_is_a_line_at_its_beginning_and_at_its_end(void **state)
+TEST(a_wait_is_a_line_at_its_beginning_and_at_its_end, begin, end)
 {
-    (void)state;
     hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("LLocks$Bell;"), .ms = 60000, .thread = 200005});
     hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("[[I"), .ms = 5000000000, .thread = 200005, .waited = true});
     hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("Lp/C;"), .thread = HPX_SERIAL_THREAD});
@@ -51,9 +50,8 @@ static void a_wait_is_a_line_at_its_beginning_and_at_its_end(void **state)
                                    "WAITED: MONITOR <unknown class>, time_waited=0, <unknown thread>\n");
 }
 
-static void the_class_of_a_wait_forges_no_line(void **state)
+TEST(the_class_of_a_wait_forges_no_line, begin, end)
 {
-    (void)state;
     hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text(HOSTILE), .ms = 1, .thread = 200001});
     assert_string_equal(written(), "WAIT: MONITOR p.C\\nCPU SAMPLES END\\n\\u001B\"\\, timeout=1, thread 200001\n");
 }
@@ -65,9 +63,8 @@ static struct hpx_monitor_thread thread(uint32_t number, enum hpx_thread_status 
     return (struct hpx_monitor_thread){.serial = HPX_SERIAL_THREAD + number, .status = status, .flags = flags, .trace = t};
 }
 
-static void threads_are_listed_by_serial_with_trace_and_status(void **state)
+TEST(threads_are_listed_by_serial_with_trace_and_status, begin, end)
 {
-    (void)state;
     struct hpx_monitor_thread threads[] = {
         thread(9, HPX_STATUS_ENDED, 0, NULL),
         thread(4, HPX_STATUS_SLEEPING, HPX_STATUS_SUSPENDED, traces[3]),
@@ -95,16 +92,14 @@ static void threads_are_listed_by_serial_with_trace_and_status(void **state)
                                    "MONITOR DUMP END\n");
 }
 
-static void a_dump_of_nothing_has_its_two_lines(void **state)
+TEST(a_dump_of_nothing_has_its_two_lines, begin, end)
 {
-    (void)state;
     hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){0});
     assert_string_equal(written(), "MONITOR DUMP BEGIN\nMONITOR DUMP END\n");
 }
 
-static void monitors_have_owner_and_waiters(void **state)
+TEST(monitors_have_owner_and_waiters, begin, end)
 {
-    (void)state;
     uint32_t serials[] = {200013, 200012, 200011, HPX_SERIAL_THREAD, 200010};
     struct hpx_monitor monitors[] = {
         {.signature = text("Lp/Idle;"), .owned = true, .owner = HPX_SERIAL_THREAD, .entry_count = 1},
@@ -147,9 +142,8 @@ static const char *order_of_monitors(void)
     return names;
 }
 
-static void monitors_are_sorted_by_waiters_class_and_owner(void **state)
+TEST(monitors_are_sorted_by_waiters_class_and_owner, begin, end)
 {
-    (void)state;
     uint32_t serials[] = {200001, 200002, 200003, 200004, 200005};
     struct hpx_monitor monitors[] = {
         {.signature = text("b")},
@@ -185,9 +179,8 @@ static struct hpx_deadlock_thread dead(uint32_t number, const char *name, const 
                                         .first = first};
 }
 
-static void deadlocks_follow_the_dump_as_circles(void **state)
+TEST(deadlocks_follow_the_dump_as_circles, begin, end)
 {
-    (void)state;
     struct hpx_deadlock_thread deadlocks[] = {dead(5, "left", "LA;", true, true), dead(3, "right", "Lp/Lock$Sync;", false, false),
                                               dead(6, "one", "LB;", true, true), dead(2, HOSTILE, HOSTILE, true, false),
                                               dead(0, "", "", true, false)};
@@ -224,9 +217,8 @@ static struct hpx_block_table table_of(uint32_t n, struct hpx_block_row *rows)
     return t;
 }
 
-static void contention_is_ranked_by_time(void **state)
+TEST(contention_is_ranked_by_time, begin, end)
 {
-    (void)state;
     struct hpx_block_row rows[] = {row(1, "p.Slow", 1, 5 * MS), row(2, "java.lang.Object", 20000000, 15 * MS - 400000)};
     struct hpx_block_table t = table_of(2, rows);
     hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0, NOW);
@@ -237,9 +229,8 @@ static void contention_is_ranked_by_time(void **state)
                                    "MONITOR TIME END\n");
 }
 
-static void each_table_has_its_titles(void **state)
+TEST(each_table_has_its_titles, begin, end)
 {
-    (void)state;
     static const struct {
         enum hpx_block_part part;
         const char *want;
@@ -265,9 +256,8 @@ static void each_table_has_its_titles(void **state)
     }
 }
 
-static void a_table_without_rows_is_absent(void **state)
+TEST(a_table_without_rows_is_absent, begin, end)
 {
-    (void)state;
     struct hpx_block_table t = {0};
     for (int part = 0; part < HPX_BLOCK_PARTS; part++) {
         hpx_ascii_block_table(&w, (enum hpx_block_part)part, &t, 0, NOW);
@@ -276,9 +266,8 @@ static void a_table_without_rows_is_absent(void **state)
     assert_string_equal(written(), "");
 }
 
-static void equal_rows_are_in_the_order_of_count_traces_and_class(void **state)
+TEST(equal_rows_are_in_the_order_of_count_traces_and_class, begin, end)
 {
-    (void)state;
     struct hpx_block_row rows[] = {row(1, "b", 1, MS), row(2, "a", 1, MS), row(1, "ab", 1, MS),
                                    row(1, "a", 1, MS), row(1, "a", 1, MS), row(3, "c", 2, MS)};
     rows[0].owner = rows[1].owner = rows[2].owner = rows[3].owner = traces[4];
@@ -298,9 +287,8 @@ static void equal_rows_are_in_the_order_of_count_traces_and_class(void **state)
                                    "MONITOR OWNERS END\n");
 }
 
-static void the_list_stops_below_the_cutoff(void **state)
+TEST(the_list_stops_below_the_cutoff, begin, end)
 {
-    (void)state;
 #define FIRST  "   1 60.00% 60.00%       1 300001 p.C (Java)\n"
 #define SECOND "   2 40.00% 100.00%       1 300002 p.D (Java)\n"
 #define THIRD  "   3  0.00% 100.00%       7 300003 p.E (Java)\n"
@@ -321,9 +309,8 @@ static void the_list_stops_below_the_cutoff(void **state)
     }
 }
 
-static void rows_of_no_time_are_below_no_cutoff(void **state)
+TEST(rows_of_no_time_are_below_no_cutoff, begin, end)
 {
-    (void)state;
     struct hpx_block_row rows[] = {row(1, "p.C", 1, 0), row(2, "p.D", 2, 0)};
     struct hpx_block_table t = table_of(2, rows);
     hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0.5, NOW);
@@ -333,9 +320,8 @@ static void rows_of_no_time_are_below_no_cutoff(void **state)
                         "MONITOR TIME END\n");
 }
 
-static void figures_are_whole_and_names_harmless(void **state)
+TEST(figures_are_whole_and_names_harmless, begin, end)
 {
-    (void)state;
     struct hpx_block_row rows[] = {row(1, HOSTILE, UINT64_C(1) << 40, UINT64_C(10000000000000000000)), row(2, "", 1, 1)};
     struct hpx_block_table t = table_of(2, rows);
     hpx_ascii_block_table(&w, HPX_BLOCK_WAIT, &t, 0, NOW);
@@ -377,9 +363,8 @@ static const char *taken_text(void)
     return written();
 }
 
-static void a_wait_names_only_a_thread_that_began(void **state)
+TEST(a_wait_names_only_a_thread_that_began, begin, end)
 {
-    (void)state;
     const struct hpx_wait_line line = {.signature = text("LA;"), .thread = 200003};
     refusing(1); /* of the thread */
     hpx_ascii_wait(&w, &line);
@@ -389,9 +374,8 @@ static void a_wait_names_only_a_thread_that_began(void **state)
                                       "WAIT: MONITOR LA;, timeout=0, thread 200003\n");
 }
 
-static void a_thread_keeps_its_line_without_its_trace(void **state)
+TEST(a_thread_keeps_its_line_without_its_trace, begin, end)
 {
-    (void)state;
     struct hpx_monitor_thread threads[] = {thread(1, HPX_STATUS_RUNNABLE, 0, traces[1]), thread(2, HPX_STATUS_RUNNABLE, 0, traces[2])};
     uint32_t serials[] = {200001, 200002, 200004};
     struct hpx_monitor m = {.signature = text("LA;"), .owned = true, .owner = 200001, .entry_count = 1, .enter = {0, 3}};
@@ -421,9 +405,8 @@ static void a_thread_keeps_its_line_without_its_trace(void **state)
                                       "hprofx: a: b\n");
 }
 
-static void sections_are_records_of_their_own(void **state)
+TEST(sections_are_records_of_their_own, begin, end)
 {
-    (void)state;
     struct hpx_deadlock_thread deadlocks[] = {dead(0, "a", "LA;", true, true), dead(0, "b", "LB;", true, false)};
     struct hpx_monitor_image i = {.deadlocks = deadlocks, .ndeadlocks = 2};
     struct hpx_block_row rows[] = {row(1, "p.C", 1, MS)};
@@ -440,9 +423,8 @@ static void sections_are_records_of_their_own(void **state)
     assert_non_null(strstr(got, "MONITOR TIME END\nhprofx: a: b\n"));
 }
 
-static void a_row_without_its_traces_is_left_out(void **state)
+TEST(a_row_without_its_traces_is_left_out, begin, end)
 {
-    (void)state;
     struct hpx_block_row rows[] = {row(1, "a", 1, 4 * MS), row(2, "b", 1, 3 * MS), row(3, "c", 1, 3 * MS)};
     rows[0].owner = traces[4];
     rows[1].owner = traces[5];
@@ -467,9 +449,8 @@ static bool part(void *ctx)
 }
 
 /* So that a dump larger than the queue of a socket goes out. */
-static void lines_of_large_sections_are_parts(void **state)
+TEST(lines_of_large_sections_are_parts, begin, end)
 {
-    (void)state;
     enum { MANY = 3000 };
     static struct hpx_monitor monitors[MANY];
     static struct hpx_block_row rows[MANY];
@@ -493,9 +474,8 @@ static void lines_of_large_sections_are_parts(void **state)
 
 /* ---- the snapshot ---- */
 
-static void a_snapshot_frees_the_rows_of_every_table(void **state)
+TEST(a_snapshot_frees_the_rows_of_every_table)
 {
-    (void)state;
     struct hpx_block_snapshot *s = calloc(1, sizeof(*s));
     assert_non_null(s);
     for (size_t i = 1; i < HPX_ARRAY_LEN(s->of); i++) { /* the first has none */
@@ -505,31 +485,4 @@ static void a_snapshot_frees_the_rows_of_every_table(void **state)
     hpx_block_snapshot_destroy(NULL);
 }
 
-#define MONITOR_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        MONITOR_TEST(a_wait_is_a_line_at_its_beginning_and_at_its_end),
-        MONITOR_TEST(the_class_of_a_wait_forges_no_line),
-        MONITOR_TEST(threads_are_listed_by_serial_with_trace_and_status),
-        MONITOR_TEST(a_dump_of_nothing_has_its_two_lines),
-        MONITOR_TEST(monitors_have_owner_and_waiters),
-        MONITOR_TEST(monitors_are_sorted_by_waiters_class_and_owner),
-        MONITOR_TEST(deadlocks_follow_the_dump_as_circles),
-        MONITOR_TEST(contention_is_ranked_by_time),
-        MONITOR_TEST(each_table_has_its_titles),
-        MONITOR_TEST(a_table_without_rows_is_absent),
-        MONITOR_TEST(equal_rows_are_in_the_order_of_count_traces_and_class),
-        MONITOR_TEST(the_list_stops_below_the_cutoff),
-        MONITOR_TEST(rows_of_no_time_are_below_no_cutoff),
-        MONITOR_TEST(figures_are_whole_and_names_harmless),
-        MONITOR_TEST(a_wait_names_only_a_thread_that_began),
-        MONITOR_TEST(a_thread_keeps_its_line_without_its_trace),
-        MONITOR_TEST(sections_are_records_of_their_own),
-        MONITOR_TEST(a_row_without_its_traces_is_left_out),
-        MONITOR_TEST(lines_of_large_sections_are_parts),
-        cmocka_unit_test(a_snapshot_frees_the_rows_of_every_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

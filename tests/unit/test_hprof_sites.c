@@ -72,7 +72,7 @@ static void assert_text(struct hpx_site_snapshot *s, double cutoff, const char *
     assert_int_equal(hpx_out_close(&out), 0);
 }
 
-static void the_text_ranks_by_live_bytes(void **state)
+TEST(the_text_ranks_by_live_bytes)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 16, 1, 4096, 9), site(2, "int[]", 64, 2, 64, 2), site(3, "p.D", 0, 0, 32, 1),
                                   site(4, "p.E", 0, 0, 48, 3)};
@@ -87,7 +87,7 @@ static void the_text_ranks_by_live_bytes(void **state)
                 "SITES END\n");
 }
 
-static void equal_rows_are_in_the_order_of_trace_and_name(void **state)
+TEST(equal_rows_are_in_the_order_of_trace_and_name)
 {
     struct hpx_site_row rows[] = {site(2, "b", 8, 1, 8, 1), site(1, "bb", 8, 1, 8, 1), site(1, "c", 8, 1, 8, 1), site(1, "b", 8, 1, 8, 1)};
     struct hpx_site_snapshot s = sites_of(4, rows, true, 0);
@@ -100,7 +100,7 @@ static void equal_rows_are_in_the_order_of_trace_and_name(void **state)
                 "SITES END\n");
 }
 
-static void the_list_stops_below_the_cutoff(void **state)
+TEST(the_list_stops_below_the_cutoff)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 50, 1, 50, 1), site(2, "p.D", 30, 1, 30, 1), site(3, "p.E", 20, 1, 20, 1)};
     struct hpx_site_snapshot s = sites_of(3, rows, true, 0);
@@ -120,7 +120,7 @@ static void the_list_stops_below_the_cutoff(void **state)
                 "SITES END\n");
 }
 
-static void where_nothing_is_known_of_what_lives_the_order_is_that_of_allocations(void **state)
+TEST(where_nothing_is_known_of_what_lives_the_order_is_that_of_allocations)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 0, 0, 25, 1), site(2, "p.D", 0, 0, 75, 3)};
     struct hpx_site_snapshot s = sites_of(2, rows, false, 0);
@@ -132,7 +132,7 @@ static void where_nothing_is_known_of_what_lives_the_order_is_that_of_allocation
                 "SITES END\n");
 }
 
-static void allocated_bytes_order_the_rows_when_asked_for(void **state)
+TEST(allocated_bytes_order_the_rows_when_asked_for)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 75, 1, 75, 1), site(2, "p.D", 25, 1, 125, 3)};
     struct hpx_site_snapshot s = sites_of(2, rows, true, HPX_SITES_BY_ALLOCATED);
@@ -144,7 +144,7 @@ static void allocated_bytes_order_the_rows_when_asked_for(void **state)
                 "SITES END\n");
 }
 
-static void only_changed_rows_are_listed_when_asked_for(void **state)
+TEST(only_changed_rows_are_listed_when_asked_for)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 10, 1, 10, 1), site(2, "p.D", 60, 1, 60, 1), site(3, "p.E", 30, 1, 30, 1)};
     struct hpx_site_snapshot s = sites_of(3, rows, true, HPX_SITES_CHANGED);
@@ -156,7 +156,7 @@ static void only_changed_rows_are_listed_when_asked_for(void **state)
                 "SITES END\n");
 }
 
-static void wide_numbers_are_whole_and_names_harmless(void **state)
+TEST(wide_numbers_are_whole_and_names_harmless)
 {
     struct hpx_site_row rows[] = {site(1, "p.\x1b[2J\n\xC0\x80", UINT64_C(1) << 62, UINT64_C(123456789012), UINT64_MAX, UINT64_MAX)};
     struct hpx_site_snapshot s = {.nrows = 1, .rows = rows, .live = true, .live_bytes = UINT64_C(1) << 62};
@@ -168,7 +168,7 @@ static void wide_numbers_are_whole_and_names_harmless(void **state)
                 "SITES END\n");
 }
 
-static void a_section_without_rows_has_its_titles(void **state)
+TEST(a_section_without_rows_has_its_titles)
 {
     struct hpx_site_snapshot s = {.live = true};
     (void)state;
@@ -177,7 +177,7 @@ static void a_section_without_rows_has_its_titles(void **state)
     assert_text(&s, 0.0001, ""); /* the text has no such record */
 }
 
-static void a_trace_comes_before_the_section_that_lists_it(void **state)
+TEST(a_trace_comes_before_the_section_that_lists_it)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 90, 1, 90, 1), site(2, "p.D", 10, 1, 10, 1)};
     struct hpx_site_snapshot s = sites_of(2, rows, true, 0);
@@ -201,7 +201,7 @@ static void a_trace_comes_before_the_section_that_lists_it(void **state)
     "01 00000000 00000009 A0000002 \"int[]\" 02 00000000 00000010 000186A3 10000003 000493E0 A0000002"                                     \
     "05 00000000 0000000C 000493E2 00000000 00000000"
 
-static void alloc_sites_have_a_float_and_the_largest_figures_that_fit(void **state)
+TEST(alloc_sites_have_a_float_and_the_largest_figures_that_fit)
 {
     struct hpx_site_row rows[] = {site(2, "int[]", 16, 2, 64, 4),
                                   site(1, "p.C", UINT64_C(0x100000000), 3, UINT64_C(0x1FFFFFFFF), UINT64_C(0x100000000))};
@@ -230,7 +230,7 @@ static void alloc_sites_have_a_float_and_the_largest_figures_that_fit(void **sta
     end();
 }
 
-static void flags_have_the_order_of_the_rows(void **state)
+TEST(flags_have_the_order_of_the_rows)
 {
     struct hpx_site_snapshot s = {.live = true};
     (void)state;
@@ -246,7 +246,7 @@ static void flags_have_the_order_of_the_rows(void **state)
     end();
 }
 
-static void a_heap_summary_is_33_bytes(void **state)
+TEST(a_heap_summary_is_33_bytes)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 1, 2, 3, 4)};
     struct hpx_site_snapshot s = sites_of(1, rows, true, HPX_SITES_SUMMARY);
@@ -293,7 +293,7 @@ static void begin_refusing(unsigned which, size_t most)
     refused = which;
 }
 
-static void a_row_whose_definition_was_refused_is_left_out_and_tried_again(void **state)
+TEST(a_row_whose_definition_was_refused_is_left_out_and_tried_again)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 64, 1, 64, 1), site(2, "int[]", 16, 1, 16, 1)}, again[2];
     (void)state;
@@ -318,7 +318,7 @@ static void a_row_whose_definition_was_refused_is_left_out_and_tried_again(void 
     }
 }
 
-static void a_table_has_the_rows_that_its_output_takes(void **state)
+TEST(a_table_has_the_rows_that_its_output_takes)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 64, 1, 64, 1), site(2, "p.D", 32, 1, 32, 1), site(3, "p.E", 16, 1, 16, 1)};
     (void)state;
@@ -333,23 +333,4 @@ static void a_table_has_the_rows_that_its_output_takes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_ranks_by_live_bytes),
-        cmocka_unit_test(equal_rows_are_in_the_order_of_trace_and_name),
-        cmocka_unit_test(the_list_stops_below_the_cutoff),
-        cmocka_unit_test(where_nothing_is_known_of_what_lives_the_order_is_that_of_allocations),
-        cmocka_unit_test(allocated_bytes_order_the_rows_when_asked_for),
-        cmocka_unit_test(only_changed_rows_are_listed_when_asked_for),
-        cmocka_unit_test(wide_numbers_are_whole_and_names_harmless),
-        cmocka_unit_test(a_section_without_rows_has_its_titles),
-        cmocka_unit_test(a_trace_comes_before_the_section_that_lists_it),
-        cmocka_unit_test(alloc_sites_have_a_float_and_the_largest_figures_that_fit),
-        cmocka_unit_test(flags_have_the_order_of_the_rows),
-        cmocka_unit_test(a_heap_summary_is_33_bytes),
-        cmocka_unit_test(a_row_whose_definition_was_refused_is_left_out_and_tried_again),
-        cmocka_unit_test(a_table_has_the_rows_that_its_output_takes),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -55,7 +55,7 @@ static const char *text_of(struct hpx_wall_snapshot s, double cutoff)
     return text;
 }
 
-static void rows_are_sorted_by_time_with_their_state(void **state)
+TEST(rows_are_sorted_by_time_with_their_state)
 {
     struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNABLE, 400 * 1000},
                                   {first, HPX_WALL_RUNNING, 30 * MS},
@@ -72,7 +72,7 @@ static void rows_are_sorted_by_time_with_their_state(void **state)
                                                       "WALL CLOCK (ms) END\n");
 }
 
-static void the_cutoff_ends_the_list_and_not_the_total(void **state)
+TEST(the_cutoff_ends_the_list_and_not_the_total)
 {
     struct hpx_wall_row rows[] = {{first, HPX_WALL_PARKED, 99 * MS}, {second, HPX_WALL_RUNNING, 1 * MS}};
     struct hpx_wall_row again[] = {{first, HPX_WALL_PARKED, 99 * MS}};
@@ -85,7 +85,7 @@ static void the_cutoff_ends_the_list_and_not_the_total(void **state)
     assert_string_equal(text_of(rows_of(0, NULL), NAN), "WALL CLOCK (ms) BEGIN (total = 0) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
 }
 
-static void a_state_is_a_note_and_a_table_of_samples(void **state)
+TEST(a_state_is_a_note_and_a_table_of_samples)
 {
     struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNING, 1 * MS}, {second, HPX_WALL_PARKED, 98 * MS}, {second, HPX_WALL_IO, 1 * MS}};
     struct hpx_wall_snapshot s = rows_of(3, rows);
@@ -102,7 +102,7 @@ static void a_state_is_a_note_and_a_table_of_samples(void **state)
     end();
 }
 
-static void a_large_total_has_a_larger_unit(void **state)
+TEST(a_large_total_has_a_larger_unit)
 {
     struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, UINT64_C(5000000000) * MS}};
     struct hpx_wall_snapshot s = rows_of(1, rows);
@@ -115,7 +115,7 @@ static void a_large_total_has_a_larger_unit(void **state)
     end();
 }
 
-static void rounded_rows_are_not_more_than_their_total(void **state)
+TEST(rounded_rows_are_not_more_than_their_total)
 {
     struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, 3 * MS / 2}, {second, HPX_WALL_PARKED, 3 * MS / 2}};
     struct hpx_wall_snapshot s = rows_of(2, rows);
@@ -128,12 +128,4 @@ static void rounded_rows_are_not_more_than_their_total(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_sorted_by_time_with_their_state),   cmocka_unit_test(the_cutoff_ends_the_list_and_not_the_total),
-        cmocka_unit_test(a_state_is_a_note_and_a_table_of_samples),   cmocka_unit_test(a_large_total_has_a_larger_unit),
-        cmocka_unit_test(rounded_rows_are_not_more_than_their_total),
-    };
-    return cmocka_run_group_tests(tests, make, drop);
-}
+TESTS(make, drop)

@@ -115,9 +115,8 @@ static struct hpx_http_reply ask(const char *answer, struct text *body)
     return ask_how(&s, answer, &(struct hpx_http_how){.seconds = 20}, body);
 }
 
-static void a_request_has_its_bytes_and_headers(void **state)
+TEST(a_request_has_its_bytes_and_headers)
 {
-    (void)state;
     static struct server s;
     struct text body = {.n = 0};
     struct hpx_http_reply r =
@@ -134,9 +133,8 @@ static void a_request_has_its_bytes_and_headers(void **state)
     assert_memory_equal(s.got + s.ngot - 5, "four\0", 5);
 }
 
-static void a_status_comes_with_the_first_line_of_its_body(void **state)
+TEST(a_status_comes_with_the_first_line_of_its_body)
 {
-    (void)state;
     struct text body = {.n = 0};
     struct hpx_http_reply r = ask("HTTP/1.1 404 Not Found\r\n\r\n\r\nNo \x1B[31m\xE2\x80\xAEtable\tx\r\nsecond", &body);
     assert_int_equal(r.status, 404);
@@ -159,9 +157,8 @@ static void a_status_comes_with_the_first_line_of_its_body(void **state)
     assert_int_equal(body.calls, 1);
 }
 
-static void retry_after_is_seconds_or_a_date(void **state)
+TEST(retry_after_is_seconds_or_a_date)
 {
-    (void)state;
     char text[160];
     struct tm tm;
     time_t at = time(NULL) + 3600;
@@ -185,9 +182,8 @@ static void retry_after_is_seconds_or_a_date(void **state)
     assert_int_equal(r.retry_after, 86400);
 }
 
-static void nonsense_is_no_answer(void **state)
+TEST(nonsense_is_no_answer)
 {
-    (void)state;
     static const char *const all[] = {"\x16\x03\x01\x02\x03garbage\r\n\r\n",
                                       "HTTP/0.9 is long gone\r\n\r\n",
                                       "hello",
@@ -203,9 +199,8 @@ static void nonsense_is_no_answer(void **state)
     }
 }
 
-static void a_closed_connection_is_no_answer(void **state)
+TEST(a_closed_connection_is_no_answer)
 {
-    (void)state;
     struct hpx_err err = {""};
     struct hpx_http_reply r = {.body = NULL};
     struct server s = {.listener = -1, .at_once = true};
@@ -218,9 +213,8 @@ static void a_closed_connection_is_no_answer(void **state)
     hpx_http_free(h);
 }
 
-static void a_slow_server_is_given_up(void **state)
+TEST(a_slow_server_is_given_up)
 {
-    (void)state;
     bool cancel = true;
     struct hpx_err err = {""};
     static struct server s, t;
@@ -245,9 +239,8 @@ static void a_slow_server_is_given_up(void **state)
     finish(&t);
 }
 
-static void an_endless_answer_is_given_up(void **state)
+TEST(an_endless_answer_is_given_up)
 {
-    (void)state;
     static struct server s, t;
     static char big[20000], head[20000];
     struct text body = {.n = 0};
@@ -287,9 +280,8 @@ static const char *file_with(const char *text, mode_t mode)
     return name;
 }
 
-static void a_file_has_headers_which_others_cannot_read(void **state)
+TEST(a_file_has_headers_which_others_cannot_read)
 {
-    (void)state;
     static struct server s;
     struct hpx_err err = {""};
     struct hpx_http_how how = {.seconds = 20};
@@ -321,9 +313,8 @@ static void a_file_has_headers_which_others_cannot_read(void **state)
     assert_null(hpx_http_new(&how, &err));
 }
 
-static void only_http_without_a_password_is_spoken(void **state)
+TEST(only_http_without_a_password_is_spoken)
 {
-    (void)state;
     static const char *const bad[] = {"file:///etc/passwd",   "ftp://127.0.0.1/", "http://u:p@127.0.0.1:1/", "http://", "",
                                       "gopher://127.0.0.1:1/"};
     struct hpx_err err = {""};
@@ -341,9 +332,8 @@ static void only_http_without_a_password_is_spoken(void **state)
 }
 
 /* A proxy in the environment would get what is meant for this machine. */
-static void this_machine_is_asked_without_a_proxy(void **state)
+TEST(this_machine_is_asked_without_a_proxy)
 {
-    (void)state;
     assert_int_equal(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
     assert_int_equal(setenv("no_proxy", "example.org", 1), 0);
     struct hpx_http_reply r = ask("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", NULL);
@@ -354,14 +344,7 @@ static void this_machine_is_asked_without_a_proxy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_has_its_bytes_and_headers),    cmocka_unit_test(a_status_comes_with_the_first_line_of_its_body),
-        cmocka_unit_test(retry_after_is_seconds_or_a_date),       cmocka_unit_test(nonsense_is_no_answer),
-        cmocka_unit_test(a_closed_connection_is_no_answer),       cmocka_unit_test(a_slow_server_is_given_up),
-        cmocka_unit_test(an_endless_answer_is_given_up),          cmocka_unit_test(a_file_has_headers_which_others_cannot_read),
-        cmocka_unit_test(only_http_without_a_password_is_spoken), cmocka_unit_test(this_machine_is_asked_without_a_proxy),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_the_tests(NULL, NULL);
     if (name[0] != '\0') {
         (void)unlink(name);
     }

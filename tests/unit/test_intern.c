@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_intern.c: the hash tables behind the model: intern, id_map, and the growth they share. */
+#include "cmocka_all.h"
 #include "id_map.h"
 #include "intern.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define MANY 200000u
 
@@ -15,9 +11,8 @@ static struct hpx_hash128 hash_of(uint64_t i)
     return hpx_hash128(&i, sizeof(i));
 }
 
-static void intern_finds_what_was_inserted_and_nothing_else(void **state)
+TEST(intern_finds_what_was_inserted_and_nothing_else)
 {
-    (void)state;
     struct hpx_intern t;
     assert_int_equal(hpx_intern_init(&t, 0), 0);
     assert_int_equal(hpx_intern_find(&t, hash_of(1)), HPX_INTERN_NONE);
@@ -33,9 +28,8 @@ static void intern_finds_what_was_inserted_and_nothing_else(void **state)
 }
 
 /* All keys so far are looked for after every insert of a growth: part of them is in the old table, part in the new one. */
-static void intern_finds_all_in_the_middle_of_growth(void **state)
+TEST(intern_finds_all_in_the_middle_of_growth)
 {
-    (void)state;
     struct hpx_intern t;
     uint32_t missing = 0, growing = 0;
     assert_int_equal(hpx_intern_init(&t, 0), 0);
@@ -52,9 +46,8 @@ static void intern_finds_all_in_the_middle_of_growth(void **state)
 }
 
 /* Places are equal in the old table and its wrap is used: what was moved and what was not are both found behind the moving point. */
-static void intern_finds_wrapped_chains_in_the_middle_of_growth(void **state)
+TEST(intern_finds_wrapped_chains_in_the_middle_of_growth)
 {
-    (void)state;
     struct hpx_intern t;
     uint32_t missing = 0;
     assert_int_equal(hpx_intern_init(&t, 0), 0);
@@ -71,9 +64,8 @@ static void intern_finds_wrapped_chains_in_the_middle_of_growth(void **state)
     hpx_intern_fini(&t);
 }
 
-static void intern_moves_a_bounded_number_of_slots_an_insert(void **state)
+TEST(intern_moves_a_bounded_number_of_slots_an_insert)
 {
-    (void)state;
     struct hpx_intern t;
     uint64_t worst = 0, moved = 0;
     assert_int_equal(hpx_intern_init(&t, 0), 0);
@@ -88,9 +80,8 @@ static void intern_moves_a_bounded_number_of_slots_an_insert(void **state)
     hpx_intern_fini(&t);
 }
 
-static void intern_expected_number_needs_no_growth(void **state)
+TEST(intern_expected_number_needs_no_growth)
 {
-    (void)state;
     struct hpx_intern t;
     assert_int_equal(hpx_intern_init(&t, 10000), 0);
     uint64_t mask = t.slots.mask;
@@ -101,9 +92,8 @@ static void intern_expected_number_needs_no_growth(void **state)
     hpx_intern_fini(&t);
 }
 
-static void intern_tells_hashes_apart_by_either_half(void **state)
+TEST(intern_tells_hashes_apart_by_either_half)
 {
-    (void)state;
     struct hpx_intern t;
     assert_int_equal(hpx_intern_init(&t, 0), 0);
     struct hpx_hash128 zero = {0, 0}, hi = {0, UINT64_C(1) << 32}, lo = {UINT64_C(1) << 40, 0};
@@ -118,9 +108,8 @@ static void intern_tells_hashes_apart_by_either_half(void **state)
     hpx_intern_fini(&t);
 }
 
-static void id_map_numbers_keys_densely(void **state)
+TEST(id_map_numbers_keys_densely)
 {
-    (void)state;
     struct hpx_id_map m;
     assert_int_equal(hpx_id_map_init(&m), 0);
     uint64_t base = UINT64_C(0x7f0012345678);
@@ -136,9 +125,8 @@ static void id_map_numbers_keys_densely(void **state)
 }
 
 /* In both tables of a growth: a key bound anew must not come back with its old number when its old slot is moved. */
-static void id_map_rebound_key_keeps_its_last_number_through_growth(void **state)
+TEST(id_map_rebound_key_keeps_its_last_number_through_growth)
 {
-    (void)state;
     struct hpx_id_map m;
     uint32_t wrong = 0, growing = 0;
     assert_int_equal(hpx_id_map_init(&m), 0);
@@ -157,17 +145,4 @@ static void id_map_rebound_key_keeps_its_last_number_through_growth(void **state
     hpx_id_map_fini(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intern_finds_what_was_inserted_and_nothing_else),
-        cmocka_unit_test(intern_finds_all_in_the_middle_of_growth),
-        cmocka_unit_test(intern_finds_wrapped_chains_in_the_middle_of_growth),
-        cmocka_unit_test(intern_moves_a_bounded_number_of_slots_an_insert),
-        cmocka_unit_test(intern_expected_number_needs_no_growth),
-        cmocka_unit_test(intern_tells_hashes_apart_by_either_half),
-        cmocka_unit_test(id_map_numbers_keys_densely),
-        cmocka_unit_test(id_map_rebound_key_keeps_its_last_number_through_growth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_java_name.c: JVM signatures as Java spells them. */
+#include "cmocka_all.h"
 #include "java_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The buffer has just the promised size, so that ASan sees a byte too many. */
 static void assert_name(const char *signature, const char *want)
@@ -21,25 +18,22 @@ static void assert_name(const char *signature, const char *want)
     free(to);
 }
 
-static void classes_and_inner_classes(void **state)
+TEST(classes_and_inner_classes)
 {
-    (void)state;
     assert_name("Lp/C$D;", "p.C$D");
     assert_name("LMain;", "Main");
     assert_name("Ljava/lang/String;", "java.lang.String");
 }
 
-static void arrays_of_classes_and_of_primitives(void **state)
+TEST(arrays_of_classes_and_of_primitives)
 {
-    (void)state;
     assert_name("[[I", "int[][]");
     assert_name("[Ljava/lang/Object;", "java.lang.Object[]");
     assert_name("[Z", "boolean[]");
 }
 
-static void every_primitive_has_its_word(void **state)
+TEST(every_primitive_has_its_word)
 {
-    (void)state;
     static const char *const words[][2] = {{"B", "byte"}, {"C", "char"},  {"D", "double"},  {"F", "float"}, {"I", "int"},
                                            {"J", "long"}, {"S", "short"}, {"Z", "boolean"}, {"V", "void"}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -47,16 +41,14 @@ static void every_primitive_has_its_word(void **state)
     }
 }
 
-static void every_slash_of_a_hidden_class_becomes_a_dot(void **state)
+TEST(every_slash_of_a_hidden_class_becomes_a_dot)
 {
-    (void)state;
     assert_name("Lp/C$$Lambda.0x00007f;", "p.C$$Lambda.0x00007f");
     assert_name("Lp/C$$Lambda$14/0x0000000800c03000;", "p.C$$Lambda$14.0x0000000800c03000");
 }
 
-static void what_is_no_signature_is_kept(void **state)
+TEST(what_is_no_signature_is_kept)
 {
-    (void)state;
     assert_name("", "");
     assert_name("L", "L");
     assert_name("[", "[]");
@@ -66,9 +58,8 @@ static void what_is_no_signature_is_kept(void **state)
     assert_name("L;", "");
 }
 
-static void array_of_255_dimensions_fits(void **state)
+TEST(array_of_255_dimensions_fits)
 {
-    (void)state;
     char signature[257], want[1024] = "boolean";
     memset(signature, '[', 255);
     signature[255] = 'Z';
@@ -79,12 +70,4 @@ static void array_of_255_dimensions_fits(void **state)
     assert_name(signature, want);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_and_inner_classes),    cmocka_unit_test(arrays_of_classes_and_of_primitives),
-        cmocka_unit_test(every_primitive_has_its_word), cmocka_unit_test(every_slash_of_a_hidden_class_becomes_a_dot),
-        cmocka_unit_test(what_is_no_signature_is_kept), cmocka_unit_test(array_of_255_dimensions_fits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

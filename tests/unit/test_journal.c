@@ -46,9 +46,8 @@ static void table(void)
 }
 
 /* It has its name, and its lock, until the new one takes it. */
-static void one_that_is_begun_anew_is_nobody_elses_in_between(void **state)
+TEST(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown)
 {
-    (void)state;
     hpx_journal_init("x");
     assert_non_null(begin());
     table();
@@ -67,7 +66,7 @@ static void one_that_is_begun_anew_is_nobody_elses_in_between(void **state)
     assert_string_equal(said(), "");
 }
 
-static void what_gives_up_its_room_says_so(void **state)
+TEST(what_gives_up_its_room_says_so, setup, teardown)
 {
     struct stat st;
     (void)state;
@@ -84,7 +83,7 @@ static void what_gives_up_its_room_says_so(void **state)
     assert_false(there("x.journal.part"));
 }
 
-static void one_that_cannot_be_made_anew_keeps_what_it_has(void **state)
+TEST(one_that_cannot_be_made_anew_keeps_what_it_has, setup, teardown)
 {
     struct stat before, after;
     (void)state;
@@ -103,9 +102,8 @@ static void one_that_cannot_be_made_anew_keeps_what_it_has(void **state)
     assert_false(there("x.journal.part"));
 }
 
-static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **state)
+TEST(one_that_another_run_removed_as_a_dead_ones_is_not_written, setup, teardown)
 {
-    (void)state;
     hpx_journal_init("x");
     meanwhile = "x.journal.new.part";
     assert_null(begin());
@@ -115,13 +113,4 @@ static void one_that_another_run_removed_as_a_dead_ones_is_not_written(void **st
     hpx_journal_end(false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_gives_up_its_room_says_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_that_cannot_be_made_anew_keeps_what_it_has, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_that_another_run_removed_as_a_dead_ones_is_not_written, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -15,7 +15,7 @@ static pid_t self(void)
 }
 
 /* A state that was announced in a session. */
-static struct hpx_mode_thread *state(struct hpx_mode_thread *kept, const struct hpx_mode *mode, pid_t tid)
+static struct hpx_mode_thread *new_state(struct hpx_mode_thread *kept, const struct hpx_mode *mode, pid_t tid)
 {
     struct hpx_mode_thread *s = hpx_kept_states_renew(kept, sizeof *s);
     assert_non_null(s);
@@ -40,11 +40,10 @@ static int forget(void **unused)
     return hpx_kept_states_sweep() == 0 ? 0 : -1;
 }
 
-static void a_thread_that_lives_gets_its_state_again(void **unused)
+TEST(a_thread_that_lives_gets_its_state_again, NULL, forget)
 {
     size_t bytes;
-    (void)unused;
-    struct hpx_mode_thread *s = state(NULL, &one, self());
+    struct hpx_mode_thread *s = new_state(NULL, &one, self());
     assert_false(s->renewed);
     hpx_kept_states_give(s);
     assert_int_equal(hpx_kept_states_sweep(), 1);
@@ -56,17 +55,16 @@ static void a_thread_that_lives_gets_its_state_again(void **unused)
     assert_ptr_equal(hpx_kept_states_take(&one, self()), s);
     assert_null(hpx_kept_states_take(&one, self()));
     s->stack_low = 7;
-    assert_ptr_equal(state(s, &one, self()), s);
+    assert_ptr_equal(new_state(s, &one, self()), s);
     assert_int_equal(s->stack_low, 0);
     assert_true(s->renewed);
     hpx_kept_states_give(s);
 }
 
 /* The list of adopted states of ticks.c leads to it until the session ends: its thread may detach, and attach again. */
-static void an_adopted_state_that_ended_is_nobodys_until_the_session_ends(void **unused)
+TEST(an_adopted_state_that_ended_is_nobodys_until_the_session_ends, NULL, forget)
 {
-    (void)unused;
-    struct hpx_mode_thread *s = state(NULL, &one, self());
+    struct hpx_mode_thread *s = new_state(NULL, &one, self());
     s->adopted = true;
     retire(s);
     hpx_kept_states_give(s);
@@ -74,10 +72,9 @@ static void an_adopted_state_that_ended_is_nobodys_until_the_session_ends(void *
     assert_int_equal(hpx_kept_states_sweep(), 0);
 }
 
-static void a_state_that_ended_is_freed(void **unused)
+TEST(a_state_that_ended_is_freed, NULL, forget)
 {
-    (void)unused;
-    struct hpx_mode_thread *s = state(NULL, &one, self());
+    struct hpx_mode_thread *s = new_state(NULL, &one, self());
     retire(s);
     hpx_kept_states_give(s);
     assert_int_equal(hpx_kept_states_sweep(), 0);
@@ -89,29 +86,27 @@ static void *tell_id(void *to)
     return NULL;
 }
 
-static void states_of_threads_that_are_gone_or_unknown_are_swept(void **unused)
+TEST(states_of_threads_that_are_gone_or_unknown_are_swept, NULL, forget)
 {
     pthread_t t;
     pid_t tid = 0;
-    (void)unused;
     assert_int_equal(pthread_create(&t, NULL, tell_id, &tid), 0);
     pthread_join(t, NULL);
     while (syscall(SYS_tgkill, getpid(), tid, 0) == 0) {
         /* it is joined a moment before it is gone */
     }
-    hpx_kept_states_give(state(NULL, &one, tid));
-    hpx_kept_states_give(state(NULL, &one, 0));
-    hpx_kept_states_give(state(NULL, &one, self()));
+    hpx_kept_states_give(new_state(NULL, &one, tid));
+    hpx_kept_states_give(new_state(NULL, &one, 0));
+    hpx_kept_states_give(new_state(NULL, &one, self()));
     assert_int_equal(hpx_kept_states_sweep(), 1);
 }
 
-static void a_state_that_is_replaced_goes_with_the_next_sweep(void **unused)
+TEST(a_state_that_is_replaced_goes_with_the_next_sweep, NULL, forget)
 {
-    (void)unused;
-    hpx_kept_states_give(state(NULL, &one, self()));
-    hpx_kept_states_give(state(NULL, &other, self()));
+    hpx_kept_states_give(new_state(NULL, &one, self()));
+    hpx_kept_states_give(new_state(NULL, &other, self()));
     hpx_kept_states_replaced(&one, self()); /* the thread has found one that was made while its kernel id was unknown */
-    struct hpx_mode_thread *found = state(NULL, &one, self());
+    struct hpx_mode_thread *found = new_state(NULL, &one, self());
     hpx_kept_states_give(found);
     assert_int_equal(hpx_kept_states_sweep(), 2);
     assert_ptr_equal(hpx_kept_states_take(&one, self()), found);
@@ -119,10 +114,9 @@ static void a_state_that_is_replaced_goes_with_the_next_sweep(void **unused)
 }
 
 /* Without memory for the ring: a pointer of the thread leads to a state of an earlier session. */
-static void a_state_that_is_dropped_is_kept_if_its_thread_had_it_before(void **unused)
+TEST(a_state_that_is_dropped_is_kept_if_its_thread_had_it_before, NULL, forget)
 {
-    (void)unused;
-    struct hpx_mode_thread *s = state(NULL, &one, self());
+    struct hpx_mode_thread *s = new_state(NULL, &one, self());
     hpx_kept_states_give(s);
     s = hpx_kept_states_take(&one, self());
     struct hpx_mode_thread *again = hpx_kept_states_renew(s, sizeof *s);
@@ -131,19 +125,8 @@ static void a_state_that_is_dropped_is_kept_if_its_thread_had_it_before(void **u
     hpx_kept_states_drop(again);
     assert_ptr_equal(hpx_kept_states_take(&one, self()), s);
     free(s);
-    hpx_kept_states_drop(state(NULL, &one, self()));
+    hpx_kept_states_drop(new_state(NULL, &one, self()));
     assert_int_equal(hpx_kept_states_sweep(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_thread_that_lives_gets_its_state_again, forget),
-        cmocka_unit_test_teardown(an_adopted_state_that_ended_is_nobodys_until_the_session_ends, forget),
-        cmocka_unit_test_teardown(a_state_that_ended_is_freed, forget),
-        cmocka_unit_test_teardown(states_of_threads_that_are_gone_or_unknown_are_swept, forget),
-        cmocka_unit_test_teardown(a_state_that_is_replaced_goes_with_the_next_sweep, forget),
-        cmocka_unit_test_teardown(a_state_that_is_dropped_is_kept_if_its_thread_had_it_before, forget),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -103,9 +103,8 @@ static uint64_t counted(enum hpx_counter which)
     return hpx_counter_get(&thread.s.base.counters, which);
 }
 
-static void a_known_stack_is_not_asked_for_but_now_and_then(void **state)
+TEST(a_known_stack_is_not_asked_for_but_now_and_then, begin)
 {
-    (void)state;
     trust(5);
     uint64_t before = counted(HPX_C_KNOWN_COMPARED);
     uint32_t asked = 0;
@@ -119,18 +118,16 @@ static void a_known_stack_is_not_asked_for_but_now_and_then(void **state)
     assert_int_equal(vm.pushed, counted(HPX_C_KNOWN));
 }
 
-static void a_slot_that_another_stack_has_taken_is_not_used(void **state)
+TEST(a_slot_that_another_stack_has_taken_is_not_used, begin)
 {
-    (void)state;
     trust(5);
     assert_true(sample(5));
     thread.slots[5] = (struct hpx_ev_hash){6, 6};
     assert_false(sample(5));
 }
 
-static void another_top_is_another_stack(void **state)
+TEST(another_top_is_another_stack, begin)
 {
-    (void)state;
     struct hpx_known_look look;
     trust(5);
     vm.raw.top = HPX_RAW_STUB;
@@ -138,9 +135,8 @@ static void another_top_is_another_stack(void **state)
     assert_false(look.known);
 }
 
-static void what_was_not_whole_is_not_learned(void **state)
+TEST(what_was_not_whole_is_not_learned, begin)
 {
-    (void)state;
     struct hpx_known_look look;
     static const struct {
         int frames;
@@ -166,9 +162,8 @@ static void what_was_not_whole_is_not_learned(void **state)
     }
 }
 
-static void a_stack_without_an_answer_may_be_known_by_its_stub(void **state)
+TEST(a_stack_without_an_answer_may_be_known_by_its_stub, begin)
 {
-    (void)state;
     struct hpx_known_look look;
     uint32_t slot = 0;
     vm.raw = (struct hpx_raw_stack){7, 7, HPX_RAW_STUB, 3};
@@ -188,9 +183,8 @@ static void a_stack_without_an_answer_may_be_known_by_its_stub(void **state)
 }
 
 /* As if a hash did not tell two stacks apart. */
-static void raw_walks_that_differ_are_left(void **state)
+TEST(raw_walks_that_differ_are_left, begin)
 {
-    (void)state;
     hpx_known_stacks_begin(true);
     uint32_t n = 0;
     for (; vm.left == NULL && n < 100; n++) {
@@ -207,9 +201,8 @@ static void raw_walks_that_differ_are_left(void **state)
     assert_int_equal(vm.walks, walks);
 }
 
-static void raw_walks_that_fault_are_left(void **state)
+TEST(raw_walks_that_fault_are_left, begin)
 {
-    (void)state;
     vm.faulted = true;
     for (int i = 0; i < 60; i++) {
         assert_false(sample(1));
@@ -218,9 +211,8 @@ static void raw_walks_that_fault_are_left(void **state)
 }
 
 /* As if the program began to do something else after hours. */
-static void late_differences_count_as_early_ones(void **state)
+TEST(late_differences_count_as_early_ones, begin)
 {
-    (void)state;
     hpx_known_stacks_begin(true);
     for (int i = 0; i < 100000; i++) {
         (void)sample(5);
@@ -236,9 +228,8 @@ static void late_differences_count_as_early_ones(void **state)
     assert_string_equal(vm.left, "its stacks are not those of AsyncGetCallTrace");
 }
 
-static void a_known_stack_is_taken_before_the_guess_of_a_remedy(void **state)
+TEST(a_known_stack_is_taken_before_the_guess_of_a_remedy, begin)
 {
-    (void)state;
     struct hpx_known_look look;
     uint32_t slot = 0;
     trust(5);
@@ -254,18 +245,4 @@ static void a_known_stack_is_taken_before_the_guess_of_a_remedy(void **state)
     assert_int_equal(counted(HPX_C_KNOWN_ALONE), before + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_known_stack_is_not_asked_for_but_now_and_then, begin),
-        cmocka_unit_test_setup(a_slot_that_another_stack_has_taken_is_not_used, begin),
-        cmocka_unit_test_setup(another_top_is_another_stack, begin),
-        cmocka_unit_test_setup(what_was_not_whole_is_not_learned, begin),
-        cmocka_unit_test_setup(a_stack_without_an_answer_may_be_known_by_its_stub, begin),
-        cmocka_unit_test_setup(a_known_stack_is_taken_before_the_guess_of_a_remedy, begin),
-        cmocka_unit_test_setup(raw_walks_that_differ_are_left, begin),
-        cmocka_unit_test_setup(raw_walks_that_fault_are_left, begin),
-        cmocka_unit_test_setup(late_differences_count_as_early_ones, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -19,9 +19,8 @@ static void post(struct hpx_lane *l, int number, bool now)
     hpx_lane_post(l, &m->msg, now);
 }
 
-static void lane_message_is_cleared_and_knows_its_size(void **state)
+TEST(lane_message_is_cleared_and_knows_its_size)
 {
-    (void)state;
     struct numbered *m = hpx_msg_new(3, sizeof(*m));
     assert_non_null(m);
     assert_int_equal(m->msg.kind, 3);
@@ -33,9 +32,8 @@ static void lane_message_is_cleared_and_knows_its_size(void **state)
     free(m);
 }
 
-static void lane_gives_messages_in_order_and_once(void **state)
+TEST(lane_gives_messages_in_order_and_once)
 {
-    (void)state;
     struct hpx_lane l;
     assert_int_equal(hpx_lane_init(&l), 0);
     assert_null(hpx_lane_splice(&l));
@@ -57,9 +55,8 @@ static void lane_gives_messages_in_order_and_once(void **state)
     hpx_lane_fini(&l);
 }
 
-static void lane_takes_a_received_message_again(void **state)
+TEST(lane_takes_a_received_message_again)
 {
-    (void)state;
     struct hpx_lane l, back;
     assert_int_equal(hpx_lane_init(&l), 0);
     assert_int_equal(hpx_lane_init(&back), 0);
@@ -77,9 +74,8 @@ static void lane_takes_a_received_message_again(void **state)
     hpx_lane_fini(&back);
 }
 
-static void lane_post_wakes_only_when_asked(void **state)
+TEST(lane_post_wakes_only_when_asked)
 {
-    (void)state;
     struct hpx_lane l;
     assert_int_equal(hpx_lane_init(&l), 0);
     uint32_t seen = hpx_wake_value(&l.wake);
@@ -90,9 +86,8 @@ static void lane_post_wakes_only_when_asked(void **state)
     hpx_lane_fini(&l);
 }
 
-static void lane_fini_frees_what_nobody_received(void **state)
+TEST(lane_fini_frees_what_nobody_received)
 {
-    (void)state;
     struct hpx_lane l;
     assert_int_equal(hpx_lane_init(&l), 0);
     post(&l, 1, false);
@@ -101,12 +96,4 @@ static void lane_fini_frees_what_nobody_received(void **state)
     assert_null(hpx_lane_splice(&l));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lane_message_is_cleared_and_knows_its_size), cmocka_unit_test(lane_gives_messages_in_order_and_once),
-        cmocka_unit_test(lane_takes_a_received_message_again),        cmocka_unit_test(lane_post_wakes_only_when_asked),
-        cmocka_unit_test(lane_fini_frees_what_nobody_received),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

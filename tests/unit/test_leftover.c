@@ -65,9 +65,8 @@ static void nothing_said(void)
     assert_string_equal(content("said"), "");
 }
 
-static void what_was_counted_goes_aside_with_one_line(void **state)
+TEST(what_was_counted_goes_aside_with_one_line, setup, teardown)
 {
-    (void)state;
     make("x.part", TEXT THREAD TABLE);
     make("x.journal.part", TEXT TABLE "later\n");
     make("x.journal.new.part", TEXT);
@@ -80,9 +79,8 @@ static void what_was_counted_goes_aside_with_one_line(void **state)
                         "another run is killed\n");
 }
 
-static void an_older_generation_is_replaced_whole(void **state)
+TEST(an_older_generation_is_replaced_whole, setup, teardown)
 {
-    (void)state;
     make("x.killed.part", "old");
     make("x.killed.journal.part", "old");
     make("x.part", TEXT THREAD);
@@ -92,7 +90,7 @@ static void an_older_generation_is_replaced_whole(void **state)
     assert_string_equal(content("x.killed.journal.part"), TEXT TABLE);
 }
 
-static void what_counted_nothing_is_removed_and_replaces_nothing(void **state)
+TEST(what_counted_nothing_is_removed_and_replaces_nothing, setup, teardown)
 {
     static const struct {
         const char *bytes;
@@ -118,7 +116,7 @@ static void what_counted_nothing_is_removed_and_replaces_nothing(void **state)
     }
 }
 
-static void what_counted_anything_is_kept(void **state)
+TEST(what_counted_anything_is_kept, setup, teardown)
 {
     static const struct {
         const char *bytes;
@@ -147,7 +145,7 @@ static size_t put(char *to, const char *s)
 }
 
 /* Beyond one piece of reading: a table behind many threads; a record longer than the piece. */
-static void long_files_are_looked_through(void **state)
+TEST(long_files_are_looked_through, setup, teardown)
 {
     static char text[300000];
     (void)state;
@@ -176,9 +174,8 @@ static void long_files_are_looked_through(void **state)
     assert_true(there("y.killed.part"));
 }
 
-static void a_living_run_keeps_its_files(void **state)
+TEST(a_living_run_keeps_its_files, setup, teardown)
 {
-    (void)state;
     make("x.part", TEXT TABLE);
     make("x.journal.part", TEXT TABLE);
     int fd = open("x.part", O_RDONLY | O_CLOEXEC);
@@ -190,9 +187,8 @@ static void a_living_run_keeps_its_files(void **state)
 }
 
 /* Of two processes that find the same files one has all of them. */
-static void all_are_locked_before_one_is_read(void **state)
+TEST(all_are_locked_before_one_is_read, setup, teardown)
 {
-    (void)state;
     make("x.part", TEXT TABLE);
     make("x.journal.part", TEXT TABLE);
     locked = "x.journal.part";
@@ -202,9 +198,8 @@ static void all_are_locked_before_one_is_read(void **state)
 }
 
 /* Of one run one process has got NAME.part, and this one the journal. */
-static void what_another_process_keeps_meanwhile_stays(void **state)
+TEST(what_another_process_keeps_meanwhile_stays, setup, teardown)
 {
-    (void)state;
     make("x.journal.part", TEXT TABLE);
     meanwhile = "x.killed.part";
     hpx_leftover_keep("x");
@@ -217,9 +212,8 @@ static void what_another_process_keeps_meanwhile_stays(void **state)
     assert_true(there("x.killed.part") && there("x.part"));
 }
 
-static void links_and_other_kinds_are_left_alone(void **state)
+TEST(links_and_other_kinds_are_left_alone, setup, teardown)
 {
-    (void)state;
     make("mine", TEXT TABLE);
     assert_int_equal(link("mine", "a.part"), 0);
     assert_int_equal(symlink("mine", "b.part"), 0);
@@ -236,9 +230,8 @@ static void links_and_other_kinds_are_left_alone(void **state)
 }
 
 /* Nothing is moved when the kept generation's place is not ours, or is being read. */
-static void what_cannot_be_kept_stays_with_a_line(void **state)
+TEST(what_cannot_be_kept_stays_with_a_line, setup, teardown)
 {
-    (void)state;
     make("mine", "precious");
     assert_int_equal(symlink("mine", "a.killed.part"), 0);
     assert_int_equal(mkdir("b.killed.journal.part", 0700), 0);
@@ -258,7 +251,7 @@ static void what_cannot_be_kept_stays_with_a_line(void **state)
     close(fd);
 }
 
-static void names_that_are_too_long_are_left_alone(void **state)
+TEST(names_that_are_too_long_are_left_alone, setup, teardown)
 {
     char name[PATH_MAX + 16], part[NAME_MAX + 8];
     (void)state;
@@ -273,21 +266,4 @@ static void names_that_are_too_long_are_left_alone(void **state)
     assert_true(there(part));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_counted_goes_aside_with_one_line),
-        TEST(an_older_generation_is_replaced_whole),
-        TEST(what_counted_nothing_is_removed_and_replaces_nothing),
-        TEST(what_counted_anything_is_kept),
-        TEST(long_files_are_looked_through),
-        TEST(a_living_run_keeps_its_files),
-        TEST(all_are_locked_before_one_is_read),
-        TEST(what_another_process_keeps_meanwhile_stays),
-        TEST(links_and_other_kinds_are_left_alone),
-        TEST(what_cannot_be_kept_stays_with_a_line),
-        TEST(names_that_are_too_long_are_left_alone),
-    };
-    return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

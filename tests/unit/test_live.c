@@ -54,9 +54,8 @@ static uint64_t live_bytes(struct hpx_live *l, uint64_t now, size_t *runs)
     return n;
 }
 
-static void what_is_carried_has_its_stacks_alone_and_no_threads(void **state)
+TEST(what_is_carried_has_its_stacks_alone_and_no_threads)
 {
-    (void)state;
     struct hpx_tree from, to;
     profile(&from, 1, 1, 40);
     assert_true(hpx_tree_init(&to));
@@ -77,9 +76,8 @@ static void what_is_carried_has_its_stacks_alone_and_no_threads(void **state)
     hpx_tree_fini(&to);
 }
 
-static void measures_of_other_profilers_find_their_place(void **state)
+TEST(measures_of_other_profilers_find_their_place)
 {
-    (void)state;
     struct hpx_tree to;
     assert_true(hpx_tree_init(&to));
     for (int round = 0; round < 2; round++) { /* in another order, and the names do not outlive the tree that they come from */
@@ -108,9 +106,8 @@ static void measures_of_other_profilers_find_their_place(void **state)
     hpx_tree_fini(&to);
 }
 
-static void a_run_is_forgotten_five_minutes_after_its_last_profile(void **state)
+TEST(a_run_is_forgotten_five_minutes_after_its_last_profile)
 {
-    (void)state;
     struct hpx_live l;
     size_t runs;
     assert_true(hpx_live_init(&l));
@@ -126,9 +123,8 @@ static void a_run_is_forgotten_five_minutes_after_its_last_profile(void **state)
     hpx_live_fini(&l);
 }
 
-static void stacks_that_no_run_needs_go(void **state)
+TEST(stacks_that_no_run_needs_go)
 {
-    (void)state;
     struct hpx_live l;
     size_t runs;
     assert_true(hpx_live_init(&l));
@@ -142,9 +138,8 @@ static void stacks_that_no_run_needs_go(void **state)
     hpx_live_fini(&l);
 }
 
-static void a_run_that_does_not_fit_is_left_out_and_counted(void **state)
+TEST(a_run_that_does_not_fit_is_left_out_and_counted)
 {
-    (void)state;
     struct hpx_live l;
     struct hpx_tree t;
     size_t runs;
@@ -167,9 +162,8 @@ static void a_run_that_does_not_fit_is_left_out_and_counted(void **state)
     hpx_live_fini(&l);
 }
 
-static void a_profile_of_an_unknown_process_is_counted(void **state)
+TEST(a_profile_of_an_unknown_process_is_counted)
 {
-    (void)state;
     struct hpx_live l;
     size_t runs;
     uint64_t before = hpx_metric_get(HPX_METRIC_LIVE_DROPPED, "unknown process", NULL);
@@ -180,15 +174,4 @@ static void a_profile_of_an_unknown_process_is_counted(void **state)
     hpx_live_fini(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_carried_has_its_stacks_alone_and_no_threads),
-        cmocka_unit_test(measures_of_other_profilers_find_their_place),
-        cmocka_unit_test(a_run_is_forgotten_five_minutes_after_its_last_profile),
-        cmocka_unit_test(stacks_that_no_run_needs_go),
-        cmocka_unit_test(a_run_that_does_not_fit_is_left_out_and_counted),
-        cmocka_unit_test(a_profile_of_an_unknown_process_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

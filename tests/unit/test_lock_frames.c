@@ -83,9 +83,8 @@ static uint32_t lock_frames(uint32_t n, const uint64_t *methods)
 }
 #define FRAMES(...) lock_frames(sizeof((uint64_t[])__VA_ARGS__) / 8, (const uint64_t[])__VA_ARGS__)
 
-static void only_the_frames_that_park_belong_to_the_lock(void **state)
+TEST(only_the_frames_that_park_belong_to_the_lock)
 {
-    (void)state;
     assert_int_equal(FRAMES({1, 2, 4, 5}), 2);
     assert_int_equal(FRAMES({1, 2, 3, 3, 4, 5}), 4);
     assert_int_equal(FRAMES({1, 5, 5, 5, 4}), 0);
@@ -93,9 +92,8 @@ static void only_the_frames_that_park_belong_to_the_lock(void **state)
 }
 
 /* They would live until the thread is no longer parked. */
-static void no_reference_outlives_a_question(void **state)
+TEST(no_reference_outlives_a_question)
 {
-    (void)state;
     assert_int_equal(FRAMES({1, 2, 6, 9, 4}), 4);
     assert_int_equal(references, 0);
     assert_int_equal(blocks, 0);
@@ -106,10 +104,6 @@ static void no_reference_outlives_a_question(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_frames_that_park_belong_to_the_lock),
-        cmocka_unit_test(no_reference_outlives_a_question),
-    };
     hpx_vm.java = &java;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_the_tests(NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void assert_page_has(const char *line, bool has)
     free(text);
 }
 
-static void a_metric_without_labels_is_there_from_the_beginning(void **state)
+TEST(a_metric_without_labels_is_there_from_the_beginning)
 {
-    (void)state;
     assert_page_has("# TYPE hprofx_ship_profiles_read_total counter\nhprofx_ship_profiles_read_total 0\n", true);
     hpx_metric_add(HPX_METRIC_PROFILES_READ, NULL, NULL, 3);
     hpx_metric_add(HPX_METRIC_PROFILES_READ, NULL, NULL, 4);
@@ -38,9 +37,8 @@ static void a_metric_without_labels_is_there_from_the_beginning(void **state)
     assert_page_has("hprofx_ship_spool_bytes", false);
 }
 
-static void values_are_written_in_the_unit_of_the_name(void **state)
+TEST(values_are_written_in_the_unit_of_the_name)
 {
-    (void)state;
     hpx_metric_set(HPX_METRIC_LAG, "a", NULL, 61005);
     hpx_metric_set(HPX_METRIC_LAG, "b", NULL, 2000);
     hpx_metric_add(HPX_METRIC_AGENTS_CPU, NULL, NULL, 1500000001);
@@ -52,9 +50,8 @@ static void values_are_written_in_the_unit_of_the_name(void **state)
     assert_page_has("hprofx_ship_lag_seconds{destination=\"a\"} 0\n", true);
 }
 
-static void hostile_values_of_labels_stay_values(void **state)
+TEST(hostile_values_of_labels_stay_values)
 {
-    (void)state;
     hpx_metric_add(HPX_METRIC_PROFILES_DROPPED, "a\"} 1\nx{y=\"\\",
                    "\xff\x01gr\xc3\xb6\xc3\x9f"
                    "er",
@@ -69,9 +66,8 @@ static void hostile_values_of_labels_stay_values(void **state)
                     true);
 }
 
-static void a_long_value_is_cut_between_characters(void **state)
+TEST(a_long_value_is_cut_between_characters)
 {
-    (void)state;
     char name[1200] = "x", wanted[1200];
     for (size_t i = 1; i + 2 < sizeof name; i += 2) {
         memcpy(name + i, "\xc3\xb6", 3);
@@ -81,9 +77,8 @@ static void a_long_value_is_cut_between_characters(void **state)
     assert_page_has(wanted, true);
 }
 
-static void more_series_than_there_is_room_for_are_counted_together(void **state)
+TEST(more_series_than_there_is_room_for_are_counted_together)
 {
-    (void)state;
     char name[16];
     hpx_metric_add(HPX_METRIC_VALUES_READ, "other", NULL, 5); /* somebody's own word */
     for (int i = 0; i < 100; i++) {
@@ -105,9 +100,8 @@ static void *count(void *unused)
     return unused;
 }
 
-static void threads_count_together(void **state)
+TEST(threads_count_together)
 {
-    (void)state;
     pthread_t threads[4];
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, count, NULL), 0);
@@ -119,9 +113,8 @@ static void threads_count_together(void **state)
     assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, "odd", "200"), 20000);
 }
 
-static void the_process_says_its_cost_and_when_it_began(void **state)
+TEST(the_process_says_its_cost_and_when_it_began)
 {
-    (void)state;
     char *text = page();
     const char *memory = strstr(text, "\nprocess_resident_memory_bytes "), *start = strstr(text, "\nprocess_start_time_seconds ");
     assert_non_null(memory);
@@ -133,16 +126,4 @@ static void the_process_says_its_cost_and_when_it_began(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_metric_without_labels_is_there_from_the_beginning),
-        cmocka_unit_test(values_are_written_in_the_unit_of_the_name),
-        cmocka_unit_test(hostile_values_of_labels_stay_values),
-        cmocka_unit_test(a_long_value_is_cut_between_characters),
-        cmocka_unit_test(more_series_than_there_is_room_for_are_counted_together),
-        cmocka_unit_test(threads_count_together),
-        cmocka_unit_test(the_process_says_its_cost_and_when_it_began),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

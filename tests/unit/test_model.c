@@ -15,7 +15,7 @@ static void give_class(struct fx *f)
     fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
 }
 
-static void model_counts_samples_by_weight_and_slot(void **state)
+TEST(model_counts_samples_by_weight_and_slot, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     give_class(f);
@@ -36,7 +36,7 @@ static void model_counts_samples_by_weight_and_slot(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_slot_means_its_last_definition(void **state)
+TEST(model_slot_means_its_last_definition, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     give_class(f);
@@ -49,7 +49,7 @@ static void model_slot_means_its_last_definition(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_slot_never_defined_or_out_of_range_is_counted_lost(void **state)
+TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_event(f, &f->t, HPX_EV_SAMPLE, 9, 4);
@@ -59,7 +59,7 @@ static void model_slot_never_defined_or_out_of_range_is_counted_lost(void **stat
     hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
 }
 
-static void model_slots_are_the_threads_own_and_stacks_are_not(void **state)
+TEST(model_slots_are_the_threads_own_and_stacks_are_not, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     give_class(f);
@@ -74,7 +74,7 @@ static void model_slots_are_the_threads_own_and_stacks_are_not(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_thread_y_keeps_the_threads_apart(void **state)
+TEST(model_thread_y_keeps_the_threads_apart, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     give_class(f);
@@ -99,7 +99,7 @@ static void model_thread_y_keeps_the_threads_apart(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_thread_whose_start_got_lost_has_no_end_and_no_traces(void **state)
+TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     give_class(f);
@@ -114,7 +114,7 @@ static void model_thread_whose_start_got_lost_has_no_end_and_no_traces(void **st
     hpx_snapshot_destroy(s);
 }
 
-static void model_events_without_a_start_are_the_unknown_threads(void **state)
+TEST(model_events_without_a_start_are_the_unknown_threads, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_JAVA, 1);
@@ -123,7 +123,7 @@ static void model_events_without_a_start_are_the_unknown_threads(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
+TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     static const char *const names[] = {
@@ -148,7 +148,7 @@ static void model_unknown_sample_is_a_trace_of_one_pseudo_frame(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack(void **state)
+TEST(model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
@@ -188,7 +188,7 @@ static uint64_t effective_of(struct fx *f, enum hpx_take take)
     return n;
 }
 
-static void model_effective_samples_heed_weights_and_are_of_the_rows(void **state)
+TEST(model_effective_samples_heed_weights_and_are_of_the_rows, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     assert_int_equal(effective_of(f, HPX_TAKE_RESET), 0);
@@ -207,7 +207,7 @@ static void model_effective_samples_heed_weights_and_are_of_the_rows(void **stat
     assert_int_equal(effective_of(f, HPX_TAKE_KEEP), 0);
 }
 
-static void model_frame_of_a_cause_stands_among_methods(void **state)
+TEST(model_frame_of_a_cause_stands_among_methods, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     give_class(f);
@@ -221,7 +221,7 @@ static void model_frame_of_a_cause_stands_among_methods(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_reads_a_run_and_skips_pads_and_records_of_others(void **state)
+TEST(model_reads_a_run_and_skips_pads_and_records_of_others, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     struct hpx_ev_head run[FX_FRAMES] = {0};
@@ -236,7 +236,7 @@ static void model_reads_a_run_and_skips_pads_and_records_of_others(void **state)
     hpx_snapshot_destroy(fx_snapshot(f, 5, 1));
 }
 
-static void model_snapshot_clears_counts_and_keeps_serials(void **state)
+TEST(model_snapshot_clears_counts_and_keeps_serials, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     give_class(f);
@@ -255,7 +255,7 @@ static void model_snapshot_clears_counts_and_keeps_serials(void **state)
     hpx_snapshot_destroy(second);
 }
 
-static void model_counts_in_64_bits(void **state)
+TEST(model_counts_in_64_bits, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     uint64_t big = (UINT64_C(1) << 40) + 1;
@@ -264,7 +264,7 @@ static void model_counts_in_64_bits(void **state)
     hpx_snapshot_destroy(fx_snapshot(f, 2 * big, 1));
 }
 
-static void model_empty_stack_is_trace_300000(void **state)
+TEST(model_empty_stack_is_trace_300000, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_define(f, &f->t, 0, 1, NULL, 0);
@@ -275,7 +275,7 @@ static void model_empty_stack_is_trace_300000(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void model_threads_are_announced_in_order_and_once(void **state)
+TEST(model_threads_are_announced_in_order_and_once, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_thread_start(f, 70, NULL, FX_TEXT("main\0main\0system"));
@@ -323,9 +323,8 @@ static void assert_announced(const struct announced *t, uint32_t object, const c
     assert_string_equal(t->parent_group, parent_group);
 }
 
-static void model_thread_record_says_names_and_object(void **state)
+TEST(model_thread_record_says_names_and_object)
 {
-    (void)state;
     struct announced announced;
     struct hpx_model_config cfg = {.ctx = &announced, .thread_event = keep_record};
     struct fx f = {.m = hpx_model_create(&cfg)};
@@ -341,7 +340,7 @@ static void model_thread_record_says_names_and_object(void **state)
 }
 
 /* Ten thousand threads, 50 at once, under new keys and old ones. */
-static void model_of_many_short_threads_is_as_large_as_that_of_few(void **state)
+TEST(model_of_many_short_threads_is_as_large_as_that_of_few, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     size_t after_few = 0;
@@ -362,7 +361,7 @@ static void model_of_many_short_threads_is_as_large_as_that_of_few(void **state)
     assert_int_equal(hpx_threads_live(&f->m->threads, 10000 - 51), 0);
 }
 
-static void model_takes_over_the_counters_of_a_gone_thread(void **state)
+TEST(model_takes_over_the_counters_of_a_gone_thread, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_thread_start(f, 2, NULL, FX_TEXT("t\0g\0s")); /* the tables have their first memory now */
@@ -376,7 +375,7 @@ static void model_takes_over_the_counters_of_a_gone_thread(void **state)
     assert_int_equal(hpx_model_bytes(f->m), before);
 }
 
-static void model_leaves_messages_of_others(void **state)
+TEST(model_leaves_messages_of_others, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     struct hpx_msg *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof(*m));
@@ -392,7 +391,7 @@ static void forge(struct fx_def *d, uint32_t slot)
     d->frames[1].method = 24;
 }
 
-static void model_sees_other_frames_behind_an_equal_hash(void **state)
+TEST(model_sees_other_frames_behind_an_equal_hash, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     struct fx_def d;
@@ -421,30 +420,4 @@ static void model_sees_other_frames_behind_an_equal_hash(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FX_TEST(model_counts_samples_by_weight_and_slot, &no_lines),
-        FX_TEST(model_slot_means_its_last_definition, &no_lines),
-        FX_TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, &no_lines),
-        FX_TEST(model_slots_are_the_threads_own_and_stacks_are_not, &no_lines),
-        FX_TEST(model_thread_y_keeps_the_threads_apart, &by_thread),
-        FX_TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, &by_thread),
-        FX_TEST(model_events_without_a_start_are_the_unknown_threads, &by_thread),
-        FX_TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, NULL),
-        FX_TEST(model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack, &by_thread),
-        FX_TEST(model_effective_samples_heed_weights_and_are_of_the_rows, NULL),
-        FX_TEST(model_frame_of_a_cause_stands_among_methods, &no_lines),
-        FX_TEST(model_reads_a_run_and_skips_pads_and_records_of_others, &no_lines),
-        FX_TEST(model_snapshot_clears_counts_and_keeps_serials, &no_lines),
-        FX_TEST(model_counts_in_64_bits, &no_lines),
-        FX_TEST(model_empty_stack_is_trace_300000, NULL),
-        FX_TEST(model_threads_are_announced_in_order_and_once, NULL),
-        cmocka_unit_test(model_thread_record_says_names_and_object),
-        FX_TEST(model_of_many_short_threads_is_as_large_as_that_of_few, NULL),
-        FX_TEST(model_takes_over_the_counters_of_a_gone_thread, NULL),
-        FX_TEST(model_leaves_messages_of_others, NULL),
-        FX_TEST(model_sees_other_frames_behind_an_equal_hash, &no_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -50,7 +50,7 @@ static void assert_row(const struct hpx_call_snapshot *s, const char *leaf, uint
     assert_int_equal(r->total_ns, total);
 }
 
-static void calls_are_shown_with_names_and_without_lines(void **state)
+TEST(calls_are_shown_with_names_and_without_lines, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -68,9 +68,8 @@ static void calls_are_shown_with_names_and_without_lines(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void overloads_are_one_row_unless_signatures_are_shown(void **state)
+TEST(overloads_are_one_row_unless_signatures_are_shown)
 {
-    (void)state;
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
         const struct hpx_model_config cfg = {.calls = true, .call_depth = 2, .call_signatures = signatures != 0};
@@ -91,7 +90,7 @@ static void overloads_are_one_row_unless_signatures_are_shown(void **state)
     }
 }
 
-static void methods_that_nobody_announced_are_counted_once(void **state)
+TEST(methods_that_nobody_announced_are_counted_once, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce(f, 200, 1, FX_TEXT("La;\0\0x\0()V")); /* before those of lower numbers */
@@ -118,9 +117,8 @@ static void methods_that_nobody_announced_are_counted_once(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void messages_cut_short_do_not_stop_a_dump(void **state)
+TEST(messages_cut_short_do_not_stop_a_dump)
 {
-    (void)state;
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
         const struct hpx_model_config cfg = {.calls = true, .call_depth = 1, .call_signatures = signatures != 0};
@@ -141,7 +139,7 @@ static void messages_cut_short_do_not_stop_a_dump(void **state)
     }
 }
 
-static void calls_in_a_gap_have_a_name_and_are_told(void **state)
+TEST(calls_in_a_gap_have_a_name_and_are_told, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -156,7 +154,7 @@ static void calls_in_a_gap_have_a_name_and_are_told(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void snapshot_resets_counts_and_tells_of_open_calls(void **state)
+TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -183,7 +181,7 @@ static void snapshot_resets_counts_and_tells_of_open_calls(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void times_shown_are_never_below_0(void **state)
+TEST(times_shown_are_never_below_0, fx_setup, fx_teardown, (void *)(uintptr_t)(&costly))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -198,7 +196,7 @@ static void times_shown_are_never_below_0(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void threads_are_in_the_traces_when_asked_for(void **state)
+TEST(threads_are_in_the_traces_when_asked_for, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     fx_thread_start(f, 1, &f->t, FX_TEXT("one\0group\0system"));
@@ -213,7 +211,7 @@ static void threads_are_in_the_traces_when_asked_for(void **state)
     hpx_call_snapshot_destroy(s);
 }
 
-static void samples_and_calls_in_one_ring_are_counted_apart(void **state)
+TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -285,9 +283,8 @@ static void scenario(uint64_t first, uint64_t last)
     fx_end(&f);
 }
 
-static void allocations_that_fail_lose_calls_that_are_counted_lost(void **state)
+TEST(allocations_that_fail_lose_calls_that_are_counted_lost)
 {
-    (void)state;
     scenario(MEMORY_NEVER, 0);
     uint64_t n = memory_calls();
     assert_true(n > 30);
@@ -299,19 +296,4 @@ static void allocations_that_fail_lose_calls_that_are_counted_lost(void **state)
     memory_allow();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FX_TEST(calls_are_shown_with_names_and_without_lines, &times),
-        cmocka_unit_test(overloads_are_one_row_unless_signatures_are_shown),
-        FX_TEST(methods_that_nobody_announced_are_counted_once, &times),
-        cmocka_unit_test(messages_cut_short_do_not_stop_a_dump),
-        FX_TEST(calls_in_a_gap_have_a_name_and_are_told, &times),
-        FX_TEST(snapshot_resets_counts_and_tells_of_open_calls, &times),
-        FX_TEST(times_shown_are_never_below_0, &costly),
-        FX_TEST(threads_are_in_the_traces_when_asked_for, &by_thread),
-        FX_TEST(samples_and_calls_in_one_ring_are_counted_apart, &times),
-        cmocka_unit_test(allocations_that_fail_lose_calls_that_are_counted_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -39,7 +39,7 @@ static void assert_announced(uint32_t i, uint32_t serial, const char *name, bool
     assert_int_equal(announced[i].unloaded, unloaded);
 }
 
-static void classes_are_announced_as_they_come(void **state)
+TEST(classes_are_announced_as_they_come, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C$D;\0C.java\0m\0()V\0"));
@@ -51,7 +51,7 @@ static void classes_are_announced_as_they_come(void **state)
     assert_int_equal(nannounced, 3);
 }
 
-static void a_class_whose_name_did_not_come_is_announced_by_its_frames(void **state)
+TEST(a_class_whose_name_did_not_come_is_announced_by_its_frames, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, "", 0);
@@ -66,7 +66,7 @@ static void a_class_whose_name_did_not_come_is_announced_by_its_frames(void **st
 }
 
 /* One that was loaded before the start: announced with its name, its methods' names come when they are sampled. */
-static void a_class_may_come_without_the_names_of_its_methods(void **state)
+TEST(a_class_may_come_without_the_names_of_its_methods, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 2, FX_TEXT("Lp/Old;\0Old.java\0"));
@@ -82,7 +82,7 @@ static void a_class_may_come_without_the_names_of_its_methods(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void classes_of_one_name_are_different_ones(void **state)
+TEST(classes_of_one_name_are_different_ones, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
@@ -105,7 +105,7 @@ static void classes_of_one_name_are_different_ones(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void a_stall_has_a_class_of_its_own(void **state)
+TEST(a_stall_has_a_class_of_its_own, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
@@ -121,7 +121,7 @@ static void a_stall_has_a_class_of_its_own(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void equal_frames_have_one_number(void **state)
+TEST(equal_frames_have_one_number, begin, fx_teardown, (void *)(uintptr_t)(&announced_with_lines))
 {
     struct fx *f = *state;
     static const struct hpx_line lines[] = {{0, 10}, {4, 11}};
@@ -157,9 +157,8 @@ static struct hpx_snapshot *one_native(struct fx *f, struct hpx_thread *t)
     return fx_snapshot(f, 1, 1);
 }
 
-static void native_methods_are_told_apart_where_classes_are(void **state)
+TEST(native_methods_are_told_apart_where_classes_are)
 {
-    (void)state;
     for (int binary = 0; binary < 2; binary++) {
         for (int lines = binary ? 0 : 1; lines < 2; lines++) { /* text without lines asks nothing */
             struct fx f;
@@ -174,7 +173,7 @@ static void native_methods_are_told_apart_where_classes_are(void **state)
     }
 }
 
-static void few_unloaded_classes_are_found_when_looked_for(void **state)
+TEST(few_unloaded_classes_are_found_when_looked_for, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
     for (uint32_t k = 1; k <= 4; k++) {
@@ -200,7 +199,7 @@ static void few_unloaded_classes_are_found_when_looked_for(void **state)
     assert_announced(6, 100005, "p.New", false, false);
 }
 
-static void text_is_not_asked_to_look(void **state)
+TEST(text_is_not_asked_to_look, begin, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
@@ -210,20 +209,4 @@ static void text_is_not_asked_to_look(void **state)
     assert_int_equal(nannounced, 0);
 }
 
-#define TEST(test, config) cmocka_unit_test_prestate_setup_teardown(test, begin, fx_teardown, (void *)(uintptr_t)(config))
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(classes_are_announced_as_they_come, &announced_names),
-        TEST(a_class_whose_name_did_not_come_is_announced_by_its_frames, &announced_names),
-        TEST(a_class_may_come_without_the_names_of_its_methods, &announced_names),
-        TEST(classes_of_one_name_are_different_ones, &announced_names),
-        TEST(a_stall_has_a_class_of_its_own, &announced_names),
-        TEST(equal_frames_have_one_number, &announced_with_lines),
-        cmocka_unit_test(native_methods_are_told_apart_where_classes_are),
-        TEST(few_unloaded_classes_are_found_when_looked_for, &announced_names),
-        TEST(text_is_not_asked_to_look, NULL),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

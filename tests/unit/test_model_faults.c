@@ -120,15 +120,13 @@ static uint64_t count_calls(uint32_t stacks, bool by_thread)
     return memory_calls();
 }
 
-static void scenario_without_failure_loses_nothing(void **state)
+TEST(scenario_without_failure_loses_nothing)
 {
-    (void)state;
     assert_true(count_calls(STACKS, false) > 100);
 }
 
-static void each_allocation_that_fails_alone_loses_only_what_it_was_for(void **state)
+TEST(each_allocation_that_fails_alone_loses_only_what_it_was_for)
 {
-    (void)state;
     for (int by_thread = 0; by_thread < 2; by_thread++) {
         uint64_t n = count_calls(300, by_thread != 0);
         for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
@@ -138,9 +136,8 @@ static void each_allocation_that_fails_alone_loses_only_what_it_was_for(void **s
     assert_true(lacked || memory_fault_step() > 1);
 }
 
-static void allocations_that_all_fail_from_one_on_lose_only_what_comes_behind(void **state)
+TEST(allocations_that_all_fail_from_one_on_lose_only_what_comes_behind)
 {
-    (void)state;
     uint64_t n = count_calls(300, true);
     for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
         scenario(k, UINT64_MAX, 300, true);
@@ -148,9 +145,8 @@ static void allocations_that_all_fail_from_one_on_lose_only_what_comes_behind(vo
 }
 
 /* Large tables: growth by mappings that fail. */
-static void growth_of_large_tables_that_fails_is_tried_again(void **state)
+TEST(growth_of_large_tables_that_fails_is_tried_again)
 {
-    (void)state;
     uint64_t n = count_calls(STACKS, false);
     for (uint64_t k = (n > 120 ? n - 121 : 0) + memory_first_fault(); k <= n; k += 3 * memory_fault_step()) {
         scenario(k, k, STACKS, false);
@@ -159,23 +155,12 @@ static void growth_of_large_tables_that_fails_is_tried_again(void **state)
     }
 }
 
-static void growth_that_fails_at_first_loses_nothing(void **state)
+TEST(growth_that_fails_at_first_loses_nothing)
 {
-    (void)state;
     memory_fail_maps(100);
     scenario(MEMORY_NEVER, 0, STACKS, false);
     assert_int_equal(memory_maps_left(), 0);
     assert_int_equal(lost, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scenario_without_failure_loses_nothing),
-        cmocka_unit_test(each_allocation_that_fails_alone_loses_only_what_it_was_for),
-        cmocka_unit_test(allocations_that_all_fail_from_one_on_lose_only_what_comes_behind),
-        cmocka_unit_test(growth_of_large_tables_that_fails_is_tried_again),
-        cmocka_unit_test(growth_that_fails_at_first_loses_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -26,7 +26,7 @@ static void assert_calls(struct hpx_call_snapshot *s, uint64_t n, uint64_t ns)
     hpx_call_snapshot_destroy(s);
 }
 
-static void samples_of_a_journal_add_up_whatever_is_reset(void **state)
+TEST(samples_of_a_journal_add_up_whatever_is_reset, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
@@ -48,7 +48,7 @@ static void samples_of_a_journal_add_up_whatever_is_reset(void **state)
     assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 1, 1);
 }
 
-static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
+TEST(calls_of_a_journal_add_up_whatever_is_reset, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
@@ -65,7 +65,7 @@ static void calls_of_a_journal_add_up_whatever_is_reset(void **state)
 }
 
 /* Of many traces the journal lists those that were called since. */
-static void a_journal_of_calls_goes_by_what_changed(void **state)
+TEST(a_journal_of_calls_goes_by_what_changed, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
@@ -93,7 +93,7 @@ static void a_journal_of_calls_goes_by_what_changed(void **state)
 }
 
 /* Each table has the first ones that wait; none waits for ever, whatever changes meanwhile. */
-static void a_journal_of_many_calls_comes_in_slices(void **state)
+TEST(a_journal_of_many_calls_comes_in_slices, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     const uint32_t all = 2 * HPX_JOURNAL_SLICE + 10;
@@ -114,14 +114,14 @@ static void a_journal_of_many_calls_comes_in_slices(void **state)
     assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
 }
 
-static void without_one_there_is_none(void **state)
+TEST(without_one_there_is_none, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     assert_null(hpx_model_snapshot(f->m, HPX_TAKE_ALL));
     assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 0, 0);
 }
 
-static void live_threads_are_replayed_in_their_order(void **state)
+TEST(live_threads_are_replayed_in_their_order, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     for (uint64_t key = 1; key <= 5; key++) {
@@ -144,15 +144,4 @@ static void live_threads_are_replayed_in_their_order(void **state)
     assert_int_equal(f->ended[f->nended - 1], 200001);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FX_TEST(samples_of_a_journal_add_up_whatever_is_reset, &no_lines),
-        FX_TEST(calls_of_a_journal_add_up_whatever_is_reset, &calls),
-        FX_TEST(a_journal_of_calls_goes_by_what_changed, &calls),
-        FX_TEST(a_journal_of_many_calls_comes_in_slices, &calls),
-        FX_TEST(without_one_there_is_none, &no_lines),
-        FX_TEST(live_threads_are_replayed_in_their_order, &no_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

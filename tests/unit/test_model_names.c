@@ -36,7 +36,7 @@ static void assert_symbolized(struct fx *f, uint64_t method, int32_t bci, const 
     assert_only_trace(f, 1, FRAMES(want));
 }
 
-static void names_of_an_announced_class_need_no_request_without_lines(void **state)
+TEST(names_of_an_announced_class_need_no_request_without_lines, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -46,7 +46,7 @@ static void names_of_an_announced_class_need_no_request_without_lines(void **sta
     assert_int_equal(hpx_model_unresolved(f->m), 0);
 }
 
-static void lines_are_asked_for_once_a_method_when_it_is_first_sampled(void **state)
+TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -67,7 +67,7 @@ static void lines_are_asked_for_once_a_method_when_it_is_first_sampled(void **st
     assert_int_equal(hpx_model_unresolved(f->m), 0);
 }
 
-static void line_is_that_of_the_last_entry_at_or_below_the_bci(void **state)
+TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     static const struct hpx_line late[] = {{4, 40}, {6, 0}, {65535, 65535}};
@@ -86,7 +86,7 @@ static void line_is_that_of_the_last_entry_at_or_below_the_bci(void **state)
 }
 
 /* As many as a class file may have, in the order that is worst for a sort by insertion: 2 x 10^9 moves, while a dump waits for names. */
-static void lines_come_in_any_order(void **state)
+TEST(lines_come_in_any_order)
 {
     enum { N = UINT16_MAX };
     (void)state;
@@ -105,7 +105,7 @@ static void lines_come_in_any_order(void **state)
     free(m);
 }
 
-static void traces_that_print_alike_are_one(void **state)
+TEST(traces_that_print_alike_are_one, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -123,7 +123,7 @@ static void traces_that_print_alike_are_one(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void overloads_are_different_when_signatures_are_asked_for(void **state)
+TEST(overloads_are_different_when_signatures_are_asked_for, fx_setup, fx_teardown, (void *)(uintptr_t)(&with_signatures))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -138,7 +138,7 @@ static void overloads_are_different_when_signatures_are_asked_for(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void class_loaded_before_is_named_by_the_answer(void **state)
+TEST(class_loaded_before_is_named_by_the_answer, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 2, "", 0);
@@ -153,7 +153,7 @@ static void class_loaded_before_is_named_by_the_answer(void **state)
     assert_true(f->asked[1]->want_name);
 }
 
-static void unanswered_method_gets_its_name_in_a_later_snapshot(void **state)
+TEST(unanswered_method_gets_its_name_in_a_later_snapshot, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 1, "", 0);
@@ -167,7 +167,7 @@ static void unanswered_method_gets_its_name_in_a_later_snapshot(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void method_without_class_or_id_is_shown_as_unknown_and_counted_once(void **state)
+TEST(method_without_class_or_id_is_shown_as_unknown_and_counted_once, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -187,7 +187,7 @@ static void method_without_class_or_id_is_shown_as_unknown_and_counted_once(void
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
 }
 
-static void class_gone_before_it_was_named_is_shown_as_unloaded(void **state)
+TEST(class_gone_before_it_was_named_is_shown_as_unloaded, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 2, "", 0);
@@ -202,7 +202,7 @@ static void class_gone_before_it_was_named_is_shown_as_unloaded(void **state)
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
 }
 
-static void class_gone_before_its_lines_keeps_its_names(void **state)
+TEST(class_gone_before_its_lines_keeps_its_names, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 77, 8, 3, CLASS_TEXT);
@@ -213,7 +213,7 @@ static void class_gone_before_its_lines_keeps_its_names(void **state)
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);
 }
 
-static void giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken(void **state)
+TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 1, "", 0);
@@ -232,7 +232,7 @@ static void giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken(vo
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
 }
 
-static void second_message_of_a_class_breaks_nothing(void **state)
+TEST(second_message_of_a_class_breaks_nothing, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 5, 800, 1, "", 0);
@@ -247,7 +247,7 @@ static void second_message_of_a_class_breaks_nothing(void **state)
     assert_int_equal(f->nasked, 1);
 }
 
-static void id_bound_to_another_class_labels_only_later_stacks(void **state)
+TEST(id_bound_to_another_class_labels_only_later_stacks, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 1, 8, 1, FX_TEXT("Lold/C;\0O.java\0a\0()V"));
@@ -271,7 +271,7 @@ static void id_bound_to_another_class_labels_only_later_stacks(void **state)
     assert_symbolized(f, 8, 1, "new.D.e(D.java:-1)");
 }
 
-static void method_sampled_before_its_class_was_announced_gets_its_name(void **state)
+TEST(method_sampled_before_its_class_was_announced_gets_its_name, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
@@ -283,7 +283,7 @@ static void method_sampled_before_its_class_was_announced_gets_its_name(void **s
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
 }
 
-static void broken_messages_name_nothing_and_break_nothing(void **state)
+TEST(broken_messages_name_nothing_and_break_nothing, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 1, 8, 3, "Lp/C", 4);   /* no end, no names */
@@ -302,33 +302,11 @@ static void broken_messages_name_nothing_and_break_nothing(void **state)
                       FRAMES("hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.method(:-1)"));
 }
 
-static void array_and_source_less_classes_are_shown_in_java_form(void **state)
+TEST(array_and_source_less_classes_are_shown_in_java_form, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     fx_class(f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
     assert_symbolized(f, 8, 1, "p.C$D.<init>(:-1)");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FX_TEST(names_of_an_announced_class_need_no_request_without_lines, &no_lines),
-        FX_TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, NULL),
-        FX_TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, NULL),
-        cmocka_unit_test(lines_come_in_any_order),
-        FX_TEST(traces_that_print_alike_are_one, NULL),
-        FX_TEST(overloads_are_different_when_signatures_are_asked_for, &with_signatures),
-        FX_TEST(class_loaded_before_is_named_by_the_answer, &no_lines),
-        FX_TEST(unanswered_method_gets_its_name_in_a_later_snapshot, NULL),
-        FX_TEST(method_without_class_or_id_is_shown_as_unknown_and_counted_once, NULL),
-        FX_TEST(class_gone_before_it_was_named_is_shown_as_unloaded, NULL),
-        FX_TEST(class_gone_before_its_lines_keeps_its_names, NULL),
-        FX_TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, NULL),
-        FX_TEST(second_message_of_a_class_breaks_nothing, &no_lines),
-        FX_TEST(id_bound_to_another_class_labels_only_later_stacks, &no_lines),
-        FX_TEST(method_sampled_before_its_class_was_announced_gets_its_name, NULL),
-        FX_TEST(broken_messages_name_nothing_and_break_nothing, &no_lines),
-        FX_TEST(array_and_source_less_classes_are_shown_in_java_form, &no_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -66,9 +66,8 @@ static void add_round(struct fx *f, struct hpx_thread *t, uint32_t round)
     }
 }
 
-static void reader_walks_a_snapshot_while_the_owner_adds(void **state)
+TEST(reader_walks_a_snapshot_while_the_owner_adds)
 {
-    (void)state;
     static struct fx f;
     struct hpx_thread t = {0};
     struct handover h = {.total = 0};
@@ -97,10 +96,4 @@ static void reader_walks_a_snapshot_while_the_owner_adds(void **state)
     fx_end(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reader_walks_a_snapshot_while_the_owner_adds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

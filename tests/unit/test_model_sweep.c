@@ -33,7 +33,7 @@ static void assert_labelled(struct fx *f, uint32_t at, uint32_t k)
     hpx_snapshot_destroy(s);
 }
 
-static void few_classes_are_not_asked_about(void **state)
+TEST(few_classes_are_not_asked_about, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     announce(f, 0, 999);
@@ -46,7 +46,7 @@ static void few_classes_are_not_asked_about(void **state)
     assert_int_equal(f->nsweeps, 1);
 }
 
-static void unloaded_classes_are_forgotten_and_their_references_dropped(void **state)
+TEST(unloaded_classes_are_forgotten_and_their_references_dropped, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     announce(f, 0, 3000);
@@ -59,7 +59,7 @@ static void unloaded_classes_are_forgotten_and_their_references_dropped(void **s
     assert_labelled(f, 999, 999);
 }
 
-static void tables_of_classes_that_come_and_go_do_not_grow(void **state)
+TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     size_t early = 0;
@@ -76,7 +76,7 @@ static void tables_of_classes_that_come_and_go_do_not_grow(void **state)
     assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 58000);
 }
 
-static void classes_that_live_are_asked_about_seldom(void **state)
+TEST(classes_that_live_are_asked_about_seldom, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     uint64_t asked = 0;
@@ -93,7 +93,7 @@ static void classes_that_live_are_asked_about_seldom(void **state)
     assert_int_equal(asked, 1000 + 2000 + 4000 + 8000 + 16000 + 32000 + 64000);
 }
 
-static void sampled_methods_of_an_unloaded_class_keep_their_names(void **state)
+TEST(sampled_methods_of_an_unloaded_class_keep_their_names, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     announce(f, 0, 1000);
@@ -109,7 +109,7 @@ static void sampled_methods_of_an_unloaded_class_keep_their_names(void **state)
     hpx_snapshot_destroy(s);
 }
 
-static void stack_that_comes_behind_the_answer_is_named(void **state)
+TEST(stack_that_comes_behind_the_answer_is_named, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     announce(f, 0, 1000);
@@ -136,7 +136,7 @@ static void stack_that_comes_behind_the_answer_is_named(void **state)
 }
 
 /* The id of an unloaded class in another one: before the sweep, after it, and of a method that was sampled. */
-static void reused_ids_mean_the_class_that_announced_them_last(void **state)
+TEST(reused_ids_mean_the_class_that_announced_them_last, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     announce(f, 0, 1000);
@@ -167,7 +167,7 @@ static uint32_t next(uint64_t *seed)
 #define PLACES 3000u
 
 /* Each place of ids has an owner, the class that announced it last; each sample must be shown as its owner's. */
-static void random_classes_come_and_go_under_reused_ids(void **state)
+TEST(random_classes_come_and_go_under_reused_ids, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
     static uint32_t owner[PLACES]; /* class; 0: none so far */
@@ -189,9 +189,8 @@ static void random_classes_come_and_go_under_reused_ids(void **state)
     assert_true(f->m->methods.index.mask < 32768);
 }
 
-static void model_that_can_ask_nobody_forgets_nothing(void **state)
+TEST(model_that_can_ask_nobody_forgets_nothing)
 {
-    (void)state;
     const struct hpx_model_config cfg = {.lines = false};
     struct fx f = {.m = hpx_model_create(&cfg)};
     announce(&f, 0, 5000);
@@ -200,18 +199,4 @@ static void model_that_can_ask_nobody_forgets_nothing(void **state)
     hpx_model_destroy(f.m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FX_TEST(few_classes_are_not_asked_about, NULL),
-        FX_TEST(unloaded_classes_are_forgotten_and_their_references_dropped, &no_lines),
-        FX_TEST(tables_of_classes_that_come_and_go_do_not_grow, &no_lines),
-        FX_TEST(classes_that_live_are_asked_about_seldom, &no_lines),
-        FX_TEST(sampled_methods_of_an_unloaded_class_keep_their_names, &no_lines),
-        FX_TEST(stack_that_comes_behind_the_answer_is_named, NULL),
-        FX_TEST(reused_ids_mean_the_class_that_announced_them_last, &no_lines),
-        FX_TEST(random_classes_come_and_go_under_reused_ids, &no_lines),
-        cmocka_unit_test(model_that_can_ask_nobody_forgets_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

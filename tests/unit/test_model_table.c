@@ -41,7 +41,7 @@ static size_t bytes(const void *self)
 static const struct hpx_table table = {
     .first = HPX_EV_TEST, .last = HPX_EV_TEST, .apply = apply, .pass_end = pass_end, .thread_gone = thread_gone, .bytes = bytes};
 
-static void a_table_gets_its_range_of_kinds(void **state)
+TEST(a_table_gets_its_range_of_kinds)
 {
     const struct hpx_model_config cfg = {.calls = true, .call_depth = 4};
     struct hpx_model *m = hpx_model_create(&cfg);
@@ -73,8 +73,4 @@ static void a_table_gets_its_range_of_kinds(void **state)
     hpx_model_destroy(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_table_gets_its_range_of_kinds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -68,9 +68,8 @@ static void assert_notes(const struct hpx_monitor_take *t, const char *const *wa
     assert_null(t->image.notes[n]);
 }
 
-static void a_question_is_counted_once_however_often_it_is_tried(void **state)
+TEST(a_question_is_counted_once_however_often_it_is_tried, begin, end)
 {
-    (void)state;
     for (unsigned tries = 0; tries < 4; tries += 3) {
         fx.nthreads = 0;
         add_monitor(0);
@@ -84,7 +83,7 @@ static void a_question_is_counted_once_however_often_it_is_tried(void **state)
     }
 }
 
-static void each_cause_of_a_missing_monitor_has_its_note(void **state)
+TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
 {
     static const char *const want[] = {"questions about monitors without an answer, because the VM failed: 1",
                                        "questions about monitors without an answer, because threads attached meanwhile: 2",
@@ -106,7 +105,7 @@ static void each_cause_of_a_missing_monitor_has_its_note(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void owners_without_a_name_are_counted(void **state)
+TEST(owners_without_a_name_are_counted, begin, end)
 {
     static const char *const want[] = {"unowned monitors that threads wait to enter, which virtual threads may own: 2"};
     (void)state;
@@ -122,7 +121,7 @@ static void owners_without_a_name_are_counted(void **state)
 }
 
 /* JDK 21 tells a virtual thread that owns a monitor. */
-static void owners_that_are_virtual_are_named_or_counted(void **state)
+TEST(owners_that_are_virtual_are_named_or_counted, begin, end)
 {
     static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2"};
     static struct object owners[3] = {{.tid = 9001, .virtual = true, .serial = 200900}, {.tid = 9002, .virtual = true}, {.tid = 9003}};
@@ -142,7 +141,7 @@ static void owners_that_are_virtual_are_named_or_counted(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void owners_that_are_listed_but_never_announced_are_counted(void **state)
+TEST(owners_that_are_listed_but_never_announced_are_counted, begin, end)
 {
     static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2",
                                        "monitors shown with entry count 1 because each question for it stops the program: 1"};
@@ -168,7 +167,7 @@ static void owners_that_are_listed_but_never_announced_are_counted(void **state)
 }
 
 /* One that stays in the middle of it, and many threads that wait for one monitor: it is waited for once. */
-static void a_thread_that_never_ends_attaching_costs_one_wait(void **state)
+TEST(a_thread_that_never_ends_attaching_costs_one_wait, begin, end)
 {
     static const char *const want[] = {"questions about monitors without an answer, because threads attached meanwhile: 51"};
     (void)state;
@@ -185,9 +184,8 @@ static void a_thread_that_never_ends_attaching_costs_one_wait(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void questions_of_a_request_have_no_limit(void **state)
+TEST(questions_of_a_request_have_no_limit, begin, end)
 {
-    (void)state;
     fx.cost = S;
     for (unsigned i = 0; i < 20; i++) {
         add_monitor(i);
@@ -199,7 +197,7 @@ static void questions_of_a_request_have_no_limit(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void questions_at_exit_end_after_10_s(void **state)
+TEST(questions_at_exit_end_after_10_s, begin, end)
 {
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 15 threads wait for "
@@ -218,7 +216,7 @@ static void questions_at_exit_end_after_10_s(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void stacks_at_exit_end_after_10_s(void **state)
+TEST(stacks_at_exit_end_after_10_s, begin, end)
 {
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 2 stacks, the monitors that 1 threads wait for "
@@ -233,7 +231,7 @@ static void stacks_at_exit_end_after_10_s(void **state)
     hpx_monitor_take_drop(t);
 }
 
-static void deadlocks_are_found_before_time_goes_into_what_threads_own(void **state)
+TEST(deadlocks_are_found_before_time_goes_into_what_threads_own, begin, end)
 {
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
@@ -251,7 +249,7 @@ static void deadlocks_are_found_before_time_goes_into_what_threads_own(void **st
     hpx_monitor_take_drop(t);
 }
 
-static void a_deadlock_that_could_not_be_confirmed_is_counted(void **state)
+TEST(a_deadlock_that_could_not_be_confirmed_is_counted, begin, end)
 {
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
@@ -281,9 +279,8 @@ static void begin_to_end_vm(void)
     sem_wait(&exiting); /* now it waits, or is about to */
 }
 
-static void the_exit_does_not_wait_for_all_questions_of_a_request(void **state)
+TEST(the_exit_does_not_wait_for_all_questions_of_a_request, begin, end)
 {
-    (void)state;
     fx.cost = S / 100;
     for (unsigned i = 0; i < 20; i++) {
         add_monitor(i);
@@ -300,22 +297,4 @@ static void the_exit_does_not_wait_for_all_questions_of_a_request(void **state)
     hpx_monitor_take_drop(t);
 }
 
-int main(void)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
-    const struct CMUnitTest tests[] = {
-        T(a_question_is_counted_once_however_often_it_is_tried),
-        T(each_cause_of_a_missing_monitor_has_its_note),
-        T(owners_without_a_name_are_counted),
-        T(owners_that_are_virtual_are_named_or_counted),
-        T(owners_that_are_listed_but_never_announced_are_counted),
-        T(a_thread_that_never_ends_attaching_costs_one_wait),
-        T(questions_of_a_request_have_no_limit),
-        T(questions_at_exit_end_after_10_s),
-        T(stacks_at_exit_end_after_10_s),
-        T(deadlocks_are_found_before_time_goes_into_what_threads_own),
-        T(a_deadlock_that_could_not_be_confirmed_is_counted),
-        T(the_exit_does_not_wait_for_all_questions_of_a_request),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -121,9 +121,8 @@ static void assert_answered(uint32_t kind)
     assert_int_equal(blocks, 0);
 }
 
-static void a_living_class_gives_names_and_sorted_lines(void **state)
+TEST(a_living_class_gives_names_and_sorted_lines, setup, teardown)
 {
-    (void)state;
     hpx_names_resolve(&jvmti_env, &jni_env, new_request());
     struct hpx_msg_resolved *m = (struct hpx_msg_resolved *)hpx_lane_splice(&hpx_session.aggregator.control);
     assert_non_null(m);
@@ -135,18 +134,16 @@ static void a_living_class_gives_names_and_sorted_lines(void **state)
     free(m);
 }
 
-static void without_memory_the_request_is_its_own_answer(void **state)
+TEST(without_memory_the_request_is_its_own_answer, setup, teardown)
 {
-    (void)state;
     struct hpx_msg_resolve *r = new_request();
     memory_refuse();
     hpx_names_resolve(&jvmti_env, &jni_env, r);
     assert_answered(HPX_MSG_RESOLVE);
 }
 
-static void the_request_for_an_unloaded_class_needs_no_memory(void **state)
+TEST(the_request_for_an_unloaded_class_needs_no_memory, setup, teardown)
 {
-    (void)state;
     struct hpx_msg_resolve *r = new_request();
     unloaded = true;
     memory_refuse();
@@ -154,9 +151,8 @@ static void the_request_for_an_unloaded_class_needs_no_memory(void **state)
     assert_answered(HPX_MSG_RESOLVE);
 }
 
-static void no_memory_at_each_step_leaves_one_answer(void **state)
+TEST(no_memory_at_each_step_leaves_one_answer, setup, teardown)
 {
-    (void)state;
     for (uint64_t k = 1;; k++) {
         struct hpx_msg_resolve *r = new_request();
         memory_fail(k, k);
@@ -170,13 +166,4 @@ static void no_memory_at_each_step_leaves_one_answer(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_living_class_gives_names_and_sorted_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory_the_request_is_its_own_answer, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_request_for_an_unloaded_class_needs_no_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_memory_at_each_step_leaves_one_answer, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

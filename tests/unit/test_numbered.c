@@ -5,7 +5,7 @@
 #include "numbered.h"
 #include <stdlib.h>
 
-static void elements_are_clear_and_keep_what_they_had(void **state)
+TEST(elements_are_clear_and_keep_what_they_had)
 {
     static const uint32_t numbers[] = {3, 0, 255, 256, 257, 5000, 100000, 7};
     struct hpx_numbered a = {.elements = NULL};
@@ -25,7 +25,7 @@ static void elements_are_clear_and_keep_what_they_had(void **state)
     assert_null(hpx_numbered_at(&a, 3, sizeof(uint64_t)));
 }
 
-static void without_memory_nothing_changes(void **state)
+TEST(without_memory_nothing_changes)
 {
     struct hpx_numbered a = {.elements = NULL};
     (void)state;
@@ -41,11 +41,4 @@ static void without_memory_nothing_changes(void **state)
     hpx_numbered_fini(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_are_clear_and_keep_what_they_had),
-        cmocka_unit_test(without_memory_nothing_changes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

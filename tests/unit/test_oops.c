@@ -32,9 +32,8 @@ static void begin(bool indirect, size_t header)
                      .length_of = -1};
 }
 
-static void both_forms_and_all_headers_are_recognised(void **state)
+TEST(both_forms_and_all_headers_are_recognised)
 {
-    (void)state;
     for (int indirect = 0; indirect < 2; indirect++) {
         for (size_t h = 0; h < HPX_ARRAY_LEN(headers); h++) {
             struct hpx_oops o;
@@ -52,7 +51,7 @@ static void both_forms_and_all_headers_are_recognised(void **state)
 }
 
 /* The lowest address of the heap's reservation, of which the objects lie in the second part. */
-static void the_heap_begins_where_its_reservation_does(void **state)
+TEST(the_heap_begins_where_its_reservation_does)
 {
     struct hpx_oops o;
     (void)state;
@@ -96,33 +95,29 @@ static void differs(const struct vm *how, const char *why)
         }                                                                                                                                  \
     }
 
-static void an_element_that_stands_elsewhere_is_refused(void **state)
+TEST(an_element_that_stands_elsewhere_is_refused)
 {
-    (void)state;
     for (int i = 0; i < 16; i++) {
         EACH(vm.element = i, elsewhere)
     }
 }
 
-static void a_referrer_that_stands_elsewhere_is_refused(void **state)
+TEST(a_referrer_that_stands_elsewhere_is_refused)
 {
-    (void)state;
     for (int i = 1; i < 16; i++) {
         EACH(vm.referrer = i, elsewhere)
     }
 }
 
-static void an_element_that_is_not_told_is_refused(void **state)
+TEST(an_element_that_is_not_told_is_refused)
 {
-    (void)state;
     for (int i = 0; i < 16; i++) {
         EACH(vm.missing = i, elsewhere)
     }
 }
 
-static void what_is_told_a_second_time_must_stand_there_too(void **state)
+TEST(what_is_told_a_second_time_must_stand_there_too)
 {
-    (void)state;
     for (int i = 0; i < 16; i++) {
         EACH(vm.again = i, elsewhere)
     }
@@ -130,7 +125,7 @@ static void what_is_told_a_second_time_must_stand_there_too(void **state)
 }
 
 /* Their objects cannot be told; a word that is none must not pass for one. */
-static void local_references_that_are_marked_are_refused(void **state)
+TEST(local_references_that_are_marked_are_refused)
 {
     struct hpx_oops o;
     (void)state;
@@ -143,21 +138,12 @@ static void local_references_that_are_marked_are_refused(void **state)
     }
 }
 
-static void a_reference_to_itself_with_another_tag_is_refused(void **state)
-{
-    (void)state;
-    EACH(vm.self = true, elsewhere)
-}
+TEST(a_reference_to_itself_with_another_tag_is_refused){EACH(vm.self = true, elsewhere)}
 
-static void values_whose_object_stands_elsewhere_are_refused(void **state)
-{
-    (void)state;
-    EACH(vm.value = true, elsewhere)
-    EACH(vm.bytes = true, elsewhere)
-    EACH(vm.longs = true, elsewhere)
-}
+TEST(values_whose_object_stands_elsewhere_are_refused){EACH(vm.value = true, elsewhere) EACH(vm.bytes = true, elsewhere)
+                                                           EACH(vm.longs = true, elsewhere)}
 
-static void values_that_are_not_told_are_refused(void **state)
+TEST(values_that_are_not_told_are_refused)
 {
     struct hpx_oops o;
     (void)state;
@@ -172,24 +158,22 @@ static void values_that_are_not_told_are_refused(void **state)
     }
 }
 
-static void objects_without_a_class_word_are_refused(void **state)
+TEST(objects_without_a_class_word_are_refused)
 {
-    (void)state;
     for (int i = 0; i < 16; i++) {
         EACH(vm.no_class_word = i, no_class)
     }
 }
 
 /* Of other classes than the one before: elements 0 to 5. Of one class: those from 7 on; 6 is the class, and 7 a bare object. */
-static void objects_of_two_classes_with_one_word_are_refused(void **state)
+TEST(objects_of_two_classes_with_one_word_are_refused)
 {
-    (void)state;
     for (int i = 0; i < 7; i++) {
         EACH(vm.class_word_of = i, no_class)
     }
 }
 
-static void objects_of_one_class_with_two_words_are_refused(void **state)
+TEST(objects_of_one_class_with_two_words_are_refused)
 {
     static const int same[] = {0, 5, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15}; /* arrays of objects; bare objects */
     (void)state;
@@ -198,7 +182,7 @@ static void objects_of_one_class_with_two_words_are_refused(void **state)
     }
 }
 
-static void arrays_without_their_length_are_refused(void **state)
+TEST(arrays_without_their_length_are_refused)
 {
     static const int arrays[] = {0, 3, 4, 5};
     struct hpx_oops o;
@@ -213,7 +197,7 @@ static void arrays_without_their_length_are_refused(void **state)
     assert_string_equal(doubt, no_length);
 }
 
-static void a_class_word_in_another_place_is_refused(void **state)
+TEST(a_class_word_in_another_place_is_refused)
 {
     struct hpx_oops o;
     (void)state;
@@ -224,13 +208,9 @@ static void a_class_word_in_another_place_is_refused(void **state)
     assert_string_equal(doubt, no_class);
 }
 
-static void a_vm_that_refuses_the_walk_is_refused(void **state)
-{
-    (void)state;
-    EACH(vm.refuses = true, refused)
-}
+TEST(a_vm_that_refuses_the_walk_is_refused){EACH(vm.refuses = true, refused)}
 
-static void without_a_frame_nothing_is_asked(void **state)
+TEST(without_a_frame_nothing_is_asked)
 {
     struct hpx_oops o;
     (void)state;
@@ -243,7 +223,7 @@ static void without_a_frame_nothing_is_asked(void **state)
 }
 
 /* Every call that makes something fails in its turn. The next attempt makes the objects. */
-static void without_memory_for_an_object_it_is_tried_again(void **state)
+TEST(without_memory_for_an_object_it_is_tried_again)
 {
     struct hpx_oops o;
     (void)state;
@@ -259,7 +239,7 @@ static void without_memory_for_an_object_it_is_tried_again(void **state)
     }
 }
 
-static void without_memory_there_is_no_check(void **state)
+TEST(without_memory_there_is_no_check)
 {
     struct hpx_oops o;
     (void)state;
@@ -273,7 +253,7 @@ static void without_memory_there_is_no_check(void **state)
 }
 
 /* JNI allows few calls while an exception is pending, and none of those that make objects. */
-static void no_object_is_asked_for_while_an_exception_is_pending(void **state)
+TEST(no_object_is_asked_for_while_an_exception_is_pending)
 {
     struct hpx_oops o;
     (void)state;
@@ -291,7 +271,7 @@ static void no_object_is_asked_for_while_an_exception_is_pending(void **state)
 
 /* ---- inline functions ---- */
 
-static void a_reference_that_is_none_has_no_object(void **state)
+TEST(a_reference_that_is_none_has_no_object)
 {
     static uint64_t slot[2] = {0x1234567890, 0};
     (void)state;
@@ -302,30 +282,4 @@ static void a_reference_that_is_none_has_no_object(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_forms_and_all_headers_are_recognised),
-        cmocka_unit_test(the_heap_begins_where_its_reservation_does),
-        cmocka_unit_test(an_element_that_stands_elsewhere_is_refused),
-        cmocka_unit_test(a_referrer_that_stands_elsewhere_is_refused),
-        cmocka_unit_test(an_element_that_is_not_told_is_refused),
-        cmocka_unit_test(what_is_told_a_second_time_must_stand_there_too),
-        cmocka_unit_test(local_references_that_are_marked_are_refused),
-        cmocka_unit_test(a_reference_to_itself_with_another_tag_is_refused),
-        cmocka_unit_test(values_whose_object_stands_elsewhere_are_refused),
-        cmocka_unit_test(values_that_are_not_told_are_refused),
-        cmocka_unit_test(objects_without_a_class_word_are_refused),
-        cmocka_unit_test(objects_of_two_classes_with_one_word_are_refused),
-        cmocka_unit_test(objects_of_one_class_with_two_words_are_refused),
-        cmocka_unit_test(arrays_without_their_length_are_refused),
-        cmocka_unit_test(a_class_word_in_another_place_is_refused),
-        cmocka_unit_test(a_vm_that_refuses_the_walk_is_refused),
-        cmocka_unit_test(without_a_frame_nothing_is_asked),
-        cmocka_unit_test(without_memory_for_an_object_it_is_tried_again),
-        cmocka_unit_test(no_object_is_asked_for_while_an_exception_is_pending),
-        cmocka_unit_test(without_memory_there_is_no_check),
-        cmocka_unit_test(a_reference_that_is_none_has_no_object),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TESTS(setup, NULL)

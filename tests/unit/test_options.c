@@ -2,9 +2,8 @@
 /* test_options.c: the option parser beyond the recorded cases (test_options_cases.py): sources, option files, hints, limits. */
 #include "options_fixture.h"
 
-static void options_no_source_gives_the_defaults(void **state)
+TEST(options_no_source_gives_the_defaults)
 {
-    (void)state;
     takes(NULL);
     assert_true(o.cpu == HPX_CPU_OFF && o.heap_dump && o.heap_sites && o.heap_by_default && !o.monitor && !o.binary && !o.help);
     assert_true(o.lineno && !o.thread && o.doe && !o.msa && o.force && o.verbose && !o.gc_okay && o.primfields && o.primarrays);
@@ -17,9 +16,8 @@ static void options_no_source_gives_the_defaults(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_later_source_wins(void **state)
+TEST(options_later_source_wins)
 {
-    (void)state;
     takes3("cpu=times,depth=1,interval=1,file=a", "depth=2,interval=2,file=b", "cpu=samples,interval=3");
     assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
     assert_int_equal(o.depth, 2);
@@ -29,9 +27,8 @@ static void options_later_source_wins(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_heap_adds_up_in_a_source_and_is_replaced_by_the_next(void **state)
+TEST(options_heap_adds_up_in_a_source_and_is_replaced_by_the_next)
 {
-    (void)state;
     takes("heap=sites,heap=dump");
     assert_true(o.heap_dump && o.heap_sites && !o.heap_by_default);
     hpx_options_fini(&o);
@@ -40,9 +37,8 @@ static void options_heap_adds_up_in_a_source_and_is_replaced_by_the_next(void **
     hpx_options_fini(&o);
 }
 
-static void options_net_of_a_later_source_replaces_file_and_the_reverse(void **state)
+TEST(options_net_of_a_later_source_replaces_file_and_the_reverse)
 {
-    (void)state;
     takes3(NULL, "file=a", "net=h:1");
     assert_string_equal(o.net, "h:1");
     assert_string_equal(o.file, "java.hprof.txt");
@@ -53,9 +49,8 @@ static void options_net_of_a_later_source_replaces_file_and_the_reverse(void **s
     hpx_options_fini(&o);
 }
 
-static void options_gz_adds_a_suffix_to_the_default_name_only(void **state)
+TEST(options_gz_adds_a_suffix_to_the_default_name_only)
 {
-    (void)state;
     static const struct {
         const char *given, *file;
     } cases[] = {{"gz=y", "java.hprof.txt.gz"}, {"gz=y,format=b", "java.hprof.gz"}, {"gz=n,format=b", "java.hprof"}, {"gz=y,file=x", "x"}};
@@ -67,9 +62,8 @@ static void options_gz_adds_a_suffix_to_the_default_name_only(void **state)
     }
 }
 
-static void options_help_ignores_a_broken_environment(void **state)
+TEST(options_help_ignores_a_broken_environment)
 {
-    (void)state;
     takes3("nonsense", "help", "help");
     assert_true(o.help);
     assert_string_equal(o.given, "help");
@@ -78,9 +72,8 @@ static void options_help_ignores_a_broken_environment(void **state)
     assert_string_equal(err.msg, "hprof option error: Unknown option: help (help,cpu=samples)\nhprofx: did you mean help?");
 }
 
-static void options_checks_across_sources_come_last(void **state)
+TEST(options_checks_across_sources_come_last)
 {
-    (void)state;
     assert_int_equal(hpx_options_parse(&o, "cpu=old", "monitor=y", "format=b", &err), -HPX_E_OPT);
     assert_string_equal(err.msg, "hprof option error: cpu=times|old is not supported with format=b (cpu=old,monitor=y,format=b)");
     takes3("format=b", NULL, "format=a,monitor=y");
@@ -88,9 +81,8 @@ static void options_checks_across_sources_come_last(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_colon_separates_only_before_an_equal_sign(void **state)
+TEST(options_colon_separates_only_before_an_equal_sign)
 {
-    (void)state;
     takes("cpu:samples,file=a:b,depth:7");
     assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
     assert_int_equal(o.depth, 7);
@@ -106,7 +98,7 @@ static void options_colon_separates_only_before_an_equal_sign(void **state)
     refuses(":", "hprof option error: general syntax error parsing options (:)");
 }
 
-static void options_interval_takes_fractions_and_stays_in_its_bounds(void **state)
+TEST(options_interval_takes_fractions_and_stays_in_its_bounds)
 {
     static const struct {
         const char *text;
@@ -129,9 +121,8 @@ static void options_interval_takes_fractions_and_stays_in_its_bounds(void **stat
     refuses_values("interval", "decimal and > 0", bad, HPX_ARRAY_LEN(bad));
 }
 
-static void options_sampler_names_an_engine(void **state)
+TEST(options_sampler_names_an_engine)
 {
-    (void)state;
     takes("cpu=samples");
     assert_int_equal(o.sampler, HPX_ENGINE_ASYNC);
     hpx_options_fini(&o);
@@ -148,7 +139,7 @@ static void options_sampler_names_an_engine(void **state)
     refuses("sampler=", "hprof option error: sampler option value must be async|walk|poll|asgct (sampler=)");
 }
 
-static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
+TEST(options_signal_is_one_that_the_vm_leaves_alone)
 {
     static const struct {
         const char *text;
@@ -165,9 +156,8 @@ static void options_signal_is_one_that_the_vm_leaves_alone(void **state)
     refuses_values("signal", "PROF|VTALRM|USR1|RTMIN+N", bad, HPX_ARRAY_LEN(bad));
 }
 
-static void options_depth_goes_to_2048(void **state)
+TEST(options_depth_goes_to_2048)
 {
-    (void)state;
     takes("depth=2048");
     assert_int_equal(o.depth, HPX_OPT_MAX_DEPTH);
     hpx_options_fini(&o);
@@ -178,9 +168,8 @@ static void options_depth_goes_to_2048(void **state)
     refuses("depth= ", "hprof option error: depth option value must be decimal and >= 0 (depth= )");
 }
 
-static void options_cutoff_is_what_strtod_takes(void **state)
+TEST(options_cutoff_is_what_strtod_takes)
 {
-    (void)state;
     takes("cutoff=0x1p-3");
     assert_true(o.cutoff == 0.125);
     hpx_options_fini(&o);
@@ -193,7 +182,7 @@ static void options_cutoff_is_what_strtod_takes(void **state)
     refuses("cutoff=-inf", "hprof option error: cutoff option value must be floating point and >= 0 (cutoff=-inf)");
 }
 
-static void options_net_wants_a_host_and_a_port(void **state)
+TEST(options_net_wants_a_host_and_a_port)
 {
     static const char *const bad[] = {"net=[]:9", "net=[::1",    "net=[::1]9",
                                       "net=h:+9", "net=h: 9",    "net=h:9x",
@@ -211,7 +200,7 @@ static void options_net_wants_a_host_and_a_port(void **state)
     refuses("net=[::1]:", "hprof option error: net option missing port (net=[::1]:)");
 }
 
-static void options_net_addresses_with_colons_stand_in_brackets(void **state)
+TEST(options_net_addresses_with_colons_stand_in_brackets)
 {
     static const char *const good[] = {"[::1]:9000", "[2001:db8::7]:1", "[::ffff:127.0.0.1]:80", "127.0.0.1:80", "a-host.example:80"};
     static const char *const bad[] = {"2001:db8::7:9000", "fe80::1%1:9", "1:2:3", "a:b:9", "host:9000:x", "1::"};
@@ -235,9 +224,8 @@ static void options_net_addresses_with_colons_stand_in_brackets(void **state)
     refuses("net=::1:9", "hprof option error: net option missing ':' (net=::1:9)"); /* the original's */
 }
 
-static void options_of_the_socket(void **state)
+TEST(options_of_the_socket)
 {
-    (void)state;
     takes("cpu=samples");
     assert_true(!o.net_wait && !o.allow_exit);
     hpx_options_fini(&o);
@@ -253,9 +241,8 @@ static void options_of_the_socket(void **state)
     refuses("allowexit=y", "hprof option error: Unknown option: allowexit (allowexit=y)\nhprofx: did you mean allow-exit?");
 }
 
-static void options_samples_stands_beside_the_last_of_times_and_old(void **state)
+TEST(options_samples_stands_beside_the_last_of_times_and_old)
 {
-    (void)state;
     takes("cpu=times,cpu=old");
     assert_int_equal(o.cpu, HPX_CPU_OLD);
     hpx_options_fini(&o);
@@ -271,7 +258,7 @@ static void options_samples_stands_beside_the_last_of_times_and_old(void **state
     hpx_options_fini(&o);
 }
 
-static void options_unknown_name_is_followed_by_the_nearest(void **state)
+TEST(options_unknown_name_is_followed_by_the_nearest)
 {
     static const struct {
         const char *name, *nearest;
@@ -290,16 +277,15 @@ static void options_unknown_name_is_followed_by_the_nearest(void **state)
     }
 }
 
-static void options_message_carries_no_control_and_no_broken_character(void **state)
+TEST(options_message_carries_no_control_and_no_broken_character)
 {
-    (void)state;
     refuses("a\033[2J\n\r\tb\177=\302\205\377\303", "hprof option error: Unknown option: a?[2J???b? (a?[2J???b?=???"
                                                     ")\nhprofx: did you mean help?");
     refuses("f\303\266o=\342\202\254",
             "hprof option error: Unknown option: f\303\266o (f\303\266o=\342\202\254)\nhprofx: did you mean help?");
 }
 
-static void options_long_string_is_cut_and_the_hint_stays(void **state)
+TEST(options_long_string_is_cut_and_the_hint_stays)
 {
     static char line[20000];
     (void)state;
@@ -310,9 +296,8 @@ static void options_long_string_is_cut_and_the_hint_stays(void **state)
     assert_true(strlen(err.msg) < 4000);
 }
 
-static void options_file_has_one_option_a_line(void **state)
+TEST(options_file_has_one_option_a_line)
 {
-    (void)state;
     write_text("f", "# comment\r\n\r\n  cpu=samples \r\n\tdepth:9\nfile=a,b.txt\n#depth=1\nthread=y");
     takes("@f,verbose=n,");
     assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
@@ -332,9 +317,8 @@ static void options_file_has_one_option_a_line(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_file_error_names_the_line(void **state)
+TEST(options_file_error_names_the_line)
 {
-    (void)state;
     write_text("f", "cpu=samples\n\ndept=3\n");
     refuses("@f", "hprof option error: Unknown option: dept (@f)\nhprofx: did you mean depth?\nhprofx: line 3 of option file f");
     write_text("f", "cpu=samples,depth=3\n");
@@ -344,7 +328,7 @@ static void options_file_error_names_the_line(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-static void options_file_that_cannot_be_read_is_refused(void **state)
+TEST(options_file_that_cannot_be_read_is_refused)
 {
     static char big[HPX_OPT_MAX_DEPTH * 33];
     (void)state;
@@ -370,32 +354,4 @@ static void options_file_that_cannot_be_read_is_refused(void **state)
     assert_int_equal(unlink("f"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_no_source_gives_the_defaults),
-        cmocka_unit_test(options_later_source_wins),
-        cmocka_unit_test(options_heap_adds_up_in_a_source_and_is_replaced_by_the_next),
-        cmocka_unit_test(options_net_of_a_later_source_replaces_file_and_the_reverse),
-        cmocka_unit_test(options_gz_adds_a_suffix_to_the_default_name_only),
-        cmocka_unit_test(options_help_ignores_a_broken_environment),
-        cmocka_unit_test(options_checks_across_sources_come_last),
-        cmocka_unit_test(options_colon_separates_only_before_an_equal_sign),
-        cmocka_unit_test(options_interval_takes_fractions_and_stays_in_its_bounds),
-        cmocka_unit_test(options_sampler_names_an_engine),
-        cmocka_unit_test(options_signal_is_one_that_the_vm_leaves_alone),
-        cmocka_unit_test(options_depth_goes_to_2048),
-        cmocka_unit_test(options_cutoff_is_what_strtod_takes),
-        cmocka_unit_test(options_net_wants_a_host_and_a_port),
-        cmocka_unit_test(options_net_addresses_with_colons_stand_in_brackets),
-        cmocka_unit_test(options_of_the_socket),
-        cmocka_unit_test(options_samples_stands_beside_the_last_of_times_and_old),
-        cmocka_unit_test(options_unknown_name_is_followed_by_the_nearest),
-        cmocka_unit_test(options_message_carries_no_control_and_no_broken_character),
-        cmocka_unit_test(options_long_string_is_cut_and_the_hint_stays),
-        cmocka_unit_test(options_file_has_one_option_a_line),
-        cmocka_unit_test(options_file_error_names_the_line),
-        cmocka_unit_test(options_file_that_cannot_be_read_is_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

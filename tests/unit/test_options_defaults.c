@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_options_defaults.c: the defaults, given: they mean what they mean where nothing is given. And options that need another one. */
+#include "cmocka_all.h"
 #include "options.h"
 #include "options_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct hpx_options o;
 static struct hpx_err err;
@@ -71,7 +67,7 @@ static const struct hpx_opt *option_named(const char *name)
     return NULL;
 }
 
-static void options_takes_back_every_default_that_help_prints(void **state)
+TEST(options_takes_back_every_default_that_help_prints)
 {
     struct hpx_options none;
     (void)state;
@@ -90,7 +86,7 @@ static void options_takes_back_every_default_that_help_prints(void **state)
 }
 
 /* In the same source and in a later one. */
-static void options_a_default_takes_back_another_value(void **state)
+TEST(options_a_default_takes_back_another_value)
 {
     static const char *const others[] = {
         "cpu=samples", "net=h:1",      "dump=5m",       "include=a.b",       "exclude=a.b",  "keep=a.b",  "redact=strings", "monitor=y",
@@ -115,9 +111,8 @@ static void options_a_default_takes_back_another_value(void **state)
     hpx_options_fini(&none);
 }
 
-static void options_net_off_leaves_the_file_of_another_source(void **state)
+TEST(options_net_off_leaves_the_file_of_another_source)
 {
-    (void)state;
     takes("file=a", "net=off");
     assert_string_equal(o.file, "a");
     assert_null(o.net);
@@ -131,9 +126,8 @@ static void options_net_off_leaves_the_file_of_another_source(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_all_none_and_off_are_words_only_alone(void **state)
+TEST(options_all_none_and_off_are_words_only_alone)
 {
-    (void)state;
     takes(NULL, "include=all:a.b,exclude=none:c,keep=none*");
     assert_string_equal(o.include, "all:a.b");
     assert_string_equal(o.exclude, "none:c");
@@ -156,7 +150,7 @@ static void put_idle(const char *option, const char *needs, const char *missing)
     (void)snprintf(idle + n, sizeof(idle) - n, "%s needs %s for %s;", option, needs, missing);
 }
 
-static void options_name_what_has_no_effect(void **state)
+TEST(options_name_what_has_no_effect)
 {
     static const struct {
         const char *given, *idle;
@@ -187,14 +181,4 @@ static void options_name_what_has_no_effect(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_takes_back_every_default_that_help_prints),
-        cmocka_unit_test(options_a_default_takes_back_another_value),
-        cmocka_unit_test(options_net_off_leaves_the_file_of_another_source),
-        cmocka_unit_test(options_all_none_and_off_are_words_only_alone),
-        cmocka_unit_test(options_name_what_has_no_effect),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

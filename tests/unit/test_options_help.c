@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_options_help.c: what help prints. */
+#include "cmocka_all.h"
 #include "options.h"
 #include "options_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct help {
     char text[16384];
@@ -23,7 +20,7 @@ static void put(void *ctx, const char *s)
     h->n += n;
 }
 
-static void options_help_names_every_option_in_80_columns(void **state)
+TEST(options_help_names_every_option_in_80_columns)
 {
     static struct help h;
     (void)state;
@@ -42,7 +39,7 @@ static void options_help_names_every_option_in_80_columns(void **state)
     }
 }
 
-static void options_help_keeps_its_columns(void **state)
+TEST(options_help_keeps_its_columns)
 {
     static struct help h;
     (void)state;
@@ -57,11 +54,4 @@ static void options_help_keeps_its_columns(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_help_names_every_option_in_80_columns),
-        cmocka_unit_test(options_help_keeps_its_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -2,9 +2,8 @@
 /* test_options_modes.c: the options of every mode, beyond the recorded cases (test_options_cases.py). */
 #include "options_fixture.h"
 
-static void options_of_monitors(void **state)
+TEST(options_of_monitors)
 {
-    (void)state;
     takes("monitor=y");
     assert_true(o.monitor && !o.owner && !o.waits && !o.locks && !o.pinned && o.stacks == HPX_STACKS_EXACT);
     assert_int_equal(o.waitlog, 10000);
@@ -26,9 +25,8 @@ static void options_of_monitors(void **state)
     refuses("monitor=y,stacks=y", "hprof option error: stacks option value must be exact|sampled (monitor=y,stacks=y)");
 }
 
-static void options_of_the_wall_clock(void **state)
+TEST(options_of_the_wall_clock)
 {
-    (void)state;
     takes("wall=y");
     assert_true(o.wall_ns == HPX_OPT_WALL_NS && !o.heap_dump && !o.heap_sites && o.cpu == HPX_CPU_OFF);
     hpx_options_fini(&o);
@@ -46,9 +44,8 @@ static void options_of_the_wall_clock(void **state)
     }
 }
 
-static void options_of_heap_dumps(void **state)
+TEST(options_of_heap_dumps)
 {
-    (void)state;
     takes("heap=dump");
     assert_int_equal(o.heapdump, HPX_HEAPDUMP_AUTO);
     assert_false(o.heapdump_oom);
@@ -81,7 +78,7 @@ static void options_of_heap_dumps(void **state)
     refuses("redact=", "hprof option error: redact option value must be arrays, fields or strings, joined by +, or off (redact=)");
 }
 
-static void options_of_the_longest_stop(void **state)
+TEST(options_of_the_longest_stop)
 {
     static const struct {
         const char *given;
@@ -110,9 +107,8 @@ static void options_of_the_longest_stop(void **state)
     }
 }
 
-static void options_of_cpu_times(void **state)
+TEST(options_of_cpu_times)
 {
-    (void)state;
     takes("cpu=times");
     assert_null(o.include);
     assert_null(o.exclude);
@@ -137,9 +133,8 @@ static void options_of_cpu_times(void **state)
     refuses("exclude=a/b", "hprof option error: exclude option value must be class or package names with ':' between (exclude=a/b)");
 }
 
-static void options_of_allocation_sites(void **state)
+TEST(options_of_allocation_sites)
 {
-    (void)state;
     takes("heap=sites");
     assert_int_equal(o.sites, HPX_SITES_EXACT);
     assert_int_equal(o.sample_bytes, 524288);
@@ -163,9 +158,8 @@ static void options_of_allocation_sites(void **state)
     refuses("gc=yes", "hprof option error: gc option value must be y|n (gc=yes)");
 }
 
-static void options_sample_implies_sampled_and_a_later_sites_wins(void **state)
+TEST(options_sample_implies_sampled_and_a_later_sites_wins)
 {
-    (void)state;
     takes("heap=sites,sample=64k");
     assert_int_equal(o.sites, HPX_SITES_SAMPLED);
     assert_int_equal(o.sample_bytes, 65536);
@@ -185,7 +179,7 @@ static void options_sample_implies_sampled_and_a_later_sites_wins(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_sample_is_a_size_up_to_1g(void **state)
+TEST(options_sample_is_a_size_up_to_1g)
 {
     static const struct {
         const char *text;
@@ -228,9 +222,8 @@ static void options_sample_is_a_size_up_to_1g(void **state)
     refuses_values("sample", "a size from 1 to 1g: 4096, 64k, 1m", bad, HPX_ARRAY_LEN(bad));
 }
 
-static void options_heap_sites_without_sites_is_refused(void **state)
+TEST(options_heap_sites_without_sites_is_refused)
 {
-    (void)state;
     refuses("heap=sites,sites=none", "hprof option error: sites=none leaves nothing of heap=sites (heap=sites,sites=none)");
     assert_int_equal(hpx_options_parse(&o, NULL, "heap=sites", "cpu=samples,sites=none", &err), -HPX_E_OPT);
     takes("heap=sites,sites=none,sites=exact");
@@ -243,9 +236,8 @@ static void options_heap_sites_without_sites_is_refused(void **state)
     hpx_options_fini(&o);
 }
 
-static void options_of_the_binary_format(void **state)
+TEST(options_of_the_binary_format)
 {
-    (void)state;
     takes("cpu=samples,format=b");
     assert_int_equal(o.idsize, 8);
     hpx_options_fini(&o);
@@ -256,7 +248,7 @@ static void options_of_the_binary_format(void **state)
     refuses("idsize=", "hprof option error: idsize option value must be 4|8 (idsize=)");
 }
 
-static void options_of_dumps_on_request(void **state)
+TEST(options_of_dumps_on_request)
 {
     static const struct {
         const char *given;
@@ -281,7 +273,7 @@ static void options_of_dumps_on_request(void **state)
     }
 }
 
-static void options_of_files_that_are_kept(void **state)
+TEST(options_of_files_that_are_kept)
 {
     static const struct {
         const char *given;
@@ -315,15 +307,4 @@ static void options_of_files_that_are_kept(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_of_the_wall_clock),         cmocka_unit_test(options_of_heap_dumps),
-        cmocka_unit_test(options_of_the_longest_stop),       cmocka_unit_test(options_of_cpu_times),
-        cmocka_unit_test(options_of_allocation_sites),       cmocka_unit_test(options_sample_implies_sampled_and_a_later_sites_wins),
-        cmocka_unit_test(options_sample_is_a_size_up_to_1g), cmocka_unit_test(options_heap_sites_without_sites_is_refused),
-        cmocka_unit_test(options_of_the_binary_format),      cmocka_unit_test(options_of_dumps_on_request),
-        cmocka_unit_test(options_of_files_that_are_kept),    cmocka_unit_test(options_of_monitors),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -45,9 +45,8 @@ static void service_is(const char *expected, const char *service, const char *at
     assert_string_equal(value(lines(service, attributes, command), "service"), expected);
 }
 
-static void every_profile_has_host_process_and_period(void **state)
+TEST(every_profile_has_host_process_and_period, setup, teardown)
 {
-    (void)state;
     char host[65], pid[16];
     uint64_t before = hpx_origin_wall_ms();
     const char *all = lines(NULL, NULL, NULL);
@@ -65,9 +64,8 @@ static void every_profile_has_host_process_and_period(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void the_environment_names_the_service_before_the_command(void **state)
+TEST(the_environment_names_the_service_before_the_command, setup, teardown)
 {
-    (void)state;
     service_is("shop", "shop", "service.name=other", "com.acme.Main");
     service_is("other", NULL, "service.name=other", "com.acme.Main");
     service_is("other", "", "a=b, service.name = other ,c=d", "com.acme.Main");
@@ -79,9 +77,8 @@ static void the_environment_names_the_service_before_the_command(void **state)
     assert_string_equal(value(lines("x", "service.name=y", NULL), "service version"), "");
 }
 
-static void the_command_names_the_service(void **state)
+TEST(the_command_names_the_service, setup, teardown)
 {
-    (void)state;
     service_is("com.acme.Main", NULL, NULL, "com.acme.Main");
     service_is("com.acme.Main", NULL, NULL, "com.acme.Main x.jar /y.jar");
     service_is("com.acme.Main", NULL, NULL, "com.acme/com.acme.Main -v");
@@ -93,9 +90,8 @@ static void the_command_names_the_service(void **state)
     service_is("", NULL, NULL, " ");
 }
 
-static void hostile_names_forge_no_line(void **state)
+TEST(hostile_names_forge_no_line, setup, teardown)
 {
-    (void)state;
     char longer[4096];
     service_is("a\\nhprofx: lost: 0\\u001B[2J", "a\nhprofx: lost: 0\x1b[2J", NULL, NULL);
     service_is("\\u00FF\\u00FE", "\xff\xfe", NULL, NULL);
@@ -129,9 +125,8 @@ static void container_is(const char *expected, const char *groups, const char *m
     assert_string_equal(value(lines(NULL, NULL, NULL), "container"), expected);
 }
 
-static void groups_name_the_container(void **state)
+TEST(groups_name_the_container, setup, teardown)
 {
-    (void)state;
     container_is("", "0::/user.slice/user-1000.slice/session-2.scope\n", "");
     container_is(ID, "12:memory:/docker/" ID "\n0::/system.slice\n", "");
     container_is(ID, "0::/system.slice/docker-" ID ".scope\n", "");
@@ -144,9 +139,8 @@ static void groups_name_the_container(void **state)
     container_is("", "0::/docker/0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF\n", "");
 }
 
-static void mounts_name_it_where_the_container_sees_no_other_groups(void **state)
+TEST(mounts_name_it_where_the_container_sees_no_other_groups, setup, teardown)
 {
-    (void)state;
     container_is(ID, "0::/\n",
                  "700 600 0:50 / / rw - overlay overlay rw,lowerdir=/x/" OTHER "/y\n"
                  "701 700 8:1 /var/lib/docker/containers/" ID "/hostname /etc/hostname rw - ext4 /dev/sda1 rw\n");
@@ -156,9 +150,8 @@ static void mounts_name_it_where_the_container_sees_no_other_groups(void **state
     container_is("", "0::/\n", "7 6 8:1 /x/" ID "/hosts /etc/hosts rw - ext4 x rw\n7\n7 6\n7 6 8:1\n\n7 6 8:1 x\n");
 }
 
-static void long_lines_and_many_of_them_are_read(void **state)
+TEST(long_lines_and_many_of_them_are_read, setup, teardown)
 {
-    (void)state;
     static char mounts[200000];
     static const char last[] = "701 700 8:1 /var/lib/docker/containers/" ID "/hostname /etc/hostname rw - ext4 /dev/sda1 rw\n";
     memset(mounts, 'm', sizeof mounts - 1);
@@ -169,17 +162,4 @@ static void long_lines_and_many_of_them_are_read(void **state)
     container_is(ID, "0::/\n", mounts);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_profile_has_host_process_and_period),
-        TEST(the_environment_names_the_service_before_the_command),
-        TEST(the_command_names_the_service),
-        TEST(hostile_names_forge_no_line),
-        TEST(groups_name_the_container),
-        TEST(mounts_name_it_where_the_container_sees_no_other_groups),
-        TEST(long_lines_and_many_of_them_are_read),
-    };
-    return cmocka_run_group_tests_name("origin", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

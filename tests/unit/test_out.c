@@ -109,9 +109,8 @@ static void put_section(unsigned lines, char letter)
     }
 }
 
-static void what_is_put_comes_out_once_the_section_is_complete(void **state)
+TEST(what_is_put_comes_out_once_the_section_is_complete, setup, teardown)
 {
-    (void)state;
     hpx_out_str(&out, "one ");
     hpx_out_char(&out, '2');
     hpx_out_printf(&out, " %d\n", 3);
@@ -127,9 +126,8 @@ static void what_is_put_comes_out_once_the_section_is_complete(void **state)
     assert_string_equal(said(), "");
 }
 
-static void short_writes_and_eintr_are_repeated(void **state)
+TEST(short_writes_and_eintr_are_repeated, setup, teardown)
 {
-    (void)state;
     fake.short_every = 2;
     fake.eintr_every = 3;
     put_section(300, 'a');
@@ -144,9 +142,8 @@ static void short_writes_and_eintr_are_repeated(void **state)
     assert_int_equal(fake.published, 1);
 }
 
-static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
+TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
 {
-    (void)state;
     for (unsigned k = 1; k <= 20; k++) {
         assert_int_equal(hpx_out_close(&out), 0);
         teardown(state);
@@ -187,9 +184,8 @@ static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
     assert_int_equal(hpx_out_close(&out), 0);
 }
 
-static void an_output_that_cannot_be_cut_back_says_so(void **state)
+TEST(an_output_that_cannot_be_cut_back_says_so, setup, teardown)
 {
-    (void)state;
     fake.fail_at = 2;
     fake.error = EPIPE;
     fake.truncate_fails = true;
@@ -203,9 +199,8 @@ static void an_output_that_cannot_be_cut_back_says_so(void **state)
     assert_int_equal(fake.published, 0);
 }
 
-static void a_write_that_takes_nothing_is_an_error_and_no_endless_loop(void **state)
+TEST(a_write_that_takes_nothing_is_an_error_and_no_endless_loop, setup, teardown)
 {
-    (void)state;
     fake.fail_at = 1;
     fake.zero = true;
     hpx_out_str(&out, "x");
@@ -216,9 +211,8 @@ static void a_write_that_takes_nothing_is_an_error_and_no_endless_loop(void **st
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
 }
 
-static void a_failed_publish_is_said_once_and_tried_again(void **state)
+TEST(a_failed_publish_is_said_once_and_tried_again, setup, teardown)
 {
-    (void)state;
     fake.publish_fails = true;
     hpx_out_str(&out, "dump 1\n");
     assert_int_equal(hpx_out_section(&out, true), 0);
@@ -264,7 +258,7 @@ static void put_pieces(unsigned k)
     }
 }
 
-static void pieces_come_out_among_other_bytes(void **state)
+TEST(pieces_come_out_among_other_bytes, setup, teardown)
 {
     put_pieces(0);
     assert_true(fake.len > 10 * HPX_OUT_BUFFER);
@@ -278,9 +272,8 @@ static void pieces_come_out_among_other_bytes(void **state)
     }
 }
 
-static void full_pieces_are_written_in_whole_buffers(void **state)
+TEST(full_pieces_are_written_in_whole_buffers, setup, teardown)
 {
-    (void)state;
     for (int i = 0; i < 20; i++) {
         char *to = hpx_out_piece(&out);
         memset(to, 'x', HPX_OUT_PIECE - 7);
@@ -294,7 +287,7 @@ static void full_pieces_are_written_in_whole_buffers(void **state)
 }
 
 /* Bytes beyond the buffer are not copied into it; whole pieces, whatever was before them. */
-static void long_bytes_are_written_in_whole_buffers(void **state)
+TEST(long_bytes_are_written_in_whole_buffers, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
     (void)state;
@@ -313,7 +306,7 @@ static void long_bytes_are_written_in_whole_buffers(void **state)
     assert_int_equal(hpx_out_close(&out), 0);
 }
 
-static void what_long_bytes_lose_is_counted(void **state)
+TEST(what_long_bytes_lose_is_counted, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
     (void)state;
@@ -330,9 +323,8 @@ static void what_long_bytes_lose_is_counted(void **state)
     hpx_out_close(&out);
 }
 
-static void mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go(void **state)
+TEST(mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go, setup, teardown)
 {
-    (void)state;
     hpx_out_str(&out, "head ");
     assert_int_equal(hpx_out_mapped(&out, "body", 4), 0);
     out.plain = true;
@@ -361,7 +353,7 @@ static bool make_room(void)
     return room_was_made && asked_for_room == 1;
 }
 
-static void a_full_disk_is_asked_for_room_first(void **state)
+TEST(a_full_disk_is_asked_for_room_first, setup, teardown)
 {
     static const struct {
         int error;
@@ -398,9 +390,8 @@ static const char *elsewhere(void)
     return "it is elsewhere";
 }
 
-static void a_remedy_stands_in_the_place_of_advice(void **state)
+TEST(a_remedy_stands_in_the_place_of_advice, setup, teardown)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         (void)hpx_out_close(&out);
         memset(&fake, 0, sizeof(fake));
@@ -416,18 +407,16 @@ static void a_remedy_stands_in_the_place_of_advice(void **state)
     (void)hpx_out_close(&out);
 }
 
-static void an_error_of_close_is_said(void **state)
+TEST(an_error_of_close_is_said, setup, teardown)
 {
-    (void)state;
     fake.close_fails = true;
     hpx_out_str(&out, "x");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
     assert_non_null(strstr(said(), "file=x.txt.part: Disk quota exceeded: the end of the output may be missing; free some space"));
 }
 
-static void an_output_without_publish_and_truncate_works(void **state)
+TEST(an_output_without_publish_and_truncate_works, setup, teardown)
 {
-    (void)state;
     assert_int_equal(hpx_out_close(&out), 0);
     memset(&fake, 0, sizeof(fake));
     assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
@@ -441,9 +430,8 @@ static void an_output_without_publish_and_truncate_works(void **state)
     assert_non_null(strstr(said(), "file=pipe: File too large: the output ends after its last complete section; raise the limit"));
 }
 
-static void an_output_without_truncate_keeps_what_it_took(void **state)
+TEST(an_output_without_truncate_keeps_what_it_took, setup, teardown)
 {
-    (void)state;
     assert_int_equal(hpx_out_close(&out), 0);
     memset(&fake, 0, sizeof(fake));
     assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
@@ -456,9 +444,8 @@ static void an_output_without_truncate_keeps_what_it_took(void **state)
     assert_string_equal(said(), "hprofx: file=pipe: No such device: the output ends inside a section; choose another file=\n");
 }
 
-static void a_long_name_leaves_room_for_the_reason(void **state)
+TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
 {
-    (void)state;
     assert_int_equal(hpx_out_close(&out), 0);
     char name[4096];
     memset(name, 'n', sizeof(name));
@@ -472,18 +459,16 @@ static void a_long_name_leaves_room_for_the_reason(void **state)
     assert_non_null(strstr(said(), "choose another file=\n"));
 }
 
-static void printf_is_cut_at_512_bytes(void **state)
+TEST(printf_is_cut_at_512_bytes, setup, teardown)
 {
-    (void)state;
     hpx_out_printf(&out, "%600d", 1);
     assert_int_equal(hpx_out_close(&out), 0);
     assert_int_equal(fake.len, 512);
 }
 
 /* Skipped where no locale has a comma (LOCPATH may name a folder with one). */
-static void figures_have_a_point_in_every_locale(void **state)
+TEST(figures_have_a_point_in_every_locale, setup, teardown)
 {
-    (void)state;
     const char *comma = setlocale(LC_NUMERIC, "de_DE.UTF-8");
     char probe[16];
     snprintf(probe, sizeof(probe), "%.2f", 1.5);
@@ -498,10 +483,8 @@ static void figures_have_a_point_in_every_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-static void what_is_taken_back_is_not_in_the_output(void **state)
+TEST(what_is_taken_back_is_not_in_the_output, setup, teardown)
 {
-    (void)state;
     assert_false(hpx_out_point(&out)); /* an output that is not plain has none */
     out.plain = true;
     for (int flushed = 0; flushed < 3; flushed++) { /* at the place, and behind what is taken back */
@@ -534,29 +517,4 @@ static void what_is_taken_back_is_not_in_the_output(void **state)
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_put_comes_out_once_the_section_is_complete),
-        TEST(short_writes_and_eintr_are_repeated),
-        TEST(an_error_at_any_write_leaves_the_last_complete_section),
-        TEST(an_output_that_cannot_be_cut_back_says_so),
-        TEST(a_write_that_takes_nothing_is_an_error_and_no_endless_loop),
-        TEST(a_failed_publish_is_said_once_and_tried_again),
-        TEST(pieces_come_out_among_other_bytes),
-        TEST(full_pieces_are_written_in_whole_buffers),
-        TEST(long_bytes_are_written_in_whole_buffers),
-        TEST(what_long_bytes_lose_is_counted),
-        TEST(mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go),
-        TEST(a_full_disk_is_asked_for_room_first),
-        TEST(a_remedy_stands_in_the_place_of_advice),
-        TEST(an_error_of_close_is_said),
-        TEST(an_output_without_publish_and_truncate_works),
-        TEST(an_output_without_truncate_keeps_what_it_took),
-        TEST(a_long_name_leaves_room_for_the_reason),
-        TEST(printf_is_cut_at_512_bytes),
-        TEST(figures_have_a_point_in_every_locale),
-        TEST(what_is_taken_back_is_not_in_the_output),
-    };
-    return cmocka_run_group_tests_name("out", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -58,9 +58,8 @@ static void refused(const char *name)
     assert_string_equal(err.msg, expect);
 }
 
-static void a_file_is_a_part_until_its_first_section_is_complete(void **state)
+TEST(a_file_is_a_part_until_its_first_section_is_complete, setup, teardown)
 {
-    (void)state;
     umask(022);
     make("x.txt", "old");
     open_ok("x.txt");
@@ -81,18 +80,16 @@ static void a_file_is_a_part_until_its_first_section_is_complete(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void close_publishes_a_run_without_a_dump(void **state)
+TEST(close_publishes_a_run_without_a_dump, setup, teardown)
 {
-    (void)state;
     open_ok("x.txt");
     assert_int_equal(hpx_out_close(&out), 0);
     assert_string_equal(content("x.txt"), "hello\n");
     assert_false(there("x.txt.part"));
 }
 
-static void links_directories_and_odd_places_are_refused(void **state)
+TEST(links_directories_and_odd_places_are_refused, setup, teardown)
 {
-    (void)state;
     assert_int_equal(symlink("target", "link"), 0);
     assert_int_equal(mkdir("dir", 0700), 0);
     struct sockaddr_un sa = {.sun_family = AF_UNIX, .sun_path = "sock"};
@@ -118,9 +115,8 @@ static void links_directories_and_odd_places_are_refused(void **state)
     close(s);
 }
 
-static void names_near_the_limits_work_or_are_refused(void **state)
+TEST(names_near_the_limits_work_or_are_refused, setup, teardown)
 {
-    (void)state;
     char name[PATH_MAX + 16];
     memset(name, 'n', sizeof(name));
     name[NAME_MAX] = '\0';
@@ -149,9 +145,8 @@ static void names_near_the_limits_work_or_are_refused(void **state)
     }
 }
 
-static void a_part_of_a_dead_run_goes_aside(void **state)
+TEST(a_part_of_a_dead_run_goes_aside, setup, teardown)
 {
-    (void)state;
     make("x.txt.part", "half of an old run, longer than ours");
     open_ok("x.txt");
     assert_int_equal(hpx_out_section(&out, false), 0);
@@ -162,9 +157,8 @@ static void a_part_of_a_dead_run_goes_aside(void **state)
         strstr(content("said"), "file=x.txt: a killed run left an unfinished profile; recover it with hprofx-read --recover x.txt.killed"));
 }
 
-static void a_part_that_cannot_go_aside_stays(void **state)
+TEST(a_part_that_cannot_go_aside_stays, setup, teardown)
 {
-    (void)state;
     make("x.txt.part", "half of an old run");
     assert_int_equal(mkdir("x.txt.killed.part", 0700), 0);
     open_ok("x.txt");
@@ -173,9 +167,8 @@ static void a_part_that_cannot_go_aside_stays(void **state)
     assert_string_equal(content("x.txt.part"), "half of an old run");
 }
 
-static void a_part_of_a_living_run_is_left_to_it(void **state)
+TEST(a_part_of_a_living_run_is_left_to_it, setup, teardown)
 {
-    (void)state;
     open_ok("x.txt");
     assert_int_equal(hpx_out_section(&out, false), 0);
     struct hpx_out second;
@@ -205,9 +198,8 @@ static void a_part_of_a_living_run_is_left_to_it(void **state)
 }
 
 /* Whatever has the part's name and is not a plain file of one link of ours stays as it is. */
-static void a_part_that_is_something_else_is_left_alone(void **state)
+TEST(a_part_that_is_something_else_is_left_alone, setup, teardown)
 {
-    (void)state;
     make("mine", "precious");
     assert_int_equal(link("mine", "a.part"), 0);
     assert_int_equal(symlink("mine", "b.part"), 0);
@@ -223,9 +215,8 @@ static void a_part_that_is_something_else_is_left_alone(void **state)
     assert_true(there("a.part") && there("b.part") && there("c.part") && there("d.part"));
 }
 
-static void a_directory_that_appears_under_the_name_is_said(void **state)
+TEST(a_directory_that_appears_under_the_name_is_said, setup, teardown)
 {
-    (void)state;
     open_ok("x.txt");
     assert_int_equal(mkdir("x.txt", 0700), 0);
     assert_int_equal(hpx_out_section(&out, true), 0);
@@ -235,9 +226,8 @@ static void a_directory_that_appears_under_the_name_is_said(void **state)
     assert_string_equal(hpx_out_file_name(&out), "x.txt.part");
 }
 
-static void a_link_that_appears_under_the_name_is_replaced_not_followed(void **state)
+TEST(a_link_that_appears_under_the_name_is_replaced_not_followed, setup, teardown)
 {
-    (void)state;
     make("mine", "precious");
     open_ok("x.txt");
     assert_int_equal(symlink("mine", "x.txt"), 0);
@@ -246,9 +236,8 @@ static void a_link_that_appears_under_the_name_is_replaced_not_followed(void **s
     assert_string_equal(content("x.txt"), "hello\n");
 }
 
-static void force_n_takes_the_names_of_the_original(void **state)
+TEST(force_n_takes_the_names_of_the_original, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *name, *expect;
         bool text;
@@ -278,9 +267,8 @@ static void force_n_takes_the_names_of_the_original(void **state)
     assert_string_equal(err.msg, "can't create profile file: z.txt");
 }
 
-static void devices_are_written_in_place(void **state)
+TEST(devices_are_written_in_place, setup, teardown)
 {
-    (void)state;
     open_ok("/dev/null");
     assert_int_equal(hpx_out_section(&out, true), 0);
     assert_int_equal(hpx_out_close(&out), 0);
@@ -296,9 +284,8 @@ static void devices_are_written_in_place(void **state)
     assert_true(S_ISCHR(st.st_mode));
 }
 
-static void a_fifo_with_a_reader_is_written_at_once(void **state)
+TEST(a_fifo_with_a_reader_is_written_at_once, setup, teardown)
 {
-    (void)state;
     assert_int_equal(mkfifo("fifo", 0600), 0);
     int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     open_ok("fifo");
@@ -324,9 +311,8 @@ static void *read_fifo(void *arg)
     return (void *)used;
 }
 
-static void a_fifo_without_a_reader_is_opened_by_the_first_write(void **state)
+TEST(a_fifo_without_a_reader_is_opened_by_the_first_write, setup, teardown)
 {
-    (void)state;
     static char text[200000];
     assert_int_equal(mkfifo("fifo", 0600), 0);
     open_ok("fifo"); /* does not wait */
@@ -342,9 +328,8 @@ static void a_fifo_without_a_reader_is_opened_by_the_first_write(void **state)
     assert_int_equal((size_t)n, 120000);
 }
 
-static void a_fifo_that_was_replaced_meanwhile_is_not_written(void **state)
+TEST(a_fifo_that_was_replaced_meanwhile_is_not_written, setup, teardown)
 {
-    (void)state;
     assert_int_equal(mkfifo("fifo", 0600), 0);
     open_ok("fifo");
     assert_int_equal(rename("fifo", "moved"), 0); /* keeps the inode: a new file cannot have its number */
@@ -354,9 +339,8 @@ static void a_fifo_that_was_replaced_meanwhile_is_not_written(void **state)
     assert_string_equal(content("fifo"), "precious");
 }
 
-static void a_reader_that_goes_ends_the_output_not_the_program(void **state)
+TEST(a_reader_that_goes_ends_the_output_not_the_program, setup, teardown)
 {
-    (void)state;
     assert_int_equal(mkfifo("fifo", 0600), 0);
     int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     open_ok("fifo");
@@ -388,9 +372,8 @@ static void *drain(void *arg)
     return (void *)used;
 }
 
-static void standard_output_is_duplicated_and_may_be_non_blocking(void **state)
+TEST(standard_output_is_duplicated_and_may_be_non_blocking, setup, teardown)
 {
-    (void)state;
     int pipes[2];
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     int saved = dup(1);
@@ -421,9 +404,8 @@ static void standard_output_is_duplicated_and_may_be_non_blocking(void **state)
     close(pipes[0]);
 }
 
-static void what_was_in_standard_error_is_not_cut_back(void **state)
+TEST(what_was_in_standard_error_is_not_cut_back, setup, teardown)
 {
-    (void)state;
     make("log", "the program's line\n");
     int saved = dup(2);
     int fd = open("log", O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -440,9 +422,8 @@ static void what_was_in_standard_error_is_not_cut_back(void **state)
 }
 
 /* SIGXFSZ is blocked on the writer's thread, so a limit of the file size is an error like a full disk. */
-static void a_dump_that_does_not_fit_is_cut_back_to_the_one_before(void **state)
+TEST(a_dump_that_does_not_fit_is_cut_back_to_the_one_before, setup, teardown)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         sigset_t all;
@@ -467,9 +448,8 @@ static void a_dump_that_does_not_fit_is_cut_back_to_the_one_before(void **state)
         strstr(content("said"), "file=x.txt: File too large: the output ends after its last complete section; raise the limit"));
 }
 
-static void a_forked_child_forgets_and_the_parent_keeps_its_lock(void **state)
+TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock, setup, teardown)
 {
-    (void)state;
     open_ok("x.txt");
     pid_t child = fork();
     if (child == 0) {
@@ -487,9 +467,8 @@ static void a_forked_child_forgets_and_the_parent_keeps_its_lock(void **state)
     assert_string_equal(content("x.txt"), "hello\n");
 }
 
-static void every_descriptor_closes_on_exec(void **state)
+TEST(every_descriptor_closes_on_exec, setup, teardown)
 {
-    (void)state;
     static const char *const names[] = {"x.txt", "/dev/null", "/dev/stderr"};
     for (size_t i = 0; i < 3; i++) {
         int next = open("/dev/null", O_RDONLY | O_CLOEXEC); /* the lowest free number, or the first from 3 for a duplicate */
@@ -521,9 +500,8 @@ int __wrap_fstat64(int fd, struct stat *st)
     return __real_fstat64(fd, st);
 }
 
-static void a_new_file_that_cannot_be_asked_about_is_removed(void **state)
+TEST(a_new_file_that_cannot_be_asked_about_is_removed, setup, teardown)
 {
-    (void)state;
     fstat_fails = true;
     refused("f");
     fstat_fails = false;
@@ -539,32 +517,4 @@ static void a_new_file_that_cannot_be_asked_about_is_removed(void **state)
     assert_string_equal(content("f"), "hello\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_a_part_until_its_first_section_is_complete),
-        TEST(close_publishes_a_run_without_a_dump),
-        TEST(links_directories_and_odd_places_are_refused),
-        TEST(names_near_the_limits_work_or_are_refused),
-        TEST(a_part_of_a_dead_run_goes_aside),
-        TEST(a_part_that_cannot_go_aside_stays),
-        TEST(a_part_of_a_living_run_is_left_to_it),
-        TEST(a_part_that_is_something_else_is_left_alone),
-        TEST(a_directory_that_appears_under_the_name_is_said),
-        TEST(a_link_that_appears_under_the_name_is_replaced_not_followed),
-        TEST(force_n_takes_the_names_of_the_original),
-        TEST(devices_are_written_in_place),
-        TEST(a_fifo_with_a_reader_is_written_at_once),
-        TEST(a_fifo_without_a_reader_is_opened_by_the_first_write),
-        TEST(a_fifo_that_was_replaced_meanwhile_is_not_written),
-        TEST(a_reader_that_goes_ends_the_output_not_the_program),
-        TEST(standard_output_is_duplicated_and_may_be_non_blocking),
-        TEST(what_was_in_standard_error_is_not_cut_back),
-        TEST(a_dump_that_does_not_fit_is_cut_back_to_the_one_before),
-        TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock),
-        TEST(every_descriptor_closes_on_exec),
-        TEST(a_new_file_that_cannot_be_asked_about_is_removed),
-    };
-    return cmocka_run_group_tests_name("out_file", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

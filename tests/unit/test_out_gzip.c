@@ -150,9 +150,8 @@ static unsigned members(const unsigned char *data, size_t len, size_t *sizes, un
     return n;
 }
 
-static void blocks_are_full_but_for_the_last_of_a_section(void **state)
+TEST(blocks_are_full_but_for_the_last_of_a_section)
 {
-    (void)state;
     static const size_t sections[] = {0, 1, 999, 1000, 1001, 2000, 12345, 200000};
     for (size_t s = 0; s < HPX_ARRAY_LEN(sections); s++) {
         size_t sizes[512], left = sections[s];
@@ -170,9 +169,8 @@ static void blocks_are_full_but_for_the_last_of_a_section(void **state)
     }
 }
 
-static void a_section_ends_its_block_and_is_in_the_output(void **state)
+TEST(a_section_ends_its_block_and_is_in_the_output)
 {
-    (void)state;
     size_t sizes[8];
     char comment[32];
     begin(1000, &gzip_ops);
@@ -193,9 +191,8 @@ static void a_section_ends_its_block_and_is_in_the_output(void **state)
     assert_int_equal(sizes[2], 10);
 }
 
-static void short_writes_and_eintr_lose_nothing(void **state)
+TEST(short_writes_and_eintr_lose_nothing)
 {
-    (void)state;
     size_t sizes[512];
     char comment[32];
     begin(1000, &gzip_ops);
@@ -210,9 +207,8 @@ static void short_writes_and_eintr_lose_nothing(void **state)
 
 /* Three sections of 90,000 bytes in pieces of 500 compressed bytes: a failure of each write leaves whole sections, and the counts add up.
  */
-static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
+TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
 {
-    (void)state;
     bool failed = true;
     for (unsigned k = 1; failed; k++) {
         size_t sizes[32], whole = 0, got = 0;
@@ -241,9 +237,8 @@ static void an_error_at_any_write_leaves_the_last_complete_section(void **state)
     }
 }
 
-static void what_cannot_be_cut_counts_as_lost(void **state)
+TEST(what_cannot_be_cut_counts_as_lost, setup, teardown)
 {
-    (void)state;
     begin(1000, &fifo_ops);
     put(0, 3000);
     assert_int_equal(hpx_out_section(&out, true), 0);
@@ -256,9 +251,8 @@ static void what_cannot_be_cut_counts_as_lost(void **state)
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
 }
 
-static void without_memory_no_file_is_opened(void **state)
+TEST(without_memory_no_file_is_opened, setup, teardown)
 {
-    (void)state;
     struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
     struct hpx_err err;
     int rc = -1;
@@ -279,9 +273,8 @@ static void without_memory_no_file_is_opened(void **state)
     assert_int_equal(hpx_out_close(&out), 0);
 }
 
-static void a_file_has_blocks_of_1_mib(void **state)
+TEST(a_file_has_blocks_of_1_mib, setup, teardown)
 {
-    (void)state;
     struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
     struct hpx_err err;
     size_t sizes[8];
@@ -301,9 +294,8 @@ static void a_file_has_blocks_of_1_mib(void **state)
     assert_int_equal(sizes[1], 5);
 }
 
-static void force_n_keeps_the_suffix(void **state)
+TEST(force_n_keeps_the_suffix, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *name, *expect;
         bool text;
@@ -324,7 +316,7 @@ static void force_n_keeps_the_suffix(void **state)
 }
 
 /* What stands between a point and the way back is not there, however many blocks and writes it was. */
-static void what_is_taken_back_is_not_in_the_output(void **state)
+TEST(what_is_taken_back_is_not_in_the_output)
 {
     static const size_t before[] = {0, 100, 70000, 131072, 200000}, between[] = {0, 1, 1000, 65536, 300000};
     size_t sizes[64];
@@ -354,7 +346,7 @@ static void what_is_taken_back_is_not_in_the_output(void **state)
     }
 }
 
-static void without_memory_there_is_no_point(void **state)
+TEST(without_memory_there_is_no_point)
 {
     size_t sizes[4];
     char comment[32];
@@ -375,19 +367,4 @@ static void without_memory_there_is_no_point(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_full_but_for_the_last_of_a_section),
-        cmocka_unit_test(a_section_ends_its_block_and_is_in_the_output),
-        cmocka_unit_test(short_writes_and_eintr_lose_nothing),
-        cmocka_unit_test(what_is_taken_back_is_not_in_the_output),
-        cmocka_unit_test(without_memory_there_is_no_point),
-        cmocka_unit_test_setup_teardown(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_cut_counts_as_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory_no_file_is_opened, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_file_has_blocks_of_1_mib, setup, teardown),
-        cmocka_unit_test_setup_teardown(force_n_keeps_the_suffix, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

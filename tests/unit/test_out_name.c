@@ -14,9 +14,8 @@ static const char *named(const char *name, uint32_t number)
     return text;
 }
 
-static void letters_are_expanded_and_others_stay(void **state)
+TEST(letters_are_expanded_and_others_stay, setup, teardown)
 {
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     char expect[256], host[65];
@@ -28,9 +27,8 @@ static void letters_are_expanded_and_others_stay(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void profiles_are_numbered(void **state)
+TEST(profiles_are_numbered, setup, teardown)
 {
-    (void)state;
     assert_string_equal(named("a-%n.txt", 0), "a-0.txt");
     assert_string_equal(named("%n%n%%n", UINT32_MAX), "42949672954294967295%n");
     assert_true(hpx_name_is_numbered("a%n"));
@@ -40,9 +38,8 @@ static void profiles_are_numbered(void **state)
     assert_false(hpx_name_is_numbered(""));
 }
 
-static void a_variable_stands_for_its_value(void **state)
+TEST(a_variable_stands_for_its_value, setup, teardown)
 {
-    (void)state;
     setenv("HPX_TEST", "shop-1.2_A", 1);
     assert_string_equal(named("x-%{HPX_TEST}.txt", 1), "x-shop-1.2_A.txt");
     setenv("HPX_TEST", "", 1);
@@ -54,9 +51,8 @@ static void a_variable_stands_for_its_value(void **state)
                                          "nothing in its place\n");
 }
 
-static void a_variable_names_no_other_folder(void **state)
+TEST(a_variable_names_no_other_folder, setup, teardown)
 {
-    (void)state;
     setenv("HPX_TEST", "../../etc/passwd", 1);
     assert_string_equal(named("d/%{HPX_TEST}", 1), "d/_._.._etc_passwd");
     setenv("HPX_TEST", "..", 1);
@@ -67,9 +63,8 @@ static void a_variable_names_no_other_folder(void **state)
     assert_string_equal(named("%{HPX_TEST}", 1), "K\xc3\xa4se");
 }
 
-static void a_long_value_is_cut_between_characters(void **state)
+TEST(a_long_value_is_cut_between_characters, setup, teardown)
 {
-    (void)state;
     char value[1000];
     memset(value, 'v', sizeof value - 1);
     value[sizeof value - 1] = '\0';
@@ -80,9 +75,8 @@ static void a_long_value_is_cut_between_characters(void **state)
     assert_int_equal(strlen(named("%{HPX_TEST}", 1)), HPX_NAME_VARIABLE - 1);
 }
 
-static void braces_without_a_name_stay(void **state)
+TEST(braces_without_a_name_stay, setup, teardown)
 {
-    (void)state;
     char longest[400];
     assert_string_equal(named("%{}%{A=B}%{HOME", 1), "%{}%{A=B}%{HOME");
     assert_string_equal(named("%{", 1), "%{");
@@ -91,9 +85,8 @@ static void braces_without_a_name_stay(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void a_name_that_does_not_fit_is_refused(void **state)
+TEST(a_name_that_does_not_fit_is_refused, setup, teardown)
 {
-    (void)state;
     char buf[32];
     assert_int_equal(hpx_name_expand(buf, 4, "abc", 0), 0);
     assert_int_equal(hpx_name_expand(buf, 3, "abc", 0), -HPX_E_RANGE);
@@ -105,14 +98,4 @@ static void a_name_that_does_not_fit_is_refused(void **state)
     assert_int_equal(hpx_name_number(buf, 0, "", 1), -HPX_E_RANGE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(letters_are_expanded_and_others_stay),   TEST(profiles_are_numbered),
-        TEST(a_variable_stands_for_its_value),        TEST(a_variable_names_no_other_folder),
-        TEST(a_long_value_is_cut_between_characters), TEST(braces_without_a_name_stay),
-        TEST(a_name_that_does_not_fit_is_refused),
-    };
-    return cmocka_run_group_tests_name("out_name", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -4,9 +4,8 @@
 
 /* ---- connecting ---- */
 
-static void the_peer_is_taken_apart(void **state)
+TEST(the_peer_is_taken_apart, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *peer, *asked;
     } all[] = {{"localhost:9000", "localhost|9000|0"}, {"[::1]:1", "::1|1|1"}, {"[fe80::1%eth0]:65535", "fe80::1%eth0|65535|1"}};
@@ -29,9 +28,8 @@ static void the_peer_is_taken_apart(void **state)
     }
 }
 
-static void nobody_there_is_an_error_at_start(void **state)
+TEST(nobody_there_is_an_error_at_start, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     struct hpx_err err;
     for (int i = 0; i < 4; i++) {
@@ -49,9 +47,8 @@ static void nobody_there_is_an_error_at_start(void **state)
     }
 }
 
-static void all_addresses_of_the_name_are_tried(void **state)
+TEST(all_addresses_of_the_name_are_tried, setup, teardown)
 {
-    (void)state;
     fake.addresses = 3;
     fake.refuse = 2;
     open_live();
@@ -61,9 +58,8 @@ static void all_addresses_of_the_name_are_tried(void **state)
     end();
 }
 
-static void silent_addresses_end_within_ten_seconds(void **state)
+TEST(silent_addresses_end_within_ten_seconds, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     struct hpx_err err;
     fake.addresses = 4;
@@ -73,9 +69,8 @@ static void silent_addresses_end_within_ten_seconds(void **state)
     assert_int_equal(fake.now - start, 10000 * FAKE_MS);
 }
 
-static void net_wait_starts_without_a_peer(void **state)
+TEST(net_wait_starts_without_a_peer, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     cfg.wait = true;
     fake.refuse = 3;
@@ -97,9 +92,8 @@ static void net_wait_starts_without_a_peer(void **state)
     assert_int_equal(said_times("1 records (5 bytes) dropped while disconnected"), 1);
 }
 
-static void attempts_back_off_from_50_ms_to_5_s(void **state)
+TEST(attempts_back_off_from_50_ms_to_5_s, setup, teardown)
 {
-    (void)state;
     static const unsigned gaps[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000};
     struct hpx_out_socket_config cfg = config();
     cfg.wait = true;
@@ -139,9 +133,8 @@ static void attempts_back_off_from_50_ms_to_5_s(void **state)
     assert_int_equal(said_times("connection lost"), 1);
 }
 
-static void half_a_header_does_not_end_the_back_off(void **state)
+TEST(half_a_header_does_not_end_the_back_off, setup, teardown)
 {
-    (void)state;
     open_live();
     steps(1);
     assert_got(HEADER);
@@ -165,9 +158,8 @@ static void half_a_header_does_not_end_the_back_off(void **state)
 
 /* ---- records ---- */
 
-static void records_arrive_whole_and_in_order(void **state)
+TEST(records_arrive_whole_and_in_order, setup, teardown)
 {
-    (void)state;
     open_live();
     assert_int_equal(restarts, 1);
     assert_true(record("one\n"));
@@ -181,9 +173,8 @@ static void records_arrive_whole_and_in_order(void **state)
     assert_string_equal(said(), "");
 }
 
-static void the_first_record_wakes_the_net_thread(void **state)
+TEST(the_first_record_wakes_the_net_thread, setup, teardown)
 {
-    (void)state;
     open_live();
     steps(2);
     unsigned stuck = fake.stuck;
@@ -200,9 +191,8 @@ static void the_first_record_wakes_the_net_thread(void **state)
     assert_got(HEADER "one\ntwo\n");
 }
 
-static void short_sends_and_interruptions_change_nothing(void **state)
+TEST(short_sends_and_interruptions_change_nothing, setup, teardown)
 {
-    (void)state;
     open_live();
     fake.piece = 1;
     fake.eintr_every = 3;
@@ -224,9 +214,8 @@ static void short_sends_and_interruptions_change_nothing(void **state)
     assert_ptr_equal(at, fake.got + fake.len);
 }
 
-static void a_record_without_room_is_dropped_whole_and_told(void **state)
+TEST(a_record_without_room_is_dropped_whole_and_told, setup, teardown)
 {
-    (void)state;
     char big[701];
     memset(big, 'b', 700);
     big[700] = '\0';
@@ -251,9 +240,8 @@ static void a_record_without_room_is_dropped_whole_and_told(void **state)
     assert_got(all);
 }
 
-static void a_record_larger_than_the_queue_is_dropped(void **state)
+TEST(a_record_larger_than_the_queue_is_dropped, setup, teardown)
 {
-    (void)state;
     static char huge[200000];
     memset(huge, 'h', sizeof(huge) - 1);
     open_live();
@@ -263,9 +251,8 @@ static void a_record_larger_than_the_queue_is_dropped(void **state)
     assert_non_null(strstr(fake.got, "1 records (199999 bytes) for a slow peer"));
 }
 
-static void the_last_note_always_fits(void **state)
+TEST(the_last_note_always_fits, setup, teardown)
 {
-    (void)state;
     char text[770];
     open_live();
     fake.window = 0;
@@ -284,9 +271,8 @@ static size_t own_note(void *ctx, char *to, size_t room, const struct hpx_out_so
     return (size_t)snprintf(to, room, "<%u>", (unsigned)c->dropped_records);
 }
 
-static void the_owner_words_the_note(void **state)
+TEST(the_owner_words_the_note, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     cfg.owner.note = own_note;
     cfg.queue = 300;
@@ -299,9 +285,8 @@ static void the_owner_words_the_note(void **state)
     assert_got(HEADER "<1>ab");
 }
 
-static void a_lost_connection_loses_its_queue_and_the_next_begins_anew(void **state)
+TEST(a_lost_connection_loses_its_queue_and_the_next_begins_anew, setup, teardown)
 {
-    (void)state;
     open_live();
     assert_true(record("one\n"));
     fake.reset_at = 9;
@@ -327,9 +312,8 @@ static void a_lost_connection_loses_its_queue_and_the_next_begins_anew(void **st
     assert_int_equal(said_times("connection lost: Connection reset by peer; output is dropped until"), 1);
 }
 
-static void each_stream_is_told_of_all_losses(void **state)
+TEST(each_stream_is_told_of_all_losses, setup, teardown)
 {
-    (void)state;
     open_live();
     steps(1);
     fake.gone = true;
@@ -350,9 +334,8 @@ static void each_stream_is_told_of_all_losses(void **state)
     end();
 }
 
-static void a_reset_at_any_byte_leaves_whole_streams(void **state)
+TEST(a_reset_at_any_byte_leaves_whole_streams, setup, teardown)
 {
-    (void)state;
     for (size_t at = 0; at < 60; at++) {
         begin_again(state);
         open_live();
@@ -371,9 +354,8 @@ static void a_reset_at_any_byte_leaves_whole_streams(void **state)
     }
 }
 
-static void errors_of_send_and_recv_lose_the_connection_alone(void **state)
+TEST(errors_of_send_and_recv_lose_the_connection_alone, setup, teardown)
 {
-    (void)state;
     open_live();
     fake.recv_errno = ETIMEDOUT;
     fake.window = 0;
@@ -393,9 +375,8 @@ static void errors_of_send_and_recv_lose_the_connection_alone(void **state)
 
 /* ---- the end ---- */
 
-static void a_stalled_peer_is_left_at_the_deadline(void **state)
+TEST(a_stalled_peer_is_left_at_the_deadline, setup, teardown)
 {
-    (void)state;
     open_live();
     fake.window = 10;
     record("one, which is longer\n");
@@ -407,9 +388,8 @@ static void a_stalled_peer_is_left_at_the_deadline(void **state)
     assert_int_equal(fake.stuck, 0);
 }
 
-static void the_owner_may_set_an_earlier_deadline(void **state)
+TEST(the_owner_may_set_an_earlier_deadline, setup, teardown)
 {
-    (void)state;
     open_live();
     fake.window = 0;
     uint64_t start = fake.now;
@@ -419,9 +399,8 @@ static void the_owner_may_set_an_earlier_deadline(void **state)
     assert_int_equal(fake.now - start, 300 * FAKE_MS);
 }
 
-static void the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away(void **state)
+TEST(the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away, setup, teardown)
 {
-    (void)state;
     static uint8_t junk[3 << 20];
     open_live();
     fake.in = junk;
@@ -442,9 +421,8 @@ static void the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away(void *
     assert_true(fake.now == start);
 }
 
-static void an_end_without_a_connection_is_at_once(void **state)
+TEST(an_end_without_a_connection_is_at_once, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     cfg.wait = true;
     fake.refuse = 100;
@@ -462,9 +440,8 @@ static void an_end_without_a_connection_is_at_once(void **state)
     end();
 }
 
-static void a_stream_that_was_not_begun_is_closed(void **state)
+TEST(a_stream_that_was_not_begun_is_closed, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     open_with(&cfg);
     assert_int_equal(hpx_out_close(&out), 0);
@@ -473,9 +450,8 @@ static void a_stream_that_was_not_begun_is_closed(void **state)
     assert_int_equal(restarts, 0);
 }
 
-static void room_is_waited_for_at_most_so_long(void **state)
+TEST(room_is_waited_for_at_most_so_long, setup, teardown)
 {
-    (void)state;
     char text[701];
     memset(text, 'x', 700);
     text[700] = '\0';
@@ -491,9 +467,8 @@ static void room_is_waited_for_at_most_so_long(void **state)
     end();
 }
 
-static void a_connection_is_waited_for_at_most_so_long(void **state)
+TEST(a_connection_is_waited_for_at_most_so_long, setup, teardown)
 {
-    (void)state;
     open_live();
     assert_true(hpx_out_socket_await(sock, 0));
     fake.gone = true;
@@ -506,45 +481,12 @@ static void a_connection_is_waited_for_at_most_so_long(void **state)
     end();
 }
 
-static void a_second_runner_returns(void **state)
+TEST(a_second_runner_returns, setup, teardown)
 {
-    (void)state;
     open_live();
     end();
     hpx_out_socket_run(sock);
     assert_false(hpx_out_socket_step(sock));
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(the_peer_is_taken_apart),
-        TEST(nobody_there_is_an_error_at_start),
-        TEST(all_addresses_of_the_name_are_tried),
-        TEST(silent_addresses_end_within_ten_seconds),
-        TEST(net_wait_starts_without_a_peer),
-        TEST(attempts_back_off_from_50_ms_to_5_s),
-        TEST(half_a_header_does_not_end_the_back_off),
-        TEST(records_arrive_whole_and_in_order),
-        TEST(the_first_record_wakes_the_net_thread),
-        TEST(short_sends_and_interruptions_change_nothing),
-        TEST(a_record_without_room_is_dropped_whole_and_told),
-        TEST(a_record_larger_than_the_queue_is_dropped),
-        TEST(the_last_note_always_fits),
-        TEST(the_owner_words_the_note),
-        TEST(a_lost_connection_loses_its_queue_and_the_next_begins_anew),
-        TEST(each_stream_is_told_of_all_losses),
-        TEST(a_reset_at_any_byte_leaves_whole_streams),
-        TEST(errors_of_send_and_recv_lose_the_connection_alone),
-        TEST(a_stalled_peer_is_left_at_the_deadline),
-        TEST(the_owner_may_set_an_earlier_deadline),
-        TEST(the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away),
-        TEST(an_end_without_a_connection_is_at_once),
-        TEST(a_stream_that_was_not_begun_is_closed),
-        TEST(room_is_waited_for_at_most_so_long),
-        TEST(a_connection_is_waited_for_at_most_so_long),
-        TEST(a_second_runner_returns),
-    };
-    return cmocka_run_group_tests_name("out_socket", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -13,9 +13,8 @@ static void peer_sends(const void *bytes, size_t n)
 #define FORCE_GC      "\1\0\0\0\7\0\0\0\0"
 #define CPU(serial)   "\7\0\0\0" serial "\0\0\0\6\0\0\x3f\0\0\0"
 
-static void commands_come_in_order_and_one_dump_of_a_kind_waits(void **state)
+TEST(commands_come_in_order_and_one_dump_of_a_kind_waits, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS(FORCE_GC CPU("\1") "\6\0\0\0\2\0\0\0\0" CPU("\3") "\x08\0\0\0\4\0\0\0\2\0\5"
                                                                  "\x08\0\0\0\5\0\0\0\2\0\5");
@@ -35,9 +34,8 @@ static void commands_come_in_order_and_one_dump_of_a_kind_waits(void **state)
     end();
 }
 
-static void controls_wait_in_the_peer_when_all_places_are_taken(void **state)
+TEST(controls_wait_in_the_peer_when_all_places_are_taken, setup, teardown)
 {
-    (void)state;
     static uint8_t many[100][11];
     open_live();
     for (uint8_t i = 0; i < 100; i++) {
@@ -62,9 +60,8 @@ static void controls_wait_in_the_peer_when_all_places_are_taken(void **state)
     assert_string_equal(said(), "");
 }
 
-static void a_flood_is_read_at_a_bounded_rate(void **state)
+TEST(a_flood_is_read_at_a_bounded_rate, setup, teardown)
 {
-    (void)state;
     static uint8_t flood[3 << 20]; /* commands of tag 0 */
     open_live();
     steps(1);
@@ -81,9 +78,8 @@ static void a_flood_is_read_at_a_bounded_rate(void **state)
     end();
 }
 
-static void faulty_commands_are_said_and_the_next_is_carried_out(void **state)
+TEST(faulty_commands_are_said_and_the_next_is_carried_out, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS("\x55\0\0\0\7\0\0\0\2zz"
                "\x08\0\0\0\x08\0\0\0\2\0\x09"
@@ -96,9 +92,8 @@ static void faulty_commands_are_said_and_the_next_is_carried_out(void **state)
     end();
 }
 
-static void a_command_of_impossible_length_ends_the_commands_and_not_the_output(void **state)
+TEST(a_command_of_impossible_length_ends_the_commands_and_not_the_output, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS(FORCE_GC "\1\0\0\0\x08\0\1\0\1" FORCE_GC);
     steps(3);
@@ -116,9 +111,8 @@ static void a_command_of_impossible_length_ends_the_commands_and_not_the_output(
 }
 
 /* It may have been the rest of a command whose beginning another connection had. */
-static void the_next_connection_has_commands_again(void **state)
+TEST(the_next_connection_has_commands_again, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS("\1\0\0\0\x08\0\1\0\1");
     steps(2);
@@ -132,9 +126,8 @@ static void the_next_connection_has_commands_again(void **state)
     end();
 }
 
-static void half_a_command_does_not_survive_its_connection(void **state)
+TEST(half_a_command_does_not_survive_its_connection, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS("\1\0\0");
     steps(2);
@@ -149,9 +142,8 @@ static void half_a_command_does_not_survive_its_connection(void **state)
     assert_int_equal(said_times("ignored"), 0);
 }
 
-static void eof_ends_the_commands_and_not_the_output(void **state)
+TEST(eof_ends_the_commands_and_not_the_output, setup, teardown)
 {
-    (void)state;
     open_live();
     PEER_SENDS("\xff" FORCE_GC);
     steps(3);
@@ -165,9 +157,8 @@ static void eof_ends_the_commands_and_not_the_output(void **state)
     assert_got(HEADER "one\n");
 }
 
-static void a_peer_that_only_listens_is_no_lost_peer(void **state)
+TEST(a_peer_that_only_listens_is_no_lost_peer, setup, teardown)
 {
-    (void)state;
     open_live();
     steps(1);
     fake.in_end = true;
@@ -183,9 +174,8 @@ static void a_peer_that_only_listens_is_no_lost_peer(void **state)
                "connections\none\n");
 }
 
-static void a_peer_that_only_listens_gets_the_header_first(void **state)
+TEST(a_peer_that_only_listens_gets_the_header_first, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_config cfg = config();
     open_with(&cfg);
     for (unsigned stream = 1; stream < 3; stream++) {
@@ -204,9 +194,8 @@ static void a_peer_that_only_listens_gets_the_header_first(void **state)
     end();
 }
 
-static void a_peer_that_closed_is_noticed_without_a_record(void **state)
+TEST(a_peer_that_closed_is_noticed_without_a_record, setup, teardown)
 {
-    (void)state;
     for (int after_eof = 0; after_eof < 2; after_eof++) {
         begin_again(state);
         open_live();
@@ -226,21 +215,4 @@ static void a_peer_that_closed_is_noticed_without_a_record(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(commands_come_in_order_and_one_dump_of_a_kind_waits),
-        TEST(controls_wait_in_the_peer_when_all_places_are_taken),
-        TEST(a_flood_is_read_at_a_bounded_rate),
-        TEST(faulty_commands_are_said_and_the_next_is_carried_out),
-        TEST(a_command_of_impossible_length_ends_the_commands_and_not_the_output),
-        TEST(the_next_connection_has_commands_again),
-        TEST(half_a_command_does_not_survive_its_connection),
-        TEST(eof_ends_the_commands_and_not_the_output),
-        TEST(a_peer_that_only_listens_is_no_lost_peer),
-        TEST(a_peer_that_only_listens_gets_the_header_first),
-        TEST(a_peer_that_closed_is_noticed_without_a_record),
-    };
-    return cmocka_run_group_tests_name("out_socket_commands", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

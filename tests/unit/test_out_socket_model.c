@@ -248,9 +248,8 @@ static void round_of(uint64_t number)
     hpx_out_socket_destroy(sock);
 }
 
-static void definitions_come_before_their_users_whatever_the_peer_does(void **state)
+TEST(definitions_come_before_their_users_whatever_the_peer_does)
 {
-    (void)state;
     said_begin();
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         round_of(i);
@@ -261,8 +260,4 @@ static void definitions_come_before_their_users_whatever_the_peer_does(void **st
     assert_true(restarts > ROUNDS && users > 1000 && tables > 1000 && refused > 1000 && left_out > 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(definitions_come_before_their_users_whatever_the_peer_does)};
-    return cmocka_run_group_tests_name("out_socket_model", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

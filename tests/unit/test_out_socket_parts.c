@@ -40,9 +40,8 @@ static const char *expect_table(const char *at, unsigned rows)
     return at + 4;
 }
 
-static void a_small_record_has_no_parts(void **state)
+TEST(a_small_record_has_no_parts, setup, teardown)
 {
-    (void)state;
     open_parts();
     assert_true(table(3, 0));
     struct hpx_out_socket_counts c;
@@ -52,9 +51,8 @@ static void a_small_record_has_no_parts(void **state)
     assert_string_equal(expect_table(fake.got + strlen(HEADER), 3), "");
 }
 
-static void a_record_larger_than_the_queue_goes_out_in_parts(void **state)
+TEST(a_record_larger_than_the_queue_goes_out_in_parts, setup, teardown)
 {
-    (void)state;
     open_parts();
     assert_true(table(5000, 1));
     assert_true(record("after\n"));
@@ -72,9 +70,8 @@ static void room(size_t n)
     steps(1);
 }
 
-static void room_is_waited_for_before_each_part(void **state)
+TEST(room_is_waited_for_before_each_part, setup, teardown)
 {
-    (void)state;
     open_parts();
     out.room = room;
     rooms = 0;
@@ -84,9 +81,8 @@ static void room_is_waited_for_before_each_part(void **state)
     expect_table(fake.got + strlen(HEADER), 500);
 }
 
-static void a_peer_that_stalls_gets_the_first_rows_and_the_end(void **state)
+TEST(a_peer_that_stalls_gets_the_first_rows_and_the_end, setup, teardown)
 {
-    (void)state;
     for (unsigned rows = 60; rows < 120; rows++) {
         begin_again(state);
         open_parts();
@@ -111,9 +107,8 @@ static void a_peer_that_stalls_gets_the_first_rows_and_the_end(void **state)
     }
 }
 
-static void parts_behind_one_that_was_refused_are_refused_though_there_is_room(void **state)
+TEST(parts_behind_one_that_was_refused_are_refused_though_there_is_room, setup, teardown)
 {
-    (void)state;
     open_parts();
     steps(1);
     fake.window = 0;
@@ -131,9 +126,8 @@ static void parts_behind_one_that_was_refused_are_refused_though_there_is_room(v
     assert_non_null(strstr(fake.got, "\nEND\nhprofx: lost"));
 }
 
-static void without_its_first_part_nothing_of_a_record_is_sent(void **state)
+TEST(without_its_first_part_nothing_of_a_record_is_sent, setup, teardown)
 {
-    (void)state;
     char big[741];
     memset(big, 'b', 740);
     big[740] = '\0';
@@ -158,9 +152,8 @@ static void without_its_first_part_nothing_of_a_record_is_sent(void **state)
     assert_non_null(strstr(behind, "\nafter\n"));
 }
 
-static void a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole(void **state)
+TEST(a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole, setup, teardown)
 {
-    (void)state;
     open_parts();
     hpx_out_str(&out, "BEGIN\n");
     for (unsigned i = 0; i < 100; i++) {
@@ -182,9 +175,8 @@ static void a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole(void
     assert_string_equal(expect_table(at, 20), "");
 }
 
-static void a_new_stream_forgets_a_record_that_did_not_end(void **state)
+TEST(a_new_stream_forgets_a_record_that_did_not_end, setup, teardown)
 {
-    (void)state;
     open_parts();
     hpx_out_str(&out, "BEGIN\n");
     for (unsigned i = 0; i < 20; i++) {
@@ -203,9 +195,8 @@ static void a_new_stream_forgets_a_record_that_did_not_end(void **state)
     assert_non_null(strstr(fake.got, "\nafter\n"));
 }
 
-static void what_was_left_out_is_counted_where_it_belongs(void **state)
+TEST(what_was_left_out_is_counted_where_it_belongs, setup, teardown)
 {
-    (void)state;
     struct hpx_out_socket_counts c;
     open_parts();
     assert_int_equal(out.most, 1024 - 2 * HPX_OUT_SOCKET_NOTE);
@@ -223,19 +214,4 @@ static void what_was_left_out_is_counted_where_it_belongs(void **state)
     end();
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_small_record_has_no_parts),
-        TEST(a_record_larger_than_the_queue_goes_out_in_parts),
-        TEST(room_is_waited_for_before_each_part),
-        TEST(a_peer_that_stalls_gets_the_first_rows_and_the_end),
-        TEST(parts_behind_one_that_was_refused_are_refused_though_there_is_room),
-        TEST(without_its_first_part_nothing_of_a_record_is_sent),
-        TEST(a_link_that_is_lost_loses_the_rest_and_the_next_stream_is_whole),
-        TEST(a_new_stream_forgets_a_record_that_did_not_end),
-        TEST(what_was_left_out_is_counted_where_it_belongs),
-    };
-    return cmocka_run_group_tests_name("out_socket_parts", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

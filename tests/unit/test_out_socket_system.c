@@ -107,9 +107,8 @@ static void write_and_end(void)
     assert_memory_equal(got, "HEADER\nrecord\n", got_len);
 }
 
-static void addresses_of_both_kinds_and_names(void **state)
+TEST(addresses_of_both_kinds_and_names)
 {
-    (void)state;
     struct hpx_err err;
     for (int i = 0; i < 3; i++) {
         if (!listen_on(i == 1 ? AF_INET6 : AF_INET)) {
@@ -127,9 +126,8 @@ static void addresses_of_both_kinds_and_names(void **state)
     }
 }
 
-static void nobody_there_and_brackets_around_no_address(void **state)
+TEST(nobody_there_and_brackets_around_no_address)
 {
-    (void)state;
     struct hpx_err err;
     assert_true(listen_on(AF_INET));
     close(listener);
@@ -154,9 +152,8 @@ static int descriptors_above_2(void)
     return n;
 }
 
-static void descriptors_are_closed_on_exec_and_by_forget(void **state)
+TEST(descriptors_are_closed_on_exec_and_by_forget)
 {
-    (void)state;
     struct hpx_err err;
     assert_true(listen_on(AF_INET));
     int before = descriptors_above_2();
@@ -186,9 +183,8 @@ static void descriptors_are_closed_on_exec_and_by_forget(void **state)
     close(listener);
 }
 
-static void a_peer_that_is_gone_sends_no_signal(void **state)
+TEST(a_peer_that_is_gone_sends_no_signal)
 {
-    (void)state;
     struct hpx_err err;
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC), pair[2];
     signal(SIGPIPE, SIG_DFL);
@@ -217,9 +213,8 @@ static void a_peer_that_is_gone_sends_no_signal(void **state)
     close(quiet);
 }
 
-static void a_connection_to_itself_is_refused(void **state)
+TEST(a_connection_to_itself_is_refused)
 {
-    (void)state;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(at);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -240,7 +235,7 @@ int __wrap_pthread_condattr_init(pthread_condattr_t *attr)
 }
 
 /* Waiting on a clock that is not the one of the deadlines has no end that anyone knows. */
-static void without_the_attribute_of_its_clock_nothing_is_opened(void **state)
+TEST(without_the_attribute_of_its_clock_nothing_is_opened)
 {
     struct hpx_err err;
     (void)state;
@@ -250,15 +245,4 @@ static void without_the_attribute_of_its_clock_nothing_is_opened(void **state)
     no_attr = false;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_of_both_kinds_and_names),
-        cmocka_unit_test(nobody_there_and_brackets_around_no_address),
-        cmocka_unit_test(descriptors_are_closed_on_exec_and_by_forget),
-        cmocka_unit_test(a_peer_that_is_gone_sends_no_signal),
-        cmocka_unit_test(a_connection_to_itself_is_refused),
-        cmocka_unit_test(without_the_attribute_of_its_clock_nothing_is_opened),
-    };
-    return cmocka_run_group_tests_name("out_socket_system", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -19,9 +19,8 @@ static bool begin(struct hpx_pace *p, const struct hpx_command *c, uint64_t now)
     return may;
 }
 
-static void cheap_commands_share_a_turn_and_a_costly_one_ends_it(void **state)
+TEST(cheap_commands_share_a_turn_and_a_costly_one_ends_it)
 {
-    (void)state;
     static const struct hpx_command *const costly[] = {&gc, &table, &traces, &clear};
     for (size_t i = 0; i < HPX_ARRAY_LEN(costly); i++) {
         struct hpx_pace p = {0};
@@ -36,9 +35,8 @@ static void cheap_commands_share_a_turn_and_a_costly_one_ends_it(void **state)
     }
 }
 
-static void a_turn_of_cheap_ones_has_a_bound(void **state)
+TEST(a_turn_of_cheap_ones_has_a_bound)
 {
-    (void)state;
     struct hpx_pace p = {0};
     assert_true(begin(&p, &depth, 5 * MS));
     assert_true(begin(&p, &depth, 5 * MS + HPX_PACE_TURN_NS - 1));
@@ -48,9 +46,8 @@ static void a_turn_of_cheap_ones_has_a_bound(void **state)
     assert_true(begin(&p, &depth, 9 * MS));
 }
 
-static void the_pause_behind_a_turn_is_as_long_as_it_was(void **state)
+TEST(the_pause_behind_a_turn_is_as_long_as_it_was)
 {
-    (void)state;
     struct hpx_pace p = {0};
     assert_true(begin(&p, &table, 1000 * MS));
     hpx_pace_end(&p, 1300 * MS);
@@ -59,9 +56,8 @@ static void the_pause_behind_a_turn_is_as_long_as_it_was(void **state)
     assert_true(begin(&p, &clear, 1600 * MS));
 }
 
-static void collections_are_a_second_apart_and_a_tenth_of_the_time(void **state)
+TEST(collections_are_a_second_apart_and_a_tenth_of_the_time)
 {
-    (void)state;
     struct hpx_pace p = {0};
     assert_true(begin(&p, &gc, 0));
     hpx_pace_end(&p, 20 * MS);
@@ -75,9 +71,8 @@ static void collections_are_a_second_apart_and_a_tenth_of_the_time(void **state)
 }
 
 /* Always the next one as soon as it may begin, of any kind and price: what all of them get of the time. */
-static void a_flood_gets_half_of_the_time(void **state)
+TEST(a_flood_gets_half_of_the_time)
 {
-    (void)state;
     static const struct hpx_command *const all[] = {&gc, &table, &traces, &clear, &depth};
     uint64_t dice = 1, now = 0, spent = 0, collecting = 0;
     struct hpx_pace p = {0};
@@ -101,9 +96,8 @@ static void a_flood_gets_half_of_the_time(void **state)
     assert_true(collecting > 0 && 10 * collecting <= now + 10000 * MS);
 }
 
-static void a_dump_waits_for_a_peer_that_reads(void **state)
+TEST(a_dump_waits_for_a_peer_that_reads)
 {
-    (void)state;
     struct hpx_patience p = {.taken = 1000};
     uint64_t taken = 1000;
     for (unsigned n = 0; n < 1000; n++) { /* 66 KiB a second, in pieces of 6.6 */
@@ -112,9 +106,8 @@ static void a_dump_waits_for_a_peer_that_reads(void **state)
     }
 }
 
-static void a_dump_waits_no_more_for_a_peer_that_stalls_or_drips(void **state)
+TEST(a_dump_waits_no_more_for_a_peer_that_stalls_or_drips)
 {
-    (void)state;
     static const uint64_t rates[] = {0, 102, 6000}; /* bytes in 100 ms */
     for (size_t i = 0; i < HPX_ARRAY_LEN(rates); i++) {
         struct hpx_patience p = {.taken = 77};
@@ -127,16 +120,4 @@ static void a_dump_waits_no_more_for_a_peer_that_stalls_or_drips(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cheap_commands_share_a_turn_and_a_costly_one_ends_it),
-        cmocka_unit_test(a_turn_of_cheap_ones_has_a_bound),
-        cmocka_unit_test(the_pause_behind_a_turn_is_as_long_as_it_was),
-        cmocka_unit_test(collections_are_a_second_apart_and_a_tenth_of_the_time),
-        cmocka_unit_test(a_flood_gets_half_of_the_time),
-        cmocka_unit_test(a_dump_waits_for_a_peer_that_reads),
-        cmocka_unit_test(a_dump_waits_no_more_for_a_peer_that_stalls_or_drips),
-    };
-    return cmocka_run_group_tests_name("pace", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

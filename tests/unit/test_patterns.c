@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_patterns.c: which class names the lists of include= and exclude= fit. */
+#include "cmocka_all.h"
 #include "patterns.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool match(const char *list, const char *name)
 {
     return hpx_patterns_match(list, name, strlen(name));
 }
 
-static void patterns_without_a_star_name_a_class_or_a_package(void **state)
+TEST(patterns_without_a_star_name_a_class_or_a_package)
 {
-    (void)state;
     assert_true(match("com.acme", "com/acme/App"));
     assert_true(match("com.acme", "com/acme/deep/er/App"));
     assert_true(match("com.acme.App", "com/acme/App"));
@@ -27,9 +23,8 @@ static void patterns_without_a_star_name_a_class_or_a_package(void **state)
     assert_false(match("App", "com/acme/App"));
 }
 
-static void patterns_star_stands_for_any_characters(void **state)
+TEST(patterns_star_stands_for_any_characters)
 {
-    (void)state;
     assert_true(match("com.acme.*", "com/acme/App"));
     assert_true(match("*", "App"));
     assert_true(match("*.App", "com/acme/App"));
@@ -43,16 +38,14 @@ static void patterns_star_stands_for_any_characters(void **state)
     assert_false(match("*.impl", "com/a/implement"));
 }
 
-static void patterns_one_of_a_list_is_enough(void **state)
+TEST(patterns_one_of_a_list_is_enough)
 {
-    (void)state;
     assert_true(match("org.x:com.acme:de.y", "com/acme/App"));
     assert_false(match("org.x:de.y", "com/acme/App"));
 }
 
-static void patterns_exclude_wins(void **state)
+TEST(patterns_exclude_wins)
 {
-    (void)state;
     static const char name[] = "com/acme/gen/App";
     assert_true(hpx_patterns_want(NULL, NULL, name, sizeof(name) - 1));
     assert_true(hpx_patterns_want("com.acme", NULL, name, sizeof(name) - 1));
@@ -62,9 +55,8 @@ static void patterns_exclude_wins(void **state)
     assert_true(hpx_patterns_want(NULL, "org", name, sizeof(name) - 1));
 }
 
-static void patterns_that_cannot_be_used(void **state)
+TEST(patterns_that_cannot_be_used)
 {
-    (void)state;
     static const char *const good[] = {"a", "a:b", "*", "a.b.*:c"}, *const bad[] = {"", ":", "a:", ":a", "a::b", "a/b"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         assert_true(hpx_patterns_valid(good[i]));
@@ -74,11 +66,4 @@ static void patterns_that_cannot_be_used(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(patterns_without_a_star_name_a_class_or_a_package),
-                                       cmocka_unit_test(patterns_star_stands_for_any_characters),
-                                       cmocka_unit_test(patterns_one_of_a_list_is_enough), cmocka_unit_test(patterns_exclude_wins),
-                                       cmocka_unit_test(patterns_that_cannot_be_used)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

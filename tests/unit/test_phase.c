@@ -8,9 +8,8 @@
 
 static const uint64_t intervals[] = {100 * US, 200 * US, 500 * US, 1 * MS, 3 * MS};
 
-static void a_perf_event_never_begins_with_a_tiny_period(void **state)
+TEST(a_perf_event_never_begins_with_a_tiny_period)
 {
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(intervals); i++) {
         uint64_t interval = intervals[i], half = interval / 2, least = half < 100 * US ? half : 100 * US;
         for (uint64_t used = 0; used < 4 * MS; used += 7 * US) {
@@ -37,9 +36,8 @@ static uint64_t samples_of(uint64_t used_at_start, uint64_t life, uint64_t drawn
     return samples + hpx_phase_take(&p, life, interval);
 }
 
-static void threads_of_any_length_are_counted_right_on_the_whole(void **state)
+TEST(threads_of_any_length_are_counted_right_on_the_whole)
 {
-    (void)state;
     static const uint64_t lives[] = {40 * US, 70 * US, 150 * US, 400 * US, 1 * MS, 1700 * US, 10 * MS};
     for (size_t i = 0; i < HPX_ARRAY_LEN(intervals); i++) {
         for (size_t k = 0; k < HPX_ARRAY_LEN(lives); k++) {
@@ -52,9 +50,8 @@ static void threads_of_any_length_are_counted_right_on_the_whole(void **state)
     }
 }
 
-static void an_expiry_before_the_start_is_due_at_once_and_once(void **state)
+TEST(an_expiry_before_the_start_is_due_at_once_and_once)
 {
-    (void)state;
     struct hpx_phase p = hpx_phase_begin(300 * US, 20 * US);
     assert_int_equal(hpx_phase_left(&p, 300 * US, MS), 0);
     assert_int_equal(hpx_phase_take(&p, 300 * US, MS), 1);
@@ -65,22 +62,12 @@ static void an_expiry_before_the_start_is_due_at_once_and_once(void **state)
     assert_int_equal(hpx_phase_take(&p, 5 * MS, MS), 3);
 }
 
-static void a_thread_that_was_there_before_is_counted_from_now(void **state)
+TEST(a_thread_that_was_there_before_is_counted_from_now)
 {
-    (void)state;
     struct hpx_phase p = hpx_phase_begin(7 * MS, 400 * US);
     assert_int_equal(hpx_phase_left(&p, 7 * MS, MS), 400 * US);
     assert_int_equal(hpx_phase_take(&p, 7 * MS, MS), 0);
     assert_int_equal(hpx_phase_take(&p, 9 * MS, MS), 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_perf_event_never_begins_with_a_tiny_period),
-        cmocka_unit_test(threads_of_any_length_are_counted_right_on_the_whole),
-        cmocka_unit_test(an_expiry_before_the_start_is_due_at_once_and_once),
-        cmocka_unit_test(a_thread_that_was_there_before_is_counted_from_now),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -71,26 +71,23 @@ static bool astray(int n, const uint64_t *methods)
 }
 #define ASTRAY(...) astray(sizeof((uint64_t[])__VA_ARGS__) / 8, (const uint64_t[])__VA_ARGS__)
 
-static void without_classes_no_frame_is_a_probes(void **state)
+TEST(without_classes_no_frame_is_a_probes)
 {
-    (void)state;
     assert_int_equal(hpx_probe_frames_most(), 0);
     assert_int_equal(FRAMES({100, 0, 7}), 0);
     assert_false(ASTRAY({1, 2, 100}));
 }
 
-static void a_class_that_cannot_be_listed_adds_nothing(void **state)
+TEST(a_class_that_cannot_be_listed_adds_nothing)
 {
-    (void)state;
     assert_false(hpx_probe_frames_add(&jvmti, klass(FAILS)));
     assert_false(hpx_probe_frames_add(&jvmti, klass(TOO_MANY)));
     assert_int_equal(hpx_probe_frames_most(), 0);
     assert_int_equal(blocks, 0);
 }
 
-static void probes_are_on_top_alone_or_below_what_they_call(void **state)
+TEST(probes_are_on_top_alone_or_below_what_they_call)
 {
-    (void)state;
     assert_true(hpx_probe_frames_add(&jvmti, klass(NATIVES)));
     assert_int_equal(hpx_probe_frames_most(), HPX_PROBE_FRAMES);
     assert_int_equal(FRAMES({107, 7, 8}), 1);
@@ -109,21 +106,12 @@ static void probes_are_on_top_alone_or_below_what_they_call(void **state)
     assert_int_equal(blocks, 0);
 }
 
-static void a_stack_with_a_probe_in_its_middle_is_not_true(void **state)
+TEST(a_stack_with_a_probe_in_its_middle_is_not_true)
 {
-    (void)state;
     assert_false(ASTRAY({100, 112, 7, 8}));
     assert_true(ASTRAY({100, 112, 100, 8}));
     assert_true(ASTRAY({7, 8, 9, 111}));
     assert_false(astray(-3, NULL));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {/* one after the other: classes are never forgotten */
-                                       cmocka_unit_test(without_classes_no_frame_is_a_probes),
-                                       cmocka_unit_test(a_class_that_cannot_be_listed_adds_nothing),
-                                       cmocka_unit_test(probes_are_on_top_alone_or_below_what_they_call),
-                                       cmocka_unit_test(a_stack_with_a_probe_in_its_middle_is_not_true)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

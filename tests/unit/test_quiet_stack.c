@@ -240,9 +240,8 @@ static const char *report(const void *of)
 
 /* ---- tests ---- */
 
-static void two_modes_have_it_once(void **state)
+TEST(two_modes_have_it_once, begin, end)
 {
-    (void)state;
     ready();
     assert_true(vm.installs == 1 && vm.generated == 1 && vm.events == 0);
     assert_true(hpx_quiet_stack_hash(&self, &raw));
@@ -255,15 +254,14 @@ static void two_modes_have_it_once(void **state)
     assert_string_equal(report(&other_mode), "");
 }
 
-static void code_that_another_mode_had_announced_is_not_asked_for(void **state)
+TEST(code_that_another_mode_had_announced_is_not_asked_for, begin, end)
 {
-    (void)state;
     vm.announced = true;
     ready();
     assert_int_equal(vm.generated, 0);
 }
 
-static void a_reason_turns_it_off(void **state)
+TEST(a_reason_turns_it_off, begin, end)
 {
     struct {
         const char **where, *line;
@@ -287,7 +285,7 @@ static void a_reason_turns_it_off(void **state)
 }
 
 /* The first anchor that is looked at is the caller's: another thread's may change meanwhile. */
-static void the_first_anchor_is_compared_on_its_own_thread(void **state)
+TEST(the_first_anchor_is_compared_on_its_own_thread, begin, end)
 {
     struct hpx_quiet_thread other = self;
     (void)state;
@@ -300,7 +298,7 @@ static void the_first_anchor_is_compared_on_its_own_thread(void **state)
     assert_true(hpx_quiet_stack_hash(&other, &raw));
 }
 
-static void only_a_thread_outside_java_is_walked(void **state)
+TEST(only_a_thread_outside_java_is_walked, begin, end)
 {
     struct hpx_quiet_thread other = self, unknown = self;
     (void)state;
@@ -316,7 +314,7 @@ static void only_a_thread_outside_java_is_walked(void **state)
     }
 }
 
-static void places_are_those_of_jvmti(void **state)
+TEST(places_are_those_of_jvmti, begin, end)
 {
     const int32_t from[] = {-3, -1, 0, 12}, to[] = {-1, 0, 0, 12};
     struct hpx_ev_frame frames[8];
@@ -333,7 +331,7 @@ static void places_are_those_of_jvmti(void **state)
     assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
 }
 
-static void no_stack_with_frames_of_a_carrier_is_named(void **state)
+TEST(no_stack_with_frames_of_a_carrier_is_named, begin, end)
 {
     struct hpx_ev_frame frames[8];
     (void)state;
@@ -354,17 +352,15 @@ static void no_stack_with_frames_of_a_carrier_is_named(void **state)
     assert_true(hpx_quiet_stack_hash(&self, &raw));
 }
 
-static void structures_that_are_left_later_are_in_the_report(void **state)
+TEST(structures_that_are_left_later_are_in_the_report, begin, end)
 {
-    (void)state;
     ready();
     vm.off = "left later";
     assert_string_equal(report(&mode), "hprofx: stacks of events not walked: left later\n");
 }
 
-static void some_are_compared_and_few_differences_end_it(void **state)
+TEST(some_are_compared_and_few_differences_end_it, begin, end)
 {
-    (void)state;
     ready();
     for (int i = 0; i < 64; i++) {
         assert_true(hpx_quiet_stack_compares(7));
@@ -378,9 +374,8 @@ static void some_are_compared_and_few_differences_end_it(void **state)
                                        "hprofx: stacks of events compared: 65, 5 different\n");
 }
 
-static void the_environment_has_all_compared(void **state)
+TEST(the_environment_has_all_compared, begin, end)
 {
-    (void)state;
     assert_int_equal(setenv("HPROFX_VERIFY", "1", 1), 0);
     ready();
     for (int i = 0; i < 100; i++) {
@@ -389,9 +384,8 @@ static void the_environment_has_all_compared(void **state)
     assert_true(hpx_quiet_stack_compares(7));
 }
 
-static void reads_that_fault_end_it(void **state)
+TEST(reads_that_fault_end_it, begin, end)
 {
-    (void)state;
     ready();
     vm.fault = true;
     for (int i = 0; i < 8; i++) {
@@ -403,20 +397,4 @@ static void reads_that_fault_end_it(void **state)
                         "hprofx: stacks of events not walked: too many reads faulted\nhprofx: stacks of events faulted: 8\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_modes_have_it_once, begin, end),
-        cmocka_unit_test_setup_teardown(code_that_another_mode_had_announced_is_not_asked_for, begin, end),
-        cmocka_unit_test_setup_teardown(a_reason_turns_it_off, begin, end),
-        cmocka_unit_test_setup_teardown(the_first_anchor_is_compared_on_its_own_thread, begin, end),
-        cmocka_unit_test_setup_teardown(only_a_thread_outside_java_is_walked, begin, end),
-        cmocka_unit_test_setup_teardown(places_are_those_of_jvmti, begin, end),
-        cmocka_unit_test_setup_teardown(no_stack_with_frames_of_a_carrier_is_named, begin, end),
-        cmocka_unit_test_setup_teardown(structures_that_are_left_later_are_in_the_report, begin, end),
-        cmocka_unit_test_setup_teardown(some_are_compared_and_few_differences_end_it, begin, end),
-        cmocka_unit_test_setup_teardown(the_environment_has_all_compared, begin, end),
-        cmocka_unit_test_setup_teardown(reads_that_fault_end_it, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -196,27 +196,23 @@ static void places_of_one_meaning_are_one_stack(enum jdk jdk)
     assert_false(same(&a, &caller));
 }
 
-static void of_jdk_8(void **state)
+TEST(of_jdk_8)
 {
-    (void)state;
     places_of_one_meaning_are_one_stack(JDK_8);
 }
 
-static void of_jdk_17(void **state)
+TEST(of_jdk_17)
 {
-    (void)state;
     places_of_one_meaning_are_one_stack(JDK_17);
 }
 
-static void of_jdk_25(void **state)
+TEST(of_jdk_25)
 {
-    (void)state;
     places_of_one_meaning_are_one_stack(JDK_25);
 }
 
-static void code_that_reuses_a_place_is_another_stack(void **state)
+TEST(code_that_reuses_a_place_is_another_stack)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack top = two_methods(20, 100), plain = two_methods(500, 100);
     methods[0]->compile_id++;
@@ -230,9 +226,8 @@ static void code_that_reuses_a_place_is_another_stack(void **state)
 }
 
 /* As if the VM had copied methods[1] to a place where other code was. */
-static void code_that_moves_is_the_same_stack(void **state)
+TEST(code_that_moves_is_the_same_stack)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack before = two_methods(20, 100), after;
     struct blob *moved = add_method(&heaps[0], 48, 8, CODE, SIZE, &interpreted);
@@ -245,9 +240,8 @@ static void code_that_moves_is_the_same_stack(void **state)
     assert_true(same(&before, &after));
 }
 
-static void frames_without_a_place_end_the_walk(void **state)
+TEST(frames_without_a_place_end_the_walk)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack s;
     (void)two_methods(20, 100);
@@ -264,9 +258,8 @@ static void frames_without_a_place_end_the_walk(void **state)
     assert_true(walk(at(methods[0], 20), 8, 0, &s));
 }
 
-static void a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer(void **state)
+TEST(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack entered, pushed, built = two_methods(20, 100);
     assert_true(walk(at(methods[0], 2), 11, 0, &entered));
@@ -286,9 +279,8 @@ static bool mixed(uint32_t bci, int bytecode, struct hpx_raw_stack *to)
     return walk(at(methods[0], 20), 8, 0, to);
 }
 
-static void interpreted_frames_are_told_by_id_and_bytecode(void **state)
+TEST(interpreted_frames_are_told_by_id_and_bytecode)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack a, b, c, d;
     assert_true(mixed(5, -8, &a));
@@ -306,9 +298,8 @@ static void interpreted_frames_are_told_by_id_and_bytecode(void **state)
     assert_false(walk(at(methods[0], 20), 8, 0, &d));
 }
 
-static void interpreted_frames_of_jdk_8_have_no_mirror(void **state)
+TEST(interpreted_frames_of_jdk_8_have_no_mirror)
 {
-    (void)state;
     begin(JDK_8);
     struct hpx_raw_stack a, b;
     assert_true(mixed(5, -7, &a));
@@ -317,9 +308,8 @@ static void interpreted_frames_of_jdk_8_have_no_mirror(void **state)
 }
 
 /* Where the VM makes frames, it fills them later. */
-static void a_method_is_followed_only_in_a_frame(void **state)
+TEST(a_method_is_followed_only_in_a_frame)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack s;
     assert_true(mixed(5, -8, &s));
@@ -334,9 +324,8 @@ static void a_method_is_followed_only_in_a_frame(void **state)
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
 }
 
-static void the_anchor_is_where_a_thread_outside_java_is(void **state)
+TEST(the_anchor_is_where_a_thread_outside_java_is)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack in_stub, by_anchor, native, none;
     put_entry();
@@ -362,9 +351,8 @@ static void the_anchor_is_where_a_thread_outside_java_is(void **state)
 }
 
 /* Java calls C, which calls Java: the wrapper has the anchor that the thread had. */
-static void the_walk_goes_on_behind_calls_from_c(void **state)
+TEST(the_walk_goes_on_behind_calls_from_c)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack two, three;
     put_entry();
@@ -383,9 +371,8 @@ static void the_walk_goes_on_behind_calls_from_c(void **state)
     assert_false(walk(at(methods[0], 20), 8, 0, &three));
 }
 
-static void a_deep_stack_ends_at_the_depth(void **state)
+TEST(a_deep_stack_ends_at_the_depth)
 {
-    (void)state;
     begin(JDK_17);
     struct hpx_raw_stack s;
     for (uint32_t word = 0; word + 4 <= WORDS; word += 4) {
@@ -399,9 +386,8 @@ static void a_deep_stack_ends_at_the_depth(void **state)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-static void tables_without_a_name_are_refused(void **state)
+TEST(tables_without_a_name_are_refused)
 {
-    (void)state;
     describe(JDK_17);
     describe_frames(JDK_17);
     vm_tables_field_of("nmethod", "_stub_offset")->name = "gone";
@@ -409,9 +395,8 @@ static void tables_without_a_name_are_refused(void **state)
     assert_non_null(hpx_raw_walk_init());
 }
 
-static void an_interpreter_outside_of_the_code_is_refused(void **state)
+TEST(an_interpreter_outside_of_the_code_is_refused)
 {
-    (void)state;
     begin(JDK_17);
     queue.limit = 1 << 20;
     assert_non_null(hpx_raw_walk_live());
@@ -422,24 +407,7 @@ static void an_interpreter_outside_of_the_code_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_jdk_8),
-        cmocka_unit_test(of_jdk_17),
-        cmocka_unit_test(of_jdk_25),
-        cmocka_unit_test(code_that_reuses_a_place_is_another_stack),
-        cmocka_unit_test(code_that_moves_is_the_same_stack),
-        cmocka_unit_test(frames_without_a_place_end_the_walk),
-        cmocka_unit_test(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer),
-        cmocka_unit_test(interpreted_frames_are_told_by_id_and_bytecode),
-        cmocka_unit_test(interpreted_frames_of_jdk_8_have_no_mirror),
-        cmocka_unit_test(a_method_is_followed_only_in_a_frame),
-        cmocka_unit_test(the_anchor_is_where_a_thread_outside_java_is),
-        cmocka_unit_test(the_walk_goes_on_behind_calls_from_c),
-        cmocka_unit_test(a_deep_stack_ends_at_the_depth),
-        cmocka_unit_test(tables_without_a_name_are_refused),
-        cmocka_unit_test(an_interpreter_outside_of_the_code_is_refused),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }
 
 #else

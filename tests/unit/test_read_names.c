@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void names_of_the_vm_are_shown_as_people_write_them(void **state)
+TEST(names_of_the_vm_are_shown_as_people_write_them)
 {
     static const struct {
         const char *name, *shown;
@@ -49,7 +49,7 @@ static void names_of_the_vm_are_shown_as_people_write_them(void **state)
     }
 }
 
-static void a_name_without_room_is_left_as_it_is_and_cut(void **state)
+TEST(a_name_without_room_is_left_as_it_is_and_cut)
 {
     char text[9];
     (void)state;
@@ -61,7 +61,7 @@ static void a_name_without_room_is_left_as_it_is_and_cut(void **state)
     assert_string_equal(text, "byte[][]");
 }
 
-static void long_names_lose_the_arguments_then_the_middle_of_the_package(void **state)
+TEST(long_names_lose_the_arguments_then_the_middle_of_the_package)
 {
     static const struct {
         const char *name, *shown; /* 30 columns */
@@ -85,12 +85,4 @@ static void long_names_lose_the_arguments_then_the_middle_of_the_package(void **
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_the_vm_are_shown_as_people_write_them),
-        cmocka_unit_test(a_name_without_room_is_left_as_it_is_and_cut),
-        cmocka_unit_test(long_names_lose_the_arguments_then_the_middle_of_the_package),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

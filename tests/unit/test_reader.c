@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void idmap_holds_what_was_added_and_nothing_else(void **state)
+TEST(idmap_holds_what_was_added_and_nothing_else)
 {
-    (void)state;
     struct hpx_idmap m;
     uint32_t *value;
     hpx_idmap_init(&m, true);
@@ -48,9 +47,8 @@ static struct hpx_utf8 judge(const char *p, size_t n, size_t piece)
     return u;
 }
 
-static void utf8_tells_real_modified_and_broken(void **state)
+TEST(utf8_tells_real_modified_and_broken)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool modified, controls, broken;
@@ -115,9 +113,8 @@ static ssize_t drip(void *ctx, void *to, size_t n)
     return (ssize_t)k;
 }
 
-static void source_gives_any_piece_up_to_its_limit(void **state)
+TEST(source_gives_any_piece_up_to_its_limit)
 {
-    (void)state;
     size_t n = 1000000;
     char *data = malloc(n);
     struct hpx_source s;
@@ -149,9 +146,8 @@ static struct hpx_scan scan(const char *text, bool cut)
     return hpx_scan_line(&t, (struct hpx_rd_text){text, strlen(text)});
 }
 
-static void scanner_takes_numbers_as_printf_writes_them(void **state)
+TEST(scanner_takes_numbers_as_printf_writes_them)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool ok;
@@ -179,9 +175,8 @@ static void scanner_takes_numbers_as_printf_writes_them(void **state)
     assert_false(hpx_scan_done(&s));
 }
 
-static void scanner_looks_at_no_byte_behind_a_date(void **state)
+TEST(scanner_looks_at_no_byte_behind_a_date)
 {
-    (void)state;
     static const char date[] = "Sat Nov 21 01:52:23 2026";
     struct hpx_txt t = {.cut = false};
     for (size_t n = 1; n < sizeof(date); n++) {
@@ -195,9 +190,8 @@ static void scanner_looks_at_no_byte_behind_a_date(void **state)
     }
 }
 
-static void scanner_takes_a_cut_record_up_to_its_end(void **state)
+TEST(scanner_takes_a_cut_record_up_to_its_end)
 {
-    (void)state;
     static const char whole[] = "THREAD END (id = 200001)";
     char text[sizeof(whole)];
     for (size_t n = 0; n < sizeof(whole); n++) {
@@ -216,9 +210,8 @@ static void scanner_takes_a_cut_record_up_to_its_end(void **state)
     assert_false(hpx_scan_done(&s));
 }
 
-static void scanner_splits_at_the_first_or_the_last(void **state)
+TEST(scanner_splits_at_the_first_or_the_last)
 {
-    (void)state;
     struct hpx_scan s = scan("a(b(c:1", false);
     struct hpx_rd_text found = hpx_scan_before_last(&s, "(");
     assert_true(found.n == 3 && memcmp(found.p, "a(b", 3) == 0);
@@ -286,9 +279,8 @@ static size_t binary_file(char *to)
     return n;
 }
 
-static void reader_finds_the_same_in_whatever_pieces_a_file_arrives(void **state)
+TEST(reader_finds_the_same_in_whatever_pieces_a_file_arrives)
 {
-    (void)state;
     static const size_t pieces[] = {1, 2, 3, 7, 64, 1 << 20};
     char binary[512];
     size_t n = binary_file(binary);
@@ -310,9 +302,8 @@ static void reader_finds_the_same_in_whatever_pieces_a_file_arrives(void **state
     }
 }
 
-static void only_the_reference_to_what_never_came_is_lost(void **state)
+TEST(only_the_reference_to_what_never_came_is_lost)
 {
-    (void)state;
     char binary[512];
     struct hpx_source s;
     struct hpx_check c;
@@ -336,9 +327,8 @@ static size_t put_array(char *to, size_t n, uint64_t id, uint64_t element)
     return n;
 }
 
-static void objects_that_came_are_awaited_no_more(void **state)
+TEST(objects_that_came_are_awaited_no_more)
 {
-    (void)state;
     enum { ARRAYS = 10000, BYTES = 33 };
     char *binary = malloc(512 + 9 + (size_t)ARRAYS * BYTES);
     struct hpx_source s;
@@ -360,9 +350,8 @@ static void objects_that_came_are_awaited_no_more(void **state)
     free(binary);
 }
 
-static void reader_says_when_a_file_cannot_be_read(void **state)
+TEST(reader_says_when_a_file_cannot_be_read)
 {
-    (void)state;
     for (size_t n = 0; n < sizeof(text_file) - 1; n += 13) {
         struct hpx_source s;
         struct hpx_check c;
@@ -377,20 +366,4 @@ static void reader_says_when_a_file_cannot_be_read(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idmap_holds_what_was_added_and_nothing_else),
-        cmocka_unit_test(utf8_tells_real_modified_and_broken),
-        cmocka_unit_test(source_gives_any_piece_up_to_its_limit),
-        cmocka_unit_test(scanner_takes_numbers_as_printf_writes_them),
-        cmocka_unit_test(scanner_looks_at_no_byte_behind_a_date),
-        cmocka_unit_test(scanner_takes_a_cut_record_up_to_its_end),
-        cmocka_unit_test(scanner_splits_at_the_first_or_the_last),
-        cmocka_unit_test(reader_finds_the_same_in_whatever_pieces_a_file_arrives),
-        cmocka_unit_test(only_the_reference_to_what_never_came_is_lost),
-        cmocka_unit_test(objects_that_came_are_awaited_no_more),
-        cmocka_unit_test(reader_says_when_a_file_cannot_be_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

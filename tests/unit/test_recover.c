@@ -34,7 +34,7 @@ int __wrap_fsync(int fd)
     return 0;
 }
 
-static void a_run_that_starts_leaves_the_new_file_alone(void **state)
+TEST(a_run_that_starts_leaves_the_new_file_alone, setup, teardown)
 {
     struct hpx_err said;
     (void)state;
@@ -49,7 +49,7 @@ static void a_run_that_starts_leaves_the_new_file_alone(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void what_takes_the_name_is_on_the_disk(void **state)
+TEST(what_takes_the_name_is_on_the_disk, setup, teardown)
 {
     struct hpx_err said;
     (void)state;
@@ -61,7 +61,7 @@ static void what_takes_the_name_is_on_the_disk(void **state)
     assert_int_equal(synced, 1);
 }
 
-static void a_file_of_a_run_that_has_started_does_not_get_the_name(void **state)
+TEST(a_file_of_a_run_that_has_started_does_not_get_the_name, setup, teardown)
 {
     struct hpx_err said;
     (void)state;
@@ -73,12 +73,4 @@ static void a_file_of_a_run_that_has_started_does_not_get_the_name(void **state)
     assert_string_equal(content("out.part"), "of a run");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_run_that_starts_leaves_the_new_file_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_takes_the_name_is_on_the_disk, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_file_of_a_run_that_has_started_does_not_get_the_name, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("recover", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

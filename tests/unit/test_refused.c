@@ -120,9 +120,8 @@ static void step_binary(void)
     }
 }
 
-static void each_binary_stream_is_sound(void **state)
+TEST(each_binary_stream_is_sound)
 {
-    (void)state;
     make_traces();
     for (unsigned round = 0; round < 60; round++) {
         struct bin_figures f;
@@ -197,9 +196,8 @@ static void check_text(unsigned round)
     }
 }
 
-static void each_text_stream_is_sound(void **state)
+TEST(each_text_stream_is_sound)
 {
-    (void)state;
     refusals = 0;
     make_traces();
     for (unsigned round = 0; round < 24; round++) {
@@ -247,9 +245,8 @@ static void leave_out(void *ctx, uint64_t bytes)
 }
 
 /* A table is one record: of one that the output cannot take, the largest rows are. */
-static void a_binary_table_has_the_rows_that_fit(void **state)
+TEST(a_binary_table_has_the_rows_that_fit)
 {
-    (void)state;
     make_traces();
     for (uint32_t fit = 0; fit <= TRACES; fit += 10) {
         struct bin_figures f;
@@ -280,12 +277,7 @@ static void a_binary_table_has_the_rows_that_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_binary_stream_is_sound),
-        cmocka_unit_test(each_text_stream_is_sound),
-        cmocka_unit_test(a_binary_table_has_the_rows_that_fit),
-    };
-    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    int rc = run_the_tests(NULL, NULL);
     free(sink.bytes);
     return rc;
 }

@@ -48,27 +48,24 @@ static bool empty(void)
     return hpx_ring_position(&ring) == hpx_ring_peek(&ring);
 }
 
-static void ring_init_refuses_other_sizes(void **state)
+TEST(ring_init_refuses_other_sizes)
 {
-    (void)state;
     assert_int_equal(hpx_ring_init(&ring, 0), -HPX_E_RANGE);
     assert_int_equal(hpx_ring_init(&ring, HPX_RING_MIN / 2), -HPX_E_RANGE);
     assert_int_equal(hpx_ring_init(&ring, HPX_RING_MIN + 16), -HPX_E_RANGE);
     assert_int_equal(hpx_ring_init(&ring, HPX_RING_MAX * 2), -HPX_E_RANGE);
 }
 
-static void ring_init_without_memory_says_so(void **state)
+TEST(ring_init_without_memory_says_so)
 {
-    (void)state;
     memory_refuse();
     int rc = hpx_ring_init(&ring, HPX_RING_MIN);
     memory_allow();
     assert_int_equal(rc, -HPX_E_NOMEM);
 }
 
-static void ring_bytes_begin_on_a_page(void **state)
+TEST(ring_bytes_begin_on_a_page)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     assert_int_equal((uintptr_t)ring.bytes % 4096, 0);
     hpx_ring_fini(&ring);
@@ -76,9 +73,8 @@ static void ring_bytes_begin_on_a_page(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_holds_exactly_its_size(void **state)
+TEST(ring_holds_exactly_its_size)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     for (uint32_t i = 0; i < HPX_RING_MIN / 16; i++) {
         assert_true(push(16, i));
@@ -93,9 +89,8 @@ static void ring_holds_exactly_its_size(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_lengths_are_rounded_up_to_units(void **state)
+TEST(ring_lengths_are_rounded_up_to_units)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     assert_true(push(17, 1));
     assert_true(push(48, 2));
@@ -105,9 +100,8 @@ static void ring_lengths_are_rounded_up_to_units(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_reserve_wraps_with_pad_record(void **state)
+TEST(ring_reserve_wraps_with_pad_record)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 48);
     assert_true(push(64, 5));
     struct hpx_ev_head pad = pop(), ev = pop();
@@ -118,9 +112,8 @@ static void ring_reserve_wraps_with_pad_record(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_pad_may_be_one_unit(void **state)
+TEST(ring_pad_may_be_one_unit)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
     assert_true(push(32, 5));
     assert_int_equal(pop().units, 1);
@@ -129,9 +122,8 @@ static void ring_pad_may_be_one_unit(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_record_that_ends_at_the_end_needs_no_pad(void **state)
+TEST(ring_record_that_ends_at_the_end_needs_no_pad)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 32);
     assert_true(push(32, 5));
     assert_true(push(32, 6));
@@ -141,9 +133,8 @@ static void ring_record_that_ends_at_the_end_needs_no_pad(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_up(void **state)
+TEST(ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_up)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 1024);
     while (push(16, 1)) {
     }
@@ -156,9 +147,8 @@ static void ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_
     hpx_ring_fini(&ring);
 }
 
-static void ring_pad_is_unseen_before_commit(void **state)
+TEST(ring_pad_is_unseen_before_commit)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
     struct hpx_ev_head *ev = hpx_ring_reserve(&ring, 64);
     assert_non_null(ev);
@@ -169,9 +159,8 @@ static void ring_pad_is_unseen_before_commit(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_quarter_fits_an_empty_ring_at_every_place(void **state)
+TEST(ring_quarter_fits_an_empty_ring_at_every_place)
 {
-    (void)state;
     for (uint64_t at = 0; at < HPX_RING_MIN; at += 16) {
         ring_at(HPX_RING_MIN, at);
         assert_true(push(HPX_RING_MIN / 4, 7));
@@ -185,9 +174,8 @@ static void ring_quarter_fits_an_empty_ring_at_every_place(void **state)
     }
 }
 
-static void ring_reservation_given_up_leaves_no_trace(void **state)
+TEST(ring_reservation_given_up_leaves_no_trace)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, HPX_RING_MIN - 16);
     void *padded = hpx_ring_reserve(&ring, 64), *again = hpx_ring_reserve(&ring, 64);
     assert_ptr_equal(padded, again);
@@ -201,9 +189,8 @@ static void ring_reservation_given_up_leaves_no_trace(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_is_full_when_pad_and_record_do_not_both_fit(void **state)
+TEST(ring_is_full_when_pad_and_record_do_not_both_fit)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     for (uint32_t i = 0; i < HPX_RING_MIN / 16 - 1; i++) {
         assert_true(push(16, i));
@@ -224,9 +211,8 @@ static void ring_is_full_when_pad_and_record_do_not_both_fit(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_commit_shrunk_frees_the_rest(void **state)
+TEST(ring_commit_shrunk_frees_the_rest)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     struct hpx_ev_head *ev = hpx_ring_reserve(&ring, 1024);
     assert_non_null(ev);
@@ -240,9 +226,8 @@ static void ring_commit_shrunk_frees_the_rest(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_positions_may_pass_two_to_the_64(void **state)
+TEST(ring_positions_may_pass_two_to_the_64)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, UINT64_MAX - 255);
     for (uint32_t i = 0; i < 3 * HPX_RING_MIN / 48; i++) {
         assert_true(push(48, i));
@@ -256,9 +241,8 @@ static void ring_positions_may_pass_two_to_the_64(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_longest_record_and_longest_pad_fit_their_units(void **state)
+TEST(ring_longest_record_and_longest_pad_fit_their_units)
 {
-    (void)state;
     ring_at(HPX_RING_MAX, HPX_RING_MAX - (HPX_EV_MAX_BYTES - 16));
     assert_true(push(HPX_EV_MAX_BYTES, 9));
     struct hpx_ev_head pad = pop(), ev = pop();
@@ -270,9 +254,8 @@ static void ring_longest_record_and_longest_pad_fit_their_units(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_refuses_a_record_that_units_cannot_say(void **state)
+TEST(ring_refuses_a_record_that_units_cannot_say)
 {
-    (void)state;
     ring_at(HPX_RING_MAX, 0);
     assert_null(hpx_ring_reserve(&ring, HPX_EV_MAX_BYTES + 1));
     assert_null(hpx_ring_reserve(&ring, HPX_RING_MAX / 4));
@@ -280,9 +263,8 @@ static void ring_refuses_a_record_that_units_cannot_say(void **state)
     hpx_ring_fini(&ring);
 }
 
-static void ring_next_visits_every_record_of_a_run(void **state)
+TEST(ring_next_visits_every_record_of_a_run)
 {
-    (void)state;
     ring_at(HPX_RING_MIN, 0);
     uint32_t sent = 0;
     while (push(16 + 16 * (sent % 5), sent)) {
@@ -298,27 +280,4 @@ static void ring_next_visits_every_record_of_a_run(void **state)
     hpx_ring_fini(&ring);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ring_init_refuses_other_sizes),
-        cmocka_unit_test(ring_init_without_memory_says_so),
-        cmocka_unit_test(ring_bytes_begin_on_a_page),
-        cmocka_unit_test(ring_holds_exactly_its_size),
-        cmocka_unit_test(ring_lengths_are_rounded_up_to_units),
-        cmocka_unit_test(ring_reserve_wraps_with_pad_record),
-        cmocka_unit_test(ring_pad_may_be_one_unit),
-        cmocka_unit_test(ring_record_that_ends_at_the_end_needs_no_pad),
-        cmocka_unit_test(ring_record_up_to_the_end_needs_no_pad_when_the_head_must_be_looked_up),
-        cmocka_unit_test(ring_pad_is_unseen_before_commit),
-        cmocka_unit_test(ring_quarter_fits_an_empty_ring_at_every_place),
-        cmocka_unit_test(ring_reservation_given_up_leaves_no_trace),
-        cmocka_unit_test(ring_is_full_when_pad_and_record_do_not_both_fit),
-        cmocka_unit_test(ring_commit_shrunk_frees_the_rest),
-        cmocka_unit_test(ring_positions_may_pass_two_to_the_64),
-        cmocka_unit_test(ring_longest_record_and_longest_pad_fit_their_units),
-        cmocka_unit_test(ring_refuses_a_record_that_units_cannot_say),
-        cmocka_unit_test(ring_next_visits_every_record_of_a_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

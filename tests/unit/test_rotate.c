@@ -116,9 +116,8 @@ static void put(const char *name, const char *text)
 
 #define BEGIN "cpu=samples,verbose=n,split=y,file="
 
-static void the_oldest_files_go(void **state)
+TEST(the_oldest_files_go, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-files=3"));
     dumps(1, 3);
     assert_string_equal(files(), "x.1 x.2 x.3 x.part ");
@@ -131,9 +130,8 @@ static void the_oldest_files_go(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void without_the_options_all_stay(void **state)
+TEST(without_the_options_all_stay, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x"));
     dumps(1, 3);
     wait_and_end();
@@ -146,9 +144,8 @@ static void without_the_options_all_stay(void **state)
     assert_false(says("y", "profiles removed"));
 }
 
-static void files_together_have_no_more_bytes(void **state)
+TEST(files_together_have_no_more_bytes, setup, teardown)
 {
-    (void)state;
     struct stat st;
     char options[128];
     assert_true(begin(BEGIN "x"));
@@ -164,9 +161,8 @@ static void files_together_have_no_more_bytes(void **state)
     assert_string_equal(files(), "x x.4 ");
 }
 
-static void the_newest_stays_however_large_it_is(void **state)
+TEST(the_newest_stays_however_large_it_is, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-bytes=1"));
     dumps(1, 2);
     assert_string_equal(files(), "x.2 x.part ");
@@ -174,9 +170,8 @@ static void the_newest_stays_however_large_it_is(void **state)
     assert_string_equal(files(), "x ");
 }
 
-static void what_others_made_or_changed_stays(void **state)
+TEST(what_others_made_or_changed_stays, setup, teardown)
 {
-    (void)state;
     put("x.0", "another run's");
     put("y.1", "another run's");
     assert_true(begin(BEGIN "x,keep-files=4"));
@@ -199,9 +194,8 @@ static void what_others_made_or_changed_stays(void **state)
     assert_true(says("x.9", "profiles removed: 1 "));
 }
 
-static void what_a_shipper_has_taken_makes_room(void **state)
+TEST(what_a_shipper_has_taken_makes_room, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-files=2"));
     dumps(1, 2);
     assert_int_equal(unlink("x.2"), 0);
@@ -211,9 +205,8 @@ static void what_a_shipper_has_taken_makes_room(void **state)
     assert_string_equal(files(), "x x.3 ");
 }
 
-static void profiles_are_numbered_by_their_names(void **state)
+TEST(profiles_are_numbered_by_their_names, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "a-%n.txt,keep-files=2"));
     assert_string_equal(files(), "a-0.txt.part ");
     dumps(1, 3);
@@ -229,9 +222,8 @@ static void profiles_are_numbered_by_their_names(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void force_n_keeps_the_name_that_a_numbered_profile_would_take(void **state)
+TEST(force_n_keeps_the_name_that_a_numbered_profile_would_take, setup, teardown)
 {
-    (void)state;
     char expect[128];
     put("a-2", "old");
     assert_true(begin(BEGIN "a-%n,force=n"));
@@ -242,9 +234,8 @@ static void force_n_keeps_the_name_that_a_numbered_profile_would_take(void **sta
     assert_string_equal(content("a-2"), "old");
 }
 
-static void without_a_profile_at_exit_none_is_removed_for_it(void **state)
+TEST(without_a_profile_at_exit_none_is_removed_for_it, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x-%n,doe=n,keep-files=2"));
     dumps(1, 3);
     wait_and_end();
@@ -252,9 +243,8 @@ static void without_a_profile_at_exit_none_is_removed_for_it(void **state)
     assert_string_equal(tables("x-4"), "");
 }
 
-static void a_full_disk_costs_the_oldest(void **state)
+TEST(a_full_disk_costs_the_oldest, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-files=100"));
     dumps(1, 3);
     disk = in_use() + 500; /* less than a profile */
@@ -277,9 +267,8 @@ static void a_full_disk_costs_the_oldest(void **state)
         0);
 }
 
-static void a_disk_without_room_for_a_new_file_costs_the_oldest(void **state)
+TEST(a_disk_without_room_for_a_new_file_costs_the_oldest, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-files=100"));
     dumps(1, 2);
     no_inode = 1;
@@ -295,9 +284,8 @@ static void a_disk_without_room_for_a_new_file_costs_the_oldest(void **state)
     assert_string_equal(tables("x"), "FIRST 4 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-static void without_the_options_a_full_disk_removes_nothing(void **state)
+TEST(without_the_options_a_full_disk_removes_nothing, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x"));
     dumps(1, 2);
     disk = in_use() + 500; /* less than a profile */
@@ -308,9 +296,8 @@ static void without_the_options_a_full_disk_removes_nothing(void **state)
     assert_string_equal(tables("x.2"), "FIRST 2 SECOND 0 ");
 }
 
-static void files_that_cannot_be_removed_stay_and_are_said_once(void **state)
+TEST(files_that_cannot_be_removed_stay_and_are_said_once, setup, teardown)
 {
-    (void)state;
     assert_true(begin(BEGIN "x,keep-files=1"));
     dump(1);
     no_unlink = true;
@@ -322,9 +309,8 @@ static void files_that_cannot_be_removed_stay_and_are_said_once(void **state)
     assert_string_equal(content("said"), "hprofx: file=x.1: cannot be removed (error 30); it stays, and others that cannot be removed\n");
 }
 
-static void no_memory_for_the_list_removes_nothing(void **state)
+TEST(no_memory_for_the_list_removes_nothing, setup, teardown)
 {
-    (void)state;
     for (uint64_t k = 1, calls = 1; k <= calls; k++) {
         assert_true(begin(BEGIN "x,keep-files=1"));
         dump(1);
@@ -344,24 +330,4 @@ static void no_memory_for_the_list_removes_nothing(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_oldest_files_go),
-        TEST(without_the_options_all_stay),
-        TEST(files_together_have_no_more_bytes),
-        TEST(the_newest_stays_however_large_it_is),
-        TEST(what_others_made_or_changed_stays),
-        TEST(what_a_shipper_has_taken_makes_room),
-        TEST(profiles_are_numbered_by_their_names),
-        TEST(force_n_keeps_the_name_that_a_numbered_profile_would_take),
-        TEST(without_a_profile_at_exit_none_is_removed_for_it),
-        TEST(a_full_disk_costs_the_oldest),
-        TEST(a_disk_without_room_for_a_new_file_costs_the_oldest),
-        TEST(without_the_options_a_full_disk_removes_nothing),
-        TEST(files_that_cannot_be_removed_stay_and_are_said_once),
-        TEST(no_memory_for_the_list_removes_nothing),
-    };
-    return cmocka_run_group_tests_name("rotate", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -9,7 +9,7 @@ static bool above(const struct hpx_row *x, const struct hpx_row *y)
     return x->count != y->count ? x->count > y->count : x->trace->serial < y->trace->serial;
 }
 
-static void rows_are_ranked_by_count_then_serial(void **state)
+TEST(rows_are_ranked_by_count_then_serial)
 {
     enum { MOST = 3000 };
     static struct hpx_trace_rec *traces[MOST];
@@ -40,8 +40,4 @@ static void rows_are_ranked_by_count_then_serial(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_ranked_by_count_then_serial)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

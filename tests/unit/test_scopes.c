@@ -12,9 +12,8 @@ static struct hpx_scopes of_bytes(const uint8_t *bytes, uint32_t size, uint8_t l
 }
 
 /* Known answers, by an encoder of its own: bytes from 192 on are digits of base 64 that another one follows. Since JDK 20 no byte is 0. */
-static void numbers_of_both_encodings_are_read(void **state)
+TEST(numbers_of_both_encodings_are_read)
 {
-    (void)state;
     static const struct {
         uint8_t least, bytes[7];
         int32_t number;
@@ -53,9 +52,8 @@ static bool read_at(const uint8_t *bytes, uint32_t size, uint8_t least, uint32_t
     return is;
 }
 
-static void what_is_no_scope_is_refused(void **state)
+TEST(what_is_no_scope_is_refused)
 {
-    (void)state;
     static const uint8_t whole[] = {9, 1, 3, 8}, cut[] = {9, 1, 3}, cut_in_number[] = {9, 1, 3, 200}, zero[] = {9, 2, 0, 8};
     static const uint8_t loop[] = {9, 2, 3, 8}, method[] = {9, 1, 4, 8}, none[] = {9, 1, 1, 8},
                          large[] = {9, 1, 3, 255, 255, 255, 255, 255};
@@ -137,9 +135,8 @@ static struct hpx_scopes found(enum jdk jdk, int32_t of)
     return s;
 }
 
-static void they_are_in_the_method_until_jdk_22(void **state)
+TEST(they_are_in_the_method_until_jdk_22)
 {
-    (void)state;
     struct hpx_scopes s = found(JDK_17, 17);
     assert_ptr_equal(s.bytes, &made.inside[2]);
     assert_int_equal(s.size, 12);
@@ -160,23 +157,20 @@ static void they_are_in_the_method_until_jdk_22(void **state)
     assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
 }
 
-static void jdk_8_counts_its_releases_by_hotspot(void **state)
+TEST(jdk_8_counts_its_releases_by_hotspot)
 {
-    (void)state;
     struct hpx_scopes s = found(JDK_8, 25);
     assert_ptr_equal(s.bytes, &made.inside[2]);
     assert_int_equal(s.least, 0);
 }
 
-static void numbers_are_without_0_since_jdk_20(void **state)
+TEST(numbers_are_without_0_since_jdk_20)
 {
-    (void)state;
     assert_int_equal(found(JDK_17, 21).least, 1);
 }
 
-static void they_are_outside_of_the_method_on_jdk_25(void **state)
+TEST(they_are_outside_of_the_method_on_jdk_25)
 {
-    (void)state;
     struct hpx_scopes s = found(JDK_25, 25);
     assert_ptr_equal(s.bytes, immutable + 20);
     assert_int_equal(s.size, sizeof immutable - 20);
@@ -191,18 +185,16 @@ static void they_are_outside_of_the_method_on_jdk_25(void **state)
     assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
 }
 
-static void a_release_with_other_names_is_refused(void **state)
+TEST(a_release_with_other_names_is_refused)
 {
-    (void)state;
     describe_scopes(JDK_25);
     vm_tables_field_of("CodeBlob", "_mutable_data")->name = "gone";
     assert_null(hpx_code_cache_init());
     assert_non_null(hpx_scopes_init());
 }
 
-static void a_release_that_is_no_number_is_refused(void **state)
+TEST(a_release_that_is_no_number_is_refused)
 {
-    (void)state;
     describe_scopes(JDK_17);
     release = 0;
     assert_null(hpx_code_cache_init());
@@ -212,11 +204,5 @@ static void a_release_that_is_no_number_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_both_encodings_are_read),    cmocka_unit_test(what_is_no_scope_is_refused),
-        cmocka_unit_test(they_are_in_the_method_until_jdk_22),   cmocka_unit_test(jdk_8_counts_its_releases_by_hotspot),
-        cmocka_unit_test(numbers_are_without_0_since_jdk_20),    cmocka_unit_test(they_are_outside_of_the_method_on_jdk_25),
-        cmocka_unit_test(a_release_with_other_names_is_refused), cmocka_unit_test(a_release_that_is_no_number_is_refused),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

@@ -139,9 +139,8 @@ static void push_as_the_vm(uint64_t weight)
     }
 }
 
-static void a_dump_has_one_part_a_mode(void **state)
+TEST(a_dump_has_one_part_a_mode, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=y"));
     assert_string_equal(hpx_session_modes(), "test=first,test=second");
     first.n = 3;
@@ -152,9 +151,8 @@ static void a_dump_has_one_part_a_mode(void **state)
     assert_string_equal(content("said"), "Dumping the first ... the second ... done.\nhprofx: at the end: 3\nhprofx: at the end: 4\n");
 }
 
-static void a_phase_takes_several_passes_and_rows_are_taken_behind_one_more(void **state)
+TEST(a_phase_takes_several_passes_and_rows_are_taken_behind_one_more, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     second.prepared_after = 3;
     first.n = 1;
@@ -175,9 +173,8 @@ static void a_phase_takes_several_passes_and_rows_are_taken_behind_one_more(void
     assert_int_equal(left, 1);
 }
 
-static void events_of_the_vms_own_threads_come_by_a_ring_made_beforehand(void **state)
+TEST(events_of_the_vms_own_threads_come_by_a_ring_made_beforehand, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     begin_ring();
     pass();
@@ -199,9 +196,8 @@ static void events_of_the_vms_own_threads_come_by_a_ring_made_beforehand(void **
     assert_non_null(strstr(content("x.txt"), text));
 }
 
-static void a_phase_that_never_ends_is_given_up(void **state)
+TEST(a_phase_that_never_ends_is_given_up, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     second.never_prepared = true;
     first.n = 1;
@@ -218,9 +214,8 @@ static void a_phase_that_never_ends_is_given_up(void **state)
     assert_string_equal(tables("x.txt"), "FIRST 1 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-static void a_request_during_a_request_has_a_dump_of_its_own(void **state)
+TEST(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     second.prepared_after = 2;
     done = 0;
@@ -237,9 +232,8 @@ static void a_request_during_a_request_has_a_dump_of_its_own(void **state)
     assert_int_equal(done, 3);
 }
 
-static void the_end_during_a_request_serves_it_first(void **state)
+TEST(the_end_during_a_request_serves_it_first, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     second.never_prepared = true;
     done = 0;
@@ -252,9 +246,8 @@ static void the_end_during_a_request_serves_it_first(void **state)
     assert_int_equal(done, 1);
 }
 
-static void without_doe_the_end_has_no_dump(void **state)
+TEST(without_doe_the_end_has_no_dump, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,doe=n,verbose=n"));
     first.n = 7;
     wait_and_end();
@@ -262,9 +255,8 @@ static void without_doe_the_end_has_no_dump(void **state)
     assert_string_equal(content("said"), "");
 }
 
-static void journals_have_what_is_counted_since_the_last_one(void **state)
+TEST(journals_have_what_is_counted_since_the_last_one, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     first.n = 9;
     ahead = 601000000;
@@ -305,9 +297,8 @@ static void passes_until_journal_is(const char *wanted)
     assert_string_equal(tables("x.txt.journal.part"), wanted);
 }
 
-static void tables_of_the_journal_pass_a_request_that_waits_for_long(void **state)
+TEST(tables_of_the_journal_pass_a_request_that_waits_for_long, setup, teardown)
 {
-    (void)state;
     struct hpx_mode patient = mode_second;
     patient.dump.prepare = prepare_patient;
     patient.dump.patience = patience;
@@ -333,9 +324,8 @@ static void tables_of_the_journal_pass_a_request_that_waits_for_long(void **stat
     assert_string_equal(tables("x.txt"), "FIRST 9 SECOND 0 FIRST 0 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-static void split_gives_each_request_a_file(void **state)
+TEST(split_gives_each_request_a_file, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,split=y,verbose=n"));
     for (int i = 1; i <= 2; i++) {
         first.n = (unsigned)i;
@@ -351,9 +341,8 @@ static void split_gives_each_request_a_file(void **state)
 }
 
 /* Nothing is once only: what one has said, opened and counted does not reach the next one. */
-static void a_session_begins_where_another_one_has_ended(void **state)
+TEST(a_session_begins_where_another_one_has_ended, setup, teardown)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         char name[24], options[64];
         snprintf(name, sizeof name, "x%d.txt", i);
@@ -370,7 +359,7 @@ static void a_session_begins_where_another_one_has_ended(void **state)
     }
 }
 
-static void a_section_may_stream_from_a_forked_child(void **state)
+TEST(a_section_may_stream_from_a_forked_child, setup, teardown)
 {
     struct stat st;
     (void)state;
@@ -396,9 +385,8 @@ static uint64_t sum_of(const char *text)
 
 /* The k-th request of memory fails, then so many more: each count is in one of the dumps, or a line says that one was left out; the output
  * has its end. */
-static void no_memory_at_each_step_loses_nothing_in_silence(void **state)
+TEST(no_memory_at_each_step_loses_nothing_in_silence, setup, teardown)
 {
-    (void)state;
     for (uint64_t more = 0; more < 3; more += 2) {
         for (uint64_t k = memory_first_fault();; k += memory_fault_step()) {
             assert_int_equal(ftruncate(said_fd, 0), 0);
@@ -432,7 +420,7 @@ static void no_memory_at_each_step_loses_nothing_in_silence(void **state)
 }
 
 /* Sent to the phase's last pass, events are in the dump: one more pass reads them. */
-static void a_phase_is_followed_by_one_more_pass(void **state)
+TEST(a_phase_is_followed_by_one_more_pass, setup, teardown)
 {
     static struct hpx_mode only;
     static const struct hpx_mode *const modes[] = {&only, NULL};
@@ -452,7 +440,7 @@ static void a_phase_is_followed_by_one_more_pass(void **state)
 }
 
 /* Readers of such a table stop at a line that is no row. */
-static void a_bare_output_has_its_tables_alone_and_the_report_is_said(void **state)
+TEST(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown)
 {
     static struct hpx_section section;
     static struct hpx_mode only;
@@ -488,9 +476,8 @@ static void a_bare_output_has_its_tables_alone_and_the_report_is_said(void **sta
 }
 
 /* From then on the modes prepare for the last dump, in which a request would find half of that. */
-static void a_request_is_not_served_behind_a_closed_gate(void **state)
+TEST(a_request_is_not_served_behind_a_closed_gate, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     done = 0;
     first.n = 7;
@@ -509,9 +496,8 @@ static void a_request_is_not_served_behind_a_closed_gate(void **state)
     assert_int_equal(done, 1);
 }
 
-static void a_session_that_did_not_begin_ends(void **state)
+TEST(a_session_that_did_not_begin_ends, setup, teardown)
 {
-    (void)state;
     for (uint64_t k = 1;; k++) {
         memory_fail(k, k);
         bool begun_whole = begin("cpu=samples,file=x.txt,verbose=n");
@@ -531,9 +517,8 @@ static void a_session_that_did_not_begin_ends(void **state)
 }
 
 /* Its modes wait still for what only a JVM can tell; the last dump has the counts. A dump that was asked for is made with what there is. */
-static void a_periodic_dump_is_not_made_any_more_once_the_session_ends(void **state)
+TEST(a_periodic_dump_is_not_made_any_more_once_the_session_ends, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,dump=100ms,verbose=n"));
     atomic_store(&hpx_session.live, true);
     second.never_prepared = true;
@@ -554,27 +539,4 @@ static void a_periodic_dump_is_not_made_any_more_once_the_session_ends(void **st
     assert_string_equal(tables("x.txt"), "FIRST 4 SECOND 0 ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_dump_has_one_part_a_mode, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_phase_takes_several_passes_and_rows_are_taken_behind_one_more, setup, teardown),
-        cmocka_unit_test_setup_teardown(events_of_the_vms_own_threads_come_by_a_ring_made_beforehand, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_phase_that_never_ends_is_given_up, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_phase_is_followed_by_one_more_pass, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_is_not_served_behind_a_closed_gate, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_periodic_dump_is_not_made_any_more_once_the_session_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_session_that_did_not_begin_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_during_a_request_serves_it_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_doe_the_end_has_no_dump, setup, teardown),
-        cmocka_unit_test_setup_teardown(journals_have_what_is_counted_since_the_last_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables_of_the_journal_pass_a_request_that_waits_for_long, setup, teardown),
-        cmocka_unit_test_setup_teardown(split_gives_each_request_a_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_session_begins_where_another_one_has_ended, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_section_may_stream_from_a_forked_child, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_memory_at_each_step_loses_nothing_in_silence, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -7,9 +7,8 @@
 #include <sys/syscall.h>
 
 /* The writer's thread is inside a section: requests by signal pile up to their bound, and the end gives the output up. */
-static void an_output_that_stands_holds_nobody(void **state)
+TEST(an_output_that_stands_holds_nobody, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     assert_int_equal(sem_init(&gate, 0, 0), 0);
     atomic_store(&stands, true);
@@ -139,18 +138,16 @@ static bool await_in_step(const char *name, bool writer)
 }
 
 /* Of a table of many millions of rows the snapshot takes seconds, and so does sorting; nothing is written meanwhile. */
-static void the_end_waits_while_a_thread_of_ours_works(void **state)
+TEST(the_end_waits_while_a_thread_of_ours_works, setup, teardown)
 {
-    (void)state;
     for_minutes = false;
     assert_true(await_in_step("x.txt", false));
     assert_true(await_in_step("y.txt", true));
     assert_string_equal(content("said"), "");
 }
 
-static void the_end_does_not_wait_for_ever_while_a_thread_of_ours_works(void **state)
+TEST(the_end_does_not_wait_for_ever_while_a_thread_of_ours_works, setup, teardown)
 {
-    (void)state;
     for_minutes = true;
     for (int writer = 0; writer < 2; writer++) {
         assert_int_equal(ftruncate(said_fd, 0), 0);
@@ -162,9 +159,8 @@ static void the_end_does_not_wait_for_ever_while_a_thread_of_ours_works(void **s
 }
 
 /* As in a callback in which the VM keeps a thread. */
-static void a_callback_that_never_leaves_is_no_slow_reader(void **state)
+TEST(a_callback_that_never_leaves_is_no_slow_reader, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     assert_true(hpx_gate_enter(&hpx_session.gate));
     pthread_t aggregator = begin_to_end();
@@ -181,13 +177,4 @@ static void a_callback_that_never_leaves_is_no_slow_reader(void **state)
     assert_string_equal(tables("x.txt"), "FIRST 0 SECOND 0 ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_output_that_stands_holds_nobody, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_waits_while_a_thread_of_ours_works, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_does_not_wait_for_ever_while_a_thread_of_ours_works, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_callback_that_never_leaves_is_no_slow_reader, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -20,9 +20,8 @@ static void pass_until_begun(unsigned n)
     assert_int_equal(begun, n);
 }
 
-static void commands_of_a_peer_are_carried_out_in_their_order(void **state)
+TEST(commands_of_a_peer_are_carried_out_in_their_order, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=y"));
     complaints[0] = 0;
     begun = 0;
@@ -48,9 +47,8 @@ static void list_sites(uint16_t flags)
     hpx_peer_command(NULL, &c);
 }
 
-static void a_command_for_one_modes_section_dumps_that_alone(void **state)
+TEST(a_command_for_one_modes_section_dumps_that_alone, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     complaints[0] = order[0] = 0;
     begun = 0;
@@ -67,9 +65,8 @@ static void a_command_for_one_modes_section_dumps_that_alone(void **state)
     assert_string_equal(complaints, "");
 }
 
-static void flags_of_a_listing_reach_its_section(void **state)
+TEST(flags_of_a_listing_reach_its_section, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     order[0] = 0;
     begun = 0;
@@ -85,9 +82,8 @@ static void flags_of_a_listing_reach_its_section(void **state)
     assert_string_equal(order, "10:1 20:2 30:3 "); /* and none at the end */
 }
 
-static void a_listing_with_a_collection_collects_first(void **state)
+TEST(a_listing_with_a_collection_collects_first, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     complaints[0] = order[0] = 0;
     begun = 0;
@@ -100,9 +96,8 @@ static void a_listing_with_a_collection_collects_first(void **state)
     assert_string_equal(tables("x.txt"), "SECOND 3 FIRST 0 SECOND 3 ");
 }
 
-static void a_collection_without_memory_is_said_and_the_listing_comes(void **state)
+TEST(a_collection_without_memory_is_said_and_the_listing_comes, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     complaints[0] = order[0] = 0;
     begun = 0;
@@ -115,9 +110,8 @@ static void a_collection_without_memory_is_said_and_the_listing_comes(void **sta
     assert_non_null(strstr(complaints, "ignored: no memory\n"));
 }
 
-static void what_cannot_be_carried_out_is_answered_by_a_line(void **state)
+TEST(what_cannot_be_carried_out_is_answered_by_a_line, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     complaints[0] = 0;
     begun = 0;
@@ -137,9 +131,8 @@ static void what_cannot_be_carried_out_is_answered_by_a_line(void **state)
 }
 
 /* A command that has not begun at the end is dropped; its message, too. */
-static void commands_that_wait_at_the_end_are_dropped(void **state)
+TEST(commands_that_wait_at_the_end_are_dropped, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     second.never_prepared = true;
     begun = 0;
@@ -153,9 +146,8 @@ static void commands_that_wait_at_the_end_are_dropped(void **state)
 }
 
 /* What drainers hold was counted before it: the modes prepare as for a dump, and one more pass is read. */
-static void a_clear_comes_behind_what_was_counted_before(void **state)
+TEST(a_clear_comes_behind_what_was_counted_before, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     complaints[0] = 0;
     begun = 0;
@@ -175,9 +167,8 @@ static void a_clear_comes_behind_what_was_counted_before(void **state)
 }
 
 /* Flags that no command has are the session's: a listing with all of them is one with those that are known. */
-static void unknown_flags_of_a_listing_are_ignored(void **state)
+TEST(unknown_flags_of_a_listing_are_ignored, setup, teardown)
 {
-    (void)state;
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
     order[0] = 0;
     begun = 0;
@@ -190,18 +181,4 @@ static void unknown_flags_of_a_listing_are_ignored(void **state)
     assert_string_equal(order, "0:3 ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_of_a_peer_are_carried_out_in_their_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_command_for_one_modes_section_dumps_that_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(flags_of_a_listing_reach_its_section, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_listing_with_a_collection_collects_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_collection_without_memory_is_said_and_the_listing_comes, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_carried_out_is_answered_by_a_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(commands_that_wait_at_the_end_are_dropped, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_clear_comes_behind_what_was_counted_before, setup, teardown),
-        cmocka_unit_test_setup_teardown(unknown_flags_of_a_listing_are_ignored, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

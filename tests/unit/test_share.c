@@ -14,9 +14,8 @@ static uint64_t all(uint64_t cpu)
     return s.due_ns + s.carry_ns + s.ready_ns + cpu;
 }
 
-static void an_idle_thread_is_where_it_was(void **state)
+TEST(an_idle_thread_is_where_it_was)
 {
-    (void)state;
     hpx_share_begin(&s, 100 * MS, 7);
     assert_true(hpx_share_look(&s, 120 * MS, 7, 0)); /* nobody knows where it waits */
     assert_int_equal(s.carry_ns, 20 * MS);
@@ -27,9 +26,8 @@ static void an_idle_thread_is_where_it_was(void **state)
     assert_int_equal(s.carry_ns, 0);
 }
 
-static void a_thread_that_has_run_was_idle_for_the_rest(void **state)
+TEST(a_thread_that_has_run_was_idle_for_the_rest)
 {
-    (void)state;
     hpx_share_begin(&s, 0, 0);
     (void)hpx_share_look(&s, 1 * MS, 0, 0);
     hpx_share_place(&s);
@@ -47,9 +45,8 @@ static void a_thread_that_has_run_was_idle_for_the_rest(void **state)
 }
 
 /* It wants a CPU, and has none at several looks, which cannot tell that from waiting. */
-static void what_was_carried_may_have_been_time_without_a_cpu(void **state)
+TEST(what_was_carried_may_have_been_time_without_a_cpu)
 {
-    (void)state;
     hpx_share_begin(&s, 0, 0);
     (void)hpx_share_look(&s, 20 * MS, 10 * MS, 0);
     (void)hpx_share_look(&s, 40 * MS, 10 * MS, 0);
@@ -60,9 +57,8 @@ static void what_was_carried_may_have_been_time_without_a_cpu(void **state)
     assert_int_equal(s.carry_ns, 10 * MS);
 }
 
-static void clocks_that_contradict_each_other_give_no_time(void **state)
+TEST(clocks_that_contradict_each_other_give_no_time)
 {
-    (void)state;
     hpx_share_begin(&s, 10 * MS, 5 * MS);
     (void)hpx_share_look(&s, 12 * MS, 9 * MS, 50 * MS); /* more CPU time than time */
     assert_int_equal(all(0), 0);
@@ -74,9 +70,8 @@ static void clocks_that_contradict_each_other_give_no_time(void **state)
     assert_int_equal(s.carry_ns, 0);
 }
 
-static void who_is_idle_for_long_is_looked_at_seldom(void **state)
+TEST(who_is_idle_for_long_is_looked_at_seldom)
 {
-    (void)state;
     hpx_share_begin(&s, 0, 0);
     (void)hpx_share_look(&s, 20 * MS, 0, 0);
     assert_int_equal(hpx_share_next(&s, 20 * MS), 20 * MS); /* at once: not placed */
@@ -91,9 +86,8 @@ static void who_is_idle_for_long_is_looked_at_seldom(void **state)
     assert_int_equal(hpx_share_next(&s, 20 * MS), 101000 * MS);
 }
 
-static void a_thread_that_ends_was_where_it_was_found(void **state)
+TEST(a_thread_that_ends_was_where_it_was_found)
 {
-    (void)state;
     hpx_share_begin(&s, 0, 0);
     (void)hpx_share_look(&s, 20 * MS, 0, 0);
     hpx_share_place(&s);
@@ -133,7 +127,7 @@ static uint64_t part_of(uint64_t sleep_ns, uint64_t park_ns, unsigned short rand
     return sum[1] * 10000 / (sum[0] + sum[1]);
 }
 
-static void known_shares_come_out_within_two_points(void **state)
+TEST(known_shares_come_out_within_two_points)
 {
     static const struct {
         uint64_t sleep_ms, park_ms;
@@ -149,9 +143,8 @@ static void known_shares_come_out_within_two_points(void **state)
     }
 }
 
-static void the_run_delay_is_the_second_figure(void **state)
+TEST(the_run_delay_is_the_second_figure)
 {
-    (void)state;
     assert_int_equal(hpx_run_delay_of("123 456789 12\n"), 456789);
     assert_int_equal(hpx_run_delay_of("0 0 0\n"), 0);
     assert_int_equal(hpx_run_delay_of(""), 0);
@@ -163,17 +156,4 @@ static void the_run_delay_is_the_second_figure(void **state)
     assert_false(hpx_run_wants_cpu(-1));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_idle_thread_is_where_it_was),
-        cmocka_unit_test(a_thread_that_has_run_was_idle_for_the_rest),
-        cmocka_unit_test(what_was_carried_may_have_been_time_without_a_cpu),
-        cmocka_unit_test(clocks_that_contradict_each_other_give_no_time),
-        cmocka_unit_test(who_is_idle_for_long_is_looked_at_seldom),
-        cmocka_unit_test(a_thread_that_ends_was_where_it_was_found),
-        cmocka_unit_test(known_shares_come_out_within_two_points),
-        cmocka_unit_test(the_run_delay_is_the_second_figure),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

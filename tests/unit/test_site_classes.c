@@ -37,7 +37,7 @@ static void begin_binary(void)
     assert_int_equal(nannounced, 2);
 }
 
-static void a_row_has_the_name_and_the_kind_of_its_class(void **state)
+TEST(a_row_has_the_name_and_the_kind_of_its_class, NULL, end)
 {
     static const struct {
         const char *signature, *name;
@@ -62,9 +62,8 @@ static void a_row_has_the_name_and_the_kind_of_its_class(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void a_class_that_two_threads_numbered_is_one(void **state)
+TEST(a_class_that_two_threads_numbered_is_one, NULL, end)
 {
-    (void)state;
     begin_text();
     object_class(1, 8, "Lp/C;");
     object_class(2, 8, "Lp/C;");
@@ -81,9 +80,8 @@ static void a_class_that_two_threads_numbered_is_one(void **state)
 }
 
 /* Of different loaders: their methods differ. */
-static void two_classes_of_one_name_are_two_rows_in_binary_and_one_in_text(void **state)
+TEST(two_classes_of_one_name_are_two_rows_in_binary_and_one_in_text, NULL, end)
 {
-    (void)state;
     for (uint32_t rows = 1; rows < 3; rows++) {
         begin(rows == 1 ? &no_lines : &binary, 0, true);
         nannounced = 0;
@@ -97,9 +95,8 @@ static void two_classes_of_one_name_are_two_rows_in_binary_and_one_in_text(void 
     }
 }
 
-static void numbers_may_come_in_any_order_and_with_gaps(void **state)
+TEST(numbers_may_come_in_any_order_and_with_gaps, NULL, end)
 {
-    (void)state;
     begin_text();
     object_class(900, 0, "[I");
     object_class(3, 0, "[J");
@@ -111,9 +108,8 @@ static void numbers_may_come_in_any_order_and_with_gaps(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void objects_of_no_known_class_have_a_row(void **state)
+TEST(objects_of_no_known_class_have_a_row, NULL, end)
 {
-    (void)state;
     begin_text();
     object_class(5, 8, "Lp/C;");
     define(&f.t, id_of(0), 0, 16, 0, FX_STACK({8, 1}));  /* no number could be had */
@@ -127,9 +123,8 @@ static void objects_of_no_known_class_have_a_row(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void a_class_has_the_serial_of_its_announcement(void **state)
+TEST(a_class_has_the_serial_of_its_announcement, NULL, end)
 {
-    (void)state;
     begin_binary();
     object_class(1, 80, "Lp/D;");
     object_class(2, 24, "Lp/C;"); /* any of its methods */
@@ -145,9 +140,8 @@ static void a_class_has_the_serial_of_its_announcement(void **state)
 }
 
 /* Its rows are in later dumps, too. */
-static void the_unloading_of_a_class_with_a_row_is_not_announced(void **state)
+TEST(the_unloading_of_a_class_with_a_row_is_not_announced, NULL, end)
 {
-    (void)state;
     begin_binary();
     object_class(1, 8, "Lp/C;");
     hpx_model_look_for_unloaded(f.m);
@@ -161,9 +155,8 @@ static void the_unloading_of_a_class_with_a_row_is_not_announced(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void an_array_has_a_serial_of_its_own(void **state)
+TEST(an_array_has_a_serial_of_its_own, NULL, end)
 {
-    (void)state;
     begin_binary();
     object_class(1, 0, "[I");
     object_class(2, 0, "[Lp/C;");
@@ -183,9 +176,8 @@ static void an_array_has_a_serial_of_its_own(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void a_class_that_was_not_announced_gets_a_serial(void **state)
+TEST(a_class_that_was_not_announced_gets_a_serial, NULL, end)
 {
-    (void)state;
     begin_binary();
     object_class(1, 4000, "Lp/Lost;");
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
@@ -194,18 +186,4 @@ static void a_class_that_was_not_announced_gets_a_serial(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SITE_TEST(a_row_has_the_name_and_the_kind_of_its_class),
-        SITE_TEST(a_class_that_two_threads_numbered_is_one),
-        SITE_TEST(two_classes_of_one_name_are_two_rows_in_binary_and_one_in_text),
-        SITE_TEST(numbers_may_come_in_any_order_and_with_gaps),
-        SITE_TEST(objects_of_no_known_class_have_a_row),
-        SITE_TEST(a_class_has_the_serial_of_its_announcement),
-        SITE_TEST(the_unloading_of_a_class_with_a_row_is_not_announced),
-        SITE_TEST(an_array_has_a_serial_of_its_own),
-        SITE_TEST(a_class_that_was_not_announced_gets_a_serial),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

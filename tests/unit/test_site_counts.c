@@ -11,9 +11,8 @@ static void begin(void)
 
 /* ---- places ---- */
 
-static void places_count_what_their_instruction_makes(void **state)
+TEST(places_count_what_their_instruction_makes, NULL, teardown)
 {
-    (void)state;
     begin();
     place(1, 10, NEW, "p/A");
     place(2, 11, NEWARRAY, "I");
@@ -49,9 +48,8 @@ static void multi(uint32_t id, uint32_t level, uint64_t n, uint64_t bytes)
     fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, id, HPX_EV_MULTI_STAMP(level, n, bytes));
 }
 
-static void dimensions_of_a_place_are_classes_of_their_own(void **state)
+TEST(dimensions_of_a_place_are_classes_of_their_own, NULL, teardown)
 {
-    (void)state;
     begin();
     place(1, 20, MULTIANEWARRAY, "[[[I"); /* new int[3][2][] */
     place(2, 21, MULTIANEWARRAY, "[[Lp/A;");
@@ -76,9 +74,8 @@ static void dimensions_of_a_place_are_classes_of_their_own(void **state)
     assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 1);
 }
 
-static void what_a_stamp_does_not_hold_is_the_most_that_it_does(void **state)
+TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does, NULL, teardown)
 {
-    (void)state;
     begin();
     uint64_t all = HPX_EV_MULTI_STAMP(99, UINT64_C(1) << 40, UINT64_C(1) << 40);
     assert_int_equal(HPX_EV_MULTI_LEVEL(all), 15);
@@ -98,9 +95,8 @@ static void what_a_stamp_does_not_hold_is_the_most_that_it_does(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void places_that_print_alike_are_one_row(void **state)
+TEST(places_that_print_alike_are_one_row, NULL, teardown)
 {
-    (void)state;
     begin();
     place(1, 10, NEW, "p/A");
     place(9, 10, NEW, "p/A"); /* the same class in another loader, or two in one line */
@@ -115,9 +111,8 @@ static void places_that_print_alike_are_one_row(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void lines_are_left_out_with_lineno_n(void **state)
+TEST(lines_are_left_out_with_lineno_n, NULL, teardown)
 {
-    (void)state;
     static const struct hpx_model_config no_lines = {.lines = false};
     begin_with(&no_lines, &counts);
     place(1, 10, NEWARRAY, "I");
@@ -129,9 +124,8 @@ static void lines_are_left_out_with_lineno_n(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void ids_that_nobody_announced_are_counted_as_lost(void **state)
+TEST(ids_that_nobody_announced_are_counted_as_lost, NULL, teardown)
 {
-    (void)state;
     begin();
     place(5, 10, NEWARRAY, "I");
     count(4, 16, 2);
@@ -150,9 +144,8 @@ static void ids_that_nobody_announced_are_counted_as_lost(void **state)
 
 /* ---- sizes ---- */
 
-static void sizes_that_come_later_make_bytes_of_what_was_counted(void **state)
+TEST(sizes_that_come_later_make_bytes_of_what_was_counted, NULL, teardown)
 {
-    (void)state;
     begin();
     place(1, 10, NEW, "p/A");
     place(2, 11, NEW, "p/B");
@@ -179,9 +172,8 @@ static void sizes_that_come_later_make_bytes_of_what_was_counted(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void arrays_without_bytes_are_of_unknown_size(void **state)
+TEST(arrays_without_bytes_are_of_unknown_size, NULL, teardown)
 {
-    (void)state;
     begin();
     place(1, 10, NEWARRAY, "J");
     place(2, 11, MULTIANEWARRAY, "[[J");
@@ -194,9 +186,8 @@ static void arrays_without_bytes_are_of_unknown_size(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void size_may_come_before_its_class_is_named(void **state)
+TEST(size_may_come_before_its_class_is_named, NULL, teardown)
 {
-    (void)state;
     begin();
     size("p/A", 32);
     place(1, 10, NEW, "p/A");
@@ -262,9 +253,8 @@ static void free_of(uint32_t id, uint64_t bytes, uint32_t n)
     }
 }
 
-static void samples_of_a_place_say_what_of_it_lives(void **state)
+TEST(samples_of_a_place_say_what_of_it_lives, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(1, 10, NEW, "p/A");
@@ -294,9 +284,8 @@ static void samples_of_a_place_say_what_of_it_lives(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void sample_stands_for_many_but_not_for_more_than_were_counted(void **state)
+TEST(sample_stands_for_many_but_not_for_more_than_were_counted, NULL, teardown)
 {
-    (void)state;
     static const struct hpx_site_options sampled = {.ids = &ids, .live = true, .counts = true, .interval = 1 << 20};
     begin_with(NULL, &sampled);
     announce_class();
@@ -319,9 +308,8 @@ static void sample_stands_for_many_but_not_for_more_than_were_counted(void **sta
     hpx_site_snapshot_destroy(s);
 }
 
-static void samples_where_no_probe_counts_are_missed(void **state)
+TEST(samples_where_no_probe_counts_are_missed, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(1, 10, NEW, "p/A");
@@ -347,9 +335,8 @@ static void samples_where_no_probe_counts_are_missed(void **state)
 
 /* ---- counters of threads ---- */
 
-static void counters_of_threads_add_to_records(void **state)
+TEST(counters_of_threads_add_to_records, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(1, 10, NEW, "p/A");
@@ -374,9 +361,8 @@ static void counters_of_threads_add_to_records(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void counters_are_cleared_for_what_they_had(void **state)
+TEST(counters_are_cleared_for_what_they_had, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(2, 11, NEWARRAY, "I");
@@ -391,9 +377,8 @@ static void counters_are_cleared_for_what_they_had(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void counters_of_unknown_places_are_missed_until_they_are_announced(void **state)
+TEST(counters_of_unknown_places_are_missed_until_they_are_announced, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(2, 11, NEWARRAY, "I"); /* so place 1 is below the number of places */
@@ -411,9 +396,8 @@ static void counters_of_unknown_places_are_missed_until_they_are_announced(void 
 
 /* ---- clear ---- */
 
-static void clear_begins_anew(void **state)
+TEST(clear_begins_anew, NULL, teardown)
 {
-    (void)state;
     begin();
     announce_class();
     place(1, 10, NEW, "p/A");
@@ -441,26 +425,4 @@ static void clear_begins_anew(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(places_count_what_their_instruction_makes),
-        TEST(dimensions_of_a_place_are_classes_of_their_own),
-        TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does),
-        TEST(places_that_print_alike_are_one_row),
-        TEST(lines_are_left_out_with_lineno_n),
-        TEST(ids_that_nobody_announced_are_counted_as_lost),
-        TEST(sizes_that_come_later_make_bytes_of_what_was_counted),
-        TEST(arrays_without_bytes_are_of_unknown_size),
-        TEST(size_may_come_before_its_class_is_named),
-        TEST(samples_of_a_place_say_what_of_it_lives),
-        TEST(sample_stands_for_many_but_not_for_more_than_were_counted),
-        TEST(samples_where_no_probe_counts_are_missed),
-        TEST(counters_of_threads_add_to_records),
-        TEST(counters_are_cleared_for_what_they_had),
-        TEST(counters_of_unknown_places_are_missed_until_they_are_announced),
-        TEST(clear_begins_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

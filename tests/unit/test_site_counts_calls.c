@@ -15,9 +15,8 @@ static void announce_methods(void)
     fx_message(&f, m);
 }
 
-static void calls_give_their_traces_to_what_they_allocate(void **state)
+TEST(calls_give_their_traces_to_what_they_allocate, NULL, teardown)
 {
-    (void)state;
     begin_with(&with_calls, &by_call);
     announce_methods();
     place(1, 10, NEW, "p/B");
@@ -55,9 +54,8 @@ static void calls_give_their_traces_to_what_they_allocate(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void clear_begins_anew_for_calls(void **state)
+TEST(clear_begins_anew_for_calls, NULL, teardown)
 {
-    (void)state;
     begin_with(&with_calls, &by_call);
     announce_methods();
     place(1, 10, NEW, "p/B");
@@ -77,12 +75,4 @@ static void clear_begins_anew_for_calls(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(calls_give_their_traces_to_what_they_allocate),
-        TEST(clear_begins_anew_for_calls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -80,17 +80,15 @@ static uint64_t count_calls(void)
     return memory_calls();
 }
 
-static void without_a_failure_nothing_is_lost(void **state)
+TEST(without_a_failure_nothing_is_lost, NULL, end)
 {
-    (void)state;
     lost = unnamed = no_snapshot = false;
     assert_true(count_calls() > 100);
     assert_false(lost || unnamed || no_snapshot);
 }
 
-static void each_allocation_that_fails_alone_loses_nothing_in_silence(void **state)
+TEST(each_allocation_that_fails_alone_loses_nothing_in_silence, NULL, end)
 {
-    (void)state;
     uint64_t n = count_calls();
     lost = unnamed = no_snapshot = false;
     for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
@@ -99,31 +97,20 @@ static void each_allocation_that_fails_alone_loses_nothing_in_silence(void **sta
     assert_true((lost && unnamed && no_snapshot) || memory_fault_step() > 1);
 }
 
-static void allocations_that_all_fail_from_one_on_lose_nothing_in_silence(void **state)
+TEST(allocations_that_all_fail_from_one_on_lose_nothing_in_silence, NULL, end)
 {
-    (void)state;
     uint64_t n = count_calls();
     for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
         scenario(k, UINT64_MAX);
     }
 }
 
-static void several_that_fail_lose_nothing_in_silence(void **state)
+TEST(several_that_fail_lose_nothing_in_silence, NULL, end)
 {
-    (void)state;
     uint64_t n = count_calls();
     for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
         scenario(k, k + 9);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SITE_TEST(without_a_failure_nothing_is_lost),
-        SITE_TEST(each_allocation_that_fails_alone_loses_nothing_in_silence),
-        SITE_TEST(allocations_that_all_fail_from_one_on_lose_nothing_in_silence),
-        SITE_TEST(several_that_fail_lose_nothing_in_silence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

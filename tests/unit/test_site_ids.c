@@ -52,9 +52,8 @@ static void assert_freed(uint32_t id, uint64_t n, uint64_t size)
     assert_int_equal(bytes(hpx_site_ids_freed_of(&s, id)), size);
 }
 
-static void a_key_has_one_id_and_is_fresh_once(void **state)
+TEST(a_key_has_one_id_and_is_fresh_once, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(77), b = fresh_id(78), c = fresh_id(UINT64_MAX);
     assert_true(a != b && b != c && a != c);
     for (int i = 0; i < 3; i++) {
@@ -65,9 +64,8 @@ static void a_key_has_one_id_and_is_fresh_once(void **state)
 }
 
 /* The high half alone tells these keys apart. */
-static void keys_of_one_place_have_different_ids(void **state)
+TEST(keys_of_one_place_have_different_ids, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(UINT64_C(0x100000005)), b = fresh_id(UINT64_C(0x200000005)), c = fresh_id(5);
     assert_true(a != b && b != c && a != c);
     assert_known(UINT64_C(0x100000005), a);
@@ -80,7 +78,7 @@ static ptrdiff_t to_the_next(uint32_t id)
     return (const char *)hpx_site_ids_freed_of(&s, id + 1) - (const char *)hpx_site_ids_freed_of(&s, id);
 }
 
-static void ids_of_full_tables_are_distinct_and_in_bounds(void **state)
+TEST(ids_of_full_tables_are_distinct_and_in_bounds, NULL, teardown)
 {
     static uint32_t id_of[FIRST + SECOND + 2];
     static uint8_t given[HPX_SITE_IDS_MOST];
@@ -103,7 +101,7 @@ static void ids_of_full_tables_are_distinct_and_in_bounds(void **state)
 }
 
 /* All have the last place of each table, so what finds it taken goes on at the first ones. */
-static void keys_that_fit_nowhere_have_no_id(void **state)
+TEST(keys_that_fit_nowhere_have_no_id, NULL, teardown)
 {
     uint32_t highest = 0, n = 0;
     bool fresh;
@@ -126,9 +124,8 @@ static void keys_that_fit_nowhere_have_no_id(void **state)
     fresh_id(12345); /* one that has another place still has one */
 }
 
-static void each_id_has_counters(void **state)
+TEST(each_id_has_counters, NULL, teardown)
 {
-    (void)state;
     uint32_t ids[FIRST + 10];
     for (uint32_t i = 0; i < FIRST + 10; i++) {
         ids[i] = fresh_id(i + 1);
@@ -144,9 +141,8 @@ static void each_id_has_counters(void **state)
     assert_freed(HPX_SITE_NONE, 0, 0);
 }
 
-static void freed_bytes_have_64_bits(void **state)
+TEST(freed_bytes_have_64_bits, NULL, teardown)
 {
-    (void)state;
     uint32_t id = fresh_id(1);
     for (int i = 0; i < 5; i++) {
         hpx_site_ids_freed(&s, hpx_site_tag(id, 3 * GIB));
@@ -154,7 +150,7 @@ static void freed_bytes_have_64_bits(void **state)
     assert_freed(id, 5, 15 * GIB);
 }
 
-static void a_tag_has_the_id_and_the_size_in_units(void **state)
+TEST(a_tag_has_the_id_and_the_size_in_units, NULL, teardown)
 {
     static const uint32_t ids[] = {1, 2, FIRST, FIRST + 1, HPX_SITE_IDS_MOST - 1};
     static const struct {
@@ -178,9 +174,8 @@ static void a_tag_has_the_id_and_the_size_in_units(void **state)
     }
 }
 
-static void a_free_adds_what_the_tag_says(void **state)
+TEST(a_free_adds_what_the_tag_says, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(1), b = fresh_id(2);
     hpx_site_ids_freed(&s, hpx_site_tag(a, 24));
     hpx_site_ids_freed(&s, hpx_site_tag(a, 40));
@@ -191,9 +186,8 @@ static void a_free_adds_what_the_tag_says(void **state)
     assert_freed(HPX_SITE_NONE, 0, 0);
 }
 
-static void classes_are_numbered_from_1(void **state)
+TEST(classes_are_numbered_from_1, NULL, teardown)
 {
-    (void)state;
     for (uint32_t i = 1; i < 3000; i++) {
         uint32_t number = hpx_site_ids_class(&s, 0);
         assert_int_equal(number, i);
@@ -202,9 +196,8 @@ static void classes_are_numbered_from_1(void **state)
     assert_int_equal(hpx_site_ids_bytes(&s), 0); /* without a mirror's tag nothing is kept */
 }
 
-static void a_freed_class_frees_its_mirrors_site(void **state)
+TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(1), b = fresh_id(2), last = 0;
     uint32_t first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0);
     for (int i = 0; i < 2000; i++) { /* in another page */
@@ -221,7 +214,7 @@ static void a_freed_class_frees_its_mirrors_site(void **state)
     assert_freed(b, 1, 96);
 }
 
-static void a_class_number_that_was_never_given_frees_nothing(void **state)
+TEST(a_class_number_that_was_never_given_frees_nothing, NULL, teardown)
 {
     static const uint32_t numbers[] = {5, 1500, HPX_SITE_MOST - 1, HPX_SITE_MOST, UINT32_MAX};
     (void)state;
@@ -234,9 +227,8 @@ static void a_class_number_that_was_never_given_frees_nothing(void **state)
     assert_freed(HPX_SITE_NONE, 0, 0);
 }
 
-static void when_all_class_numbers_are_given_there_is_none(void **state)
+TEST(when_all_class_numbers_are_given_there_is_none, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(1);
     atomic_store_explicit(&s.classes, HPX_SITE_MOST - 2, memory_order_relaxed);
     uint32_t last = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
@@ -250,7 +242,7 @@ static void when_all_class_numbers_are_given_there_is_none(void **state)
     assert_freed(a, 1, 8);
 }
 
-static void without_memory_a_key_has_no_id_and_gets_one_later(void **state)
+TEST(without_memory_a_key_has_no_id_and_gets_one_later, NULL, teardown)
 {
     bool fresh = true;
     (void)state;
@@ -270,9 +262,8 @@ static void without_memory_a_key_has_no_id_and_gets_one_later(void **state)
     fresh_id(FIRST + 1);
 }
 
-static void without_memory_for_its_mirrors_tag_a_class_has_no_number(void **state)
+TEST(without_memory_for_its_mirrors_tag_a_class_has_no_number, NULL, teardown)
 {
-    (void)state;
     uint32_t a = fresh_id(1);
     memory_fail_maps(1);
     assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 0);
@@ -287,9 +278,8 @@ static void without_memory_for_its_mirrors_tag_a_class_has_no_number(void **stat
     assert_freed(a, 1, 8);
 }
 
-static void its_memory_is_told_and_given_back(void **state)
+TEST(its_memory_is_told_and_given_back, NULL, teardown)
 {
-    (void)state;
     assert_int_equal(hpx_site_ids_bytes(&s), 0);
     uint32_t a = fresh_id(1);
     size_t table = hpx_site_ids_bytes(&s);
@@ -303,24 +293,4 @@ static void its_memory_is_told_and_given_back(void **state)
     assert_int_equal(hpx_site_ids_class(&s, 0), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_key_has_one_id_and_is_fresh_once, teardown),
-        cmocka_unit_test_teardown(keys_of_one_place_have_different_ids, teardown),
-        cmocka_unit_test_teardown(ids_of_full_tables_are_distinct_and_in_bounds, teardown),
-        cmocka_unit_test_teardown(keys_that_fit_nowhere_have_no_id, teardown),
-        cmocka_unit_test_teardown(each_id_has_counters, teardown),
-        cmocka_unit_test_teardown(freed_bytes_have_64_bits, teardown),
-        cmocka_unit_test_teardown(a_tag_has_the_id_and_the_size_in_units, teardown),
-        cmocka_unit_test_teardown(a_free_adds_what_the_tag_says, teardown),
-        cmocka_unit_test_teardown(classes_are_numbered_from_1, teardown),
-        cmocka_unit_test_teardown(a_freed_class_frees_its_mirrors_site, teardown),
-        cmocka_unit_test_teardown(a_class_number_that_was_never_given_frees_nothing, teardown),
-        cmocka_unit_test_teardown(when_all_class_numbers_are_given_there_is_none, teardown),
-        cmocka_unit_test_teardown(without_memory_a_key_has_no_id_and_gets_one_later, teardown),
-        cmocka_unit_test_teardown(without_memory_for_its_mirrors_tag_a_class_has_no_number, teardown),
-        cmocka_unit_test_teardown(its_memory_is_told_and_given_back, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -27,7 +27,7 @@ static void assert_near(double got, double want)
     }
 }
 
-static void a_sample_stands_for_as_many_as_its_size_says(void **state)
+TEST(a_sample_stands_for_as_many_as_its_size_says, NULL, end)
 {
     static const uint64_t sizes[] = {16, 1024, 65536, INTERVAL, 4 * INTERVAL, UINT64_C(100) * INTERVAL};
     (void)state;
@@ -55,7 +55,7 @@ static void a_sample_stands_for_as_many_as_its_size_says(void **state)
     }
 }
 
-static void sizes_of_one_site_add_up(void **state)
+TEST(sizes_of_one_site_add_up, NULL, end)
 {
     double a = weight_of(1000, INTERVAL), b = weight_of(1000000, INTERVAL);
     (void)state;
@@ -73,9 +73,8 @@ static void sizes_of_one_site_add_up(void **state)
     }
 }
 
-static void an_interval_of_0_counts_each_object(void **state)
+TEST(an_interval_of_0_counts_each_object, NULL, end)
 {
-    (void)state;
     begin_sampled(0);
     define(&f.t, id_of(0), 1, 1000, 1000, FX_STACK({8, 1}));
     struct hpx_site_snapshot *s = take(1);
@@ -86,7 +85,7 @@ static void an_interval_of_0_counts_each_object(void **state)
 
 /* A Poisson process along the bytes of a thread picks the objects, as the VM does. Over many rounds the mean of the estimates is what was
  * allocated, and the mean of their squared errors is the variance that the rows tell. */
-static void estimates_are_unbiased_and_their_error_is_as_told(void **state)
+TEST(estimates_are_unbiased_and_their_error_is_as_told, NULL, end)
 {
     enum { ROUNDS = 400, OBJECTS = 3000 };
     static const uint64_t sizes[] = {24, 400, 3000, 20000};
@@ -126,13 +125,4 @@ static void estimates_are_unbiased_and_their_error_is_as_told(void **state)
     assert_true(errors / told > 0.75 && errors / told < 1.25);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SITE_TEST(a_sample_stands_for_as_many_as_its_size_says),
-        SITE_TEST(sizes_of_one_site_add_up),
-        SITE_TEST(an_interval_of_0_counts_each_object),
-        SITE_TEST(estimates_are_unbiased_and_their_error_is_as_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

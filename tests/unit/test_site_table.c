@@ -15,9 +15,8 @@ static void begin_exact(void)
     object_class(2, 0, "[I");
 }
 
-static void objects_are_counted_by_class_and_stack(void **state)
+TEST(objects_are_counted_by_class_and_stack, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}, {16, 2}));
     allocate(&f.t, id_of(0), 16);
@@ -39,9 +38,8 @@ static void objects_are_counted_by_class_and_stack(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void an_id_may_be_counted_before_its_definition_comes(void **state)
+TEST(an_id_may_be_counted_before_its_definition_comes, NULL, end)
 {
-    (void)state;
     begin_exact();
     allocate(&f.u, id_of(0), 16); /* the thread that defines it has not been drained yet */
     allocate(&f.u, id_of(0), 16);
@@ -55,7 +53,7 @@ static void an_id_may_be_counted_before_its_definition_comes(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void stacks_that_print_alike_are_one_row(void **state)
+TEST(stacks_that_print_alike_are_one_row, NULL, end)
 {
     static const struct hpx_line lines[] = {{0, 7}, {5, 9}};
     (void)state;
@@ -76,9 +74,8 @@ static void stacks_that_print_alike_are_one_row(void **state)
 }
 
 /* As in the tables of samples: what is asked for and not yet answered is shown under another serial. */
-static void a_name_that_comes_late_moves_the_row(void **state)
+TEST(a_name_that_comes_late_moves_the_row, NULL, end)
 {
-    (void)state;
     begin(&no_lines, 0, true);
     fx_class(&f, 1, 8, 1, "", 0);
     object_class(1, 0, "Lq/O;");
@@ -95,9 +92,8 @@ static void a_name_that_comes_late_moves_the_row(void **state)
 }
 
 /* Ids of one raw trace: the first of them moves it, and the others follow. */
-static void a_name_that_comes_late_moves_the_rows_of_all_ids(void **state)
+TEST(a_name_that_comes_late_moves_the_rows_of_all_ids, NULL, end)
 {
-    (void)state;
     begin(&no_lines, 512, true);
     fx_class(&f, 1, 8, 1, "", 0);
     object_class(1, 0, "Lq/O;");
@@ -110,9 +106,8 @@ static void a_name_that_comes_late_moves_the_rows_of_all_ids(void **state)
     }
 }
 
-static void a_stack_may_be_empty(void **state)
+TEST(a_stack_may_be_empty, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 16, 0, NULL, 0);
     struct hpx_site_snapshot *s = take(1);
@@ -121,9 +116,8 @@ static void a_stack_may_be_empty(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void what_lives_is_what_was_allocated_less_what_was_freed(void **state)
+TEST(what_lives_is_what_was_allocated_less_what_was_freed, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 24, 0, FX_STACK({8, 1}));
     define(&f.t, id_of(1), 2, 32, 0, FX_STACK({8, 1}));
@@ -145,9 +139,8 @@ static void what_lives_is_what_was_allocated_less_what_was_freed(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void what_lives_is_never_below_0(void **state)
+TEST(what_lives_is_never_below_0, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
     define(&f.t, id_of(1), 1, 16, 0, FX_STACK({8, 2})); /* prints alike: one site, whose ids are floored each by itself */
@@ -164,9 +157,8 @@ static void what_lives_is_never_below_0(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void where_frees_are_not_known_nothing_is_said_to_live(void **state)
+TEST(where_frees_are_not_known_nothing_is_said_to_live, NULL, end)
 {
-    (void)state;
     begin(&no_lines, 0, false);
     give_class();
     object_class(1, 8, "Lp/C;");
@@ -185,9 +177,8 @@ static void assert_changed(bool first, bool second)
     hpx_site_snapshot_destroy(s);
 }
 
-static void a_row_has_changed_when_something_was_allocated_or_freed(void **state)
+TEST(a_row_has_changed_when_something_was_allocated_or_freed, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
     define(&f.t, id_of(1), 2, 16, 0, FX_STACK({8, 1}));
@@ -200,9 +191,8 @@ static void a_row_has_changed_when_something_was_allocated_or_freed(void **state
     assert_changed(false, false);
 }
 
-static void a_clear_begins_anew(void **state)
+TEST(a_clear_begins_anew, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
     allocate(&f.t, id_of(0), 16);
@@ -221,9 +211,8 @@ static void a_clear_begins_anew(void **state)
     assert_int_equal(hpx_sites_recorded_objects(sites), 5); /* since the start */
 }
 
-static void with_thread_y_the_sites_of_threads_are_apart(void **state)
+TEST(with_thread_y_the_sites_of_threads_are_apart, NULL, end)
 {
-    (void)state;
     begin(&by_thread, 0, true);
     give_class();
     object_class(1, 8, "Lp/C;");
@@ -239,9 +228,8 @@ static void with_thread_y_the_sites_of_threads_are_apart(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void sums_have_64_bits(void **state)
+TEST(sums_have_64_bits, NULL, end)
 {
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 2, 3 * GIB, 0, FX_STACK({8, 1}));
     for (int i = 0; i < 9; i++) {
@@ -254,7 +242,7 @@ static void sums_have_64_bits(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void a_run_may_have_records_of_others_between(void **state)
+TEST(a_run_may_have_records_of_others_between, NULL, end)
 {
     struct hpx_ev_head run[] = {{HPX_EV_ALLOC, 1, 0, 8},
                                 {HPX_EV_TEST, 2, 7, 77},
@@ -272,9 +260,8 @@ static void a_run_may_have_records_of_others_between(void **state)
     hpx_site_snapshot_destroy(s);
 }
 
-static void an_id_that_cannot_be_is_counted_lost(void **state)
+TEST(an_id_that_cannot_be_is_counted_lost, NULL, end)
 {
-    (void)state;
     begin_exact();
     allocate(&f.t, HPX_SITE_IDS_MOST, 16);
     allocate(&f.t, UINT32_MAX, 16);
@@ -283,9 +270,8 @@ static void an_id_that_cannot_be_is_counted_lost(void **state)
     assert_int_equal(hpx_sites_recorded_objects(sites), 0);
 }
 
-static void its_memory_is_the_models(void **state)
+TEST(its_memory_is_the_models, NULL, end)
 {
-    (void)state;
     begin_exact();
     size_t before = hpx_model_bytes(f.m);
     for (uint32_t i = 0; i < 5000; i++) {
@@ -294,25 +280,4 @@ static void its_memory_is_the_models(void **state)
     assert_true(hpx_model_bytes(f.m) - before >= hpx_site_ids_bytes(&ids) + 5000 * 4 * sizeof(uint64_t));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SITE_TEST(objects_are_counted_by_class_and_stack),
-        SITE_TEST(an_id_may_be_counted_before_its_definition_comes),
-        SITE_TEST(stacks_that_print_alike_are_one_row),
-        SITE_TEST(a_name_that_comes_late_moves_the_row),
-        SITE_TEST(a_name_that_comes_late_moves_the_rows_of_all_ids),
-        SITE_TEST(a_stack_may_be_empty),
-        SITE_TEST(what_lives_is_what_was_allocated_less_what_was_freed),
-        SITE_TEST(what_lives_is_never_below_0),
-        SITE_TEST(where_frees_are_not_known_nothing_is_said_to_live),
-        SITE_TEST(a_row_has_changed_when_something_was_allocated_or_freed),
-        SITE_TEST(a_clear_begins_anew),
-        SITE_TEST(with_thread_y_the_sites_of_threads_are_apart),
-        SITE_TEST(sums_have_64_bits),
-        SITE_TEST(a_run_may_have_records_of_others_between),
-        SITE_TEST(an_id_that_cannot_be_is_counted_lost),
-        SITE_TEST(its_memory_is_the_models),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -34,9 +34,8 @@ static uint64_t one_thread(void)
     return ns;
 }
 
-static void threads_that_have_left_keep_their_cpu_time(void **state)
+TEST(threads_that_have_left_keep_their_cpu_time)
 {
-    (void)state;
     memset(&job, 0, sizeof job);
     pthread_barrier_init(&burnt, NULL, 2);
     pthread_barrier_init(&seen, NULL, 2);
@@ -49,17 +48,9 @@ static void threads_that_have_left_keep_their_cpu_time(void **state)
     pthread_barrier_destroy(&seen);
 }
 
-static void only_threads_of_hprofx_are_ours(void **state)
+TEST(only_threads_of_hprofx_are_ours)
 {
-    (void)state;
     assert_false(hpx_spawn_is_ours());
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_have_left_keep_their_cpu_time),
-        cmocka_unit_test(only_threads_of_hprofx_are_ours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -110,9 +110,8 @@ static void descend(uintptr_t to, uint32_t methods, uint32_t bytes)
     }
 }
 
-static void exits_that_all_come_need_a_floor_alone(void **state)
+TEST(exits_that_all_come_need_a_floor_alone)
 {
-    (void)state;
     setup_all();
     for (int i = 0; i < 3; i++) {
         descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
@@ -127,9 +126,8 @@ static void exits_that_all_come_need_a_floor_alone(void **state)
     finish();
 }
 
-static void lost_exits_are_closed_before_the_next_call(void **state)
+TEST(lost_exits_are_closed_before_the_next_call)
 {
-    (void)state;
     static const uint32_t shifts[] = {0, 48, 200, 900};
     for (size_t i = 0; i < HPX_ARRAY_LEN(shifts); i++) {
         for (uint32_t methods = 1; methods <= 3; methods++) {
@@ -150,9 +148,8 @@ static void lost_exits_are_closed_before_the_next_call(void **state)
     }
 }
 
-static void a_handler_at_the_bottom_that_calls_is_seen(void **state)
+TEST(a_handler_at_the_bottom_that_calls_is_seen)
 {
-    (void)state;
     setup_all();
     descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
     lose(5);
@@ -166,9 +163,8 @@ static void a_handler_at_the_bottom_that_calls_is_seen(void **state)
     finish();
 }
 
-static void more_exits_lost_further_up_are_found_at_the_next_look(void **state)
+TEST(more_exits_lost_further_up_are_found_at_the_next_look)
 {
-    (void)state;
     setup_all();
     descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
     lose(3);
@@ -183,9 +179,8 @@ static void more_exits_lost_further_up_are_found_at_the_next_look(void **state)
     finish();
 }
 
-static void frames_that_are_not_instrumented_close_nothing_that_is_open(void **state)
+TEST(frames_that_are_not_instrumented_close_nothing_that_is_open)
 {
-    (void)state;
     setup_all();
     descend(LOW + HPX_STACK_LIMIT_RESERVED + (16 << 10), 1, 64);
     program.plain = 10;
@@ -202,9 +197,8 @@ static void frames_that_are_not_instrumented_close_nothing_that_is_open(void **s
     finish();
 }
 
-static void looks_cost_credit_and_without_it_there_is_no_floor(void **state)
+TEST(looks_cost_credit_and_without_it_there_is_no_floor)
 {
-    (void)state;
     setup_all();
     descend(d.top + 64, 1, 64);
     uint32_t n = program.n;
@@ -222,9 +216,8 @@ static void looks_cost_credit_and_without_it_there_is_no_floor(void **state)
     finish();
 }
 
-static void a_stack_that_is_left_takes_its_floor_along(void **state)
+TEST(a_stack_that_is_left_takes_its_floor_along)
 {
-    (void)state;
     setup_all();
     descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
     lose(5);
@@ -238,9 +231,8 @@ static void a_stack_that_is_left_takes_its_floor_along(void **state)
     finish();
 }
 
-static void small_stacks_have_a_small_zone_and_unknown_ones_none(void **state)
+TEST(small_stacks_have_a_small_zone_and_unknown_ones_none)
 {
-    (void)state;
     struct hpx_stack_limit e = {.limit = 0};
     hpx_stack_limit_init(&e, 0, 0);
     assert_int_equal(e.limit, 0);
@@ -260,9 +252,8 @@ static uint32_t dice(uint32_t n)
 }
 
 /* Random stacks: overflow when an entry finds no room; then some exits are lost, the others come by frames of another size. */
-static void random_overflows_leave_no_call_behind(void **state)
+TEST(random_overflows_leave_no_call_behind)
 {
-    (void)state;
     setup_all();
     uint64_t overflows = 0;
     for (int round = 0; round < 300; round++) {
@@ -297,18 +288,4 @@ static void random_overflows_leave_no_call_behind(void **state)
     finish();
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exits_that_all_come_need_a_floor_alone),
-        cmocka_unit_test(lost_exits_are_closed_before_the_next_call),
-        cmocka_unit_test(a_handler_at_the_bottom_that_calls_is_seen),
-        cmocka_unit_test(more_exits_lost_further_up_are_found_at_the_next_look),
-        cmocka_unit_test(frames_that_are_not_instrumented_close_nothing_that_is_open),
-        cmocka_unit_test(looks_cost_credit_and_without_it_there_is_no_floor),
-        cmocka_unit_test(a_stack_that_is_left_takes_its_floor_along),
-        cmocka_unit_test(small_stacks_have_a_small_zone_and_unknown_ones_none),
-        cmocka_unit_test(random_overflows_leave_no_call_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-static void a_stack_gets_twenty_intervals_at_most(void **state)
+TEST(a_stack_gets_twenty_intervals_at_most)
 {
-    (void)state;
     uint64_t limit = hpx_stall_limit(10 * MS, 4 * MS);
     assert_int_equal(limit, 20);
     assert_int_equal(hpx_stall_of(0, limit, 0), 0);
@@ -19,9 +18,8 @@ static void a_stack_gets_twenty_intervals_at_most(void **state)
     assert_int_equal(hpx_stall_of(UINT64_MAX, limit, 0), UINT64_MAX - 20);
 }
 
-static void five_ticks_are_no_stall(void **state)
+TEST(five_ticks_are_no_stall)
 {
-    (void)state;
     static const uint64_t intervals[] = {50 * US, 100 * US, 300 * US, 1 * MS, 3 * MS, 10 * MS, 3600000 * MS};
     static const uint64_t ticks[] = {1 * MS, 4 * MS, 10 * MS};
     for (size_t i = 0; i < HPX_ARRAY_LEN(intervals); i++) {
@@ -35,18 +33,16 @@ static void five_ticks_are_no_stall(void **state)
     assert_int_equal(hpx_stall_limit(100 * US, 4 * MS), 200);
 }
 
-static void nothing_of_a_weight_is_lost(void **state)
+TEST(nothing_of_a_weight_is_lost)
 {
-    (void)state;
     for (uint64_t weight = 0; weight < 1000; weight++) {
         uint64_t stalled = hpx_stall_of(weight, 20, 0), kept = weight - stalled;
         assert_int_equal(kept, weight < 20 ? weight : 20);
     }
 }
 
-static void a_system_call_keeps_the_time_that_it_took(void **state)
+TEST(a_system_call_keeps_the_time_that_it_took)
 {
-    (void)state;
     assert_int_equal(hpx_stall_of(100, 20, 80), 0);
     assert_int_equal(hpx_stall_of(100, 20, 1000), 0);
     assert_int_equal(hpx_stall_of(100, 20, 41), 0);
@@ -54,13 +50,4 @@ static void a_system_call_keeps_the_time_that_it_took(void **state)
     assert_int_equal(hpx_stall_of(10, 20, 30), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stack_gets_twenty_intervals_at_most),
-        cmocka_unit_test(five_ticks_are_no_stall),
-        cmocka_unit_test(nothing_of_a_weight_is_lost),
-        cmocka_unit_test(a_system_call_keeps_the_time_that_it_took),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_string_table.c: each byte string once. */
+#include "cmocka_all.h"
 #include "string_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MANY 20000
 
-static void strings_equal_bytes_have_one_number(void **state)
+TEST(strings_equal_bytes_have_one_number)
 {
-    (void)state;
     struct hpx_strings s;
     assert_int_equal(hpx_strings_init(&s), 0);
     assert_int_equal(hpx_strings_intern(&s, "first", 5), 1);
@@ -23,9 +18,8 @@ static void strings_equal_bytes_have_one_number(void **state)
     hpx_strings_fini(&s);
 }
 
-static void strings_empty_is_none(void **state)
+TEST(strings_empty_is_none)
 {
-    (void)state;
     struct hpx_strings s;
     assert_int_equal(hpx_strings_init(&s), 0);
     assert_int_equal(hpx_strings_intern(&s, "", 0), 0);
@@ -34,9 +28,8 @@ static void strings_empty_is_none(void **state)
     hpx_strings_fini(&s);
 }
 
-static void strings_keep_zeros_and_bytes_that_are_no_text(void **state)
+TEST(strings_keep_zeros_and_bytes_that_are_no_text)
 {
-    (void)state;
     struct hpx_strings s;
     assert_int_equal(hpx_strings_init(&s), 0);
     uint32_t a = hpx_strings_intern(&s, "a\0b", 3), b = hpx_strings_intern(&s, "a\0c", 3), c = hpx_strings_intern(&s, "\xed\xa0\xbd", 3);
@@ -46,9 +39,8 @@ static void strings_keep_zeros_and_bytes_that_are_no_text(void **state)
     hpx_strings_fini(&s);
 }
 
-static void strings_stay_where_they_are_when_the_table_grows(void **state)
+TEST(strings_stay_where_they_are_when_the_table_grows)
 {
-    (void)state;
     struct hpx_strings s;
     assert_int_equal(hpx_strings_init(&s), 0);
     char name[32];
@@ -66,13 +58,4 @@ static void strings_stay_where_they_are_when_the_table_grows(void **state)
     hpx_strings_fini(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_equal_bytes_have_one_number),
-        cmocka_unit_test(strings_empty_is_none),
-        cmocka_unit_test(strings_keep_zeros_and_bytes_that_are_no_text),
-        cmocka_unit_test(strings_stay_where_they_are_when_the_table_grows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

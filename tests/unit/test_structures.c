@@ -39,9 +39,8 @@ static void assert_refused(const char *type, const char *name, const char *is)
     assert_int_equal(to, UNTOUCHED);
 }
 
-static void entries_are_found_by_name(void **state)
+TEST(entries_are_found_by_name)
 {
-    (void)state;
     fill();
     uint64_t to;
     int value = 0;
@@ -62,9 +61,8 @@ static void entries_are_found_by_name(void **state)
     assert_int_equal(value, 6);
 }
 
-static void names_that_are_not_there_are_not_found(void **state)
+TEST(names_that_are_not_there_are_not_found)
 {
-    (void)state;
     fill();
     int value = 77;
     assert_null(hpx_structures_init());
@@ -77,9 +75,8 @@ static void names_that_are_not_there_are_not_found(void **state)
 }
 
 /* Also the members of the entries lie elsewhere, and the name is not the first. */
-static void tables_of_another_layout_are_read(void **state)
+TEST(tables_of_another_layout_are_read)
 {
-    (void)state;
     static struct {
         uint64_t offset;
         const char *is, *name;
@@ -108,42 +105,37 @@ static void tables_of_another_layout_are_read(void **state)
     assert_ptr_equal((void *)(uintptr_t)to, &list);
 }
 
-static void a_vm_without_fields_is_refused(void **state)
+TEST(a_vm_without_fields_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMStructs = NULL;
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-static void a_vm_without_types_is_refused(void **state)
+TEST(a_vm_without_types_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMTypes = NULL;
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-static void a_vm_without_constants_is_refused(void **state)
+TEST(a_vm_without_constants_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMIntConstants = NULL;
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-static void tables_are_read_once(void **state)
+TEST(tables_are_read_once)
 {
-    (void)state;
     fill();
     assert_null(hpx_structures_init());
     gHotSpotVMStructs = NULL;
     assert_null(hpx_structures_init());
 }
 
-static void a_refusal_stays(void **state)
+TEST(a_refusal_stays)
 {
-    (void)state;
     struct vm_tables_field *was = gHotSpotVMStructs;
     fill();
     gHotSpotVMStructs = NULL;
@@ -152,33 +144,29 @@ static void a_refusal_stays(void **state)
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-static void a_stride_of_0_is_refused(void **state)
+TEST(a_stride_of_0_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMStructEntryArrayStride = 0;
     assert_string_equal(hpx_structures_init(), SHAPE);
 }
 
-static void a_stride_that_is_too_large_is_refused(void **state)
+TEST(a_stride_that_is_too_large_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMIntConstantEntryArrayStride = 264;
     assert_string_equal(hpx_structures_init(), SHAPE);
 }
 
-static void a_member_behind_its_entry_is_refused(void **state)
+TEST(a_member_behind_its_entry_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMTypeEntrySizeOffset = gHotSpotVMTypeEntryArrayStride;
     assert_string_equal(hpx_structures_init(), SHAPE);
 }
 
-static void a_table_without_end_is_refused(void **state)
+TEST(a_table_without_end_is_refused)
 {
-    (void)state;
     enum { ENTRIES = 20000 };
     struct vm_tables_constant *endless = malloc(ENTRIES * sizeof *endless);
     assert_non_null(endless);
@@ -191,35 +179,31 @@ static void a_table_without_end_is_refused(void **state)
     free(endless);
 }
 
-static void an_empty_table_is_refused(void **state)
+TEST(an_empty_table_is_refused)
 {
-    (void)state;
     fill();
     gHotSpotVMTypes[0].name = NULL;
     assert_string_equal(hpx_structures_init(), NO_END);
 }
 
-static void a_field_that_stands_twice_is_refused(void **state)
+TEST(a_field_that_stands_twice_is_refused)
 {
-    (void)state;
     fill();
     vm_tables_field("Thread", "_name", "char*", 16);
     assert_null(hpx_structures_init());
     assert_refused("Thread", "_name", "char*");
 }
 
-static void a_field_of_another_type_is_refused(void **state)
+TEST(a_field_of_another_type_is_refused)
 {
-    (void)state;
     fill();
     assert_null(hpx_structures_init());
     assert_refused("Thread", "_name", "const char*");
     assert_refused("Thread", "_list", "Klass*");
 }
 
-static void a_field_without_a_type_is_wanted_without_one(void **state)
+TEST(a_field_without_a_type_is_wanted_without_one)
 {
-    (void)state;
     fill();
     uint64_t to;
     assert_null(hpx_structures_init());
@@ -229,9 +213,8 @@ static void a_field_without_a_type_is_wanted_without_one(void **state)
     assert_refused("Thread", "_name", NULL);
 }
 
-static void a_static_field_without_an_address_is_refused(void **state)
+TEST(a_static_field_without_an_address_is_refused)
 {
-    (void)state;
     fill();
     vm_tables_field_of("Thread", "_list")->address = NULL;
     vm_tables_field_of("Thread", "_list")->offset = 8;
@@ -239,9 +222,8 @@ static void a_static_field_without_an_address_is_refused(void **state)
     assert_refused("Thread", "_list", "static Thread*");
 }
 
-static void an_offset_beyond_its_type_is_refused(void **state)
+TEST(an_offset_beyond_its_type_is_refused)
 {
-    (void)state;
     fill();
     vm_tables_field_of("Thread", "_last")->offset = 64;
     assert_null(hpx_structures_init());
@@ -250,18 +232,16 @@ static void an_offset_beyond_its_type_is_refused(void **state)
 }
 
 /* An offset is no address, and an address no offset. */
-static void a_static_field_is_wanted_as_one(void **state)
+TEST(a_static_field_is_wanted_as_one)
 {
-    (void)state;
     fill();
     assert_null(hpx_structures_init());
     assert_refused("Thread", "_list", "Thread*");
     assert_refused("Thread", "_last", "static int");
 }
 
-static void a_type_or_constant_that_stands_twice_is_refused(void **state)
+TEST(a_type_or_constant_that_stands_twice_is_refused)
 {
-    (void)state;
     int value = 7;
     fill();
     vm_tables_type("Klass", 96);
@@ -273,9 +253,8 @@ static void a_type_or_constant_that_stands_twice_is_refused(void **state)
     assert_int_equal(value, 7);
 }
 
-static void the_first_field_that_is_missing_is_named(void **state)
+TEST(the_first_field_that_is_missing_is_named)
 {
-    (void)state;
     fill();
     uint64_t a = 0, b = UNTOUCHED;
     const struct hpx_vm_field wanted[] = {{"Thread", "_last", "int", &a}, {"Thread", "_next", "Thread*", &b}, {"Gone", "_x", "int", &b}};
@@ -288,28 +267,5 @@ static void the_first_field_that_is_missing_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_found_by_name),
-        cmocka_unit_test(names_that_are_not_there_are_not_found),
-        cmocka_unit_test(tables_of_another_layout_are_read),
-        cmocka_unit_test(a_vm_without_fields_is_refused),
-        cmocka_unit_test(a_vm_without_types_is_refused),
-        cmocka_unit_test(a_vm_without_constants_is_refused),
-        cmocka_unit_test(tables_are_read_once),
-        cmocka_unit_test(a_refusal_stays),
-        cmocka_unit_test(a_stride_of_0_is_refused),
-        cmocka_unit_test(a_stride_that_is_too_large_is_refused),
-        cmocka_unit_test(a_member_behind_its_entry_is_refused),
-        cmocka_unit_test(a_table_without_end_is_refused),
-        cmocka_unit_test(an_empty_table_is_refused),
-        cmocka_unit_test(a_field_that_stands_twice_is_refused),
-        cmocka_unit_test(a_field_of_another_type_is_refused),
-        cmocka_unit_test(a_field_without_a_type_is_wanted_without_one),
-        cmocka_unit_test(a_static_field_without_an_address_is_refused),
-        cmocka_unit_test(an_offset_beyond_its_type_is_refused),
-        cmocka_unit_test(a_static_field_is_wanted_as_one),
-        cmocka_unit_test(a_type_or_constant_that_stands_twice_is_refused),
-        cmocka_unit_test(the_first_field_that_is_missing_is_named),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

@@ -19,9 +19,8 @@ static void check(const char *bytes, size_t n, bool quoted, const char *expect)
 #define CHECK(in, expect)        check(in, sizeof(in) - 1, false, expect)
 #define CHECK_QUOTED(in, expect) check(in, sizeof(in) - 1, true, expect)
 
-static void plain_text_stays(void **state)
+TEST(plain_text_stays)
 {
-    (void)state;
     CHECK("", "");
     CHECK("p.C$D.<init>", "p.C$D.<init>");
     CHECK("gr\xC3\xB6\xC3\x9F"
@@ -29,17 +28,15 @@ static void plain_text_stays(void **state)
           "größe € \xEF\xBF\xBF");
 }
 
-static void quotes_and_backslashes_are_escaped_in_quoted_fields_only(void **state)
+TEST(quotes_and_backslashes_are_escaped_in_quoted_fields_only)
 {
-    (void)state;
     CHECK("a\"b\\c", "a\"b\\c");
     CHECK_QUOTED("a\"b\\c", "a\\\"b\\\\c");
     CHECK_QUOTED("worker \"one\", group", "worker \\\"one\\\", group");
 }
 
-static void controls_are_escaped(void **state)
+TEST(controls_are_escaped)
 {
-    (void)state;
     CHECK("a\nb\rc\td", "a\\nb\\rc\\td");
     CHECK("\x1B[31m", "\\u001B[31m");
     CHECK("\x7F", "\\u007F");
@@ -48,9 +45,8 @@ static void controls_are_escaped(void **state)
     CHECK("\xC2\x80\xC2\x85\xC2\x9F\xC2\xA0", "\\u0080\\u0085\\u009F\xC2\xA0");
 }
 
-static void surrogates_become_one_character_or_an_escape(void **state)
+TEST(surrogates_become_one_character_or_an_escape)
 {
-    (void)state;
     CHECK("\xED\xA0\xBD\xED\xB8\x80", "\xF0\x9F\x98\x80");
     CHECK("\xED\xAF\xBF\xED\xBF\xBF", "\xF4\x8F\xBF\xBF");
     CHECK("\xED\xA0\x80\xED\xB0\x80", "\xF0\x90\x80\x80");
@@ -61,9 +57,8 @@ static void surrogates_become_one_character_or_an_escape(void **state)
     CHECK("\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80");
 }
 
-static void what_is_no_utf8_is_shown_byte_by_byte(void **state)
+TEST(what_is_no_utf8_is_shown_byte_by_byte)
 {
-    (void)state;
     CHECK("\x80", "\\u0080");
     CHECK("\xFF"
           "a",
@@ -99,9 +94,8 @@ static void check_property(const char *in, uint32_t n, bool quoted)
     free(escaped);
 }
 
-static void any_bytes_become_utf8_without_controls(void **state)
+TEST(any_bytes_become_utf8_without_controls)
 {
-    (void)state;
     static const unsigned char likely[] = {0xC0, 0x80, 0xED, 0xA0, 0xB0, 0xBD, 0xC2, 0x85, 0xE2,
                                            0xF0, 0x9F, 0xF4, 0x8F, '"',  '\\', '\n', 0x7F, 'a'};
     unsigned short seed[3] = {1, 2, 3};
@@ -116,9 +110,8 @@ static void any_bytes_become_utf8_without_controls(void **state)
     }
 }
 
-static void a_name_of_60000_bytes_is_not_cut(void **state)
+TEST(a_name_of_60000_bytes_is_not_cut)
 {
-    (void)state;
     char *in = malloc(180000);
     assert_non_null(in);
     for (int i = 0; i < 60000; i++) {
@@ -131,7 +124,7 @@ static void a_name_of_60000_bytes_is_not_cut(void **state)
 }
 
 /* For formats with lengths: UTF-8, and everything that is a character stays one. */
-static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
+TEST(utf8_has_controls_as_they_are_and_its_length_is_known)
 {
     static const struct {
         const char *in;
@@ -178,17 +171,7 @@ static void utf8_has_controls_as_they_are_and_its_length_is_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_text_stays),
-        cmocka_unit_test(utf8_has_controls_as_they_are_and_its_length_is_known),
-        cmocka_unit_test(quotes_and_backslashes_are_escaped_in_quoted_fields_only),
-        cmocka_unit_test(controls_are_escaped),
-        cmocka_unit_test(surrogates_become_one_character_or_an_escape),
-        cmocka_unit_test(what_is_no_utf8_is_shown_byte_by_byte),
-        cmocka_unit_test(any_bytes_become_utf8_without_controls),
-        cmocka_unit_test(a_name_of_60000_bytes_is_not_cut),
-    };
-    int failed = cmocka_run_group_tests_name("text", tests, NULL, NULL);
+    int failed = run_the_tests(NULL, NULL);
     free(sink.bytes);
     return failed;
 }

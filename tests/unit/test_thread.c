@@ -18,9 +18,8 @@ static void take(void *ctx, struct hpx_thread *t)
     got[ngot++] = t;
 }
 
-static void registry_gives_threads_oldest_first_and_once(void **state)
+TEST(registry_gives_threads_oldest_first_and_once)
 {
-    (void)state;
     struct hpx_registry reg;
     hpx_registry_init(&reg);
     for (int i = 0; i < N; i++) {
@@ -37,9 +36,8 @@ static void registry_gives_threads_oldest_first_and_once(void **state)
     assert_int_equal(ngot, 0);
 }
 
-static void registry_attach_clears_all_but_the_ring(void **state)
+TEST(registry_attach_clears_all_but_the_ring)
 {
-    (void)state;
     struct hpx_registry reg;
     struct hpx_thread *t = &threads[0];
     hpx_registry_init(&reg);
@@ -66,9 +64,8 @@ static void put_back(void *ctx, struct hpx_thread *t)
     hpx_registry_push(ctx, t);
 }
 
-static void registry_takes_back_a_thread_while_it_is_collected(void **state)
+TEST(registry_takes_back_a_thread_while_it_is_collected)
 {
-    (void)state;
     struct hpx_registry reg;
     hpx_registry_init(&reg);
     hpx_registry_attach(&reg, &threads[0]);
@@ -83,12 +80,4 @@ static void registry_takes_back_a_thread_while_it_is_collected(void **state)
     assert_int_equal(ngot, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registry_gives_threads_oldest_first_and_once),
-        cmocka_unit_test(registry_attach_clears_all_but_the_ring),
-        cmocka_unit_test(registry_takes_back_a_thread_while_it_is_collected),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

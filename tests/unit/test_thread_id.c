@@ -174,9 +174,8 @@ static void assert_bounds(size_t of_thread, size_t bytes)
     assert_true(bounds.end == end && bounds.low == end - bytes);
 }
 
-static void bounds_of_stacks_are_told(void **state)
+TEST(bounds_of_stacks_are_told)
 {
-    (void)state;
     learn_stacks("JavaThread", true);
     assert_bounds(0, 65536);
     assert_bounds(1, 65536);
@@ -189,25 +188,22 @@ static void bounds_of_stacks_are_told(void **state)
     assert_bounds(1, 0);
 }
 
-static void bounds_stand_in_the_older_type_as_well(void **state)
+TEST(bounds_stand_in_the_older_type_as_well)
 {
-    (void)state;
     learn_stacks("Thread", true);
     assert_bounds(1, 65536);
 }
 
-static void bounds_that_do_not_hold_the_caller_are_not_believed(void **state)
+TEST(bounds_that_do_not_hold_the_caller_are_not_believed)
 {
-    (void)state;
     learn_stacks("JavaThread", false);
     assert_bounds(0, 0);
     assert_bounds(1, 0);
     assert_null(hpx_thread_id_off());
 }
 
-static void a_vm_that_tells_no_bounds_still_tells_ids(void **state)
+TEST(a_vm_that_tells_no_bounds_still_tells_ids)
 {
-    (void)state;
     learn();
     assert_bounds(1, 0);
 }
@@ -219,18 +215,16 @@ static void assert_refused(const char *why)
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
 }
 
-static void every_thread_has_its_id(void **state)
+TEST(every_thread_has_its_id)
 {
-    (void)state;
     learn();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), gettid());
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
     assert_null(hpx_thread_id_off());
 }
 
-static void the_names_of_older_vms_serve_as_well(void **state)
+TEST(the_names_of_older_vms_serve_as_well)
 {
-    (void)state;
     vm_tables_field("JavaThread", "_osthread", "OSThread*", offsetof(struct vm_thread, os));
     vm_tables_field("OSThread", "_thread_id", "OSThread::thread_id_t", offsetof(struct os_thread, id));
     vm_tables_type("OSThread::thread_id_t", 4);
@@ -239,18 +233,16 @@ static void the_names_of_older_vms_serve_as_well(void **state)
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
 }
 
-static void a_thread_without_a_vm_thread_has_no_id(void **state)
+TEST(a_thread_without_a_vm_thread_has_no_id)
 {
-    (void)state;
     learn();
     threads[1].eetop = 0;
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
     assert_null(hpx_thread_id_off());
 }
 
-static void a_thread_that_ends_meanwhile_has_no_id_whatever_was_read(void **state)
+TEST(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read)
 {
-    (void)state;
     learn();
     void *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct os_thread *const at[] = {&os[1], NULL, gone, &os[0]};
@@ -264,9 +256,8 @@ static void a_thread_that_ends_meanwhile_has_no_id_whatever_was_read(void **stat
     assert_null(hpx_thread_id_off());
 }
 
-static void a_fault_ends_the_answers(void **state)
+TEST(a_fault_ends_the_answers)
 {
-    (void)state;
     learn();
     vm[1].os = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
@@ -274,102 +265,90 @@ static void a_fault_ends_the_answers(void **state)
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), -1);
 }
 
-static void an_id_of_another_process_ends_the_answers(void **state)
+TEST(an_id_of_another_process_ends_the_answers)
 {
-    (void)state;
     learn();
     os[1].id = getppid();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
     assert_string_equal(hpx_thread_id_off(), THREADS);
 }
 
-static void an_id_below_one_ends_the_answers(void **state)
+TEST(an_id_below_one_ends_the_answers)
 {
-    (void)state;
     learn();
     os[1].id = -gettid();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
     assert_string_equal(hpx_thread_id_off(), THREADS);
 }
 
-static void the_calling_thread_must_know_itself(void **state)
+TEST(the_calling_thread_must_know_itself)
 {
-    (void)state;
     fill();
     os[0].id = other_id;
     assert_refused(THREADS);
 }
 
-static void a_calling_thread_that_faults_is_refused(void **state)
+TEST(a_calling_thread_that_faults_is_refused)
 {
-    (void)state;
     fill();
     vm[0].os = NULL;
     assert_refused(FAULTED);
 }
 
-static void the_environment_must_lie_in_the_thread(void **state)
+TEST(the_environment_must_lie_in_the_thread)
 {
-    (void)state;
     fill();
     threads[0].eetop = (uintptr_t)&vm[1];
     os[1].id = gettid();
     assert_refused(THREADS);
 }
 
-static void a_thread_without_eetop_is_refused(void **state)
+TEST(a_thread_without_eetop_is_refused)
 {
-    (void)state;
     fill();
     threads[0].eetop = 0;
     assert_refused(THREADS);
 }
 
-static void a_class_without_the_field_is_refused(void **state)
+TEST(a_class_without_the_field_is_refused)
 {
-    (void)state;
     fill();
     no_field = true;
     assert_refused("Thread has no field eetop");
     assert_int_equal(cleared, 1);
 }
 
-static void a_vm_without_the_class_is_refused(void **state)
+TEST(a_vm_without_the_class_is_refused)
 {
-    (void)state;
     fill();
     no_class = true;
     assert_refused("Thread has no field eetop");
     assert_int_equal(cleared, 1);
 }
 
-static void an_id_of_another_size_is_refused(void **state)
+TEST(an_id_of_another_size_is_refused)
 {
-    (void)state;
     fill();
     vm_tables_type_of("pid_t")->size = 8;
     assert_refused(THREADS);
 }
 
-static void a_field_that_is_missing_is_named(void **state)
+TEST(a_field_that_is_missing_is_named)
 {
-    (void)state;
     fill();
     vm_tables_field_of("OSThread", "_thread_id")->is = "pthread_t";
     assert_refused("the VM's tables have no OSThread._thread_id as expected");
 }
 
-static void an_option_closes_the_structures(void **state)
+TEST(an_option_closes_the_structures)
 {
-    (void)state;
     fill();
     hpx_session.opt = &reads_not;
     assert_refused("vmstructs=n");
 }
 
-static void a_vm_without_tables_has_no_ids(void **state)
+TEST(a_vm_without_tables_has_no_ids)
 {
-    (void)state;
     fill();
     gHotSpotVMStructs = NULL;
     assert_refused("the VM exports no tables");
@@ -377,28 +356,5 @@ static void a_vm_without_tables_has_no_ids(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_thread_has_its_id),
-        cmocka_unit_test(bounds_of_stacks_are_told),
-        cmocka_unit_test(bounds_stand_in_the_older_type_as_well),
-        cmocka_unit_test(bounds_that_do_not_hold_the_caller_are_not_believed),
-        cmocka_unit_test(a_vm_that_tells_no_bounds_still_tells_ids),
-        cmocka_unit_test(the_names_of_older_vms_serve_as_well),
-        cmocka_unit_test(a_thread_without_a_vm_thread_has_no_id),
-        cmocka_unit_test(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read),
-        cmocka_unit_test(a_fault_ends_the_answers),
-        cmocka_unit_test(an_id_of_another_process_ends_the_answers),
-        cmocka_unit_test(an_id_below_one_ends_the_answers),
-        cmocka_unit_test(the_calling_thread_must_know_itself),
-        cmocka_unit_test(a_calling_thread_that_faults_is_refused),
-        cmocka_unit_test(the_environment_must_lie_in_the_thread),
-        cmocka_unit_test(a_thread_without_eetop_is_refused),
-        cmocka_unit_test(a_class_without_the_field_is_refused),
-        cmocka_unit_test(a_vm_without_the_class_is_refused),
-        cmocka_unit_test(an_id_of_another_size_is_refused),
-        cmocka_unit_test(a_field_that_is_missing_is_named),
-        cmocka_unit_test(an_option_closes_the_structures),
-        cmocka_unit_test(a_vm_without_tables_has_no_ids),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

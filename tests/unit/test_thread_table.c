@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_thread_table.c: threads that begin and end, and the slots that are removed for them, against a plain array. */
+#include "cmocka_all.h"
 #include "snapshot.h"
 #include "thread_table.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define KEYS 6000u
 
@@ -28,9 +24,8 @@ static uint32_t differences(const struct hpx_threads *t)
 }
 
 /* Waves: the number of live threads rises and falls, so that removed slots meet growth, and tables of equal size follow each other. */
-static void table_knows_the_live_threads_and_them_alone(void **state)
+TEST(table_knows_the_live_threads_and_them_alone)
 {
-    (void)state;
     struct hpx_threads t;
     uint64_t seed = 1;
     uint32_t begun = 0, replaced = 0, wrong = 0, most = 0, live = 0;
@@ -60,9 +55,8 @@ static void table_knows_the_live_threads_and_them_alone(void **state)
     hpx_threads_fini(&t);
 }
 
-static void table_of_a_key_that_never_lived_knows_nothing(void **state)
+TEST(table_of_a_key_that_never_lived_knows_nothing)
 {
-    (void)state;
     struct hpx_threads t;
     assert_int_equal(hpx_threads_init(&t), 0);
     assert_int_equal(hpx_threads_live(&t, 0), 0);
@@ -74,11 +68,4 @@ static void table_of_a_key_that_never_lived_knows_nothing(void **state)
     hpx_threads_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_knows_the_live_threads_and_them_alone),
-        cmocka_unit_test(table_of_a_key_that_never_lived_knows_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

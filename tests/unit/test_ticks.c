@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const struct hpx_mode mode = {.name = "made up"};
-static struct hpx_mode_thread state;
+static struct hpx_mode_thread the_state;
 static struct hpx_ticker tick;
 static atomic_bool inside, go_on, late;
 
@@ -31,13 +31,13 @@ static sem_t begin;
 
 static struct hpx_ticker *ticker(struct hpx_mode_thread *s)
 {
-    return s == &state ? &tick : &HPX_CONTAINER_OF(s, struct older, s)->tick;
+    return s == &the_state ? &tick : &HPX_CONTAINER_OF(s, struct older, s)->tick;
 }
 
 static void tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
 {
     (void)context, (void)weight;
-    if (s != &state) {
+    if (s != &the_state) {
         struct older *o = HPX_CONTAINER_OF(s, struct older, s);
         atomic_fetch_add(&o->ticks, s->env == &env && pthread_equal(o->id, pthread_self()) ? 1 : 1000000); /* its own, complete */
         return;
@@ -63,20 +63,19 @@ static const struct hpx_ticks_user user = {&mode, "a test", ticker, tick_sig, du
 static void *work(void *unused)
 {
     (void)unused;
-    state.first = &state;
-    state.base.mode = &mode;
-    state.tid = (pid_t)syscall(SYS_gettid);
-    hpx_ticker_init(&tick, &state);
+    the_state.first = &the_state;
+    the_state.base.mode = &mode;
+    the_state.tid = (pid_t)syscall(SYS_gettid);
+    hpx_ticker_init(&tick, &the_state);
     hpx_ticks_arm(&tick);
     while (!atomic_load(&late)) { /* uses CPU time until the clock has ticked */
     }
     return NULL;
 }
 
-static void a_clock_is_abandoned_when_its_handler_has_left(void **unused)
+TEST(a_clock_is_abandoned_when_its_handler_has_left)
 {
     pthread_t id;
-    (void)unused;
     assert_int_equal(pthread_create(&id, NULL, work, NULL), 0);
     while (!atomic_load(&inside)) {
         nanosleep(&(struct timespec){0, 100000}, NULL);
@@ -124,9 +123,8 @@ static void start_older(struct older *o)
     hpx_ticks_arm(&o->tick);
 }
 
-static void any_number_of_threads_is_found_by_kernel_id(void **unused)
+TEST(any_number_of_threads_is_found_by_kernel_id)
 {
-    (void)unused;
     for (int i = 0; i < OLDER; i++) {
         start_older(&older[i]);
     }
@@ -140,10 +138,9 @@ static void any_number_of_threads_is_found_by_kernel_id(void **unused)
     }
 }
 
-static void a_ticker_is_not_found_any_more_when_its_clock_is_stopped(void **unused)
+TEST(a_ticker_is_not_found_any_more_when_its_clock_is_stopped)
 {
     static struct older o;
-    (void)unused;
     start_older(&o);
     assert_true(atomic_load(&o.tick.expected));
     sem_post(&begin);
@@ -174,12 +171,4 @@ static int unload(void **unused)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_is_abandoned_when_its_handler_has_left),
-        cmocka_unit_test(any_number_of_threads_is_found_by_kernel_id),
-        cmocka_unit_test(a_ticker_is_not_found_any_more_when_its_clock_is_stopped),
-    };
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TESTS(load, unload)

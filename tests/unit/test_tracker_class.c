@@ -41,7 +41,7 @@ static void assert_class(const struct hprofx_bci_result *r, const char *name, un
     assert_int_equal(r->rewritten, with_code);
 }
 
-static void natives_are_seven_and_a_loop(void **state)
+TEST(natives_are_seven_and_a_loop)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
@@ -51,7 +51,7 @@ static void natives_are_seven_and_a_loop(void **state)
     assert_string_equal(s.names, "calibrate(I)V ");
 }
 
-static void the_class_of_jvmpi_has_one_native_more(void **state)
+TEST(the_class_of_jvmpi_has_one_native_more)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
@@ -69,7 +69,7 @@ static bool holds(const uint8_t *bytes, size_t n, uint64_t address)
     return memmem(bytes, n, constant, sizeof constant) != NULL;
 }
 
-static void downcalls_know_their_targets(void **state)
+TEST(downcalls_know_their_targets)
 {
     const struct hpx_tracker_targets to = {0x7f01020304050607, 0x8000000000000001, UINT64_MAX, 0x1234, 0x5678, 3};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
@@ -94,7 +94,7 @@ static void each_probe(void *ctx, const struct hprofx_bci_method *m)
     }
 }
 
-static void probes_are_short_enough_to_be_inlined(void **state)
+TEST(probes_are_short_enough_to_be_inlined)
 {
     const struct hpx_tracker_targets to = {1, 2, 3, 4, 5, 6};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX], *out;
@@ -108,13 +108,4 @@ static void probes_are_short_enough_to_be_inlined(void **state)
     assert_in_range(longest, 1, 35);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(natives_are_seven_and_a_loop),
-        cmocka_unit_test(the_class_of_jvmpi_has_one_native_more),
-        cmocka_unit_test(downcalls_know_their_targets),
-        cmocka_unit_test(probes_are_short_enough_to_be_inlined),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

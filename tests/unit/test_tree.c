@@ -35,9 +35,8 @@ static uint32_t method(uint32_t parent, const char *text)
     return hpx_tree_node(&tree, parent, hpx_tree_frame(&tree, name(text), 0, 0, HPX_FRAME_METHOD));
 }
 
-static void names_frames_and_nodes_are_made_once(void **state)
+TEST(names_frames_and_nodes_are_made_once, setup, teardown)
 {
-    (void)state;
     assert_int_equal(name("main"), name("main"));
     assert_true(name("main") != name("mai"));
     assert_int_equal(name(""), 0);
@@ -55,7 +54,7 @@ static void names_frames_and_nodes_are_made_once(void **state)
     assert_string_equal(hpx_tree_text(&tree, 1000), "");
 }
 
-static void names_are_text_without_controls_and_have_an_end(void **state)
+TEST(names_are_text_without_controls_and_have_an_end, setup, teardown)
 {
     static char longest[5000], other[5000];
     (void)state;
@@ -69,7 +68,7 @@ static void names_are_text_without_controls_and_have_an_end(void **state)
     assert_null(text_fault(hpx_tree_text(&tree, n), strlen(hpx_tree_text(&tree, n)), false));
 }
 
-static void values_of_a_stack_add_and_do_not_wrap(void **state)
+TEST(values_of_a_stack_add_and_do_not_wrap, setup, teardown)
 {
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
     uint32_t m = method(0, "m");
@@ -86,7 +85,7 @@ static void values_of_a_stack_add_and_do_not_wrap(void **state)
     assert_int_equal(v->totals[1], UINT64_MAX);
 }
 
-static void a_cleared_view_begins_anew(void **state)
+TEST(a_cleared_view_begins_anew, setup, teardown)
 {
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_LOCK];
     uint32_t m = method(0, "m");
@@ -102,7 +101,7 @@ static void a_cleared_view_begins_anew(void **state)
     assert_int_equal(v->totals[1], 30);
 }
 
-static void a_finished_view_is_in_order_with_its_values(void **state)
+TEST(a_finished_view_is_in_order_with_its_values, setup, teardown)
 {
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_CALLS];
     uint32_t a = method(0, "a"), b = method(a, "b"), t1 = name("t1"), t2 = name("t2");
@@ -122,7 +121,7 @@ static void a_finished_view_is_in_order_with_its_values(void **state)
     assert_int_equal(v->totals[0], 15);
 }
 
-static void columns_are_those_with_values_and_the_main_one_is_first(void **state)
+TEST(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown)
 {
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES], c;
     (void)state;
@@ -150,7 +149,7 @@ static void columns_are_those_with_values_and_the_main_one_is_first(void **state
     }
 }
 
-static void a_measure_of_others_goes_into_a_view_of_its_own(void **state)
+TEST(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     struct hpx_tree_view *other = &tree.views[HPX_VIEW_OTHER];
@@ -172,7 +171,7 @@ static void a_measure_of_others_goes_into_a_view_of_its_own(void **state)
     assert_int_equal(m, 2);
 }
 
-static void samples_keep_their_values_when_a_measure_is_added(void **state)
+TEST(samples_keep_their_values_when_a_measure_is_added, setup, teardown)
 {
     size_t m;
     (void)state;
@@ -193,9 +192,8 @@ static void samples_keep_their_values_when_a_measure_is_added(void **state)
 /* ---- generated.c ---- */
 
 /* A run without allocations says nothing of whether those of the others were counted. */
-static void a_joined_tree_knows_what_was_counted(void **state)
+TEST(a_joined_tree_knows_what_was_counted, setup, teardown)
 {
-    (void)state;
     struct hpx_tree from, to;
     assert_true(hpx_tree_init(&from) && hpx_tree_init(&to));
     uint32_t node = method(0, "main");
@@ -216,7 +214,7 @@ static void a_joined_tree_knows_what_was_counted(void **state)
     hpx_tree_fini(&from);
 }
 
-static void numbers_of_generated_classes_are_cut(void **state)
+TEST(numbers_of_generated_classes_are_cut)
 {
     static const char *const names[][2] = {
         /* lambdas of JDK 8, 11 and 17, 21 and later; in HPROF and as others write them */
@@ -287,7 +285,7 @@ static void fill(struct hpx_tree *t)
     hpx_tree_finish(t);
 }
 
-static void without_memory_a_tree_is_whole_or_says_so(void **state)
+TEST(without_memory_a_tree_is_whole_or_says_so)
 {
     uint64_t step = memory_fault_step(), whole = 0;
     (void)state;
@@ -311,20 +309,4 @@ static void without_memory_a_tree_is_whole_or_says_so(void **state)
     assert_true(whole >= 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_frames_and_nodes_are_made_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_are_text_without_controls_and_have_an_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(values_of_a_stack_add_and_do_not_wrap, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_cleared_view_begins_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_finished_view_is_in_order_with_its_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_keep_their_values_when_a_measure_is_added, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_joined_tree_knows_what_was_counted, setup, teardown),
-        cmocka_unit_test(numbers_of_generated_classes_are_cut),
-        cmocka_unit_test(without_memory_a_tree_is_whole_or_says_so),
-    };
-    return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -7,15 +7,14 @@
 
 /* ---- collapsed stacks ---- */
 
-static void lines_become_stacks(void **state)
+TEST(lines_become_stacks, setup, teardown)
 {
-    (void)state;
     assert_int_equal(read_text("# words\n\nmain;a b;c 3\r\nmain 2\nmain;a b;c 4\n;;main;; 1\n 9\nmain;0 0"), HPX_TREE_PART);
     assert_string_equal(err.msg, "line 7 is not a stack and a count; such lines are left out");
     assert_folded("samples", "main 3\nmain;a b;c 7\n");
 }
 
-static void a_line_that_is_no_stack_is_told(void **state)
+TEST(a_line_that_is_no_stack_is_told, setup, teardown)
 {
     static const char *const bad[] = {"x", "x -1", "x 1.5", "x ", "x 18446744073709551616", "x 1a", " 1"};
     (void)state;
@@ -32,7 +31,7 @@ static void a_line_that_is_no_stack_is_told(void **state)
     assert_folded(NULL, "main 18446744073709551615\n");
 }
 
-static void a_line_beyond_all_measure_is_one_line(void **state)
+TEST(a_line_beyond_all_measure_is_one_line, setup, teardown)
 {
     size_t n = (size_t)40 << 20, at = 0;
     char *text = malloc(n + 64);
@@ -50,7 +49,7 @@ static void a_line_beyond_all_measure_is_one_line(void **state)
     assert_folded(NULL, "main;a 1\nmain;c 2\n");
 }
 
-static void a_stack_as_deep_as_a_line_is_read(void **state)
+TEST(a_stack_as_deep_as_a_line_is_read, setup, teardown)
 {
     size_t n = (size_t)2 << 20;
     char *text = malloc(n);
@@ -67,9 +66,8 @@ static void a_stack_as_deep_as_a_line_is_read(void **state)
     assert_int_equal(tree.names.len, 2);
 }
 
-static void a_name_makes_neither_another_frame_nor_a_count(void **state)
+TEST(a_name_makes_neither_another_frame_nor_a_count, setup, teardown)
 {
-    (void)state;
     uint32_t f = hpx_tree_frame(&tree, hpx_tree_name(&tree, "a;b\n 9", 6), 0, 0, HPX_FRAME_METHOD);
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 0});
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], 0, 0, (uint64_t[]){2, 0});
@@ -174,9 +172,8 @@ static enum hpx_tree_read read_pprof(void)
     return done;
 }
 
-static void numbers_are_read_packed_or_not(void **state)
+TEST(numbers_are_read_packed_or_not, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     STACK(LIST(2, 1), LIST(3, 30), 8, true);
     STACK(LIST(2, 1), LIST(4, 40), 0, false);
@@ -190,9 +187,8 @@ static void numbers_are_read_packed_or_not(void **state)
     assert_string_equal(hpx_tree_text(&tree, hpx_tree_sample_at(v, 2)->thread), "worker");
 }
 
-static void what_is_not_defined_is_a_question_mark_or_nothing(void **state)
+TEST(what_is_not_defined_is_a_question_mark_or_nothing, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     location(5, 0, (const uint64_t[]){77}, 1);
     function(6, 1000);
@@ -207,9 +203,8 @@ static void what_is_not_defined_is_a_question_mark_or_nothing(void **state)
     assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 23);
 }
 
-static void negative_values_are_left_out_and_told(void **state)
+TEST(negative_values_are_left_out_and_told, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     STACK(LIST(1), LIST((uint64_t)-5, 7), 0, true);
     assert_int_equal(read_pprof(), HPX_TREE_PART);
@@ -219,7 +214,7 @@ static void negative_values_are_left_out_and_told(void **state)
     assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 7);
 }
 
-static void measures_beyond_the_room_are_left_out_and_told(void **state)
+TEST(measures_beyond_the_room_are_left_out_and_told, setup, teardown)
 {
     static const uint64_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     (void)state;
@@ -238,9 +233,8 @@ static void measures_beyond_the_room_are_left_out_and_told(void **state)
     assert_int_equal(tree.views[HPX_VIEW_CPU].totals[0], 1);
 }
 
-static void bytes_that_are_broken_are_told(void **state)
+TEST(bytes_that_are_broken_are_told, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     hpx_pb_element(&file, 2, "\x0a\x01\x01\x12\x03\x01\x80\x80", 8); /* a number without its end in a sample */
     STACK(LIST(1), LIST(2, 2), 0, true);
@@ -259,7 +253,7 @@ static void bytes_that_are_broken_are_told(void **state)
 }
 
 /* A location of 2^16 lines 2^16 times in a sample would be 2^32 frames. */
-static void a_flood_of_lines_is_refused(void **state)
+TEST(a_flood_of_lines_is_refused, setup, teardown)
 {
     static uint64_t many[65536];
     (void)state;
@@ -277,7 +271,7 @@ static void a_flood_of_lines_is_refused(void **state)
     assert_true(tree.nodes.len < (size_t)16 << 20);
 }
 
-static void a_packed_flood_is_read_once(void **state)
+TEST(a_packed_flood_is_read_once, setup, teardown)
 {
     size_t n = (size_t)1 << 20;
     uint64_t *ones = malloc(n * sizeof *ones);
@@ -296,9 +290,8 @@ static void a_packed_flood_is_read_once(void **state)
     assert_int_equal(tree.nodes.len, n + 1);
 }
 
-static void a_known_name_with_another_unit_is_another_measure(void **state)
+TEST(a_known_name_with_another_unit_is_another_measure, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     string("microseconds");
     type(3, 10); /* cpu */
@@ -311,9 +304,8 @@ static void a_known_name_with_another_unit_is_another_measure(void **state)
 }
 
 /* As `hprofx merge` reads them. */
-static void measures_of_the_next_file_stand_beside_those_of_the_first(void **state)
+TEST(measures_of_the_next_file_stand_beside_those_of_the_first, setup, teardown)
 {
-    (void)state;
     for (uint64_t i = 0; i < 2; i++) {
         begin_pprof();
         string(i == 0 ? "cycles" : "misses");
@@ -325,7 +317,7 @@ static void measures_of_the_next_file_stand_beside_those_of_the_first(void **sta
     assert_folded("misses", "main 6\n");
 }
 
-static void the_name_of_a_measure_is_data_in_every_format(void **state)
+TEST(the_name_of_a_measure_is_data_in_every_format, setup, teardown)
 {
     static const char *const suffixes[] = {"x.speedscope.json", "x.firefox.json"};
     (void)state;
@@ -351,9 +343,8 @@ static void period(uint64_t name, uint64_t unit, uint64_t n)
     hpx_pb_number(&file, 12, n);
 }
 
-static void facts_of_the_head_are_taken_if_they_can_be(void **state)
+TEST(facts_of_the_head_are_taken_if_they_can_be, setup, teardown)
 {
-    (void)state;
     begin_pprof();
     STACK(LIST(1), LIST(1, 1), 0, true);
     hpx_pb_number(&file, 9, UINT64_C(1700000000123000000));
@@ -371,7 +362,7 @@ static void facts_of_the_head_are_taken_if_they_can_be(void **state)
     assert_int_equal(tree.interval_ns, 0); /* bytes are no time */
 }
 
-static void gzip_is_unpacked_and_its_end_is_missed(void **state)
+TEST(gzip_is_unpacked_and_its_end_is_missed, setup, teardown)
 {
     unsigned char packed[256];
     static const char text[] = "main;a 3\nmain;b 4\nmain;c 5\n";
@@ -388,26 +379,4 @@ static void gzip_is_unpacked_and_its_end_is_missed(void **state)
     assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_FAILED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_become_stacks, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_line_that_is_no_stack_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_line_beyond_all_measure_is_one_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stack_as_deep_as_a_line_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_name_makes_neither_another_frame_nor_a_count, setup, teardown),
-        cmocka_unit_test_setup_teardown(numbers_are_read_packed_or_not, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_defined_is_a_question_mark_or_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(negative_values_are_left_out_and_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(measures_beyond_the_room_are_left_out_and_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes_that_are_broken_are_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_flood_of_lines_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_packed_flood_is_read_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_known_name_with_another_unit_is_another_measure, setup, teardown),
-        cmocka_unit_test_setup_teardown(measures_of_the_next_file_stand_beside_those_of_the_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_name_of_a_measure_is_data_in_every_format, setup, teardown),
-        cmocka_unit_test_setup_teardown(facts_of_the_head_are_taken_if_they_can_be, setup, teardown),
-        cmocka_unit_test_setup_teardown(gzip_is_unpacked_and_its_end_is_missed, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("tree_formats", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -104,9 +104,8 @@ static const char *rows(const struct hpx_list *methods)
     return text;
 }
 
-static void the_tree_is_merged_by_name_and_the_largest_child_is_first(void **state)
+TEST(the_tree_is_merged_by_name_and_the_largest_child_is_first, setup, teardown)
 {
-    (void)state;
     sample(HPX_VIEW_CPU, "x main a b", "one", 1, 1); /* other lines of the same methods */
     sample(HPX_VIEW_CPU, "main x", "one", 1, 1);
     hpx_tree_finish(&tree);
@@ -118,7 +117,7 @@ static void the_tree_is_merged_by_name_and_the_largest_child_is_first(void **sta
     assert_int_equal(hpx_graph_at(&whole, 0)->total, 63);
 }
 
-static void a_method_that_recurs_counts_once_in_its_total(void **state)
+TEST(a_method_that_recurs_counts_once_in_its_total, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
@@ -131,7 +130,7 @@ static void a_method_that_recurs_counts_once_in_its_total(void **state)
     free(methods.items);
 }
 
-static void callees_and_callers_count_every_sample_once(void **state)
+TEST(callees_and_callers_count_every_sample_once, setup, teardown)
 {
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
     (void)state;
@@ -153,7 +152,7 @@ static void callees_and_callers_count_every_sample_once(void **state)
     assert_int_equal(hpx_graph_at(&part, 0)->total, 0);
 }
 
-static void what_a_class_has_is_self_of_the_method_that_made_it(void **state)
+TEST(what_a_class_has_is_self_of_the_method_that_made_it, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of alloc = of(HPX_VIEW_ALLOC, 1, 0);
@@ -169,7 +168,7 @@ static void what_a_class_has_is_self_of_the_method_that_made_it(void **state)
 }
 
 /* Names are data: a method may have that of a class. */
-static void a_class_and_a_method_of_one_name_are_two(void **state)
+TEST(a_class_and_a_method_of_one_name_are_two, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of heap = of(HPX_VIEW_HEAP, 0, 0);
@@ -185,7 +184,7 @@ static void a_class_and_a_method_of_one_name_are_two(void **state)
     assert_int_equal(hpx_graph_at(&part, 0)->total, 12);
 }
 
-static void only_threads_that_are_asked_for_count(void **state)
+TEST(only_threads_that_are_asked_for_count, setup, teardown)
 {
     struct hpx_list rows_of;
     struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
@@ -205,7 +204,7 @@ static void only_threads_that_are_asked_for_count(void **state)
     free(wanted);
 }
 
-static void sums_do_not_wrap(void **state)
+TEST(sums_do_not_wrap, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of lock = of(HPX_VIEW_LOCK, 1, 1);
@@ -223,7 +222,7 @@ static void sums_do_not_wrap(void **state)
     free(methods.items);
 }
 
-static void a_deep_stack_takes_no_stack_of_ours(void **state)
+TEST(a_deep_stack_takes_no_stack_of_ours, setup, teardown)
 {
     struct hpx_list methods;
     uint32_t node = 0, a = hpx_tree_frame(&tree, name("a"), 0, 0, HPX_FRAME_METHOD),
@@ -262,7 +261,7 @@ static bool all_of_it(void)
     return made;
 }
 
-static void without_memory_each_says_so(void **state)
+TEST(without_memory_each_says_so, setup, teardown)
 {
     uint64_t first = memory_first_fault();
     (void)state;
@@ -276,18 +275,4 @@ static void without_memory_each_says_so(void **state)
     assert_true(first > 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_tree_is_merged_by_name_and_the_largest_child_is_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_method_that_recurs_counts_once_in_its_total, setup, teardown),
-        cmocka_unit_test_setup_teardown(callees_and_callers_count_every_sample_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_class_has_is_self_of_the_method_that_made_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_class_and_a_method_of_one_name_are_two, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_threads_that_are_asked_for_count, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_do_not_wrap, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_deep_stack_takes_no_stack_of_ours, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory_each_says_so, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("tree_graph", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

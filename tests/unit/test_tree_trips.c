@@ -33,9 +33,8 @@ static const char all_tables[] =
     "   3 16.00% 100.00%         8 300002 io       B.x\nWALL CLOCK (ms) END\n"
     "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
 
-static void each_table_of_a_text_file_is_a_view(void **state)
+TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
 {
-    (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
     assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
@@ -52,7 +51,7 @@ static void each_table_of_a_text_file_is_a_view(void **state)
     assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 200000000);
 }
 
-static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
+TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
 {
     static const char *const suffixes[] = {"x.txt", "x.hprof"};
     (void)state;
@@ -85,7 +84,7 @@ static void through_HPROF_names_and_what_is_known_of_errors_stay(void **state)
 }
 
 /* Text and binary, in which every state has a record, and pprof, where the state is a label. */
-static void through_HPROF_and_pprof_the_states_of_wall_clock_stay(void **state)
+TEST(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown)
 {
     static const char *const suffixes[] = {"x.txt", "x.hprof", "x.pprof"};
     (void)state;
@@ -112,7 +111,7 @@ static void through_HPROF_and_pprof_the_states_of_wall_clock_stay(void **state)
     }
 }
 
-static void through_pprof_all_values_stay(void **state)
+TEST(through_pprof_all_values_stay, setup, teardown)
 {
     struct hpx_tree again;
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
@@ -195,7 +194,7 @@ static void fail_each(const struct sample_file *f)
     (void)close(fd);
 }
 
-static void without_memory_a_file_is_read_whole_or_not(void **state)
+TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
 {
     struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"};
     (void)state;
@@ -213,14 +212,4 @@ static void without_memory_a_file_is_read_whole_or_not(void **state)
     free(binary.bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_table_of_a_text_file_is_a_view, setup, teardown),
-        cmocka_unit_test_setup_teardown(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown),
-        cmocka_unit_test_setup_teardown(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown),
-        cmocka_unit_test_setup_teardown(through_pprof_all_values_stay, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory_a_file_is_read_whole_or_not, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("tree_trips", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

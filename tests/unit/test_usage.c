@@ -84,9 +84,8 @@ static int begin(void **state)
     return 0;
 }
 
-static void an_older_vm_is_left_as_it_is(void **state)
+TEST(an_older_vm_is_left_as_it_is, begin)
 {
-    (void)state;
     hpx_usage_load(&java, 22);
     assert_ptr_equal(java, &vms);
     assert_int_equal(ask(), HPX_USAGE_TOLD);
@@ -94,27 +93,24 @@ static void an_older_vm_is_left_as_it_is(void **state)
     assert_ptr_not_equal(java, &vms);
 }
 
-static void what_the_vm_says_is_told(void **state)
+TEST(what_the_vm_says_is_told, begin)
 {
-    (void)state;
     assert_int_equal(ask(), HPX_USAGE_TOLD);
     error = JVMTI_ERROR_NOT_AVAILABLE;
     assert_int_equal(ask(), HPX_USAGE_REFUSED);
     assert_int_equal(asked, 2);
 }
 
-static void who_attaches_waits_for_a_question_2_s_at_most(void **state)
+TEST(who_attaches_waits_for_a_question_2_s_at_most, begin)
 {
-    (void)state;
     while_asked = attach; /* the question is not over before that */
     assert_int_equal(ask(), HPX_USAGE_TOLD);
     assert_int_equal(attachments, 1);
     assert_in_range(now, UINT64_C(2000000000), UINT64_C(2000000001) + SLEEP_NS);
 }
 
-static void who_attaches_without_a_question_does_not_wait(void **state)
+TEST(who_attaches_without_a_question_does_not_wait, begin)
 {
-    (void)state;
     attach();
     attached = JNI_OK; /* no attachment: the VM does nothing */
     while_asked = attach;
@@ -128,18 +124,16 @@ static void ask_in_vain(void)
     assert_int_equal(ask(), HPX_USAGE_ATTACHING);
 }
 
-static void nobody_asks_while_a_thread_attaches(void **state)
+TEST(nobody_asks_while_a_thread_attaches, begin)
 {
-    (void)state;
     while_attaching = ask_in_vain;
     attach();
     assert_int_equal(asked, 0);
     assert_int_equal(ask(), HPX_USAGE_TOLD);
 }
 
-static void nobody_asks_once_another_agent_replaced_the_functions(void **state)
+TEST(nobody_asks_once_another_agent_replaced_the_functions, begin)
 {
-    (void)state;
     const struct JNIInvokeInterface_ *ours = java, others = *ours;
     java = &others;
     assert_int_equal(ask(), HPX_USAGE_REPLACED);
@@ -148,16 +142,4 @@ static void nobody_asks_once_another_agent_replaced_the_functions(void **state)
     assert_int_equal(ask(), HPX_USAGE_TOLD);
 }
 
-int main(void)
-{
-#define T(test) cmocka_unit_test_setup(test, begin)
-    const struct CMUnitTest tests[] = {
-        T(an_older_vm_is_left_as_it_is),
-        T(what_the_vm_says_is_told),
-        T(who_attaches_waits_for_a_question_2_s_at_most),
-        T(who_attaches_without_a_question_does_not_wait),
-        T(nobody_asks_while_a_thread_attaches),
-        T(nobody_asks_once_another_agent_replaced_the_functions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -6,9 +6,8 @@
 
 #include <stdlib.h>
 
-static void vec_elements_are_cleared_and_do_not_move(void **state)
+TEST(vec_elements_are_cleared_and_do_not_move)
 {
-    (void)state;
     enum { N = 5000 };
     static uint64_t *at[N];
     struct hpx_vec v;
@@ -27,9 +26,8 @@ static void vec_elements_are_cleared_and_do_not_move(void **state)
     hpx_vec_fini(&v);
 }
 
-static void vec_first_chunk_holds_64_and_each_next_twice_as_many(void **state)
+TEST(vec_first_chunk_holds_64_and_each_next_twice_as_many)
 {
-    (void)state;
     struct hpx_vec v;
     hpx_vec_init(&v, 3);
     size_t bytes = 0;
@@ -46,9 +44,8 @@ static void vec_first_chunk_holds_64_and_each_next_twice_as_many(void **state)
     assert_int_equal(v.size, 3);
 }
 
-static void vec_push_without_memory_changes_nothing(void **state)
+TEST(vec_push_without_memory_changes_nothing)
 {
-    (void)state;
     struct hpx_vec v;
     hpx_vec_init(&v, 8);
     for (int i = 0; i < 64; i++) {
@@ -66,9 +63,8 @@ static void vec_push_without_memory_changes_nothing(void **state)
     hpx_vec_fini(&v);
 }
 
-static void vec_ends_64_below_two_to_the_32(void **state)
+TEST(vec_ends_64_below_two_to_the_32)
 {
-    (void)state;
     struct hpx_vec v;
     hpx_vec_init(&v, 1);
     v.len = UINT32_MAX - 63;
@@ -77,13 +73,4 @@ static void vec_ends_64_below_two_to_the_32(void **state)
     hpx_vec_fini(&v);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vec_elements_are_cleared_and_do_not_move),
-        cmocka_unit_test(vec_first_chunk_holds_64_and_each_next_twice_as_many),
-        cmocka_unit_test(vec_push_without_memory_changes_nothing),
-        cmocka_unit_test(vec_ends_64_below_two_to_the_32),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

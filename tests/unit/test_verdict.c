@@ -37,7 +37,7 @@ static void make_process(const char *stat)
     write_file("proc/7/stat", stat);
 }
 
-static void cpu_time_is_told_by_what_threads_are_for(void **state)
+TEST(cpu_time_is_told_by_what_threads_are_for, setup, teardown)
 {
     struct hpx_usage u;
     (void)state;
@@ -56,7 +56,7 @@ static void cpu_time_is_told_by_what_threads_are_for(void **state)
     assert_true(u.total == 0 && !u.parts);
 }
 
-static void threads_without_names_tell_no_parts(void **state)
+TEST(threads_without_names_tell_no_parts, setup, teardown)
 {
     struct hpx_usage u;
     (void)state;
@@ -67,7 +67,7 @@ static void threads_without_names_tell_no_parts(void **state)
     assert_true(!u.parts && u.gc == 0);
 }
 
-static void a_thread_that_ended_makes_no_part_negative(void **state)
+TEST(a_thread_that_ended_makes_no_part_negative)
 {
     const struct hpx_usage begin = {.at = 1, .total = 5, .gc = 2, .compiler = 3, .parts = true, .cpus = 2},
                            end = {.at = 4, .total = 9, .gc = 1, .compiler = 3.5, .agent = 1, .parts = true, .cpus = 4};
@@ -103,9 +103,8 @@ static const char *shown(const char *profile, struct hpx_usage usage, bool bound
     return content("shown");
 }
 
-static void methods_are_shown_by_self_and_total(void **state)
+TEST(methods_are_shown_by_self_and_total, setup, teardown)
 {
-    (void)state;
     assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "400 samples: shares are right within 4.9 points.\n"
                                                                            "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
                                                                            "CPU samples by method: in it, and in what it calls\n"
@@ -116,7 +115,7 @@ static void methods_are_shown_by_self_and_total(void **state)
                                                                            "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
 }
 
-static void behind_ten_methods_the_others_come_by_total(void **state)
+TEST(behind_ten_methods_the_others_come_by_total)
 {
     struct hpx_methods m;
     (void)state;
@@ -148,7 +147,7 @@ static void begins(const char *text, const char *with)
     assert_int_equal(strncmp(text, with, strlen(with)), 0);
 }
 
-static void the_verdict_says_what_to_ask_next(void **state)
+TEST(the_verdict_says_what_to_ask_next, setup, teardown)
 {
     const struct hpx_usage busy = {.at = 4, .total = 4, .gc = 0.4, .compiler = 0.4, .agent = 0.04, .parts = true, .cpus = 1};
     struct hpx_usage u = busy;
@@ -171,9 +170,8 @@ static void the_verdict_says_what_to_ask_next(void **state)
            "There is no sample: no Java thread used CPU time.\n");
 }
 
-static void code_that_is_older_is_told(void **state)
+TEST(code_that_is_older_is_told, setup, teardown)
 {
-    (void)state;
     assert_non_null(strstr(shown(SAMPLES "hprofx: without debug information: 8 of 19 compiled methods, 61.2 % of the code\n",
                                  (struct hpx_usage){.at = 0}, true),
                            "\n8 of 19 compiled methods, 61.2 % of the code, lack debug information: "));
@@ -190,7 +188,7 @@ static void code_that_is_older_is_told(void **state)
          "CPU SAMPLES BEGIN (total = 1) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"                               \
          "   1 100.00% 100.00%       1 300001 p.C.in\nCPU SAMPLES END\n"
 
-static void too_few_samples_want_a_longer_session(void **state)
+TEST(too_few_samples_want_a_longer_session, setup, teardown)
 {
     const struct hpx_usage u = {.at = 1, .total = 1, .cpus = 1};
     (void)state;
@@ -198,7 +196,7 @@ static void too_few_samples_want_a_longer_session(void **state)
     assert_non_null(strstr(shown(FEW, u, false), "\n1 sample: shares are right within 98.0 points.\n"));
 }
 
-static void other_tables_have_places_too(void **state)
+TEST(other_tables_have_places_too, setup, teardown)
 {
     const struct hpx_usage none = {.at = 0};
     (void)state;
@@ -217,18 +215,4 @@ static void other_tables_have_places_too(void **state)
            "Look at p.C.in (100 % of the CPU time).\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(cpu_time_is_told_by_what_threads_are_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(threads_without_names_tell_no_parts, setup, teardown),
-        cmocka_unit_test(a_thread_that_ended_makes_no_part_negative),
-        cmocka_unit_test_setup_teardown(methods_are_shown_by_self_and_total, setup, teardown),
-        cmocka_unit_test(behind_ten_methods_the_others_come_by_total),
-        cmocka_unit_test_setup_teardown(the_verdict_says_what_to_ask_next, setup, teardown),
-        cmocka_unit_test_setup_teardown(code_that_is_older_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_few_samples_want_a_longer_session, setup, teardown),
-        cmocka_unit_test_setup_teardown(other_tables_have_places_too, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

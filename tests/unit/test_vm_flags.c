@@ -94,52 +94,46 @@ static void assert_flags_work(void)
     assert_unreadable("Unknown", SHAPE);
 }
 
-static void flags_of_jdk_8_are_typed_by_name(void **state)
+TEST(flags_of_jdk_8_are_typed_by_name)
 {
-    (void)state;
     fill("Flag", "Flag*", "Flag::Flags", true);
     flags[NUMBER].type = 0;
     flags[PLAIN].type = 3;
     assert_flags_work();
 }
 
-static void flags_of_jdk_11_are_typed_by_name(void **state)
+TEST(flags_of_jdk_11_are_typed_by_name)
 {
-    (void)state;
     fill("JVMFlag", "JVMFlag*", "JVMFlag::Flags", true);
     flags[NUMBER].type = 0;
     flags[PLAIN].type = 3;
     assert_flags_work();
 }
 
-static void flags_of_jdk_17_are_typed_by_number(void **state)
+TEST(flags_of_jdk_17_are_typed_by_number)
 {
-    (void)state;
     fill_17();
     flags[NUMBER].type_name = "bool";
     flags[PLAIN].type_name = "uintx";
     assert_flags_work();
 }
 
-static void a_name_that_cannot_be_printed_refuses_the_table(void **state)
+TEST(a_name_that_cannot_be_printed_refuses_the_table)
 {
-    (void)state;
     fill_17();
     flags[STRANGE].name = "Str\x01nge";
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-static void an_empty_name_refuses_the_table(void **state)
+TEST(an_empty_name_refuses_the_table)
 {
-    (void)state;
     fill_17();
     flags[STRANGE].name = "";
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-static void a_flag_without_a_name_refuses_the_table(void **state)
+TEST(a_flag_without_a_name_refuses_the_table)
 {
-    (void)state;
     fill_17();
     flags[STRANGE].name = NULL;
     assert_unreadable("DebugNonSafepoints", SHAPE);
@@ -147,36 +141,32 @@ static void a_flag_without_a_name_refuses_the_table(void **state)
 
 static char long_name[102];
 
-static void a_name_of_100_characters_is_one(void **state)
+TEST(a_name_of_100_characters_is_one)
 {
-    (void)state;
     fill_17();
     memset(long_name, 'x', 100);
     flags[STRANGE].name = long_name;
     assert_true(hpx_vm_flag("On", false));
 }
 
-static void a_name_of_101_characters_refuses_the_table(void **state)
+TEST(a_name_of_101_characters_refuses_the_table)
 {
-    (void)state;
     fill_17();
     memset(long_name, 'x', 101);
     flags[STRANGE].name = long_name;
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-static void the_last_element_is_no_flag(void **state)
+TEST(the_last_element_is_no_flag)
 {
-    (void)state;
     fill_17();
     flags[NFLAGS] = (struct flag){"bool", "Behind", &values[ON], 0, 0};
     assert_false(hpx_vm_flag("Behind", false));
     assert_true(hpx_vm_flag("On", false));
 }
 
-static void flags_of_a_vm_without_the_usual_ones_are_not_set(void **state)
+TEST(flags_of_a_vm_without_the_usual_ones_are_not_set)
 {
-    (void)state;
     fill_17();
     values[TLAB] = 0;
     const char *why = "";
@@ -187,9 +177,8 @@ static void flags_of_a_vm_without_the_usual_ones_are_not_set(void **state)
     assert_int_equal(hpx_vm_flag_set("DebugNonSafepoints", &why), HPX_FLAG_SET);
 }
 
-static void a_table_of_one_flag_is_refused(void **state)
+TEST(a_table_of_one_flag_is_refused)
 {
-    (void)state;
     fill_17();
     count = 1;
     assert_unreadable("DebugNonSafepoints", SHAPE);
@@ -207,47 +196,41 @@ static void fill_many(size_t n)
     count = n;
 }
 
-static void a_table_of_too_many_flags_is_refused(void **state)
+TEST(a_table_of_too_many_flags_is_refused)
 {
-    (void)state;
     fill_many(10001);
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-static void a_table_of_10000_flags_is_read(void **state)
+TEST(a_table_of_10000_flags_is_read)
 {
-    (void)state;
     fill_many(10000);
     assert_true(hpx_vm_flag("On", false));
 }
 
-static void a_table_that_is_null_is_refused(void **state)
+TEST(a_table_that_is_null_is_refused)
 {
-    (void)state;
     fill_17();
     first = NULL;
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-static void a_type_that_is_neither_text_nor_number_is_refused(void **state)
+TEST(a_type_that_is_neither_text_nor_number_is_refused)
 {
-    (void)state;
     fill_17();
     vm_tables_field_of("JVMFlag", "_type")->is = "BasicType";
     assert_unreadable("DebugNonSafepoints", "the VM's tables have no JVMFlag._type as expected");
 }
 
-static void a_missing_field_is_named(void **state)
+TEST(a_missing_field_is_named)
 {
-    (void)state;
     fill_17();
     vm_tables_field_of("JVMFlag", "_flags")->name = "_origin";
     assert_unreadable("DebugNonSafepoints", "the VM's tables have no JVMFlag._flags as expected");
 }
 
-static void a_vm_without_tables_has_no_flags(void **state)
+TEST(a_vm_without_tables_has_no_flags)
 {
-    (void)state;
     fill_17();
     gHotSpotVMStructs = NULL;
     assert_unreadable("DebugNonSafepoints", "the VM exports no tables");
@@ -255,24 +238,5 @@ static void a_vm_without_tables_has_no_flags(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_of_jdk_8_are_typed_by_name),
-        cmocka_unit_test(flags_of_jdk_11_are_typed_by_name),
-        cmocka_unit_test(flags_of_jdk_17_are_typed_by_number),
-        cmocka_unit_test(a_name_that_cannot_be_printed_refuses_the_table),
-        cmocka_unit_test(an_empty_name_refuses_the_table),
-        cmocka_unit_test(a_flag_without_a_name_refuses_the_table),
-        cmocka_unit_test(a_name_of_100_characters_is_one),
-        cmocka_unit_test(a_name_of_101_characters_refuses_the_table),
-        cmocka_unit_test(the_last_element_is_no_flag),
-        cmocka_unit_test(flags_of_a_vm_without_the_usual_ones_are_not_set),
-        cmocka_unit_test(a_table_of_one_flag_is_refused),
-        cmocka_unit_test(a_table_of_too_many_flags_is_refused),
-        cmocka_unit_test(a_table_of_10000_flags_is_read),
-        cmocka_unit_test(a_table_that_is_null_is_refused),
-        cmocka_unit_test(a_type_that_is_neither_text_nor_number_is_refused),
-        cmocka_unit_test(a_missing_field_is_named),
-        cmocka_unit_test(a_vm_without_tables_has_no_flags),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

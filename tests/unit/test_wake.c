@@ -45,9 +45,8 @@ long __wrap_syscall(long number, ...)
     return __real_syscall(number, v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-static void wake_post_moves_the_value(void **state)
+TEST(wake_post_moves_the_value)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     uint32_t seen = hpx_wake_value(&w);
@@ -56,9 +55,8 @@ static void wake_post_moves_the_value(void **state)
     assert_int_not_equal(hpx_wake_value(&w), seen);
 }
 
-static void wake_post_makes_no_system_call_when_nobody_sleeps(void **state)
+TEST(wake_post_makes_no_system_call_when_nobody_sleeps)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     atomic_store(&calls, 0);
@@ -66,9 +64,8 @@ static void wake_post_makes_no_system_call_when_nobody_sleeps(void **state)
     assert_int_equal(atomic_load(&calls), 0);
 }
 
-static void wake_wait_returns_at_once_when_the_value_has_moved(void **state)
+TEST(wake_wait_returns_at_once_when_the_value_has_moved)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     uint32_t seen = hpx_wake_value(&w);
@@ -78,18 +75,16 @@ static void wake_wait_returns_at_once_when_the_value_has_moved(void **state)
     assert_int_equal(atomic_load(&calls), 0);
 }
 
-static void wake_wait_says_when_its_time_is_over(void **state)
+TEST(wake_wait_says_when_its_time_is_over)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     assert_true(hpx_wake_wait(&w, hpx_wake_value(&w), 1000000));
     assert_true(hpx_wake_wait(&w, hpx_wake_value(&w), 0));
 }
 
-static void wake_wait_asks_the_kernel_for_no_more_than_its_time(void **state)
+TEST(wake_wait_asks_the_kernel_for_no_more_than_its_time)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     longest_wait = 0;
@@ -100,9 +95,8 @@ static void wake_wait_asks_the_kernel_for_no_more_than_its_time(void **state)
     assert_in_range(longest_wait, 0, 20000000);
 }
 
-static void wake_value_counts_on_behind_the_sleepers_flag(void **state)
+TEST(wake_value_counts_on_behind_the_sleepers_flag)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     w.opaque = 0x7fffffff;
@@ -115,9 +109,8 @@ static void wake_value_counts_on_behind_the_sleepers_flag(void **state)
     assert_int_not_equal(hpx_wake_value(&w), seen);
 }
 
-static void wake_post_keeps_errno_when_the_kernel_refuses(void **state)
+TEST(wake_post_keeps_errno_when_the_kernel_refuses)
 {
-    (void)state;
     struct hpx_wake w;
     hpx_wake_init(&w);
     w.opaque |= UINT32_C(1) << 31; /* ck_ec's flag: somebody sleeps */
@@ -142,9 +135,8 @@ static void *sleeper(void *arg)
     return NULL;
 }
 
-static void wake_post_ends_the_sleep_of_every_waiter(void **state)
+TEST(wake_post_ends_the_sleep_of_every_waiter)
 {
-    (void)state;
     pthread_t threads[2];
     bool timed_out[2] = {true, true};
     hpx_wake_init(&shared);
@@ -163,17 +155,4 @@ static void wake_post_ends_the_sleep_of_every_waiter(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wake_post_moves_the_value),
-        cmocka_unit_test(wake_post_makes_no_system_call_when_nobody_sleeps),
-        cmocka_unit_test(wake_wait_returns_at_once_when_the_value_has_moved),
-        cmocka_unit_test(wake_wait_says_when_its_time_is_over),
-        cmocka_unit_test(wake_wait_asks_the_kernel_for_no_more_than_its_time),
-        cmocka_unit_test(wake_value_counts_on_behind_the_sleepers_flag),
-        cmocka_unit_test(wake_post_keeps_errno_when_the_kernel_refuses),
-        cmocka_unit_test(wake_post_ends_the_sleep_of_every_waiter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

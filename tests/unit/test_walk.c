@@ -303,38 +303,34 @@ static void check_all(void)
     check_totals();
 }
 
-static void a_walk_by_addresses_writes_every_object_fact_and_root(void **state)
+TEST(a_walk_by_addresses_writes_every_object_fact_and_root, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     check_all();
 }
 
-static void addresses_in_variables_give_the_same(void **state)
+TEST(addresses_in_variables_give_the_same, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_INDIRECT, 8);
     check_all();
 }
 
-static void a_walk_by_tags_gives_the_same_but_for_ids_and_sites(void **state)
+TEST(a_walk_by_tags_gives_the_same_but_for_ids_and_sites, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_BY_TAGS, 8);
     check_all();
     assert_int_equal(fx.walk.known.room + fx.walk.rooted.room, 0);
 }
 
-static void by_tags_several_classes_may_be_loaded_meanwhile(void **state)
+TEST(by_tags_several_classes_may_be_loaded_meanwhile, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_BY_TAGS, 8);
     two_late_classes = true;
     check_all();
 }
 
 /* Its class got no number, for want of memory. */
-static void a_thread_whose_class_is_unknown_has_the_id_of_the_thread(void **state)
+TEST(a_thread_whose_class_is_unknown_has_the_id_of_the_thread, NULL, fx_end)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 4);
@@ -353,9 +349,8 @@ static void a_thread_whose_class_is_unknown_has_the_id_of_the_thread(void **stat
     fx_begin(FX_DIRECT, 4);
 }
 
-static void ids_of_four_bytes_are_small(void **state)
+TEST(ids_of_four_bytes_are_small, NULL, fx_end)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 4);
         check_all();
@@ -364,18 +359,16 @@ static void ids_of_four_bytes_are_small(void **state)
     fx_begin(FX_DIRECT, 4);
 }
 
-static void ids_of_text_are_small_numbers_of_eight_bytes(void **state)
+TEST(ids_of_text_are_small_numbers_of_eight_bytes, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     fx.walk.wide = false;
     check_all();
 }
 
 /* An environment without tags: no site, and the VM tells no class tag either. */
-static void without_tags_there_are_no_sites(void **state)
+TEST(without_tags_there_are_no_sites, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     for (int i = 0; i < FX_OBJECTS; i++) {
         fx.objects[i].tag = 0;
@@ -387,7 +380,7 @@ static void without_tags_there_are_no_sites(void **state)
     }
 }
 
-static void a_walk_by_addresses_leaves_all_tags_alone(void **state)
+TEST(a_walk_by_addresses_leaves_all_tags_alone, NULL, fx_end)
 {
     jlong before[FX_OBJECTS];
     (void)state;
@@ -402,9 +395,8 @@ static void a_walk_by_addresses_leaves_all_tags_alone(void **state)
 }
 
 /* Class words in the upper bits of the mark, the length behind it. */
-static void compact_headers_give_the_same(void **state)
+TEST(compact_headers_give_the_same, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     for (int i = 0; i < FX_OBJECTS; i++) {
         uint32_t words[4];
@@ -421,9 +413,8 @@ static void compact_headers_give_the_same(void **state)
 }
 
 /* Its number is known, but not its fields: no memory for them. */
-static void a_class_with_a_number_alone_is_not_in_the_dump(void **state)
+TEST(a_class_with_a_number_alone_is_not_in_the_dump, NULL, fx_end)
 {
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     fx_no_threads();
     struct hpx_heap_klass *c = (struct hpx_heap_klass *)(uintptr_t)fx.layout.classes[FX_UNLINKED];
@@ -447,9 +438,8 @@ static void a_class_with_a_number_alone_is_not_in_the_dump(void **state)
 }
 
 /* Without ids of threads, roots of frames belong to the thread whose root came before. */
-static void frames_follow_their_thread_where_the_vm_tells_no_ids(void **state)
+TEST(frames_follow_their_thread_where_the_vm_tells_no_ids, NULL, fx_end)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 8);
         hpx_address_map_fini(&fx.layout.tids);
@@ -470,21 +460,4 @@ static void frames_follow_their_thread_where_the_vm_tells_no_ids(void **state)
     fx_begin(FX_DIRECT, 8);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_walk_by_addresses_writes_every_object_fact_and_root, fx_end),
-        cmocka_unit_test_teardown(addresses_in_variables_give_the_same, fx_end),
-        cmocka_unit_test_teardown(a_walk_by_tags_gives_the_same_but_for_ids_and_sites, fx_end),
-        cmocka_unit_test_teardown(by_tags_several_classes_may_be_loaded_meanwhile, fx_end),
-        cmocka_unit_test_teardown(a_thread_whose_class_is_unknown_has_the_id_of_the_thread, fx_end),
-        cmocka_unit_test_teardown(ids_of_four_bytes_are_small, fx_end),
-        cmocka_unit_test_teardown(ids_of_text_are_small_numbers_of_eight_bytes, fx_end),
-        cmocka_unit_test_teardown(without_tags_there_are_no_sites, fx_end),
-        cmocka_unit_test_teardown(a_walk_by_addresses_leaves_all_tags_alone, fx_end),
-        cmocka_unit_test_teardown(compact_headers_give_the_same, fx_end),
-        cmocka_unit_test_teardown(a_class_with_a_number_alone_is_not_in_the_dump, fx_end),
-        cmocka_unit_test_teardown(frames_follow_their_thread_where_the_vm_tells_no_ids, fx_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

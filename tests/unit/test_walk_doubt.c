@@ -53,9 +53,8 @@ static void nothing(void)
 {
 }
 
-static void a_small_walk_is_whole(void **state)
+TEST(a_small_walk_is_whole)
 {
-    (void)state;
     each_mode(FX_MODES, nothing, whole, UINT32_MAX);
 }
 
@@ -77,9 +76,8 @@ static void with_address(enum fx_mode mode, uint32_t event, bool referrer, uint6
     fx_end(NULL);
 }
 
-static void a_word_that_cannot_be_an_address_is_not_read(void **state)
+TEST(a_word_that_cannot_be_an_address_is_not_read)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_BY_TAGS; mode++) {
         for (uint32_t event = 0; event < SMALL + 3; event++) {
             for (uint64_t low = 0; low < 8; low++) {
@@ -111,7 +109,7 @@ static void with_variable(uint32_t event, bool referrer, uint64_t variable)
     fx_end(NULL);
 }
 
-static void a_variable_that_is_not_near_the_callback_is_not_read(void **state)
+TEST(a_variable_that_is_not_near_the_callback_is_not_read)
 {
     static const uint32_t events[] = {ROOT, CLASS_OF_A, FIELD, VALUE, STATIC};
     static uint64_t right; /* an address, but in a variable of another place */
@@ -133,9 +131,8 @@ static void a_variable_that_is_not_near_the_callback_is_not_read(void **state)
 }
 
 /* A variable that would be right, but for its place. */
-static void a_variable_that_is_not_aligned_is_not_read(void **state)
+TEST(a_variable_that_is_not_aligned_is_not_read)
 {
-    (void)state;
     for (int referrer = 0; referrer < 2; referrer++) {
         uint64_t words[2];
         fx_begin_small(FX_INDIRECT, 8);
@@ -150,9 +147,8 @@ static void a_variable_that_is_not_aligned_is_not_read(void **state)
 
 /* ---- what an object is ---- */
 
-static void an_array_of_another_length_than_the_vm_tells_is_doubted(void **state)
+TEST(an_array_of_another_length_than_the_vm_tells_is_doubted)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_BY_TAGS; mode++) {
         for (int array = FX_ARRAY; array <= FX_SOME_BYTES; array += FX_SOME_BYTES - FX_ARRAY) {
             fx_begin_small(mode, 8);
@@ -173,9 +169,8 @@ static void other_class_object(void)
     e->to_address = fx_address(FX_STRING);
 }
 
-static void a_class_word_whose_class_object_changes_is_doubted(void **state)
+TEST(a_class_word_whose_class_object_changes_is_doubted)
 {
-    (void)state;
     each_mode(FX_MODES, other_class_object, doubt, SMALL + 3);
 }
 
@@ -186,9 +181,8 @@ static void two_classes_with_one_word(void)
     fx_set_class_word(FX_BARE, word);
 }
 
-static void two_classes_that_have_one_class_word_are_doubted(void **state)
+TEST(two_classes_that_have_one_class_word_are_doubted)
 {
-    (void)state;
     each_mode(FX_BY_TAGS, two_classes_with_one_word, doubt, CLASS_OF_BARE);
 }
 
@@ -202,9 +196,8 @@ static void no_class_word_of_the_first(void)
     fx_set_class_word(FX_A, 0);
 }
 
-static void a_class_word_of_zero_is_doubted(void **state)
+TEST(a_class_word_of_zero_is_doubted)
 {
-    (void)state;
     each_mode(FX_BY_TAGS, no_class_word, doubt, FIELD);
     each_mode(FX_BY_TAGS, no_class_word_of_the_first, doubt, ROOT);
 }
@@ -226,9 +219,8 @@ static void value_of_another(void)
     fx.events[VALUE].to_address = fx_address(FX_BARE);
 }
 
-static void a_field_whose_object_is_not_open_is_doubted(void **state)
+TEST(a_field_whose_object_is_not_open_is_doubted)
 {
-    (void)state;
     each_mode(FX_MODES, field_of_another, doubt, FIELD);
     each_mode(FX_MODES, value_of_another, doubt, VALUE);
 }
@@ -240,9 +232,8 @@ static void field_before_its_object(void)
     fx.events[CLASS_OF_A] = e;
 }
 
-static void a_field_before_its_object_is_doubted(void **state)
+TEST(a_field_before_its_object_is_doubted)
 {
-    (void)state;
     each_mode(FX_MODES, field_before_its_object, doubt, CLASS_OF_A);
 }
 
@@ -270,9 +261,8 @@ static void elements_twice(void)
     fx_elements(FX_SOME_BYTES, JVMTI_PRIMITIVE_TYPE_BYTE, bytes);
 }
 
-static void elements_whose_array_is_not_open_are_doubted(void **state)
+TEST(elements_whose_array_is_not_open_are_doubted)
 {
-    (void)state;
     each_mode(FX_MODES, element_of_another, doubt, SMALL + 3);
     each_mode(FX_MODES, elements_of_another, doubt, SMALL + 3);
     each_mode(FX_MODES, elements_twice, doubt, SMALL + 3);
@@ -293,9 +283,8 @@ static void root_among_objects_without_record(void)
     fx_root(JVMTI_HEAP_REFERENCE_STACK_LOCAL, FX_TEXT);
 }
 
-static void an_object_that_a_root_names_must_have_its_record(void **state)
+TEST(an_object_that_a_root_names_must_have_its_record)
 {
-    (void)state;
     each_mode(FX_BY_TAGS, root_without_record, doubt, UINT32_MAX);
     each_mode(FX_BY_TAGS, root_among_objects_without_record, whole, UINT32_MAX);
 }
@@ -312,9 +301,8 @@ static void begin_threads(enum fx_mode mode)
     fx_class_of(FX_OTHER);
 }
 
-static void threads_where_their_references_say_are_whole(void **state)
+TEST(threads_where_their_references_say_are_whole)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_threads(mode);
         ends(HPX_WALK_WHOLE, UINT32_MAX);
@@ -323,9 +311,8 @@ static void threads_where_their_references_say_are_whole(void **state)
     }
 }
 
-static void a_frame_of_another_thread_than_the_root_before_is_doubted(void **state)
+TEST(a_frame_of_another_thread_than_the_root_before_is_doubted)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_threads(mode);
         fx.events[1].info.stack_local.thread_id = FX_OTHER_TID;
@@ -343,9 +330,8 @@ static void a_frame_of_another_thread_than_the_root_before_is_doubted(void **sta
     }
 }
 
-static void threads_of_which_none_is_where_its_reference_says_are_doubted(void **state)
+TEST(threads_of_which_none_is_where_its_reference_says_are_doubted)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_BY_TAGS; mode++) {
         fx_begin(mode, 8);
         fx_root(JVMTI_HEAP_REFERENCE_THREAD, FX_UNSTARTED);
@@ -365,9 +351,8 @@ static void thread_that_is_a_class(void)
     fx.events[CLASS_ROOT].kind = JVMTI_HEAP_REFERENCE_THREAD;
 }
 
-static void a_thread_root_that_is_a_class_is_doubted(void **state)
+TEST(a_thread_root_that_is_a_class_is_doubted)
 {
-    (void)state;
     each_mode(FX_MODES, thread_that_is_a_class, doubt, CLASS_ROOT);
 }
 
@@ -393,9 +378,8 @@ static void field_static(void)
     fx.events[VALUE].info.field.index = 4;
 }
 
-static void a_field_that_the_class_does_not_have_is_refused(void **state)
+TEST(a_field_that_the_class_does_not_have_is_refused)
 {
-    (void)state;
     each_mode(FX_MODES, field_beyond, order, FIELD);
     each_mode(FX_MODES, field_of_an_interface, order, FIELD);
     each_mode(FX_MODES, field_negative, order, VALUE);
@@ -420,9 +404,8 @@ static void elements_repeated(void)
     tell_elements(1, 1);
 }
 
-static void elements_that_do_not_ascend_are_refused(void **state)
+TEST(elements_that_do_not_ascend_are_refused)
 {
-    (void)state;
     each_mode(FX_MODES, elements_descending, order, SMALL + 3);
     each_mode(FX_MODES, elements_repeated, order, SMALL + 3);
 }
@@ -439,9 +422,8 @@ static void element_of_primitives(void)
     fx_element(FX_SOME_BYTES, FX_A, 0);
 }
 
-static void an_element_of_what_is_no_array_of_objects_is_refused(void **state)
+TEST(an_element_of_what_is_no_array_of_objects_is_refused)
 {
-    (void)state;
     each_mode(FX_MODES, element_of_an_instance, order, FIELD);
     each_mode(FX_MODES, element_of_primitives, order, SMALL + 2);
 }
@@ -454,9 +436,8 @@ static void elements_of_an_instance(void)
     fx.events[VALUE].length = 2;
 }
 
-static void primitive_elements_of_an_instance_have_no_record(void **state)
+TEST(primitive_elements_of_an_instance_have_no_record)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin_small(mode, 8);
         elements_of_an_instance();
@@ -470,29 +451,4 @@ static void primitive_elements_of_an_instance_have_no_record(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_walk_is_whole),
-        cmocka_unit_test(a_word_that_cannot_be_an_address_is_not_read),
-        cmocka_unit_test(a_variable_that_is_not_near_the_callback_is_not_read),
-        cmocka_unit_test(a_variable_that_is_not_aligned_is_not_read),
-        cmocka_unit_test(an_array_of_another_length_than_the_vm_tells_is_doubted),
-        cmocka_unit_test(a_class_word_whose_class_object_changes_is_doubted),
-        cmocka_unit_test(two_classes_that_have_one_class_word_are_doubted),
-        cmocka_unit_test(a_class_word_of_zero_is_doubted),
-        cmocka_unit_test(a_field_whose_object_is_not_open_is_doubted),
-        cmocka_unit_test(a_field_before_its_object_is_doubted),
-        cmocka_unit_test(elements_whose_array_is_not_open_are_doubted),
-        cmocka_unit_test(an_object_that_a_root_names_must_have_its_record),
-        cmocka_unit_test(threads_where_their_references_say_are_whole),
-        cmocka_unit_test(a_frame_of_another_thread_than_the_root_before_is_doubted),
-        cmocka_unit_test(threads_of_which_none_is_where_its_reference_says_are_doubted),
-        cmocka_unit_test(a_thread_root_that_is_a_class_is_doubted),
-        cmocka_unit_test(a_field_that_the_class_does_not_have_is_refused),
-        cmocka_unit_test(elements_that_do_not_ascend_are_refused),
-        cmocka_unit_test(an_element_of_what_is_no_array_of_objects_is_refused),
-        cmocka_unit_test(primitive_elements_of_an_instance_have_no_record),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

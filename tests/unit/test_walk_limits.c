@@ -52,7 +52,7 @@ static void begin_many(enum fx_mode mode)
     fx.watch = mode == FX_BY_TAGS ? forget_tag : NULL;
 }
 
-static void a_walk_of_many_objects_is_whole(void **state)
+TEST(a_walk_of_many_objects_is_whole)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_many(mode);
@@ -73,7 +73,7 @@ static void a_walk_of_many_objects_is_whole(void **state)
     }
 }
 
-static void one_root_of_many_without_a_record_is_missed(void **state)
+TEST(one_root_of_many_without_a_record_is_missed)
 {
     for (uint32_t missing = 0; missing < MANY; missing += MANY / 7) {
         begin_many(FX_DIRECT);
@@ -97,7 +97,7 @@ static void watch_progress(uint32_t told)
     steps += seen != 0 && done == seen;
 }
 
-static void objects_are_counted_while_the_walk_goes_on(void **state)
+TEST(objects_are_counted_while_the_walk_goes_on)
 {
     begin_many(FX_DIRECT);
     atomic_init(&progress, 0);
@@ -112,7 +112,7 @@ static void objects_are_counted_while_the_walk_goes_on(void **state)
 
 /* ---- ids ---- */
 
-static void ids_of_four_bytes_end_at_their_largest(void **state)
+TEST(ids_of_four_bytes_end_at_their_largest)
 {
     for (enum fx_mode mode = 0; mode < FX_BY_TAGS; mode++) {
         for (uint64_t beyond = 0; beyond < 2; beyond++) {
@@ -126,7 +126,7 @@ static void ids_of_four_bytes_end_at_their_largest(void **state)
     }
 }
 
-static void ids_of_eight_bytes_have_no_such_end(void **state)
+TEST(ids_of_eight_bytes_have_no_such_end)
 {
     fx_begin_small(FX_DIRECT, 8);
     fx.walk.wide = false;
@@ -136,7 +136,7 @@ static void ids_of_eight_bytes_have_no_such_end(void **state)
     fx_end(state);
 }
 
-static void an_object_below_the_heap_has_no_id_of_four_bytes(void **state)
+TEST(an_object_below_the_heap_has_no_id_of_four_bytes)
 {
     fx_begin_small(FX_DIRECT, 4);
     fx.walk.oops.low = fx_address(FX_A) + 8;
@@ -151,7 +151,7 @@ static void refuse_behind(uint32_t told)
     fx.rc = told == 3 ? JVMTI_ERROR_OUT_OF_MEMORY : JVMTI_ERROR_NONE;
 }
 
-static void a_vm_that_refuses_or_stops_is_told_of(void **state)
+TEST(a_vm_that_refuses_or_stops_is_told_of)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin_small(mode, 8);
@@ -168,7 +168,7 @@ static void a_vm_that_refuses_or_stops_is_told_of(void **state)
     }
 }
 
-static void the_first_failure_is_the_one_that_is_told(void **state)
+TEST(the_first_failure_is_the_one_that_is_told)
 {
     fx_begin_small(FX_DIRECT, 8);
     fx.events[2].to_address = 0;
@@ -178,7 +178,7 @@ static void the_first_failure_is_the_one_that_is_told(void **state)
 }
 
 /* More classes come than the table has room for. */
-static void classes_beyond_the_table_end_the_walk(void **state)
+TEST(classes_beyond_the_table_end_the_walk)
 {
     uint32_t full = 1024 / 4 * 3;
     fx_begin(FX_DIRECT, 8);
@@ -231,9 +231,8 @@ static uint64_t fail_each(enum fx_mode mode, void (*begin)(enum fx_mode), bool a
     }
 }
 
-static void without_memory_a_walk_ends_wherever_it_is(void **state)
+TEST(without_memory_a_walk_ends_wherever_it_is)
 {
-    (void)state;
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         for (int all = 0; all < 2; all++) {
             uint64_t maps = fail_each(mode, begin_kept, all != 0, 1);
@@ -243,9 +242,8 @@ static void without_memory_a_walk_ends_wherever_it_is(void **state)
     }
 }
 
-static void without_memory_to_grow_a_walk_ends(void **state)
+TEST(without_memory_to_grow_a_walk_ends)
 {
-    (void)state;
     for (enum fx_mode mode = FX_DIRECT; mode < FX_MODES; mode++) {
         /* roots and facts twice, lengths three times; known classes once, rooted objects four times */
         uint64_t maps = fail_each(mode, begin_many, false, 1);
@@ -263,7 +261,7 @@ static void to_full(void)
     close(full);
 }
 
-static void a_spool_that_cannot_be_written_fails_the_walk(void **state)
+TEST(a_spool_that_cannot_be_written_fails_the_walk)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin_small(mode, 8);
@@ -273,7 +271,7 @@ static void a_spool_that_cannot_be_written_fails_the_walk(void **state)
     }
 }
 
-static void a_failure_before_the_full_disk_is_told(void **state)
+TEST(a_failure_before_the_full_disk_is_told)
 {
     fx_begin_small(FX_DIRECT, 8);
     to_full();
@@ -284,7 +282,7 @@ static void a_failure_before_the_full_disk_is_told(void **state)
 
 /* ---- long arrays ---- */
 
-static void an_array_that_no_record_can_hold_is_cut_and_counted(void **state)
+TEST(an_array_that_no_record_can_hold_is_cut_and_counted)
 {
     const uint32_t n = 600000000;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -305,23 +303,4 @@ static void an_array_that_no_record_can_hold_is_cut_and_counted(void **state)
     fx_end(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_of_many_objects_is_whole),
-        cmocka_unit_test(one_root_of_many_without_a_record_is_missed),
-        cmocka_unit_test(objects_are_counted_while_the_walk_goes_on),
-        cmocka_unit_test(ids_of_four_bytes_end_at_their_largest),
-        cmocka_unit_test(ids_of_eight_bytes_have_no_such_end),
-        cmocka_unit_test(an_object_below_the_heap_has_no_id_of_four_bytes),
-        cmocka_unit_test(a_vm_that_refuses_or_stops_is_told_of),
-        cmocka_unit_test(the_first_failure_is_the_one_that_is_told),
-        cmocka_unit_test(classes_beyond_the_table_end_the_walk),
-        cmocka_unit_test(without_memory_a_walk_ends_wherever_it_is),
-        cmocka_unit_test(without_memory_to_grow_a_walk_ends),
-        cmocka_unit_test(a_spool_that_cannot_be_written_fails_the_walk),
-        cmocka_unit_test(a_failure_before_the_full_disk_is_told),
-        cmocka_unit_test(an_array_that_no_record_can_hold_is_cut_and_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -97,7 +97,7 @@ static void check(struct readable r)
 
 static const struct readable everything = {true, true, true, true, true, true, true, true, true, false};
 
-static void without_options_everything_is_readable(void **state)
+TEST(without_options_everything_is_readable)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 8);
@@ -106,7 +106,7 @@ static void without_options_everything_is_readable(void **state)
     }
 }
 
-static void redacted_fields_are_zeros_and_statics_have_no_value(void **state)
+TEST(redacted_fields_are_zeros_and_statics_have_no_value)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 4);
@@ -116,7 +116,7 @@ static void redacted_fields_are_zeros_and_statics_have_no_value(void **state)
     }
 }
 
-static void redacted_arrays_are_zeros(void **state)
+TEST(redacted_arrays_are_zeros)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         struct readable r = everything;
@@ -128,7 +128,7 @@ static void redacted_arrays_are_zeros(void **state)
     }
 }
 
-static void redacted_strings_are_arrays_of_bytes_and_chars(void **state)
+TEST(redacted_strings_are_arrays_of_bytes_and_chars)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         struct readable r = everything;
@@ -140,7 +140,7 @@ static void redacted_strings_are_arrays_of_bytes_and_chars(void **state)
     }
 }
 
-static void without_primitive_fields_these_are_zeros(void **state)
+TEST(without_primitive_fields_these_are_zeros)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         struct readable r = everything;
@@ -153,7 +153,7 @@ static void without_primitive_fields_these_are_zeros(void **state)
     }
 }
 
-static void without_primitive_arrays_these_are_empty(void **state)
+TEST(without_primitive_arrays_these_are_empty)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         struct readable r = everything;
@@ -172,7 +172,7 @@ static void keep_class(int number)
 }
 
 /* Its fields and statics, and the strings and arrays that these and its constants refer to; not those of subclasses. */
-static void a_class_that_is_kept_stays_readable_with_its_contents(void **state)
+TEST(a_class_that_is_kept_stays_readable_with_its_contents)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 8);
@@ -182,7 +182,7 @@ static void a_class_that_is_kept_stays_readable_with_its_contents(void **state)
     }
 }
 
-static void a_subclass_is_kept_for_itself(void **state)
+TEST(a_subclass_is_kept_for_itself)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 8);
@@ -192,7 +192,7 @@ static void a_subclass_is_kept_for_itself(void **state)
     }
 }
 
-static void constants_of_a_class_that_is_kept_are_readable(void **state)
+TEST(constants_of_a_class_that_is_kept_are_readable)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 4);
@@ -202,7 +202,7 @@ static void constants_of_a_class_that_is_kept_are_readable(void **state)
     }
 }
 
-static void keep_without_a_class_keeps_nothing(void **state)
+TEST(keep_without_a_class_keeps_nothing)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         fx_begin(mode, 8);
@@ -236,7 +236,7 @@ static void begin_first(enum fx_mode mode, jint answer)
     firsts = 0;
 }
 
-static void the_first_callback_may_end_the_walk(void **state)
+TEST(the_first_callback_may_end_the_walk)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_first(mode, JVMTI_VISIT_ABORT);
@@ -252,7 +252,7 @@ static void the_first_callback_may_end_the_walk(void **state)
     }
 }
 
-static void the_first_callback_comes_once_with_its_frame(void **state)
+TEST(the_first_callback_comes_once_with_its_frame)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_first(mode, JVMTI_VISIT_OBJECTS);
@@ -264,21 +264,4 @@ static void the_first_callback_comes_once_with_its_frame(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_options_everything_is_readable),
-        cmocka_unit_test(redacted_fields_are_zeros_and_statics_have_no_value),
-        cmocka_unit_test(redacted_arrays_are_zeros),
-        cmocka_unit_test(redacted_strings_are_arrays_of_bytes_and_chars),
-        cmocka_unit_test(without_primitive_fields_these_are_zeros),
-        cmocka_unit_test(without_primitive_arrays_these_are_empty),
-        cmocka_unit_test(a_class_that_is_kept_stays_readable_with_its_contents),
-        cmocka_unit_test(a_subclass_is_kept_for_itself),
-        cmocka_unit_test(constants_of_a_class_that_is_kept_are_readable),
-        cmocka_unit_test(keep_without_a_class_keeps_nothing),
-        cmocka_unit_test(the_first_callback_may_end_the_walk),
-        cmocka_unit_test(the_first_callback_comes_once_with_its_frame),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

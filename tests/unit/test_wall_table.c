@@ -88,9 +88,8 @@ static void taken(enum hpx_take how, uint64_t ns, uint32_t rows)
     hpx_wall_snapshot_destroy(take(how, ns, rows));
 }
 
-static void time_goes_where_the_thread_was_defined_last(void **state)
+TEST(time_goes_where_the_thread_was_defined_last, NULL, end)
 {
-    (void)state;
     begin(NULL);
     define(3, 200001, HPX_WALL_PARKED, 8);
     passes(3, 5 * MS);
@@ -109,9 +108,8 @@ static void time_goes_where_the_thread_was_defined_last(void **state)
     taken(HPX_TAKE_RESET, 1, 1);
 }
 
-static void samples_are_running_time_whatever_resets_them(void **state)
+TEST(samples_are_running_time_whatever_resets_them, NULL, end)
 {
-    (void)state;
     begin(NULL);
     fx_define(&f, &f.t, 1, 2, FX_STACK({16, 1}));
     hpx_snapshot_destroy(hpx_model_snapshot(f.m, HPX_TAKE_RESET));
@@ -129,9 +127,8 @@ static void samples_are_running_time_whatever_resets_them(void **state)
     assert_int_equal(hpx_walls_totals(walls).ns[HPX_WALL_RUNNING], 30 * MS);
 }
 
-static void the_method_on_top_tells_io_from_native(void **state)
+TEST(the_method_on_top_tells_io_from_native, NULL, end)
 {
-    (void)state;
     begin(NULL);
     define(1, 200001, HPX_WALL_NATIVE, 100);
     passes(1, 1 * MS);
@@ -163,9 +160,8 @@ static void the_method_on_top_tells_io_from_native(void **state)
     }
 }
 
-static void what_has_no_stack_has_a_row(void **state)
+TEST(what_has_no_stack_has_a_row, NULL, end)
 {
-    (void)state;
     begin(NULL);
     define(1, 200001, HPX_WALL_NATIVE, 0);
     passes(1, 6 * MS);
@@ -177,7 +173,7 @@ static void what_has_no_stack_has_a_row(void **state)
     assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 1);
 }
 
-static void rows_of_threads_are_apart_with_thread_y(void **state)
+TEST(rows_of_threads_are_apart_with_thread_y, NULL, end)
 {
     static const struct hpx_model_config cfg = {.lines = true, .thread_in_traces = true};
     (void)state;
@@ -193,9 +189,8 @@ static void rows_of_threads_are_apart_with_thread_y(void **state)
     hpx_wall_snapshot_destroy(s);
 }
 
-static void the_journal_has_everything_once(void **state)
+TEST(the_journal_has_everything_once, NULL, end)
 {
-    (void)state;
     begin(NULL);
     define(1, 200001, HPX_WALL_PARKED, 8);
     passes(1, 1 * MS);
@@ -207,9 +202,8 @@ static void the_journal_has_everything_once(void **state)
     taken(HPX_TAKE_ALL, 3 * MS, 1);
 }
 
-static void without_memory_nothing_is_reset(void **state)
+TEST(without_memory_nothing_is_reset, NULL, end)
 {
-    (void)state;
     begin(NULL);
     define(1, 200001, HPX_WALL_PARKED, 8);
     passes(1, 1 * MS);
@@ -220,16 +214,4 @@ static void without_memory_nothing_is_reset(void **state)
     taken(HPX_TAKE_RESET, 1 * MS, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(time_goes_where_the_thread_was_defined_last, end),
-        cmocka_unit_test_teardown(samples_are_running_time_whatever_resets_them, end),
-        cmocka_unit_test_teardown(the_method_on_top_tells_io_from_native, end),
-        cmocka_unit_test_teardown(what_has_no_stack_has_a_row, end),
-        cmocka_unit_test_teardown(rows_of_threads_are_apart_with_thread_y, end),
-        cmocka_unit_test_teardown(the_journal_has_everything_once, end),
-        cmocka_unit_test_teardown(without_memory_nothing_is_reset, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

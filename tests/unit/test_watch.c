@@ -18,9 +18,8 @@ static bool matches(const char *pattern)
     return hpx_watch_matches(pattern, "com.shop.Main", command, sizeof command);
 }
 
-static void a_word_is_looked_for_in_every_word(void **state)
+TEST(a_word_is_looked_for_in_every_word)
 {
-    (void)state;
     assert_true(matches("shop.Main"));
     assert_true(matches("/srv/"));
     assert_true(matches("port=8"));
@@ -29,9 +28,8 @@ static void a_word_is_looked_for_in_every_word(void **state)
     assert_true(matches(""));
 }
 
-static void a_glob_fits_a_whole_word_or_the_name(void **state)
+TEST(a_glob_fits_a_whole_word_or_the_name)
 {
-    (void)state;
     assert_true(matches("com.shop.*"));
     assert_true(matches("*/shop.jar"));
     assert_true(matches("com.shop.Mai[mn]"));
@@ -41,9 +39,8 @@ static void a_glob_fits_a_whole_word_or_the_name(void **state)
     assert_false(hpx_watch_matches("app.*", "?", "", 0));
 }
 
-static void hosts_of_a_share_are_in_every_larger_one_and_as_many_as_it_says(void **state)
+TEST(hosts_of_a_share_are_in_every_larger_one_and_as_many_as_it_says)
 {
-    (void)state;
     unsigned in[3] = {0};
     const double shares[] = {1, 10, 50};
     for (unsigned i = 0; i < 20000; i++) {
@@ -66,9 +63,8 @@ static void hosts_of_a_share_are_in_every_larger_one_and_as_many_as_it_says(void
 
 /* ---- the budget ---- */
 
-static void the_costliest_sessions_end_until_the_others_fit(void **state)
+TEST(the_costliest_sessions_end_until_the_others_fit)
 {
-    (void)state;
     struct hpx_watch_cost of[] = {{.ns = 10}, {.ns = 50}, {.ns = 0}, {.ns = 30}, {.ns = 20}};
     assert_int_equal(hpx_watch_balance(of, 5, 5, 115), 0);
     assert_int_equal(hpx_watch_balance(of, 5, 5, 114), 1);
@@ -77,18 +73,16 @@ static void the_costliest_sessions_end_until_the_others_fit(void **state)
     assert_true(of[1].ends && of[3].ends && !of[0].ends && !of[2].ends && !of[4].ends);
 }
 
-static void sessions_that_cost_nothing_go_on_even_if_the_watcher_is_over_the_budget(void **state)
+TEST(sessions_that_cost_nothing_go_on_even_if_the_watcher_is_over_the_budget)
 {
-    (void)state;
     struct hpx_watch_cost of[] = {{.ns = 0, .ends = true}, {.ns = 1}, {.ns = 0}};
     assert_int_equal(hpx_watch_balance(of, 3, 100, 10), 1);
     assert_true(!of[0].ends && of[1].ends && !of[2].ends);
     assert_int_equal(hpx_watch_balance(NULL, 0, 100, 10), 0);
 }
 
-static void the_budget_is_of_all_cpus(void **state)
+TEST(the_budget_is_of_all_cpus)
 {
-    (void)state;
     assert_int_equal(hpx_watch_allowance(1, 8, 60 * SECOND), SECOND * 48 / 10);
     assert_int_equal(hpx_watch_allowance(100, 1, 5), 5);
 }
@@ -98,9 +92,8 @@ static uint64_t own_cpu(const char *text)
     return hpx_watch_own_cpu(text, strlen(text));
 }
 
-static void the_last_line_tells_the_agents_cpu_time(void **state)
+TEST(the_last_line_tells_the_agents_cpu_time)
 {
-    (void)state;
     assert_int_equal(own_cpu("hprofx: own CPU time: 9.279 ms (0.99 % of the program's)\n"), 9279000);
     assert_int_equal(own_cpu("TRACE 1:\n\thprofx: own CPU time: 1 ms\nhprofx: own CPU time: 2 ms\nhprofx: tables: 1 KiB\n"), 2000000);
     assert_int_equal(own_cpu("hprofx: own CPU time: "), 0);
@@ -113,9 +106,8 @@ static void the_last_line_tells_the_agents_cpu_time(void **state)
 
 /* ---- names ---- */
 
-static void names_of_files_are_read_as_they_are_written(void **state)
+TEST(names_of_files_are_read_as_they_are_written)
 {
-    (void)state;
     char name[64], more[96];
     struct hpx_watch_name is;
     hpx_watch_print(4711, 0x1a2b, name, sizeof name);
@@ -132,9 +124,8 @@ static void names_of_files_are_read_as_they_are_written(void **state)
     }
 }
 
-static void other_names_are_none_of_ours(void **state)
+TEST(other_names_are_none_of_ours)
 {
-    (void)state;
     static const char *const names[] = {"",
                                         "hprofx-watch-4711-1a2b",
                                         "hprofx-watch-4711-1a2b.hprofx",
@@ -164,9 +155,8 @@ static void other_names_are_none_of_ours(void **state)
 
 /* ---- processes ---- */
 
-static void a_process_is_found_again_and_forgotten_when_it_is_gone(void **state)
+TEST(a_process_is_found_again_and_forgotten_when_it_is_gone)
 {
-    (void)state;
     struct hpx_known_all all = {.list = {.items = NULL}};
     for (pid_t i = 0; i < 1000; i++) {
         struct hpx_known *k = hpx_known_get(&all, (i * 7919) % 1000 + 1);
@@ -188,9 +178,8 @@ static void a_process_is_found_again_and_forgotten_when_it_is_gone(void **state)
     hpx_known_fini(&all);
 }
 
-static void what_is_no_jvm_is_looked_at_ever_more_rarely(void **state)
+TEST(what_is_no_jvm_is_looked_at_ever_more_rarely)
 {
-    (void)state;
     struct hpx_known k = {.pid = 1};
     static const uint64_t seconds[] = {4, 16, 64, 256, 600, 600};
     for (size_t i = 0; i < HPX_ARRAY_LEN(seconds); i++) {
@@ -204,9 +193,8 @@ static void what_is_no_jvm_is_looked_at_ever_more_rarely(void **state)
 
 /* ---- what is asked for ---- */
 
-static void every_counter_has_a_key_of_its_own(void **state)
+TEST(every_counter_has_a_key_of_its_own)
 {
-    (void)state;
     for (size_t i = 0; i < HPX_WATCH_COUNT; i++) {
         for (size_t k = 0; k < i; k++) {
             assert_string_not_equal(hpx_watch_infos[i].key, hpx_watch_infos[k].key);
@@ -214,21 +202,4 @@ static void every_counter_has_a_key_of_its_own(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_is_looked_for_in_every_word),
-        cmocka_unit_test(a_glob_fits_a_whole_word_or_the_name),
-        cmocka_unit_test(hosts_of_a_share_are_in_every_larger_one_and_as_many_as_it_says),
-        cmocka_unit_test(the_costliest_sessions_end_until_the_others_fit),
-        cmocka_unit_test(sessions_that_cost_nothing_go_on_even_if_the_watcher_is_over_the_budget),
-        cmocka_unit_test(the_budget_is_of_all_cpus),
-        cmocka_unit_test(the_last_line_tells_the_agents_cpu_time),
-        cmocka_unit_test(names_of_files_are_read_as_they_are_written),
-        cmocka_unit_test(other_names_are_none_of_ours),
-        cmocka_unit_test(a_process_is_found_again_and_forgotten_when_it_is_gone),
-        cmocka_unit_test(what_is_no_jvm_is_looked_at_ever_more_rarely),
-        cmocka_unit_test(every_counter_has_a_key_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

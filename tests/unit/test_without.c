@@ -18,7 +18,7 @@ static bool astray(const struct hpx_ev_frame *frames, int n)
     return false;
 }
 
-static void every_mechanism_is_absent_for_the_same_reason(void **state)
+TEST(every_mechanism_is_absent_for_the_same_reason)
 {
     struct hpx_err async = {0}, copy = {0};
     struct hpx_child_slots slots = {.n = 1};
@@ -45,7 +45,7 @@ static void every_mechanism_is_absent_for_the_same_reason(void **state)
     }
 }
 
-static void no_answer_is_invented(void **state)
+TEST(no_answer_is_invented)
 {
     struct hpx_ev_frame frames[2];
     struct hpx_stack_bounds stack = {1, 1};
@@ -66,11 +66,4 @@ static void no_answer_is_invented(void **state)
     assert_false(hpx_child_redirect(NULL, NULL, NULL, 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mechanism_is_absent_for_the_same_reason),
-        cmocka_unit_test(no_answer_is_invented),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)
