@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* walk.h: one walk over everything reachable: the callbacks of FollowReferences, which turn what they are told into records of a spool
- * (writers/heap_spool.h), facts of classes and roots (writers/heap_image.h).
+ * (heap_spool.h), facts of classes and roots (heap_image.h).
  *
  * An object is known by its key. That is its address, which stands beside its tag (oops.h): no object is tagged. Its class is known by a
  * word in the object, whose meaning the first reference to the class teaches, and each further one confirms. Where something is in doubt

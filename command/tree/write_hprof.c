@@ -5,7 +5,7 @@
 #include "check.h"
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
-#include "hprof_monitor.h"
+#include "hprof_blocks.h"
 #include "hprof_sites.h"
 #include "hprof_wall.h"
 #include "writers.h"

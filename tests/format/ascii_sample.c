@@ -6,7 +6,8 @@
  */
 #include "hprof_ascii.h"
 #include "hprof_binary.h"
-#include "hprof_monitor.h"
+#include "hprof_blocks.h"
+#include "monitor_text.h"
 #include "out_file.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_hprof_monitor.c: MONITOR DUMP, DEADLOCKS, the tables of blocked time and the lines of waits, byte for byte. */
 #include "ascii_fixture.h"
-#include "hprof_monitor.h"
+#include "hprof_blocks.h"
+#include "monitor_text.h"
 #include "records.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_monitor.h: threads, monitors and blocked time as text (monitor=y has no binary form). docs/hprof-ascii.md has the formats. The
- * writer's thread only. */
-#ifndef HPX_HPROF_MONITOR_H
-#define HPX_HPROF_MONITOR_H
+/* monitor_text.h: MONITOR DUMP, DEADLOCKS and the lines of waits as text. docs/hprof-ascii.md has the formats. The writer's thread only. */
+#ifndef HPX_MONITOR_TEXT_H
+#define HPX_MONITOR_TEXT_H
 
 #include "hprof_ascii.h"
 #include "monitor_image.h"
@@ -19,10 +18,5 @@ void hpx_ascii_wait(struct hpx_ascii *w, const struct hpx_wait_line *l);
 /* The traces that are not in the file yet, then MONITOR DUMP, then DEADLOCKS if there are any. Threads are sorted by serial, an unknown one
  * first; monitors those with waiters first. */
 void hpx_ascii_monitor_dump(struct hpx_ascii *w, struct hpx_monitor_image *i);
-
-/* The traces that are not in the file yet, then the table of this part; nothing if it has no rows. Sorts the rows: time, then count,
- * descending, then serial. The list stops at the first row whose share of the time is below cutoff (nan: everything; a total of 0 ns: no
- * row is below). The total is in whole ms, shares are computed from ns. */
-void hpx_ascii_block_table(struct hpx_ascii *w, enum hpx_block_part part, struct hpx_block_table *t, double cutoff, time_t now);
 
 #endif

@@ -2,8 +2,7 @@
 /* hprof_commands.h: parser for the commands of a peer over net=: bytes in, commands out.
  *
  * A command is u1 tag, u4 serial, u4 length, body; big-endian. FF (EOF) has no header; nothing after it is read. Pure: no system call,
- * no allocation, no lock; one thread at a time for each struct. Keeps at most 19 bytes of a command, whatever its length. It is in
- * writers/ because it is the other direction of the writers' protocol. */
+ * no allocation, no lock; one thread at a time for each struct. Keeps at most 19 bytes of a command, whatever its length. */
 #ifndef HPX_HPROF_COMMANDS_H
 #define HPX_HPROF_COMMANDS_H
 
