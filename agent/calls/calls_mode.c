@@ -82,7 +82,6 @@ static void gone(struct hpx_thread *t)
         return; /* the thread is stopped inside, and will write its ring: everything stays */
     }
     lose_owed(state(t));
-    hpx_ring_fini(&t->ring);
     hpx_kept_states_give(&state(t)->s);
 }
 

@@ -10,7 +10,6 @@
 #include "tracker.h"
 #include "virtual.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
@@ -112,37 +111,27 @@ static int load(struct hpx_err *err)
     return 0;
 }
 
-static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
+static uint32_t ring_bytes(void)
 {
-    struct hpx_calls_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
-    if (t == NULL) {
-        return NULL;
-    }
-    t->stack_limit.limit = UINTPTR_MAX; /* until the thread begins: probes take their slow way */
-    if (hpx_mode_thread_init(&t->s, hpx_calls_mode_active(), CALLS_RING) != 0) {
-        hpx_kept_states_drop(&t->s);
-        return NULL;
-    }
-    hpx_calls_init(&t->calls, &hpx_session.aggregator, &hpx_session.gate, &t->s.base);
-    return &t->s;
+    return CALLS_RING;
 }
 
-static void destroy(struct hpx_mode_thread *s)
+static void made(struct hpx_mode_thread *s)
 {
-    hpx_ring_fini(&s->base.ring);
-    hpx_kept_states_drop(s);
+    state(s)->stack_limit.limit = UINTPTR_MAX; /* until the thread begins: probes take their slow way */
+    hpx_calls_init(&state(s)->calls, &hpx_session.aggregator, &hpx_session.gate, &s->base);
 }
 
 /* Before the first call counts, and with a scratch state, because signals do not look for that one yet. */
 static void calibrate(JNIEnv *env)
 {
     uint32_t inner, outer;
-    struct hpx_mode_thread *scratch = make(NULL);
+    struct hpx_mode_thread *scratch = hpx_kept_states_make(hpx_calls_mode_active(), NULL);
     if (scratch != NULL) {
         hpx_cpuclock_enter(&state(scratch)->cpuclock);
         hpx_tracker_calibrate(env, state(scratch), &inner, &outer);
         hpx_model_calls_probes(hpx_session.model, inner, outer);
-        destroy(scratch);
+        hpx_kept_states_drop(scratch);
     }
 }
 
@@ -273,8 +262,9 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .unload = unload,
     .recheck = recheck,
     .forget = forget,
-    .make = make,
-    .destroy = destroy,
+    .state_bytes = sizeof(struct hpx_calls_thread),
+    .ring_bytes = ring_bytes,
+    .made = made,
     .begin = begin,
     .adopt = adopt,
     .adopted = adopted,

@@ -101,9 +101,7 @@ static void fini(void)
 
 static void gone(struct hpx_thread *t)
 {
-    struct hpx_block_thread *s = HPX_CONTAINER_OF(t, struct hpx_block_thread, s.base);
-    hpx_ring_fini(&t->ring);
-    hpx_kept_states_give(&s->s);
+    hpx_kept_states_give(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
 
 /* ---- a dump ---- */

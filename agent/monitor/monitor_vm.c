@@ -2,7 +2,6 @@
 /* monitor_vm.c: monitor=y in the JVM: capabilities, events, the states of threads. */
 #include "block_thread.h"
 #include "contention.h"
-#include "kept_states.h"
 #include "lock_frames.h"
 #include "log.h"
 #include "monitor.h"
@@ -16,7 +15,6 @@
 #include "virtuals.h"
 #include "vm_mode.h"
 #include "waits.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define RING_LEAST (16u << 10) /* bytes: a block costs its thread microseconds at least */
@@ -131,36 +129,17 @@ static void unload(JNIEnv *env)
 
 /* ---- threads ---- */
 
-static uint32_t ring_size(void)
+static uint32_t ring_bytes(void)
 {
-    size_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    size_t least = 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES + depth * (hpx_session.in_effect.owner ? 2 : 1)),
-           size = RING_LEAST;
-    while (size < least) {
-        size *= 2;
-    }
-    return (uint32_t)size;
+    size_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed), stacks = hpx_session.in_effect.owner ? 2 : 1;
+    return hpx_ring_bytes(RING_LEAST, 4 * HPX_EV_BLOCK_BYTES(HPX_LOCK_FRAMES + HPX_PROBE_FRAMES + depth * stacks));
 }
 
-static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
+static void made(struct hpx_mode_thread *s)
 {
-    struct hpx_block_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
-    if (t == NULL) {
-        return NULL;
-    }
-    if (hpx_mode_thread_init(&t->s, &hpx_monitor_mode, ring_size()) != 0) {
-        hpx_kept_states_drop(&t->s);
-        return NULL;
-    }
+    struct hpx_block_thread *t = state(s);
     t->number = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
     t->random = UINT64_C(0x9e3779b97f4a7c15) * t->number;
-    return &t->s;
-}
-
-static void destroy(struct hpx_mode_thread *s)
-{
-    hpx_ring_fini(&s->base.ring);
-    hpx_kept_states_drop(s);
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
@@ -205,8 +184,9 @@ const struct hpx_vm_mode hpx_monitor_vm = {
     .close = close_monitors,
     .over = hpx_quiet_stack_over,
     .unload = unload,
-    .make = make,
-    .destroy = destroy,
+    .state_bytes = sizeof(struct hpx_block_thread),
+    .ring_bytes = ring_bytes,
+    .made = made,
     .begin = begin,
     .adopted = adopted,
     .disarm = disarm,

@@ -209,12 +209,9 @@ void hpx_sampler_flush(struct hpx_sample_thread *t)
 uint32_t hpx_sampler_ring_size(void)
 {
     size_t one = HPX_EV_SAMPLE_BYTES(atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + hpx_stacks_extra());
-    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt->interval_ns), least = 4 * one, size = RING_LEAST;
+    size_t want = one * (size_t)(RING_HOLDS_NS / hpx_session.opt->interval_ns), least = 4 * one;
     want = want < RING_MOST ? want : RING_MOST;
-    while (size < want || size < least) {
-        size *= 2;
-    }
-    return (uint32_t)size;
+    return hpx_ring_bytes(RING_LEAST, want > least ? want : least);
 }
 
 const char *hpx_sampler_name(void)

@@ -6,14 +6,12 @@
 #include "codemap.h"
 #include "engine.h"
 #include "inlines.h"
-#include "kept_states.h"
 #include "probe_frames.h"
 #include "sampler.h"
 #include "samples.h"
 #include "stack_thread.h"
 #include "threads.h"
 #include "vm_mode.h"
-#include <stdlib.h>
 #include <string.h>
 
 __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
@@ -157,25 +155,10 @@ static void leave(void)
 
 /* ---- threads ---- */
 
-static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
+static void made(struct hpx_mode_thread *s)
 {
-    struct hpx_sample_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
-    if (t == NULL) {
-        return NULL;
-    }
-    if (hpx_mode_thread_init(&t->s, &hpx_samples, hpx_sampler_ring_size()) != 0) {
-        hpx_kept_states_drop(&t->s);
-        return NULL;
-    }
-    t->slot = -1;
-    t->tick.clock.perf_fd = -1;
-    return &t->s;
-}
-
-static void destroy(struct hpx_mode_thread *s)
-{
-    hpx_ring_fini(&s->base.ring);
-    hpx_kept_states_drop(s);
+    state(s)->slot = -1;
+    ticker(s)->clock.perf_fd = -1;
 }
 
 static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
@@ -244,8 +227,9 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .restore = restore,
     .unload = unload,
     .forget = hpx_clocks_forget,
-    .make = make,
-    .destroy = destroy,
+    .state_bytes = sizeof(struct hpx_sample_thread),
+    .ring_bytes = hpx_sampler_ring_size,
+    .made = made,
     .begin = begin,
     .adopt = adopt,
     .adopted = adopted,

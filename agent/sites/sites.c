@@ -55,7 +55,6 @@ static void gone(struct hpx_thread *t)
     if (!hpx_gate_own_wait(&s->in_probe, 0)) {
         return; /* the thread is stopped inside, and will write its ring: everything stays */
     }
-    hpx_ring_fini(&t->ring);
     if (sites.table != NULL) {
         hpx_counting_add_up(sites.table, s, true);
     }

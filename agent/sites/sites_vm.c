@@ -9,7 +9,6 @@
 #include "classes.h"
 #include "clock.h"
 #include "counting.h"
-#include "kept_states.h"
 #include "log.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
@@ -18,7 +17,6 @@
 #include "threads.h"
 #include "vm_flags.h"
 #include "vm_mode.h"
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -421,39 +419,24 @@ static void forget(void)
 
 /* ---- threads ---- */
 
-static uint32_t ring_size(void)
+static uint32_t ring_bytes(void)
 {
-    size_t least = 4 * HPX_EV_SITE_BYTES(1 + HPX_PROBE_FRAMES + atomic_load_explicit(&hpx_session.depth, memory_order_relaxed)),
-           size = RING_LEAST;
-    while (size < least) {
-        size *= 2;
-    }
-    return (uint32_t)size;
+    return hpx_ring_bytes(RING_LEAST,
+                          4 * HPX_EV_SITE_BYTES(1 + HPX_PROBE_FRAMES + atomic_load_explicit(&hpx_session.depth, memory_order_relaxed)));
 }
 
-static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
+static void made(struct hpx_mode_thread *s)
 {
-    struct hpx_site_thread *t = state(hpx_kept_states_renew(kept, sizeof *t));
-    if (t == NULL) {
-        return NULL;
-    }
-    t->inside = true; /* until the thread begins: probes take their slow way */
-    if (hpx_mode_thread_init(&t->s, &hpx_sites_mode, ring_size()) != 0) {
-        hpx_kept_states_drop(&t->s);
-        return NULL;
-    }
+    state(s)->inside = true; /* until the thread begins: probes take their slow way */
+    state(s)->number = 1 + atomic_fetch_add_explicit(&vm.threads, 1, memory_order_relaxed);
     if (vm.counts) {
-        hpx_counting_make(t);
+        hpx_counting_make(state(s));
     }
-    t->number = 1 + atomic_fetch_add_explicit(&vm.threads, 1, memory_order_relaxed);
-    return &t->s;
 }
 
-static void destroy(struct hpx_mode_thread *s)
+static void unmake(struct hpx_mode_thread *s)
 {
-    hpx_ring_fini(&s->base.ring);
     hpx_counting_destroy(state(s));
-    hpx_kept_states_drop(s);
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
@@ -496,8 +479,10 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .over = hpx_quiet_stack_over,
     .restore = restore,
     .forget = forget,
-    .make = make,
-    .destroy = destroy,
+    .state_bytes = sizeof(struct hpx_site_thread),
+    .ring_bytes = ring_bytes,
+    .made = made,
+    .unmake = unmake,
     .begin = begin,
     .adopted = adopted,
     .disarm = disarm,

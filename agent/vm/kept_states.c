@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kept_states.c: see kept_states.h. */
 #include "kept_states.h"
+#include "vm_mode.h"
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@ static bool has_ended(const struct hpx_mode_thread *s)
 
 void hpx_kept_states_give(struct hpx_mode_thread *s)
 {
+    hpx_ring_fini(&s->base.ring);
     if (has_ended(s) && !s->adopted) {
         free(s);
         return;
@@ -58,22 +60,35 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
     return found;
 }
 
-struct hpx_mode_thread *hpx_kept_states_renew(struct hpx_mode_thread *from, size_t size)
+struct hpx_mode_thread *hpx_kept_states_make(const struct hpx_mode *mode, struct hpx_mode_thread *from)
 {
+    const struct hpx_vm_mode *m = mode->vm;
     pid_t tid = from != NULL ? from->tid : 0;
     void *at = from;
-    if (from == NULL && posix_memalign(&at, HPX_CACHE_LINE, size) != 0) {
+    if (from == NULL && posix_memalign(&at, HPX_CACHE_LINE, m->state_bytes) != 0) {
         return NULL;
     }
-    memset(at, 0, size);
+    memset(at, 0, m->state_bytes);
     struct hpx_mode_thread *s = at;
+    s->base.mode = mode;
     s->tid = tid;
     s->renewed = from != NULL;
+    if (m->made != NULL) {
+        m->made(s);
+    }
+    if (hpx_ring_init(&s->base.ring, m->ring_bytes()) != 0) {
+        hpx_kept_states_drop(s);
+        return NULL;
+    }
     return s;
 }
 
 void hpx_kept_states_drop(struct hpx_mode_thread *s)
 {
+    hpx_ring_fini(&s->base.ring);
+    if (hpx_vm_mode_of(s)->unmake != NULL) {
+        hpx_vm_mode_of(s)->unmake(s);
+    }
     if (s->renewed) {
         hpx_kept_states_give(s);
     } else {

@@ -10,16 +10,16 @@
 #include "mode.h"
 #include "mode_thread.h"
 
-/* For hpx_mode.gone, when all that the state holds is freed: frees a state whose thread has ended, and keeps another one. The aggregator,
- * or whoever ends the session. */
+/* For hpx_mode.gone: frees the ring, and the state if its thread has ended; keeps another one. All else that the state holds is freed. The
+ * aggregator, or whoever ends the session. */
 void hpx_kept_states_give(struct hpx_mode_thread *s);
 /* The kept state of this thread and mode, no longer kept; NULL: none. One that has ended in this session is none: its clock's list of
  * adopted states may lead to it until the session ends. Any thread; one atomic load where none is kept. */
 struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t tid);
-/* Zeroed memory for a state of `size` bytes, which begins with the struct hpx_mode_thread: that of `from`, or new. NULL: no memory. Any
- * thread. */
-struct hpx_mode_thread *hpx_kept_states_renew(struct hpx_mode_thread *from, size_t size);
-/* Takes back a renewed state that was not announced, and holds nothing more: it is kept again, or freed. Any thread. */
+/* A state of this mode with its ring (vm_mode.h), of the memory of `from`, which is a kept one, or of new memory. NULL: no memory; `from`
+ * is kept again. Any thread. */
+struct hpx_mode_thread *hpx_kept_states_make(const struct hpx_mode *mode, struct hpx_mode_thread *from);
+/* Undoes that for a state that was not announced. Any thread. */
 void hpx_kept_states_drop(struct hpx_mode_thread *s);
 /* The thread has found a state that was made while its kernel id was unknown: kept ones of it in that mode are no longer looked at, and go
  * with the next sweep. The thread itself, when its thread-local pointer leads to the other. */

@@ -25,4 +25,13 @@ struct hpx_mode_thread {
     bool adopted; /* the thread started before the session; its state outlives it, because other threads' handlers read it */
 };
 
+/* For hpx_vm_mode.ring_bytes: the power of two times `least` that holds `bytes`. */
+static inline uint32_t hpx_ring_bytes(uint32_t least, size_t bytes)
+{
+    while (least < bytes) {
+        least *= 2;
+    }
+    return least;
+}
+
 #endif

@@ -104,17 +104,11 @@ static void find_own_stack(uintptr_t *low, uintptr_t *end)
     *end = (uintptr_t)at + size;
 }
 
-int hpx_mode_thread_init(struct hpx_mode_thread *s, const struct hpx_mode *mode, uint32_t bytes)
-{
-    s->base.mode = mode;
-    return hpx_ring_init(&s->base.ring, bytes);
-}
-
 static void destroy(struct hpx_mode_thread *first)
 {
     for (struct hpx_mode_thread *next; first != NULL; first = next) {
         next = first->next;
-        hpx_vm_mode_of(first)->destroy(first);
+        hpx_kept_states_drop(first);
     }
 }
 
@@ -123,11 +117,11 @@ static struct hpx_mode_thread *make(pid_t tid)
 {
     struct hpx_mode_thread *first = NULL, **end = &first;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        const struct hpx_vm_mode *m = hpx_session.modes[i]->vm;
-        if (m->make == NULL) {
+        const struct hpx_mode *m = hpx_session.modes[i];
+        if (m->vm->state_bytes == 0) {
             continue;
         }
-        *end = m->make(hpx_kept_states_take(hpx_session.modes[i], tid));
+        *end = hpx_kept_states_make(m, hpx_kept_states_take(m, tid));
         if (*end == NULL) {
             destroy(first);
             return NULL;
@@ -166,7 +160,7 @@ static bool some_states(void)
 {
     bool some = false;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        some = some || hpx_session.modes[i]->vm->make != NULL;
+        some = some || hpx_session.modes[i]->vm->state_bytes > 0;
     }
     return some;
 }

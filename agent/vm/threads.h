@@ -36,9 +36,6 @@ void hpx_threads_lines(struct hpx_lines *to);
 /* The session is over, and no thread is inside the gate: forgets which threads it adopted. */
 void hpx_threads_forget(void);
 
-/* Initialises the head of a state of this mode; 0, -HPX_E_NOMEM. bytes: size of its ring, a power of two. */
-int hpx_mode_thread_init(struct hpx_mode_thread *s, const struct hpx_mode *mode, uint32_t bytes);
-
 /* JVMTI's thread-local storage of a virtual thread (calls/virtual.h) holds an address plus this mark. Addresses of malloc and of thread
  * states are multiples of 16. */
 #define HPX_VIRTUAL_MARK 8u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm_mode.h: the JVM side of a mode; mode.h is the other half.
  *
- * Every function may be NULL, except destroy, begin, adopted and disarm of a mode that has make. The comment names the calling JVM
+ * Every function may be NULL, except ring_bytes, begin, adopted and disarm of a mode that has states. The comment names the calling JVM
  * thread; calls between VMInit and VMDeath are inside the gate (VMDeath, recheck and forget run outside it). No call comes from a signal
  * handler. */
 #ifndef HPX_VM_MODE_H
@@ -65,10 +65,11 @@ struct hpx_vm_mode {
     void (*unload)(JNIEnv *env);                   /* its environment is gone: deletes references */
 
     /* ---- threads: called on the thread itself unless stated otherwise ---- */
-    /* Returns a zeroed state with its ring; NULL without memory. kept: the state to make it of, which another thread may be about to look
-     * at: it must take its slow way (kept_states.h); NULL: a new one. */
-    struct hpx_mode_thread *(*make)(struct hpx_mode_thread *kept);
-    void (*destroy)(struct hpx_mode_thread *s); /* a state that was never announced */
+    size_t state_bytes;           /* of a state, which begins with its struct hpx_mode_thread; 0: the mode has none */
+    uint32_t (*ring_bytes)(void); /* of its ring, a power of two */
+    /* A state is zeroed, and has no ring yet. Another thread may be about to look at it (kept_states.h): it must take its slow way. */
+    void (*made)(struct hpx_mode_thread *s);
+    void (*unmake)(struct hpx_mode_thread *s); /* a state that was never announced goes: undoes `made` */
     /* The thread starts: env, tid and stack are set. For threads older than VMInit, VMInit's thread calls `adopt` instead. */
     void (*begin)(struct hpx_mode_thread *s, JNIEnv *env, jthread self);
     void (*adopt)(struct hpx_mode_thread *s, JNIEnv *env, jthread thread);

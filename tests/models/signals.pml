@@ -15,10 +15,10 @@
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm b59b95bbac77 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 521ee238f16f */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f1276a57713b */
-/* mirrors: agent/samples/samples.c:gone 8056ffdd9ac5 */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 29fe3881f083 */
+/* mirrors: agent/samples/samples.c:gone 599465b8b81e */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 9dd14241cfa9 */
 /* mirrors: agent/vm/kept_states.c:hpx_kept_states_take 15f52428d43e */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_renew 68711b1b0ba8 */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_make 0fd967a4aa46 */
 /* mirrors: agent/vm/kept_states.c:hpx_kept_states_sweep 0e7506c94b71 */
 
 #ifdef LONG

@@ -3,31 +3,29 @@
  * thread may start, have an event, or end. Whatever it does, it is announced once and ends once, and nobody sees a state that is not
  * complete. */
 #include "adopt_fixture.h"
+#include "kept_states.h"
 
 /* ---- a mode ---- */
-
-static const struct hpx_mode mode;
 
 static struct state *state(struct hpx_mode_thread *s)
 {
     return (struct state *)(void *)s;
 }
 
-static struct hpx_mode_thread *make(struct hpx_mode_thread *kept)
+static uint32_t ring_bytes(void)
 {
-    struct state *t = NULL;
-    assert_null(kept);
-    assert_int_equal(posix_memalign((void **)&t, HPX_CACHE_LINE, sizeof *t), 0);
-    memset(t, 0, sizeof *t);
-    assert_int_equal(hpx_mode_thread_init(&t->s, &mode, 4096), 0);
-    fx.states++;
-    return &t->s;
+    return 4096;
 }
 
-static void destroy(struct hpx_mode_thread *s)
+static void made(struct hpx_mode_thread *s)
 {
-    hpx_ring_fini(&s->base.ring);
-    free(state(s));
+    assert_false(s->renewed);
+    fx.states++;
+}
+
+static void unmake(struct hpx_mode_thread *s)
+{
+    (void)s;
     fx.states--;
 }
 
@@ -75,8 +73,10 @@ static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 }
 
 static struct hpx_vm_mode vm_mode = {
-    .make = make,
-    .destroy = destroy,
+    .state_bytes = sizeof(struct state),
+    .ring_bytes = ring_bytes,
+    .made = made,
+    .unmake = unmake,
     .begin = begin,
     .adopt = adopt,
     .adopted = adopted,
@@ -125,13 +125,13 @@ static void look_at(void *n, struct hpx_thread *t)
                      fx.in_handler && fx.abandoned ? HPX_THREAD_ATTACHED : HPX_THREAD_RETIRED);
     assert_true(s->over);
     assert_false(s->armed);
-    destroy(&s->s);
+    hpx_kept_states_drop(&s->s);
 }
 
 static void destroy_state(void *unused, struct hpx_thread *t)
 {
     (void)unused;
-    destroy(&HPX_CONTAINER_OF(t, struct state, s.base)->s);
+    hpx_kept_states_drop(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
 
 /* The older thread has ended. Returns how often it was announced. */

@@ -2,12 +2,19 @@
 /* test_kept_states.c: states of threads between two sessions: who gets which again, and what is freed. */
 #include "cmocka_all.h"
 #include "kept_states.h"
+#include "vm_mode.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const struct hpx_mode one, other;
+static uint32_t ring_bytes(void)
+{
+    return 4096;
+}
+
+static const struct hpx_vm_mode vm = {.state_bytes = sizeof(struct hpx_mode_thread), .ring_bytes = ring_bytes};
+static const struct hpx_mode one = {.vm = &vm}, other = {.vm = &vm};
 
 static pid_t self(void)
 {
@@ -17,9 +24,8 @@ static pid_t self(void)
 /* A state that was announced in a session. */
 static struct hpx_mode_thread *new_state(struct hpx_mode_thread *kept, const struct hpx_mode *mode, pid_t tid)
 {
-    struct hpx_mode_thread *s = hpx_kept_states_renew(kept, sizeof *s);
+    struct hpx_mode_thread *s = hpx_kept_states_make(mode, kept);
     assert_non_null(s);
-    s->base.mode = mode;
     s->tid = tid;
     return s;
 }
@@ -119,9 +125,8 @@ TEST(a_state_that_is_dropped_is_kept_if_its_thread_had_it_before, NULL, forget)
     struct hpx_mode_thread *s = new_state(NULL, &one, self());
     hpx_kept_states_give(s);
     s = hpx_kept_states_take(&one, self());
-    struct hpx_mode_thread *again = hpx_kept_states_renew(s, sizeof *s);
+    struct hpx_mode_thread *again = hpx_kept_states_make(&one, s);
     assert_ptr_equal(again, s);
-    again->base.mode = &one;
     hpx_kept_states_drop(again);
     assert_ptr_equal(hpx_kept_states_take(&one, self()), s);
     free(s);
