@@ -13,25 +13,11 @@
 
 /* ---- classes ---- */
 
-static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
+static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, uint32_t number, const char *signature)
 {
-    uint32_t number = hpx_class_announced(jvmti, klass, HPX_BLOCK_ANNOUNCED);
-    char *signature = NULL;
-    if (hpx_likely(number != 0)) {
-        return number;
-    }
-    number = hpx_class_number(jvmti, klass);
-    if (number == 0 || (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
-        return 0;
-    }
     struct hpx_msg_block_class *m = hpx_msg_block_class_new(number, signature);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    if (m == NULL) {
-        return 0;
-    }
-    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
-    (void)hpx_class_set_announced(jvmti, klass, number, HPX_BLOCK_ANNOUNCED);
-    return number;
+    (void)jvmti, (void)klass;
+    return m != NULL ? &m->m : NULL;
 }
 
 uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
@@ -40,7 +26,7 @@ uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
         return 0;
     }
     jclass klass = (*env)->GetObjectClass(env, object);
-    uint32_t number = number_of(jvmti, klass);
+    uint32_t number = hpx_class_announce(jvmti, klass, HPX_BLOCK_ANNOUNCED, class_message);
     (*env)->DeleteLocalRef(env, klass);
     return number;
 }

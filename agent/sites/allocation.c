@@ -28,44 +28,21 @@ static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe 
 static jmethodID object_clone;
 static jclass arrays; /* Object[]; constant from VMInit on */
 
-/* ---- classes ---- */
-
-/* Posts the class's name to the model. The caller publishes the number only afterwards, so no event has a number that the model cannot
- * resolve. false: the VM failed or no memory. */
-static bool announce_class(jvmtiEnv *jvmti, jclass klass, uint32_t number)
+static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, uint32_t number, const char *signature)
 {
-    char *signature = NULL;
     jmethodID *methods = NULL;
     jint n = 0;
-    if ((*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
-        return false;
-    }
     struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
-    if (m != NULL) {
-        m->number = number;
-        if (signature[0] == 'L' && hpx_session.opt->binary && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
-            m->method = n > 0 ? (uint64_t)(uintptr_t)methods[0] : 0;
-            (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
-        }
-        memcpy(m->signature, signature, (size_t)m->len + 1);
-        hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    if (m == NULL) {
+        return NULL;
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return m != NULL;
-}
-
-/* 0: no number could be given. Two threads may announce a class at the same time; the second announcement changes nothing. */
-static uint32_t number_of(jvmtiEnv *jvmti, jclass klass)
-{
-    uint32_t number = hpx_class_announced(jvmti, klass, HPX_SITE_ANNOUNCED);
-    if (hpx_likely(number != 0)) {
-        return number;
+    m->number = number;
+    if (signature[0] == 'L' && hpx_session.opt->binary && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
+        m->method = n > 0 ? (uint64_t)(uintptr_t)methods[0] : 0;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
     }
-    number = hpx_class_number(jvmti, klass);
-    if (number == 0 || !announce_class(jvmti, klass, number)) {
-        return 0;
-    }
-    return hpx_class_set_announced(jvmti, klass, number, HPX_SITE_ANNOUNCED) ? number : 0;
+    memcpy(m->signature, signature, (size_t)m->len + 1);
+    return &m->m;
 }
 
 /* ---- an allocation ---- */
@@ -184,7 +161,11 @@ static uint32_t record_known(struct hpx_site_thread *t, const struct found *f, u
 static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
                               bool probe)
 {
-    struct found f = {.self = self, .depth = depth_of(t), .number = number_of(jvmti, klass), .size = size, .probe = probe};
+    struct found f = {.self = self,
+                      .depth = depth_of(t),
+                      .number = hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message),
+                      .size = size,
+                      .probe = probe};
     uint64_t parts[2];
     f.bytes = hpx_allocation_interval() > 0 ? size : 0;
     parts_of(t, &f, parts);

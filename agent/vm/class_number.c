@@ -8,13 +8,6 @@ HPX_OF_SESSION struct hpx_site_ids hpx_ids;
 /* Classes that are being numbered: two numbers of one class would be two classes in a heap dump. */
 static struct hpx_claims numbering = HPX_CLAIMS_INIT;
 
-uint32_t hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
-{
-    const uint64_t both = HPX_SITE_CLASS_TAG | table;
-    jlong tag = 0;
-    return (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both ? (uint32_t)tag : 0;
-}
-
 /* The class is claimed: whoever read its tag before it had a number gives it the number of this claim. */
 static uint32_t give_number(jvmtiEnv *jvmti, jclass klass, struct hpx_claim *claim)
 {
@@ -50,11 +43,39 @@ uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
     return number;
 }
 
-bool hpx_class_set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number, uint64_t table)
+/* 0: not yet. */
+static uint32_t announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
+{
+    const uint64_t both = HPX_SITE_CLASS_TAG | table;
+    jlong tag = 0;
+    return (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both ? (uint32_t)tag : 0;
+}
+
+static void set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number, uint64_t table)
 {
     jlong tag = 0;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != number) {
-        return false;
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && hpx_site_class_of((uint64_t)tag) == number) {
+        (void)(*jvmti)->SetTag(jvmti, klass, (jlong)((uint64_t)tag | table));
     }
-    return (*jvmti)->SetTag(jvmti, klass, (jlong)((uint64_t)tag | table)) == JVMTI_ERROR_NONE;
+}
+
+uint32_t hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
+{
+    uint32_t number = announced(jvmti, klass, table);
+    char *signature = NULL;
+    if (hpx_likely(number != 0)) {
+        return number;
+    }
+    number = hpx_class_number(jvmti, klass);
+    if (number == 0 || (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return 0;
+    }
+    struct hpx_msg *m = message(jvmti, klass, number, signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    if (m == NULL) {
+        return 0;
+    }
+    hpx_lane_post(&hpx_session.aggregator.control, m, false);
+    set_announced(jvmti, klass, number, table); /* afterwards: no event has a number that the model cannot resolve */
+    return number;
 }

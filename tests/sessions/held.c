@@ -38,15 +38,15 @@ static void reach(int at)
     }
 }
 
-__typeof__(hpx_class_announced) __real_hpx_class_announced, __wrap_hpx_class_announced;
+__typeof__(hpx_class_announce) __real_hpx_class_announce, __wrap_hpx_class_announce;
 __typeof__(hpx_gate_enter) __real_hpx_gate_enter, __wrap_hpx_gate_enter;
 __typeof__(hpx_names_ignore) __real_hpx_names_ignore, __wrap_hpx_names_ignore;
 
 /* Inside the gate; the VM is entered next. */
-uint32_t __wrap_hpx_class_announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
+uint32_t __wrap_hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
 {
     reach(ALLOCATION);
-    return __real_hpx_class_announced(jvmti, klass, table);
+    return __real_hpx_class_announce(jvmti, klass, table, message);
 }
 
 /* The sampling thread, behind a stack that it has taken. */
