@@ -17,15 +17,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what the tags point 
 void hpx_class_numbers_remember(void)
 {
     const jvmtiCapabilities want = {.can_tag_objects = 1};
-    void *env = NULL;
-    if (atomic_load_explicit(&tags, memory_order_relaxed) == NULL &&
-        (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JVMTI_VERSION_1_2) == JNI_OK) {
-        jvmtiEnv *jvmti = env;
-        if ((*jvmti)->AddCapabilities(jvmti, &want) == JVMTI_ERROR_NONE) {
-            atomic_store_explicit(&tags, jvmti, memory_order_release); /* partner: remembered() */
-        } else {
-            (void)(*jvmti)->DisposeEnvironment(jvmti);
-        }
+    if (atomic_load_explicit(&tags, memory_order_relaxed) == NULL) {
+        atomic_store_explicit(&tags, hpx_vm_environment(&want), memory_order_release); /* partner: remembered() */
     }
 }
 

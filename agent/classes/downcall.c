@@ -3,6 +3,7 @@
 #include "downcall.h"
 #include "compiler.h"
 #include "probe_frames.h"
+#include "vm.h"
 #include <stdatomic.h>
 
 /* HotSpot has the members looked up below since JDK 22. In a JDK later than the last one tested, the same names may mean something else. */
@@ -38,16 +39,12 @@ static bool failed(JNIEnv *env)
 }
 
 /* Why downcalls cannot work on this JDK; NULL: no reason is known before the classes are looked up. */
-static const char *obstacle(jvmtiEnv *jvmti)
+static const char *obstacle(void)
 {
-    jint version = 0;
+    jint jdk = hpx_vm_release();
 #if !(defined(__x86_64__) && defined(__LP64__) && defined(__linux__))
     return "not tried on this processor";
 #endif
-    if ((*jvmti)->GetVersionNumber(jvmti, &version) != JVMTI_ERROR_NONE) {
-        return "the VM does not report its version";
-    }
-    jint jdk = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
     if (jdk < JDK_FIRST) {
         return "this JDK has none";
     }
@@ -100,7 +97,7 @@ bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct hpx_tracker_targets all = *targets;
-    const char *no = obstacle(jvmti);
+    const char *no = obstacle();
     if (no != NULL) {
         return refuse(env, no);
     }

@@ -90,11 +90,11 @@ static void open_events(jvmtiEnv *jvmti)
 
 static void close_heap(jvmtiEnv *jvmti)
 {
-    JNIEnv *env = NULL;
+    JNIEnv *env = hpx_vm_env();
     if (oom_event) {
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
     }
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+    if (env != NULL) {
         hpx_take_last(jvmti, env, hpx_session.opt->doe);
     }
 }

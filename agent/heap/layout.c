@@ -366,15 +366,7 @@ static void take_stack(struct hpx_layout *l, struct hpx_named_stacks *named, con
 /* Thread.getId() of a thread, as callbacks of a walk tell it; 0: not known. */
 static uint64_t tid_of(JNIEnv *env, jthread thread)
 {
-    static jfieldID field; /* the making thread's, as is `asked` */
-    static bool asked;
-    if (!asked) {
-        jclass klass = (*env)->FindClass(env, "java/lang/Thread");
-        field = klass != NULL ? (*env)->GetFieldID(env, klass, "tid", "J") : NULL;
-        (*env)->ExceptionClear(env);
-        (*env)->DeleteLocalRef(env, klass);
-        asked = true;
-    }
+    const jfieldID field = hpx_vm_fields.tid;
     return field != NULL ? (uint64_t)(*env)->GetLongField(env, thread, field) : 0;
 }
 
@@ -499,11 +491,8 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
 jvmtiEnv *hpx_layout_environment(const struct hpx_layout *l, bool tagged)
 {
     const jvmtiCapabilities tags = {.can_tag_objects = 1};
-    jvmtiEnv *to = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&to, JVMTI_VERSION_1_2) != JNI_OK) {
-        return NULL;
-    }
-    bool good = (*to)->AddCapabilities(to, &tags) == JVMTI_ERROR_NONE;
+    jvmtiEnv *to = hpx_vm_environment(&tags);
+    bool good = to != NULL;
     for (uint32_t i = 0; good && tagged && i < l->loaded; i++) {
         uint32_t number = l->class_numbers[i];
         good = number == 0 || (*to)->SetTag(to, l->class_refs[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE;
@@ -511,7 +500,7 @@ jvmtiEnv *hpx_layout_environment(const struct hpx_layout *l, bool tagged)
     for (uint32_t i = 0; good && tagged && i < l->nthreads; i++) {
         good = (*to)->SetTag(to, l->refs[i], (jlong)hpx_layout_thread_tag(i)) == JVMTI_ERROR_NONE;
     }
-    if (!good) {
+    if (!good && to != NULL) {
         (void)(*to)->DisposeEnvironment(to);
     }
     return good ? to : NULL;

@@ -10,7 +10,7 @@ static jobject lock_of(const struct hpx_asker *a, jthread thread, uint32_t *owne
 {
     JNIEnv *env = a->env;
     *owner = HPX_ASKED_NONE;
-    jobject lock = (*env)->GetObjectField(env, thread, hpx_askable.blocker);
+    jobject lock = (*env)->GetObjectField(env, thread, hpx_vm_fields.blocker);
     if (lock != NULL && (*env)->IsInstanceOf(env, lock, hpx_askable.synchronizer)) {
         jobject holder = (*env)->GetObjectField(env, lock, hpx_askable.owner);
         *owner = hpx_asker_thread(a, holder);
@@ -39,7 +39,7 @@ static uint32_t awaited(struct hpx_asker *a, uint32_t thread)
     if (t->monitor != HPX_ASKED_NONE) {
         return hpx_asked_monitor(a, t->monitor)->owner; /* HPX_ASKED_NONE is HPX_WAITS_FOR_NONE */
     }
-    if (parked(t->state) && hpx_askable.blocker != NULL && hpx_askable.owner != NULL) {
+    if (parked(t->state) && hpx_vm_fields.blocker != NULL && hpx_askable.owner != NULL) {
         t->blocker = lock_of(a, t->ref, &t->lock_owner);
         if (t->blocker != NULL) {
             (void)(*a->env)->EnsureLocalCapacity(a->env, 64);

@@ -10,7 +10,7 @@
 /* Neither tag nor identity hash: both would change the program's object. 0: the thread is being made. */
 static uint64_t tid_of(const struct hpx_asker *a, jthread thread)
 {
-    return (uint64_t)(*a->env)->GetLongField(a->env, thread, hpx_askable.tid);
+    return (uint64_t)(*a->env)->GetLongField(a->env, thread, hpx_vm_fields.tid);
 }
 
 uint32_t hpx_asker_thread(const struct hpx_asker *a, jthread thread)

@@ -18,36 +18,24 @@ bool hpx_askable_load(jvmtiEnv *jvmti)
     hpx_askable.owned_slows = release > 8 && release < 16;
     hpx_askable.owned_stops = release < 16;
     hpx_askable.biased = release < 15;
-    hpx_askable.virtual_threads = release >= 21;
+    hpx_askable.virtual_threads = release >= HPX_RELEASE_VIRTUAL;
     hpx_askable.owned = !hpx_askable.owned_slows && get(jvmti, &owned);
     hpx_askable.contended = get(jvmti, &contended);
     hpx_askable.usage = get(jvmti, &usage);
     return hpx_askable.usage;
 }
 
-static jfieldID field(JNIEnv *env, jclass klass, const char *name, const char *signature)
-{
-    jfieldID id = klass != NULL ? (*env)->GetFieldID(env, klass, name, signature) : NULL;
-    (*env)->ExceptionClear(env);
-    return id;
-}
-
 void hpx_askable_live(JNIEnv *env)
 {
-    if (hpx_askable.tid != NULL) {
+    if (hpx_askable.synchronizer != NULL) {
         return;
     }
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
-    (*env)->ExceptionClear(env);
     jclass synchronizer = (*env)->FindClass(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     (*env)->ExceptionClear(env);
-    hpx_askable.tid = field(env, thread, "tid", "J");
-    hpx_askable.blocker = field(env, thread, "parkBlocker", "Ljava/lang/Object;");
-    hpx_askable.owner = field(env, synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    hpx_askable.owner = hpx_vm_field(env, synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     hpx_askable.synchronizer = synchronizer != NULL ? (*env)->NewGlobalRef(env, synchronizer) : NULL;
     if (hpx_askable.synchronizer == NULL) {
         hpx_askable.owner = NULL;
     }
-    (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, synchronizer);
 }

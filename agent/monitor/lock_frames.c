@@ -17,7 +17,7 @@ static bool ask(jvmtiEnv *jvmti, uint64_t method)
     static const char *const prefixes[] = {"Ljava/util/concurrent/locks/", "Lsun/misc/Unsafe;", "Ljdk/internal/misc/Unsafe;"};
     jclass klass = NULL;
     char *signature = NULL;
-    JNIEnv *env = NULL;
+    JNIEnv *env = hpx_vm_env();
     bool is = false;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE) {
@@ -27,7 +27,7 @@ static bool ask(jvmtiEnv *jvmti, uint64_t method)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     }
     /* the caller is Unsafe.park, so the reference would live until the thread is no longer parked */
-    if (klass != NULL && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+    if (klass != NULL && env != NULL) {
         (*env)->DeleteLocalRef(env, klass);
     }
     return is;

@@ -218,7 +218,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
         uint64_t begun = hpx_clock_mono();
         t->last = last;
         hpx_arena_init(&t->arena);
-        if (hpx_askable.tid == NULL) {
+        if (hpx_vm_fields.tid == NULL) {
             t->failed = "threads of this VM have no number";
         } else if ((*env)->PushLocalFrame(env, 64) != 0) {
             (*env)->ExceptionClear(env);

@@ -86,10 +86,9 @@ static void ready(JNIEnv *env)
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
-    hpx_virtuals_live(env, hpx_vm_release());
     hpx_monitor_take_live(env);
     if (hpx_session.opt->locks || hpx_session.opt->pinned) {
-        hpx_park_live(env);
+        hpx_park_live();
     }
 }
 
@@ -113,9 +112,9 @@ static void open_events(jvmtiEnv *jvmti)
 
 static void close_monitors(jvmtiEnv *jvmti)
 {
-    JNIEnv *env = NULL;
+    JNIEnv *env = hpx_vm_env();
     set_events(jvmti, JVMTI_DISABLE);
-    if (hpx_session.opt->doe && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+    if (hpx_session.opt->doe && env != NULL) {
         hpx_monitor_take_now(jvmti, env, true);
     }
 }

@@ -14,8 +14,7 @@ typedef void(JNICALL *park_fn)(JNIEnv *env, jobject unsafe, jboolean absolute, j
 
 static struct {
     _Atomic(park_fn) vms; /* the VM's. release: the event that replaces it; acquire: park() */
-    atomic_bool live;     /* release: VMInit; acquire: park(). Covers `blocker` */
-    jfieldID blocker;     /* java.lang.Thread.parkBlocker */
+    atomic_bool live;     /* release: VMInit; acquire: park() */
 } parks;
 
 /* What is parked, and where. */
@@ -58,7 +57,7 @@ static bool begin(struct parked *p, JNIEnv *env)
             hpx_gate_leave(&hpx_session.gate);
             return false;
         }
-        jobject blocker = (*env)->GetObjectField(env, p->self, parks.blocker);
+        jobject blocker = (*env)->GetObjectField(env, p->self, hpx_vm_fields.blocker);
         p->of = (struct hpx_place_of){.thread = p->self, .klass = hpx_places_class(jvmti, env, blocker), .part = HPX_BLOCK_PARK};
         (*env)->DeleteLocalRef(env, blocker);
         if (p->virtual && hpx_session.opt->thread) {
@@ -140,13 +139,9 @@ void hpx_park_load(void)
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
 }
 
-void hpx_park_live(JNIEnv *env)
+void hpx_park_live(void)
 {
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
-    parks.blocker = thread != NULL ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, thread);
-    if (parks.blocker == NULL || atomic_load_explicit(&parks.vms, memory_order_relaxed) == NULL) {
+    if (hpx_vm_fields.blocker == NULL || atomic_load_explicit(&parks.vms, memory_order_relaxed) == NULL) {
         hpx_warn("locks=y, pinned=y: the VM does not let hprofx see Unsafe.park; parked time is not counted; load hprofx alone");
         return;
     }

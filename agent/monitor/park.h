@@ -10,7 +10,7 @@
 /* At load. hpx_virtuals_load() came before. */
 void hpx_park_load(void);
 /* VMInit: parks are recorded from now on. If the VM has not let us, a line says so. */
-void hpx_park_live(JNIEnv *env);
+void hpx_park_live(void);
 
 /* The end of a session in a JVM that runs on. The replaced function stays, and calls the VM's. */
 void hpx_park_close(void);

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define RELEASE_VIRTUAL   21  /* the first with virtual threads */
 #define RELEASE_UNMOUNTS  24  /* monitors block virtual threads, not their carriers */
 #define IS_VIRTUAL_THREAD 234 /* of the table of JNI 21; headers of older JDKs lack it */
 
@@ -24,8 +23,7 @@
 HPX_OF_SESSION jvmtiEnv *hpx_monitor_env;
 
 static HPX_OF_SESSION struct {
-    jint release;                        /* constant from VMInit on, as is tid */
-    jfieldID tid;                        /* java.lang.Thread.tid */
+    jint release;                        /* constant from load on */
     _Atomic uint64_t ids[ANNOUNCED];     /* Java's thread ids; 0: free. seq_cst: insert-only, and rare */
     _Atomic uint32_t serials[ANNOUNCED]; /* 0: being announced. release: who announces; acquire: who looks for it later */
     _Atomic uint32_t n;                  /* relaxed */
@@ -33,26 +31,16 @@ static HPX_OF_SESSION struct {
 
 void hpx_virtuals_load(void)
 {
-    void *env = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JVMTI_VERSION_1_2) == JNI_OK) {
-        hpx_monitor_env = env;
-    }
-}
-
-void hpx_virtuals_live(JNIEnv *env, jint release)
-{
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
-    virtuals.release = release;
-    virtuals.tid = thread != NULL ? (*env)->GetFieldID(env, thread, "tid", "J") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, thread);
+    const jvmtiCapabilities none = {0};
+    virtuals.release = hpx_vm_release();
+    hpx_monitor_env = hpx_vm_environment(&none);
 }
 
 bool hpx_virtuals_is(JNIEnv *env, jthread thread)
 {
     typedef jboolean(JNICALL * is)(JNIEnv *, jobject);
     is fn;
-    if (virtuals.release < RELEASE_VIRTUAL || thread == NULL) {
+    if (virtuals.release < HPX_RELEASE_VIRTUAL || thread == NULL) {
         return false;
     }
     memcpy(&fn, (const char *)*env + IS_VIRTUAL_THREAD * sizeof(void *), sizeof fn);
@@ -95,7 +83,7 @@ static uint32_t announce(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 /* Who has put the id into the table announces, so that a thread has one serial. */
 uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    uint64_t id = virtuals.tid != NULL ? (uint64_t)(*env)->GetLongField(env, thread, virtuals.tid) : 0;
+    uint64_t id = hpx_vm_fields.tid != NULL ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
     if (id == 0) {
         return HPX_SERIAL_THREAD;
     }

@@ -13,8 +13,6 @@ extern jvmtiEnv *hpx_monitor_env;
 
 /* At load. */
 void hpx_virtuals_load(void);
-/* VMInit. release: of the JDK. */
-void hpx_virtuals_live(JNIEnv *env, jint release);
 
 /* Whether this is a virtual thread. Any attached thread. */
 bool hpx_virtuals_is(JNIEnv *env, jthread thread);

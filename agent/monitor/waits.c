@@ -70,7 +70,7 @@ static void drop(JNIEnv *env, jobject object)
 
 void hpx_waits_begin(JNIEnv *env, jthread self, jobject object)
 {
-    if (!hpx_waits_wanted || hpx_askable.tid == NULL) {
+    if (!hpx_waits_wanted || hpx_vm_fields.tid == NULL) {
         return;
     }
     if (!has_slot()) {
@@ -79,7 +79,7 @@ void hpx_waits_begin(JNIEnv *env, jthread self, jobject object)
             return;
         }
         own_session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-        atomic_store_explicit(&own->tid, (uint64_t)(*env)->GetLongField(env, self, hpx_askable.tid), memory_order_relaxed);
+        atomic_store_explicit(&own->tid, (uint64_t)(*env)->GetLongField(env, self, hpx_vm_fields.tid), memory_order_relaxed);
     }
     drop(env, atomic_exchange(&own->object, (*env)->NewGlobalRef(env, object)));
 }

@@ -15,8 +15,6 @@ struct hpx_site_thread hpx_site_nobody;
 
 #define MOST_DIMENSIONS 255u
 
-#define RELEASE_VIRTUAL 21 /* the first with virtual threads */
-
 /* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
 static HPX_OF_SESSION _Atomic uint32_t epoch;
 static HPX_OF_SESSION bool tag_objects; /* recorded objects get tags; constant from load on */
@@ -328,7 +326,7 @@ void hpx_allocation_clear(void)
 
 void hpx_allocation_live(JNIEnv *env, jint release)
 {
-    by_reference = release >= RELEASE_VIRTUAL;
+    by_reference = release >= HPX_RELEASE_VIRTUAL;
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
     object_clone = object_init != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;

@@ -250,8 +250,8 @@ static void open(jvmtiEnv *jvmti)
 
 static void report_sizes(jvmtiEnv *jvmti)
 {
-    JNIEnv *env = NULL;
-    if (vm.counts && (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
+    JNIEnv *env = hpx_vm_env();
+    if (vm.counts && env != NULL) {
         hpx_counting_sizes(jvmti, env);
     }
 }

@@ -227,6 +227,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
     bool mine;
+    hpx_vm_live(env);
     if (go_live(&mine)) {
         live(jvmti, env);
     }
@@ -236,6 +237,7 @@ static HPX_OF_SESSION bool begun; /* here, not by VMDeath, which then uses it. O
 
 bool hpx_callbacks_go_live(JNIEnv *env)
 {
+    hpx_vm_live(env);
     bool is = go_live(&begun);
     if (is) {
         live(hpx_vm.jvmti, env);

@@ -29,12 +29,11 @@ static uint32_t give_number(jvmtiEnv *jvmti, jclass klass, struct hpx_claim *cla
 uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
 {
     jlong tag = 0;
-    JNIEnv *env = NULL;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0 ||
-        (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&env, JNI_VERSION_1_6) != JNI_OK) {
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0) {
         return hpx_site_class_of((uint64_t)tag);
     }
-    struct hpx_claim *claim = hpx_claims_add(&numbering, env, klass, 0);
+    JNIEnv *env = hpx_vm_env();
+    struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass, 0) : NULL;
     if (claim == NULL) {
         return 0;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vm.c: the release of the JDK, the names of JVMTI's errors. */
+/* vm.c: facts of the JVM that several modules need. */
 #include "vm.h"
 
 struct hpx_vm hpx_vm;
+struct hpx_vm_fields hpx_vm_fields;
 
 static const struct {
     jvmtiError code;
@@ -33,4 +34,39 @@ jint hpx_vm_release(void)
     (void)(*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
     jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
     return release > 1 ? release : 8; /* JVMTI 1.2 */
+}
+
+JNIEnv *hpx_vm_env(void)
+{
+    void *env = NULL;
+    return (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
+}
+
+jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
+{
+    void *env = NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JVMTI_VERSION_1_2) != JNI_OK) {
+        return NULL;
+    }
+    jvmtiEnv *jvmti = env;
+    if ((*jvmti)->AddCapabilities(jvmti, want) != JVMTI_ERROR_NONE) {
+        (void)(*jvmti)->DisposeEnvironment(jvmti);
+        return NULL;
+    }
+    return jvmti;
+}
+
+jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature)
+{
+    jfieldID id = klass != NULL ? (*env)->GetFieldID(env, klass, name, signature) : NULL;
+    (*env)->ExceptionClear(env);
+    return id;
+}
+
+void hpx_vm_live(JNIEnv *env)
+{
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
+    hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
+    (*env)->DeleteLocalRef(env, thread);
 }

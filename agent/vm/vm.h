@@ -18,8 +18,25 @@ struct hpx_vm {
 
 extern struct hpx_vm hpx_vm;
 
+/* Fields of java.lang.Thread; NULL: not there. Constant from VMInit on. */
+struct hpx_vm_fields {
+    jfieldID tid;     /* Thread.getId() */
+    jfieldID blocker; /* parkBlocker */
+};
+extern struct hpx_vm_fields hpx_vm_fields;
+
+#define HPX_RELEASE_VIRTUAL 21 /* the first release of the JDK with virtual threads */
+
 /* The release of the JDK: 8, 11, ... From load on; any attached thread. */
 jint hpx_vm_release(void);
+/* JNI of the calling thread; NULL: it is not attached. */
+JNIEnv *hpx_vm_env(void);
+/* A further JVMTI environment with these capabilities; NULL: the VM refuses. */
+jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want);
+/* A field of an object; klass may be NULL. NULL: not there. No exception stays pending. */
+jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature);
+/* The begin of VMInit, before a thread of hprofx runs: looks for the fields. */
+void hpx_vm_live(JNIEnv *env);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);
 

@@ -44,7 +44,6 @@ static struct {
     void (*when_asked)(void); /* at the next question for a contended monitor */
 } fx;
 
-struct hpx_vm hpx_vm;
 bool hpx_waits_wanted;
 
 /* ---- what the image needs of others ---- */
@@ -76,11 +75,6 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
         sem_post(&exiting);
     }
     return __real_pthread_mutex_lock(m);
-}
-
-jint hpx_vm_release(void)
-{
-    return 25;
 }
 
 void hpx_waits_fini(void)
@@ -308,6 +302,13 @@ enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject o, jvmtiMonitorUsag
     return HPX_USAGE_TOLD;
 }
 
+static jvmtiError JNICALL version(jvmtiEnv *jvmti, jint *to)
+{
+    (void)jvmti;
+    *to = 25 << JVMTI_VERSION_SHIFT_MAJOR;
+    return JVMTI_ERROR_NONE;
+}
+
 static const struct JNINativeInterface_ jni = {
     .FindClass = find_class,
     .GetFieldID = get_field,
@@ -324,6 +325,7 @@ static const struct JNINativeInterface_ jni = {
 };
 static const struct jvmtiInterface_1_ functions = {
     .AddCapabilities = add_capabilities,
+    .GetVersionNumber = version,
     .Deallocate = deallocate,
     .GetAllStackTraces = all_stacks,
     .GetThreadState = get_state,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct hpx_vm hpx_vm;
-
 /* Methods are indexes. */
 static const char *const classes[] = {NULL,
                                       "Ljdk/internal/misc/Unsafe;",

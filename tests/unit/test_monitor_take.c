@@ -8,6 +8,8 @@ static int begin(void **state)
     memset(&fx, 0, sizeof fx);
     fx.now = 1000 * S;
     sem_init(&exiting, 0, 0);
+    hpx_vm.jvmti = &jvmti;
+    hpx_vm_live(&env);
     assert_true(hpx_monitor_take_capabilities(&jvmti));
     return 0;
 }
