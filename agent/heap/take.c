@@ -9,7 +9,6 @@
 #include "spawn.h"
 #include "vm_flags.h"
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +37,6 @@ static HPX_OF_SESSION struct {
     uint64_t most; /* bytes that the copy may cost */
 } taking;
 static HPX_OF_SESSION uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HPX_OF_SESSION struct hpx_heap_take *ready; /* the lock's: complete, oldest first */
 
 static const char *no_copy;         /* constant from load on: why this VM cannot be copied; NULL: it can */
 static struct hpx_heap_sizes sizes; /* constant once measured, which is at VMInit or before; the taking thread's */
@@ -79,7 +75,7 @@ static struct hpx_heap_take *new_take(bool last)
 {
     struct hpx_heap_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
-        t->last = last;
+        t->queued.last = last;
         t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt->binary ? hpx_session.opt->idsize : 8};
     }
     return t;
@@ -95,64 +91,42 @@ static void discard(struct hpx_heap_take *t)
     memset(&t->layout, 0, sizeof t->layout);
 }
 
-static void destroy(struct hpx_heap_take *t)
+static struct hpx_heap_take *take_of(struct hpx_image *i)
 {
+    return (struct hpx_heap_take *)(void *)i;
+}
+
+static void destroy(struct hpx_image *i)
+{
+    struct hpx_heap_take *t = take_of(i);
     discard(t);
     free(t->image.sites);
     free(t);
 }
 
+static struct hpx_images images = {.lock = PTHREAD_MUTEX_INITIALIZER, .destroy = destroy};
+
 static void publish(struct hpx_heap_take *t)
 {
-    struct hpx_heap_take **end = &ready;
     if (!t->failed && t->cut > 0) {
         hpx_warn("heap dump: %" PRIu64 " arrays of 4 GiB or more are cut: a record of the format cannot hold them", t->cut);
     }
-    pthread_mutex_lock(&lock);
-    while (*end != NULL) {
-        end = &(*end)->next;
-    }
-    *end = t;
-    pthread_mutex_unlock(&lock);
-}
-
-static bool waits(void)
-{
-    pthread_mutex_lock(&lock);
-    bool is = ready != NULL;
-    pthread_mutex_unlock(&lock);
-    return is;
+    hpx_images_put(&images, &t->queued, false);
 }
 
 struct hpx_heap_take *hpx_take_get(void)
 {
-    pthread_mutex_lock(&lock);
-    struct hpx_heap_take *t = ready;
-    if (t != NULL) {
-        t->users++;
-        ready = t->last ? t : t->next;
-    }
-    pthread_mutex_unlock(&lock);
-    return t;
+    return take_of(hpx_images_get(&images));
 }
 
 void hpx_take_drop(struct hpx_heap_take *t)
 {
-    pthread_mutex_lock(&lock);
-    bool unused = --t->users == 0 && ready != t;
-    pthread_mutex_unlock(&lock);
-    if (unused) {
-        destroy(t);
-    }
+    hpx_images_drop(&images, &t->queued);
 }
 
 void hpx_take_fini(void)
 {
-    while (ready != NULL) {
-        struct hpx_heap_take *t = ready;
-        ready = t->next;
-        destroy(t);
-    }
+    hpx_images_fini(&images);
     hpx_layout_forget();
 }
 
@@ -248,7 +222,7 @@ static uint64_t within(uint64_t rate, uint64_t usual)
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
     uint64_t limit = hpx_session.opt->maxpause_ns;
-    bool over = t->last && !hpx_session.goes_on; /* there is no program to stop */
+    bool over = t->queued.last && !hpx_session.goes_on; /* there is no program to stop */
     if (over || t->of_error || ns <= limit) {
         return true;
     }
@@ -293,7 +267,7 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
     enum hpx_heapdump option = hpx_session.opt->heapdump;
-    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->last && !hpx_session.goes_on)) {
+    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->queued.last && !hpx_session.goes_on)) {
         return here(env, t);
     }
     ask_fork(env, t, false);
@@ -478,7 +452,7 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
     enum how how = LEAVE_OUT;
     bool more = over ? goes_on(env, t, &how) : true;
     while (more && !t->failed) {
-        if (attempt(jvmti, env, t, &how) && hand_to_waiter(t->last)) {
+        if (attempt(jvmti, env, t, &how) && hand_to_waiter(t->queued.last)) {
             return;
         }
         more = !t->failed && goes_on(env, t, &how);
@@ -514,7 +488,7 @@ void hpx_take_step(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (acquire_from(OVER)) {
         work(jvmti, env, true);
-    } else if (!waits() && acquire_from(FREE)) {
+    } else if (!hpx_images_wait(&images) && acquire_from(FREE)) {
         start(jvmti, env, false, false);
     }
 }

@@ -6,15 +6,14 @@
 #ifndef HPX_TAKE_H
 #define HPX_TAKE_H
 
+#include "images.h"
 #include "layout.h"
 
 struct hpx_heap_take {
-    struct hpx_heap_take *next;
+    struct hpx_image queued;     /* first */
     struct hpx_heap_image image; /* its threads are those of the layout */
     struct hpx_layout layout;
-    uint32_t users;            /* the lock's: dumps that show it */
     bool named;                /* the aggregator's: its stacks and sites have their traces */
-    bool last;                 /* the one at exit */
     bool of_error;             /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
     bool by_tags;              /* the walk tagged every object */
     bool forked;               /* a copy of the process walked, in the last attempt */

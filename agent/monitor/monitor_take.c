@@ -16,8 +16,6 @@
     "at exit the questions end after 10 s; not asked for: %u stacks, the monitors that %u threads wait for and %u own, %u deadlocks"
 
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM is asked: only threads that take images want it */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HPX_OF_SESSION struct hpx_monitor_take *ready; /* the lock's: complete, for the next dump */
 
 bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
 {
@@ -179,20 +177,26 @@ static void discard(struct hpx_monitor_take *t)
     t->stacks = t->deadlock_stacks = NULL;
 }
 
+static struct hpx_monitor_take *take_of(struct hpx_image *i)
+{
+    return (struct hpx_monitor_take *)(void *)i;
+}
+
+static void destroy(struct hpx_image *i)
+{
+    discard(take_of(i));
+    free(i);
+}
+
+static struct hpx_images images = {.lock = PTHREAD_MUTEX_INITIALIZER, .destroy = destroy};
+
 static void publish(struct hpx_monitor_take *t)
 {
     if (t->failed != NULL) {
         discard(t);
         hpx_warn("monitor dump: %s; this dump has no MONITOR DUMP; ask again", t->failed);
     }
-    pthread_mutex_lock(&lock);
-    struct hpx_monitor_take *before = ready;
-    ready = t;
-    pthread_mutex_unlock(&lock);
-    if (before != NULL) { /* of a dump that did not wait for it */
-        before->users++;
-        hpx_monitor_take_drop(before);
-    }
+    hpx_images_put(&images, &t->queued, true); /* the one before is of a dump that did not wait for it */
 }
 
 void hpx_monitor_take_live(JNIEnv *env)
@@ -216,7 +220,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
     struct hpx_monitor_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         uint64_t begun = hpx_clock_mono();
-        t->last = last;
+        t->queued.last = last;
         hpx_arena_init(&t->arena);
         if (hpx_vm_fields.tid == NULL) {
             t->failed = "threads of this VM have no number";
@@ -237,14 +241,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 
 struct hpx_monitor_take *hpx_monitor_take_get(void)
 {
-    pthread_mutex_lock(&lock);
-    struct hpx_monitor_take *t = ready;
-    if (t != NULL) {
-        t->users++;
-        ready = t->last ? t : NULL;
-    }
-    pthread_mutex_unlock(&lock);
-    return t;
+    return take_of(hpx_images_get(&images));
 }
 
 void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_model *model)
@@ -260,28 +257,14 @@ void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_model *model)
     t->named = true;
 }
 
-static void destroy(struct hpx_monitor_take *t)
-{
-    discard(t);
-    free(t);
-}
-
 void hpx_monitor_take_drop(struct hpx_monitor_take *t)
 {
-    pthread_mutex_lock(&lock);
-    bool unused = --t->users == 0 && ready != t;
-    pthread_mutex_unlock(&lock);
-    if (unused) {
-        destroy(t);
-    }
+    hpx_images_drop(&images, &t->queued);
 }
 
 void hpx_monitor_take_fini(void)
 {
-    if (ready != NULL) {
-        destroy(ready);
-        ready = NULL;
-    }
+    hpx_images_fini(&images);
     hpx_asker_until(0);
     hpx_waits_fini();
 }

@@ -3,18 +3,18 @@
 #ifndef HPX_TAKEN_H
 #define HPX_TAKEN_H
 
+#include "images.h"
 #include "monitor_image.h"
 #include "named_stacks.h"
 #include "string_table.h"
 
 struct hpx_monitor_take {
+    struct hpx_image queued;                 /* first */
     struct hpx_monitor_image image;          /* its traces are NULL until hpx_monitor_take_name() */
     struct hpx_named_stack *stacks;          /* of image.threads */
     struct hpx_named_stack *deadlock_stacks; /* of image.deadlocks */
     struct hpx_arena arena;                  /* stacks, names */
     struct hpx_strings signatures;
-    uint32_t users;        /* dumps that show it */
-    bool last;             /* the one at exit */
     bool named;            /* hpx_monitor_take_name() */
     const char *failed;    /* why there is no image; NULL: there is one; static text */
     uint32_t questions;    /* for which the VM stops the program, or (newer VMs, some of them) the thread in question */

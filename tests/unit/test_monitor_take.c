@@ -293,7 +293,7 @@ TEST(the_exit_does_not_wait_for_all_questions_of_a_request, begin, end)
     assert_int_equal(pthread_join(ender, NULL), 0);
     assert_int_equal(fx.now - begun, (3 + 1 + 2 * 20 + 40) * fx.cost);
     struct hpx_monitor_take *t = hpx_monitor_take_get();
-    assert_true(t->last);
+    assert_true(t->queued.last);
     assert_int_equal(t->image.nmonitors, 20);
     assert_notes(t, NULL, 0);
     hpx_monitor_take_drop(t);
