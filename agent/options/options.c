@@ -2,7 +2,6 @@
 /* options.c: takes the sources of options apart, in their order, and checks what goes together. */
 #include "options.h"
 #include "options_internal.h"
-#include "options_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +22,11 @@ static const struct hpx_opt *find(const char *name)
 /* One value for one option; the row of the table says what is said when it does not fit. */
 static int set_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
 {
-    enum hpx_opt_is is = !*value && opt->missing ? HPX_OPT_IS_MISSING : HPX_OPT_IS_GOOD;
-    int rc = is == HPX_OPT_IS_GOOD ? hpx_opt_value(p, opt, value, &is) : 0;
-    if (rc < 0 || is == HPX_OPT_IS_GOOD) {
-        return rc;
-    }
-    if (is == HPX_OPT_IS_MISSING) {
+    if (!*value && opt->missing) {
         return hpx_opt_refuse(p, NULL, "syntax error parsing %s=%s", opt->name, opt->missing);
     }
-    return hpx_opt_refuse(p, NULL, "%s option value must be %s", opt->name, opt->must);
+    int rc = opt->parse(p, opt, value);
+    return rc == HPX_OPT_WRONG ? hpx_opt_refuse(p, NULL, "%s option value must be %s", opt->name, opt->must) : rc;
 }
 
 /* `item` runs to its 0 and is changed. A name goes on to the next '=' or ':', also over commas, as the original read it: so the value's end
@@ -141,9 +136,9 @@ static int parse_defaults(struct hpx_opt_parse *p)
     int rc = 0;
     p->source = &none;
     for (size_t i = 0; i < hpx_opts_len && rc == 0; i++) {
-        enum hpx_opt_kind kind = hpx_opts[i].kind;
-        if (kind != HPX_OPT_HEAP && kind != HPX_OPT_FILE && kind != HPX_OPT_REMOVED) { /* these two depend on others: finish() */
-            rc = set_value(p, &hpx_opts[i], hpx_opts[i].def);
+        const struct hpx_opt *opt = &hpx_opts[i];
+        if (opt->def && opt->parse != hpx_opt_heap && opt->parse != hpx_opt_file) { /* these two depend on others: finish() */
+            rc = set_value(p, opt, opt->def);
         }
     }
     p->o->sites = HPX_SITES_EXACT; /* sample= means sites=sampled only where it is given */

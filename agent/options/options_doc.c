@@ -37,7 +37,7 @@ static void man_options(void)
 {
     for (size_t i = 0; i < hpx_opts_len; i++) {
         const struct hpx_opt *o = &hpx_opts[i];
-        if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
+        if (!hpx_opt_is_shown(o)) {
             continue;
         }
         (void)printf(".TP\n.BI ");
@@ -76,10 +76,10 @@ static void option_words(void)
 {
     for (size_t i = 0; i < hpx_opts_len; i++) {
         const struct hpx_opt *o = &hpx_opts[i];
-        if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
+        if (!hpx_opt_is_shown(o)) {
             continue;
         }
-        const char *values = o->kind == HPX_OPT_CHOICE ? o->must : o->values;
+        const char *values = o->parse == hpx_opt_choice ? o->must : o->values;
         bool words = values[strspn(values, "abcdefghijklmnopqrstuvwxyz0123456789|")] == 0;
         for (size_t n = 0; *values; values += n + (values[n] == '|')) {
             n = words ? strcspn(values, "|") : strlen(values);
@@ -135,7 +135,7 @@ static void markdown(void)
     (void)printf("| option | default | meaning |\n| --- | --- | --- |\n");
     for (size_t i = 0; i < hpx_opts_len; i++) {
         const struct hpx_opt *o = &hpx_opts[i];
-        if (o->no_effect || o->kind == HPX_OPT_REMOVED) {
+        if (!hpx_opt_is_shown(o)) {
             continue;
         }
         (void)printf("| `%s=", o->name);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_error.c: messages about wrong options, and suggestions. */
 #include "options_internal.h"
-#include "options_table.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -135,7 +134,7 @@ const char *hpx_opt_nearest(const char *name)
     unsigned least = (unsigned)-1;
     size_t off = 0;
     for (size_t i = 0; i < hpx_opts_len; i++) {
-        if (hpx_opts[i].no_effect || hpx_opts[i].kind == HPX_OPT_REMOVED) {
+        if (!hpx_opt_is_shown(&hpx_opts[i])) {
             continue;
         }
         unsigned d = is_value(word, hpx_opts[i].values) ? 0 : distance(word, hpx_opts[i].name);

@@ -46,7 +46,7 @@ static void table(const struct page *to)
     for (size_t i = 0; i < hpx_opts_len; i++) {
         const struct hpx_opt *o = &hpx_opts[i];
         char name[64];
-        if (!o->no_effect && o->kind != HPX_OPT_REMOVED) {
+        if (hpx_opt_is_shown(o)) {
             (void)snprintf(name, sizeof(name), "%s=%s", o->name, o->values);
             row(to, name, o->what, o->def);
         }

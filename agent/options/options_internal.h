@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_internal.h: shared by options.c, options_error.c, options_file.c and options_values.c only. Same thread rules as options.h. */
+/* options_internal.h: shared by the files that parse options only. Same thread rules as options.h. */
 #ifndef HPX_OPTIONS_INTERNAL_H
 #define HPX_OPTIONS_INTERNAL_H
 
+#include "compiler.h"
 #include "err.h"
-#include "option_set.h"
+#include "options_table.h"
 
 /* What one source has said so far: a value once a source, values that add up in a source. */
 struct hpx_opt_source {
@@ -32,14 +33,5 @@ const char *hpx_opt_nearest(const char *name);
 #define HPX_OPT_FILE_MAX 65536u
 /* 0 and the malloc'ed text of a regular file of up to HPX_OPT_FILE_MAX bytes without a 0 in it; -HPX_E_OPT, -HPX_E_NOMEM. */
 int hpx_opt_read_file(const struct hpx_opt_parse *p, const char *name, char **text);
-
-/* What a value is for its option. */
-enum hpx_opt_is { HPX_OPT_IS_GOOD, HPX_OPT_IS_MISSING, HPX_OPT_IS_WRONG };
-
-struct hpx_opt;
-
-/* options_values.c: takes over the value of an option. *is is HPX_OPT_IS_GOOD before, and HPX_OPT_IS_WRONG after a value that the option
- * does not have. 0, or the error of a refusal. */
-int hpx_opt_value(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value, enum hpx_opt_is *is);
 
 #endif
