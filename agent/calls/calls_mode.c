@@ -270,52 +270,24 @@ static void fini(void)
 
 /* ---- the report ---- */
 
-enum {
-    ROWS,
-    CALLS,
-    SELF_NS,
-    OPEN_CALLS,
-    OPEN_NS,
-    PROBES_NS,
-    TICKS,
-    TICKS_NS,
-    OUTSIDE_NS,
-    LOST_CALLS,
-    LOST_EVENTS,
-    RESYNCED,
-    STRAY,
-    INNER_NS,
-    OUTER_NS,
-    DRAINERS,
-    DRAINERS_NS,
-    GIVEN
+struct figures {
+    struct hpx_call_snapshot rows; /* without its rows */
+    uint64_t inner_ns, outer_ns;   /* of a probe */
+    uint64_t drainers, drainers_ns, given;
 };
+HPX_FIGURES_FIT(struct figures);
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
-    const struct hpx_call_snapshot *s = rows;
     const struct hpx_calltab *table = hpx_model_calltab(hpx_session.model);
+    struct figures g = {.drainers = drainers.most, .drainers_ns = drainers.cpu_ns, .given = drainers.given};
     hpx_ticks_collect(hpx_calls_mode_active(), total);
-    f->v[DRAINERS] = drainers.most;
-    f->v[DRAINERS_NS] = drainers.cpu_ns;
-    f->v[GIVEN] = drainers.given;
-    if (s == NULL) {
-        return;
+    if (rows != NULL) {
+        g.rows = *(const struct hpx_call_snapshot *)rows;
+        g.inner_ns = table->cfg.inner;
+        g.outer_ns = table->cfg.outer;
     }
-    f->v[CALLS] = s->all_calls;
-    f->v[SELF_NS] = s->self_ns;
-    f->v[OPEN_CALLS] = s->open_calls;
-    f->v[OPEN_NS] = s->open_ns;
-    f->v[PROBES_NS] = s->probes_ns;
-    f->v[TICKS] = s->ticks;
-    f->v[TICKS_NS] = s->ticks_ns;
-    f->v[OUTSIDE_NS] = s->outside_ns;
-    f->v[LOST_CALLS] = s->lost_calls;
-    f->v[LOST_EVENTS] = s->lost_events;
-    f->v[RESYNCED] = s->resynced;
-    f->v[STRAY] = s->stray;
-    f->v[INNER_NS] = table->cfg.inner;
-    f->v[OUTER_NS] = table->cfg.outer;
+    HPX_FIGURES_PUT(f, g);
 }
 
 static uint64_t own_cpu(const struct hpx_counters *total)
@@ -323,7 +295,7 @@ static uint64_t own_cpu(const struct hpx_counters *total)
     return hpx_ticks_cpu(hpx_calls_mode_active(), total) + drainers.cpu_ns;
 }
 
-static void add_times(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
+static void add_times(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_call_snapshot *rows)
 {
     if (!hpx_calls_timed_by_samples()) {
         hpx_lines_add(to, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
@@ -331,47 +303,51 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
     }
     hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_ticks_clock(), hpx_lines_ms(hpx_session.opt->interval_ns));
     if (hpx_ticks_leads(hpx_calls_mode_active())) {
-        hpx_ticks_lines(to, r, hpx_lines_ms(f->v[TICKS_NS]));
+        hpx_ticks_lines(to, r, hpx_lines_ms(rows->ticks_ns));
     }
-    hpx_lines_add(to, "hprofx: ticks: %" PRIu64 ", %.3f ms\n", f->v[TICKS], hpx_lines_ms(f->v[TICKS_NS]));
-    hpx_lines_add(to, "hprofx: ticks outside counted methods: %.3f ms\n", hpx_lines_ms(f->v[OUTSIDE_NS]));
+    hpx_lines_add(to, "hprofx: ticks: %" PRIu64 ", %.3f ms\n", rows->ticks, hpx_lines_ms(rows->ticks_ns));
+    hpx_lines_add(to, "hprofx: ticks outside counted methods: %.3f ms\n", hpx_lines_ms(rows->outside_ns));
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     struct hpx_classes_figures made;
+    struct figures g;
     const char *down = hpx_classes_no_downcalls();
+    HPX_FIGURES_GET(f, g);
     hpx_classes_figures(&made);
-    add_times(to, r, f);
+    add_times(to, r, &g.rows);
     hpx_lines_add(to, "hprofx: probes: %s%s\n", down == NULL ? "critical downcalls" : "JNI natives: ", down == NULL ? "" : down);
     hpx_lines_add(to, "hprofx: instrumented: %" PRIu64 " methods of %" PRIu64 " classes\n", made.methods, made.classes);
     hpx_classes_left_lines(to, &made);
     if (made.bare > 0) {
         hpx_lines_add(to, "hprofx: methods without exception probe: %" PRIu64 " methods\n", made.bare);
     }
-    hpx_lines_add(to, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", f->v[CALLS],
-                  hpx_lines_ms(f->v[SELF_NS]));
-    hpx_lines_add(to, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", f->v[OPEN_CALLS], hpx_lines_ms(f->v[OPEN_NS]));
+    hpx_lines_add(to, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", g.rows.all_calls,
+                  hpx_lines_ms(g.rows.self_ns));
+    hpx_lines_add(to, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", g.rows.open_calls, hpx_lines_ms(g.rows.open_ns));
     if (!hpx_calls_timed_by_samples()) {
         hpx_lines_add(to, "hprofx: probe overhead subtracted: %.3f ms (%" PRIu64 " + %" PRIu64 " ns per call)\n",
-                      hpx_lines_ms(f->v[PROBES_NS]), f->v[INNER_NS], f->v[OUTER_NS]);
+                      hpx_lines_ms(g.rows.probes_ns), g.inner_ns, g.outer_ns);
     }
-    hpx_lines_add(to, "hprofx: missed exits: %" PRIu64 "\n", f->v[RESYNCED]);
-    hpx_lines_add(to, "hprofx: unmatched exits: %" PRIu64 "\n", f->v[STRAY]);
-    if (f->v[DRAINERS] > 0) {
+    hpx_lines_add(to, "hprofx: missed exits: %" PRIu64 "\n", g.rows.resynced);
+    hpx_lines_add(to, "hprofx: unmatched exits: %" PRIu64 "\n", g.rows.stray);
+    if (g.drainers > 0) {
         hpx_lines_add(to, "hprofx: drainers: %" PRIu64 " besides the aggregator, %.3f ms; %" PRIu64 " threads assigned to them\n",
-                      f->v[DRAINERS], hpx_lines_ms(f->v[DRAINERS_NS]), f->v[GIVEN]);
+                      g.drainers, hpx_lines_ms(g.drainers_ns), g.given);
     }
-    if (f->v[LOST_EVENTS] > 0) {
-        hpx_lines_add(to, "hprofx: incomplete: %" PRIu64 " events lost, including %" PRIu64 " whole calls\n", f->v[LOST_EVENTS],
-                      f->v[LOST_CALLS]);
+    if (g.rows.lost_events > 0) {
+        hpx_lines_add(to, "hprofx: incomplete: %" PRIu64 " events lost, including %" PRIu64 " whole calls\n", g.rows.lost_events,
+                      g.rows.lost_calls);
     }
 }
 
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    hpx_lines_add(to, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", f->v[CALLS],
-                  f->v[LOST_EVENTS], hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
+    struct figures g;
+    HPX_FIGURES_GET(f, g);
+    hpx_lines_add(to, "hprofx: calls: %" PRIu64 ", %" PRIu64 " events lost; own CPU time %.2f %% of the program's\n", g.rows.all_calls,
+                  g.rows.lost_events, hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
 }
 
 static const struct hpx_section section_times = {.title = title_times, .empty = empty, .destroy = destroy, .text = text_times};

@@ -156,53 +156,33 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum {
-    IN_DUMP,
-    OBJECTS,
-    BYTES,
-    CLASSES,
-    STOPPED,
-    NS,
-    UNKNOWN,
-    CUT,
-    FORKED,
-    WHY,
-    DOUBT = HPX_MODE_VALUES - 16,
-    TEXTS_END = HPX_MODE_VALUES
+struct figures {
+    enum { NO_DUMP, SHOWN, MISSING } dump;
+    uint64_t objects, bytes, classes, stopped_ns, ns, unknown, cut; /* of the image */
+    bool forked;
+    char why[sizeof((struct hpx_heap_take *)NULL)->why], doubt[sizeof((struct hpx_heap_take *)NULL)->doubt];
 };
-
-_Static_assert((DOUBT - WHY) * sizeof(uint64_t) >= sizeof((struct hpx_heap_take *)NULL)->why, "a text among the figures");
-_Static_assert((TEXTS_END - DOUBT) * sizeof(uint64_t) >= sizeof((struct hpx_heap_take *)NULL)->doubt, "the same");
-
-static const char *text_of(const struct hpx_figures *f, int from)
-{
-    return (const char *)&f->v[from];
-}
+HPX_FIGURES_FIT(struct figures);
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
-    static const char none[] = "no image was taken";
     const struct rows *r = rows;
+    const struct hpx_heap_take *t = r != NULL ? r->take : NULL;
+    struct figures g = {.dump = r == NULL ? NO_DUMP : t != NULL && !t->failed ? SHOWN : MISSING, .why = "no image was taken"};
     (void)total;
-    if (r == NULL) {
-        return;
+    if (t != NULL) {
+        g.objects = t->image.objects;
+        g.bytes = t->image.bytes;
+        g.classes = t->layout.loaded;
+        g.stopped_ns = t->stopped_ns;
+        g.ns = t->ns;
+        g.unknown = t->unknown;
+        g.cut = t->cut;
+        g.forked = t->forked;
+        memcpy(g.why, t->why, sizeof g.why);
+        memcpy(g.doubt, t->doubt, sizeof g.doubt);
     }
-    const struct hpx_heap_take *t = r->take;
-    f->v[IN_DUMP] = t != NULL && !t->failed ? 1 : 2;
-    if (t == NULL) {
-        memcpy(&f->v[WHY], none, sizeof none);
-        return;
-    }
-    f->v[OBJECTS] = t->image.objects;
-    f->v[BYTES] = t->image.bytes;
-    f->v[CLASSES] = t->layout.loaded;
-    f->v[STOPPED] = t->stopped_ns;
-    f->v[NS] = t->ns;
-    f->v[UNKNOWN] = t->unknown;
-    f->v[CUT] = t->cut;
-    f->v[FORKED] = t->forked;
-    memcpy(&f->v[WHY], t->why, sizeof t->why);
-    memcpy(&f->v[DOUBT], t->doubt, sizeof t->doubt);
+    HPX_FIGURES_PUT(f, g);
 }
 
 static uint64_t own_cpu(const struct hpx_counters *total)
@@ -213,38 +193,40 @@ static uint64_t own_cpu(const struct hpx_counters *total)
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
-    const char *why = text_of(f, WHY), *doubt = text_of(f, DOUBT);
+    struct figures g;
     (void)r;
-    if (f->v[IN_DUMP] == 0) {
+    HPX_FIGURES_GET(f, g);
+    if (g.dump == NO_DUMP) {
         return;
     }
-    if (f->v[IN_DUMP] == 2) {
-        hpx_lines_add(to, "hprofx: heap: not in this dump: %s\n", why);
+    if (g.dump == MISSING) {
+        hpx_lines_add(to, "hprofx: heap: not in this dump: %s\n", g.why);
         return;
     }
-    hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", f->v[OBJECTS], f->v[BYTES],
-                  f->v[CLASSES]);
-    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", f->v[FORKED] ? "fork" : "walk",
-                  hpx_lines_ms(f->v[STOPPED]), hpx_lines_ms(f->v[NS]));
-    if (why[0] != 0) {
-        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", why);
+    hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", g.objects, g.bytes, g.classes);
+    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", g.forked ? "fork" : "walk",
+                  hpx_lines_ms(g.stopped_ns), hpx_lines_ms(g.ns));
+    if (g.why[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.why);
     }
-    if (doubt[0] != 0) {
-        hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", doubt);
+    if (g.doubt[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", g.doubt);
     }
-    if (f->v[UNKNOWN] > 0) {
-        hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", f->v[UNKNOWN]);
+    if (g.unknown > 0) {
+        hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", g.unknown);
     }
-    if (f->v[CUT] > 0) {
-        hpx_lines_add(to, "hprofx: heap arrays cut to 4 GiB: %" PRIu64 "\n", f->v[CUT]);
+    if (g.cut > 0) {
+        hpx_lines_add(to, "hprofx: heap arrays cut to 4 GiB: %" PRIu64 "\n", g.cut);
     }
 }
 
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
+    struct figures g;
     (void)r;
-    if (f->v[IN_DUMP] == 1) {
-        hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[OBJECTS], f->v[BYTES]);
+    HPX_FIGURES_GET(f, g);
+    if (g.dump == SHOWN) {
+        hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
     } else {
         hpx_lines_add(to, "hprofx: heap: no dump at exit\n");
     }

@@ -232,61 +232,59 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 
 /* ---- the report ---- */
 
-enum { ENTERS, ENTER_NS, UNOWNED, WAITS, WAIT_NS, PARKS, PARK_NS, UNWRITTEN, IN_DUMP, THREADS, MONITORS, LONGEST, NS, QUESTIONS, ASKED_NS };
+struct figures {
+    struct hpx_block_totals all;
+    uint64_t unwritten; /* WAIT lines */
+    enum { NO_DUMP, SHOWN, MISSING } dump;
+    uint32_t threads, monitors, questions; /* of the image */
+    uint64_t longest_ns, ns, asked_ns;
+};
+HPX_FIGURES_FIT(struct figures);
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
     const struct rows *r = rows;
+    const struct hpx_monitor_take *t = r != NULL ? r->take : NULL;
+    struct figures g = {.unwritten = monitor.unwritten, .dump = r == NULL ? NO_DUMP : shown(r) ? SHOWN : MISSING};
     (void)total;
     if (monitor.table != NULL) {
-        struct hpx_block_totals t = hpx_blocks_totals(monitor.table);
-        f->v[ENTERS] = t.count[HPX_BLOCK_ENTER];
-        f->v[ENTER_NS] = t.ns[HPX_BLOCK_ENTER];
-        f->v[UNOWNED] = t.unowned;
-        f->v[WAITS] = t.waits;
-        f->v[WAIT_NS] = t.wait_ns;
-        f->v[PARKS] = t.count[HPX_BLOCK_PARK];
-        f->v[PARK_NS] = t.ns[HPX_BLOCK_PARK];
+        g.all = hpx_blocks_totals(monitor.table);
     }
-    f->v[UNWRITTEN] = monitor.unwritten;
-    if (r == NULL) {
-        return;
+    if (t != NULL) {
+        g.threads = t->image.nthreads;
+        g.monitors = t->image.nmonitors;
+        g.questions = t->questions;
+        g.longest_ns = t->longest_ns;
+        g.ns = t->ns;
+        g.asked_ns = t->asked_ns;
     }
-    f->v[IN_DUMP] = shown(r) ? 1 : 2;
-    if (r->take == NULL) {
-        return;
-    }
-    f->v[THREADS] = r->take->image.nthreads;
-    f->v[MONITORS] = r->take->image.nmonitors;
-    f->v[LONGEST] = r->take->longest_ns;
-    f->v[NS] = r->take->ns;
-    f->v[QUESTIONS] = r->take->questions;
-    f->v[ASKED_NS] = r->take->asked_ns;
+    HPX_FIGURES_PUT(f, g);
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     const struct hpx_options *o = hpx_session.opt;
-    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]),
-                  o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
+    struct figures g;
+    HPX_FIGURES_GET(f, g);
+    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", g.all.count[HPX_BLOCK_ENTER],
+                  hpx_lines_ms(g.all.ns[HPX_BLOCK_ENTER]), o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
     if (hpx_session.in_effect.owner) {
-        hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "\n", f->v[UNOWNED]);
+        hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "\n", g.all.unowned);
     }
-    hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", f->v[WAITS], hpx_lines_ms(f->v[WAIT_NS]));
+    hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", g.all.waits, hpx_lines_ms(g.all.wait_ns));
     if (o->locks) {
-        hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", f->v[PARKS], hpx_lines_ms(f->v[PARK_NS]));
+        hpx_lines_add(to, "hprofx: parked: %" PRIu64 ", %.1f ms\n", g.all.count[HPX_BLOCK_PARK], hpx_lines_ms(g.all.ns[HPX_BLOCK_PARK]));
     }
     hpx_quiet_stack_lines(&hpx_monitor_mode, to, &r->total);
-    if (f->v[UNWRITTEN] > 0 || (o->waitlog == 0 && f->v[WAITS] > 0)) {
+    if (g.unwritten > 0 || (o->waitlog == 0 && g.all.waits > 0)) {
         hpx_lines_add(to, "hprofx: wait lines: only the first %" PRIu64 " (waitlog=)\n", o->waitlog);
     }
-    if (f->v[IN_DUMP] == 1) {
+    if (g.dump == SHOWN) {
         hpx_lines_add(to,
-                      "hprofx: monitor dump: %" PRIu64 " threads, %" PRIu64 " monitors, %.1f ms, %" PRIu64
+                      "hprofx: monitor dump: %" PRIu32 " threads, %" PRIu32 " monitors, %.1f ms, %" PRIu32
                       " questions of %.1f ms, longest %.1f ms\n",
-                      f->v[THREADS], f->v[MONITORS], hpx_lines_ms(f->v[NS]), f->v[QUESTIONS], hpx_lines_ms(f->v[ASKED_NS]),
-                      hpx_lines_ms(f->v[LONGEST]));
-    } else if (f->v[IN_DUMP] == 2) {
+                      g.threads, g.monitors, hpx_lines_ms(g.ns), g.questions, hpx_lines_ms(g.asked_ns), hpx_lines_ms(g.longest_ns));
+    } else if (g.dump == MISSING) {
         hpx_lines_add(to, "hprofx: monitor dump: not in this dump\n");
     }
 }
@@ -294,8 +292,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
 static void summary(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT);
-    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms, %" PRIu64 " lost%s\n", f->v[ENTERS], hpx_lines_ms(f->v[ENTER_NS]), lost,
-                  f->v[IN_DUMP] == 0 ? "; no profile at exit" : "");
+    struct figures g;
+    HPX_FIGURES_GET(f, g);
+    hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms, %" PRIu64 " lost%s\n", g.all.count[HPX_BLOCK_ENTER],
+                  hpx_lines_ms(g.all.ns[HPX_BLOCK_ENTER]), lost, g.dump == NO_DUMP ? "; no profile at exit" : "");
 }
 
 static const struct hpx_section section = {

@@ -15,6 +15,7 @@
 #include "hprof_commands.h"
 #include "model.h"
 #include "option_set.h"
+#include <string.h>
 
 #define HPX_MODES_MAX   8u
 #define HPX_MODE_VALUES 64u
@@ -23,10 +24,14 @@ struct hpx_vm_mode;
 struct hpx_report;
 struct hpx_lines;
 
-/* Figures of one mode in a report: a copy, so that reporting a loss needs no memory. Only the mode knows their meaning. */
+/* Figures of one mode in a report: a copy, so that reporting a loss needs no memory. Only the mode knows their meaning. It may keep a
+ * struct here: `of` is its variable. */
 struct hpx_figures {
     uint64_t v[HPX_MODE_VALUES];
 };
+#define HPX_FIGURES_FIT(of)    _Static_assert(sizeof(of) <= sizeof(struct hpx_figures), "the figures have room for those of the mode")
+#define HPX_FIGURES_PUT(f, of) ((void)memcpy((f)->v, &(of), sizeof(of)))
+#define HPX_FIGURES_GET(f, of) ((void)memcpy(&(of), (f)->v, sizeof(of)))
 
 /* How a mode's rows are written. The writer's thread owns the rows of a dump. */
 struct hpx_section {

@@ -199,80 +199,73 @@ static bool control(const struct hpx_command *c)
 
 /* ---- the report ---- */
 
-enum {
-    OBJECTS,
-    BYTES,
-    SITES,
-    ROWS,
-    LIVE_OBJECTS,
-    LIVE_BYTES,
-    EST_OBJECTS,
-    EST_BYTES,
-    ERROR,
-    MISSED_OBJECTS,
-    MISSED_BYTES,
-    UNSIZED,
-    IN_DUMP
+struct figures {
+    struct hpx_site_snapshot rows; /* without its rows */
+    uint64_t objects, bytes;       /* recorded */
+    uint64_t sites;
+    uint64_t error; /* of the bytes, millionths */
+    bool in_dump;
 };
+HPX_FIGURES_FIT(struct figures);
+
+static uint64_t error_of(const struct hpx_site_snapshot *s)
+{
+    double variance = 0;
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        variance += s->rows[i].variance;
+    }
+    return s->bytes > 0 ? (uint64_t)(1e6 * sqrt(variance) / (double)s->bytes) : 0;
+}
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
     const struct hpx_site_snapshot *s = rows;
-    double variance = 0;
+    struct figures g = {.in_dump = s != NULL};
     (void)total;
     if (sites.table != NULL) {
-        f->v[OBJECTS] = hpx_sites_recorded_objects(sites.table);
-        f->v[BYTES] = hpx_sites_recorded_bytes(sites.table);
-        f->v[SITES] = hpx_sites_counts() && s != NULL ? s->nrows : hpx_sites_count(sites.table);
+        g.objects = hpx_sites_recorded_objects(sites.table);
+        g.bytes = hpx_sites_recorded_bytes(sites.table);
+        g.sites = hpx_sites_counts() && s != NULL ? s->nrows : hpx_sites_count(sites.table);
     }
-    f->v[IN_DUMP] = s != NULL;
-    if (s == NULL) {
+    if (s != NULL) {
+        g.rows = *s;
+        g.error = error_of(s);
+    } else {
         read_counters();
-        f->v[EST_OBJECTS] = sites.table != NULL ? hpx_sites_counted_objects(sites.table) : 0;
-        return;
+        g.rows.objects = sites.table != NULL ? hpx_sites_counted_objects(sites.table) : 0;
     }
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        variance += s->rows[i].variance;
-    }
-    f->v[MISSED_OBJECTS] = s->missed_objects;
-    f->v[MISSED_BYTES] = s->missed_bytes;
-    f->v[UNSIZED] = s->unsized;
-    f->v[ROWS] = s->nrows;
-    f->v[LIVE_OBJECTS] = s->live_objects;
-    f->v[LIVE_BYTES] = s->live_bytes;
-    f->v[EST_OBJECTS] = s->objects;
-    f->v[EST_BYTES] = s->bytes;
-    f->v[ERROR] = s->bytes > 0 ? (uint64_t)(1e6 * sqrt(variance) / (double)s->bytes) : 0; /* millionths */
+    HPX_FIGURES_PUT(f, g);
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     const struct hpx_options *o = hpx_session.opt;
     bool live = hpx_session.in_effect.live;
+    struct figures g;
+    HPX_FIGURES_GET(f, g);
     hpx_lines_add(to, "hprofx: sites: %s\n", hpx_sites_engine());
     if (hpx_sites_counts()) {
-        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", f->v[EST_OBJECTS],
-                      f->v[EST_BYTES]);
-        if (live || f->v[MISSED_OBJECTS] > 0) { /* samples estimate both; without live figures there are none */
-            hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[MISSED_OBJECTS],
-                          f->v[MISSED_BYTES]);
+        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes, counted by probes\n", g.rows.objects, g.rows.bytes);
+        if (live || g.rows.missed_objects > 0) { /* samples estimate both; without live figures there are none */
+            hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", g.rows.missed_objects,
+                          g.rows.missed_bytes);
         }
-        if (f->v[UNSIZED] > 0) {
-            hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", f->v[UNSIZED]);
+        if (g.rows.unsized > 0) {
+            hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", g.rows.unsized);
         }
     } else if (hpx_allocation_interval() > 0) {
-        hpx_lines_add(to, "hprofx: allocations: estimated from %" PRIu64 " samples (one every %" PRIu64 " bytes)\n", f->v[OBJECTS],
+        hpx_lines_add(to, "hprofx: allocations: estimated from %" PRIu64 " samples (one every %" PRIu64 " bytes)\n", g.objects,
                       o->sample_bytes);
-        hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)f->v[ERROR] / 1e4);
+        hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)g.error / 1e4);
     } else {
-        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", f->v[OBJECTS], f->v[BYTES]);
+        hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
     }
     if (live) {
-        hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", f->v[LIVE_OBJECTS],
-                      f->v[LIVE_BYTES], hpx_allocation_interval() > 0 ? ", estimated" : "");
+        hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", g.rows.live_objects,
+                      g.rows.live_bytes, hpx_allocation_interval() > 0 ? ", estimated" : "");
     }
     if (o->heap_sites) {
-        hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", f->v[SITES]);
+        hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", g.sites);
     }
     hpx_quiet_stack_lines(&hpx_sites_mode, to, &r->total);
     if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
@@ -291,16 +284,17 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 {
     uint64_t lost = hpx_counter_get(&r->total, HPX_C_LOST_WAIT) + hpx_counter_get(&r->total, HPX_C_SITES_FULL);
     bool sampled = hpx_allocation_interval() > 0 && !hpx_sites_counts();
+    struct figures g;
+    HPX_FIGURES_GET(f, g);
     hpx_lines_add(to, "hprofx: sites: ");
-    if (f->v[IN_DUMP] || !hpx_sites_counts() || hpx_classes_get_note() == NULL) {
-        hpx_lines_add(to, "%" PRIu64 " allocations %s, ", hpx_sites_counts() ? f->v[EST_OBJECTS] : f->v[OBJECTS],
-                      sampled ? "sampled" : "counted");
+    if (g.in_dump || !hpx_sites_counts() || hpx_classes_get_note() == NULL) {
+        hpx_lines_add(to, "%" PRIu64 " allocations %s, ", hpx_sites_counts() ? g.rows.objects : g.objects, sampled ? "sampled" : "counted");
     }
     hpx_lines_add(to, "%" PRIu64 " lost", sampled ? hpx_report_lost(r) : lost);
     if (!hpx_session.opt->heap_sites) {
         hpx_lines_add(to, "\n"); /* they are the traces of a heap dump */
-    } else if (f->v[IN_DUMP]) {
-        hpx_lines_add(to, ", at %" PRIu64 " sites\n", f->v[SITES]);
+    } else if (g.in_dump) {
+        hpx_lines_add(to, ", at %" PRIu64 " sites\n", g.sites);
     } else {
         hpx_lines_add(to, "; no profile at exit\n");
     }
