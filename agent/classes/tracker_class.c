@@ -143,22 +143,24 @@ static void method(struct file *f, unsigned access, unsigned name, unsigned type
     u2(f, 0); /* attributes */
 }
 
-#define HI(v) (uint8_t)((v) >> 8)
-#define LO(v) (uint8_t)(v)
+#define U2(v) (uint8_t)((v) >> 8), (uint8_t)(v)
 
+/* clang-format off */
 static void calibrate(struct file *f, unsigned name, unsigned enter, unsigned leave)
 {
     const uint8_t code[] = {
-        0x1a,                             /*  0 iload_0 */
-        0x9e, 0,    17,                   /*  1 ifle 18 */
-        0x04, 0xb8, HI(enter), LO(enter), /*  4 iconst_1; invokestatic */
-        0x04, 0xb8, HI(leave), LO(leave), /*  8 iconst_1; invokestatic */
-        0x84, 0,    0xff,                 /* 12 iinc 0 -1 */
-        0xa7, 0xff, 0xf1,                 /* 15 goto 0 */
-        0xb1                              /* 18 return */
+        0x1a,                  /*  0 iload_0 */
+        0x9e, 0, 17,           /*  1 ifle 18 */
+        0x04, 0xb8, U2(enter), /*  4 iconst_1; invokestatic */
+        0x04, 0xb8, U2(leave), /*  8 iconst_1; invokestatic */
+        0x84, 0, 0xff,         /* 12 iinc 0 -1 */
+        0xa7, 0xff, 0xf1,      /* 15 goto 0 */
+        0xb1                   /* 18 return */
     };
     method(f, ACC_STATIC, name, f->int_void, 1, 1, code, sizeof code);
 }
+
+/* clang-format on */
 
 /* self: with the native of that name. */
 static size_t natives_class(uint8_t *to, const char *name, bool self)
@@ -206,34 +208,19 @@ struct probe {
     unsigned name, target, native, entry, link;
 };
 
+/* clang-format off */
 static void probe(struct file *f, const struct probe *p)
 {
     const uint8_t code[] = {
-        0xb2,
-        HI(p->entry),
-        LO(p->entry), /*  0 getstatic */
-        0xc6,
-        0,
-        17, /*  3 ifnull 20 */
-        0x14,
-        HI(p->target),
-        LO(p->target), /*  6 ldc2_w */
-        0x1a,
-        0x85, /*  9 iload_0; i2l */
-        0xb2,
-        HI(p->entry),
-        LO(p->entry), /* 11 getstatic */
-        0xb8,
-        HI(p->link),
-        LO(p->link), /* 14 invokestatic */
-        0x99,
-        0,
-        7, /* 17 ifeq 24 */
-        0x1a,
-        0xb8,
-        HI(p->native),
-        LO(p->native), /* 20 iload_0; invokestatic */
-        0xb1           /* 24 return */
+        0xb2, U2(p->entry),        /*  0 getstatic */
+        0xc6, 0, 17,               /*  3 ifnull 20 */
+        0x14, U2(p->target),       /*  6 ldc2_w */
+        0x1a, 0x85,                /*  9 iload_0; i2l */
+        0xb2, U2(p->entry),        /* 11 getstatic */
+        0xb8, U2(p->link),         /* 14 invokestatic */
+        0x99, 0, 7,                /* 17 ifeq 24 */
+        0x1a, 0xb8, U2(p->native), /* 20 iload_0; invokestatic */
+        0xb1                       /* 24 return */
     };
     method(f, ACC_PUBLIC | ACC_STATIC, p->name, f->int_void, 5, 1, code, sizeof code);
 }
@@ -242,38 +229,17 @@ static void probe(struct file *f, const struct probe *p)
 static void array_probe(struct file *f, const struct probe *p, unsigned type)
 {
     const uint8_t code[] = {
-        0xb2,
-        HI(p->entry),
-        LO(p->entry), /*  0 getstatic */
-        0xc6,
-        0,
-        23, /*  3 ifnull 26 */
-        0x14,
-        HI(p->target),
-        LO(p->target), /*  6 ldc2_w */
-        0x1a,
-        0x85,
-        0x10,
-        32, /*  9 iload_0; i2l; bipush 32 */
-        0x79,
-        0x1b,
-        0x85,
-        0x81, /* 13 lshl; iload_1; i2l; lor */
-        0xb2,
-        HI(p->entry),
-        LO(p->entry), /* 17 getstatic */
-        0xb8,
-        HI(p->link),
-        LO(p->link), /* 20 invokestatic */
-        0x99,
-        0,
-        8, /* 23 ifeq 31 */
-        0x1a,
-        0x1b, /* 26 iload_0; iload_1 */
-        0xb8,
-        HI(p->native),
-        LO(p->native), /* 28 invokestatic */
-        0xb1           /* 31 return */
+        0xb2, U2(p->entry),     /*  0 getstatic */
+        0xc6, 0, 23,            /*  3 ifnull 26 */
+        0x14, U2(p->target),    /*  6 ldc2_w */
+        0x1a, 0x85, 0x10, 32,   /*  9 iload_0; i2l; bipush 32 */
+        0x79, 0x1b, 0x85, 0x81, /* 13 lshl; iload_1; i2l; lor */
+        0xb2, U2(p->entry),     /* 17 getstatic */
+        0xb8, U2(p->link),      /* 20 invokestatic */
+        0x99, 0, 8,             /* 23 ifeq 31 */
+        0x1a, 0x1b,             /* 26 iload_0; iload_1 */
+        0xb8, U2(p->native),    /* 28 invokestatic */
+        0xb1                    /* 31 return */
     };
     method(f, ACC_PUBLIC | ACC_STATIC, p->name, type, 6, 2, code, sizeof code);
 }
@@ -281,13 +247,14 @@ static void array_probe(struct file *f, const struct probe *p, unsigned type)
 static void test(struct file *f, unsigned name, unsigned type, unsigned target, unsigned link)
 {
     const uint8_t code[] = {
-        0x14, HI(target), LO(target), /* ldc2_w */
-        0x1a, 0x85,       0x2b,       /* iload_0; i2l; aload_1 */
-        0xb8, HI(link),   LO(link),   /* invokestatic */
-        0xac                          /* ireturn */
+        0x14, U2(target), /* ldc2_w */
+        0x1a, 0x85, 0x2b, /* iload_0; i2l; aload_1 */
+        0xb8, U2(link),   /* invokestatic */
+        0xac              /* ireturn */
     };
     method(f, ACC_STATIC, name, type, 5, 2, code, sizeof code);
 }
+/* clang-format on */
 
 struct forward {
     unsigned name, type, native;
@@ -300,10 +267,8 @@ static void forward(struct file *f, const struct forward *w)
     const uint8_t code[] = {
         w->object ? 0x2a : 0x1a, /* aload_0, iload_0 */
         w->id ? 0x1b : 0x00,     /* iload_1, nop */
-        0xb8,
-        HI(w->native),
-        LO(w->native), /* invokestatic */
-        0xb1           /* return */
+        0xb8, U2(w->native),     /* invokestatic */
+        0xb1                     /* return */
     };
     method(f, ACC_PUBLIC | ACC_STATIC, w->name, w->type, 2, 2, code, sizeof code);
 }
