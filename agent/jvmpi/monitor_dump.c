@@ -3,10 +3,10 @@
  *
  * Traces and status are of one moment, owner and waiters of one monitor of another: the VM is asked for one monitor after the other, and
  * stops the program for each. Virtual threads are not listed, and a monitor that one owns has no owner. */
+#include "attach_barrier.h"
 #include "dump_bytes.h"
 #include "dump_walk.h"
 #include "log.h"
-#include "usage.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -176,10 +176,10 @@ static void free_usage(const struct dump *d, const jvmtiMonitorUsage *u)
 static void put_java(struct dump *d, const struct monitor *m)
 {
     jvmtiMonitorUsage u = {.owner = NULL};
-    enum hpx_usage_answer answer = hpx_usage_ask(hpx_jvmpi.jvmti, m->object, &u);
+    enum hpx_usage_answer answer = hpx_attach_barrier_ask(hpx_jvmpi.jvmti, m->object, &u);
     for (int i = 0; i < ATTEMPTS && answer == HPX_USAGE_ATTACHING; i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-        answer = hpx_usage_ask(hpx_jvmpi.jvmti, m->object, &u);
+        answer = hpx_attach_barrier_ask(hpx_jvmpi.jvmti, m->object, &u);
     }
     if (answer != HPX_USAGE_TOLD) {
         put_known(d, m);
@@ -272,7 +272,7 @@ static void capabilities(jvmtiCapabilities *wanted)
 static void live(JNIEnv *env, jthread thread)
 {
     (void)env, (void)thread;
-    hpx_usage_load(hpx_jvmpi.vm, hpx_jvmpi.jdk);
+    hpx_attach_barrier_load(hpx_jvmpi.vm, hpx_jvmpi.jdk);
 }
 
 const struct hpx_jvmpi_source hpx_jvmpi_monitor_dump = {

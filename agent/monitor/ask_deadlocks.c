@@ -66,7 +66,7 @@ static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner)
     if (same && monitor) {
         jvmtiMonitorUsage u;
         now = hpx_ask_usage(a, object, &u) ? hpx_asker_thread(a, u.owner) : HPX_ASKED_NONE;
-        hpx_usage_free(a, &u);
+        hpx_asked_usage_free(a, &u);
     }
     (*a->env)->DeleteLocalRef(a->env, object);
     return same && now == owner;

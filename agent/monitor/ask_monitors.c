@@ -18,7 +18,7 @@ bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
     uint64_t begun = hpx_asker_begin(), until = begun + ATTEMPTS_NS;
     memset(u, 0, sizeof *u);
     bool patient = a->untold[HPX_USAGE_ATTACHING] == 0; /* a thread that did not finish once is not waited for again and again */
-    while ((answer = hpx_usage_ask(a->jvmti, object, u)) == HPX_USAGE_ATTACHING && patient &&
+    while ((answer = hpx_attach_barrier_ask(a->jvmti, object, u)) == HPX_USAGE_ATTACHING && patient &&
            begun < until) { /* which takes microseconds */
         nanosleep(&(struct timespec){0, 50000}, NULL);
         begun = hpx_asker_begin();
@@ -35,7 +35,7 @@ bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u)
     return good;
 }
 
-void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u)
+void hpx_asked_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u)
 {
     (*a->env)->DeleteLocalRef(a->env, u->owner);
     for (jint i = 0; u->waiters != NULL && i < u->waiter_count; i++) {
@@ -213,7 +213,7 @@ static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
     }
     bool good = hpx_ask_usage(a, object, &u);
     if (good && u.owner == NULL && u.waiter_count > u.notify_waiter_count) { /* between two owners: the next one has not run yet */
-        hpx_usage_free(a, &u);
+        hpx_asked_usage_free(a, &u);
         good = hpx_ask_usage(a, object, &u);
     }
     if (good && (u.owner != NULL || u.waiter_count + u.notify_waiter_count > 0)) {
@@ -224,7 +224,7 @@ static void ask_waiting(struct hpx_asker *a, struct hpx_asked_thread *t)
     } else {
         (*a->env)->DeleteLocalRef(a->env, object);
     }
-    hpx_usage_free(a, &u);
+    hpx_asked_usage_free(a, &u);
 }
 
 /* A monitor of the list of what a thread owns. Takes over the reference. */
@@ -260,7 +260,7 @@ static void add_owned(struct hpx_asker *a, jobject object, uint32_t thread)
     if (!keep) {
         (*a->env)->DeleteLocalRef(a->env, object);
     }
-    hpx_usage_free(a, &u);
+    hpx_asked_usage_free(a, &u);
 }
 
 static void ask_thread(struct hpx_asker *a, uint32_t thread)

@@ -6,8 +6,8 @@
 #define HPX_ASKER_H
 
 #include "askable.h"
+#include "attach_barrier.h"
 #include "taken.h"
-#include "usage.h"
 
 #define HPX_ASKED_NONE UINT32_MAX
 
@@ -87,9 +87,9 @@ void hpx_ask_waited(struct hpx_asker *a); /* monitors with waiters */
 void hpx_ask_deadlocks(struct hpx_asker *a);
 void hpx_ask_owned(struct hpx_asker *a); /* those without; then the lists of all */
 
-/* Owner, entry count and waiters of an object. false: it was not told, which is counted. hpx_usage_free() afterwards. */
+/* Owner, entry count and waiters of an object. false: it was not told, which is counted. hpx_asked_usage_free() afterwards. */
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u);
-void hpx_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u);
+void hpx_asked_usage_free(const struct hpx_asker *a, jvmtiMonitorUsage *u);
 /* The monitor that a thread enters or waits for, a local reference; NULL: none. */
 jobject hpx_ask_contended(struct hpx_asker *a, jthread thread);
 

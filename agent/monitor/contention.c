@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* contention.c: see contention.h. */
 #include "contention.h"
+#include "attach_barrier.h"
 #include "clock.h"
 #include "monitor.h"
 #include "places.h"
 #include "threads.h"
-#include "usage.h"
 #include "virtuals.h"
 #include "waits.h"
 
@@ -91,7 +91,7 @@ static bool exact(void)
 static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
-    if (!hpx_session.in_effect.owner || hpx_usage_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
+    if (!hpx_session.in_effect.owner || hpx_attach_barrier_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
         return NULL;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);

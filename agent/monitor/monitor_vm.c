@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* monitor_vm.c: monitor=y in the JVM: capabilities, events, the states of threads. */
+#include "attach_barrier.h"
 #include "block_thread.h"
 #include "contention.h"
 #include "lock_frames.h"
@@ -11,7 +12,6 @@
 #include "quiet_stack.h"
 #include "thread_refs.h"
 #include "threads.h"
-#include "usage.h"
 #include "virtuals.h"
 #include "vm_mode.h"
 #include "waits.h"
@@ -60,7 +60,7 @@ static int load(struct hpx_err *err)
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
     hpx_quiet_stack_load(&hpx_monitor_mode);
-    hpx_usage_load(hpx_vm.java, hpx_vm_release());
+    hpx_attach_barrier_load(hpx_vm.java, hpx_vm_release());
     if (o->locks || o->pinned) {
         hpx_park_load();
     }

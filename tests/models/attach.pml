@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* attach.pml: the attach barrier: no question GetObjectMonitorUsage is asked while a thread attaches (JDK 23 on: the VM would crash).
  *
- * States of usage.h: "nobody asks while a thread attaches"; "a thread that attaches waits for a question that has begun [...] at most 2 s;
+ * States of attach_barrier.h: "nobody asks while a thread attaches"; "a thread that attaches waits for a question that has begun [...] at most 2 s;
  * who asks never waits". Claim `attaches`: a thread that wants to attach does, even if who asks is suspended behind the question.
  * Abstracted: the wait's end by time may come unless somebody has looked and not yet been answered: that takes less than 2 s. It is an
  * assumption: a debugger may suspend who asks between its look and the question, too, and then the model finds the crash
  * (SUSPENDED_BEFORE). Another agent that replaces
  * the functions of the JavaVM between the look at them and the question is not modelled: nothing here could exclude it.
- * Not known to SPIN: weak memory; both counters are seq_cst, and each side adds before it looks. No stress test; test_usage.c has the
+ * Not known to SPIN: weak memory; both counters are seq_cst, and each side adds before it looks. No stress test; test_attach_barrier.c has the
  * sequences. */
-/* mirrors: agent/monitor/usage.c:begin 44342a1928fa */
-/* mirrors: agent/monitor/usage.c:end df39e2285b2c */
-/* mirrors: agent/monitor/usage.c:attach 74118ba676fb */
-/* mirrors: agent/monitor/usage.c:attach_as_daemon eedd3b6f7c37 */
-/* mirrors: agent/monitor/usage.c:hpx_usage_ask dcca0f6f35c9 */
+/* mirrors: agent/monitor/attach_barrier.c:begin 592dc2675e23 */
+/* mirrors: agent/monitor/attach_barrier.c:end 905a868bdcc6 */
+/* mirrors: agent/monitor/attach_barrier.c:attach 99c820e49e96 */
+/* mirrors: agent/monitor/attach_barrier.c:attach_as_daemon aad1b86ec748 */
+/* mirrors: agent/monitor/attach_barrier.c:hpx_attach_barrier_ask 087c9b050611 */
 
 #ifdef LONG
 #define ATTACHERS 3

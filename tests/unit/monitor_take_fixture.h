@@ -4,12 +4,12 @@
 #ifndef HPX_MONITOR_TAKE_FIXTURE_H
 #define HPX_MONITOR_TAKE_FIXTURE_H
 
+#include "attach_barrier.h"
 #include "clock.h"
 #include "cmocka_all.h"
 #include "monitor_take.h"
 #include "named_stacks.h"
 #include "thread_refs.h"
-#include "usage.h"
 #include "virtuals.h"
 #include "waits.h"
 #include <pthread.h>
@@ -275,8 +275,8 @@ static jvmtiError JNICALL signature(jvmtiEnv *jvmti, jclass k, char **text, char
     return JVMTI_ERROR_NONE;
 }
 
-/* In the place of usage.c. */
-enum hpx_usage_answer hpx_usage_ask(jvmtiEnv *jvmti, jobject o, jvmtiMonitorUsage *u)
+/* In the place of attach_barrier.c. */
+enum hpx_usage_answer hpx_attach_barrier_ask(jvmtiEnv *jvmti, jobject o, jvmtiMonitorUsage *u)
 {
     const struct object *m = object(o);
     (void)jvmti;

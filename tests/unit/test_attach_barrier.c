@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_usage.c: threads that attach and threads that ask for the usage of a monitor, on a VM that crashes if both happen at once. The VM is
- * made up; the clock is the test's. */
+/* test_attach_barrier.c: threads that attach and threads that ask for the usage of a monitor, on a VM that crashes if both happen at once.
+ * The VM is made up; the clock is the test's. */
+#include "attach_barrier.h"
 #include "clock.h"
 #include "cmocka_all.h"
-#include "usage.h"
 #include <time.h>
 
 #define SLEEP_NS UINT64_C(70000) /* a sleep is longer than it was asked to be */
@@ -64,7 +64,7 @@ static jvmtiEnv jvmti = &functions;
 static enum hpx_usage_answer ask(void)
 {
     jvmtiMonitorUsage u;
-    return hpx_usage_ask(&jvmti, NULL, &u);
+    return hpx_attach_barrier_ask(&jvmti, NULL, &u);
 }
 
 static void attach(void)
@@ -86,10 +86,10 @@ static int begin(void **state)
 
 TEST(an_older_vm_is_left_as_it_is, begin)
 {
-    hpx_usage_load(&java, 22);
+    hpx_attach_barrier_load(&java, 22);
     assert_ptr_equal(java, &vms);
     assert_int_equal(ask(), HPX_USAGE_TOLD);
-    hpx_usage_load(&java, 23); /* for the tests behind it */
+    hpx_attach_barrier_load(&java, 23); /* for the tests behind it */
     assert_ptr_not_equal(java, &vms);
 }
 
