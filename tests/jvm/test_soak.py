@@ -2,6 +2,7 @@
 """A short form of soak/soak: samples each 0.1 ms over all that makes walking a stack hard."""
 import re
 
+import preload
 from runner import test
 
 FORCED = {'safepoints': '-XX:+SafepointALot', 'handshakes': '-XX:+HandshakeALot'}
@@ -24,3 +25,11 @@ def the_program_ends_whole(t):
 @test(since=17, params=sorted(FORCED))
 def stops_of_the_vm_all_the_time(t, what):
     _soak(t, 4, ['-XX:+UnlockDiagnosticVMOptions', '-XX:GuaranteedSafepointInterval=1', FORCED[what]])
+
+
+@test(level='quick', needs=('hotspot',))
+def signals_by_the_ten_thousand(t):
+    run, p = t.profile('Soak', 2, opts='cpu=samples,interval=10,depth=32', stdout='soak whole\n', jvm=['-Xss2m'], env=preload.preload(t, 'storm', HPX_STORM='8'))
+    signals = int(p.report['signals'])
+    t.check(signals > 4000, 'signals: %d, no more than the timers give' % signals)
+    t.check('hprofx: faults:' not in run.err, 'a fault was caught')
