@@ -10,7 +10,8 @@ static struct {
     uint64_t size, pc, scope; /* of PcDesc */
     uint64_t begin, end;      /* offsets of the list, as nmethod has them */
     uint64_t outside;         /* nmethod's pointer to what they count from */
-    bool is_outside;
+    uint64_t room;            /* offset of the size of that, or of the blob */
+    bool is_outside, has_room;
 } info;
 
 const char *hpx_debug_info_init(void)
@@ -23,6 +24,9 @@ const char *hpx_debug_info_init(void)
     const char *behind = info.is_outside ? "_scopes_data_offset" : "_dependencies_offset";
     info.size = hpx_structures_size("PcDesc");
     why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", behind, "int", &info.end}, 1);
+    const struct hpx_vm_field of_outside = {"nmethod", "_immutable_data_size", "int", &info.room},
+                              of_blob = {"CodeBlob", "_size", "int", &info.room};
+    info.has_room = hpx_structures_field(info.is_outside ? &of_outside : &of_blob);
     return why != NULL || info.size >= 8 ? why : "the VM's tables have no PcDesc as expected";
 }
 
@@ -41,7 +45,8 @@ static bool find_places(uintptr_t blob, uint32_t pc, struct places *p)
 {
     uintptr_t base = info.is_outside ? hpx_vm_word(blob + info.outside) : blob;
     int32_t begin = hpx_vm_int(blob + info.begin), end = hpx_vm_int(blob + info.end);
-    uint32_t n = begin >= 0 && end > begin ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
+    bool inside = begin >= 0 && end > begin && (!info.has_room || end <= hpx_vm_int(blob + info.room));
+    uint32_t n = inside ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
     if (base == 0 || n < 2 || n > MOST) {
         return false;
     }

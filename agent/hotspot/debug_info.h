@@ -3,6 +3,7 @@
  *
  * Touches nmethod's list of PcDesc; reads only. On JDK 8 to 28: behind nmethod._immutable_data since 23, before in the nmethod. A PcDesc
  * holds for all pcs from the one before it on; it names a scope, which is a chain of methods and bytecodes. Equal scopes are stored once.
+ * Whatever the list holds: a search reads only inside of the nmethod, or of its immutable data where the tables have the size of that.
  * Source: HotSpot's pcDesc.hpp, nmethod.cpp. */
 #ifndef HPX_DEBUG_INFO_H
 #define HPX_DEBUG_INFO_H

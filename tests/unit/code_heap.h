@@ -44,6 +44,7 @@ struct blob {
     int32_t complete, stubs, pcs, behind_pcs; /* test_raw_walk.c */
     int16_t short_complete;
     uintptr_t immutable;
+    int32_t immutable_size;
 };
 
 struct heap_array {

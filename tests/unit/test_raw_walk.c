@@ -8,7 +8,7 @@
 #define LOG2  7
 #define CODE  256 /* a blob's code begins there */
 #define STUBS 800 /* and its handlers */
-#define SIZE  900
+#define SIZE  940
 #define DESCS 904
 #define DEPTH 16u
 #define WORDS 64u
@@ -57,6 +57,7 @@ static void describe_frames(enum jdk jdk)
     if (jdk == JDK_25) {
         vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));
         vm_tables_field("nmethod", "_immutable_data", "address", offsetof(struct blob, immutable));
+        vm_tables_field("nmethod", "_immutable_data_size", "int", offsetof(struct blob, immutable_size));
     } else {
         vm_tables_field("CodeBlob", "_frame_complete_offset", "int", offsetof(struct blob, complete));
     }
@@ -103,6 +104,7 @@ static void begin(enum jdk jdk)
         methods[i]->stubs = STUBS;
     }
     methods[0]->immutable = (uintptr_t)descs;
+    methods[0]->immutable_size = sizeof descs;
     methods[0]->pcs = jdk == JDK_25 ? 0 : DESCS;
     memcpy((char *)methods[0] + DESCS, descs, sizeof descs);
     methods[0]->behind_pcs = methods[0]->pcs + (int32_t)sizeof descs;
@@ -209,6 +211,31 @@ TEST(of_jdk_17)
 TEST(of_jdk_25)
 {
     places_of_one_meaning_are_one_stack(JDK_25);
+}
+
+/* Then places tell nothing of each other. */
+static void a_list_that_is_longer_than_its_method_is_not_read(enum jdk jdk)
+{
+    begin(jdk);
+    struct hpx_raw_stack a = two_methods(20, 100), b = two_methods(30, 100);
+    assert_true(same(&a, &b));
+    if (jdk == JDK_25) {
+        methods[0]->immutable_size--;
+    } else {
+        methods[0]->size = methods[0]->behind_pcs - 1;
+    }
+    a = two_methods(20, 100), b = two_methods(30, 100);
+    assert_false(same(&a, &b));
+}
+
+TEST(a_list_ends_in_the_method_until_jdk_22)
+{
+    a_list_that_is_longer_than_its_method_is_not_read(JDK_17);
+}
+
+TEST(a_list_ends_in_the_immutable_data_on_jdk_25)
+{
+    a_list_that_is_longer_than_its_method_is_not_read(JDK_25);
 }
 
 TEST(code_that_reuses_a_place_is_another_stack)
