@@ -54,6 +54,12 @@ static bool walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, con
     return whole;
 }
 
+void hpx_known_stacks_end(struct hpx_sample_thread *t)
+{
+    note_walks(t->known_walks, 0);
+    t->known_walks = 0;
+}
+
 static struct hpx_known *entry_of(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw, enum hpx_raw_top top)
 {
     return &t->known[(raw->lo + (uint64_t)top * (HPX_KNOWN / 4 + 1)) % HPX_KNOWN];

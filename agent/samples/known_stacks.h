@@ -39,6 +39,8 @@ void hpx_known_stacks_fault_sig(void);
 bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint64_t weight, uint32_t *slot);
 /* After the answer was committed: the thread's last slot has it. */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look);
+/* At the end of t, when no handler can run: its last walks count in the share of faults, too. */
+void hpx_known_stacks_end(struct hpx_sample_thread *t);
 
 /* The report. samples: all that were counted. */
 void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples);

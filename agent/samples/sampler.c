@@ -196,6 +196,7 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
     uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
     hpx_stacks_again(t, hpx_stack_thread_flush(t) + weight - stalled);
     hpx_stacks_stall(t, stalled);
+    hpx_known_stacks_end(t);
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 

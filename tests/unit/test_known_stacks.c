@@ -210,6 +210,24 @@ TEST(raw_walks_that_fault_are_left, begin)
     assert_string_equal(vm.left, "its reads fault too often");
 }
 
+/* A thread counts its walks alone, up to 64. */
+TEST(walks_of_short_threads_count_in_the_share_of_faults, begin)
+{
+    for (int i = 0; i < 40; i++) {
+        vm.faulted = true;
+        (void)sample(1);
+        vm.faulted = false;
+        for (int k = 0; k < 20 * 60; k++) { /* of 20 threads */
+            (void)sample(5);
+            if (k % 60 == 59) {
+                hpx_known_stacks_end(&thread);
+                memset(&thread, 0, sizeof thread);
+            }
+        }
+    }
+    assert_null(vm.left); /* one in 1,200 */
+}
+
 /* As if the program began to do something else after hours. */
 TEST(late_differences_count_as_early_ones, begin)
 {
