@@ -68,12 +68,6 @@ static inline void hpx_ring_publish(struct hpx_ring *r, uint64_t tail)
     atomic_store_explicit(&r->tail, tail, memory_order_release); /* partner: hpx_ring_peek() */
 }
 
-/* Producer: bytes in use, maybe too many, because only reserve's slow path reads the consumer's position. */
-static inline uint64_t hpx_ring_used(const struct hpx_ring *r)
-{
-    return atomic_load_explicit(&r->tail, memory_order_relaxed) - r->head_cache;
-}
-
 /* Consumer: the tail now (acquire); records in [head, tail) may be read until hpx_ring_release(). */
 static inline uint64_t hpx_ring_peek(const struct hpx_ring *r)
 {
