@@ -194,7 +194,10 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
 {
     struct hpx_sample_thread *t = (struct hpx_sample_thread *)(void *)state;
     uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
-    hpx_stacks_again(t, hpx_stack_thread_flush(t) + weight - stalled);
+    uint64_t rest = weight - stalled, before = hpx_clocks_before_start(&t->tick.clock, weight);
+    before = before < rest ? before : rest;
+    hpx_stacks_before_java(t, before);
+    hpx_stacks_again(t, hpx_stack_thread_flush(t) + rest - before);
     hpx_stacks_stall(t, stalled);
     hpx_known_stacks_end(t);
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */

@@ -109,6 +109,14 @@ bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weigh
     return ev != NULL;
 }
 
+void hpx_stacks_before_java(struct hpx_sample_thread *t, uint64_t weight)
+{
+    struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;
+    if (ev != NULL) {
+        push_unknown(t, ev, -(int)HPX_UNKNOWN_NO_JAVA, weight);
+    }
+}
+
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
 {
     struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;

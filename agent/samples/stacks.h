@@ -25,6 +25,8 @@ void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *f
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight);
 /* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */
 void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled);
+/* Counts intervals that were due before the thread's clock started: it had no Java frame then. No effect for weight 0. */
+void hpx_stacks_before_java(struct hpx_sample_thread *t, uint64_t weight);
 /* Counts intervals that are due without a sample for the thread's last stack, or for the cause thread_ended. No effect for weight 0. */
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight);
 

@@ -216,6 +216,7 @@ static bool arm_perf(struct hpx_thread_clock *t)
     }
     uint64_t interval = hpx_session.opt->interval_ns, now = hpx_clock_tid_cpu(t->tid);
     struct hpx_phase phase = hpx_phase_begin(now, 1 + draw(t, interval));
+    t->began = now;
     int fd = open_perf(t->tid, hpx_phase_period(&phase, now, interval));
     if (fd < 0) {
         if (errno != EMFILE && errno != ENFILE && errno != ESRCH && errno != ENOMEM) {
@@ -280,6 +281,11 @@ void hpx_clocks_close(struct hpx_thread_clock *t, int clock)
 uint64_t hpx_clocks_due(struct hpx_thread_clock *t)
 {
     return t->settle ? take_due(t) : 0;
+}
+
+uint64_t hpx_clocks_before_start(const struct hpx_thread_clock *t, uint64_t weight)
+{
+    return t->settle ? hpx_phase_before(&t->phase, weight, t->began, hpx_session.opt->interval_ns) : 0;
 }
 
 void hpx_clocks_poll(struct hpx_thread_clock *t)

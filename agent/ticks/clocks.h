@@ -30,6 +30,7 @@ struct hpx_thread_clock {
     uint32_t light;     /* the handler's: signals that were no stall */
     bool first_done;
     bool settle;            /* perf: intervals due at the end of the thread are counted then */
+    uint64_t began;         /* perf: of the thread's CPU clock, when it was started; ns */
     struct hpx_phase phase; /* perf, polled; a timer uses only the origin, which holds the random phase */
 };
 
@@ -61,6 +62,8 @@ void hpx_clocks_go_on_sig(struct hpx_thread_clock *t);
 
 /* The owner at its end, after stop: intervals of its CPU time without a signal; 0 for timers, which are right on average. */
 uint64_t hpx_clocks_due(struct hpx_thread_clock *t);
+/* Of the `weight` intervals that this returned, those that ended before the clock was started. The same caller. */
+uint64_t hpx_clocks_before_start(const struct hpx_thread_clock *t, uint64_t weight);
 
 /* ---- without signals: the sampling thread under its lock, then the owner (stack_thread.h) ---- */
 

@@ -20,6 +20,13 @@ uint64_t hpx_phase_take(struct hpx_phase *p, uint64_t now, uint64_t interval)
     return due;
 }
 
+uint64_t hpx_phase_before(const struct hpx_phase *p, uint64_t weight, uint64_t at, uint64_t interval)
+{
+    uint64_t until = at >= p->origin ? (at - p->origin) / interval + 1 : 0, before = p->accounted - weight;
+    uint64_t n = until > before ? until - before : 0;
+    return n < weight ? n : weight;
+}
+
 uint64_t hpx_phase_period(const struct hpx_phase *p, uint64_t now, uint64_t interval)
 {
     uint64_t half = (interval + 1) / 2; /* never 0: that would be an event without signals */

@@ -25,6 +25,8 @@ struct hpx_phase hpx_phase_begin(uint64_t now, uint64_t drawn);
 uint64_t hpx_phase_left(const struct hpx_phase *p, uint64_t now, uint64_t interval);
 /* Returns the expiries that are due and marks them as accounted. */
 uint64_t hpx_phase_take(struct hpx_phase *p, uint64_t now, uint64_t interval);
+/* Of the `weight` expiries that were marked last, those that were due at `at`. */
+uint64_t hpx_phase_before(const struct hpx_phase *p, uint64_t weight, uint64_t at, uint64_t interval);
 /* The first period of a perf event: to the first expiry, but no less than HPX_PHASE_LEAST_NS, or half an interval if that is less.
  * Expiries that fall due before the period ends are taken at its end. */
 uint64_t hpx_phase_period(const struct hpx_phase *p, uint64_t now, uint64_t interval);

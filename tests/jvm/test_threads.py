@@ -43,6 +43,7 @@ def threads_that_end_before_their_first_signal(t, interval):
     used = cpu_ms(run) / float(interval)
     counts = p.by_thread()
     got = sum(c for s, c in counts.items() if re.fullmatch(r't\d+', p.names.get(s, '')))
+    t.check(p.having('hprofx.unknown.no_Java_frame') > 0, 'no interval ended before the first Java frame of one of %d threads' % n)
     # Beyond the five sigma: what a thread uses after its last look at the clock is more of a thread so short.
     t.near(got, used, 5 * math.sqrt(used) + 0.25 * used, 'samples of the short threads, their CPU time in intervals')
 

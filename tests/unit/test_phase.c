@@ -70,4 +70,18 @@ TEST(a_thread_that_was_there_before_is_counted_from_now)
     assert_int_equal(hpx_phase_take(&p, 9 * MS, MS), 2);
 }
 
+/* The clock of a thread starts when it has used 150 us; it ends at 2,300 us, without a signal. */
+TEST(expiries_before_the_clock_are_told_from_later_ones)
+{
+    struct hpx_phase p = hpx_phase_begin(150 * US, 20 * US);
+    assert_int_equal(hpx_phase_take(&p, 2300 * US, 100 * US), 23);
+    assert_int_equal(hpx_phase_before(&p, 23, 150 * US, 100 * US), 2); /* 20, 120 */
+    assert_int_equal(hpx_phase_before(&p, 22, 150 * US, 100 * US), 1); /* the first one had a sample */
+    assert_int_equal(hpx_phase_before(&p, 21, 150 * US, 100 * US), 0);
+    assert_int_equal(hpx_phase_before(&p, 0, 150 * US, 100 * US), 0);
+    assert_int_equal(hpx_phase_before(&p, 23, 19 * US, 100 * US), 0);
+    assert_int_equal(hpx_phase_before(&p, 23, 20 * US, 100 * US), 1);
+    assert_int_equal(hpx_phase_before(&p, 23, 9 * MS, 100 * US), 23);
+}
+
 TESTS(NULL, NULL)
