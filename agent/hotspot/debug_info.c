@@ -47,7 +47,7 @@ static bool find_places(uintptr_t blob, uint32_t pc, struct places *p)
     int32_t begin = hpx_vm_int(blob + info.begin), end = hpx_vm_int(blob + info.end);
     bool inside = begin >= 0 && end > begin && (!info.has_room || end <= hpx_vm_int(blob + info.room));
     uint32_t n = inside ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
-    if (base == 0 || n < 2 || n > MOST) {
+    if (base == 0 || (base + (uintptr_t)begin) % sizeof(int32_t) != 0 || n < 2 || n > MOST) {
         return false;
     }
     uintptr_t first = base + (uintptr_t)begin;

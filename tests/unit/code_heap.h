@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_heap.h: code heaps as the VM lays them out, in memory of the test, and the tables that describe them for one JDK.
  *
- * For test_code_cache.c, test_code_sum.c, test_raw_walk.c and test_scopes.c. One struct serves all versions: a member that a version lacks
+ * For test_code_cache.c, test_code_sum.c, java_stack.h and test_scopes.c. One struct serves all versions: a member that a version lacks
  * is not in its tables. */
 #ifndef CODE_HEAP_H
 #define CODE_HEAP_H
@@ -41,10 +41,13 @@ struct blob {
     uint8_t kind, state;
     int32_t compile_id;
     uintptr_t method;
-    int32_t complete, stubs, pcs, behind_pcs; /* test_raw_walk.c */
+    int32_t complete, stubs, pcs, behind_pcs; /* java_stack.h */
     int16_t short_complete;
     uintptr_t immutable;
     int32_t immutable_size;
+    /* java_stack.h */
+    int32_t metadata, scopes, mutable_size, relocation;
+    uintptr_t scopes_begin, mutable;
 };
 
 struct heap_array {
@@ -122,11 +125,13 @@ struct const_method {
     uint64_t before;
     struct pool *constants;
     uint16_t before_number, number, behind_number;
+    uint16_t code_size, max_stack; /* java_stack.h */
 };
 
 struct method {
     uint64_t before;
     struct const_method *constant;
+    uint32_t flags; /* java_stack.h */
 };
 
 static void describe_ids(void)

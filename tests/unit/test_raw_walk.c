@@ -1,172 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_raw_walk.c: stacks made by hand, as HotSpot lays out its frames on x86-64: which of them are one stack, and which are none. */
-#include "code_cache.h"
-#include "code_heap.h"
-#include "frame_anchor.h"
-#include "raw_walk.h"
-
-#define LOG2  7
-#define CODE  256 /* a blob's code begins there */
-#define STUBS 800 /* and its handlers */
-#define SIZE  940
-#define DESCS 904
-#define DEPTH 16u
-#define WORDS 64u
+#include "java_stack.h"
 
 #if defined(__x86_64__)
-
-enum { IN_NATIVE = 4, IN_VM = 6, IN_JAVA = 8, BLOCKED = 10 };
-
-struct anchor {
-    uintptr_t sp, pc, fp;
-};
-
-/* A thread and the stack that it runs on; the wrapper of its first call into Java lies at the end. */
-static struct {
-    struct anchor anchor;
-    uint64_t env;
-    int32_t state;
-} thread = {.state = IN_NATIVE};
-static uintptr_t stack[WORDS];
-static struct {
-    uint64_t before;
-    struct anchor anchor;
-} *const wrapper = (void *)&stack[WORDS - 8];
-
-struct desc {
-    int32_t pc, scope;
-};
-
-static struct {
-    uint64_t before;
-    uintptr_t buffer;
-    int32_t limit;
-} queue;
-static void *queue_field = &queue;
-static uintptr_t call_return;
-static uintptr_t ids[2] = {1, 0x7f0000001000};
-static struct holder holder = {.ids = ids};
-static struct pool pool = {.holder = &holder};
-static struct const_method constant = {.constants = &pool};
-static struct method interpreted = {.constant = &constant};
-static struct blob *methods[2], *stub;
-static struct desc descs[4] = {{-1, 0}, {40, 7}, {60, 9}, {400, 7}};
-
-static void describe_frames(enum jdk jdk)
-{
-    if (jdk == JDK_25) {
-        vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));
-        vm_tables_field("nmethod", "_immutable_data", "address", offsetof(struct blob, immutable));
-        vm_tables_field("nmethod", "_immutable_data_size", "int", offsetof(struct blob, immutable_size));
-    } else {
-        vm_tables_field("CodeBlob", "_frame_complete_offset", "int", offsetof(struct blob, complete));
-    }
-    vm_tables_field("nmethod", "_stub_offset", "int", offsetof(struct blob, stubs));
-    vm_tables_field("nmethod", "_scopes_pcs_offset", "int", offsetof(struct blob, pcs));
-    vm_tables_field("nmethod", jdk == JDK_25 ? "_scopes_data_offset" : "_dependencies_offset", "int", offsetof(struct blob, behind_pcs));
-    vm_tables_field("PcDesc", "_pc_offset", "int", offsetof(struct desc, pc));
-    vm_tables_field("PcDesc", "_scope_decode_offset", "int", offsetof(struct desc, scope));
-    vm_tables_type("PcDesc", sizeof(struct desc));
-    vm_tables_static("StubRoutines", "_call_stub_return_address", "address", &call_return);
-    vm_tables_static("AbstractInterpreter", "_code", "StubQueue*", &queue_field);
-    vm_tables_field("StubQueue", "_stub_buffer", "address", 8);
-    vm_tables_field("StubQueue", "_buffer_limit", "int", 16);
-    vm_tables_type("StubQueue", sizeof queue);
-    vm_tables_field("JavaCallWrapper", "_anchor", "JavaFrameAnchor", 8);
-    vm_tables_type("JavaCallWrapper", sizeof *wrapper);
-    vm_tables_constant("frame::entry_frame_call_wrapper_offset", -6);
-}
-
-static void describe_thread(void)
-{
-    vm_tables_field("JavaThread", "_anchor", "JavaFrameAnchor", 0);
-    vm_tables_field("JavaThread", "_thread_state", "JavaThreadState", 32);
-    vm_tables_field("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
-    vm_tables_field("JavaFrameAnchor", "_last_Java_pc", "address", 8);
-    vm_tables_field("JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 16);
-    vm_tables_type("JavaThread", sizeof thread);
-    vm_tables_type("JavaFrameAnchor", sizeof(struct anchor));
-    vm_tables_constant("_thread_in_native", IN_NATIVE);
-    vm_tables_constant("_thread_in_vm", IN_VM);
-    vm_tables_constant("_thread_in_Java", IN_JAVA);
-    vm_tables_constant("_thread_blocked", BLOCKED);
-}
-
-/* Two methods of frames of 4 words, a stub of 6, the interpreter and the way from C. Debug information of the first is `descs`. */
-static void begin(enum jdk jdk)
-{
-    const struct heap *heap = add_heap(0, 64, LOG2);
-    for (int i = 0; i < 2; i++) {
-        methods[i] = add_method(heap, 8 + 8 * (uint32_t)i, 8, CODE, SIZE, &interpreted);
-        methods[i]->frame_size = 4;
-        methods[i]->compile_id = 100 + i;
-        methods[i]->complete = methods[i]->short_complete = 16;
-        methods[i]->stubs = STUBS;
-    }
-    methods[0]->immutable = (uintptr_t)descs;
-    methods[0]->immutable_size = sizeof descs;
-    methods[0]->pcs = jdk == JDK_25 ? 0 : DESCS;
-    memcpy((char *)methods[0] + DESCS, descs, sizeof descs);
-    methods[0]->behind_pcs = methods[0]->pcs + (int32_t)sizeof descs;
-    stub = add_block(heap, 32, 8);
-    *stub = (struct blob){.name = "stub", .size = SIZE, .frame_size = 6, .kind = 6};
-    struct blob *rest = add_block(heap, 40, 8);
-    *rest = (struct blob){.name = "rest", .size = SIZE, .kind = 2};
-    queue.buffer = (uintptr_t)rest + CODE;
-    queue.limit = 256;
-    call_return = (uintptr_t)rest + SIZE - 8;
-    describe(jdk);
-    describe_frames(jdk);
-    describe_thread();
-    vm_tables_type_of("ConstMethod")->size = sizeof constant;
-    assert_null(hpx_code_cache_init());
-    assert_null(hpx_frame_anchor_init());
-    assert_null(hpx_raw_walk_init());
-    assert_null(hpx_code_cache_live());
-    assert_null(hpx_frame_anchor_check(&thread.env, (uintptr_t)&thread));
-    assert_null(hpx_raw_walk_live());
-    thread.state = IN_JAVA;
-}
-
-static uintptr_t at(const struct blob *blob, uintptr_t offset)
-{
-    return (uintptr_t)blob + CODE + offset;
-}
-
-static uintptr_t address(uint32_t word)
-{
-    return (uintptr_t)&stack[word];
-}
-
-/* The frame of the call stub at word 48: its frame pointer is 50, and the wrapper is found from there. */
-static void put_entry(void)
-{
-    stack[50 - 6] = (uintptr_t)wrapper;
-    wrapper->anchor = (struct anchor){0, 0, 0};
-}
-
-/* A compiled frame of 4 words from `word` on, which returns to pc and had `fp`. */
-static void put_compiled(uint32_t word, uintptr_t pc, uintptr_t fp)
-{
-    stack[word + 3] = pc;
-    stack[word + 2] = fp;
-}
-
-/* An interpreted frame whose frame pointer is `word`; its caller had `fp` and, for an adapter, its stack pointer at `sender`. */
-static void put_interpreted(uint32_t word, uintptr_t pc, uintptr_t fp, uint32_t sender, uint32_t bci, int bytecode)
-{
-    stack[word + 1] = pc;
-    stack[word] = fp;
-    stack[word - 1] = address(sender);
-    stack[word - 3] = (uintptr_t)&interpreted;
-    stack[word + (uint32_t)bytecode] = (uintptr_t)(&constant + 1) + bci;
-}
-
-static bool walk(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)
-{
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), DEPTH, {pc, address(sp), fp}};
-    return hpx_raw_walk_take_sig(&t, to);
-}
 
 static bool same(const struct hpx_raw_stack *a, const struct hpx_raw_stack *b)
 {
@@ -220,7 +56,7 @@ static void a_list_that_is_longer_than_its_method_is_not_read(enum jdk jdk)
     struct hpx_raw_stack a = two_methods(20, 100), b = two_methods(30, 100);
     assert_true(same(&a, &b));
     if (jdk == JDK_25) {
-        methods[0]->immutable_size--;
+        methods[0]->immutable_size = methods[0]->behind_pcs - 1;
     } else {
         methods[0]->size = methods[0]->behind_pcs - 1;
     }
@@ -257,7 +93,7 @@ TEST(code_that_moves_is_the_same_stack)
 {
     begin(JDK_17);
     struct hpx_raw_stack before = two_methods(20, 100), after;
-    struct blob *moved = add_method(&heaps[0], 48, 8, CODE, SIZE, &interpreted);
+    struct blob *moved = add_method(&heaps[0], 48, 8, CODE, SIZE, &javas[SECOND]);
     moved->frame_size = 4;
     moved->compile_id = methods[1]->compile_id;
     moved->complete = 16;
@@ -314,7 +150,7 @@ TEST(interpreted_frames_are_told_by_id_and_bytecode)
     assert_int_equal(a.methods, 3);
     assert_true(mixed(6, -8, &b));
     assert_false(same(&a, &b));
-    struct method again = {.constant = &constant}; /* the Method* may be another's, its id may not */
+    struct method again = {.constant = &constants[INTERPRETED]}; /* the Method* may be another's, its id may not */
     stack[30 - 3] = (uintptr_t)&again;
     assert_true(walk(at(methods[0], 20), 8, 0, &c));
     assert_true(same(&b, &c));

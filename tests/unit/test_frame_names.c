@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_frame_names.c: what the frames of stacks made by hand are called, and that no table, however damaged, leads a walk astray. */
+#include "java_stack.h"
+#include <sys/mman.h>
+
+#if defined(__x86_64__)
+
+#define ACC_NATIVE 0x100
+#define NATIVE     (-3)
+#define PAGE       4096u
+#define ROUNDS     20000
+
+static struct hpx_ev_frame frames[DEPTH];
+
+struct want {
+    int java;
+    int32_t bci;
+};
+
+static void check(int n, const struct want *want, int wanted)
+{
+    assert_int_equal(n, wanted);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(frames[i].method, ids[want[i].java + 1]);
+        assert_int_equal(frames[i].bci, want[i].bci);
+    }
+}
+
+static int name(uintptr_t pc, uint32_t sp, uintptr_t fp)
+{
+    struct hpx_raw_thread t = thread_at(pc, sp, fp);
+    return hpx_raw_walk_frames_sig(&t, frames);
+}
+
+/* methods[0] at pc, called by methods[1] at `caller`, called by C. */
+static int two_methods(uintptr_t pc, uintptr_t caller)
+{
+    put_entry();
+    put_compiled(8, at(methods[1], caller), 0);
+    put_compiled(12, call_return, address(50));
+    return name(at(methods[0], pc), 8, 0);
+}
+
+/* ---- compiled frames ---- */
+
+/* Of the first method: at 44 the bytecode 5 of the inlined method, which is inlined in itself at 300, in the first one at 2. */
+static void inlined_scopes(enum jdk jdk, int32_t of)
+{
+    begin_release(jdk, of);
+    int32_t outer = put_scope(0, 0, FIRST, 2), middle = put_scope(0, outer, INLINED, 300), inner = put_scope(0, middle, INLINED, 5);
+    put_places(0, 40, outer, 44, inner, 400, outer);
+    static const struct want in_three[] = {{INLINED, 5}, {INLINED, 300}, {FIRST, 2}, {SECOND, 3}};
+    check(two_methods(42, 100), in_three, 4);
+    static const struct want in_one[] = {{FIRST, 2}, {SECOND, 3}};
+    check(two_methods(20, 100), in_one, 2);
+}
+
+static void of_jdk_8(void **state)
+{
+    (void)state;
+    inlined_scopes(JDK_8, 25);
+}
+
+static void of_jdk_17(void **state)
+{
+    (void)state;
+    inlined_scopes(JDK_17, 17);
+}
+
+static void of_jdk_21(void **state)
+{
+    (void)state;
+    inlined_scopes(JDK_17, 21);
+}
+
+static void of_jdk_25(void **state)
+{
+    (void)state;
+    inlined_scopes(JDK_25, 25);
+}
+
+static void an_interrupted_place_is_what_is_described_next(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    static const struct want before[] = {{FIRST, 7}, {SECOND, 3}}, behind[] = {{FIRST, 9}, {SECOND, 3}};
+    check(two_methods(39, 100), before, 2);
+    check(two_methods(40, 100), behind, 2); /* the pc may be behind the instruction that 40 describes */
+    static const struct want last[] = {{FIRST, 7}, {SECOND, 3}};
+    check(two_methods(400, 100), last, 2); /* nothing is described behind it */
+    static const struct want none[] = {{FIRST, 0}, {SECOND, 3}};
+    check(two_methods(500, 100), none, 2);
+}
+
+static void a_caller_is_described_at_its_return_or_not_at_all(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    static const struct want at_99[] = {{FIRST, 7}, {SECOND, 0}};
+    check(two_methods(20, 99), at_99, 2);
+    check(two_methods(20, 101), at_99, 2);
+}
+
+static void a_frame_that_is_not_built_has_no_bytecode(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    static const struct want want[] = {{FIRST, -1}, {SECOND, 3}};
+    (void)two_methods(20, 100);
+    check(name(at(methods[0], 2), 11, 0), want, 2);
+    check(name(at(methods[0], 4), 10, 0), want, 2);
+}
+
+static void a_native_wrapper_is_a_native_method(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    javas[FIRST].flags = ACC_NATIVE | 1;
+    static const struct want on_top[] = {{FIRST, NATIVE}, {SECOND, 3}};
+    check(two_methods(20, 100), on_top, 2);
+    javas[FIRST].flags = 1;
+    javas[SECOND].flags = ACC_NATIVE;
+    static const struct want below[] = {{FIRST, 7}, {SECOND, NATIVE}};
+    check(two_methods(20, 100), below, 2);
+    thread.state = IN_NATIVE; /* in C: the wrapper is the last Java frame */
+    thread.anchor = (struct anchor){address(8), at(methods[1], 300), 0};
+    put_compiled(8, call_return, address(50));
+    static const struct want outside[] = {{SECOND, NATIVE}};
+    check(name(1, 1, 0), outside, 1);
+}
+
+/* ---- stubs, interpreted frames, C ---- */
+
+static void a_stub_has_no_name_and_its_caller_is_where_it_called(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    put_entry();
+    put_compiled(8 + 2, at(methods[0], 40), 0); /* the stub's frame has 6 words */
+    put_compiled(14, call_return, address(50));
+    static const struct want at_call[] = {{FIRST, 7}}, behind[] = {{FIRST, 9}};
+    check(name((uintptr_t)stub + CODE, 8, 0), at_call, 1);
+    struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0);
+    check(hpx_raw_walk_frames_behind_sig(&t, frames), behind, 1);
+    thread.state = IN_VM;
+    thread.anchor = (struct anchor){address(8), (uintptr_t)stub + CODE + 20, 0};
+    check(name(1, 1, 0), at_call, 1);
+    stack[13] = at(methods[0], 50); /* not described: at an anchor the next place holds */
+    static const struct want next[] = {{FIRST, 9}};
+    check(name(1, 1, 0), next, 1);
+}
+
+/* methods[0] called by an interpreted method, called by methods[1] through an adapter, called by C. */
+static int mixed(uint32_t bci, int bytecode)
+{
+    put_entry();
+    put_compiled(8, queue.buffer + 10, address(30));
+    put_interpreted(30, at(methods[1], 100), 0, 34, bci, bytecode);
+    put_compiled(34, call_return, address(50));
+    return name(at(methods[0], 20), 8, 0);
+}
+
+static void interpreted(enum jdk jdk, int bytecode)
+{
+    begin(jdk);
+    static const struct want known[] = {{FIRST, 7}, {INTERPRETED, 49}, {SECOND, 3}},
+                             unknown[] = {{FIRST, 7}, {INTERPRETED, 0}, {SECOND, 3}};
+    check(mixed(49, bytecode), known, 3);
+    check(mixed(50, bytecode), unknown, 3); /* behind the method's end: the VM has something else there */
+    javas[INTERPRETED].flags = ACC_NATIVE;
+    static const struct want native[] = {{FIRST, 7}, {INTERPRETED, NATIVE}, {SECOND, 3}};
+    check(mixed(0, bytecode), native, 3);
+}
+
+static void interpreted_frames_have_their_bytecode(void **state)
+{
+    (void)state;
+    interpreted(JDK_17, -8);
+}
+
+static void interpreted_frames_of_jdk_8_too(void **state)
+{
+    (void)state;
+    interpreted(JDK_8, -7);
+}
+
+static void frames_on_both_sides_of_a_call_from_c_are_named(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    put_entry();
+    put_compiled(8, at(methods[1], 100), 0);
+    put_compiled(12, call_return, address(26));
+    stack[26 - 6] = address(30);
+    stack[30 + 1] = address(40), stack[30 + 2] = at(methods[1], 500), stack[30 + 3] = 0;
+    put_compiled(40, call_return, address(50));
+    static const struct want want[] = {{FIRST, 7}, {SECOND, 3}, {SECOND, 3}};
+    check(name(at(methods[0], 20), 8, 0), want, 3);
+}
+
+/* ---- what is refused ---- */
+
+static void the_depth_may_end_among_inlined_methods(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    int32_t outer = put_scope(0, 0, FIRST, 2), middle = put_scope(0, outer, INLINED, 6), inner = put_scope(0, middle, INLINED, 5);
+    put_places(0, 40, inner, 60, inner, 400, inner);
+    static const struct want want[] = {{INLINED, 5}, {INLINED, 6}, {FIRST, 2}, {SECOND, 3}};
+    check(two_methods(20, 100), want, 4);
+    for (uint32_t depth = 1; depth <= 4; depth++) {
+        struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+        t.depth = depth;
+        frames[depth].method = 1;
+        check(hpx_raw_walk_frames_sig(&t, frames), want, (int)depth);
+        assert_int_equal(frames[depth].method, 1); /* there may be no room */
+        frames[depth].method = 0;
+    }
+}
+
+static void a_method_without_an_id_has_no_name(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    int32_t outer = put_scope(0, 0, FIRST, 2), inner = put_scope(0, outer, INLINED, 5);
+    put_places(0, 40, inner, 60, inner, 400, inner);
+    assert_int_equal(two_methods(20, 100), 3);
+    for (int m = FIRST; m <= INLINED; m++) {
+        uintptr_t was = ids[m + 1];
+        ids[m + 1] = 0;
+        assert_int_equal(two_methods(20, 100), 0);
+        ids[m + 1] = was;
+    }
+}
+
+static void the_outermost_scope_is_the_methods_own(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    int32_t other = put_scope(0, 0, SECOND, 2), inner = put_scope(0, other, INLINED, 5);
+    put_places(0, 40, inner, 60, inner, 400, inner);
+    assert_int_equal(two_methods(20, 100), 0);
+}
+
+static void tables_without_a_name_are_refused(void **state)
+{
+    (void)state;
+    describe(JDK_17);
+    describe_frames(JDK_17);
+    describe_names(JDK_17);
+    vm_tables_field_of("ConstMethod", "_max_stack")->name = "gone";
+    assert_null(hpx_code_cache_init());
+    assert_non_null(hpx_frame_names_init());
+}
+
+/* ---- damage ---- */
+
+static uint64_t seed;
+
+static uint32_t chance(uint32_t n)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % n;
+}
+
+static void spoil(uint8_t *from, size_t n)
+{
+    for (uint32_t k = chance(8); k > 0; k--) {
+        from[chance((uint32_t)n)] = (uint8_t)chance(256);
+    }
+}
+
+/* Offsets that tables have: mostly sound ones, else near the ends or anywhere. */
+static int32_t offset(int32_t sound, int32_t end)
+{
+    switch (chance(8)) {
+    case 0:
+        return end + (int32_t)chance(16) - 8;
+    case 1:
+        return (int32_t)chance(16) - 8;
+    case 2:
+        return (int32_t)(chance(UINT32_MAX) ^ chance(2) << 31);
+    default:
+        return sound;
+    }
+}
+
+static bool is_known(const struct hpx_ev_frame *f)
+{
+    bool known = false;
+    for (int m = 0; m < JAVAS; m++) {
+        known = known || f->method == ids[m + 1];
+    }
+    return known && f->bci >= NATIVE && f->bci < 65536;
+}
+
+static void check_sound(int n)
+{
+    assert_in_range(n, 0, DEPTH);
+    for (int i = 0; i < n; i++) {
+        assert_true(is_known(&frames[i]));
+    }
+}
+
+/* The tables of the first method end where nobody may read. */
+static void at_the_end_of_memory(uint8_t *pages)
+{
+    uint8_t *at = pages + PAGE - sizeof immutable[0];
+    memcpy(at, &immutable[0], sizeof immutable[0]);
+    methods[0]->immutable = (uintptr_t)at;
+    tables[0].descs = (struct desc *)(void *)at;
+    tables[0].scopes = at + sizeof immutable[0].descs;
+    uint8_t *words = pages + 3 * PAGE - sizeof mutable[0];
+    memcpy(words, mutable[0], sizeof mutable[0]);
+    methods[0]->mutable = (uintptr_t)words;
+}
+
+static void damaged_tables_outside_of_the_method_are_not_left(void **state)
+{
+    (void)state;
+    begin(JDK_25);
+    int32_t outer = put_scope(0, 0, FIRST, 2), inner = put_scope(0, outer, INLINED, 300), named = 0;
+    put_places(0, 40, inner, 60, outer, 400, inner);
+    uint8_t *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+    assert_int_equal(mprotect(pages + 3 * PAGE, PAGE, PROT_NONE), 0);
+    const struct blob whole = *methods[0];
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct blob *b = methods[0];
+        *b = whole;
+        at_the_end_of_memory(pages);
+        spoil((uint8_t *)b->immutable, sizeof immutable[0]);
+        b->pcs = offset(b->pcs, b->immutable_size);
+        b->behind_pcs = offset(b->behind_pcs, b->immutable_size);
+        b->relocation = offset(b->relocation, b->mutable_size);
+        int n = two_methods(chance(512), 100);
+        check_sound(n);
+        named += n > 0;
+    }
+    assert_in_range(named, ROUNDS / 8, ROUNDS); /* enough came through to what follows */
+}
+
+static void damaged_tables_in_the_method(enum jdk jdk)
+{
+    begin(jdk);
+    int32_t outer = put_scope(0, 0, FIRST, 2), inner = put_scope(0, outer, INLINED, 300), named = 0;
+    put_places(0, 40, inner, 60, outer, 400, inner);
+    uint8_t whole[SIZE];
+    memcpy(whole, methods[0], SIZE);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct blob *b = methods[0];
+        memcpy(b, whole, SIZE);
+        spoil((uint8_t *)b + SCOPES, SIZE - SCOPES);
+        b->pcs = offset(b->pcs, b->size);
+        b->behind_pcs = offset(b->behind_pcs, b->size);
+        b->scopes = offset(b->scopes, b->size);
+        b->scopes_begin = (uintptr_t)b + (uintptr_t)(intptr_t)offset(SCOPES, b->size);
+        int n = two_methods(chance(512), 100);
+        check_sound(n);
+        named += n > 0;
+    }
+    assert_in_range(named, ROUNDS / 8, ROUNDS);
+}
+
+static void damaged_tables_of_jdk_8_are_not_left(void **state)
+{
+    (void)state;
+    damaged_tables_in_the_method(JDK_8);
+}
+
+static void damaged_tables_of_jdk_17_are_not_left(void **state)
+{
+    (void)state;
+    damaged_tables_in_the_method(JDK_17);
+}
+
+/* A word of the stack may be any address: only those above the frame are followed, and pcs in the code. */
+static void a_damaged_stack_ends_the_walk(void **state)
+{
+    (void)state;
+    begin(JDK_17);
+    int32_t named = 0;
+    uintptr_t whole[WORDS];
+    assert_int_equal(mixed(5, -8), 3);
+    memcpy(whole, stack, sizeof stack);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uintptr_t words[] = {0,
+                                   1,
+                                   UINTPTR_MAX,
+                                   address(chance(WORDS)),
+                                   address(WORDS),
+                                   at(methods[chance(2)], chance(700)),
+                                   (uintptr_t)stub + CODE,
+                                   call_return,
+                                   queue.buffer + chance(300),
+                                   (uintptr_t)methods[0] + STUBS};
+        memcpy(stack, whole, sizeof stack);
+        for (uint32_t k = chance(4); k > 0; k--) {
+            uint32_t place = chance(WORDS);
+            stack[place] = place == 30 - 3 ? stack[place] : words[chance(HPX_ARRAY_LEN(words))]; /* a Method* may fault */
+        }
+        struct hpx_raw_thread t = thread_at(words[chance(HPX_ARRAY_LEN(words))], chance(WORDS), address(chance(WORDS)));
+        struct hpx_raw_stack raw;
+        (void)hpx_raw_walk_take_sig(&t, &raw);
+        check_sound(hpx_raw_walk_frames_sig(&t, frames));
+        int n = name(at(methods[0], 20), 8, 0);
+        check_sound(n);
+        named += n > 0;
+    }
+    assert_in_range(named, ROUNDS / 8, ROUNDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_jdk_8),
+        cmocka_unit_test(of_jdk_17),
+        cmocka_unit_test(of_jdk_21),
+        cmocka_unit_test(of_jdk_25),
+        cmocka_unit_test(an_interrupted_place_is_what_is_described_next),
+        cmocka_unit_test(a_caller_is_described_at_its_return_or_not_at_all),
+        cmocka_unit_test(a_frame_that_is_not_built_has_no_bytecode),
+        cmocka_unit_test(a_native_wrapper_is_a_native_method),
+        cmocka_unit_test(a_stub_has_no_name_and_its_caller_is_where_it_called),
+        cmocka_unit_test(interpreted_frames_have_their_bytecode),
+        cmocka_unit_test(interpreted_frames_of_jdk_8_too),
+        cmocka_unit_test(frames_on_both_sides_of_a_call_from_c_are_named),
+        cmocka_unit_test(the_depth_may_end_among_inlined_methods),
+        cmocka_unit_test(a_method_without_an_id_has_no_name),
+        cmocka_unit_test(the_outermost_scope_is_the_methods_own),
+        cmocka_unit_test(tables_without_a_name_are_refused),
+        cmocka_unit_test(damaged_tables_outside_of_the_method_are_not_left),
+        cmocka_unit_test(damaged_tables_of_jdk_8_are_not_left),
+        cmocka_unit_test(damaged_tables_of_jdk_17_are_not_left),
+        cmocka_unit_test(a_damaged_stack_ends_the_walk),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}
+
+#else
+
+int main(void)
+{
+    return 77;
+}
+
+#endif
