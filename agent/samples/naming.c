@@ -6,6 +6,7 @@
 #include "internals.h"
 #include "known_stacks.h"
 #include <inttypes.h>
+#include <string.h>
 
 #define EACH  64u  /* of so many named stacks one is compared */
 #define FIRST 256u /* named stacks of a session that are compared */
@@ -19,6 +20,7 @@ static HPX_OF_SESSION struct {
 
 void hpx_naming_begin(bool verify)
 {
+    memset(&naming, 0, sizeof naming);
     naming.verify = verify;
 }
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_naming.c: which named stacks are compared with AsyncGetCallTrace, whose answer counts, and when names are left. */
+#include "cmocka_all.h"
+#include "internals.h"
+#include "known_stacks.h"
+#include "naming.h"
+#include <string.h>
+
+#define DEPTH 8u
+
+/* ---- what naming.c asks ---- */
+
+static struct {
+    int n; /* frames of a raw walk: methods 1, 2, ..; the leaf's bytecode is `leaf`, behind a call `behind` */
+    int32_t leaf, behind;
+    bool faulted;
+    uint32_t walks, faults;
+    const char *left;
+} vm;
+
+static void fill(struct hpx_ev_frame *frames, int n, int32_t leaf)
+{
+    for (int i = 0; i < n; i++) {
+        frames[i] = (struct hpx_ev_frame){i == 0 ? leaf : 7, 0, (uint64_t)i + 1};
+    }
+}
+
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted)
+{
+    (void)w, (void)context;
+    vm.walks++;
+    *faulted = vm.faulted;
+    fill(frames, vm.n, behind ? vm.behind : vm.leaf);
+    return vm.faulted ? 0 : vm.n;
+}
+
+bool hpx_internals_names_sig(void)
+{
+    return vm.left == NULL;
+}
+
+void hpx_internals_leave_names_sig(const char *why)
+{
+    vm.left = why;
+}
+
+const char *hpx_internals_without_names(void)
+{
+    return vm.left;
+}
+
+void hpx_known_stacks_fault_sig(void)
+{
+    vm.faults++;
+}
+
+/* ---- a thread ---- */
+
+static struct hpx_sample_thread thread;
+static struct hpx_ev_frame frames[DEPTH + 1];
+static const struct hpx_asgct question = {.depth = DEPTH, .weight = 1};
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&vm, 0, sizeof vm);
+    memset(&thread, 0, sizeof thread);
+    vm.n = 3;
+    vm.leaf = vm.behind = 5;
+    hpx_naming_begin(false);
+    return 0;
+}
+
+static struct hpx_naming take(bool compare)
+{
+    struct hpx_naming named;
+    hpx_naming_take_sig(&thread, &question, frames, NULL, compare, &named);
+    return named;
+}
+
+/* AsyncGetCallTrace gives n frames, whose leaf has this bytecode; usable: they are an answer that may be compared. */
+static int compare(int n, int32_t leaf, bool *usable)
+{
+    fill(frames, n, leaf);
+    return hpx_naming_compare_sig(&thread, &question, frames, NULL, n, usable);
+}
+
+static uint64_t counted(enum hpx_counter which)
+{
+    return hpx_counter_get(&thread.s.base.counters, which);
+}
+
+/* The first ones of a session. */
+static void trust(void)
+{
+    for (int i = 0; i < 256; i++) {
+        bool usable = true;
+        assert_true(take(false).compare);
+        assert_int_equal(compare(3, 5, &usable), 3);
+    }
+    assert_null(vm.left);
+}
+
+static void the_first_ones_are_compared_and_then_one_of_64(void **state)
+{
+    (void)state;
+    trust();
+    int compared = 0;
+    for (int i = 0; i < 640; i++) {
+        struct hpx_naming named = take(false);
+        assert_int_equal(named.n, 3);
+        compared += named.compare;
+    }
+    assert_int_equal(compared, 10);
+    assert_true(take(true).compare); /* the caller wants it */
+}
+
+static void the_walks_own_place_of_a_call_is_kept(void **state)
+{
+    (void)state;
+    bool usable = true;
+    vm.behind = 8;
+    assert_int_equal(compare(3, 8, &usable), 3); /* the two mean the same */
+    assert_true(usable);
+    assert_int_equal(frames[0].bci, 5);
+    assert_int_equal(counted(HPX_C_NAMED_COMPARED), 1);
+    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 0);
+}
+
+static void where_they_differ_asyncgetcalltrace_counts(void **state)
+{
+    (void)state;
+    bool usable = true;
+    assert_int_equal(compare(3, 6, &usable), 0); /* the caller asks it again */
+    assert_true(usable);
+    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 1);
+    assert_int_equal(compare(4, 5, &usable), 0); /* it has a frame that the walk lacks */
+    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 2);
+}
+
+/* It breaks off where a caller is being deoptimized. */
+static void the_upper_part_of_a_stack_is_no_difference(void **state)
+{
+    (void)state;
+    bool usable = true;
+    assert_int_equal(compare(2, 5, &usable), 3);
+    assert_false(usable);
+    usable = false; /* no answer at all, or a remedy's */
+    assert_int_equal(compare(0, 5, &usable), 3);
+    assert_int_equal(counted(HPX_C_NAMED_ALONE), 2);
+    assert_int_equal(counted(HPX_C_NAMED_COMPARED), 0);
+}
+
+static void names_that_differ_often_are_left(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        bool usable = true;
+        assert_int_equal(compare(3, 6, &usable), 0);
+    }
+    assert_null(vm.left); /* a few may have another reason */
+    bool usable = true;
+    assert_int_equal(compare(3, 6, &usable), 0);
+    assert_string_equal(vm.left, "its stacks are not those of AsyncGetCallTrace");
+    uint32_t walks = vm.walks;
+    assert_int_equal(take(false).n, 0);
+    assert_int_equal(vm.walks, walks);
+}
+
+static void names_that_differ_now_and_then_are_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        bool usable = true;
+        (void)compare(3, i % 100 == 99 ? 6 : 5, &usable);
+    }
+    assert_null(vm.left);
+}
+
+static void a_read_that_faults_is_told_and_names_nothing(void **state)
+{
+    (void)state;
+    vm.faulted = true;
+    struct hpx_naming named = take(true);
+    assert_int_equal(named.n, 0);
+    assert_false(named.compare);
+    assert_int_equal(vm.faults, 1);
+}
+
+static void a_session_that_verifies_compares_all(void **state)
+{
+    (void)state;
+    hpx_naming_begin(true);
+    for (int i = 0; i < 1000; i++) {
+        bool usable = true;
+        assert_true(take(false).compare);
+        assert_int_equal(compare(3, 5, &usable), 3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_first_ones_are_compared_and_then_one_of_64, begin),
+        cmocka_unit_test_setup(the_walks_own_place_of_a_call_is_kept, begin),
+        cmocka_unit_test_setup(where_they_differ_asyncgetcalltrace_counts, begin),
+        cmocka_unit_test_setup(the_upper_part_of_a_stack_is_no_difference, begin),
+        cmocka_unit_test_setup(names_that_differ_often_are_left, begin),
+        cmocka_unit_test_setup(names_that_differ_now_and_then_are_kept, begin),
+        cmocka_unit_test_setup(a_read_that_faults_is_told_and_names_nothing, begin),
+        cmocka_unit_test_setup(a_session_that_verifies_compares_all, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
