@@ -19,7 +19,7 @@ int hpx_diff(int argc, char **argv);
 
 /* What the command ends with: the conditions, then broken files. */
 int hpx_diff_status(const struct hpx_diff *d);
-/* For people, and as one JSON object: docs/diff.md. false: no memory. */
+/* For people, and as one JSON object, whose keys hprofx(1) explains. false: no memory. */
 bool hpx_diff_text(FILE *to, const struct hpx_diff *d);
 bool hpx_diff_json(FILE *to, const struct hpx_diff *d);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* diff_json.c: the differences of diff.h as one JSON object; docs/diff.md explains its keys. */
+/* diff_json.c: the differences of diff.h as one JSON object; hprofx(1) explains its keys. */
 #include "diff.h"
 #include "writers.h"
 #include <math.h>

@@ -15,7 +15,7 @@ static const char ship_usage[] =
     "       hprofx watch [OPTIONS] DESTINATION...                profile the JVMs of this host as they come, and send that\n"
     "A DESTINATION is\n"
     "  otlp:http://HOST:4318                     OpenTelemetry Collector, or another that takes OTLP profiles\n"
-    "  clickhouse:http://HOST:8123/DB.TABLE      ClickHouse (docs/fleet.md has the table)\n"
+    "  clickhouse:http://HOST:8123/DB.TABLE      ClickHouse (docs/sql/schema.sql makes the table)\n"
     "  pyroscope:http://HOST:4040                Pyroscope\n"
     "  pprof:FOLDER                              a file of pprof for each profile\n"
     "  --headers FILE, --ca FILE, --cert FILE, --key FILE   for the next DESTINATION: lines of HTTP headers, as\n"

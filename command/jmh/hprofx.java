@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* hprofx.java: the profiler behind JMH's option -prof hprofx. docs/jmh.md.
+/* hprofx.java: the profiler behind JMH's option -prof hprofx. docs/guide.md.
  * JMH finds a profiler by the name of its class, so this one is named as the option and is in no package.
  * It runs in the JVM that starts the forks, in one thread. What a profile names is data: the file has it escaped already. */
 import java.io.BufferedReader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* write_page.c: the page (docs/page.md): HTML, whose script unpacks the tree. Its data are numbers of pack.h, deflated, in base64:
+/* write_page.c: the page: HTML, whose script unpacks the tree. Its data are numbers of pack.h, deflated, in base64:
  *
  *   how many trees (2: the base of a comparison first), and for each
  *     the size of the head, and the head in JSON;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""needed HPROFX: the table of docs/diff.md. For a method with some share, and samples on each side: of 100 pairs of runs, how many fail --fail-if 'METHOD +5%'
+"""needed HPROFX: the table of bench/results/diff-needed.md. For a method with some share, and samples on each side: of 100 pairs of runs, how many fail --fail-if 'METHOD +5%'
 where the share grew by 10 %, by 20 %, and how many pass it where nothing changed."""
 import concurrent.futures
 import json

@@ -365,14 +365,14 @@ class Hostile(Case):
 
 class Commands(Case):
     def test_the_commands_of_the_document(self):
-        """As they stand in docs/fleet.md, but for the port, the program, and that it all goes faster."""
+        """As they stand in docs/guide.md, except the port, the program, and that it all goes faster."""
         try:
             engine, jdk = chdb.Chdb(self.folder / 'chdb'), material.find_jdk()
         except (server.NotAvailable, material.NoJava) as e:
             self.skipTest(str(e))
-        first, later = re.findall(r'^```sh(?: later)?\n(.*?)^```$', test_questions.TEXT, re.M | re.S)
+        first, later = re.findall(r'^```sh fleet(?:-later)?\n(.*?)^```$', (counts.ROOT / 'docs/guide.md').read_text(), re.M | re.S)
         material.compiled(jdk, self.folder)
-        (self.folder / 'fleet.sql').write_text(test_questions.SQL['schema'])
+        (self.folder / 'schema.sql').write_text(test_questions.SQL['schema'])
         os.rmdir(self.profiles)
         for was, now in ((':8123', ':%d' % engine.port), ('-jar shop.jar', '-Xmx128m -XX:TieredStopAtLevel=1 -cp . Shop 60000'), ('dump=60s', 'dump=1s'), ('hprofx ship', 'hprofx ship --batch 1s'), ('java ', jdk + '/bin/java ')):
             self.assertIn(was, first)

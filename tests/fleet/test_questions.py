@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The schema and the five questions of docs/fleet.md, as they stand there, on rows whose answers are known: on the newest ClickHouse and on two shards of the
+"""The schema and the five questions of docs/sql, as they stand there, on rows whose answers are known: on the newest ClickHouse and on two shards of the
 oldest one that Debian has. Every row is there twice, as after a batch that was sent again.
 
 python3 -m unittest discover -s tests/fleet"""
@@ -19,8 +19,7 @@ import clickhouse  # noqa: E402
 import counts  # noqa: E402
 import server  # noqa: E402
 
-TEXT = (counts.ROOT / 'docs' / 'fleet.md').read_text()
-SQL = dict(re.findall(r'^```sql (\w+)\n(.*?)^```$', TEXT, re.M | re.S))
+SQL = {file.stem: file.read_text() for file in (counts.ROOT / 'docs/sql').glob('*.sql')}
 TABLE, FRONT = 'hprofx.profiles', 'hprofx.fleet'
 
 
