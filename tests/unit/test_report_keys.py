@@ -3,7 +3,7 @@
 """The keys of the report, "hprofx: KEY: ...", against the manual page: every key that the sources can print has an entry, every entry is a
 key that they print, and no example shows a key that they do not print.
 
-A key begins a string literal of the sources, or is a LOSS of base/counters.h. Its entry: a tag under .SS The report, a loss under .SS Losses,
+A key begins a string literal of the sources, or is a LOSS of base/counters.h. Its entry: a tag under .SH THE REPORT, a loss under .SS Losses,
 of docs/man/hprofx.7.in."""
 import pathlib
 import re
@@ -27,7 +27,7 @@ def printed():
 
 
 def tags(section):
-    lines = PAGE.split("\n.SS %s\n" % section)[1].split("\n.S")[0].split("\n")
+    lines = PAGE.split("\n%s\n" % section)[1].split("\n.SH" if section.startswith(".SH") else "\n.S")[0].split("\n")
     found = [line for before, line in zip(lines, lines[1:]) if before in (".TP", ".TQ")]
     return ["".join(shlex.split(t[4:])) if t.startswith(".BI ") else t[3:].strip('"') for t in found]
 
@@ -40,7 +40,7 @@ class ReportKeys(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.printed, self.entries = printed(), tags("The report") + tags("Losses")
+        self.printed, self.entries = printed(), tags(".SH THE REPORT") + tags(".SS Losses")
         self.assertGreater(len(self.printed), len(LOSSES) + 20, "the keys are not where this test looks for them")
 
     def test_every_key_has_an_entry(self):
