@@ -17,7 +17,7 @@ PREFIX = {"warn": ["hprofx: "], "warn_once": ["hprofx: "], "err_set": ["HPROF ER
 # A part of a message that says what to do, or that hprofx does it.
 REMEDY = re.compile(r"[;,:] (?:if [^,;]*, )?(?:raise|load|choose|use|add|leave out|give|check|ask|try|shorten|put|recover|rebuild|read|lower|free|install|"
                     r"attach|restart|see|waitlog=-1|retrying)\b")
-# Messages that are complete without one: nothing can be done, or what can be done is the opposite of what they say.
+# Messages that explain themselves: nothing can be done, or they say it in other words.
 NOTHING_TO_DO = {
     "help is for the command line of the JVM",
     "start=n is for the command line of the JVM",
@@ -30,6 +30,27 @@ NOTHING_TO_DO = {
     "jvmpi: loaded twice; the second agent is not loaded, because JVMPI serves one",
     "jvmpi: out of memory; the agent does not learn of some threads",
     "jvmpi: the agent has set no NotifyEvent; it gets no events",
+    "jvmpi: the agent broke a rule: %s",
+    "jvmpi: the agent broke a rule: %s was called %s",
+    "jvmpi: there is no heap dump: the VM refuses, or memory is short",
+    "jvmpi: there is no monitor dump: the VM refuses, or memory is short",
+    "split=y: %s is not a regular file; all dumps go there",
+    "split=y: %s; this dump goes to %s",
+    "split=y: no memory for a separate file; this dump goes to %s",
+    "net=%s: %llu records (%llu bytes) dropped while disconnected",
+    "net=%s: %llu bytes not sent: a connection was lost, or the time limit at exit expired",
+    "command %s, serial %u: ignored: another one is pending",
+    "tag %u, serial %u: length of %u bytes exceeds %u; no further command is read from this connection; the output continues",
+    "file=%.1500s: cannot be removed (error %d); it stays, and others that cannot be removed",
+    "file=%s: cannot rename the output to its final name: %s; it keeps this name",
+    "format=b: all string ids are used; further names are missing from the file",
+    "heap dump: % arrays of 4 GiB or more are cut: a record of the format cannot hold them",
+    "heap=sites: the VM has not finished posting a free; the last dump may show one live object too many",
+    "heap=sites: no garbage was collected before a dump: %s",
+    "garbage collection failed: %s",
+    "monitor dump: %s",
+    "%s: fast CPU clock disabled; every probe now makes a system call: %s",
+    "cpu=times: this VM does not report when virtual threads change carriers; their calls are counted on the stacks of the carriers",
 }
 BEHIND = {"SERVICE_TASK": ": %s"}  # what is added to the text of the call
 
