@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- The table of profiles. hprofx ship and watch insert into it; a row is one stack of one kind in one profile.
+-- ClickHouse before 19.6 has no TTL: leave out that line, and drop old partitions yourself.
+-- With many shippers let ClickHouse join the inserts: clickhouse:http://HOST:8123/hprofx.profiles?async_insert=1&wait_for_async_insert=1
 CREATE TABLE hprofx.profiles
 (
     ts DateTime, duration_ms UInt32,
