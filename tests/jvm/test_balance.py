@@ -10,7 +10,7 @@ from runner import test
 
 AGENT = pathlib.Path(__file__).resolve().parents[2] / 'agent'
 
-# Bytes at most that may stay per thread that ever started: ended threads are forgotten (docs/tables.md), but tables hold some in reserve.
+# Bytes at most that may stay per thread that ever started: ended threads are forgotten (docs/data-path.md), but tables hold some in reserve.
 A_THREAD = 256
 
 

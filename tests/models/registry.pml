@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* registry.pml: a thread's life between its creation and its last record, and the passes of the aggregator: registry, lane, tails, stop.
  *
- * States of pipeline.md, aggregator.h, thread.h: a definition "is applied before every event that its owner committed after posting it", the
+ * States of data-path.md, aggregator.h, thread.h: a definition "is applied before every event that its owner committed after posting it", the
  * START of a thread before its first one; every event is applied once; thread_gone() comes once, after the last event, and no one touches
  * the state after it; a thread for which there is no memory is taken by a later pass; a stop applies what was committed before it.
  * hpx_registry_collect(): "fn may push it again or free it".

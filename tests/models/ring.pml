@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ring.pml: the ring of one thread: reserve, fill, commit by the owner and by its signal handler, peek and release by the consumer.
  *
- * States of ring.h and docs/ring.md: [head, tail) holds whole records, tail - head <= size; a record that would cross the end has a pad
+ * States of ring.h and docs/data-path.md: [head, tail) holds whole records, tail - head <= size; a record that would cross the end has a pad
  * before it, published by the same commit; a commit may be shorter than its reserve, and "the next reserve discards a reserve without
  * commit"; a record of a quarter of the ring fits into an empty one, even with a pad; `busy` keeps the owner's handler out; `look` is at most
  * head_cache + the size (hpx_ring_room()).
