@@ -4,7 +4,7 @@
  * Touches these tables, which libjvm exports; reads only. On JDK 8 to 28; a third of the entries went between 21 and 25.
  *
  * Nothing is assumed of them: a table of another shape, a name that is missing or stands twice, another type, an offset beyond its type
- * are a reason to leave the feature that asks. docs/sampling.md tells what hprofx reads and how it is checked. Source: HotSpot's
+ * are a reason to leave the feature that asks. docs/hotspot.md tells what hprofx reads and how it is checked. Source: HotSpot's
  * vmStructs.hpp.
  *
  * Agent_OnLoad or later, any thread, not in handlers. The results are constant. */
