@@ -4,7 +4,7 @@
  * The kernel clears rseq_cs, a word that glibc registers for every thread, whenever the thread was switched out, migrated or signalled.
  * The clock points that word at a descriptor whose range holds no executed code. While the pointer stands, the thread has run without
  * interruption since the thread clock was last read, and its CPU time is that value plus the TSC's progress since. If it was cleared, or
- * HPX_CPUCLOCK_SPAN ticks have passed, the clock reads the thread clock again: a resync. docs/clock.md explains the orders below.
+ * HPX_CPUCLOCK_SPAN ticks have passed, the clock reads the thread clock again: a resync. docs/calls.md explains the orders below.
  *
  * Owner: the thread that called hpx_cpuclock_enter(); it alone may call now (also inside its signal handlers) and leave. setup comes
  * before the first enter and once; recheck, name, reason and is_fast may be called at any time by any thread.

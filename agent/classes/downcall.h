@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* downcall.h: probes that call C by critical downcalls of java.lang.foreign instead of JNI natives: the thread stays in the state Java.
- * docs/probes.md explains how, and what this relies on inside the JDK.
+ * docs/calls.md explains how, and what this relies on inside the JDK.
  *
  * The C functions must not block, wait or call the VM: the VM cannot stop a thread that is inside one. */
 #ifndef HPX_DOWNCALL_H
