@@ -12,7 +12,7 @@
  * hpx_out_record() says for every record whether it is in the stream. So a writer remembers a definition only if it was accepted, omits
  * a record that needs a refused definition, and retries that definition before its next use.
  *
- * docs/socket.md has states, orders and failures. Not for signal handlers, but for forget(). */
+ * docs/output.md has states, orders and failures. Not for signal handlers, but for forget(). */
 #ifndef HPX_OUT_SOCKET_H
 #define HPX_OUT_SOCKET_H
 
