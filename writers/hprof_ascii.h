@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_ascii.h: the text format of HPROF (format=a), with the layout of HPROF, because readers split it by column and word.
  *
- * The format: docs/hprof-ascii.md. The writer's thread only. A TRACE is written once per file, before the first section that ranks it.
+ * The format: docs/formats.md. The writer's thread only. A TRACE is written once per file, before the first section that ranks it.
  *
  * If the output can refuse records (out.h), a thread line, a TRACE and a section of a dump (the last one with the report) are one record
  * each. A refused TRACE is retried before the next section that ranks it; until then its rows are omitted. A large table is a record in

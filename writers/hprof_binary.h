@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_binary.h: the binary format of HPROF (format=b), version 1.0.2; docs/hprof-binary.md has layout and decisions.
+/* hprof_binary.h: the binary format of HPROF (format=b), version 1.0.2; docs/formats.md has layout and decisions.
  *
  * The writer's thread only. In any order of calls, and without memory, the file is valid: definitions precede their uses and occur once,
  * TIME never decreases. Without memory for a definition its user is omitted or names less (the empty trace); that is counted in

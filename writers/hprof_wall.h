@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_wall.h: WALL CLOCK, the time of threads by stack and state (wall=), as text and binary. docs/hprof-ascii.md and hprof-binary.md
- * have the formats. The writer's thread only. Both sort s->rows. */
+/* hprof_wall.h: WALL CLOCK, the time of threads by stack and state (wall=), as text and binary. docs/formats.md has the
+ * formats. The writer's thread only. Both sort s->rows. */
 #ifndef HPX_HPROF_WALL_H
 #define HPX_HPROF_WALL_H
 

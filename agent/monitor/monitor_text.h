@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* monitor_text.h: MONITOR DUMP, DEADLOCKS and the lines of waits as text. docs/hprof-ascii.md has the formats. The writer's thread only. */
+/* monitor_text.h: MONITOR DUMP, DEADLOCKS and the lines of waits as text. docs/formats.md has the formats. The writer's thread only. */
 #ifndef HPX_MONITOR_TEXT_H
 #define HPX_MONITOR_TEXT_H
 

@@ -171,7 +171,7 @@ public final class hprofx implements ExternalProfiler {
         }
     }
 
-    /** What a profile in the text format says (docs/hprof-ascii.md). */
+    /** What a profile in the text format says (docs/formats.md). */
     static final class Profile {
         private static final Pattern BEGIN = Pattern.compile("(CPU SAMPLES|CPU TIME \\(ms\\)|SITES|MONITOR TIME) BEGIN \\((?:total = (\\d+))?.*");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check.h: the rules between records: what is defined before it is used, and once; what the numbers of a table must be (docs/reader.md).
+/* check.h: the rules between records: what is defined before it is used, and once; what the numbers of a table must be (docs/formats.md).
  *
  * A sink of the reader. Memory: a set of the ids of strings and frames, maps of the serials of classes, traces and threads (11 to 40 bytes
  * each), and for the heap dump being read the ids of its objects (16 to 32 bytes each), 4 bytes per field that is a reference, and 32 bytes

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Is this a text profile as docs/hprof-ascii.md says, to the byte, and do its old readers come to the same figures?
+"""Is this a text profile as docs/formats.md says, to the byte, and do its old readers come to the same figures?
 
   check_ascii.py FILE [--cutoff=X] [--depth=N] [--original] [--no-readers]
 

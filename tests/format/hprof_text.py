@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The text format (docs/hprof-ascii.md) as Python objects, strict to the byte: what the layout does not have is Malformed, with its line.
+"""The text format (docs/formats.md) as Python objects, strict to the byte: what the layout does not have is Malformed, with its line.
 
 Its parts hold no state outside their objects: two threads may parse at once."""
 import collections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What monitor=y writes (docs/hprof-ascii.md) as Python objects: lines of waits, MONITOR DUMP with DEADLOCKS, tables of blocked time."""
+"""What monitor=y writes (docs/formats.md) as Python objects: lines of waits, MONITOR DUMP with DEADLOCKS, tables of blocked time."""
 import collections
 import re
 from dataclasses import dataclass, field
