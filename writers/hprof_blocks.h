@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_blocks.h: the tables of blocked time as text (monitor=y has no binary form). docs/hprof-ascii.md has the format. The writer's
+/* hprof_blocks.h: the tables of blocked time as text (monitor=y has no binary form). docs/formats.md has the format. The writer's
  * thread only. */
 #ifndef HPX_HPROF_BLOCKS_H
 #define HPX_HPROF_BLOCKS_H

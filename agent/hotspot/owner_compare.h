@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* owner_compare.h: for -Dcompare_owners=true (docs/soak.md): counts how often structures and event name the same owner of a sampled pc.
+/* owner_compare.h: for -Dcompare_owners=true (docs/testing.md): counts how often structures and event name the same owner of a sampled pc.
  *
  * Touches nothing. */
 #ifndef HPX_OWNER_COMPARE_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each function that the agent's library imports fails once, or from one call on, in every mode: the program is as it was, what is lost is said, the file is a
-valid prefix. imports.py has the functions, native/faults.c injects; docs/faults.md has the contract."""
+valid prefix. imports.py has the functions, native/faults.c injects; docs/testing.md has the contract."""
 import collections
 import contextlib
 import dataclasses

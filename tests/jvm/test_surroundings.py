@@ -137,7 +137,7 @@ def uid_1000_with_a_read_only_root(t, folder):
     user = t.jdk.java(['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups', '--no-new-privs'])
     if subprocess.run(user + ['-version'], capture_output=True).returncode != 0:
         t.skip('uid 1000 cannot run this JDK')
-    # Later VMs say on stdout that they may not write /tmp (docs/jdks.md).
+    # Later VMs say on stdout that they may not write /tmp (docs/testing.md).
     java = user + (['-Xlog:os=off'] if t.jdk.version >= 9 else []) + ['-Xmx64m', '-agentpath:/mnt/x/libhprofx.so=cpu=samples', '-cp', '/mnt/x/classes', 'Faults']
     with open(t.work / 'out.txt', 'wb') as copy:
         env = {'CLASSES': str(t.env.classes[8]), 'AGENT': str(t.env.agent)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the JDK under test is and offers: the facts of docs/jdks.md that a program can look at, and that its commands behave as installed ones."""
+"""What the JDK under test is and offers: the facts of docs/testing.md that a program can look at, and that its commands behave as installed ones."""
 import re
 
 from preload import agent
