@@ -6,6 +6,7 @@ import importlib.util
 import io
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -16,6 +17,7 @@ sys.path.insert(0, str(ROOT / "bench" / "lib"))
 sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
+import results  # noqa: E402
 import subjects_heap  # noqa: E402
 import subjects_javac  # noqa: E402
 import subjects_monitor  # noqa: E402
@@ -502,6 +504,64 @@ class RunTests(unittest.TestCase):
     def test_nothing_is_started_when_the_box_is_over(self):
         with self.assertRaises(OutOfTime):
             run(["/not/there"], 0.0)
+
+
+class ResultsTests(unittest.TestCase):
+    """bench/results/SUBJECT.md."""
+
+    FACTS = {"cpu": "Some CPU", "architecture": "x86_64", "cores": 2, "kernel": "6.1", "tick_ms": 4.0, "jdks": {"17": "17.0.1+2"}, "load_1_5_15": (0.5, 0, 0)}
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def write(self, name, figure, date, runs=(), words=(), did_not_run=""):
+        result = {"rows": figure, "runs": list(runs), "did_not_run": did_not_run}
+        return results.write(self.folder, {name: "a title"}, {name: result}, self.FACTS, TOOL.arguments(list(words)), date)
+
+    def text(self, name):
+        return pathlib.Path(self.folder, name + ".md").read_text(encoding="utf-8")
+
+    def test_a_file_has_title_command_date_machine_and_figures(self):
+        words = ("--jdks=17", "--minutes=5", "--agent", "/home/somebody/agent.so", "--json", "/tmp/x.json")
+        self.write("samples", [row("javac | CPU", "17", quartiles([1.0, 1.1, 1.2]), "ratio", 1.02)], "2026-11-26", words=words)
+        text = self.text("samples")
+        self.assertTrue(text.startswith("# A title\n\n" + results.BEGIN))
+        self.assertTrue(text.endswith(results.END))
+        self.assertIn("`tools/bench --jdks=17 --minutes=5 samples`, 2026-11-26. Some CPU, 2 cores, kernel 6.1, tick 4 ms, JDKs 17.0.1+2, load 0.5.", text)
+        self.assertIn("| javac \\| CPU | 17 | 1.100 | 1.050..1.150 | 3 | <= 1.020 | missed |  |\n", text)
+        self.assertNotIn("somebody", text)
+
+    def test_a_second_run_replaces_the_figures_and_leaves_what_stands_around_them(self):
+        self.write("samples", [row("old", None, 1.0, "ms")], "2026-11-25")
+        path = pathlib.Path(self.folder, "samples.md")
+        path.write_text("# By hand\n\nBefore.\n\n" + path.read_text(encoding="utf-8").split("\n\n", 1)[1] + "\nBehind.\n", encoding="utf-8")
+        self.write("samples", [row("new", None, 2.0, "ms")], "2026-11-26")
+        text = self.text("samples")
+        self.assertTrue(text.startswith("# By hand\n\nBefore.\n\n" + results.BEGIN))
+        self.assertTrue(text.endswith(results.END + "\nBehind.\n"))
+        self.assertIn("| new |", text)
+        self.assertNotIn("| old |", text)
+
+    def test_a_file_without_figures_gets_them_at_its_end(self):
+        pathlib.Path(self.folder, "samples.md").write_text("# By hand\n\nBefore.\n", encoding="utf-8")
+        self.write("samples", [row("new", None, 2.0, "ms")], "2026-11-26")
+        self.assertTrue(self.text("samples").startswith("# By hand\n\nBefore.\n\n" + results.BEGIN))
+
+    def test_the_tables_of_a_micro_bench_are_written(self):
+        self.write("ring", [], "2026-11-26", runs=[{"tables": {"push": [{"name": "warm", "ns": 1.35}, {"name": "cold", "worst": 7}]}}])
+        self.assertIn("push:\n\n| name | ns | worst |\n| --- | --- | --- |\n| warm | 1.35 |  |\n| cold |  | 7 |\n", self.text("ring"))
+
+    def test_a_subject_that_did_not_end_says_so_and_one_without_figures_has_no_file(self):
+        self.write("ring", [row("new", None, 2.0, "ms")], "2026-11-26", did_not_run="out of time\nand more")
+        self.assertIn("It did not run to its end: out of time.\n", self.text("ring"))
+        self.assertEqual(self.write("lane", [], "2026-11-26", did_not_run="no agent"), [])
+        self.assertFalse(pathlib.Path(self.folder, "lane.md").exists())
+
+    def test_a_quick_run_keeps_no_results(self):
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+            TOOL.arguments(["--quick", "--results"])
+        self.assertIn("--results with --quick", said.getvalue())
 
 
 class VerdictTests(unittest.TestCase):
