@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main.c: loading at the start of the JVM, and unloading. The only code of hprofx that may end the process: `help`, an option error, an
- * output that cannot be made - before main. */
+/* main.c: Agent_OnLoad and Agent_OnUnload. Agent_OnLoad ends the process for `help`, for an option error and for an output that cannot be
+ * created; this is before the program's main. */
 #include "internals.h"
 #include "log.h"
 #include "modes.h"
@@ -25,7 +25,7 @@ static void print_stdout(void *ctx, const char *s)
 static void end_before_main(int status)
 {
     fflush(stdout);
-    exit(status); /* as the original; the program has not begun */
+    exit(status); /* as the original does; main has not begun */
 }
 
 static void refuse(const struct hpx_err *err)
@@ -34,7 +34,7 @@ static void refuse(const struct hpx_err *err)
     end_before_main(1);
 }
 
-/* A wrong option or output ends the start; lack of memory does not. */
+/* A wrong option or output ends the process; without memory the program runs unprofiled. */
 static void refuse_or_disable(int rc, const struct hpx_err *err)
 {
     if (rc != -HPX_E_NOMEM) {
@@ -43,7 +43,7 @@ static void refuse_or_disable(int rc, const struct hpx_err *err)
     hpx_run_disable(err);
 }
 
-/* start=n. Without a socket the command has the library called, as if it were not loaded. */
+/* start=n. If the socket cannot be made, the command attaches to the JVM, as if the library were not loaded. */
 static void wait_for_command(JavaVM *vm, struct hpx_err *err)
 {
     const char *why;

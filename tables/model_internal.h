@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* model_internal.h: the model's state, shared by its own files: model.c (life, threads, events), model_names.c (classes, requests,
- * answers), model_sweep.c (unloaded classes), model_symbolize.c (printed forms, snapshot), model_calls.c (exact calls). Included by them
- * and by their tests only. Owner: the aggregator. */
+/* model_internal.h: the state of the model, for the files that implement it: model.c (creation, threads, events), model_names.c (classes,
+ * requests, answers), model_sweep.c (unloaded classes), model_symbolize.c (printed forms, snapshot), model_calls.c (exact calls); and for
+ * the tables of modes that print frames and classes: site_table_internal.h, block_table.c, wall_table.c. Included by these and by tests
+ * only. Owner: the aggregator. */
 #ifndef HPX_MODEL_INTERNAL_H
 #define HPX_MODEL_INTERNAL_H
 

@@ -2,7 +2,7 @@
 /* options.h: the option string of the command line, the environment and option files. Knows no JVM (jvmti.h is not included): tested and
  * fuzzed alone.
  *
- * One table (options_table.c) feeds the parser, `help`, the manual page and the README. Rules, defaults, texts and exit codes are the
+ * One table (options_table.c) feeds the parser, `help` and the manual page. Rules, defaults, texts and exit codes are the
  * original's (measured), where the original had them. Called at load, on one thread, before anything of ours runs; may allocate, reads
  * option files, writes nothing. */
 #ifndef HPX_OPTIONS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_internal.h: shared by the files that parse options only. Same thread rules as options.h. */
+/* options_internal.h: what the files of the parser share: options.c (sources, in their order), options_file.c (reads option files),
+ * options_values.c (values), options_error.c (messages). Included by them only. Called as hpx_options_parse(), on one thread. */
 #ifndef HPX_OPTIONS_INTERNAL_H
 #define HPX_OPTIONS_INTERNAL_H
 
@@ -7,7 +8,7 @@
 #include "err.h"
 #include "options_table.h"
 
-/* What one source has said so far: a value once a source, values that add up in a source. */
+/* What one source has set so far. A source may set these once; a later source overrides an earlier one. */
 struct hpx_opt_source {
     bool heap, output, cpu;
 };
@@ -27,7 +28,7 @@ int hpx_opt_refuse(const struct hpx_opt_parse *p, const char *hint, const char *
 /* -HPX_E_NOMEM */
 int hpx_opt_no_memory(const struct hpx_opt_parse *p);
 
-/* The option that a person who wrote `name` may have meant; "help", which lists all, where nothing is near. Never NULL. */
+/* The option whose name is nearest to `name`; "help", which lists all, if none is near. Never NULL. */
 const char *hpx_opt_nearest(const char *name);
 
 #define HPX_OPT_FILE_MAX 65536u

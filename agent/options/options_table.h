@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options_table.h: the one table of the options. Parser, help, manual page and README are made from it.
+/* options_table.h: the one table of the options, hpx_opts. Parser (options.c), `help` (options_help.c) and the manual page (options_doc.c)
+ * are made from it.
  *
  * To add an option: a row in options_table.c, and for a new kind of value a function in options_values.c. Constant data, any thread.
  */
@@ -30,7 +31,7 @@ struct hpx_opt {
     const char *name;
     hpx_opt_parser *parse;
     size_t offset;
-    const char *values;  /* as help, manual page and README show them */
+    const char *values;  /* as help and manual page show them */
     const char *missing; /* no value: "syntax error parsing NAME=" and this; NULL: as for a wrong value */
     const char *must;    /* a wrong value: "NAME option value must be " and this */
     const char *def;     /* the default: a value of the option, which the parser takes over first; NULL: removed */

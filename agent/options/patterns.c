@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* patterns.c: matching of patterns.h: each '*' once, by the last one's memory, so in time of pattern times name. */
+/* patterns.c: the matching of patterns.h. It remembers only the last '*', so matching takes at most pattern length times name length. */
 #include "patterns.h"
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool same(char pattern, char name)
     return pattern == name || (pattern == '.' && name == '/');
 }
 
-/* The name is used up to where a class or a package ends. */
+/* true if a class or a package of the name ends at `at`. */
 static bool ends_here(const char *name, size_t at, size_t len)
 {
     return at == len || name[at] == '/' || name[at] == '$';
@@ -45,7 +45,7 @@ static bool fits(const char *p, size_t np, const char *name, size_t len)
             i++;
             at++;
         } else if (i == np && star == np && ends_here(name, at, len)) {
-            return true; /* below the package or class that it names */
+            return true; /* the pattern names an outer class or a package of the class */
         } else if (star < np) {
             i = star + 1;
             at = ++back;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* patterns.h: which classes include= and exclude= name. No JVM. Any thread; nothing is kept. */
+/* patterns.h: matches class names with the lists of include= and exclude=. Knows no JVM, keeps no state, allocates nothing. Any thread. */
 #ifndef HPX_PATTERNS_H
 #define HPX_PATTERNS_H
 
 #include "compiler.h"
 
-/* A list is patterns with ':' between: Java names in which '*' stands for any characters; one without '*' names a class, with its nested
- * ones, or a package, with all below it. */
+/* A list is patterns separated by ':'. A pattern is a Java name in which '*' stands for any characters. A pattern without '*' names a class
+ * with its nested classes, or a package with everything below it. */
 
-/* A list that can be used: no empty pattern, no '/'. */
+/* true if the list has no empty pattern and no '/'. */
 bool hpx_patterns_valid(const char *list);
-/* One of the list's patterns fits the class. name: len bytes, in the VM's form ("java/util/Map$Entry"). */
+/* true if a pattern of the list matches the class. name: len bytes, in the VM's form ("java/util/Map$Entry"). */
 bool hpx_patterns_match(const char *list, const char *name, size_t len);
-/* What the options say: not excluded, and included or nothing is. NULL: no list. */
+/* true if the class is not excluded, and is included or there is no include list. NULL: no list. */
 bool hpx_patterns_want(const char *include, const char *exclude, const char *name, size_t len);
 
 #endif

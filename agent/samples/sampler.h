@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sampler.h: puts a stack into a thread's ring (stacks.h) at every tick (ticks.h): chooses the engine, and changes it when one fails. */
+/* sampler.h: cpu=samples: at every tick (ticks.h) a stack goes into the thread's ring (stacks.h). Chooses the engine (engine.h), and
+ * replaces an engine that fails. */
 #ifndef HPX_SAMPLER_H
 #define HPX_SAMPLER_H
 
 #include "sample_thread.h"
 
-/* Chooses the engine. At load. */
+/* Chooses the engine of sampler=. At load. If AsyncGetCallTrace is not offered, the engine is walk, with one message. */
 void hpx_sampler_init(void);
-/* VMInit, on its thread, when ClassLoad is enabled and no clock runs: installs the guard and tests AsyncGetCallTrace, or starts the
- * sampling thread if the engine needs it. */
+/* VMInit, on its thread, when ClassLoad is enabled and no clock runs. async: installs the guard, checks the VM's structures and tests
+ * AsyncGetCallTrace; if the test fails, the engine is walk. walk, poll: starts the sampling thread; without it samples have no stacks. */
 void hpx_sampler_live(JNIEnv *env);
-/* The engine and its clock, for the report. */
+/* How stacks are taken and by which clock, for the report: static text. It changes if the engine is replaced or raw walks end. Any thread.
+ */
 const char *hpx_sampler_name(void);
 /* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message, and what a handler asked of internals.h. */
 void hpx_sampler_look(void);
