@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* code_owner.c: the look-ups of code_owner.h. */
+/* code_owner.c: finds the method or stub at a pc, in the code cache or, if the VM's structures are off, in the code map (codemap.h). */
 #include "code_owner.h"
 #include "codemap.h"
 #include "guard.h"
@@ -7,9 +7,9 @@
 #include "owner_compare.h"
 #include <stdatomic.h>
 
-#define CONFIRMS 256 /* answers of AsyncGetCallTrace that are compared */
+#define CONFIRMS 256 /* the first answers of AsyncGetCallTrace, which are compared with the code cache */
 
-static HPX_OF_SESSION _Atomic int confirmed; /* relaxed: answers that were compared */
+static HPX_OF_SESSION _Atomic int confirmed; /* relaxed: number of answers that agreed */
 
 static struct hpx_blob blob_at(uintptr_t pc)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* frame_anchor.c: the fields of frame_anchor.h. */
+/* frame_anchor.c: reads and checks the fields of frame_anchor.h. */
 #include "frame_anchor.h"
 #include "structures.h"
 
 static struct {
     uint64_t anchor, state, sp, pc, fp, thread_size;
     int states[HPX_VM_STATE_OTHER];
-    uintptr_t env_offset; /* of the JNIEnv in the JavaThread; 0: not learned yet */
+    uintptr_t env_offset; /* distance of the JNIEnv from the start of its JavaThread; 0: not learned yet */
 } anchors;
 
 const char *hpx_frame_anchor_init(void)
@@ -48,7 +48,7 @@ static bool in_stack(uintptr_t at, uintptr_t low, uintptr_t end)
     return at % sizeof(uintptr_t) == 0 && (end == 0 || (at >= low && at < end));
 }
 
-/* The VM clears the frame pointer where its stubs do not store it. */
+/* A frame pointer of 0 is valid: the VM clears it in an anchor whose stub does not store it. */
 const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uintptr_t stack_low, uintptr_t stack_end)
 {
     bool fits = in_stack(a->sp, stack_low, stack_end) && a->pc != 0 && (a->fp == 0 || in_stack(a->fp, a->sp, stack_end));
