@@ -19,10 +19,10 @@
 
 #define SLOTS         65536u /* threads that can be listed at a time */
 #define BATCH         64u    /* stacks per call where a call costs a safepoint of all threads */
-#define HANDSHAKES    16     /* the release from which on one stack costs a handshake with its thread alone */
+#define HANDSHAKES    16     /* from this release on JVMTI takes one stack by a handshake with that thread alone */
 #define TAKE_OVER_NS  (50ull * 1000 * 1000)
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
-#define POLL_MOST_NS  (200ull * 1000 * 1000) /* a longer pause than the interval comes of POLL_SHARE alone */
+#define POLL_MOST_NS  (200ull * 1000 * 1000) /* only POLL_SHARE makes a pause longer than the interval */
 #define POLL_SHARE    20                     /* a round may use 1/POLL_SHARE of a CPU, or of the time if it stops all threads */
 #define FOREVER_NS    UINT64_C(3600000000000)
 
@@ -39,23 +39,24 @@ struct job {
 
 static struct {
     pthread_mutex_t lock;     /* guards slots, unused, nunused, used */
-    struct slot slots[SLOTS]; /* touched as far as they are used */
+    struct slot slots[SLOTS]; /* pages beyond `used` are never touched */
     uint32_t unused[SLOTS];   /* slots below `used` that are free */
     _Atomic uint32_t used;    /* written under the lock; relaxed: a round may miss the newest */
     uint32_t nunused;
-    _Atomic uint64_t asked[SLOTS / 64];      /* release: ask_sig; acquire: take_asked. Slots whose thread's handler asks for a stack */
-    _Atomic uint64_t words[SLOTS / 64 / 64]; /* the same order: words of `asked` that are not zero */
+    /* One bit per slot: the handler of its thread asks for a stack. release: ask_sig; acquire: take_asked. */
+    _Atomic uint64_t asked[SLOTS / 64];
+    _Atomic uint64_t words[SLOTS / 64 / 64]; /* one bit per word of `asked` that is not zero; the same order */
     struct hpx_wake wake;
     atomic_bool quit, take_over; /* relaxed: ordered by the wake */
-    _Atomic uint64_t until;      /* relaxed: from then on (hpx_clock_mono()) the VM is asked no more; 0: no end is in sight */
-    atomic_bool polling, fresh;  /* relaxed: some thread is polled; a new one since the last round */
+    _Atomic uint64_t until;      /* relaxed: after this time (hpx_clock_mono()) no stack is taken; 0: no limit */
+    atomic_bool polling, fresh;  /* relaxed: at least one thread is polled; one was added since the last round */
     sem_t left;                  /* posted when the thread has left the JVM */
     pthread_mutex_t starting;    /* guards state */
     enum { NOT_YET, STARTED, REFUSED } state;
-    bool gone; /* the thread has left, or never started; who ends the session */
+    bool gone; /* the thread has left or never started; only the thread that ends the session uses this */
     struct hpx_spawned thread;
     /* the sampling thread's */
-    uint64_t skip_until; /* CPU time of the process without our own before which no polled thread can be due */
+    uint64_t skip_until; /* no polled thread is due before the process, without our threads, has used this much CPU time */
     jvmtiFrameInfo *frames;
     bool single;
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .starting = PTHREAD_MUTEX_INITIALIZER};
@@ -66,7 +67,7 @@ void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thr
     t->slot = -1;
     t->handed_over = hpx_engine_now() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
     if (ref == NULL) {
-        (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
+        (*env)->ExceptionClear(env); /* no memory: the program must not see an exception of ours */
         return;
     }
     pthread_mutex_lock(&list.lock);
@@ -86,7 +87,7 @@ void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thr
     }
 }
 
-/* Frees the slot of an ended thread if its reference is not in use; returns the reference, which the caller must delete. Lock held. */
+/* Frees the slot of an ended thread. Returns its reference, which the caller deletes. The caller holds the lock. */
 static jthread free_locked(uint32_t i)
 {
     jthread ref = list.slots[i].ref;
@@ -148,7 +149,8 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
     hpx_wake_post(&list.wake);
 }
 
-/* The inlined methods of pc, without the frames of a probe. *inside: whether pc is in a probe; it stays as it is if pc is not known. */
+/* The inlined methods at pc, without the frames of a probe. Sets *inside to whether pc is in a probe; leaves it unchanged if no method is
+ * known at pc. */
 static int chain_of(uintptr_t pc, struct hpx_ev_frame *chain, bool *inside)
 {
     int c = (int)hpx_inlines_find(pc, chain);
@@ -158,9 +160,9 @@ static int chain_of(uintptr_t pc, struct hpx_ev_frame *chain, bool *inside)
     return c - (int)probe;
 }
 
-/* Leaf first, without the frames of a probe. If the method of pc is not on the stack, the thread has run on since the signal: the sample
- * then has the method of pc and an unknown caller; but a probe is so short that the stack as it was found has its caller. n < 0: no stack
- * was taken, -enum hpx_unknown. */
+/* Makes the stack of a sample: leaf first, without the frames of a probe. If the method at pc is not on the stack, the thread has continued
+ * since the signal; the sample then has the method at pc and an unknown caller. A probe is so short that its caller is still on the stack.
+ * n < 0: no stack was taken, -enum hpx_unknown. */
 static int join(struct hpx_sample_thread *t, uintptr_t pc, const jvmtiFrameInfo *taken, jint n, struct hpx_ev_frame *out, int depth,
                 uint64_t weight)
 {
@@ -209,8 +211,8 @@ static void push_one(struct hpx_sample_thread *t, struct hpx_ask a, const jvmtiF
     }
 }
 
-/* The signals that wait, each by its own pc; the intervals beyond them by the last one's. A stall is of one signal, so those intervals
- * and the polled ones are none. Who may write t's ring. */
+/* Pushes a sample for every waiting signal, with its own pc, and one for the intervals of the signals that found no room, with the last pc.
+ * Only a signal can have a stall, so that last sample and polled samples have none. The caller may write t's ring. */
 static void push_asked(struct hpx_sample_thread *t, const jvmtiFrameInfo *taken, jint n)
 {
     uint32_t at = atomic_load_explicit(&t->taken, memory_order_relaxed);
@@ -238,14 +240,14 @@ uint64_t hpx_stack_thread_flush(struct hpx_sample_thread *t)
     return take_polled(t);
 }
 
-/* n < 0: -enum hpx_unknown. Lock held, inside the gate. */
+/* n < 0: -enum hpx_unknown. The caller holds the lock and is inside the gate. */
 static void push_locked(struct hpx_sample_thread *t, const jvmtiFrameInfo *taken, jint n)
 {
     if (!t->handed_over) {
-        /* whoever sees the handler outside after the engine was set sees it outside the ring for good */
+        /* the engine was set before: once the handler is outside, it never writes the ring again */
         t->handed_over = hpx_ticks_quiesce(&t->tick, hpx_clock_mono() + TAKE_OVER_NS);
         if (!t->handed_over) {
-            return; /* its weight waits for the next round */
+            return; /* the next round counts its weight */
         }
     }
     hpx_count(&t->s.base.counters, HPX_C_TAKEN, 1);
@@ -260,7 +262,7 @@ static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *take
     bool inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&list.lock);
     if (s->thread == NULL) {
-        ref = free_locked(j->slot); /* it has ended meanwhile, and has settled its weight */
+        ref = free_locked(j->slot); /* the thread has ended meanwhile and has counted its weight itself */
     } else if (inside) {
         push_locked(s->thread, taken, n);
     }
@@ -277,7 +279,7 @@ static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *take
 static jint most_frames(void)
 {
     return (jint)atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + (jint)hpx_probe_frames_most() +
-           HPX_INLINES_DEPTH; /* a chain may stand for more frames than it has */
+           HPX_INLINES_DEPTH; /* inlined methods may replace more frames than there are of them */
 }
 
 static bool late(void)
@@ -353,7 +355,7 @@ static void take_word(JNIEnv *env, uint32_t word, struct due *due)
             hold_locked(i, &due->jobs[due->n++]);
         }
         pthread_mutex_unlock(&list.lock);
-        /* a handshake each: at once, the thread runs on; else as many together as are due */
+        /* one handshake per stack: take it now, the thread continues; otherwise collect a batch */
         if (due->n == BATCH || (list.single && due->n > 0)) {
             take(env, due->jobs, due->n);
             due->n = 0;
@@ -378,7 +380,7 @@ static void take_asked(JNIEnv *env)
     }
 }
 
-/* Holds those of a chunk of slots that are due. Returns the least CPU time until one of the others is. */
+/* Marks the due threads of a chunk of slots as held. Returns the least CPU time until another thread of the chunk is due. */
 static uint64_t poll_due(uint32_t from, uint32_t to, struct due *due)
 {
     uint64_t least = UINT64_MAX;
@@ -398,7 +400,7 @@ static uint64_t poll_due(uint32_t from, uint32_t to, struct due *due)
     return least;
 }
 
-/* A thread can only be due when the whole process has used what it lacks: an idle process costs one clock a round. */
+/* No thread is due before the whole process has used the CPU time that this thread lacks. So a round in an idle process reads one clock. */
 static void poll_round(JNIEnv *env)
 {
     uint64_t process = hpx_clock_process_cpu() - hpx_clock_thread_cpu(), least = UINT64_MAX;
@@ -417,7 +419,7 @@ static void poll_round(JNIEnv *env)
     list.skip_until = least < UINT64_MAX - process ? process + least : UINT64_MAX;
 }
 
-/* The pause until the next round: what the round cost is kept to a share of a CPU; the weight of the samples makes up for it. */
+/* The pause until the next round. It limits the rounds to a share of a CPU; samples weigh more instead. */
 static uint64_t pause_after(uint64_t cost_ns)
 {
     uint64_t pause = hpx_session.opt->interval_ns < POLL_MOST_NS ? hpx_session.opt->interval_ns : POLL_MOST_NS;
@@ -426,7 +428,8 @@ static uint64_t pause_after(uint64_t cost_ns)
     return pause > fair ? pause : fair;
 }
 
-/* Those that were asked for; when the next may be: where each stops all threads, that may take a share of the time. */
+/* Takes the stacks that handlers asked for. Returns when the next may be taken: before HANDSHAKES every call stops all threads, and these
+ * stops may use a share of the time. */
 static uint64_t walk_round(JNIEnv *env)
 {
     uint64_t began = hpx_clock_mono();
@@ -458,7 +461,7 @@ static void serve(JNIEnv *env)
             poll_round(env);
             uint64_t began = now;
             now = hpx_clock_mono();
-            /* before handshakes all threads stand while a stack is taken, and the VM's own thread takes it */
+            /* before HANDSHAKES the VM's own thread takes the stack while all threads are stopped */
             next = began + pause_after(list.single ? hpx_clock_thread_cpu() - cpu : now - began);
         }
         if (!quit && (!polling || now < next)) {
