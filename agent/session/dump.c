@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dump.c: the sink of dump.h, and when a request is served. dump_serve.c serves it. */
+/* dump.c: the sink of dump.h. Decides when a request or a table of the journal is served; dump_serve.c serves it. */
 #include "dump.h"
 #include "clock.h"
 #include "dump_request.h"
@@ -11,23 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for names that are still asked for when a dump is due */
-#define PREPARE_WAIT_NS (500ull * 1000 * 1000) /* for the modes' phases */
-#define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* for producers that are inside at the end: a thread may have lost its CPU there */
-#define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for names */
+#define NAMES_WAIT_NS   (500ull * 1000 * 1000) /* for outstanding names when a dump is due */
+#define PREPARE_WAIT_NS (500ull * 1000 * 1000) /* for the preparing of every mode */
+#define QUIESCE_WAIT_NS (200ull * 1000 * 1000) /* at the end, for producers that are inside: one may be waiting for a CPU */
+#define JOURNAL_WAIT_NS (200ull * 1000 * 1000) /* for outstanding names when a table of the journal is due */
 
 static HPX_OF_SESSION atomic_bool serving; /* seq_cst: the aggregator takes the rows of a request; read by hpx_dump_await_served() */
 
-/* The way of the first request, or of a table of the journal. */
+/* The states of the oldest request, or of a table of the journal. */
 struct job {
     enum {
         IDLE,
         ASKED,     /* waits for names */
-        PREPARING, /* for the modes' phases */
-        NAMED,     /* for names that came meanwhile, or for memory */
-        TAKEN      /* this pass reads what the threads have pending */
+        PREPARING, /* waits for the modes to prepare */
+        NAMED,     /* waits for names that preparing has added, or for memory */
+        TAKEN      /* this pass reads the pending events of the threads */
     } step;
-    uint32_t preparing; /* the mode whose phase runs; those before it have prepared */
+    uint32_t preparing; /* the mode that prepares; the modes before it have prepared */
     uint64_t naming_until, prepare_until;
 };
 
@@ -36,10 +36,10 @@ static HPX_OF_SESSION struct {
     enum { RUNS, ENDING, STOPPED, NAMING, ENDED } state;
     uint64_t naming_until;                    /* of NAMING */
     struct hpx_msg *requests, **requests_end; /* requests that have no dump yet */
-    struct job request, table;                /* a table that is not idle goes first: the request stays where it is */
+    struct job request, table;                /* while a table is not idle, the request does not advance */
     uint64_t table_due;                       /* when the next table of the journal is due */
     bool table_turn;                          /* a table that is due begins before the first request */
-    bool peeks;                               /* some mode has its own tail() or a phase: one more pass follows the phases */
+    bool peeks;                               /* some mode has tail() or prepare(): one more pass follows PREPARING */
 } dump;
 
 static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
@@ -65,7 +65,7 @@ static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloade
     return hpx_output_class_event(rec, unloaded);
 }
 
-/* After this none of the producers known so far is inside, and none begins. */
+/* Afterwards no producer that is known so far is inside, and none enters. */
 static void stop_producers(void)
 {
     uint64_t until = hpx_clock_mono() + QUIESCE_WAIT_NS;
@@ -149,7 +149,7 @@ static void thread_gone(void *ctx, struct hpx_thread *t)
     mode_of(t)->pass.gone(t);
 }
 
-/* false: no memory for it now, and there is time left. */
+/* false: there is no memory for it now; the next pass tries again. */
 static bool serve_first(uint64_t until)
 {
     if (!hpx_dump_serve(&first_request()->request, dump.state == NAMING, until)) {
@@ -173,7 +173,7 @@ static void finish(void)
     hpx_session.host->leave();
     HPX_EACH_MODE(end.ended, ());
     while (dump.requests != NULL) {
-        if (first_request()->request.periodic) { /* the JVM, which has gone, was not asked for its heap and monitors */
+        if (first_request()->request.periodic) { /* the JVM has ended: there is no heap and no monitor to ask for */
             leave_out_first();
         } else if (!serve_first(dump.naming_until)) {
             return;
@@ -184,7 +184,7 @@ static void finish(void)
     }
 }
 
-/* Names that are asked for have come, or were waited for long enough. */
+/* true if all requested names have come, or the time for them is over. */
 static bool named(uint64_t until)
 {
     return hpx_model_unresolved(hpx_session.model) == 0 || hpx_clock_mono() > until;
@@ -236,7 +236,7 @@ static void prepare_next(struct job *j, uint32_t mode)
     j->prepare_until = hpx_clock_mono() + (patient ? m->dump.patience() : PREPARE_WAIT_NS);
 }
 
-/* All modes' phases are done, one after the other, or were waited for long enough. */
+/* true if every mode has prepared, one after the other, or its time is over. */
 static bool prepared(struct job *j)
 {
     while (j->preparing < hpx_session.nmodes) {
@@ -249,14 +249,14 @@ static bool prepared(struct job *j)
     return true;
 }
 
-/* A heap walk takes seconds, and the journal promises a table a second. What the service thread does for the request goes on meanwhile. */
+/* A heap walk takes seconds, but the journal needs a table every second. The service thread continues to work for the request meanwhile. */
 static bool lets_table_pass(const struct job *j)
 {
     return j == &dump.request && j->step == PREPARING && hpx_session.modes[j->preparing]->dump.patience != NULL;
 }
 
-/* Not once VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the requests that are left. since:
- * CPU time when the work for a table began. */
+/* Serves nothing after VMDeath has closed the gate: the modes then prepare for the last dump, and finish() serves the remaining requests.
+ * since: CPU time of the aggregator when it began a table. */
 static bool serve(struct job *j, uint64_t since, bool again)
 {
     atomic_store(&serving, true); /* partner: hpx_dump_await_served() */
@@ -285,7 +285,7 @@ bool hpx_dump_await_served(uint64_t until_ns)
     return true;
 }
 
-/* While the program runs; `again` as of hpx_sink.pass_end. */
+/* The end of a pass while the program runs. again, result: as hpx_sink.pass_end. */
 static bool go_on(bool again)
 {
     struct job *j = current();
@@ -330,8 +330,8 @@ static bool go_on(bool again)
     return again;
 }
 
-/* The pass that ends with ENDING had looked for new threads and tails before; the one that ends with STOPPED finds the last threads, the
- * next their last records. */
+/* The pass that ends in ENDING has read the new threads and tails before the gate was empty. The pass that ends in STOPPED finds the last
+ * threads, the pass after it their last records. */
 static bool pass_end(void *ctx)
 {
     (void)ctx;
@@ -345,7 +345,7 @@ static bool pass_end(void *ctx)
         dump.state = STOPPED;
         return true;
     case STOPPED:
-        stop_producers(); /* a thread that came between the last look for new ones and the end of the gate */
+        stop_producers(); /* threads that came after the last look for new ones and before the gate was empty */
         dump.state = NAMING;
         dump.naming_until = hpx_clock_mono() + NAMES_WAIT_NS;
         return true;
