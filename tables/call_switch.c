@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* call_switch.c: call stacks that go from thread to thread (virtual threads).
+/* call_switch.c: call stacks that move from thread to thread (virtual threads).
  *
- * Each thread's records come in order, those of two threads do not: a stack's second mount may be read before its first. So a mount waits,
- * with all that follows it in its thread's ring, until the stack is on no thread and its turn has come. Who waits, waits for a record that
- * was committed before its own: the next pass brings it. A stack without open calls is forgotten; so a mount that is not the first one of
- * an unknown key may have others before it, and waits for one whole pass to see them. */
+ * The records of one thread come in order, those of two threads do not: the second mount of a stack may be read before the first. So a
+ * mount waits, with everything behind it in the ring of its thread, until the stack is on no thread and its turn has come. A waiting mount
+ * needs an earlier record; the next pass brings it. A stack without open calls is forgotten. So a mount of an unknown key that is not its
+ * first may have earlier mounts, and waits one whole pass for them. */
 #include "call_internal.h"
 #include "id_map.h"
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct hpx_call_stack *new_stack(struct hpx_calltab *t, const struct hpx_
     }
     uint32_t number = t->free_stack ? t->free_stack - 1 : t->stacks.len - 1;
     struct hpx_call_stack *s = stack_at(t, number);
-    if (!t->free_stack) { /* else there is memory of the one before */
+    if (!t->free_stack) { /* a reused stack keeps its memory */
         t->free_stack = number + 1;
     }
     if (s->cap == 0 && !hpx_calltab_grow(t, s)) {
@@ -72,7 +72,7 @@ void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, 
     s->on = NULL;
     th->now = &th->own;
     if (s != &th->own && s->depth + s->over == 0) {
-        drop_stack(t, s); /* it has ended or not started: nothing is lost */
+        drop_stack(t, s); /* no call is open, so nothing is lost */
     } else {
         s->turn++;
     }
@@ -102,7 +102,7 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
         }
         th->admitted = false;
     }
-    take_stack(th, s ? s : &th->own, stamp); /* without memory its calls are those of its carrier */
+    take_stack(th, s ? s : &th->own, stamp); /* without memory its calls count for the carrier */
     return true;
 }
 
@@ -132,8 +132,8 @@ static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t 
     return true;
 }
 
-/* There is no room for a record. Its calls or objects are lost; an EXIT has none, because its call counts, or its ENTER did. Any other
- * counts as one, so that no loss is silent. */
+/* Counts a record for which there is no room: its calls or objects. An EXIT counts nothing, because its call still counts, or its ENTER was
+ * counted as lost. Any other record counts as one, so that no loss is silent. */
 static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
 {
     t->lost_events++;
@@ -161,7 +161,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
 {
     struct hpx_call_backlog *b = &th->backlog;
     if (b->applying) {
-        return ev; /* known */
+        return ev; /* these records are in the backlog already */
     }
     for (; ev < end && (hpx_calltab_is_kind(ev->kind) || ev->kind == HPX_EV_PAD); ev += ev->units) {
         if (ev->kind == HPX_EV_PAD) {
@@ -177,7 +177,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
     return ev;
 }
 
-/* true: all that waited, or a part of it, is applied. */
+/* true if some or all waiting records were applied. */
 static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
     struct hpx_call_backlog *b = &th->backlog;
@@ -211,7 +211,7 @@ void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
         if (holder) {
             hpx_calltab_leave_stack(t, holder, holder->last);
             take_stack(holder, &holder->own, holder->last);
-            slot = find(t, ev->key); /* forgotten, if it had no open calls */
+            slot = find(t, ev->key); /* NULL if the stack had no open calls and is forgotten */
         }
         if (slot) {
             stack_at(t, slot[0] - 1)->turn = ev->turn;
@@ -232,7 +232,7 @@ static bool has_earlier(const struct hpx_call_backlog *b, const struct hpx_ev_sw
     return false;
 }
 
-/* The key is unknown; all earlier events are read and applied. */
+/* true if the key is unknown and all earlier events have been read and applied. */
 static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *th)
 {
     const struct hpx_ev_switch *ev = waits_for(th);
@@ -243,7 +243,7 @@ static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *t
     return next;
 }
 
-/* One round over all that wait; true: something was applied. */
+/* One round over all waiting threads. true if something was applied. */
 static bool settle(struct hpx_calltab *t)
 {
     bool moved = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* model_names.c: classes and methods as they are announced, asked for and answered. */
+/* model_names.c: names of classes and methods: announcements, requests and answers. */
 #include "java_name.h"
 #include "model_internal.h"
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool is_named(const struct hpx_model *m, const struct hpx_sampled *s)
     return s->name && hpx_methods_class(&m->methods, s->klass)->name;
 }
 
-/* Requests missing names and lines, or settles the method. */
+/* Requests the missing names and lines of a method, or marks it as settled if nothing is missing. */
 static void ask(struct hpx_model *m, uint32_t sampled)
 {
     struct hpx_sampled *s = hpx_methods_sampled(&m->methods, sampled);
@@ -39,7 +39,7 @@ static void ask(struct hpx_model *m, uint32_t sampled)
         s->state = HPX_SAMPLED_NO_CLASS;
         return;
     }
-    bool want_name = !is_named(m, s), want_lines = m->cfg.lines || m->cfg.class_event; /* or whether it is native */
+    bool want_name = !is_named(m, s), want_lines = m->cfg.lines || m->cfg.class_event; /* the answer also tells whether it is native */
     if (!want_name && !want_lines) {
         s->state = HPX_SAMPLED_SETTLED;
         return;
@@ -61,7 +61,8 @@ static void ask(struct hpx_model *m, uint32_t sampled)
     m->cfg.request(m->cfg.ctx, &r->m);
 }
 
-/* What the class said about its method `at`, and about itself. What memory is short for is asked for. */
+/* Takes the names of the class and of its method number `method` from the announcement. Anything that could not be interned is requested
+ * again later. */
 static void take_said(struct hpx_model *m, struct hpx_sampled *s, uint32_t method)
 {
     struct hpx_class *c = hpx_methods_class(&m->methods, s->klass);
@@ -88,7 +89,7 @@ uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
         return HPX_PSEUDO_METHOD;
     }
     if (id > HPX_EV_METHOD_OF(HPX_UNKNOWN_COUNT)) {
-        return (uint32_t)(UINT64_MAX - id); /* HPX_EV_METHOD_OF: the first records are the causes */
+        return (uint32_t)(UINT64_MAX - id); /* HPX_EV_METHOD_OF(cause): the first sampled records stand for the causes */
     }
     uint32_t sampled = hpx_methods_sampled_find(&m->methods, id);
     if (sampled != HPX_INTERN_NONE) {
@@ -106,7 +107,7 @@ uint32_t hpx_model_sampled(struct hpx_model *m, uint64_t id)
     return sampled;
 }
 
-/* The class announced an id that was sampled before: its method was unknown, or the id now means another method. */
+/* A class announces an id that was sampled before. The method was unknown, or the id now means another method. */
 static void announce_sampled(struct hpx_model *m, uint32_t sampled, uint32_t klass, uint32_t at)
 {
     if (hpx_methods_sampled(&m->methods, sampled)->klass) {
@@ -127,7 +128,7 @@ bool hpx_model_announce_class(struct hpx_model *m, uint32_t klass, bool unloaded
         struct hpx_text signature = hpx_model_next_text(&at, at + c->said->text_len);
         char *name = c->said->named ? hpx_model_scratch(&m->name, HPX_JAVA_NAME_MAX((size_t)signature.len)) : NULL;
         if (!name) {
-            return true; /* the writer tells of it when a frame names it */
+            return true; /* the writer announces the class when a frame names it */
         }
         rec.name = (struct hpx_text){name, (uint32_t)hpx_java_name(name, signature.bytes, signature.len)};
     }
@@ -193,7 +194,7 @@ static void take_names(struct hpx_model *m, struct hpx_sampled *s, const struct 
     }
 }
 
-/* The method that an answer is about, from now on without what the answer does not have; NULL: none waits for it. */
+/* Returns the method of an answer, in the state GONE: what the answer lacks stays missing. NULL: no method waits for this answer. */
 static struct hpx_sampled *answered(struct hpx_model *m, uint32_t method)
 {
     struct hpx_sampled *s = method < m->methods.sampled.len ? hpx_methods_sampled(&m->methods, method) : NULL;
@@ -222,7 +223,7 @@ void hpx_model_resolved(struct hpx_model *m, const struct hpx_msg_resolved *msg)
     if (msg->named) {
         take_names(m, s, msg);
     }
-    /* Names without memory stay missing, as if the class were unloaded. */
+    /* Names that cannot be stored for lack of memory stay missing, as if the class were unloaded. */
     if (take_lines(m, s, msg) && is_named(m, s)) {
         s->state = HPX_SAMPLED_SETTLED;
     }
