@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fork_check.c: the decision of fork_check.h. Every file is read into a bounded buffer; what cannot be read or understood forbids a fork
- * only where it says how much memory there is. */
+/* fork_check.c: decides whether the process may be copied (fork_check.h). Reads files of /proc into bounded buffers. A file that cannot be
+ * read or parsed forbids the fork only if it tells how much memory is available. */
 #include "fork_check.h"
 #include "cgroup.h"
 #include <fcntl.h>
@@ -13,11 +13,11 @@
 
 #define MIB         (UINT64_C(1) << 20)
 #define GIB         (UINT64_C(1) << 30)
-#define SHARED      (64 * MIB) /* a shared mapping up to that size is no heap, unless it is named so */
-#define TEXT        8192       /* bytes of a file that are read, but of maps */
-#define DESCRIPTORS 65536      /* that are looked at */
-#define LINK        128        /* bytes of a descriptor's name that are read */
-#define TELLING     (64 * MIB) /* of small pages: fewer do not tell what a page costs */
+#define SHARED      (64 * MIB) /* a shared mapping up to this size is no heap, unless its name says so */
+#define TEXT        8192       /* bytes of a file that are read; maps is read whole, in pieces of this size */
+#define DESCRIPTORS 65536      /* most descriptors that are checked */
+#define LINK        128        /* bytes that are read of the name of a descriptor */
+#define TELLING     (64 * MIB) /* least memory on small pages from which the cost of a page is computed */
 
 struct check {
     const struct hpx_fork_query *query;
@@ -68,8 +68,8 @@ static bool huge_pages(const struct mapping *m)
     return strstr(m->name, "/anon_hugepage") == m->name || strstr(m->name, "hugetlb") != NULL || strstr(m->name, "/hugepages") != NULL;
 }
 
-/* ZGC: /memfd:java_heap, or a deleted file java_heap.PID; AllocateHeapAt: a deleted file; large pages of System V: /SYSV. A program's own
- * files that are mapped still have a name. */
+/* The heap of ZGC is /memfd:java_heap or a deleted file java_heap.PID, that of AllocateHeapAt a deleted file, that on large pages of System
+ * V /SYSV. Files that the program itself maps still have a name. */
 static bool heap_by_name(const struct mapping *m)
 {
     bool large = m->to - m->from > SHARED,
@@ -99,15 +99,15 @@ static bool judge(const struct check *c, const char *line)
     return true;
 }
 
-/* Lines are cut at the size of the buffer: what matters is at their beginning, but for "(deleted)" behind a very long name. true:
- * a fork is unsound; the text says why. As the other checks below. */
+/* Lines are cut at the size of the buffer. Everything needed is at their beginning, except "(deleted)" behind a very long name. Returns
+ * true if a fork is unsound; the text of the answer says why. The other checks return the same. */
 static bool check_maps(const struct check *c)
 {
     char text[TEXT];
     size_t n = 0;
     ssize_t got = 0;
     int fd = hpx_proc_open(c->query->root, "proc/self/maps");
-    bool bad = false, any = false, rest = false; /* rest: of a line that was too long */
+    bool bad = false, any = false, rest = false; /* rest: the buffer begins with the rest of a cut line */
     while (fd >= 0 && !bad && (got = read(fd, text + n, sizeof text - 1 - n)) > 0) {
         n += (size_t)got;
         text[n] = '\0';
@@ -143,7 +143,7 @@ struct entry { /* of getdents64() */
     char name[];
 };
 
-/* Pipes and sockets cannot name a device; O_DIRECT of a pipe means something else. */
+/* Pipes and sockets are no devices, and O_DIRECT has another meaning for a pipe. */
 static bool direct(const struct check *c, const char *number)
 {
     char path[64], text[512];
@@ -163,7 +163,7 @@ static bool judge_descriptor(const struct check *c, int fds, const char *number)
         device |= strncmp(name, devices[i], strlen(devices[i])) == 0;
     }
     bool file = !device && name[0] == '/' && direct(c, number);
-    for (char *at = name; *at != '\0'; at++) { /* the name of a file may have any byte */
+    for (char *at = name; *at != '\0'; at++) { /* a file name may contain any byte */
         if ((unsigned char)*at < ' ' || *at == 127) {
             *at = '?';
         }
@@ -175,7 +175,7 @@ static bool judge_descriptor(const struct check *c, int fds, const char *number)
     return device || file;
 }
 
-/* Not readdir(), which allocates. */
+/* Calls getdents64() itself, because readdir() allocates. */
 static bool check_descriptors(const struct check *c)
 {
     union {
@@ -198,7 +198,7 @@ static bool check_descriptors(const struct check *c)
     return bad;
 }
 
-/* I/O into private memory beside a fork: see open(2), O_DIRECT, and MADV_DONTFORK in madvise(2). */
+/* A device must not write into private memory during a fork: open(2), O_DIRECT; madvise(2), MADV_DONTFORK. */
 static bool check_devices(const struct check *c)
 {
     char text[TEXT];
@@ -225,8 +225,8 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &all) ? UINT64_MAX : all;
 }
 
-/* The file walks all page tables, for which the program's own mappings are locked against change: it is read only if the machine has so
- * many huge pages that it matters. */
+/* Reading smaps_rollup makes the kernel walk all page tables, and the program cannot change its mappings meanwhile. So the file is read
+ * only if the machine has enough huge pages to make a difference. */
 static void find_pages(const struct check *c, struct hpx_fork_answer *a)
 {
     char text[TEXT];
@@ -277,7 +277,7 @@ static bool look_oom_group(void *arg, const struct hpx_cgroup *group)
     return !*(bool *)arg;
 }
 
-/* Pages that the kernel may have to copy, in bytes. */
+/* Bytes of the pages that the kernel may have to copy. */
 static uint64_t copied(const struct hpx_fork_query *q)
 {
     uint64_t life = plus(times(q->objects, HPX_FORK_OBJECT_NS), times(q->heap_used, HPX_FORK_BYTE_NS)), all = q->heap_committed;
@@ -285,7 +285,7 @@ static uint64_t copied(const struct hpx_fork_query *q)
     if (q->alloc_rate == 0) {
         return all;
     }
-    /* in ms, so that a rate of some GB/s times some minutes fits */
+    /* in ms, so that a rate of GB/s times minutes does not overflow */
     uint64_t written = times(times(q->alloc_rate, HPX_FORK_RATE_TIMES), life / 1000000) / 1000;
     uint64_t some = plus(plus(written, all / HPX_FORK_DIRTY_SHARE), q->heap_marked);
     return some < all ? some : all;
@@ -301,7 +301,7 @@ static void find_need(const struct check *c, struct hpx_fork_answer *a)
     a->need = plus(own, q->here ? 0 : a->oom_group ? plus(a->small, a->huge) : copied(q));
 }
 
-/* Nothing is short there, but the kernel counts all memory of the child as used. */
+/* With vm.overcommit_memory=2 the kernel counts all memory of the child as used, even if it is never copied. */
 static bool check_overcommit(const struct check *c)
 {
     char text[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* take.c: see take.h. */
+/* take.c: takes one image of the heap, by a walk in the JVM or in a copy of the process (take.h). */
 #include "take.h"
 #include "clock.h"
 #include "fork_check.h"
@@ -16,30 +16,33 @@
 #include <unistd.h>
 
 #define ATTEMPTS     4    /* a class may be loaded between the list of classes and the walk */
-#define OBJECT_BYTES 40u  /* of the heap, for the estimate of the number of objects */
-#define OBJECT_NS    200u /* of a walk here, for an object; TAGGED_NS: by tags; until one was measured */
+#define OBJECT_BYTES 40u  /* mean size of an object, to estimate their number from the used heap */
+#define OBJECT_NS    200u /* per object of a walk in the JVM, until one was measured; TAGGED_NS: by tags */
 #define TAGGED_NS    1500u
-#define RATE_NS      UINT64_C(5000000) /* a rate of allocation is measured that long at least */
+#define RATE_NS      UINT64_C(5000000) /* least time over which the rate of allocation is measured */
 #define LAST_WAIT_NS UINT64_C(30000000000)
 #define LAST_SAY_NS  UINT64_C(500000000)
 
-/* Who takes an image. Only the thread that made it BUSY uses `taking` and the reading. */
+/* FREE: nobody takes an image. BUSY: the thread that set it works on one, and only this thread uses `taking` and the reading. WALKS: a copy
+ * of the process walks. OVER: that walk has ended. */
 enum { FREE, BUSY, WALKS, OVER };
-/* release: whoever leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_idle(). Covers `taking` and the reading */
+/* release: the thread that leaves BUSY or WALKS; acquire: acquire_from(), hpx_take_walks(), hpx_take_idle(). Covers `taking` and the
+ * reading */
 static HPX_OF_SESSION _Atomic int state;
 static HPX_OF_SESSION struct {
     struct hpx_heap_take *take;
     uint64_t begun;
-    uint64_t used; /* bytes of the heap then; 0: not asked */
+    uint64_t used; /* bytes of the heap in use at `begun`; 0: not known */
     int attempts;
-    bool ending; /* VMDeath completes it: no further attempt */
+    bool ending; /* VMDeath completes this image: no further attempt */
     struct hpx_fork_answer fork;
-    uint64_t most; /* bytes that the copy may cost */
+    uint64_t most; /* bytes that the copy may use; the watch ends it beyond them */
 } taking;
-static HPX_OF_SESSION uint64_t fork_rate, walk_rate; /* of the last fork and walk here: ns per GiB, per object; 0: none. As `taking` */
+/* Of the last fork, ns per GiB; of the last walk in the JVM, ns per object; 0: none. Used as `taking`. */
+static HPX_OF_SESSION uint64_t fork_rate, walk_rate;
 
 static const char *no_copy;         /* constant from load on: why this VM cannot be copied; NULL: it can */
-static struct hpx_heap_sizes sizes; /* constant once measured, which is at VMInit or before; the taking thread's */
+static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
 static jclass runtime_class;        /* the same */
 static jmethodID get_runtime, total_memory, free_memory;
 
@@ -130,7 +133,7 @@ void hpx_take_fini(void)
     hpx_layout_forget();
 }
 
-/* There will be no image: says why, and what helps. */
+/* Gives up the image; prints the reason and the remedy. */
 static HPX_PRINTF(3, 4) void give_up(struct hpx_heap_take *t, const char *remedy, const char *fmt, ...)
 {
     char why[sizeof t->why];
@@ -159,7 +162,7 @@ static jlong size_of_array(jvmtiEnv *jvmti, JNIEnv *env, jclass object, jsize n)
     return size;
 }
 
-/* The VM rounds sizes: the first array that is longer than the one before ends a row of equal ones, of which the last is full. */
+/* The VM rounds sizes up. The last array before the size grows has no padding, so its size tells where the elements begin. */
 static void measure_arrays(jvmtiEnv *jvmti, JNIEnv *env, jclass object)
 {
     enum { FROM = 64, MORE = 64 };
@@ -173,7 +176,7 @@ static void measure_arrays(jvmtiEnv *jvmti, JNIEnv *env, jclass object)
     sizes.array_base = (uint32_t)(small - (n - 1) * (jlong)sizes.reference);
 }
 
-/* At VMInit, or by a dump that is due before it is over. */
+/* Called by VMInit, or by a dump that begins before VMInit has measured. */
 static void measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (sizes.reference != 0) {
@@ -197,7 +200,7 @@ static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Bytes of the heap. */
+/* Bytes of the heap in use and committed; 0 if the VM does not tell. */
 static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
 {
     jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
@@ -212,17 +215,17 @@ static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
 
 enum how { LEAVE_OUT, HERE, COPY };
 
-/* A measured rate, not too far from the usual one: one slow stop must not forbid all others. 0: none. */
+/* The measured rate, limited to a quarter and three times the usual one, so that one slow stop does not forbid all later dumps. 0: none. */
 static uint64_t within(uint64_t rate, uint64_t usual)
 {
     return rate == 0 ? 0 : rate < usual / 4 ? usual / 4 : rate > usual * 3 ? usual * 3 : rate;
 }
 
-/* A stop of that length is predicted. false: it is longer than the options allow for this image, which is given up. */
+/* ns: the predicted stop of the program. false: maxpause= forbids it, and the image is given up. */
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
     uint64_t limit = hpx_session.opt->maxpause_ns;
-    bool over = t->queued.last && !hpx_session.goes_on; /* there is no program to stop */
+    bool over = t->queued.last && !hpx_session.goes_on; /* the program has ended, so a stop does not matter */
     if (over || t->of_error || ns <= limit) {
         return true;
     }
@@ -241,12 +244,12 @@ static enum how here(JNIEnv *env, struct hpx_heap_take *t)
     return may_stop(t, used / OBJECT_BYTES * each, "to read the heap in the JVM") ? HERE : LEAVE_OUT;
 }
 
-/* here_only: asks whether there is memory for what a walk in the JVM allocates, which copies no page. */
+/* here_only: asks only for the memory that a walk in the JVM allocates, because it copies no pages. */
 static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
 {
     uint64_t used, committed, ns = hpx_clock_mono() - taking.begun;
     look_at_heap(env, &used, &committed);
-    /* a collection in between hides what was allocated */
+    /* a collection in between hides allocations: the rate is then too low, or 0, which means unknown */
     double rate = taking.used != 0 && used > taking.used && ns > RATE_NS ? (double)(used - taking.used) * 1e9 / (double)ns : 0;
     struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
                                .careful = hpx_session.opt->heapdump == HPX_HEAPDUMP_AUTO,
@@ -259,11 +262,11 @@ static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
                                .rate_ns_per_gib = fork_rate};
     q.here = here_only;
     hpx_fork_check(&q, &taking.fork);
-    /* the watch ends the child where memory grows short, or where it costs more than anything that was thought of */
+    /* beyond the need and the whole committed heap the prediction was wrong: the watch ends the child */
     taking.most = taking.fork.need + committed;
 }
 
-/* How this image is taken; LEAVE_OUT: given up. */
+/* Decides how this image is taken. LEAVE_OUT: it is given up. */
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
     enum hpx_heapdump option = hpx_session.opt->heapdump;
@@ -279,7 +282,7 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
     case HPX_FORK_SOUND:
         return may_stop(t, taking.fork.stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
     case HPX_FORK_MEMORY:
-        if (t->of_error) { /* the objects that fill the heap are gone later */
+        if (t->of_error) { /* a later dump would miss the objects that fill the heap */
             (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
             ask_fork(env, t, true);
             if (taking.fork.verdict == HPX_FORK_SOUND) {
@@ -297,7 +300,7 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
     }
 }
 
-/* false: no copy walks; *how: what follows. */
+/* true: a copy of the process walks. false: *how tells what the caller does instead. */
 static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool memory;
@@ -316,7 +319,7 @@ static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enu
     return false;
 }
 
-/* Prepares a walk, and begins or makes it; in a local frame. *how: LEAVE_OUT: not decided. */
+/* Prepares a walk, then makes it here or begins it in a copy (true). Inside a JNI local frame. *how LEAVE_OUT: not decided yet. */
 static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool child = false;
@@ -356,18 +359,18 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum 
     return child;
 }
 
-/* The copy ended in another way than by itself. */
+/* The copy did not end by itself: gives up, or sets *how for another attempt. */
 static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end child, enum how *how)
 {
     switch (child) {
-    case HPX_CHILD_KILLED: /* most often memory ran out: not again in the same place */
+    case HPX_CHILD_KILLED: /* most often for lack of memory, which a second attempt would meet again */
     case HPX_CHILD_MEMORY:
         give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->why);
         break;
-    case HPX_CHILD_CRASHED: /* the same walk would end the program */
+    case HPX_CHILD_CRASHED: /* the same walk in the JVM might end the program */
         give_up(t, "ask again; vmstructs=n reads the heap in another way", "%s", t->why);
         break;
-    case HPX_CHILD_STUCK: /* most often the disk of the spool: a walk here would hang on it at a safepoint */
+    case HPX_CHILD_STUCK: /* most often a disk that hangs: a walk in the JVM would hang too, at a safepoint */
         give_up(t, again, "%s", t->why);
         break;
     case HPX_CHILD_CANCELLED:
@@ -388,7 +391,7 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     }
 }
 
-/* A walk is over. true: another attempt follows, as *how tells. */
+/* A walk has ended. true: the caller makes another attempt, by *how. */
 static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     enum hpx_child_end child;
@@ -400,7 +403,7 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     }
     if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending) {
         t->by_tags = true;
-        *how = LEAVE_OUT; /* it takes longer and more memory: decided anew */
+        *how = LEAVE_OUT; /* a walk by tags takes longer and needs more memory, so decide again */
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
@@ -432,7 +435,7 @@ uint64_t hpx_take_cpu(void)
     return hpx_spawn_cpu(&waiter);
 }
 
-/* true: a thread waits for the copy; it has the reading now. At the end of the program nobody is held up by waiting here. */
+/* true: the thread hprofx-child waits for the copy and owns the reading. At the end of the program the calling thread waits itself. */
 static bool hand_to_waiter(bool last)
 {
     static struct hpx_err err;
@@ -445,7 +448,7 @@ static bool hand_to_waiter(bool last)
     return false;
 }
 
-/* Attempts until the image is complete or given up, or until a copy walks. The state is BUSY, and is left. */
+/* Makes attempts until the image is complete or given up, or until a copy walks. Begins in state BUSY and leaves it. */
 static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
 {
     struct hpx_heap_take *t = taking.take;
