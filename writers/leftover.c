@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* leftover.c: finds files of a killed run, checks whether they have counts, and renames them. */
+/* leftover.c: finds the files of a killed run, checks whether they contain counts, and renames them. */
 #include "leftover.h"
 #include "compiler.h"
 #include "log.h"
@@ -13,24 +13,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_BYTES ((uint64_t)16 << 20) /* a file without a table in its first bytes is kept without reading the rest */
+#define LOOK_BYTES ((uint64_t)16 << 20) /* bytes that are searched for counts; a longer file without counts in them is kept */
 #define PIECE      ((size_t)64 << 10)
 #define MAGIC      "JAVA PROFILE "
-#define MAGIC_AT   18u /* of the byte behind the version: 0 in a binary file */
-#define HEADER     31u /* bytes of the binary one */
-#define RECORD     9u  /* tag, time, length */
+#define MAGIC_AT   18u /* offset of the byte behind the version, which is 0 in a binary file */
+#define HEADER     31u /* bytes of the header of a binary file */
+#define RECORD     9u  /* bytes of tag, time and length of a record */
 
 enum { PART, JOURNAL, FRESH, FILES };
 static const char *const suffixes[FILES] = {".part", ".journal.part", ".journal.new.part"};
 
 struct left {
     char at[PATH_MAX], to[PATH_MAX];
-    struct stat older; /* the file `to` at the beginning; st_nlink 0: none */
-    int fd;            /* -1: missing, or not a killed run's */
+    struct stat older; /* the file `to` when the call began; st_nlink 0: there was none */
+    int fd;            /* -1: there is no such file, or it is not of a killed run */
     bool counted;
 };
 
-/* What one call needs. */
+/* The state of one call. */
 struct leftovers {
     struct left file[FILES];
     char piece[PIECE];
@@ -41,7 +41,8 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && (a->st_mode & S_IFMT) == (b->st_mode & S_IFMT);
 }
 
-/* Opens and locks a file of a killed run. -1: none; errno ENOENT: no file of this name, else another file, which stays untouched. */
+/* Opens and locks a file of a killed run. -1 with errno ENOENT: no file has this name; -1 with another errno: the file is not of a killed
+ * run and stays untouched. */
 static int open_dead(const char *path)
 {
     struct stat before, opened, after;
@@ -60,9 +61,9 @@ static int open_dead(const char *path)
     return -1;
 }
 
-/* ---- whether anything was counted ---- */
+/* ---- does a file contain counts? ---- */
 
-/* A whole line of the text format behind its header. */
+/* true if a whole line behind the header of a text file has counts. */
 static bool line_counts(const char *line, size_t n)
 {
     static const char *const others[] = {"THREAD ", "TRACE ", "\t"};
@@ -77,7 +78,7 @@ static bool line_counts(const char *line, size_t n)
 
 static bool text_counts(int fd, char *piece)
 {
-    char head[8]; /* the beginning of the line */
+    char head[8]; /* the first bytes of the current line */
     size_t n = 0;
     bool body = false;
     ssize_t got = 0;
@@ -99,7 +100,7 @@ static bool text_counts(int fd, char *piece)
             n = 0;
         }
     }
-    return got != 0; /* too long, or unreadable: then keep it */
+    return got != 0; /* the file is too long to search, or cannot be read: keep it */
 }
 
 static uint32_t u4(const unsigned char *p)
@@ -107,7 +108,7 @@ static uint32_t u4(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* A whole record of another kind than names, classes, frames, traces, threads and settings. */
+/* true if a whole record has counts: it is none of names, classes, frames, traces, threads and settings. */
 static bool binary_counts(int fd, char *piece, uint64_t size)
 {
     static const uint32_t others = 1u << 0x01 | 1u << 0x02 | 1u << 0x03 | 1u << 0x04 | 1u << 0x05 | 1u << 0x0a | 1u << 0x0b | 1u << 0x0e;
@@ -142,15 +143,15 @@ static bool counts(int fd, char *piece)
         return false;
     }
     if (n < 0 || memcmp(piece, MAGIC, known) != 0) {
-        return true; /* not a file of hprofx */
+        return true; /* this is no file of hprofx: keep it */
     }
     return (size_t)n > MAGIC_AT && piece[MAGIC_AT] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size) : text_counts(fd, piece);
 }
 
 /* ---- renaming ---- */
 
-/* Is the place in the kept generation free? Removes an old file there that no process reads, but not a file that appeared during this
- * call: another process then keeps files of the same run. */
+/* true if the file may be renamed to `to`. Removes an older kept file that no process holds. Does not remove a file that has appeared since
+ * this call began, because another process then keeps files of the same run. */
 static bool free_place(const struct left *f)
 {
     const char *path = f->to;
@@ -206,8 +207,8 @@ void hpx_leftover_keep(const char *name)
         return;
     }
     bool any = false;
-    /* Two processes may get some of the files each. What the other one keeps is not taken for an older generation, which is looked at
-     * before the first lock; and as reading may take long all are locked before. */
+    /* Two processes may each lock some of the files. The older generation is read before the first lock, so that a file that the other
+     * process keeps now is not taken for it. All files are locked before one is read, because reading may take long. */
     for (int i = 0; i < FILES; i++) {
         struct left *f = &l->file[i];
         if (lstat(f->to, &f->older) != 0) {
