@@ -167,20 +167,9 @@ static uint32_t waiting(void)
     return hpx_model_call_journal_waiting(hpx_session.model);
 }
 
-static const char *title_times(void)
-{
-    return "CPU usage by timing methods";
-}
-
-static const char *title_old(void)
-{
-    return "CPU usage in old prof format";
-}
-
 static bool empty(const void *rows)
 {
-    const struct hpx_call_snapshot *s = rows;
-    return s->nrows == 0;
+    return ((const struct hpx_call_snapshot *)rows)->nrows == 0;
 }
 
 static void destroy(void *rows)
@@ -350,8 +339,10 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
                   g.rows.lost_events, hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
 }
 
-static const struct hpx_section section_times = {.title = title_times, .empty = empty, .destroy = destroy, .text = text_times};
-static const struct hpx_section section_old = {.bare = true, .title = title_old, .empty = empty, .destroy = destroy, .text = text_old};
+static const struct hpx_section section_times = {
+    .title = "CPU usage by timing methods", .empty = empty, .destroy = destroy, .text = text_times};
+static const struct hpx_section section_old = {
+    .bare = true, .title = "CPU usage in old prof format", .empty = empty, .destroy = destroy, .text = text_old};
 
 #define BOTH(its_wanted)                                                                                                                   \
     .vm = &hpx_calls_vm_mode, .load = {.wanted = (its_wanted), .configure = configure, .begin = begin},                                    \

@@ -95,11 +95,6 @@ static void *snapshot(enum hpx_take take)
     return r;
 }
 
-static const char *title(void)
-{
-    return "Java heap";
-}
-
 static bool empty(const void *rows)
 {
     const struct rows *r = rows;
@@ -239,8 +234,13 @@ static void fini(void)
     hpx_thread_refs_fini();
 }
 
-static const struct hpx_section section = {
-    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .missing = missing, .destroy = destroy, .text = text, .binary = binary};
+static const struct hpx_section section = {.settings = HPX_BINARY_ALLOC,
+                                           .title = "Java heap",
+                                           .empty = empty,
+                                           .missing = missing,
+                                           .destroy = destroy,
+                                           .text = text,
+                                           .binary = binary};
 
 const struct hpx_mode hpx_heap_mode = {
     .name = "heap=dump",

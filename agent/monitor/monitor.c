@@ -184,11 +184,6 @@ static bool shown(const struct rows *r)
     return r->take != NULL && r->take->failed == NULL;
 }
 
-static const char *title(void)
-{
-    return "contended monitor usage";
-}
-
 static bool empty(const void *rows)
 {
     return ((const struct rows *)rows)->blocks == NULL; /* the journal's */
@@ -299,7 +294,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 }
 
 static const struct hpx_section section = {
-    .title = title, .empty = empty, .missing = missing, .destroy = destroy, .line = line, .text = text};
+    .title = "contended monitor usage", .empty = empty, .missing = missing, .destroy = destroy, .line = line, .text = text};
 
 const struct hpx_mode hpx_monitor_mode = {
     .name = "monitor=y",

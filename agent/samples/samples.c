@@ -66,15 +66,9 @@ static bool is_shown(void)
     return (hpx_session.opt->cpu & HPX_CPU_SAMPLES) != 0;
 }
 
-static const char *title(void)
-{
-    return is_shown() ? "CPU usage by sampling running threads" : NULL;
-}
-
 static bool empty(const void *rows)
 {
-    const struct hpx_snapshot *s = rows;
-    return s->nrows == 0 || !is_shown();
+    return ((const struct hpx_snapshot *)rows)->nrows == 0;
 }
 
 static void destroy(void *rows)
@@ -85,16 +79,12 @@ static void destroy(void *rows)
 static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
 {
     (void)answer;
-    if (is_shown()) {
-        hpx_ascii_cpu_samples(to, rows, cutoff, time(NULL));
-    }
+    hpx_ascii_cpu_samples(to, rows, cutoff, time(NULL));
 }
 
 static void binary(struct hpx_binary *to, void *rows, double cutoff)
 {
-    if (is_shown()) {
-        hpx_binary_cpu_samples(to, rows, cutoff);
-    }
+    hpx_binary_cpu_samples(to, rows, cutoff);
 }
 
 /* ---- commands ---- */
@@ -292,8 +282,13 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
         hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
 }
 
-static const struct hpx_section section = {
-    .settings = HPX_BINARY_CPU, .title = title, .empty = empty, .destroy = destroy, .text = text, .binary = binary};
+static const struct hpx_section section = {.settings = HPX_BINARY_CPU,
+                                           .title = "CPU usage by sampling running threads",
+                                           .shown = is_shown,
+                                           .empty = empty,
+                                           .destroy = destroy,
+                                           .text = text,
+                                           .binary = binary};
 
 const struct hpx_mode hpx_samples = {
     .name = "cpu=samples",

@@ -35,8 +35,9 @@ struct hpx_figures {
 
 /* How a mode's rows are written. The writer's thread owns the rows of a dump. */
 struct hpx_section {
-    bool bare;                  /* a text file with only such sections has no header, no threads and no report, as its readers expect */
-    const char *(*title)(void); /* in the line "Dumping TITLE ... done."; returns NULL: the options exclude the section */
+    bool bare;           /* a text file with only such sections has no header, no threads and no report, as its readers expect */
+    const char *title;   /* in the line "Dumping TITLE ... done." */
+    bool (*shown)(void); /* false: the options exclude the section; NULL: they never do */
     bool (*empty)(const void *rows);
     bool (*missing)(const void *rows); /* these rows could not be had, which was reported; NULL: never */
     void (*destroy)(void *rows);       /* any thread; rows may be NULL: no effect */
@@ -49,6 +50,11 @@ struct hpx_section {
     void (*text)(struct hpx_ascii *to, void *rows, double cutoff, bool answer);
     void (*binary)(struct hpx_binary *to, void *rows, double cutoff);
 };
+
+static inline bool hpx_section_is_shown(const struct hpx_section *s)
+{
+    return s->shown == NULL || s->shown();
+}
 
 /* Why a mode prepares. OTHERS: a request without its section, or a clear: its rings and drainers may hold what other modes show. */
 enum hpx_why { HPX_WHY_REQUEST, HPX_WHY_OTHERS, HPX_WHY_JOURNAL };

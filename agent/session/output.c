@@ -119,8 +119,7 @@ static void say_done(const struct msg_dump *d, uint64_t refused)
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_section *section = hpx_session.modes[i]->section;
         bool shown = d->parts.of[i] != NULL && (section->missing == NULL || !section->missing(d->parts.of[i]));
-        const char *title = shown ? section->title() : NULL;
-        int n = title == NULL ? 0 : snprintf(what + len, sizeof what - len, " %s ...", title);
+        int n = shown && hpx_section_is_shown(section) ? snprintf(what + len, sizeof what - len, " %s ...", section->title) : 0;
         len += n > 0 && (size_t)n < sizeof what - len ? (size_t)n : 0;
         missing = missing || (d->parts.of[i] != NULL && !shown);
     }

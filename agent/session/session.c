@@ -107,7 +107,8 @@ bool hpx_parts_any(const struct hpx_parts *p)
 {
     bool any = false;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        any = any || (p->of[i] != NULL && !hpx_session.modes[i]->section->empty(p->of[i]));
+        const struct hpx_section *s = hpx_session.modes[i]->section;
+        any = any || (p->of[i] != NULL && hpx_section_is_shown(s) && !s->empty(p->of[i]));
     }
     return any;
 }

@@ -79,9 +79,12 @@ void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
     }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         const struct hpx_section *section = hpx_session.modes[i]->section;
-        if (parts->of[i] != NULL && binary) {
+        if (parts->of[i] == NULL || !hpx_section_is_shown(section)) {
+            continue;
+        }
+        if (binary) {
             section->binary(&s->binary, parts->of[i], request->cutoff);
-        } else if (parts->of[i] != NULL) {
+        } else {
             shown = text_section(s, section, parts->of[i], request) || shown;
         }
     }

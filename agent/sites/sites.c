@@ -139,9 +139,9 @@ const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n)
     return sites.table != NULL ? hpx_sites_traces(sites.table, n) : NULL;
 }
 
-static const char *title(void)
+static bool is_shown(void)
 {
-    return hpx_session.opt->heap_sites ? "allocation sites" : NULL;
+    return hpx_session.opt->heap_sites;
 }
 
 static bool empty(const void *rows)
@@ -300,8 +300,14 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
     }
 }
 
-static const struct hpx_section section = {
-    .settings = HPX_BINARY_ALLOC, .title = title, .empty = empty, .destroy = destroy, .choose = choose, .text = text, .binary = binary};
+static const struct hpx_section section = {.settings = HPX_BINARY_ALLOC,
+                                           .title = "allocation sites",
+                                           .shown = is_shown,
+                                           .empty = empty,
+                                           .destroy = destroy,
+                                           .choose = choose,
+                                           .text = text,
+                                           .binary = binary};
 
 const struct hpx_mode hpx_sites_mode = {
     .name = "heap=sites",

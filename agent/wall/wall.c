@@ -59,11 +59,6 @@ static void *snapshot(enum hpx_take take)
     return wall.table != NULL ? hpx_walls_snapshot(wall.table, take) : NULL;
 }
 
-static const char *title(void)
-{
-    return "time of threads by state";
-}
-
 static bool empty(const void *rows)
 {
     return ((const struct hpx_wall_snapshot *)rows)->nrows == 0;
@@ -159,7 +154,8 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
                   hpx_lines_percent(f->v[NS + HPX_WALL_RUNNING], all_ns(f)));
 }
 
-static const struct hpx_section section = {.title = title, .empty = empty, .destroy = destroy, .text = text, .binary = binary};
+static const struct hpx_section section = {
+    .title = "time of threads by state", .empty = empty, .destroy = destroy, .text = text, .binary = binary};
 
 const struct hpx_mode hpx_wall_mode = {
     .name = "wall",

@@ -115,16 +115,6 @@ static bool empty(const void *rows)
     return ((const struct rows *)rows)->n == 0;
 }
 
-static const char *title_first(void)
-{
-    return "the first";
-}
-
-static const char *title_second(void)
-{
-    return "the second";
-}
-
 static void line(struct hpx_ascii *to, const char *name, void *rows)
 {
     char text[64];
@@ -250,9 +240,9 @@ static void choose_second(void *rows, uint16_t flags)
     strncat(order, text, sizeof order - strlen(order) - 1);
 }
 
-static const struct hpx_section section_first = {.title = title_first, .empty = empty, .destroy = free, .text = text_first};
+static const struct hpx_section section_first = {.title = "the first", .empty = empty, .destroy = free, .text = text_first};
 static const struct hpx_section section_second = {
-    .title = title_second, .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
+    .title = "the second", .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
 static const struct hpx_mode mode_first = {
     .name = "test=first",
     .section = &section_first,

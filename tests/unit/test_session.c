@@ -81,13 +81,8 @@ static void text_stream(struct hpx_ascii *to, void *rows, double cutoff, bool an
     }
 }
 
-static const char *title_stream(void)
-{
-    return "the stream";
-}
-
 static const struct hpx_section section_stream = {
-    .title = title_stream, .empty = never_empty, .destroy = destroy_stream, .text = text_stream};
+    .title = "the stream", .empty = never_empty, .destroy = destroy_stream, .text = text_stream};
 static const struct hpx_mode mode_stream = {
     .name = "test=stream",
     .section = &section_stream,
