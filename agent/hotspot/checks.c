@@ -40,17 +40,17 @@ const char *hpx_checks_names(void)
     const char *why = hpx_code_cache_init(), *of_anchors = why == NULL ? hpx_frame_anchor_init() : NULL;
     if (of_anchors != NULL) {
         snprintf(text, sizeof text, "%s", of_anchors);
-        hpx_internals_leave_anchors(text);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, text);
     }
     const char *of_raw = why == NULL ? raw_names() : NULL;
     if (of_raw != NULL) {
         snprintf(text_of_raw, sizeof text_of_raw, "%s", of_raw);
-        hpx_internals_leave_raw_sig(text_of_raw);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, text_of_raw);
     }
     const char *of_names = why == NULL && of_raw == NULL ? hpx_frame_names_init() : NULL;
     if (of_names != NULL) {
         snprintf(text_of_names, sizeof text_of_names, "%s", of_names);
-        hpx_internals_leave_names_sig(text_of_names);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, text_of_names);
     }
     return why;
 }
@@ -181,7 +181,7 @@ static const char *compare_code(struct hpx_counters *counters, bool guard)
 static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
 {
     jthread self = NULL;
-    checks.eetop = hpx_internals_without_anchors() == NULL ? find_eetop(env) : NULL;
+    checks.eetop = hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL ? find_eetop(env) : NULL;
     if (checks.eetop == NULL || (*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE) {
         return "Thread has no field eetop";
     }
@@ -192,17 +192,17 @@ static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counte
 
 static void learn_raw(struct hpx_counters *counters)
 {
-    if (hpx_internals_without_raw() != NULL) {
+    if (hpx_internals_without(HPX_INTERNALS_RAW) != NULL) {
         return; /* not all names were looked for */
     }
     const char *why = guarded(counters, &(struct check){.what = RAW});
     if (why != NULL) {
-        hpx_internals_leave_raw_sig(why);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, why);
         return;
     }
-    why = hpx_internals_without_names() == NULL ? guarded(counters, &(struct check){.what = NAMES}) : NULL;
+    why = hpx_internals_without(HPX_INTERNALS_NAMES) == NULL ? guarded(counters, &(struct check){.what = NAMES}) : NULL;
     if (why != NULL) {
-        hpx_internals_leave_names_sig(why);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, why);
     }
     hpx_internals_turn_raw_on();
 }
@@ -219,7 +219,7 @@ bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters
     learn_raw(counters);
     why = learn_anchors(jvmti, env, counters);
     if (why != NULL) {
-        hpx_internals_leave_anchors(why);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
     } else {
         atomic_store_explicit(&checks.learned, true, memory_order_release); /* partner: hpx_checks_thread(), hpx_checks_class() */
     }
@@ -235,7 +235,7 @@ void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counter
     }
     const char *why = compare_thread(env, thread, counters);
     if (why != NULL) {
-        hpx_internals_leave_anchors(why);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
     }
 }
 
@@ -243,13 +243,13 @@ void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, str
 {
     /* partner: hpx_checks_live() */
     if (hpx_internals_anchors_compared() || !atomic_load_explicit(&checks.learned, memory_order_acquire) ||
-        hpx_internals_without_anchors() != NULL) {
+        hpx_internals_without(HPX_INTERNALS_ANCHORS) != NULL) {
         return;
     }
     struct check c = {.what = FRAMES, .env = env, .stack_low = stack_low, .stack_end = stack_end};
     const char *why = guarded(counters, &c);
     if (why != NULL) {
-        hpx_internals_leave_anchors(why);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
     } else if (c.frames) {
         hpx_internals_turn_anchors_on();
     }

@@ -7,14 +7,12 @@
 #include <string.h>
 
 static HPX_OF_SESSION struct {
-    atomic_bool on;                    /* release: turn_on; acquire: on_sig. Only then structures are read */
-    _Atomic(const char *) why;         /* release: leave; acquire: off. NULL: on, or not checked yet */
-    atomic_bool event_wanted;          /* relaxed: the aggregator turns to the event */
-    atomic_bool anchors;               /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
-    _Atomic(const char *) anchors_why; /* seq_cst: why anchors are not read */
-    atomic_bool raw;                   /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
-    _Atomic(const char *) raw_why;     /* seq_cst: why there are no raw walks */
-    _Atomic(const char *) names_why;   /* seq_cst: why they name nothing */
+    atomic_bool on;            /* release: turn_on; acquire: on_sig. Only then structures are read */
+    _Atomic(const char *) why; /* release: leave; acquire: off. NULL: on, or not checked yet */
+    atomic_bool event_wanted;  /* relaxed: the aggregator turns to the event */
+    atomic_bool anchors;       /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
+    atomic_bool raw;           /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
+    _Atomic(const char *) without[HPX_INTERNALS_PARTS]; /* seq_cst: why a part is not read */
 } internals;
 
 const char *hpx_internals_closed(void)
@@ -66,7 +64,8 @@ const char *hpx_internals_off(void)
 bool hpx_internals_anchors_sig(void)
 {
     /* partner: hpx_internals_turn_anchors_on() */
-    return hpx_internals_on_sig() && atomic_load_explicit(&internals.anchors, memory_order_acquire) && internals.anchors_why == NULL;
+    return hpx_internals_on_sig() && atomic_load_explicit(&internals.anchors, memory_order_acquire) &&
+           internals.without[HPX_INTERNALS_ANCHORS] == NULL;
 }
 
 void hpx_internals_turn_anchors_on(void)
@@ -79,21 +78,11 @@ bool hpx_internals_anchors_compared(void)
     return atomic_load_explicit(&internals.anchors, memory_order_relaxed);
 }
 
-void hpx_internals_leave_anchors(const char *why)
-{
-    const char *none = NULL;
-    (void)atomic_compare_exchange_strong(&internals.anchors_why, &none, why);
-}
-
-const char *hpx_internals_without_anchors(void)
-{
-    return internals.anchors_why;
-}
-
 bool hpx_internals_raw_sig(void)
 {
     /* partner: hpx_internals_turn_raw_on() */
-    return atomic_load_explicit(&internals.raw, memory_order_acquire) && internals.raw_why == NULL && hpx_internals_anchors_sig();
+    return atomic_load_explicit(&internals.raw, memory_order_acquire) && internals.without[HPX_INTERNALS_RAW] == NULL &&
+           hpx_internals_anchors_sig();
 }
 
 void hpx_internals_turn_raw_on(void)
@@ -101,29 +90,18 @@ void hpx_internals_turn_raw_on(void)
     atomic_store_explicit(&internals.raw, true, memory_order_release); /* partner: hpx_internals_raw_sig() */
 }
 
-void hpx_internals_leave_raw_sig(const char *why)
-{
-    const char *none = NULL;
-    (void)atomic_compare_exchange_strong(&internals.raw_why, &none, why);
-}
-
-const char *hpx_internals_without_raw(void)
-{
-    return internals.raw_why;
-}
-
 bool hpx_internals_names_sig(void)
 {
-    return internals.names_why == NULL && hpx_internals_raw_sig();
+    return internals.without[HPX_INTERNALS_NAMES] == NULL && hpx_internals_raw_sig();
 }
 
-void hpx_internals_leave_names_sig(const char *why)
+void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
 {
     const char *none = NULL;
-    (void)atomic_compare_exchange_strong(&internals.names_why, &none, why);
+    (void)atomic_compare_exchange_strong(&internals.without[part], &none, why);
 }
 
-const char *hpx_internals_without_names(void)
+const char *hpx_internals_without(enum hpx_internals_part part)
 {
-    return internals.names_why;
+    return internals.without[part];
 }

@@ -25,35 +25,26 @@ void hpx_internals_event_done(void);
 /* Why the structures are not read; NULL: they are. Any thread. */
 const char *hpx_internals_off(void);
 
-/* ---- anchors of threads (frame_anchor.h), which are left without the rest ---- */
+/* ---- parts that are left without the rest ---- */
 
-/* true if they may be read. Async-signal-safe. */
+enum hpx_internals_part {
+    HPX_INTERNALS_ANCHORS, /* of threads (frame_anchor.h) */
+    HPX_INTERNALS_RAW,     /* raw walks (raw_walk.h), which need anchors */
+    HPX_INTERNALS_NAMES,   /* names of their frames (frame_names.h) */
+    HPX_INTERNALS_PARTS
+};
+/* true if the part, and what it needs, may be read. Async-signal-safe. */
 bool hpx_internals_anchors_sig(void);
+bool hpx_internals_raw_sig(void);
+bool hpx_internals_names_sig(void);
 /* An anchor with Java frames was compared, and was right. */
 void hpx_internals_turn_anchors_on(void);
 bool hpx_internals_anchors_compared(void);
-void hpx_internals_leave_anchors(const char *why);
-/* Why anchors are not read, though the structures are; NULL: they are, or none with Java frames was compared yet. Any thread. */
-const char *hpx_internals_without_anchors(void);
-
-/* ---- raw walks (raw_walk.h), which are left without the rest; they need anchors ---- */
-
-/* true if raw walks may be made. Async-signal-safe. */
-bool hpx_internals_raw_sig(void);
-/* They have passed their checks. */
+/* Raw walks have passed their checks. */
 void hpx_internals_turn_raw_on(void);
-/* They are left for good. `why` is a constant, the first one stays. Async-signal-safe. */
-void hpx_internals_leave_raw_sig(const char *why);
-/* Why there are none, though anchors are read; NULL: there are, or they are not checked yet. Any thread. */
-const char *hpx_internals_without_raw(void);
-
-/* ---- names of their frames (frame_names.h), which are left without raw walks ---- */
-
-/* true if a raw walk may name its frames. Async-signal-safe. */
-bool hpx_internals_names_sig(void);
-/* They are left for good. `why` is a constant, the first one stays. Async-signal-safe. */
-void hpx_internals_leave_names_sig(const char *why);
-/* Why there are none, though raw walks are made; NULL: there are. Any thread. */
-const char *hpx_internals_without_names(void);
+/* The part is left for good. `why` is a constant, the first one stays. Async-signal-safe. */
+void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why);
+/* Why the part is not read, though what it needs is; NULL: it is, or it is not checked or compared yet. Any thread. */
+const char *hpx_internals_without(enum hpx_internals_part part);
 
 #endif

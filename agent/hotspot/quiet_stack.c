@@ -137,7 +137,7 @@ void hpx_quiet_stack_over(void)
 /* Anchors are on from the first one below Java code that is right. Class loads show one to cpu=samples; here it is that of the caller. */
 static bool compare_anchor(const struct hpx_quiet_thread *t)
 {
-    if (!t->other && hpx_internals_on_sig() && !hpx_internals_anchors_compared() && hpx_internals_without_anchors() == NULL) {
+    if (!t->other && hpx_internals_on_sig() && !hpx_internals_anchors_compared() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL) {
         hpx_checks_class((JNIEnv *)(uintptr_t)t->env, t->stack_low, t->stack_end, t->counters);
     }
     return hpx_internals_raw_sig();
@@ -246,8 +246,8 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
 {
     const char *why = atomic_load_explicit(&quiet.why, memory_order_relaxed);
     why = why != NULL ? why : hpx_internals_off(); /* also what turned them off later */
-    why = why != NULL ? why : hpx_internals_without_anchors();
-    why = why != NULL ? why : hpx_internals_without_raw();
+    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
+    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_RAW);
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
     uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), compared = hpx_counter_get(total, HPX_C_EVENTS_COMPARED);
     uint64_t faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);

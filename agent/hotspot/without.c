@@ -190,24 +190,9 @@ const char *hpx_internals_off(void)
     return none;
 }
 
-const char *hpx_internals_without_anchors(void)
-{
-    return NULL;
-}
-
 bool hpx_internals_raw_sig(void)
 {
     return false;
-}
-
-const char *hpx_internals_without_raw(void)
-{
-    return NULL;
-}
-
-void hpx_internals_leave_raw_sig(const char *why)
-{
-    (void)why;
 }
 
 bool hpx_internals_names_sig(void)
@@ -215,14 +200,15 @@ bool hpx_internals_names_sig(void)
     return false;
 }
 
-const char *hpx_internals_without_names(void)
+const char *hpx_internals_without(enum hpx_internals_part part)
 {
+    (void)part;
     return NULL;
 }
 
-void hpx_internals_leave_names_sig(const char *why)
+void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
 {
-    (void)why;
+    (void)part, (void)why;
 }
 
 void hpx_internals_leave(const char *why)

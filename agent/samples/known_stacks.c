@@ -31,7 +31,7 @@ static void note_walks(uint32_t walks, uint32_t faults)
 {
     uint32_t all = atomic_fetch_add_explicit(&known.faults, faults, memory_order_relaxed) + faults;
     if (hpx_differences_add_sig(&known.faulty, walks, faults, FAULT_SHARE) || all > MOST_FAULTS) {
-        hpx_internals_leave_raw_sig("its reads fault too often");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, "its reads fault too often");
     }
 }
 
@@ -139,7 +139,7 @@ static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, different);
     if (hpx_differences_add_sig(&known.differences, 1, different, SHARE)) {
-        hpx_internals_leave_raw_sig("its stacks are not those of AsyncGetCallTrace");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, "its stacks are not those of AsyncGetCallTrace");
     }
 }
 
@@ -166,7 +166,7 @@ void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_as
 
 void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
 {
-    const char *why = hpx_internals_without_raw();
+    const char *why = hpx_internals_without(HPX_INTERNALS_RAW);
     uint64_t n = hpx_counter_get(total, HPX_C_KNOWN), compared = hpx_counter_get(total, HPX_C_KNOWN_COMPARED);
     uint64_t alone = hpx_counter_get(total, HPX_C_KNOWN_ALONE);
     if (why != NULL) {

@@ -62,7 +62,7 @@ static void note(struct hpx_sample_thread *t, bool different)
     hpx_count(&t->s.base.counters, HPX_C_NAMED_COMPARED, 1);
     hpx_count(&t->s.base.counters, HPX_C_NAMED_DIFFERENT, different);
     if (hpx_differences_add_sig(&naming.differences, 1, different, SHARE)) {
-        hpx_internals_leave_names_sig("its stacks are not those of AsyncGetCallTrace");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, "its stacks are not those of AsyncGetCallTrace");
     }
 }
 
@@ -87,7 +87,7 @@ int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *
 
 void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
 {
-    const char *why = hpx_internals_without_names();
+    const char *why = hpx_internals_without(HPX_INTERNALS_NAMES);
     uint64_t n = hpx_counter_get(total, HPX_C_NAMED), compared = hpx_counter_get(total, HPX_C_NAMED_COMPARED);
     uint64_t alone = hpx_counter_get(total, HPX_C_NAMED_ALONE);
     if (why != NULL && n > 0) { /* one line: readers take the last one of a key */

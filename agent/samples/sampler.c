@@ -298,7 +298,7 @@ void hpx_sampler_init(void)
     enum hpx_engine engine = hpx_session.opt->sampler;
     if (engine == HPX_ENGINE_ASGCT) {
         engine = HPX_ENGINE_ASYNC;
-        hpx_internals_leave_raw_sig("sampler=asgct");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, "sampler=asgct");
     }
     if (engine == HPX_ENGINE_ASYNC && hpx_async_stack_init(hpx_vm.jvmti, hpx_probe_frames_astray, &err) != 0) {
         hpx_warn("cpu=samples: %s; using sampler=walk instead", err.msg);

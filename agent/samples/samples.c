@@ -223,7 +223,7 @@ static void lines_of_certainty(struct hpx_lines *to, const struct hpx_figures *f
 
 static void lines_of_structures(struct hpx_lines *to)
 {
-    const char *off = hpx_internals_off(), *without = hpx_internals_without_anchors();
+    const char *off = hpx_internals_off(), *without = hpx_internals_without(HPX_INTERNALS_ANCHORS);
     if (off != NULL) {
         hpx_lines_add(to, "hprofx: vm structures: off, %s\n", off);
     } else {

@@ -31,13 +31,15 @@ bool hpx_internals_raw_sig(void)
     return vm.left == NULL;
 }
 
-void hpx_internals_leave_raw_sig(const char *why)
+void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
 {
+    (void)part;
     vm.left = why;
 }
 
-const char *hpx_internals_without_raw(void)
+const char *hpx_internals_without(enum hpx_internals_part part)
 {
+    (void)part;
     return vm.left;
 }
 
