@@ -176,11 +176,6 @@ void hpx_tracker_open(void)
     hpx_gate_own_open(&probing);
 }
 
-void hpx_tracker_pause(void)
-{
-    hpx_gate_own_close(&probing);
-}
-
 void hpx_tracker_prepare(void)
 {
     hpx_gate_own_prepare();
@@ -278,8 +273,8 @@ void hpx_tracker_calibrate(JNIEnv *env, struct hpx_calls_thread *scratch, uint32
         }
         before = after;
     }
-    (*env)->ExceptionClear(env); /* VMInit's thread runs the program afterwards */
-    hpx_tracker_pause();
+    (*env)->ExceptionClear(env);  /* VMInit's thread runs the program afterwards */
+    hpx_gate_own_close(&probing); /* only the calling thread can be in a probe */
     hpx_calls_thread_self = self;
     if (pair < 1e9 && pair >= inner) {
         *inner_ns = (uint32_t)inner;

@@ -21,8 +21,6 @@ static inline uint64_t hpx_tracker_now(struct hpx_calls_thread *t)
 void hpx_tracker_use(void);
 /* Starts counting. Call after VMInit's thread has its state. */
 void hpx_tracker_open(void);
-/* Undoes open; only the calling thread can be in a probe. */
-void hpx_tracker_pause(void);
 /* Measures what a pair of probes costs compiled code, in ns of CPU time: between its two stamps (inner) and outside them (outer), by
  * some thousand calls on `scratch`, a state whose ring is never drained. 0 and 0 if that fails. VMInit's thread, before open. */
 void hpx_tracker_calibrate(JNIEnv *env, struct hpx_calls_thread *scratch, uint32_t *inner_ns, uint32_t *outer_ns);

@@ -247,11 +247,6 @@ pid_t hpx_child_fork(struct hpx_child *child, const void *frame)
     return pid > 0 ? (pid_t)pid : -e;
 }
 
-void hpx_child_exit(int status)
-{
-    hpx_child_leave(status >= 0 && status <= HPX_CHILD_STATUS ? status : HPX_CHILD_EXIT_GAVE_UP);
-}
-
 /* ---- the end ---- */
 
 static struct hpx_child_report decode(const struct hpx_child *child, int status)

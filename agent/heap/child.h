@@ -65,14 +65,11 @@ void hpx_child_release(struct hpx_child *child);
  * victim when memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
 pid_t hpx_child_fork(struct hpx_child *child, const void *frame);
 
-/* In the child: ends it at once with that status, 0 to HPX_CHILD_STATUS, without over(): for a callback that failed. */
-_Noreturn void hpx_child_exit(int status);
-
 /* ---- in the parent: the end of the child ---- */
 
 enum hpx_child_end {
     HPX_CHILD_RUNS,
-    HPX_CHILD_ENDED,     /* value: the exit status that over() or the caller of hpx_child_exit() gave */
+    HPX_CHILD_ENDED,     /* value: the exit status that over() gave */
     HPX_CHILD_CRASHED,   /* value: the signal of the fault, 0 if the VM itself gave up (abort(), exit()) */
     HPX_CHILD_WAITED,    /* the VM thread waited for another thread during the walk: the walk is incomplete */
     HPX_CHILD_UNREADY,   /* the child could not redirect libjvm's calls; it walked nothing */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asgct.c: calls AsyncGetCallTrace. */
 #include "asgct.h"
-#include <dlfcn.h>
+#include "structures.h"
 #include <jvmti.h>
 #include <string.h>
 
@@ -18,11 +18,7 @@ static bool (*is_astray)(const struct hpx_ev_frame *frames, int n);
 
 int hpx_asgct_init(bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err)
 {
-    void *sym = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
-    if (sym == NULL) {
-        void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-        sym = jvm ? dlsym(jvm, "AsyncGetCallTrace") : NULL;
-    }
+    void *sym = hpx_structures_symbol("AsyncGetCallTrace");
     if (sym == NULL) {
         return hpx_err_set(err, HPX_E_VM, "this JVM has no AsyncGetCallTrace");
     }

@@ -8,6 +8,7 @@
 #include "internals.h"
 #include "raw_walk.h"
 #include "sigmask.h"
+#include "thread_id.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -158,17 +159,6 @@ static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_counte
                    &(struct check){.what = THREAD, .env = env, .thread = (uint64_t)(*env)->GetLongField(env, thread, checks.eetop)});
 }
 
-static jfieldID find_eetop(JNIEnv *env)
-{
-    jclass klass = (*env)->FindClass(env, "java/lang/Thread");
-    jfieldID field = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
-    if (field == NULL) {
-        (*env)->ExceptionClear(env);
-    }
-    (*env)->DeleteLocalRef(env, klass);
-    return field;
-}
-
 static const char *compare_code(struct hpx_counters *counters, bool guard)
 {
     if (!guard) {
@@ -181,7 +171,7 @@ static const char *compare_code(struct hpx_counters *counters, bool guard)
 static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
 {
     jthread self = NULL;
-    checks.eetop = hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL ? find_eetop(env) : NULL;
+    checks.eetop = hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL ? hpx_thread_id_eetop(env) : NULL;
     if (checks.eetop == NULL || (*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE) {
         return "Thread has no field eetop";
     }

@@ -187,23 +187,31 @@ static const char *judge(const struct trial *t, struct hpx_oops *o)
     return "known objects are not where the VM's callbacks were expected to have them";
 }
 
-static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env, uint64_t *somewhere)
+/* Makes the objects, and walks: from the outer array, or from the roots. */
+static const char *follow(struct trial *t, jvmtiEnv *jvmti, JNIEnv *env, bool roots, const jvmtiHeapCallbacks *all, void *user)
 {
-    struct trial t;
-    jvmtiHeapCallbacks all;
-    memset(&t, 0, sizeof t);
-    memset(&all, 0, sizeof all);
-    all.heap_reference_callback = on_reference;
-    all.primitive_field_callback = on_field;
-    all.array_primitive_value_callback = on_array;
-    if (!make(env, &t)) {
+    memset(t, 0, sizeof *t);
+    if (!make(env, t)) {
         return "no memory to make objects for the check of addresses";
     }
-    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, t.outer, &all, &t) != JVMTI_ERROR_NONE) {
-        return "the VM refused to walk the objects for the check of addresses";
+    bool walked = (*jvmti)->FollowReferences(jvmti, 0, NULL, roots ? NULL : t->outer, all, user) == JVMTI_ERROR_NONE;
+    return walked ? NULL : "the VM refused to walk the objects for the check of addresses";
+}
+
+/* Until nothing contradicts. */
+static const char *attempts(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env,
+                            const char *(*once)(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env))
+{
+    const char *doubt = NULL;
+    for (int i = 0; i < ATTEMPTS && (i == 0 || doubt != NULL); i++) {
+        if ((*env)->PushLocalFrame(env, KNOWN + 16) != 0) {
+            (*env)->ExceptionClear(env);
+            return "no memory for the check of addresses";
+        }
+        doubt = once(o, jvmti, env);
+        (*env)->PopLocalFrame(env, NULL);
     }
-    *somewhere = t.somewhere;
-    return judge(&t, o);
+    return doubt;
 }
 
 /* ---- among the roots ---- */
@@ -233,37 +241,21 @@ static jint JNICALL on_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenc
     return of_thread && referrer_tag == NULL && r->met != all_elements ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
-static const char *roots_once(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+static const char *roots_once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
 {
     static const uint32_t arrays = 1u << SELF | 1u << BYTES | 1u << LONGS | 1u << OBJECTS;
+    static const jvmtiHeapCallbacks all = {.heap_reference_callback = on_root};
     struct trial t;
-    jvmtiHeapCallbacks all;
-    memset(&t, 0, sizeof t);
-    memset(&all, 0, sizeof all);
-    all.heap_reference_callback = on_root;
-    if (!make(env, &t)) {
-        return "no memory to make objects for the check of addresses";
-    }
     struct roots r = {.o = o, .known = t.known};
-    if ((*jvmti)->FollowReferences(jvmti, 0, NULL, NULL, &all, &r) != JVMTI_ERROR_NONE) {
-        return "the VM refused to walk the objects for the check of addresses";
-    }
+    const char *why = follow(&t, jvmti, env, true, &all, &r);
     bool good = r.met == all_elements && r.lengths == arrays && tells_classes(r.words) && r.words[KLASS] == o->class_of_classes;
-    return good ? NULL : "known objects are not where an earlier check has found them";
+    return why != NULL || good ? why : "known objects are not where an earlier check has found them";
 }
 
 const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    const char *doubt = NULL;
-    for (int i = 0; i < ATTEMPTS && (i == 0 || doubt != NULL); i++) {
-        if ((*env)->PushLocalFrame(env, KNOWN + 16) != 0) {
-            (*env)->ExceptionClear(env);
-            return "no memory for the check of addresses";
-        }
-        doubt = roots_once(o, jvmti, env);
-        (*env)->PopLocalFrame(env, NULL);
-    }
-    return doubt;
+    struct hpx_oops copy = *o;
+    return attempts(&copy, jvmti, env, roots_once);
 }
 
 /* ---- the check ---- */
@@ -289,20 +281,20 @@ static void find_bounds(struct hpx_oops *o, uint64_t inside)
     o->high = found ? end : 0;
 }
 
+static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
+{
+    static const jvmtiHeapCallbacks all = {
+        .heap_reference_callback = on_reference, .primitive_field_callback = on_field, .array_primitive_value_callback = on_array};
+    struct trial t;
+    const char *why = follow(&t, jvmti, env, false, &all, &t);
+    why = why != NULL ? why : judge(&t, o);
+    if (why == NULL) {
+        find_bounds(o, t.somewhere);
+    }
+    return why;
+}
+
 const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    const char *doubt = NULL;
-    uint64_t somewhere = 0;
-    for (int i = 0; i < ATTEMPTS && (i == 0 || doubt != NULL); i++) {
-        if ((*env)->PushLocalFrame(env, KNOWN + 16) != 0) {
-            (*env)->ExceptionClear(env);
-            return "no memory for the check of addresses";
-        }
-        doubt = once(o, jvmti, env, &somewhere);
-        (*env)->PopLocalFrame(env, NULL);
-    }
-    if (doubt == NULL) {
-        find_bounds(o, somewhere);
-    }
-    return doubt;
+    return attempts(o, jvmti, env, once);
 }

@@ -40,7 +40,7 @@ static struct {
                   .members = {"gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset"}},
 };
 
-static void *find(const char *symbol)
+void *hpx_structures_symbol(const char *symbol)
 {
     void *at = dlsym(RTLD_DEFAULT, symbol);
     if (at == NULL) { /* a launcher may load libjvm without making its names global */
@@ -66,7 +66,7 @@ static uintptr_t entry(const struct table *t, uint32_t i)
 /* The first member of every table is its name. */
 static const char *open_table(struct table *t)
 {
-    const uint64_t *first = find(t->symbol), *stride = find(t->stride_symbol);
+    const uint64_t *first = hpx_structures_symbol(t->symbol), *stride = hpx_structures_symbol(t->stride_symbol);
     if (first == NULL || stride == NULL || *first == 0) {
         return "the VM exports no tables";
     }
@@ -76,7 +76,7 @@ static const char *open_table(struct table *t)
         return "the VM's tables have another shape";
     }
     for (int i = 0; i < FIELD_MEMBERS && t->members[i] != NULL; i++) {
-        const uint64_t *at = find(t->members[i]);
+        const uint64_t *at = hpx_structures_symbol(t->members[i]);
         if (at == NULL || *at > t->stride - sizeof(uintptr_t)) {
             return "the VM's tables have another shape";
         }

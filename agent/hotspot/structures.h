@@ -13,6 +13,8 @@
 
 #include "compiler.h"
 
+/* A symbol of libjvm, which a launcher may load without making its names global; NULL: there is none. */
+void *hpx_structures_symbol(const char *symbol);
 /* Finds the tables, once. NULL, or the constant text why they are not read. */
 const char *hpx_structures_init(void);
 

@@ -69,14 +69,20 @@ static const char *find_fields(void)
     return why != NULL || size == sizeof(pid_t) ? why : another_shape;
 }
 
-static const char *find_eetop(JNIEnv *env)
+jfieldID hpx_thread_id_eetop(JNIEnv *env)
 {
     jclass klass = (*env)->FindClass(env, "java/lang/Thread");
-    ids.eetop = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
-    if (ids.eetop == NULL) {
+    jfieldID field = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
+    if (field == NULL) {
         (*env)->ExceptionClear(env);
     }
     (*env)->DeleteLocalRef(env, klass);
+    return field;
+}
+
+static const char *find_eetop(JNIEnv *env)
+{
+    ids.eetop = hpx_thread_id_eetop(env);
     return ids.eetop != NULL ? NULL : "Thread has no field eetop";
 }
 

@@ -18,6 +18,8 @@
 /* VMInit. self: the calling thread, whose id must come out. NULL, or the text why there are no answers: then the VM's structures are closed
  * (hpx_internals_closed()), or not as expected. */
 const char *hpx_thread_id_init(JNIEnv *env, jthread self);
+/* Thread's word for the VM's thread; NULL: no such field. No exception stays pending. */
+jfieldID hpx_thread_id_eetop(JNIEnv *env);
 struct hpx_stack_bounds {
     uintptr_t low, end; /* 0, 0: not known */
 };

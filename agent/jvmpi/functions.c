@@ -64,7 +64,8 @@ static void fill_trace(jthread thread, JVMPI_CallTrace *trace, jvmtiFrameInfo *f
     trace->num_frames = hpx_jvmpi_frames_from(frames, n, trace->frames);
 }
 
-void hpx_jvmpi_trace_of(jthread thread, JVMPI_CallTrace *trace, jint depth)
+/* At most depth frames; trace->frames is the caller's. thread: NULL is the calling one. */
+static void take_trace(jthread thread, JVMPI_CallTrace *trace, jint depth)
 {
     jvmtiFrameInfo here[FRAMES_HERE];
     jint count = 0;
@@ -104,7 +105,7 @@ static void get_call_trace(JVMPI_CallTrace *trace, jint depth)
     hpx_jvmpi_vm_begin();
     jthread thread = trace->env_id == caller ? NULL : hpx_jvmpi_thread_of(trace->env_id);
     if (thread != NULL || trace->env_id == caller) {
-        hpx_jvmpi_trace_of(thread, trace, depth);
+        take_trace(thread, trace, depth);
     }
     if (thread != NULL) {
         (*caller)->DeleteLocalRef(caller, thread);

@@ -45,12 +45,6 @@ static jlong tag_of(jobject object)
     return tag;
 }
 
-jobjectID hpx_jvmpi_id_known(jobject object)
-{
-    jlong tag = tag_of(object);
-    return tag > 0 ? hpx_jvmpi_id(tag) : NULL;
-}
-
 static atomic_bool walks; /* relaxed: set long before the VM stops the program for the first walk */
 
 void hpx_jvmpi_ids_walk(void)

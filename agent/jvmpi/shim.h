@@ -109,8 +109,6 @@ jobjectID hpx_jvmpi_id_of(jobject object);
 jobjectID hpx_jvmpi_id_of_new(jobject object);
 /* There are walks over the heap from now on, which give ids to new objects too. Well before the first one. Any thread. */
 void hpx_jvmpi_ids_walk(void);
-/* The id that it has; NULL: none. */
-jobjectID hpx_jvmpi_id_known(jobject object);
 /* A new local reference; NULL: freed. Takes the time of a walk over all tags. An attached thread. */
 jobject hpx_jvmpi_object_of(jobjectID id);
 /* A number for a tag that the caller sets itself, in a walk over the heap, say. Any thread, also at a safepoint. */
@@ -137,13 +135,8 @@ JNIEnv *hpx_jvmpi_env(void);
 JNIEnv *hpx_jvmpi_env_of(jthread thread);
 /* A new local reference of the calling thread; NULL: no living thread has this JNIEnv. An attached thread. */
 jthread hpx_jvmpi_thread_of(JNIEnv *env);
-/* The agent's status of a thread (JVMPI_THREAD_*); 0: it does not live. An attached thread. */
-jint hpx_jvmpi_status_of(jthread thread);
-/* The same, of JVMTI's state of a thread. Any thread. */
+/* The agent's status (JVMPI_THREAD_*) of JVMTI's state of a thread; 0: it does not live. Any thread. */
 jint hpx_jvmpi_status_from(jint state);
-/* As GetCallTrace() does: num_frames of at most depth frames; trace->frames is the caller's. thread: NULL is the calling one. An attached
- * thread. */
-void hpx_jvmpi_trace_of(jthread thread, JVMPI_CallTrace *trace, jint depth);
 /* The line of the last entry at or before a location, whatever their order. Any thread. */
 #define HPX_JVMPI_LINE_UNKNOWN (-1)
 jint hpx_jvmpi_line_at(const jvmtiLineNumberEntry *lines, jint n, jlocation at);

@@ -164,21 +164,15 @@ jint hpx_jvmpi_status_from(jint state)
            ((state & JVMTI_THREAD_STATE_INTERRUPTED) != 0 ? JVMPI_THREAD_INTERRUPTED : 0);
 }
 
-jint hpx_jvmpi_status_of(jthread thread)
-{
-    jint state = 0;
-    return (*hpx_jvmpi.jvmti)->GetThreadState(hpx_jvmpi.jvmti, thread, &state) == JVMTI_ERROR_NONE ? hpx_jvmpi_status_from(state) : 0;
-}
-
 jint hpx_jvmpi_status(JNIEnv *env)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_GetThreadStatus);
     hpx_jvmpi_vm_begin();
     jthread thread = hpx_jvmpi_thread_of(env);
-    jint status = 0;
+    jint state = 0, status = 0;
     if (thread != NULL) {
         JNIEnv *caller = hpx_jvmpi_env();
-        status = hpx_jvmpi_status_of(thread);
+        status = (*hpx_jvmpi.jvmti)->GetThreadState(hpx_jvmpi.jvmti, thread, &state) == JVMTI_ERROR_NONE ? hpx_jvmpi_status_from(state) : 0;
         (*caller)->DeleteLocalRef(caller, thread);
     }
     hpx_jvmpi_vm_end();
