@@ -373,10 +373,13 @@ struct hpx_child_report hpx_child_await(const struct hpx_child *child, pid_t pid
 const char *hpx_child_text(const struct hpx_child *child, struct hpx_child_report report, char *buf, size_t size)
 {
     unsigned long long at = atomic_load_explicit(&child->shared->fault_address, memory_order_relaxed);
+    static const char *const texts[] = {[HPX_CHILD_RUNS] = "the child is running",
+                                        [HPX_CHILD_WAITED] = "the VM waited for another thread in the child",
+                                        [HPX_CHILD_UNREADY] = "the child could not be isolated from the program",
+                                        [HPX_CHILD_STUCK] = "the child made no progress and was killed",
+                                        [HPX_CHILD_CANCELLED] = "the child was killed on request",
+                                        [HPX_CHILD_LOST] = "the program reaped the child; its end is unknown"};
     switch (report.end) {
-    case HPX_CHILD_RUNS:
-        (void)snprintf(buf, size, "the child is running");
-        break;
     case HPX_CHILD_ENDED:
         (void)snprintf(buf, size, "the child ended with status %d", report.value);
         break;
@@ -387,27 +390,15 @@ const char *hpx_child_text(const struct hpx_child *child, struct hpx_child_repor
             (void)snprintf(buf, size, "the VM gave up in the child, most often because memory ran out");
         }
         break;
-    case HPX_CHILD_WAITED:
-        (void)snprintf(buf, size, "the VM waited for another thread in the child");
-        break;
-    case HPX_CHILD_UNREADY:
-        (void)snprintf(buf, size, "the child could not be isolated from the program");
-        break;
     case HPX_CHILD_KILLED:
         (void)snprintf(buf, size, "the child was killed by signal %d%s", report.value,
                        report.value == SIGKILL ? ", most often because memory ran out" : "");
         break;
-    case HPX_CHILD_STUCK:
-        (void)snprintf(buf, size, "the child made no progress and was killed");
-        break;
-    case HPX_CHILD_CANCELLED:
-        (void)snprintf(buf, size, "the child was killed on request");
-        break;
     case HPX_CHILD_MEMORY:
         (void)snprintf(buf, size, "the child was killed to spare memory (%s)", report.why != NULL ? report.why : "on request");
         break;
-    case HPX_CHILD_LOST:
-        (void)snprintf(buf, size, "the program reaped the child; its end is unknown");
+    default:
+        (void)snprintf(buf, size, "%s", texts[report.end]);
         break;
     }
     return buf;
