@@ -37,26 +37,25 @@ static void end(void)
     atomic_fetch_sub(&barrier.attaching, 1);
 }
 
-static jint JNICALL attach(JavaVM *vm, void **env, void *args)
+static jint attach_apart(JavaVM *vm, jint(JNICALL *how)(JavaVM *, void **, void *), void **env, void *args)
 {
     if (is_attached(vm)) {
-        return barrier.vms->AttachCurrentThread(vm, env, args);
+        return how(vm, env, args);
     }
     begin();
-    jint rc = barrier.vms->AttachCurrentThread(vm, env, args);
+    jint rc = how(vm, env, args);
     end();
     return rc;
 }
 
+static jint JNICALL attach(JavaVM *vm, void **env, void *args)
+{
+    return attach_apart(vm, barrier.vms->AttachCurrentThread, env, args);
+}
+
 static jint JNICALL attach_as_daemon(JavaVM *vm, void **env, void *args)
 {
-    if (is_attached(vm)) {
-        return barrier.vms->AttachCurrentThreadAsDaemon(vm, env, args);
-    }
-    begin();
-    jint rc = barrier.vms->AttachCurrentThreadAsDaemon(vm, env, args);
-    end();
-    return rc;
+    return attach_apart(vm, barrier.vms->AttachCurrentThreadAsDaemon, env, args);
 }
 
 /* The VM attaches the calling thread under this name, unless it is attached already. */

@@ -11,8 +11,7 @@
  * sequences. */
 /* mirrors: agent/monitor/attach_barrier.c:begin 592dc2675e23 */
 /* mirrors: agent/monitor/attach_barrier.c:end 905a868bdcc6 */
-/* mirrors: agent/monitor/attach_barrier.c:attach 99c820e49e96 */
-/* mirrors: agent/monitor/attach_barrier.c:attach_as_daemon aad1b86ec748 */
+/* mirrors: agent/monitor/attach_barrier.c:attach_apart dbbf46a0a8ea */
 /* mirrors: agent/monitor/attach_barrier.c:hpx_attach_barrier_ask 087c9b050611 */
 
 #ifdef LONG
