@@ -184,21 +184,7 @@ static void find_events(jvmtiEnv *jvmti)
 
 void hpx_virtual_init(jvmtiEnv *jvmti)
 {
-    jvmtiCapabilities can;
-    static const unsigned word = CAN_SUPPORT_VIRTUAL_THREADS / 32, bit = CAN_SUPPORT_VIRTUAL_THREADS % 32;
-    uint32_t bits[sizeof can / sizeof(uint32_t)];
-    memset(&can, 0, sizeof can);
-    if ((*jvmti)->GetPotentialCapabilities(jvmti, &can) != JVMTI_ERROR_NONE) {
-        return;
-    }
-    memcpy(bits, &can, sizeof can);
-    if ((bits[word] >> bit & 1) == 0) {
-        return;
-    }
-    memset(bits, 0, sizeof bits);
-    bits[word] = 1u << bit;
-    memcpy(&can, bits, sizeof can);
-    if ((*jvmti)->AddCapabilities(jvmti, &can) == JVMTI_ERROR_NONE) {
+    if (hpx_vm_capability(jvmti, CAN_SUPPORT_VIRTUAL_THREADS) == JVMTI_ERROR_NONE) {
         find_events(jvmti);
         virtual.offered = virtual.mount != 0 && virtual.unmount != 0;
         if (!virtual.offered) {

@@ -127,14 +127,12 @@ static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmetho
 void hpx_park_load(void)
 {
     jvmtiEnv *jvmti = hpx_monitor_env;
-    jvmtiCapabilities bind = {.can_generate_native_method_bind_events = 1}, early;
+    jvmtiCapabilities bind = {.can_generate_native_method_bind_events = 1};
     jvmtiEventCallbacks callbacks = {.NativeMethodBind = on_bind};
-    memset(&early, 0, sizeof early);
-    ((unsigned char *)&early)[CAN_EARLY_VMSTART / 8] = 1u << CAN_EARLY_VMSTART % 8;
     if (jvmti == NULL || (*jvmti)->AddCapabilities(jvmti, &bind) != JVMTI_ERROR_NONE) {
         return;
     }
-    (void)(*jvmti)->AddCapabilities(jvmti, &early); /* JDK 8 has no such phase, and needs none */
+    (void)hpx_vm_capability(jvmti, CAN_EARLY_VMSTART); /* JDK 8 has no such phase, and needs none */
     (void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks);
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
 }

@@ -60,14 +60,6 @@ static void capabilities(jvmtiCapabilities *want)
     want->can_generate_object_free_events = hpx_session.in_effect.live;
 }
 
-static jvmtiError add_bit(jvmtiEnv *jvmti, unsigned bit)
-{
-    jvmtiCapabilities can;
-    memset(&can, 0, sizeof can);
-    ((unsigned char *)&can)[bit / 8] = (unsigned char)(1u << bit % 8);
-    return (*jvmti)->AddCapabilities(jvmti, &can);
-}
-
 /* Probes report objects of the program's code; VMObjectAlloc reports objects that the VM allocates. */
 static jvmtiError add_probes(jvmtiEnv *jvmti)
 {
@@ -109,7 +101,7 @@ static void optional(jvmtiEnv *jvmti)
         add_counting(jvmti);
     }
     bool every = hpx_allocation_interval() == 0; /* also if sites=exact replaces sites=counts */
-    jvmtiError e = add_bit(jvmti, CAPABILITY_SAMPLED);
+    jvmtiError e = hpx_vm_capability(jvmti, CAPABILITY_SAMPLED);
     vm.sampled_event = e == JVMTI_ERROR_NONE;
     if (vm.counts && (!vm.sampled_event || (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
         /* live objects are unknown without samples; with exact calls no trace of a sample matches that of a call */
@@ -175,16 +167,7 @@ static void enable(jvmtiEnv *jvmti, bool on)
 
 /* ---- life ---- */
 
-/* The events of the rewriting; only probes need them. */
-static jvmtiError enable_classes(jvmtiEnv *jvmti, jvmtiEventMode mode)
-{
-    static const jvmtiEvent events[] = {HPX_CLASSES_EVENTS};
-    jvmtiError e = JVMTI_ERROR_NONE;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(events) && e == JVMTI_ERROR_NONE; i++) {
-        e = (*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL);
-    }
-    return e;
-}
+static const jvmtiEvent class_events[] = {HPX_CLASSES_EVENTS, 0}; /* of the rewriting; only probes need them */
 
 static int load(struct hpx_err *err)
 {
@@ -210,7 +193,7 @@ static int load(struct hpx_err *err)
         (void)set_interval(hpx_vm.jvmti, hpx_allocation_interval());
     }
     if (vm.probes || vm.counts) {
-        return enable_classes(hpx_vm.jvmti, JVMTI_ENABLE) == JVMTI_ERROR_NONE
+        return hpx_vm_events(JVMTI_ENABLE, class_events) == JVMTI_ERROR_NONE
                    ? 0
                    : hpx_err_set(err, HPX_E_VM, "the VM refused the class events that probes need; load hprofx alone");
     }
@@ -391,7 +374,7 @@ static void close_events(jvmtiEnv *jvmti)
     }
     if (vm.probes || vm.counts) {
         hpx_classes_close();
-        (void)enable_classes(jvmti, JVMTI_DISABLE);
+        (void)hpx_vm_events(JVMTI_DISABLE, class_events);
     }
 }
 
@@ -407,7 +390,7 @@ static void disable(void)
 {
     hpx_classes_close();
     if (vm.probes || vm.counts) {
-        (void)enable_classes(hpx_vm.jvmti, JVMTI_DISABLE);
+        (void)hpx_vm_events(JVMTI_DISABLE, class_events);
     }
 }
 

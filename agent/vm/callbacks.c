@@ -41,22 +41,12 @@ static bool needs_names(void)
     return needs;
 }
 
-static jvmtiError set_events(jvmtiEventMode mode, const jvmtiEvent *events)
-{
-    jvmtiError first = JVMTI_ERROR_NONE;
-    for (; *events != 0; events++) {
-        jvmtiError e = (*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, mode, *events, NULL);
-        first = first != JVMTI_ERROR_NONE ? first : e;
-    }
-    return first;
-}
-
 /* The first error. */
 static jvmtiError load_events(jvmtiEventMode mode)
 {
     jvmtiError first = JVMTI_ERROR_NONE;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        jvmtiError e = set_events(mode, hpx_session.modes[i]->vm->on_load);
+        jvmtiError e = hpx_vm_events(mode, hpx_session.modes[i]->vm->on_load);
         first = first != JVMTI_ERROR_NONE ? first : e;
     }
     return first;
@@ -65,11 +55,11 @@ static jvmtiError load_events(jvmtiEventMode mode)
 /* All but those of threads. */
 static jvmtiError live_events(jvmtiEventMode mode)
 {
-    jvmtiError first = set_events(mode, from_init);
-    jvmtiError e = needs_names() ? set_events(mode, of_names) : JVMTI_ERROR_NONE;
+    jvmtiError first = hpx_vm_events(mode, from_init);
+    jvmtiError e = needs_names() ? hpx_vm_events(mode, of_names) : JVMTI_ERROR_NONE;
     first = first != JVMTI_ERROR_NONE ? first : e;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        e = set_events(mode, hpx_session.modes[i]->vm->on_live);
+        e = hpx_vm_events(mode, hpx_session.modes[i]->vm->on_live);
         first = first != JVMTI_ERROR_NONE ? first : e;
     }
     return first;
@@ -151,7 +141,7 @@ static void warn_refused(jvmtiError e)
 static void watch_threads(void)
 {
     hpx_threads_expect_others();
-    warn_refused(set_events(JVMTI_ENABLE, of_threads));
+    warn_refused(hpx_vm_events(JVMTI_ENABLE, of_threads));
 }
 
 static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
@@ -297,7 +287,7 @@ static bool wind_up(jvmtiEnv *jvmti)
     hpx_gate_close(&hpx_session.gate);
     (void)hpx_dump_await_served(hpx_clock_mono() + SERVE_WAIT_NS); /* its rows are as before the end */
     live_events(JVMTI_DISABLE);
-    set_events(JVMTI_DISABLE, of_threads);
+    hpx_vm_events(JVMTI_DISABLE, of_threads);
     load_events(JVMTI_DISABLE);
     HPX_EACH_MODE(vm->close, (jvmti));
     hpx_dump_request_final();
@@ -453,13 +443,13 @@ int hpx_callbacks_init(struct hpx_err *err)
 {
     jvmtiError e = set_callbacks();
     if (e == JVMTI_ERROR_NONE) {
-        e = set_events(JVMTI_ENABLE, always);
+        e = hpx_vm_events(JVMTI_ENABLE, always);
     }
     if (e == JVMTI_ERROR_NONE) {
         e = load_events(JVMTI_ENABLE);
     }
     if (e != JVMTI_ERROR_NONE) {
-        set_events(JVMTI_DISABLE, always);
+        hpx_vm_events(JVMTI_DISABLE, always);
         load_events(JVMTI_DISABLE);
         return hpx_err_set(err, HPX_E_VM, "the VM refuses a capability or event that hprofx needs: %s", hpx_jvmti_error(e));
     }

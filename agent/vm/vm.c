@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.c: facts of the JVM that several modules need. */
 #include "vm.h"
+#include <string.h>
 
 struct hpx_vm hpx_vm;
 struct hpx_vm_fields hpx_vm_fields;
@@ -54,6 +55,24 @@ jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
         return NULL;
     }
     return jvmti;
+}
+
+jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit)
+{
+    jvmtiCapabilities can;
+    memset(&can, 0, sizeof can);
+    ((unsigned char *)&can)[bit / 8] = (unsigned char)(1u << bit % 8);
+    return (*jvmti)->AddCapabilities(jvmti, &can);
+}
+
+jvmtiError hpx_vm_events(jvmtiEventMode mode, const jvmtiEvent *events)
+{
+    jvmtiError first = JVMTI_ERROR_NONE;
+    for (; *events != 0; events++) {
+        jvmtiError e = (*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, mode, *events, NULL);
+        first = first != JVMTI_ERROR_NONE ? first : e;
+    }
+    return first;
 }
 
 jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature)

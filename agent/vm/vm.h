@@ -33,6 +33,10 @@ jint hpx_vm_release(void);
 JNIEnv *hpx_vm_env(void);
 /* A further JVMTI environment with these capabilities; NULL: the VM refuses. */
 jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want);
+/* Adds a capability by its number in the VM's struct: headers of older JDKs lack its name. */
+jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit);
+/* Switches events of all threads; the list ends with 0. The first error, if any; the others are switched in any case. */
+jvmtiError hpx_vm_events(jvmtiEventMode mode, const jvmtiEvent *events);
 /* A field of an object; klass may be NULL. NULL: not there. No exception stays pending. */
 jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature);
 /* The begin of VMInit, before a thread of hprofx runs: looks for the fields. */

@@ -16,7 +16,7 @@
 /* mirrors: agent/vm/callbacks.c:live 9bf8b4640865 */
 /* mirrors: agent/vm/callbacks.c:settled_phase d2825278129f */
 /* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
-/* mirrors: agent/vm/callbacks.c:wind_up 39c4f3d8e430 */
+/* mirrors: agent/vm/callbacks.c:wind_up d5ca306cef62 */
 /* mirrors: agent/vm/callbacks.c:on_vm_death b22d684abee0 */
 /* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo 4f74cec29b03 */
 /* mirrors: agent/vm/callbacks.c:has_left 8b4437684eec */
