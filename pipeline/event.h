@@ -125,7 +125,7 @@ struct hpx_ev_wall {
     uint32_t serial; /* of the watched thread */
     uint32_t state;  /* enum hpx_wall_state: NATIVE where the method on top decides between io and native */
     uint32_t why;    /* without frames: enum hpx_unknown */
-    uint32_t pad;
+    uint32_t klass;  /* number of the class of the monitor or blocker (HPX_MSG_WALL_CLASS); 0: none, or unknown */
 };
 
 /* One frame: bci as AsyncGetCallTrace gives it (< 0: native or unknown), method = the jmethodID as a number, never followed. Clear `pad`

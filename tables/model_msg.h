@@ -22,6 +22,7 @@ enum hpx_model_msg {
     HPX_MSG_SITES,
     HPX_MSG_SITE_SIZE,
     HPX_MSG_BLOCK_CLASS, /* block_table.h */
+    HPX_MSG_WALL_CLASS,  /* wall_table.h */
     HPX_MSG_RESOLVE = 32,
     HPX_MSG_SWEEP,
     HPX_MSG_DROP,

@@ -178,7 +178,8 @@ enum hpx_wall_state {
 struct hpx_wall_row {
     const struct hpx_trace_rec *trace;
     enum hpx_wall_state state;
-    uint64_t ns; /* > 0 */
+    uint64_t ns;                /* > 0 */
+    struct hpx_text class_name; /* of the monitor or blocker that it waits for, in Java form; len 0: none, or unknown */
 };
 
 struct hpx_wall_snapshot {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A stack in a state. */
+/* A stack in a state, which waits for an object of a class. */
 struct cell {
-    uint32_t raw, state;
+    uint32_t raw, state, klass;
     uint64_t ns;                /* since the start */
     uint64_t dumped, journaled; /* of them, what dumps have reset, and what the journal has */
 };
@@ -18,6 +18,7 @@ struct hpx_walls {
     struct hpx_intern index; /* of cells */
     struct hpx_vec cells;    /* struct cell */
     uint32_t ncells;         /* `cells` may be longer, after an allocation failure */
+    struct hpx_vec classes;  /* uint32_t, by number of a class: number of its name; 0: not known */
     struct hpx_vec places;   /* uint32_t, by watched thread: number of its cell + 1; 0: not known */
     struct hpx_vec last;     /* uint32_t, by serial of a thread: raw trace of its last sample + 1; 0: none */
     struct hpx_wall_totals totals;
@@ -35,9 +36,9 @@ static uint32_t *reach(struct hpx_vec *v, uint32_t i)
 }
 
 /* The number of the cell; HPX_INTERN_NONE without memory. */
-static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state)
+static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint32_t klass)
 {
-    const uint32_t key[2] = {raw, state};
+    const uint32_t key[3] = {raw, state, klass};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t found = raw != HPX_INTERN_NONE ? hpx_intern_find(&w->index, h) : HPX_INTERN_NONE;
     if (found != HPX_INTERN_NONE || raw == HPX_INTERN_NONE) {
@@ -47,7 +48,7 @@ static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state)
     if (!c || hpx_intern_insert(&w->index, h, w->ncells) != 0) {
         return HPX_INTERN_NONE;
     }
-    *c = (struct cell){.raw = raw, .state = state};
+    *c = (struct cell){.raw = raw, .state = state, .klass = klass};
     return w->ncells++;
 }
 
@@ -70,7 +71,7 @@ static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
     if (last) {
         *last = raw + 1;
     }
-    add(w, cell_of(w, raw, HPX_WALL_RUNNING), weight * w->interval_ns);
+    add(w, cell_of(w, raw, HPX_WALL_RUNNING, 0), weight * w->interval_ns);
 }
 
 /* ---- events ---- */
@@ -87,7 +88,7 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
         raw = hpx_model_intern_pseudo(w->m, wall->why < HPX_UNKNOWN_COUNT ? wall->why : HPX_UNKNOWN_OTHER, thread);
     }
     if (place) {
-        *place = cell_of(w, raw, state) + 1; /* 0, not known, when there was no memory */
+        *place = cell_of(w, raw, state, wall->klass) + 1; /* 0, not known, when there was no memory */
     }
 }
 
@@ -112,7 +113,7 @@ static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
         raw = hpx_model_intern_pseudo(w->m, HPX_UNKNOWN_NO_JAVA, w->m->cfg.thread_in_traces ? t->serial : 0);
         w->totals.unknown_ns += ev->stamp;
     }
-    add(w, cell_of(w, raw, HPX_WALL_RUNNABLE), ev->stamp);
+    add(w, cell_of(w, raw, HPX_WALL_RUNNABLE, 0), ev->stamp);
 }
 
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
@@ -134,10 +135,38 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
 static size_t bytes(const void *self)
 {
     const struct hpx_walls *w = self;
-    return hpx_intern_bytes(&w->index) + w->cells.bytes + w->places.bytes + w->last.bytes;
+    return hpx_intern_bytes(&w->index) + w->cells.bytes + w->classes.bytes + w->places.bytes + w->last.bytes;
 }
 
-static const struct hpx_table table = {.first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .apply = apply, .bytes = bytes};
+struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature)
+{
+    size_t len = strlen(signature);
+    struct hpx_msg_wall_class *m = hpx_msg_new(HPX_MSG_WALL_CLASS, sizeof(*m) + len + 1);
+    if (m) {
+        m->number = number;
+        m->len = (uint32_t)len;
+        memcpy(m->signature, signature, len + 1);
+    }
+    return m;
+}
+
+static bool message(void *self, struct hpx_msg *msg)
+{
+    struct hpx_walls *w = self;
+    if (msg->kind != HPX_MSG_WALL_CLASS) {
+        return false;
+    }
+    const struct hpx_msg_wall_class *c = (const struct hpx_msg_wall_class *)(const void *)msg;
+    uint32_t *name = reach(&w->classes, c->number);
+    if (name) { /* without memory its rows have no class */
+        *name = hpx_model_class_name(w->m, (struct hpx_text){c->signature, c->len});
+    }
+    free(msg);
+    return true;
+}
+
+static const struct hpx_table table = {
+    .first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .message = message, .apply = apply, .bytes = bytes};
 
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
 {
@@ -148,6 +177,7 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
     w->m = m;
     w->interval_ns = interval_ns;
     hpx_vec_init(&w->cells, sizeof(struct cell));
+    hpx_vec_init(&w->classes, sizeof(uint32_t));
     hpx_vec_init(&w->places, sizeof(uint32_t));
     hpx_vec_init(&w->last, sizeof(uint32_t));
     if (hpx_intern_init(&w->index, 0) != 0) {
@@ -165,6 +195,7 @@ void hpx_walls_destroy(struct hpx_walls *w)
     if (w) {
         hpx_intern_fini(&w->index);
         hpx_vec_fini(&w->cells);
+        hpx_vec_fini(&w->classes);
         hpx_vec_fini(&w->places);
         hpx_vec_fini(&w->last);
         free(w);
@@ -243,10 +274,18 @@ static uint64_t due(const struct cell *c, enum hpx_take take)
     return take == HPX_TAKE_ALL ? c->ns : c->ns - (take == HPX_TAKE_NEW ? c->journaled : c->dumped);
 }
 
+static struct hpx_text class_of(const struct hpx_walls *w, uint32_t number)
+{
+    uint32_t name = number < w->classes.len ? *(const uint32_t *)hpx_vec_at(&w->classes, number) : 0;
+    const struct hpx_string *s = name != 0 ? hpx_strings_at(&w->m->strings, name) : NULL;
+    return s ? (struct hpx_text){s->bytes, s->len} : (struct hpx_text){"", 0};
+}
+
 static struct hpx_wall_row row_of(struct hpx_walls *w, const struct cell *c, enum hpx_take take)
 {
     const struct hpx_raw *r = hpx_traces_at(&w->m->traces, c->raw);
-    struct hpx_wall_row row = {hpx_symbolized_trace_at(&w->m->symbolized, r->symbolized)->rec, (enum hpx_wall_state)c->state, due(c, take)};
+    struct hpx_wall_row row = {hpx_symbolized_trace_at(&w->m->symbolized, r->symbolized)->rec, (enum hpx_wall_state)c->state, due(c, take),
+                               class_of(w, c->klass)};
     if (row.state == HPX_WALL_NATIVE && row.trace->nframes > 0 &&
         hpx_walls_is_io(row.trace->frames[0].method->class_name, row.trace->frames[0].method->name)) {
         row.state = HPX_WALL_IO;
@@ -260,7 +299,11 @@ static int by_row(const void *a, const void *b)
     if (x->trace->serial != y->trace->serial) {
         return x->trace->serial < y->trace->serial ? -1 : 1;
     }
-    return (x->state > y->state) - (x->state < y->state);
+    if (x->state != y->state) {
+        return x->state < y->state ? -1 : 1;
+    }
+    /* names are interned, so equal ones are at one address */
+    return (x->class_name.bytes > y->class_name.bytes) - (x->class_name.bytes < y->class_name.bytes);
 }
 
 static void merge(struct hpx_wall_snapshot *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wall_table.h: a table of the model: the time of threads by state and stack (wall=).
+/* wall_table.h: a table of the model: the time of threads by state, class of what they wait for, and stack (wall=).
  *
  * A watched thread is somewhere (HPX_EV_WALL_DEF), and gets its time there (HPX_EV_WALL). Time on a CPU comes from the samples of the
  * model: each adds its intervals to the state running of its stack, whatever else becomes of the samples. Time without a CPU
@@ -10,12 +10,21 @@
 
 #include "model.h"
 
+/* The class of monitors or blockers with this number. Posted before a record that has the number. */
+struct hpx_msg_wall_class {
+    struct hpx_msg m;
+    uint32_t number, len;
+    char signature[];
+};
+/* NULL without memory. Any thread, not in signal handlers. */
+struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature);
+
 struct hpx_walls;
 /* Adds itself to the model, which has one at most. interval_ns: of a sample. NULL without memory. */
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns);
 void hpx_walls_destroy(struct hpx_walls *w);
 
-/* Rows with equal printed forms and states are one. NULL without memory: nothing was reset. */
+/* Rows with equal printed forms, states and classes are one. NULL without memory: nothing was reset. */
 struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take take);
 
 /* ns since the start, by state: io is part of native. */

@@ -3,12 +3,14 @@
 #include "hprof_wall.h"
 #include "log.h"
 #include "shares.h"
+#include "text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ROW_ROOM     256u               /* bytes: usual upper bound of a row of text */
 #define SECTION_ROOM ((size_t)20 << 10) /* bytes: rest of a section, and its report */
+#define CLASS_MOST   1000u              /* bytes of a name in a binary file; readers need not keep longer ones */
 
 static int by_time(const void *a, const void *b)
 {
@@ -19,7 +21,8 @@ static int by_time(const void *a, const void *b)
     if (x->trace->serial != y->trace->serial) {
         return x->trace->serial < y->trace->serial ? -1 : 1;
     }
-    return (x->state > y->state) - (x->state < y->state);
+    int order = (x->state > y->state) - (x->state < y->state);
+    return order != 0 ? order : hpx_text_order(x->class_name, y->class_name);
 }
 
 /* How many rows the table has. */
@@ -52,6 +55,19 @@ static uint32_t place_rows(struct hpx_ascii *w, struct hpx_wall_snapshot *s, uin
     return shown;
 }
 
+/* No name of a class or method has a semicolon. */
+static void put_state_text(struct hpx_ascii *w, const struct hpx_wall_row *r)
+{
+    if (r->class_name.len == 0) {
+        hpx_out_printf(w->out, "%-8s ", hpx_wall_state_name(r->state));
+        return;
+    }
+    hpx_out_str(w->out, hpx_wall_state_name(r->state));
+    hpx_out_char(w->out, ' ');
+    hpx_text_put(w->out, r->class_name, false);
+    hpx_out_str(w->out, "; ");
+}
+
 void hpx_ascii_wall_clock(struct hpx_ascii *w, struct hpx_wall_snapshot *s, double cutoff, time_t now)
 {
     uint64_t sum = 0;
@@ -66,8 +82,9 @@ void hpx_ascii_wall_clock(struct hpx_ascii *w, struct hpx_wall_snapshot *s, doub
     for (uint32_t i = 0; i < shown; i++) {
         const struct hpx_wall_row *r = &s->rows[i];
         sum += r->ns;
-        hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %9" PRIu64 " %5" PRIu32 " %-8s ", i + 1, hpx_percent(r->ns, s->ns),
-                       hpx_percent(sum, s->ns), hpx_whole_ms(r->ns), r->trace->serial, hpx_wall_state_name(r->state));
+        hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %9" PRIu64 " %5" PRIu32 " ", i + 1, hpx_percent(r->ns, s->ns),
+                       hpx_percent(sum, s->ns), hpx_whole_ms(r->ns), r->trace->serial);
+        put_state_text(w, r);
         hpx_ascii_method(w, r->trace);
         hpx_out_part(w->out, i + 1 == shown);
     }
@@ -86,47 +103,68 @@ static uint64_t unit_of(uint64_t ns)
     return unit;
 }
 
-static void put_state(struct hpx_binary *w, const struct hpx_wall_snapshot *s, enum hpx_wall_state state, struct hpx_snapshot *to)
+static struct hpx_text short_class(const struct hpx_wall_row *r)
 {
-    uint64_t ns = 0;
-    char text[96];
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        ns += s->rows[i].state == state ? s->rows[i].ns : 0;
-    }
-    uint64_t unit = unit_of(ns), half = unit * 500000, sum = 0;
-    to->total = (ns + half) / (2 * half);
-    to->nrows = 0;
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        if (s->rows[i].state == state) {
-            to->rows[to->nrows++] = (struct hpx_row){s->rows[i].trace, (s->rows[i].ns + half) / (2 * half)};
-            sum += to->rows[to->nrows - 1].count;
-        }
-    }
-    to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
-    int n = snprintf(text, sizeof(text), "hprofx: WALL CLOCK %s, total %" PRIu64 " ms, %" PRIu64 " ms per count",
-                     hpx_wall_state_name(state), hpx_whole_ms(ns), unit);
+    return r->class_name.len <= CLASS_MOST ? r->class_name : (struct hpx_text){"", 0};
+}
+
+static int by_kind(const struct hpx_wall_row *x, const struct hpx_wall_row *y)
+{
+    int order = (x->state > y->state) - (x->state < y->state);
+    return order != 0 ? order : hpx_text_order(short_class(x), short_class(y));
+}
+
+/* Rows of one state and class side by side, each of them as in the text. */
+static int by_kind_and_time(const void *a, const void *b)
+{
+    int order = by_kind(a, b);
+    return order != 0 ? order : by_time(a, b);
+}
+
+/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count" */
+static void put_head(struct hpx_binary *w, const struct hpx_wall_row *r, uint64_t ns, uint64_t unit)
+{
+    char text[CLASS_MOST + 128];
+    struct hpx_text name = short_class(r);
+    int n = snprintf(text, sizeof(text), "hprofx: WALL CLOCK %s%s%.*s, total %" PRIu64 " ms, %" PRIu64 " ms per count",
+                     hpx_wall_state_name(r->state), name.len > 0 ? " " : "", (int)name.len, name.bytes, hpx_whole_ms(ns), unit);
     hpx_binary_note(w, (struct hpx_text){text, (uint32_t)n});
+}
+
+/* Rows of one state and class. to: has room for as many. */
+static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint32_t n, struct hpx_snapshot *to)
+{
+    uint64_t ns = 0, sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ns += rows[i].ns;
+    }
+    uint64_t unit = unit_of(ns), half = unit * 500000;
+    for (uint32_t i = 0; i < n; i++) {
+        to->rows[i] = (struct hpx_row){rows[i].trace, (rows[i].ns + half) / (2 * half)};
+        sum += to->rows[i].count;
+    }
+    to->nrows = n;
+    to->total = (ns + half) / (2 * half);
+    to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
+    put_head(w, rows, ns, unit);
+    hpx_binary_cpu_samples(w, to, 0);
 }
 
 void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, double cutoff)
 {
     struct hpx_snapshot to = {.rows = malloc(s->nrows * sizeof(to.rows[0]) + 1)};
-    uint32_t all = s->nrows;
     if (to.rows == NULL) {
         hpx_warn("format=b: no memory for WALL CLOCK; this dump lacks it; raise the memory limit of the process");
         return;
     }
-    s->nrows = rank_rows(s, cutoff); /* the shares that the cutoff means are of all states */
-    for (uint32_t state = 0; state < HPX_WALL_STATES; state++) {
-        bool any = false;
-        for (uint32_t i = 0; i < s->nrows && !any; i++) {
-            any = s->rows[i].state == (enum hpx_wall_state)state;
-        }
-        if (any) {
-            put_state(w, s, (enum hpx_wall_state)state, &to);
-            hpx_binary_cpu_samples(w, &to, 0);
-        }
+    uint32_t ranked = rank_rows(s, cutoff); /* the shares that the cutoff means are of all rows */
+    if (ranked > 1) {
+        qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_time);
     }
-    s->nrows = all;
+    for (uint32_t from = 0, next; from < ranked; from = next) {
+        for (next = from + 1; next < ranked && by_kind(&s->rows[from], &s->rows[next]) == 0; next++) {
+        }
+        put_kind(w, s->rows + from, next - from, &to);
+    }
     free(to.rows);
 }

@@ -6,6 +6,7 @@
 #include "quiet_stack.h"
 #include "report.h"
 #include "session.h"
+#include "wait_class.h"
 #include "wall_table.h"
 #include "watch.h"
 #include "watched.h"
@@ -35,6 +36,7 @@ static void fini(void)
     hpx_walls_destroy(wall.table);
     wall.table = NULL;
     hpx_watch_fini();
+    hpx_wait_class_fini();
     hpx_watched_fini();
 }
 

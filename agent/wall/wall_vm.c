@@ -5,6 +5,7 @@
 #include "session.h"
 #include "vm.h"
 #include "vm_mode.h"
+#include "wait_class.h"
 #include "wall.h"
 #include "watch.h"
 #include "watched.h"
@@ -72,6 +73,7 @@ static void leave(void)
 
 const struct hpx_vm_mode hpx_wall_vm = {
     .names = true,
+    .optional = hpx_wait_class_load,
     .callbacks = callbacks,
     .load = load,
     .ready = ready,

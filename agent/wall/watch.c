@@ -11,6 +11,7 @@
 #include "spawn.h"
 #include "threads.h"
 #include "vm.h"
+#include "wait_class.h"
 #include "watched.h"
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +80,19 @@ static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jin
     return e;
 }
 
+/* With the class for which it waits. */
+static bool deliver(JNIEnv *env, const struct hpx_watch_job *j, struct hpx_watch_found *f)
+{
+    size_t n = f->n > 0 ? (size_t)f->n : 0;
+    f->klass = hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
+    return hpx_watched_deliver(env, j, f);
+}
+
 static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
 {
-    struct hpx_watch_found f = {watch.frames, 0, state};
+    struct hpx_watch_found f = {watch.frames, 0, state, 0};
     jvmtiError e = ask(j, watch.frames, &f.n);
-    (void)hpx_watched_deliver(env, j, e == JVMTI_ERROR_NONE ? &f : NULL);
+    (void)(e == JVMTI_ERROR_NONE ? deliver(env, j, &f) : hpx_watched_deliver(env, j, NULL));
 }
 
 /* The VM's answer to the same question; false: another one, or none. */
@@ -110,9 +119,9 @@ static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
     if (n == 0) {
         return false;
     }
-    struct hpx_watch_found f = {watch.frames, n, state};
+    struct hpx_watch_found f = {watch.frames, n, state, 0};
     bool compared = compares(), same = compared && as_the_vm(j, n);
-    if (hpx_watched_deliver(env, j, &f) && compared) {
+    if (deliver(env, j, &f) && compared) {
         hpx_quiet_stack_compared(&hpx_session.counters, same);
     }
     return true;
@@ -130,8 +139,9 @@ static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const u
     watch.asking_ns += hpx_clock_mono() - from;
     for (uint32_t i = 0; i < n; i++) {
         struct hpx_watch_found f = {e == JVMTI_ERROR_NONE ? infos[i].frame_buffer : NULL, e == JVMTI_ERROR_NONE ? infos[i].frame_count : 0,
-                                    states[i]};
-        (void)hpx_watched_deliver(env, &jobs[i], e == JVMTI_ERROR_NONE && (infos[i].state & JVMTI_THREAD_STATE_ALIVE) != 0 ? &f : NULL);
+                                    states[i], 0};
+        bool found = e == JVMTI_ERROR_NONE && (infos[i].state & JVMTI_THREAD_STATE_ALIVE) != 0;
+        (void)(found ? deliver(env, &jobs[i], &f) : hpx_watched_deliver(env, &jobs[i], NULL));
     }
     if (e == JVMTI_ERROR_NONE) {
         (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
@@ -221,6 +231,7 @@ static void *run(void *unused)
         hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will show only running threads");
     } else {
         watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
+        hpx_wait_class_begin(env, watch.single);
         const char *verify = getenv("HPROFX_VERIFY");
         watch.verify = verify != NULL && !strcmp(verify, "1");
         watch.whole = hpx_vm_release() >= VIRTUAL;

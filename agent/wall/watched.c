@@ -23,7 +23,7 @@ struct watched {
     bool held;    /* the looking thread uses ref: the place must not be freed */
     bool defined; /* the last WALL_DEF of this place is of this thread */
     pid_t tid;    /* 0: not known yet */
-    uint32_t serial, state;
+    uint32_t serial, state, klass;
     uint64_t delay_ns; /* run delay when it was asked for last */
     struct hpx_share share;
     struct hpx_hash128 hash; /* of the frames of that WALL_DEF */
@@ -103,17 +103,18 @@ static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_
         to[i] = (struct hpx_ev_frame){(int32_t)from->location, 0, (uint64_t)(uintptr_t)from->method};
     }
     struct hpx_hash128 h = hpx_hash128(to, n * sizeof *to);
-    if (w->defined && n > 0 && w->state == f->state && w->hash.lo == h.lo && w->hash.hi == h.hi) {
+    if (w->defined && n > 0 && w->state == f->state && w->klass == f->klass && w->hash.lo == h.lo && w->hash.hi == h.hi) {
         return true; /* the next reserve discards this one */
     }
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
-    *wall = (struct hpx_ev_wall){w->serial, f->state, f->n < 0 ? (uint32_t)-f->n : HPX_UNKNOWN_NO_JAVA, 0};
+    *wall = (struct hpx_ev_wall){w->serial, f->state, f->n < 0 ? (uint32_t)-f->n : HPX_UNKNOWN_NO_JAVA, f->klass};
     ev->kind = HPX_EV_WALL_DEF;
     ev->id = place;
     ev->stamp = 0;
     hpx_ring_commit(&list.out->ring, ev, HPX_EV_WALL_BYTES(n));
     w->defined = true;
     w->state = f->state;
+    w->klass = f->klass;
     w->hash = n > 0 ? h : (struct hpx_hash128){0, 0};
     return true;
 }
@@ -121,7 +122,7 @@ static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_
 /* What is known of a thread that will not be looked at again. */
 static void settle(uint32_t place, struct watched *w)
 {
-    static const struct hpx_watch_found nowhere = {NULL, -(jint)HPX_UNKNOWN_THREAD_ENDED, HPX_WALL_NATIVE};
+    static const struct hpx_watch_found nowhere = {NULL, -(jint)HPX_UNKNOWN_THREAD_ENDED, HPX_WALL_NATIVE, 0};
     if (w->share.carry_ns > 0 && put_place(place, w, &nowhere)) {
         hpx_share_place(&w->share);
     }

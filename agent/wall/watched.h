@@ -53,6 +53,7 @@ struct hpx_watch_found {
     const jvmtiFrameInfo *frames;
     jint n; /* < 0: no stack, -enum hpx_unknown */
     uint32_t state;
+    uint32_t klass; /* number of the class of what it waits for (wait_class.h); 0: none, or unknown */
 };
 
 /* Looks at the threads at the places from `from` on; fills jobs. false: these were the last places. */

@@ -207,12 +207,18 @@ static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool site
     return l.n > n && memcmp(l.p, text, n) == 0;
 }
 
-/* The word of a state, which is as wide as the longest of them. */
+/* The word of a state, which is as wide as the longest of them, or one with the class of what the thread waits for: "parked CLASS; ". */
 static struct hpx_rd_text state(struct hpx_scan *s)
 {
     static const size_t width = sizeof("runnable") - 1;
     const char *begin = s->p;
-    struct hpx_rd_text word = hpx_scan_before(s, " ");
+    struct hpx_scan classed = *s;
+    struct hpx_rd_text word = hpx_scan_before(&classed, "; ");
+    if (classed.ok && hpx_rd_is_state(word) && memchr(word.p, ' ', word.n) != NULL) {
+        *s = classed;
+        return word;
+    }
+    word = hpx_scan_before(s, " ");
     bool padded = hpx_rd_is_state(word);
     while (s->ok && s->p < s->end && (size_t)(s->p - begin) <= width) {
         padded = padded && *s->p == ' ';

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MAGIC       "JAVA PROFILE 1.0."
+#define DIGITS_MOST 19 /* of 64 bits */
 #define TEXT_SHOWN  ((size_t)64 << 10)
 #define BACK_MAX_US 60000000u /* TIME that goes back by less did not wrap */
 
@@ -103,14 +104,14 @@ static const char *number_before(const char *at, const char *words, uint64_t *n)
         return NULL;
     }
     *n = strtoull(at, &end, 10);
-    return strncmp(end, words, strlen(words)) == 0 ? end + strlen(words) : NULL;
+    return end - at <= DIGITS_MOST && strncmp(end, words, strlen(words)) == 0 ? end + strlen(words) : NULL;
 }
 
-/* "hprofx: WALL CLOCK STATE, total N ms, M ms per count": what the next CPU SAMPLES has. The table of a dump, of all its states, ends with
- * the report. */
+/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count", with or without a class: what the next CPU SAMPLES has. The table of a
+ * dump, of all its states, ends with the report. */
 static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
 {
-    char line[128];
+    char line[HPX_BIN_STATE + 128];
     size_t n = sizeof wall - 1;
     if (t.n < n || t.n >= sizeof line || memcmp(t.p, wall, n) != 0) {
         b->wall_open = b->wall_open && (t.n < sizeof report - 1 || memcmp(t.p, report, sizeof report - 1) != 0);
@@ -118,9 +119,13 @@ static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
     }
     memcpy(line, t.p + n, t.n - n);
     line[t.n - n] = '\0';
-    size_t word = strcspn(line, ",");
     static const char total[] = ", total ";
-    const char *at = strncmp(line + word, total, sizeof total - 1) == 0 ? line + word + sizeof total - 1 : NULL;
+    const char *at = NULL;
+    for (const char *next = line; (next = strstr(next, total)) != NULL; next += sizeof total - 1) { /* the last one: a class may have one */
+        at = next;
+    }
+    size_t word = at != NULL ? (size_t)(at - line) : 0;
+    at = at != NULL ? at + sizeof total - 1 : NULL;
     at = number_before(number_before(at, " ms, ", &b->wall_total), " ms per count", &b->wall_ms);
     bool sound = at != NULL && *at == '\0' && hpx_rd_is_state((struct hpx_rd_text){line, word}) && word < sizeof b->wall_state;
     b->wall_ms = sound ? b->wall_ms : 0;

@@ -6,20 +6,22 @@
 
 #include "reader.h"
 
+#define HPX_BIN_STATE 8192 /* bytes of a state with a class; hprofx writes shorter ones */
+
 struct hpx_bin {
     struct hpx_reader *r;
     uint32_t id_size;
     int minor, tag;
-    int status;            /* the first that was not HPX_RD_SOUND */
-    const char *what;      /* name of the record, or of the one inside a heap dump */
-    uint64_t at;           /* where that begins */
-    uint64_t record_at;    /* where the record begins */
-    uint64_t length, left; /* of the record's body */
-    uint64_t us;           /* unwrapped TIME */
-    uint64_t wall_ms;      /* of a count in the next CPU SAMPLES, which is one of WALL CLOCK; 0: it is none */
-    uint64_t wall_total;   /* its ms */
-    char wall_state[32];   /* its state */
-    bool wall_open;        /* the states of a WALL CLOCK may go on */
+    int status;                     /* the first that was not HPX_RD_SOUND */
+    const char *what;               /* name of the record, or of the one inside a heap dump */
+    uint64_t at;                    /* where that begins */
+    uint64_t record_at;             /* where the record begins */
+    uint64_t length, left;          /* of the record's body */
+    uint64_t us;                    /* unwrapped TIME */
+    uint64_t wall_ms;               /* of a count in the next CPU SAMPLES, which is one of WALL CLOCK; 0: it is none */
+    uint64_t wall_total;            /* its ms */
+    char wall_state[HPX_BIN_STATE]; /* its state, and the class of what threads wait for */
+    bool wall_open;                 /* the states of a WALL CLOCK may go on */
 };
 
 static inline uint32_t hpx_be2(const char *p)

@@ -166,7 +166,7 @@ struct hpx_rd_table {
     uint64_t live_objects, bytes, objects;
     uint32_t rows; /* binary */
     struct hpx_rd_text date;
-    bool more; /* WALL CLOCK, binary: the rows of one more state, and their ms, which belong to the table before */
+    bool more; /* WALL CLOCK, binary: the rows of one more state or class, and their ms, which belong to the table before */
 };
 
 struct hpx_rd_row {
@@ -176,7 +176,7 @@ struct hpx_rd_row {
     uint32_t owner;                                    /* MONITOR OWNERS: the trace of the owner; else 0 */
     uint64_t live_bytes, live_objects, bytes, objects; /* SITES */
     struct hpx_rd_text name, caller;                   /* text; caller, and ms in bytes: cpu=old */
-    struct hpx_rd_text state;                          /* WALL CLOCK: of the thread */
+    struct hpx_rd_text state;                          /* WALL CLOCK: of the thread; "STATE", or "STATE CLASS" of what it waits for */
 };
 
 struct hpx_rd_root {

@@ -204,7 +204,7 @@ bool hpx_rd_is_state(struct hpx_rd_text t)
     while (n < t.n && t.p[n] >= 'a' && t.p[n] <= 'z') {
         n++;
     }
-    return n > 0 && n == t.n;
+    return n > 0 && n < 32 && (n == t.n || (n + 1 < t.n && t.p[n] == ' ' && t.p[n + 1] != ' '));
 }
 
 uint32_t hpx_rd_type_size(int type, uint32_t id_size)

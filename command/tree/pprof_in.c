@@ -3,6 +3,7 @@
 #include "formats.h"
 #include "protobuf.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,8 +208,12 @@ static void take_numbers(struct pprof *p, struct hpx_list *to, struct hpx_pb_fie
     p->broken |= f->bytes.broken;
 }
 
-/* A thread's name, or its state in WALL CLOCK. */
-static void take_label(struct pprof *p, struct hpx_pb_in label, uint32_t *thread, uint32_t *state)
+struct labels {
+    uint32_t thread;       /* its name */
+    uint32_t state, class; /* in WALL CLOCK: its state, the class of what it waits for */
+};
+
+static void take_label(struct pprof *p, struct hpx_pb_in label, struct labels *l)
 {
     struct hpx_pb_field f;
     uint32_t key = 0, value = 0;
@@ -217,7 +222,10 @@ static void take_label(struct pprof *p, struct hpx_pb_in label, uint32_t *thread
         value = f.number == 2 ? text(p, f.v) : value;
     }
     const char *name = hpx_tree_text(p->tree, key);
-    uint32_t *to = strcmp(name, "thread") == 0 ? thread : strcmp(name, "state") == 0 ? state : NULL;
+    uint32_t *to = strcmp(name, "thread") == 0  ? &l->thread
+                   : strcmp(name, "state") == 0 ? &l->state
+                   : strcmp(name, "class") == 0 ? &l->class
+                                                : NULL;
     if (to != NULL && value != 0) {
         *to = value;
     }
@@ -272,17 +280,32 @@ static bool is_of_class(const struct pprof *p)
     return is;
 }
 
+/* The name "STATE" or "STATE CLASS". */
+static uint32_t state_of(struct pprof *p, const struct labels *l)
+{
+    const char *state = hpx_tree_text(p->tree, l->state), *class = hpx_tree_text(p->tree, l->class);
+    char *both = NULL;
+    if (l->class == 0) {
+        return l->state;
+    }
+    int n = asprintf(&both, "%s %s", state, class);
+    uint32_t name = n >= 0 ? hpx_tree_name(p->tree, both, (size_t)n) : 0;
+    p->no_memory |= n < 0;
+    free(n >= 0 ? both : NULL);
+    return name;
+}
+
 /* Negative values are what `pprof -base` makes; there is no such measure here. */
 static void take_sample(struct pprof *p, struct hpx_pb_in m)
 {
     struct hpx_pb_field f;
-    uint32_t thread = 0, state = 0;
+    struct labels labels = {0, 0, 0};
     p->stack.len = p->values.len = 0;
     while (next(p, &m, &f)) {
         if (f.number == 1 || f.number == 2) {
             take_numbers(p, f.number == 1 ? &p->stack : &p->values, &f);
         } else if (f.number == 3 && f.is_bytes) {
-            take_label(p, f.bytes, &thread, &state);
+            take_label(p, f.bytes, &labels);
         }
     }
     p->class_here = is_of_class(p);
@@ -302,11 +325,11 @@ static void take_sample(struct pprof *p, struct hpx_pb_in m)
             }
             p->negative |= value > INT64_MAX;
         }
-        if (any != 0 && k == HPX_VIEW_WALL && state != 0) {
-            uint32_t frame = hpx_tree_frame(p->tree, state, 0, 0, HPX_FRAME_CLASS);
-            hpx_tree_add(p->tree, v, hpx_tree_node(p->tree, node, frame), thread, values);
+        if (any != 0 && k == HPX_VIEW_WALL && labels.state != 0) {
+            uint32_t frame = hpx_tree_frame(p->tree, state_of(p, &labels), 0, 0, HPX_FRAME_CLASS);
+            hpx_tree_add(p->tree, v, hpx_tree_node(p->tree, node, frame), labels.thread, values);
         } else if (any != 0) {
-            hpx_tree_add(p->tree, v, node, thread, values);
+            hpx_tree_add(p->tree, v, node, labels.thread, values);
         }
     }
 }

@@ -167,15 +167,17 @@ static void samples(struct hprof *h, struct hpx_snapshot *s)
     }
 }
 
-/* A state that hprofx does not have counts as native. */
-static enum hpx_wall_state state_of(struct hpx_text name)
+/* "STATE" or "STATE CLASS". A state that hprofx does not have counts as native. */
+static void take_state(struct hpx_text name, struct hpx_wall_row *r)
 {
+    const char *blank = memchr(name.bytes, ' ', name.len);
+    size_t word = blank != NULL ? (size_t)(blank - name.bytes) : name.len;
     enum hpx_wall_state s = 0;
-    while (s < HPX_WALL_STATES &&
-           (strlen(hpx_wall_state_name(s)) != name.len || memcmp(hpx_wall_state_name(s), name.bytes, name.len) != 0)) {
+    while (s < HPX_WALL_STATES && (strlen(hpx_wall_state_name(s)) != word || memcmp(hpx_wall_state_name(s), name.bytes, word) != 0)) {
         s++;
     }
-    return s < HPX_WALL_STATES ? s : HPX_WALL_NATIVE;
+    r->state = s < HPX_WALL_STATES ? s : HPX_WALL_NATIVE;
+    r->class_name = blank != NULL ? (struct hpx_text){blank + 1, (uint32_t)(name.len - word - 1)} : (struct hpx_text){"", 0};
 }
 
 static void wall_clock(struct hprof *h, struct hpx_wall_snapshot *s)
@@ -187,7 +189,7 @@ static void wall_clock(struct hprof *h, struct hpx_wall_snapshot *s)
         struct hpx_text state;
         struct hpx_wall_row *r = &s->rows[s->nrows];
         r->trace = trace_and_class(h, hpx_tree_sample_at(v, i), &state);
-        r->state = state_of(state);
+        take_state(state, r);
         r->ns = hpx_tree_values_at(v, i)[0];
         s->nrows += r->ns > 0;
         s->ns = hpx_tree_sum(s->ns, r->ns);

@@ -6,9 +6,15 @@
 #include "protobuf.h"
 #include "writers.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9, DURATION, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE };
+
+/* Strings of a name "STATE CLASS" of WALL CLOCK. */
+struct parts {
+    uint32_t state, class; /* state 0: not split yet */
+};
 
 struct pprof {
     const struct hpx_tree *tree;
@@ -19,7 +25,8 @@ struct pprof {
     size_t ncolumns;
     uint32_t strings; /* so far */
     uint32_t thread;  /* keys of labels */
-    uint32_t state;
+    uint32_t state, class;
+    struct parts *parts; /* by name of the tree; NULL: no name of a state had to be split yet */
     bool no_memory;
 };
 
@@ -131,6 +138,32 @@ static void label(struct pprof *p, uint32_t key, uint32_t value)
     hpx_pb_message(&p->part, 3, &p->inner);
 }
 
+/* The name as a label of its state, and one of the class that follows it. Frames name the whole, so the strings are new ones. */
+static void state_labels(struct pprof *p, uint32_t name)
+{
+    char state[32];
+    const char *text = hpx_tree_text(p->tree, name), *blank = strchr(text, ' ');
+    size_t word = blank != NULL ? (size_t)(blank - text) : 0;
+    if (word == 0 || word >= sizeof state) {
+        label(p, p->state, name);
+        return;
+    }
+    p->parts = p->parts != NULL ? p->parts : calloc(p->tree->names.len, sizeof *p->parts);
+    if (p->parts == NULL) {
+        p->no_memory = true;
+        return;
+    }
+    struct parts *of = &p->parts[name];
+    if (of->state == 0) {
+        memcpy(state, text, word);
+        state[word] = '\0';
+        of->state = put_string(p, state);
+        of->class = put_string(p, blank + 1);
+    }
+    label(p, p->state, of->state);
+    label(p, p->class, of->class);
+}
+
 /* The state of WALL CLOCK, the innermost frame in the tree, is a label. */
 static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s, const uint64_t *values)
 {
@@ -153,7 +186,7 @@ static void sample(struct pprof *p, size_t view, const struct hpx_tree_sample *s
         label(p, p->thread, s->thread);
     }
     if (state) {
-        label(p, p->state, hpx_tree_frame_at(p->tree, hpx_tree_node_at(p->tree, s->node)->frame)->name);
+        state_labels(p, hpx_tree_frame_at(p->tree, hpx_tree_node_at(p->tree, s->node)->frame)->name);
     }
     put(p, SAMPLE, &p->part);
 }
@@ -194,6 +227,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     }
     p.thread = put_string(&p, "thread");
     p.state = put_string(&p, "state");
+    p.class = put_string(&p, "class");
     types(&p, c);
     hpx_pb_number(&p.part, 1, 1); /* pprof looks for names itself where no mapping says that there are some */
     hpx_pb_number(&p.part, 7, 1);
@@ -217,6 +251,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
         (void)snprintf(number, sizeof number, "%" PRIu64, t->effective);
         comment(&p, "effective samples: ", number);
     }
+    free(p.parts);
     hpx_functions_fini(&p.functions);
     hpx_pb_free(&p.head);
     hpx_pb_free(&p.part);

@@ -27,7 +27,7 @@ SAMPLES, TIMES, OLD, SITES, HEAP, WALL = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OL
 END = SAMPLES + ' END'
 BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)|WALL CLOCK \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
-WALL_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (running|runnable|blocked|waiting|parked|sleeping|io|native) +(.+)')
+WALL_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (running|runnable|blocked|waiting|parked|sleeping|io|native)(?: ([^ ;][^;]*);)? +(.+)')
 SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' + DATE)
 UNSIZED = 'objects of unknown size'  # sites=counts, of the report
 SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (.+)')
@@ -89,6 +89,7 @@ class Row:
     trace: int
     method: str
     state: str = ''  # of WALL CLOCK
+    klass: str = ''  # of WALL CLOCK: of what the thread waits for
 
 
 @dataclass
@@ -674,13 +675,13 @@ class Parser(MonitorParser):
     def row(self, d):
         wall = d.title == WALL
         m = self.match(WALL_ROW if wall else ROW, 'row')
-        r = Row(int(m[1]), float(m[2]), float(m[3]), int(m[4]), int(m[5]), m[m.lastindex], m[6] if wall else '')
+        r = Row(int(m[1]), float(m[2]), float(m[3]), int(m[4]), int(m[5]), m[m.lastindex], m[6] if wall else '', (m[7] or '') if wall else '')
         t = self.p.traces.get(r.trace)
         if t is None:
             self.bad('trace %d is not defined before the table' % r.trace)
-        if (r.trace, r.state) in self.rowed:
+        if (r.trace, r.state, r.klass) in self.rowed:
             self.bad('trace %d has two rows' % r.trace)
-        self.rowed.add((r.trace, r.state))
+        self.rowed.add((r.trace, r.state, r.klass))
         if r.count <= 0 and not wall:
             self.bad('a row of no samples or calls')
         top = self.lines[t.at]  # the line behind "TRACE n:"
@@ -691,7 +692,7 @@ class Parser(MonitorParser):
         shares = self.time_row(d, r) if d.title in (TIMES, WALL) else self.sample_row(d, r)
         layout = '%4u %5.2f%% %5.2f%% %7u %5u %s' % (len(d.rows), *shares, r.count, r.trace, r.method)
         if wall:
-            layout = '%4u %5.2f%% %5.2f%% %9u %5u %-8s %s' % (len(d.rows), *shares, r.count, r.trace, r.state, r.method)
+            layout = '%4u %5.2f%% %5.2f%% %9u %5u %s %s' % (len(d.rows), *shares, r.count, r.trace, '%s %s;' % (r.state, r.klass) if r.klass else '%-8s' % r.state, r.method)
         if self.line() != layout:
             self.bad('a row must be %r, it is %r' % (layout, self.line()))
         self.at += 1

@@ -67,6 +67,43 @@ def states_and_methods(t):
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
+def _told_for(run, name):
+    return {of: int(ms) for who, of, ms in re.findall(r'^spent (\S+) (\S+) (\d+)$', run.out, re.M) if who == name}
+
+
+def _by_class(p, name):
+    """ms by class of what the thread waits for, in the state that is its name."""
+    return sum_by((r.klass, r.count) for r in p.wall.rows if p.traces[r.trace].thread == p.serial(name) and r.state == name)
+
+
+def _is_told(t, state):
+    """Whether this VM tells of every wait what it is for."""
+    return state == 'parked' or t.jdk.version >= 16 and (state == 'blocked' or t.jdk.version < 22)
+
+
+@test(level='quick', params=('', ',vmstructs=n'))
+def rows_name_the_class_of_what_threads_wait_for(t, off):
+    run, p = t.profile('WallClasses', 1200, opts='wall=5,%s%s' % (OPTS, off), env={'HPROFX_VERIFY': '1'})
+    for name in ('blocked', 'waiting', 'parked'):
+        truth, got = set(_told_for(run, name)), set(_by_class(p, name))
+        t.equal(len(truth), 2, 'classes that the program tells of %s' % name)
+        if _is_told(t, name):
+            t.equal(got, truth, 'classes for which %s waits' % name)
+        else:
+            t.check(got == {''} or len(got) == 1 and got <= truth, '%s: classes %s of %s' % (name, got, truth))
+
+
+@test(measures=True)
+def classes_have_their_shares(t):
+    run, p = t.profile('WallClasses', 8000, opts='wall=5,' + OPTS)
+    for name in ('blocked', 'waiting', 'parked'):
+        truth, got = _told_for(run, name), _by_class(p, name)
+        points = max(POINTS, _uncertain(p, 8000 / 45) / 8000)
+        for of, ms in truth.items():
+            if _is_told(t, name):
+                t.near(got[of] / sum(got.values()), ms / sum(truth.values()), points, 'share of %s in %s: %s, truth %s' % (of, name, got, truth))
+
+
 @test(level='quick', params=('cpu=samples', 'cpu=times', 'monitor=y,waits=y,locks=y', 'heap=sites', 'cpu=samples,times=sampled,cpu=times'))
 def beside_other_modes(t, mode):
     run, p = t.profile('WallShares', 1000, 50, opts='wall=y,%s,%s' % (mode, OPTS))
@@ -88,9 +125,9 @@ def binary(t):
     t.equal(run.code, 0, 'exit code')
     t.sound(t.work / 'java.hprof', [])
     data = (t.work / 'java.hprof').read_bytes()
-    states = [s.decode() for s in re.findall(rb'hprofx: WALL CLOCK (\w+), total \d+ ms, 1 ms per count', data)]
-    t.check({'running', 'parked', 'sleeping', 'waiting', 'io'} <= set(states), 'states %s' % states)
-    t.equal(len(states), len(set(states)), 'a record for every state')
+    found = [s.decode() for s in re.findall(rb'hprofx: WALL CLOCK ([^,]+), total \d+ ms, 1 ms per count', data)]
+    t.check({'running', 'parked', 'sleeping', 'waiting', 'io'} <= {s.split()[0] for s in found}, 'states %s' % found)
+    t.equal(len(found), len(set(found)), 'a record for every state and class')
 
 
 @test(level='quick')

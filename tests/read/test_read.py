@@ -170,6 +170,17 @@ class GoldenTests(Folder):
                          [('parked', 50, 300002), ('parked', 10, 300001), ('running', 7, 300001), ('running', 2, 300002), ('io', 0, 300001)])
         self.assertEqual((samples['seen'], samples['total'], samples['rows']), (1, 10, 2))
 
+    def test_a_state_may_have_the_class_of_what_threads_wait_for(self):
+        lock = 'p.Lock$Sync'
+        text = h.text().put('wall 1', ('   1 50.00%% 50.00%%        50 300001 parked %s; A.main\n' % lock).encode())
+        text = text.put('wall 2', b'   2 29.99% 79.99%        30 300001 parked   A.main\n')
+        self.assertEqual([w['state'] for w in self.wall(text.data())['WALL CLOCK (ms)']['top']][:2], ['parked ' + lock, 'parked'])
+        for state in ('parked ' + lock, 'blocked a, total 7 ms, b', 'parked'):
+            pieces = h.binary()
+            for name, piece in h.wall(h.Format(8), 900, (state, 1, (9, 300001))):
+                pieces.before('end', name, piece)
+            self.assertEqual([(w['state'], w['count']) for w in self.wall(pieces.data())['WALL CLOCK (ms)']['top']], [(state, 9)])
+
     def test_the_next_dump_of_a_binary_file_has_a_wall_clock_of_its_own(self):
         f, _ = self.binary_with_wall()
         report, again = ('report', f.string(990, 'hprofx: version: 1\n')), h.wall(f, 950, ('running', 1, (3, 300001)), ('native', 1, (2, 300001)))

@@ -7,7 +7,21 @@
 #define MS       UINT64_C(1000000)
 #define NOW      1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
 #define NOW_TEXT "Sat Nov 21 08:33:20 2026"
-#define TITLES   "rank   self  accum        ms trace state    method\n"
+#define ROW(trace, state, ns)                                                                                                              \
+    {                                                                                                                                      \
+        trace, state, ns,                                                                                                                  \
+        {                                                                                                                                  \
+            "", 0                                                                                                                          \
+        }                                                                                                                                  \
+    }
+#define CLASSED(trace, state, ns, class_name)                                                                                              \
+    {                                                                                                                                      \
+        trace, state, ns,                                                                                                                  \
+        {                                                                                                                                  \
+            class_name, sizeof(class_name) - 1                                                                                             \
+        }                                                                                                                                  \
+    }
+#define TITLES "rank   self  accum        ms trace state    method\n"
 
 static const struct hpx_method_rec park = {{"p.Unsafe", 8}, {"park", 4}, {"()V", 3}, {"", 0}, 100007, 1};
 static const struct hpx_frame_rec frames[] = {{&park, -1, 1}};
@@ -57,10 +71,8 @@ static const char *text_of(struct hpx_wall_snapshot s, double cutoff)
 
 TEST(rows_are_sorted_by_time_with_their_state)
 {
-    struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNABLE, 400 * 1000},
-                                  {first, HPX_WALL_RUNNING, 30 * MS},
-                                  {first, HPX_WALL_PARKED, 1234567 * MS + 600000},
-                                  {first, HPX_WALL_IO, 30 * MS}};
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNABLE, 400 * 1000), ROW(first, HPX_WALL_RUNNING, 30 * MS),
+                                  ROW(first, HPX_WALL_PARKED, 1234567 * MS + 600000), ROW(first, HPX_WALL_IO, 30 * MS)};
     (void)state;
     assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
                                                       "TRACE 300002:\n\t<empty>\n"
@@ -72,10 +84,40 @@ TEST(rows_are_sorted_by_time_with_their_state)
                                                       "WALL CLOCK (ms) END\n");
 }
 
+TEST(a_row_names_what_the_thread_waits_for)
+{
+    struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 1 * MS), CLASSED(first, HPX_WALL_PARKED, 2 * MS, "p.Lock$Sync"),
+                                  CLASSED(first, HPX_WALL_BLOCKED, 2 * MS, "p.B"), CLASSED(first, HPX_WALL_BLOCKED, 2 * MS, "p.A")};
+    assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
+                                                      "WALL CLOCK (ms) BEGIN (total = 7) " NOW_TEXT "\n" TITLES
+                                                      "   1 28.57% 28.57%         2 300001 blocked p.A; p.Unsafe.park\n"
+                                                      "   2 28.57% 57.14%         2 300001 blocked p.B; p.Unsafe.park\n"
+                                                      "   3 28.57% 85.71%         2 300001 parked p.Lock$Sync; p.Unsafe.park\n"
+                                                      "   4 14.29% 100.00%         1 300001 parked   p.Unsafe.park\n"
+                                                      "WALL CLOCK (ms) END\n");
+}
+
+TEST(a_class_has_a_table_of_its_own)
+{
+    struct hpx_wall_row rows[] = {CLASSED(second, HPX_WALL_BLOCKED, 3 * MS, "p.B"), CLASSED(second, HPX_WALL_BLOCKED, 1 * MS, "p.A"),
+                                  ROW(second, HPX_WALL_BLOCKED, 2 * MS)};
+    struct hpx_wall_snapshot s = rows_of(3, rows);
+    begin(4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_written("01 00000000 0000003a a0000001 \"hprofx: WALL CLOCK blocked, total 2 ms, 1 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "0d 00000000 00000010 00000002 00000001 00000002 000493e2"
+                   "01 00000000 0000003e a0000002 \"hprofx: WALL CLOCK blocked p.A, total 1 ms, 1 ms per count\""
+                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2"
+                   "01 00000000 0000003e a0000003 \"hprofx: WALL CLOCK blocked p.B, total 3 ms, 1 ms per count\""
+                   "0d 00000000 00000010 00000003 00000001 00000003 000493e2");
+    end();
+}
+
 TEST(the_cutoff_ends_the_list_and_not_the_total)
 {
-    struct hpx_wall_row rows[] = {{first, HPX_WALL_PARKED, 99 * MS}, {second, HPX_WALL_RUNNING, 1 * MS}};
-    struct hpx_wall_row again[] = {{first, HPX_WALL_PARKED, 99 * MS}};
+    struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 99 * MS), ROW(second, HPX_WALL_RUNNING, 1 * MS)};
+    struct hpx_wall_row again[] = {ROW(first, HPX_WALL_PARKED, 99 * MS)};
     (void)state;
     assert_string_equal(text_of(rows_of(2, rows), 0.011), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
                                                           "WALL CLOCK (ms) BEGIN (total = 100) " NOW_TEXT "\n" TITLES
@@ -87,7 +129,8 @@ TEST(the_cutoff_ends_the_list_and_not_the_total)
 
 TEST(a_state_is_a_note_and_a_table_of_samples)
 {
-    struct hpx_wall_row rows[] = {{second, HPX_WALL_RUNNING, 1 * MS}, {second, HPX_WALL_PARKED, 98 * MS}, {second, HPX_WALL_IO, 1 * MS}};
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 1 * MS), ROW(second, HPX_WALL_PARKED, 98 * MS),
+                                  ROW(second, HPX_WALL_IO, 1 * MS)};
     struct hpx_wall_snapshot s = rows_of(3, rows);
     (void)state;
     begin(4);
@@ -104,7 +147,7 @@ TEST(a_state_is_a_note_and_a_table_of_samples)
 
 TEST(a_large_total_has_a_larger_unit)
 {
-    struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, UINT64_C(5000000000) * MS}};
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, UINT64_C(5000000000) * MS)};
     struct hpx_wall_snapshot s = rows_of(1, rows);
     (void)state;
     begin(4);
@@ -117,7 +160,7 @@ TEST(a_large_total_has_a_larger_unit)
 
 TEST(rounded_rows_are_not_more_than_their_total)
 {
-    struct hpx_wall_row rows[] = {{second, HPX_WALL_PARKED, 3 * MS / 2}, {second, HPX_WALL_PARKED, 3 * MS / 2}};
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, 3 * MS / 2), ROW(second, HPX_WALL_PARKED, 3 * MS / 2)};
     struct hpx_wall_snapshot s = rows_of(2, rows);
     (void)state;
     begin(4);

@@ -29,7 +29,7 @@ static const char all_tables[] =
     "CPU SAMPLES BEGIN (total = 10) " DATE "\nrank   self  accum   count trace method\n"
     "   1 60.00% 60.00%       6 300001 A.main\n   2 40.00% 100.00%       4 300002 B.x\nCPU SAMPLES END\n"
     "WALL CLOCK (ms) BEGIN (total = 50) " DATE "\nrank   self  accum        ms trace state    method\n"
-    "   1 60.00% 60.00%        30 300001 parked   A.main\n   2 24.00% 84.00%        12 300001 running  A.main\n"
+    "   1 60.00% 60.00%        30 300001 parked p.Lock$Sync; A.main\n   2 24.00% 84.00%        12 300001 running  A.main\n"
     "   3 16.00% 100.00%         8 300002 io       B.x\nWALL CLOCK (ms) END\n"
     "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
 
@@ -38,7 +38,7 @@ TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
     assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
-    assert_folded("wall", "p.B$$Lambda.x;A.main;parked 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
+    assert_folded("wall", "p.B$$Lambda.x;A.main;parked p.Lock$Sync 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
     assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
     assert_folded("owner_delay", "p.B$$Lambda.x;A.main;java.lang.Object 9000000\n");
     assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
@@ -103,7 +103,7 @@ TEST(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown)
         assert_int_equal(v->samples.len, 3);
         assert_string_equal(hpx_tree_text(&again, hpx_tree_sample_at(v, 0)->thread), "main");
         text = written(&again, "x.folded", "wall", &n);
-        assert_non_null(strstr(text, "p.B$$Lambda.x;A.main;parked 30000000\n"));
+        assert_non_null(strstr(text, "p.B$$Lambda.x;A.main;parked p.Lock$Sync 30000000\n"));
         assert_non_null(strstr(text, "p.B$$Lambda.x;A.main;running 12000000\n"));
         assert_non_null(strstr(text, "B.x;io 8000000\n"));
         free(text);

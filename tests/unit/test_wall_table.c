@@ -31,7 +31,7 @@ static int end(void **state)
 }
 
 /* method 0: no stack, thread_ended. */
-static void define(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method)
+static void define_class(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method, uint32_t klass)
 {
     struct {
         struct hpx_ev_head head;
@@ -44,9 +44,14 @@ static void define(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint
     fx_fill_def(&stack, 0, 0, FX_STACK({method, 1}));
     d.head = (struct hpx_ev_head){HPX_EV_WALL_DEF, (uint16_t)(3 + n), place, 0};
     d.hash = stack.hash;
-    d.wall = (struct hpx_ev_wall){serial, in, HPX_UNKNOWN_THREAD_ENDED, 0};
+    d.wall = (struct hpx_ev_wall){serial, in, HPX_UNKNOWN_THREAD_ENDED, klass};
     d.frames[0] = stack.frames[0];
     hpx_model_events(f.m, &f.u, &d.head, HPX_EV_WALL_BYTES(n));
+}
+
+static void define(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method)
+{
+    define_class(place, serial, in, method, 0);
 }
 
 static void passes(uint32_t place, uint64_t ns)
@@ -106,6 +111,28 @@ TEST(time_goes_where_the_thread_was_defined_last, NULL, end)
     passes(4, 1);
     taken(HPX_TAKE_KEEP, 1, 1);
     taken(HPX_TAKE_RESET, 1, 1);
+}
+
+TEST(what_is_waited_for_tells_rows_apart, NULL, end)
+{
+    begin(NULL);
+    hpx_model_message(f.m, &hpx_msg_wall_class_new(1, "Lp/Account;")->m);
+    hpx_model_message(f.m, &hpx_msg_wall_class_new(2, "[I")->m);
+    define_class(3, 200001, HPX_WALL_BLOCKED, 8, 1);
+    passes(3, 5 * MS);
+    define_class(3, 200001, HPX_WALL_BLOCKED, 8, 2);
+    passes(3, 2 * MS);
+    define_class(3, 200001, HPX_WALL_BLOCKED, 8, 7); /* no message: its rows are those of no class */
+    passes(3, 1 * MS);
+    define(3, 200001, HPX_WALL_BLOCKED, 8);
+    passes(3, 1 * MS);
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 9 * MS, 3);
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_wall_row *r = &s->rows[i];
+        const char *want = r->ns == 5 * MS ? "p.Account" : r->ns == 2 * MS && r->class_name.len > 0 ? "int[]" : "";
+        assert_true(fx_text_is(r->class_name, want));
+    }
+    hpx_wall_snapshot_destroy(s);
 }
 
 TEST(samples_are_running_time_whatever_resets_them, NULL, end)

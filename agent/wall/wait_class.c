@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* wait_class.c: see wait_class.h. */
+#include "wait_class.h"
+#include "clock.h"
+#include "intern.h"
+#include "session.h"
+#include "wall_table.h"
+
+#define ANSWERS 1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
+#define MOST    (1u << 20) /* numbers */
+
+static HPX_OF_SESSION struct {
+    bool contended; /* the capability; constant from load on */
+    /* the looking thread's */
+    bool single;
+    jfieldID blocker;        /* Thread.parkBlocker; NULL: not found */
+    bool opened;             /* the index is there */
+    struct hpx_intern index; /* signature -> number */
+    uint32_t numbers;        /* given so far */
+    struct {
+        struct hpx_hash128 stack;
+        uint32_t state, klass;
+    } answers[ANSWERS];
+} classes;
+
+void hpx_wait_class_load(jvmtiEnv *jvmti)
+{
+    const jvmtiCapabilities want = {.can_get_current_contended_monitor = 1};
+    classes.contended = (*jvmti)->AddCapabilities(jvmti, &want) == JVMTI_ERROR_NONE;
+}
+
+void hpx_wait_class_begin(JNIEnv *env, bool single)
+{
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    classes.single = single;
+    classes.blocker = thread != NULL ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, thread);
+    classes.opened = hpx_intern_init(&classes.index, 0) == 0;
+}
+
+void hpx_wait_class_fini(void)
+{
+    if (classes.opened) {
+        hpx_intern_fini(&classes.index);
+        classes.opened = false;
+    }
+}
+
+/* ---- numbers ---- */
+
+/* A new number, which the aggregator knows from then on; 0: no memory, or the session ends. */
+static uint32_t announce(const char *signature)
+{
+    struct hpx_msg_wall_class *m = NULL;
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        m = hpx_msg_wall_class_new(classes.numbers + 1, signature);
+        if (m != NULL) {
+            hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+        }
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    classes.numbers += m != NULL;
+    return m != NULL ? classes.numbers : 0;
+}
+
+static uint32_t number_of(const char *signature)
+{
+    struct hpx_hash128 h = hpx_hash128(signature, strlen(signature));
+    uint32_t number = classes.opened ? hpx_intern_find(&classes.index, h) : 0;
+    if (number != HPX_INTERN_NONE) {
+        return number;
+    }
+    number = classes.numbers < MOST && hpx_intern_reserve(&classes.index) == 0 ? announce(signature) : 0;
+    if (number != 0) {
+        hpx_intern_put(&classes.index, h, number);
+    }
+    return number;
+}
+
+/* Deletes the reference. */
+static uint32_t class_of(JNIEnv *env, jobject object)
+{
+    char *signature = NULL;
+    if (object == NULL) {
+        return 0;
+    }
+    jclass klass = (*env)->GetObjectClass(env, object);
+    bool told = (*hpx_vm.jvmti)->GetClassSignature(hpx_vm.jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE;
+    uint32_t number = told ? number_of(signature) : 0;
+    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)signature);
+    (*env)->DeleteLocalRef(env, klass);
+    (*env)->DeleteLocalRef(env, object);
+    return number;
+}
+
+/* ---- what a thread waits for ---- */
+
+static uint32_t ask(JNIEnv *env, jthread thread, uint64_t *asking_ns)
+{
+    jobject monitor = NULL;
+    uint64_t from = hpx_clock_mono();
+    jvmtiError e = (*hpx_vm.jvmti)->GetCurrentContendedMonitor(hpx_vm.jvmti, thread, &monitor);
+    *asking_ns += hpx_clock_mono() - from;
+    return e == JVMTI_ERROR_NONE ? class_of(env, monitor) : 0;
+}
+
+/* The question stops all threads: it is asked once for all that wait in this state with this stack. */
+static uint32_t ask_once(JNIEnv *env, jthread thread, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
+{
+    size_t at = stack.lo % ANSWERS;
+    if (classes.answers[at].stack.lo != stack.lo || classes.answers[at].stack.hi != stack.hi || classes.answers[at].state != state) {
+        classes.answers[at].stack = stack;
+        classes.answers[at].state = state;
+        classes.answers[at].klass = ask(env, thread, asking_ns);
+    }
+    return classes.answers[at].klass;
+}
+
+uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
+{
+    if (state == HPX_WALL_PARKED) {
+        return classes.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, classes.blocker)) : 0;
+    }
+    if ((state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) || !classes.contended) {
+        return 0;
+    }
+    return classes.single ? ask(env, j->ref, asking_ns) : ask_once(env, j->ref, state, stack, asking_ns);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* wait_class.h: of which class the monitor or blocker is that a thread waits for.
+ *
+ * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. A monitor is read from the VM's own words where they are
+ * known (hotspot/waited_monitor.h), else asked for by GetCurrentContendedMonitor: 0.2 to 0.7 us from JDK 16 on; before, it stops all
+ * threads, and one answer serves all threads with the same stack. From JDK 22 on the VM does not tell the monitor of Object.wait.
+ *
+ * Classes have numbers by their names. All functions: the looking thread of watch.h, attached; no lock is held while the VM is called. */
+#ifndef HPX_WAIT_CLASS_H
+#define HPX_WAIT_CLASS_H
+
+#include "hash.h"
+#include "vm.h"
+#include "watched.h"
+
+/* At load (hpx_vm_mode.optional): adds the capability, which this VM may refuse; then monitors that have to be asked for have no class. */
+void hpx_wait_class_load(jvmtiEnv *jvmti);
+/* The looking thread is attached. single: a question costs the threads that are not asked about nothing. */
+void hpx_wait_class_begin(JNIEnv *env, bool single);
+/* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
+ * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
+uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
+/* hpx_session_end(). */
+void hpx_wait_class_fini(void);
+
+#endif
