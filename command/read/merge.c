@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#define RECORD 9 /* bytes of a record's tag, time and length */
+
 enum { SAMPLES, WALL, TIMES, OLD, KINDS }; /* in the order of a dump */
 
 struct sum {
     uint64_t key, count;
     uint64_t self;    /* times, wall: hundredths of a percent x ms; old: ms */
-    uint64_t name_at; /* text: where the names of the last row stand, and its state */
+    uint64_t name_at; /* text: where the names of the last row stand, and its state; binary, wall: number of its struct kind_of_wait */
     uint32_t name_len;
 };
 
@@ -30,14 +32,27 @@ struct range {
     uint64_t from, to;
 };
 
+/* Binary: a state and class that threads wait for, which has a head and a table in every dump. */
+struct kind_of_wait {
+    uint64_t hash, id;     /* of its words; of the string that was its first head */
+    uint64_t at, total;    /* where its words stand; ms */
+    uint32_t length, seen; /* of its words; tables */
+};
+
 struct merge {
     int from;
     uint64_t whole;
     uint64_t read; /* how far the first pass is */
     bool text, odd, in_table;
-    uint64_t us;            /* of the last record */
-    uint64_t ms;            /* of the open table */
-    struct hpx_list tables; /* struct range: where they stand */
+    uint32_t id_size;
+    uint64_t us;                               /* of the last record */
+    uint64_t ms;                               /* of the open table */
+    struct hpx_list tables;                    /* struct range: where they stand, and what goes with them */
+    struct hpx_list waits;                     /* struct kind_of_wait */
+    struct range head;                         /* the last string that is the head of a table; to 0: none */
+    uint64_t at;                               /* of the last record */
+    uint64_t of_at, of_length, of_hash, of_id; /* its words, and the string */
+    size_t wait;                               /* the number of the open table's kind */
     struct table of[KINDS];
     int open; /* the table's kind */
 };
@@ -69,12 +84,38 @@ static ssize_t read_whole(void *ctx, void *to, size_t n)
     return got;
 }
 
+/* The head of a table of WALL CLOCK: "hprofx: WALL CLOCK STATE CLASS, total ...". */
+static void string(struct merge *m, const struct hpx_rd_event *ev)
+{
+    static const char begin[] = "hprofx: WALL CLOCK ", behind[] = ", total ";
+    const size_t n = sizeof(begin) - 1;
+    struct hpx_rd_text t = ev->string.text;
+    const char *end = NULL, *at = t.p;
+    if (t.n < n || memcmp(t.p, begin, n) != 0) {
+        return;
+    }
+    while ((at = memmem(at, (size_t)(t.p + t.n - at), behind, sizeof(behind) - 1)) != NULL) { /* the last: a class may have one */
+        end = at++;
+    }
+    if (end != NULL) {
+        m->head = (struct range){m->at, m->whole}; /* to: the next record tells */
+        m->of_length = (size_t)(end - t.p) - n;
+        m->of_at = m->at + RECORD + m->id_size + n;
+        m->of_hash = hpx_check_hash((struct hpx_rd_text){t.p + n, m->of_length});
+        m->of_id = ev->string.id;
+    }
+}
+
 /* A table ends where the next record that is none begins. */
 static int record(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     bool table = kind_of(ev->record.tag) != KINDS;
     struct range *last = m->tables.len > 0 ? (struct range *)m->tables.items + m->tables.len - 1 : NULL;
     m->us = ev->record.us;
+    if (m->head.to == m->whole) {
+        m->head.to = ev->at;
+    }
+    m->at = ev->at;
     m->odd |= !table && !stays(ev->record.tag);
     if (m->in_table && !table && last != NULL) {
         last->to = ev->at;
@@ -89,14 +130,40 @@ static int record(struct merge *m, struct hpx_reader *r, const struct hpx_rd_eve
     return HPX_RD_SOUND;
 }
 
-static void begin_table(struct merge *m, const struct hpx_rd_event *ev)
+/* Its head goes with it: the range of the table itself is the last one. false: no memory. */
+static bool begin_wall(struct merge *m, uint64_t ms)
+{
+    struct kind_of_wait *of = m->waits.items;
+    for (m->wait = 0; m->wait < m->waits.len && of[m->wait].hash != m->of_hash; m->wait++) {
+    }
+    of = m->wait < m->waits.len ? of + m->wait : hpx_list_push(&m->waits, sizeof(*of));
+    struct range *last = hpx_list_push(&m->tables, sizeof(*last));
+    if (of == NULL || last == NULL) {
+        return false;
+    }
+    if (of->seen++ == 0) {
+        of->hash = m->of_hash;
+        of->id = m->of_id;
+        of->at = m->of_at;
+        of->length = (uint32_t)m->of_length;
+    }
+    m->odd |= m->head.to == 0 || __builtin_add_overflow(of->total, ms, &of->total);
+    last[0] = last[-1];
+    last[-1] = m->head;
+    m->head.to = 0;
+    return true;
+}
+
+static int begin_table(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     m->open = kind_of(ev->table.tag);
     m->ms = ev->table.total;
-    if (m->open == KINDS || (m->open == WALL && !m->text)) { /* binary: its heads are strings, which stay */
-        m->open = KINDS;
+    if (m->open == KINDS) {
         m->odd = true;
-        return;
+        return HPX_RD_SOUND;
+    }
+    if (m->open == WALL && !m->text && !begin_wall(m, ev->table.total)) {
+        return hpx_reader_no_memory(r);
     }
     struct table *t = &m->of[m->open];
     size_t n = ev->table.date.n < sizeof(t->date) - 1 ? ev->table.date.n : sizeof(t->date) - 1;
@@ -106,6 +173,7 @@ static void begin_table(struct merge *m, const struct hpx_rd_event *ev)
         memcpy(t->date, ev->table.date.p, n);
     }
     t->date[n] = '\0';
+    return HPX_RD_SOUND;
 }
 
 static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event *ev)
@@ -123,7 +191,7 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
     }
     if (m->open == WALL) { /* the state, its blanks and the method */
         key = key << 32 | (hpx_check_hash(w->state) & UINT32_MAX);
-        name.n = (size_t)(name.p + name.n - w->state.p);
+        name.n = m->text ? (size_t)(name.p + name.n - w->state.p) : 0;
         name.p = w->state.p;
     }
     struct table *t = &m->of[m->open];
@@ -135,10 +203,12 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
     *index = added > 0 ? (uint32_t)t->rows.len : *index;
     s->key = m->open == WALL ? w->trace : key;
     s->count += w->count;
-    s->self += m->open == OLD ? w->bytes : shared(m->open) ? m->ms * w->self : 0;
+    s->self += m->open == OLD ? w->bytes : m->text && shared(m->open) ? m->ms * w->self : 0;
     if (m->text) { /* the line is what the source is at */
         s->name_at = hpx_source_offset(r->source) + (uint64_t)(name.p - hpx_source_bytes(r->source));
         s->name_len = (uint32_t)name.n;
+    } else {
+        s->name_at = m->open == WALL ? m->wait : 0;
     }
     return HPX_RD_SOUND;
 }
@@ -149,11 +219,14 @@ static int on_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
     switch (ev->kind) {
     case HPX_RD_HEADER:
         m->text = ev->header.text;
+        m->id_size = ev->header.id_size;
         return HPX_RD_SOUND;
     case HPX_RD_RECORD:
         return record(m, r, ev);
     case HPX_RD_TABLE:
-        begin_table(m, ev);
+        return begin_table(m, r, ev);
+    case HPX_RD_STRING:
+        string(m, ev);
         return HPX_RD_SOUND;
     case HPX_RD_ROW:
         return row(m, r, ev);
@@ -173,6 +246,14 @@ static int by_share(const void *a, const void *b)
         return x->count > y->count ? -1 : 1;
     }
     return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Binary: the rows of a table side by side. */
+static int by_wait(const void *a, const void *b)
+{
+    const struct sum *x = a;
+    const struct sum *y = b;
+    return x->name_at != y->name_at ? (x->name_at > y->name_at) - (x->name_at < y->name_at) : by_share(a, b);
 }
 
 static int by_count(const void *a, const void *b)
@@ -251,19 +332,71 @@ static int put_old(const struct merge *m, FILE *to)
     return 0;
 }
 
-static void put_binary(const struct merge *m, FILE *to)
+/* A count in the file is `unit` of ours. */
+static uint64_t in_units(uint64_t count, uint64_t unit)
 {
-    const struct table *t = &m->of[SAMPLES];
-    const struct sum *s = t->rows.items;
-    uint8_t head[17] = {HPX_TAG_SAMPLES}, *at = hpx_be4(head + 1, (uint32_t)m->us);
-    at = hpx_be4(at, (uint32_t)(8 + 8 * t->rows.len));
-    at = hpx_be4(hpx_be4(at, (uint32_t)t->total), (uint32_t)t->rows.len);
+    return count / unit + (count % unit >= unit - unit / 2);
+}
+
+static void put_binary(const struct merge *m, FILE *to, const struct sum *s, size_t n, uint64_t total, uint64_t unit)
+{
+    uint8_t head[RECORD + 8] = {HPX_TAG_SAMPLES}, *at = hpx_be4(head + 1, (uint32_t)m->us);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += in_units(s[i].count, unit);
+    }
+    total = in_units(total, unit);
+    total = total > sum ? total : sum; /* heads and rows are rounded */
+    at = hpx_be4(at, (uint32_t)(8 + 8 * n));
+    at = hpx_be4(hpx_be4(at, (uint32_t)total), (uint32_t)n);
     fwrite(head, 1, (size_t)(at - head), to);
-    for (size_t i = 0; i < t->rows.len; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint8_t pair[8];
-        hpx_be4(hpx_be4(pair, (uint32_t)s[i].count), (uint32_t)s[i].key);
+        hpx_be4(hpx_be4(pair, (uint32_t)in_units(s[i].count, unit)), (uint32_t)s[i].key);
         fwrite(pair, 1, sizeof(pair), to);
     }
+}
+
+/* As hprof_wall.c: ms per count, so that sums fit four bytes; half of them, because rows are rounded up. */
+static uint64_t unit_of(uint64_t ms)
+{
+    uint64_t unit = 1;
+    while (ms / unit >= UINT32_MAX / 2) {
+        unit *= 10;
+    }
+    return unit;
+}
+
+static int put_head(const struct merge *m, FILE *to, const struct kind_of_wait *w, uint64_t unit)
+{
+    static const char begin[] = "hprofx: WALL CLOCK ";
+    char end[96];
+    size_t n = (size_t)snprintf(end, sizeof(end), ", total %" PRIu64 " ms, %" PRIu64 " ms per count", w->total, unit);
+    uint8_t head[RECORD + 8] = {HPX_TAG_STRING}, *at = hpx_be4(head + 1, (uint32_t)m->us);
+    at = hpx_be4(at, m->id_size + (uint32_t)(sizeof(begin) - 1 + w->length + n));
+    at = m->id_size == 8 ? hpx_be4(at, (uint32_t)(w->id >> 32)) : at;
+    at = hpx_be4(at, (uint32_t)w->id);
+    fwrite(head, 1, (size_t)(at - head), to);
+    fputs(begin, to);
+    int rc = copy(m, to, w->at, w->at + w->length);
+    fputs(end, to);
+    return rc;
+}
+
+static int put_waits(const struct merge *m, FILE *to)
+{
+    const struct table *t = &m->of[WALL];
+    const struct sum *s = t->rows.items;
+    int rc = 0;
+    for (size_t from = 0, next; from < t->rows.len && rc == 0; from = next) {
+        const struct kind_of_wait *w = (const struct kind_of_wait *)m->waits.items + s[from].name_at;
+        uint64_t unit = unit_of(w->total);
+        for (next = from + 1; next < t->rows.len && s[next].name_at == s[from].name_at; next++) {
+        }
+        rc = put_head(m, to, w, unit);
+        put_binary(m, to, s + from, next - from, w->total, unit);
+    }
+    return rc;
 }
 
 static int put_tables(const struct merge *m, FILE *to)
@@ -272,10 +405,12 @@ static int put_tables(const struct merge *m, FILE *to)
     for (int kind = 0; kind < KINDS && rc == 0; kind++) {
         const struct table *t = &m->of[kind];
         if (t->rows.len > 1) {
-            qsort(t->rows.items, t->rows.len, sizeof(struct sum), kind == OLD ? by_count : by_share);
+            qsort(t->rows.items, t->rows.len, sizeof(struct sum), kind == OLD ? by_count : m->text ? by_share : by_wait);
         }
-        if (t->seen > 0 && !m->text) {
-            put_binary(m, to);
+        if (t->seen > 0 && !m->text && kind == WALL) {
+            rc = put_waits(m, to);
+        } else if (t->seen > 0 && !m->text) {
+            put_binary(m, to, t->rows.items, t->rows.len, t->total, 1);
         } else if (t->seen > 0) {
             rc = kind == OLD ? put_old(m, to) : put_ranked(m, kind, to);
         }
@@ -300,13 +435,18 @@ static int write_all(const struct merge *m, FILE *to)
 static bool fits(const struct merge *m)
 {
     const struct table *s = &m->of[SAMPLES];
-    bool binary = !m->text && s->total < UINT32_MAX && s->rows.len < UINT32_MAX / 8 - 1;
+    bool binary = !m->text && s->total < UINT32_MAX && s->rows.len < UINT32_MAX / 8 - 1 && m->of[WALL].rows.len < UINT32_MAX / 8 - 1;
     return binary || (m->text && m->of[TIMES].total < UINT64_MAX / 20000 && m->of[WALL].total < UINT64_MAX / 20000);
 }
 
 static bool several(const struct merge *m)
 {
-    return m->of[SAMPLES].seen > 1 || m->of[WALL].seen > 1 || m->of[TIMES].seen > 1 || m->of[OLD].seen > 1;
+    const struct kind_of_wait *w = m->waits.items;
+    bool again = m->text && m->of[WALL].seen > 1;
+    for (size_t i = 0; i < m->waits.len; i++) {
+        again = again || w[i].seen > 1;
+    }
+    return m->of[SAMPLES].seen > 1 || again || m->of[TIMES].seen > 1 || m->of[OLD].seen > 1;
 }
 
 static int read_tables(struct merge *m)
@@ -344,5 +484,6 @@ int hpx_merge(int from, uint64_t whole, int to)
         free(m.of[i].rows.items);
     }
     free(m.tables.items);
+    free(m.waits.items);
     return rc;
 }

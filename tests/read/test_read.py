@@ -699,6 +699,29 @@ class RecoverTests(Folder):
         self.assertEqual(left, head + traces + table(400, (1, 56.25, 56.25, 225, 300001, 'running', 'A.main'), (2, 33.75, 90, 135, 300001, 'parked', 'A.main'),
                                                      (3, 10, 100, 40, 300002, 'io', 'B.x')))
 
+    def binary_definitions(self, size):
+        pieces = h.binary(size, heap=([], []))
+        for name in ('sites', 'summary', 'segment 1', 'segment 2', 'heap end', 'samples', 'unload', 'end'):
+            pieces.drop(name)
+        return pieces.data()
+
+    def test_the_wall_clocks_of_a_binary_journal_become_one(self):
+        join = lambda pieces: b''.join(p for _, p in pieces)
+        for size in (4, 8):
+            f, defined, blocked = h.Format(size), self.binary_definitions(size), 'blocked p.A, total 3 ms, x'
+            first = h.wall(f, 900, ('running', 1, (7, 300001), (2, 300002)), (blocked, 1, (5, 300002)))
+            second = h.wall(f, 910, (blocked, 1, (9, 300001), (1, 300002)), ('io', 1, (4, 300001)))
+            between = f.string(950, 'between') + f.trace(300003, 0)
+            second.insert(1, ('between', between))
+            want = between + join(first[:2]) + join(h.wall(f, 901, (blocked, 1, (9, 300001), (6, 300002)))) + join(second[3:])
+            self.assertEqual(self.journal(defined + join(first) + join(second), f.samples(1, (1, 300001))[:-3]), defined + want)
+
+    def test_the_rows_of_a_binary_wall_clock_add_up_in_larger_units(self):
+        f, defined = h.Format(8), self.binary_definitions(8)
+        one, two, sum = (h.wall(f, i, ('parked', unit, (n, 300001))) for i, unit, n in ((900, 1, 2000000004), (901, 1, 2000000002), (900, 10, 400000001)))
+        join = lambda pieces: b''.join(p for _, p in pieces)
+        self.assertEqual(self.journal(defined + join(one) + join(two), f.samples(1, (1, 300001))[:-3]), defined + join(sum).replace(b'4000000010 ms', b'4000000006 ms'))
+
     def test_shares_of_a_journal_that_were_rounded_to_nothing_are_nothing(self):
         head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
         table = b'CPU TIME (ms) BEGIN (total = 8) %s\nrank   self  accum   count trace method\n%sCPU TIME (ms) END\n'
