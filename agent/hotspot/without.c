@@ -14,6 +14,7 @@
 #include "quiet_stack.h"
 #include "thread_id.h"
 #include "vm_flags.h"
+#include "waited_monitor.h"
 
 /* tests/jvm/build.py looks for this text in the library. */
 static const char none[] = "this build reads nothing of the VM's internals";
@@ -165,6 +166,18 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
 {
     (void)t, (void)frames;
     return 0;
+}
+
+const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
+{
+    (void)env, (void)self;
+    return none;
+}
+
+bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM])
+{
+    (void)other, (void)to;
+    return false;
 }
 
 bool hpx_quiet_stack_compares(uint32_t seen)

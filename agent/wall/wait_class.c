@@ -4,19 +4,26 @@
 #include "clock.h"
 #include "intern.h"
 #include "session.h"
+#include "waited_monitor.h"
 #include "wall_table.h"
+#include <stdatomic.h>
+#include <string.h>
 
-#define ANSWERS 1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
-#define MOST    (1u << 20) /* numbers */
+#define WAITS_UNTOLD 22         /* the release from which on JVMTI does not tell the monitor of Object.wait */
+#define ANSWERS      1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
+#define MOST         (1u << 20) /* numbers */
 
 static HPX_OF_SESSION struct {
     bool contended; /* the capability; constant from load on */
     /* the looking thread's */
     bool single;
-    jfieldID blocker;        /* Thread.parkBlocker; NULL: not found */
-    bool opened;             /* the index is there */
-    struct hpx_intern index; /* signature -> number */
-    uint32_t numbers;        /* given so far */
+    bool waits;                   /* the VM tells the monitor of Object.wait */
+    _Atomic(const char *) unread; /* release: begin; acquire: hpx_wait_class_unread() */
+    bool reads;                   /* waited_monitor.h does */
+    jfieldID blocker;             /* Thread.parkBlocker; NULL: not found */
+    bool opened;                  /* the index is there */
+    struct hpx_intern index;      /* signature -> number */
+    uint32_t numbers;             /* given so far */
     struct {
         struct hpx_hash128 stack;
         uint32_t state, klass;
@@ -29,6 +36,18 @@ void hpx_wait_class_load(jvmtiEnv *jvmti)
     classes.contended = (*jvmti)->AddCapabilities(jvmti, &want) == JVMTI_ERROR_NONE;
 }
 
+static bool begin_reading(JNIEnv *env)
+{
+    jthread self = NULL;
+    if ((*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
+        return false;
+    }
+    const char *why = hpx_waited_monitor_init(env, self);
+    (*env)->DeleteLocalRef(env, self);
+    atomic_store_explicit(&classes.unread, why, memory_order_release); /* partner: hpx_wait_class_unread() */
+    return why == NULL;
+}
+
 void hpx_wait_class_begin(JNIEnv *env, bool single)
 {
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
@@ -36,7 +55,14 @@ void hpx_wait_class_begin(JNIEnv *env, bool single)
     classes.blocker = thread != NULL ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, thread);
+    classes.waits = hpx_vm_release() < WAITS_UNTOLD;
+    classes.reads = !classes.waits && begin_reading(env);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
+}
+
+const char *hpx_wait_class_unread(void)
+{
+    return atomic_load_explicit(&classes.unread, memory_order_acquire); /* partner: begin_reading() */
 }
 
 void hpx_wait_class_fini(void)
@@ -105,6 +131,13 @@ static uint32_t ask(JNIEnv *env, jthread thread, uint64_t *asking_ns)
     return e == JVMTI_ERROR_NONE ? class_of(env, monitor) : 0;
 }
 
+/* As JVMTI does not tell it. */
+static uint32_t read_monitor(const struct hpx_watch_job *j)
+{
+    char signature[HPX_WAITED_MONITOR_ROOM];
+    return classes.reads && hpx_watched_monitor(j, signature) ? number_of(signature) : 0;
+}
+
 /* The question stops all threads: it is asked once for all that wait in this state with this stack. */
 static uint32_t ask_once(JNIEnv *env, jthread thread, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
@@ -121,6 +154,9 @@ uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t sta
 {
     if (state == HPX_WALL_PARKED) {
         return classes.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, classes.blocker)) : 0;
+    }
+    if (state == HPX_WALL_WAITING && !classes.waits) {
+        return read_monitor(j);
     }
     if ((state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) || !classes.contended) {
         return 0;

@@ -20,6 +20,9 @@ void hpx_wait_class_begin(JNIEnv *env, bool single);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
+/* Why monitors of Object.wait are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant
+ * text. Any thread. */
+const char *hpx_wait_class_unread(void);
 /* hpx_session_end(). */
 void hpx_wait_class_fini(void);
 

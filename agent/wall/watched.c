@@ -10,6 +10,7 @@
 #include "share.h"
 #include "snapshot.h"
 #include "vec.h"
+#include "waited_monitor.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,22 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
         frames[i] = (jvmtiFrameInfo){.method = (jmethodID)(uintptr_t)f.method, .location = f.bci};
     }
     return (uint32_t)n;
+}
+
+bool hpx_watched_monitor(const struct hpx_watch_job *j, char *to)
+{
+    bool told = false, inside = hpx_gate_enter(&hpx_session.gate);
+    pthread_mutex_lock(&lock);
+    const struct watched *w = at(j->place);
+    if (inside && w->first != NULL) {
+        const void *env = __atomic_load_n(&w->first->env, __ATOMIC_RELAXED);
+        told = env != NULL && !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid)) && hpx_waited_monitor_class(env, to);
+    }
+    pthread_mutex_unlock(&lock);
+    if (inside) {
+        hpx_gate_leave(&hpx_session.gate);
+    }
+    return told;
 }
 
 bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)

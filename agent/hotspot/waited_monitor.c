@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* waited_monitor.c: the words of waited_monitor.h. */
+#include "waited_monitor.h"
+#include "frame_anchor.h"
+#include "guard.h"
+#include "internals.h"
+#include "oops.h"
+#include "structures.h"
+#include "vm_flags.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_FAULTS   8u
+#define TRIES         4  /* a collection may come between */
+#define COMPACT_SHIFT 42 /* of the class in the first word of an object */
+#define LEAST         ((uintptr_t)4096)
+
+/* Constant after init. */
+static struct {
+    uint64_t waiting, object;           /* of JavaThread, of ObjectMonitor */
+    uint64_t klass, base, shift, name;  /* class word, how it becomes an address, of Klass */
+    uint64_t length, body;              /* of Symbol */
+    uint64_t heap, collections, active; /* the heap's address, its fields */
+    bool narrow, compact;
+} words;
+
+static HPX_OF_SESSION struct {
+    const char *why; /* NULL: there are answers */
+    uint32_t faults;
+} waited;
+
+static bool either(const struct hpx_vm_field *now, const struct hpx_vm_field *before)
+{
+    return hpx_structures_field(now) || hpx_structures_field(before);
+}
+
+static const char *find_narrow(void)
+{
+    static const char type[] = "CompressedKlassPointers";
+    bool found = either(&(struct hpx_vm_field){type, "_base", "static address", &words.base},
+                        &(struct hpx_vm_field){type, "_narrow_klass._base", "static address", &words.base}) &&
+                 either(&(struct hpx_vm_field){type, "_shift", "static int", &words.shift},
+                        &(struct hpx_vm_field){type, "_narrow_klass._shift", "static int", &words.shift});
+    return found ? NULL : "the VM's tables have no CompressedKlassPointers as expected";
+}
+
+static const char *find_class_word(void)
+{
+    words.compact = hpx_vm_flag("UseCompactObjectHeaders", false);
+    words.narrow = words.compact || hpx_vm_flag("UseCompressedClassPointers", true);
+    const struct hpx_vm_field narrow = {"oopDesc", "_metadata._compressed_klass", "narrowKlass", &words.klass},
+                              wide = {"oopDesc", "_metadata._klass", "Klass*", &words.klass};
+    const char *why = words.narrow ? find_narrow() : NULL;
+    return why != NULL || words.compact ? why : hpx_structures_fields(words.narrow ? &narrow : &wide, 1);
+}
+
+static const char *find_fields(void)
+{
+    const struct hpx_vm_field all[] = {{"JavaThread", "_current_waiting_monitor", "ObjectMonitor*", &words.waiting},
+                                       {"ObjectMonitor", "_object", NULL, &words.object},
+                                       {"Klass", "_name", "Symbol*", &words.name},
+                                       {"Symbol", "_length", "u2", &words.length},
+                                       {"Symbol", "_body", NULL, &words.body},
+                                       {"Universe", "_collectedHeap", "static CollectedHeap*", &words.heap},
+                                       {"CollectedHeap", "_total_collections", "unsigned int", &words.collections}};
+    const char *why = hpx_structures_init();
+    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    bool active = why == NULL && either(&(struct hpx_vm_field){"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
+                                        &(struct hpx_vm_field){"CollectedHeap", "_is_gc_active", "bool", &words.active});
+    why = why != NULL || active ? why : "the VM's tables do not tell whether a collection runs";
+    return why != NULL ? why : find_class_word();
+}
+
+/* ---- in the guard ---- */
+
+struct question {
+    uintptr_t thread; /* 0: `oop` is known */
+    uintptr_t oop;
+    char *to;
+};
+
+static bool is_address(uintptr_t at)
+{
+    return at >= LEAST && at % sizeof(uint32_t) == 0;
+}
+
+static uintptr_t object_of(uintptr_t thread)
+{
+    uintptr_t monitor = hpx_vm_word(thread + words.waiting);
+    uintptr_t slot = is_address(monitor) ? hpx_vm_word(monitor + words.object) : 0;
+    return is_address(slot) ? hpx_vm_word(slot) : 0;
+}
+
+static uintptr_t class_of(uintptr_t oop)
+{
+    if (!words.narrow) {
+        return hpx_vm_word(oop + words.klass);
+    }
+    uint64_t word = words.compact ? hpx_vm_word(oop) >> COMPACT_SHIFT : (uint32_t)hpx_vm_int(oop + words.klass);
+    return hpx_vm_word((uintptr_t)words.base) + (word << hpx_vm_int((uintptr_t)words.shift));
+}
+
+/* A name "p/C" becomes "Lp/C;", one of an array is its signature. */
+static bool put_name(uintptr_t symbol, char *to)
+{
+    uint32_t n = hpx_vm_half(symbol + words.length), at = 0;
+    bool array = n > 0 && hpx_vm_byte(symbol + words.body) == '[';
+    if (n == 0 || n + 3 > HPX_WAITED_MONITOR_ROOM) {
+        return false;
+    }
+    if (!array) {
+        to[at++] = 'L';
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        to[at++] = (char)hpx_vm_byte(symbol + words.body + i);
+    }
+    if (!array) {
+        to[at++] = ';';
+    }
+    to[at] = '\0';
+    return memchr(to, '\0', at) == NULL;
+}
+
+/* The collections so far; false: one runs, and moves objects. */
+static bool still(uintptr_t heap, uint32_t *collections)
+{
+    *collections = (uint32_t)hpx_vm_int(heap + words.collections);
+    return hpx_vm_byte(heap + words.active) == 0;
+}
+
+static int read_class(void *arg)
+{
+    const struct question *q = arg;
+    uint32_t before = 0, after = 0;
+    hpx_guard_begin_read_sig();
+    uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
+    bool told = is_address(heap) && still(heap, &before);
+    atomic_thread_fence(
+        memory_order_acquire); /* what is read of the object lies between the two looks at the heap; no partner, the VM writes */
+    uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : q->oop;
+    uintptr_t klass = is_address(oop) ? class_of(oop) : 0, symbol = is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
+    told = is_address(symbol) && put_name(symbol, q->to);
+    atomic_thread_fence(memory_order_acquire); /* as above */
+    told = told && still(heap, &after) && before == after;
+    hpx_guard_end_read_sig();
+    return told;
+}
+
+/* ---- callers ---- */
+
+static bool ask(struct question *q)
+{
+    int told = 0;
+    if (hpx_guard_run_sig(read_class, q, &told) == HPX_GUARD_PASSED) {
+        return told != 0;
+    }
+    if (++waited.faults >= MOST_FAULTS) {
+        waited.why = "too many reads faulted";
+    }
+    return false;
+}
+
+/* The handle holds the address, which a collection changes. */
+static bool knows(jobject local, const char *signature)
+{
+    char name[HPX_WAITED_MONITOR_ROOM];
+    bool told = false;
+    for (int i = 0; i < TRIES && !told; i++) {
+        struct question q = {0, (uintptr_t)hpx_oops_handle(local), name};
+        told = ask(&q);
+    }
+    return told && !strcmp(name, signature);
+}
+
+const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
+{
+    static char text[128]; /* a reason of the tables is valid until the next question */
+    const char *why = hpx_internals_closed();
+    why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are off" : why;
+    why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
+              ? "the collector moves objects while the program runs"
+              : why;
+    why = why != NULL ? why : find_fields();
+    jclass known = why == NULL ? (*env)->GetObjectClass(env, self) : NULL;
+    if (why == NULL && (!knows(self, "Ljava/lang/Thread;") || !knows(known, "Ljava/lang/Class;"))) {
+        why = "the VM's objects have another shape";
+    }
+    (*env)->DeleteLocalRef(env, known);
+    if (why != NULL) {
+        snprintf(text, sizeof text, "%s", why);
+        waited.why = text;
+    }
+    return waited.why;
+}
+
+bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM])
+{
+    struct question q = {hpx_frame_anchor_thread_sig(other), 0, to};
+    return waited.why == NULL && hpx_internals_on_sig() && q.thread != 0 && ask(&q);
+}
