@@ -37,3 +37,13 @@ void *hpx_vec_push(struct hpx_vec *v)
     }
     return hpx_vec_at(v, v->len++);
 }
+
+void *hpx_vec_reach(struct hpx_vec *v, uint32_t i)
+{
+    while (v->len <= i) {
+        if (!hpx_vec_push(v)) {
+            return NULL;
+        }
+    }
+    return hpx_vec_at(v, i);
+}

@@ -25,12 +25,20 @@ void hpx_vec_fini(struct hpx_vec *v);
 /* Appends a cleared element; its index is then v->len - 1. NULL without memory or above 2^32 - 64 elements: nothing changed. */
 void *hpx_vec_push(struct hpx_vec *v);
 
+/* Element i, after appending cleared elements up to it. NULL as in push: the vector may have grown short of i. */
+void *hpx_vec_reach(struct hpx_vec *v, uint32_t i);
+
 /* Element i; the caller guarantees i < len. Two loads and a shift. */
 static inline void *hpx_vec_at(const struct hpx_vec *v, uint32_t i)
 {
     uint32_t j = i + (1u << HPX_VEC_FIRST);
     unsigned k = 31u - (unsigned)__builtin_clz(j);
     return v->chunk[k - HPX_VEC_FIRST] + (size_t)(j - (1u << k)) * v->size;
+}
+/* The same; NULL beyond the end. */
+static inline void *hpx_vec_find(const struct hpx_vec *v, uint32_t i)
+{
+    return hpx_likely(i < v->len) ? hpx_vec_at(v, i) : NULL;
 }
 
 #endif

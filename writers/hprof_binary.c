@@ -32,6 +32,10 @@ enum tag {
 static_assert(HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
 static_assert(HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");
 
+struct method_strings {
+    uint32_t name, signature, source; /* ids: they all fit */
+};
+
 void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
 {
     memset(w, 0, sizeof(*w));
@@ -39,6 +43,7 @@ void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
     w->id_size = id_size;
     w->strings_ready = hpx_intern_init(&w->strings, 0) == 0;
     hpx_vec_init(&w->held, sizeof(uint32_t));
+    hpx_vec_init(&w->methods, sizeof(struct method_strings));
 }
 
 static void forget(struct hpx_binary *w)
@@ -48,7 +53,7 @@ static void forget(struct hpx_binary *w)
     hpx_bitset_fini(&w->classes);
     hpx_bitset_fini(&w->begun);
     hpx_intern_fini(&w->strings);
-    hpx_numbered_fini(&w->methods);
+    hpx_vec_fini(&w->methods);
 }
 
 void hpx_binary_fini(struct hpx_binary *w)
@@ -305,15 +310,11 @@ static uint32_t class_of(const struct hpx_method_rec *m)
     return m->klass ? m->klass : HPX_SERIAL_CLASS;
 }
 
-struct method_strings {
-    uint32_t name, signature, source; /* ids: they all fit */
-};
-
 /* What the frames of m name, in the file afterwards. false: refused. */
 static bool find_strings(struct hpx_binary *w, const struct hpx_method_rec *m, struct method_strings *to)
 {
     static const struct hpx_text nameless = {"<Unknown Method>", 16};
-    struct method_strings *known = hpx_numbered_at(&w->methods, m->number, sizeof(*known));
+    struct method_strings *known = hpx_vec_find(&w->methods, m->number);
     if (known != NULL && known->name != 0) {
         *to = *known;
         return true;
@@ -322,7 +323,7 @@ static bool find_strings(struct hpx_binary *w, const struct hpx_method_rec *m, s
     to->name = (uint32_t)hpx_binary_string(w, m->name.len > 0 ? m->name : nameless);
     to->signature = (uint32_t)hpx_binary_string(w, m->signature);
     to->source = m->source.len > 0 ? (uint32_t)hpx_binary_string(w, m->source) : 0;
-    known = m->number != 0 && !w->refused ? hpx_numbered_reach(&w->methods, m->number, sizeof(*known)) : NULL;
+    known = m->number != 0 && !w->refused ? hpx_vec_reach(&w->methods, m->number) : NULL;
     if (known != NULL) {
         *known = *to;
     }

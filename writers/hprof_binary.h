@@ -16,7 +16,6 @@
 #include "big_endian.h"
 #include "bitset.h"
 #include "intern.h"
-#include "numbered.h"
 #include "out.h"
 #include "snapshot.h"
 #include "vec.h"
@@ -34,7 +33,7 @@ struct hpx_binary {
     struct hpx_bitset traces, frames, classes, begun; /* in the file: serials from their HPX_SERIAL_ on, numbers of frames */
     struct hpx_intern strings;                        /* names of methods, signatures, sources: numbers */
     bool strings_ready;
-    struct hpx_numbered methods;     /* strings of numbered methods, so that a method is looked up once, not for every line */
+    struct hpx_vec methods;          /* strings of numbered methods, so that a method is looked up once, not for every line */
     uint32_t nstrings, spare_frames; /* strings so far; frames without a number */
     /* The most recent names of threads, groups and classes, so that a run with many short threads needs no table of names. */
     struct hpx_recent {

@@ -12,14 +12,14 @@ static_assert(6 * NAMES + 64 <= HPX_METHOD_TEXT_MAX, "the longest text");
 void hpx_method_texts_init(struct hpx_method_texts *t)
 {
     memset(t, 0, sizeof(*t));
+    hpx_vec_init(&t->of, sizeof(struct hpx_method_text));
     hpx_arena_init(&t->arena);
 }
 
 void hpx_method_texts_fini(struct hpx_method_texts *t)
 {
-    hpx_numbered_fini(&t->of);
+    hpx_vec_fini(&t->of);
     hpx_arena_fini(&t->arena);
-    hpx_method_texts_init(t);
 }
 
 static char *put(char *to, struct hpx_text name, const char *missing)
@@ -40,7 +40,7 @@ const struct hpx_method_text *hpx_method_text_make(struct hpx_method_texts *t, c
     to = put(to, m->source, HPX_UNKNOWN_SOURCE);
     *to++ = ':';
     size_t n = (size_t)(to - text);
-    struct hpx_method_text *of = hpx_numbered_reach(&t->of, m->number, sizeof(*of));
+    struct hpx_method_text *of = hpx_vec_reach(&t->of, m->number);
     const char *bytes = of != NULL ? hpx_arena_copy(&t->arena, text, n) : NULL;
     if (bytes == NULL) {
         return NULL;

@@ -5,8 +5,8 @@
 #define HPX_METHOD_TEXT_H
 
 #include "arena.h"
-#include "numbered.h"
 #include "snapshot.h"
+#include "vec.h"
 
 struct hpx_method_text {
     const char *bytes; /* "class.method(source:"; NULL: not made */
@@ -16,8 +16,8 @@ struct hpx_method_text {
 
 #define HPX_METHOD_TEXT_MAX 6144u
 
-struct hpx_method_texts { /* zero, or after init: none made */
-    struct hpx_numbered of;
+struct hpx_method_texts {
+    struct hpx_vec of; /* struct hpx_method_text, by the method's number */
     struct hpx_arena arena;
 };
 
@@ -31,7 +31,7 @@ const struct hpx_method_text *hpx_method_text_make(struct hpx_method_texts *t, c
 /* NULL: not cached (a method without a number or with long names, or no memory); format it directly. Valid until the next call. */
 static inline const struct hpx_method_text *hpx_method_text(struct hpx_method_texts *t, const struct hpx_method_rec *m)
 {
-    const struct hpx_method_text *found = hpx_numbered_at(&t->of, m->number, sizeof(*found));
+    const struct hpx_method_text *found = hpx_vec_find(&t->of, m->number);
     return hpx_likely(found != NULL && found->bytes != NULL) ? found : hpx_method_text_make(t, m);
 }
 

@@ -19,12 +19,11 @@
 struct hpx_slots {
     uint32_t *now, *old; /* old: being moved, NULL when not growing */
     uint64_t mask, old_mask;
-    uint64_t moved;      /* old slots below it are moved */
-    uint64_t dropped;    /* old bytes below it are given back */
-    uint64_t len;        /* slots in use, removed ones included */
-    uint64_t removed;    /* of them */
-    size_t bytes;        /* of both */
-    uint64_t last_moved; /* old slots that the last reserve visited, which tests check against the bound */
+    uint64_t moved;   /* old slots below it are moved */
+    uint64_t dropped; /* old bytes below it are given back */
+    uint64_t len;     /* slots in use, removed ones included */
+    uint64_t removed; /* of them */
+    size_t bytes;     /* of both */
 };
 
 /* true if this slot, which is not empty, is the wanted one; must be false for removed slots. */

@@ -2,8 +2,8 @@
 /* idmap.h: 64-bit keys with an optional 32-bit value each, which lies behind its key; open addressing, at most three quarters full: 11 to
  * 22 bytes a key without values, 16 to 32 with. The hash has a seed of the process, so that a file cannot be made to collide. One thread.
  */
-#ifndef HPX_READ_IDMAP_H
-#define HPX_READ_IDMAP_H
+#ifndef HPX_IDMAP_H
+#define HPX_IDMAP_H
 
 #include "compiler.h"
 

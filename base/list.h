@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* list.h: a growing array. Its owner frees `items`. One thread. */
-#ifndef HPX_READ_LIST_H
-#define HPX_READ_LIST_H
+#ifndef HPX_LIST_H
+#define HPX_LIST_H
 
 #include "idmap.h"
 #include <string.h>

@@ -2,7 +2,45 @@
 /* slots.c: memory of the slots, and their growth. */
 #include "slots.h"
 #include "err.h"
-#include "pages.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u /* a smaller page than the system's only makes madvise refuse: the memory then stays until the free */
+/* Larger memory is a mapping of small pages, zeroed when first touched: clearing a huge page takes longer than an insert may. */
+#define MAPPED (64u << 10)
+#define DROP   (64u << 10) /* pages are given back in pieces of at least this size */
+
+static void *pages_new(size_t n)
+{
+    if (n < MAPPED) {
+        return calloc(1, n);
+    }
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+    (void)madvise(p, n, MADV_NOHUGEPAGE);
+    return p;
+}
+
+static void pages_free(void *p, size_t n)
+{
+    if (n < MAPPED) {
+        free(p);
+    } else {
+        (void)munmap(p, n);
+    }
+}
+
+/* Nobody reads the bytes [from, to) of p, which has n, any more. */
+static void pages_drop(void *p, size_t n, size_t from, size_t to)
+{
+    from = (from + PAGE - 1) & ~(size_t)(PAGE - 1);
+    to &= ~(size_t)(PAGE - 1);
+    if (n >= MAPPED && from < to) {
+        (void)madvise((char *)p + from, to - from, MADV_DONTNEED);
+    }
+}
 
 static size_t size_of(uint64_t mask, unsigned words)
 {
@@ -16,7 +54,7 @@ int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected)
         n *= 2;
     }
     *s = (struct hpx_slots){.mask = n - 1};
-    s->now = hpx_pages_new(size_of(s->mask, words));
+    s->now = pages_new(size_of(s->mask, words));
     if (!s->now) {
         return -HPX_E_NOMEM;
     }
@@ -27,10 +65,10 @@ int hpx_slots_init(struct hpx_slots *s, unsigned words, uint32_t expected)
 void hpx_slots_fini(struct hpx_slots *s, unsigned words)
 {
     if (s->now) {
-        hpx_pages_free(s->now, size_of(s->mask, words));
+        pages_free(s->now, size_of(s->mask, words));
     }
     if (s->old) {
-        hpx_pages_free(s->old, size_of(s->old_mask, words));
+        pages_free(s->old, size_of(s->old_mask, words));
     }
     *s = (struct hpx_slots){0};
 }
@@ -56,15 +94,14 @@ static void move_some(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, c
         }
         s->moved++;
     }
-    s->last_moved = HPX_SLOTS_MOVE;
     size_t passed = (size_t)s->moved * words * sizeof(uint32_t);
     if (s->moved > s->old_mask) {
-        hpx_pages_free(s->old, size_of(s->old_mask, words));
+        pages_free(s->old, size_of(s->old_mask, words));
         s->bytes -= size_of(s->old_mask, words);
         s->old = NULL;
-    } else if (passed - s->dropped >= HPX_PAGES_DROP) {
+    } else if (passed - s->dropped >= DROP) {
         /* Freed piece by piece, because unmapping a large table at once would be the pause that growth avoids. */
-        hpx_pages_drop(s->old, size_of(s->old_mask, words), s->dropped, passed);
+        pages_drop(s->old, size_of(s->old_mask, words), s->dropped, passed);
         s->dropped = passed;
     }
 }
@@ -75,7 +112,7 @@ static bool begin_growth(struct hpx_slots *s, unsigned words)
     if (mask > UINT32_MAX) {
         return false; /* the hash has 32 bits */
     }
-    uint32_t *bigger = hpx_pages_new(size_of(mask, words));
+    uint32_t *bigger = pages_new(size_of(mask, words));
     if (!bigger) {
         return false;
     }
@@ -91,7 +128,6 @@ static bool begin_growth(struct hpx_slots *s, unsigned words)
 int hpx_slots_reserve(struct hpx_slots *s, unsigned words, hpx_slot_hash hash, const void *ctx)
 {
     uint64_t size = s->mask + 1;
-    s->last_moved = 0;
     /* Growth ends after size / HPX_SLOTS_MOVE inserts, long before the next one is due: old is NULL here whenever the load is high. */
     if (!s->old && s->len >= size / 4 * 3 && !begin_growth(s, words) && s->len >= size / 8 * 7) {
         return -HPX_E_NOMEM;
