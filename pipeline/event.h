@@ -13,6 +13,7 @@
 #include "compiler.h"
 
 #define HPX_EV_UNIT      16u
+#define HPX_SLOTS        256u                          /* slots of SAMPLE_DEF and SAMPLE per thread */
 #define HPX_EV_MAX_BYTES ((size_t)65535 * HPX_EV_UNIT) /* `units` is 16 bits */
 
 enum hpx_ev_kind {

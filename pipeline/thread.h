@@ -34,7 +34,8 @@ struct hpx_thread {
     uint64_t drain_to; /* tail that the current pass has read */
     uint64_t mark;     /* tables/call_balance: its ring's position when something began */
     bool retired;      /* state that the current pass has read, before drain_to */
-    void *model;       /* tables/model: the table of slots of this thread, its record */
+    uint32_t serial;   /* tables/model: HPX_SERIAL_THREAD and its number; 0: its start was not seen */
+    void *slots;       /* tables/sample_table: its slots for stacks */
     void *call_stacks; /* tables/call_table: its call stacks */
 };
 

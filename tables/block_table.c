@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* block_table.c: events and snapshots of blocked time. Contract: block_table.h. */
 #include "block_table.h"
-#include "model_internal.h"
+#include "model_table.h"
+#include "site_ids.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct klass {
 
 struct hpx_blocks {
     struct hpx_model *m;
+    struct hpx_symbols *symbols;
     struct hpx_block_options o;
     struct hpx_vec places;  /* struct place, by id */
     struct hpx_vec classes; /* struct klass, by number */
@@ -57,17 +59,6 @@ struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char 
     return m;
 }
 
-/* Element i; NULL without memory. */
-static void *reach(struct hpx_vec *v, uint32_t i)
-{
-    while (v->len <= i) {
-        if (!hpx_vec_push(v)) {
-            return NULL;
-        }
-    }
-    return hpx_vec_at(v, i);
-}
-
 static bool message(void *self, struct hpx_msg *msg)
 {
     struct hpx_blocks *b = self;
@@ -75,13 +66,13 @@ static bool message(void *self, struct hpx_msg *msg)
         return false;
     }
     const struct hpx_msg_block_class *c = (const struct hpx_msg_block_class *)(const void *)msg;
-    struct klass *k = reach(&b->classes, c->number);
-    uint32_t name = k ? hpx_model_class_name(b->m, (struct hpx_text){c->signature, c->len}) : 0;
-    uint32_t signature = name ? hpx_strings_intern(&b->m->strings, c->signature, c->len) : 0;
+    struct klass *k = hpx_vec_reach(&b->classes, c->number);
+    uint32_t name = k ? hpx_symbols_class_name(b->symbols, (struct hpx_text){c->signature, c->len}) : 0;
+    uint32_t signature = name ? hpx_symbols_string(b->symbols, (struct hpx_text){c->signature, c->len}) : 0;
     if (signature) {
         *k = (struct klass){name, signature};
     } else {
-        hpx_count(&b->m->counters, HPX_C_CLASSES_UNNAMED, 1);
+        hpx_count(hpx_model_counters(b->m), HPX_C_CLASSES_UNNAMED, 1);
     }
     free(msg);
     return true;
@@ -100,11 +91,11 @@ static bool define(struct hpx_blocks *b, const struct hpx_thread *t, struct plac
     const struct hpx_ev_hash *hash = (const void *)(ev + 1);
     const struct hpx_ev_block *block = (const void *)(hash + 2);
     const struct hpx_ev_frame *frames = (const void *)(block + 1);
-    uint32_t n = ev->units - 4u, thread = hpx_model_trace_thread(b->m, t->model), own = block->frames < n ? block->frames : n;
+    uint32_t n = ev->units - 4u, thread = hpx_symbols_thread(b->symbols, hpx_serial_of(t)), own = block->frames < n ? block->frames : n;
     thread = thread != 0 && block->thread != 0 ? block->thread : thread;
-    uint32_t raw = hpx_model_intern_stack(b->m, hash, frames, own, thread), owner = HPX_INTERN_NONE;
+    uint32_t raw = hpx_symbols_stack(b->symbols, hash, frames, own, thread), owner = HPX_INTERN_NONE;
     if (n > own) {
-        owner = hpx_model_intern_stack(b->m, hash + 1, frames + own, n - own, 0);
+        owner = hpx_symbols_stack(b->symbols, hash + 1, frames + own, n - own, 0);
     }
     if (raw == HPX_INTERN_NONE || (n > own && owner == HPX_INTERN_NONE) || block->part >= HPX_BLOCK_PARTS) {
         return false;
@@ -129,7 +120,7 @@ static void lose(struct hpx_blocks *b, uint32_t id)
     for (uint32_t i = b->lost_below; i <= id && i < b->places.len; i++) {
         struct place *p = hpx_vec_at(&b->places, i);
         if (p->raw == 0) {
-            hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, p->early);
+            hpx_count(hpx_model_counters(b->m), HPX_C_LOST_NO_MEMORY, p->early);
             p->early = 0;
             p->sum.all = (struct amount){0, 0};
         }
@@ -142,7 +133,7 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
 {
     if (ev->kind == HPX_EV_BLOCKED_CLASS) {
         uint32_t part = HPX_EV_BLOCK_PART(ev->id);
-        struct class_sums *s = part < HPX_BLOCK_PARTS ? reach(&b->sums, HPX_EV_BLOCK_CLASS(ev->id)) : NULL;
+        struct class_sums *s = part < HPX_BLOCK_PARTS ? hpx_vec_reach(&b->sums, HPX_EV_BLOCK_CLASS(ev->id)) : NULL;
         if (s) {
             add(&s->of[part].all, 1, ev->stamp);
         }
@@ -151,7 +142,7 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
     if (ev->id >= HPX_SITE_IDS_MOST) {
         return false;
     }
-    struct place *p = reach(&b->places, ev->id);
+    struct place *p = hpx_vec_reach(&b->places, ev->id);
     if (ev->kind == HPX_EV_BLOCK_DEF) {
         if (!p || ev->units < 4 || (p->raw == 0 && !define(b, t, p, ev))) {
             lose(b, ev->id);
@@ -174,15 +165,10 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
 static void waited(struct hpx_blocks *b, const struct hpx_thread *t, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_thread *other = ev->units > 1 ? (const void *)(ev + 1) : NULL;
-    const struct hpx_thread_slots *slots = t->model;
-    uint32_t serial = other ? other->serial : slots ? slots->serial : HPX_SERIAL_THREAD;
-    const struct klass *k = ev->id < b->classes.len ? hpx_vec_at(&b->classes, ev->id) : NULL;
-    struct hpx_text signature = {"", 0};
+    uint32_t serial = other ? other->serial : hpx_serial_of(t);
+    const struct klass *k = hpx_vec_find(&b->classes, ev->id);
+    struct hpx_text signature = hpx_symbols_text(b->symbols, k ? k->signature : 0);
     bool over = ev->kind == HPX_EV_WAITED;
-    if (k && k->signature) {
-        const struct hpx_string *s = hpx_strings_at(&b->m->strings, k->signature);
-        signature = (struct hpx_text){s->bytes, s->len};
-    }
     if (over) {
         b->waits++;
         b->wait_ns += ev->stamp;
@@ -195,12 +181,11 @@ static void waited(struct hpx_blocks *b, const struct hpx_thread *t, const struc
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_blocks *b = self;
-    for (; ev < end && ev->kind >= HPX_EV_BLOCK_DEF && ev->kind <= HPX_EV_WAITED && ev->units > 0 && ev->units <= end - ev;
-         ev += ev->units) {
+    for (; hpx_table_has(ev, end, HPX_EV_BLOCK_DEF, HPX_EV_WAITED); ev += ev->units) {
         if (ev->kind >= HPX_EV_WAIT) {
             waited(b, t, ev);
         } else if (hpx_unlikely(!blocked(b, t, ev))) {
-            hpx_count(&b->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+            hpx_count(hpx_model_counters(b->m), HPX_C_LOST_NO_MEMORY, 1);
         }
     }
     return ev;
@@ -212,38 +197,37 @@ static size_t bytes(const void *self)
     return b->places.bytes + b->classes.bytes + b->sums.bytes;
 }
 
+static void destroy(void *self)
+{
+    struct hpx_blocks *b = self;
+    hpx_vec_fini(&b->places);
+    hpx_vec_fini(&b->classes);
+    hpx_vec_fini(&b->sums);
+    free(b);
+}
+
 static const struct hpx_table table = {
-    .first = HPX_EV_BLOCK_DEF, .last = HPX_EV_WAITED, .apply = apply, .message = message, .bytes = bytes};
+    .first = HPX_EV_BLOCK_DEF, .last = HPX_EV_WAITED, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
 struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o)
 {
-    static const char name[] = "hprofx.unknown";
     struct hpx_blocks *b = calloc(1, sizeof(*b));
     if (!b) {
         return NULL;
     }
     b->m = m;
+    b->symbols = hpx_model_symbols(m);
     b->o = *o;
     hpx_vec_init(&b->places, sizeof(struct place));
     hpx_vec_init(&b->classes, sizeof(struct klass));
     hpx_vec_init(&b->sums, sizeof(struct class_sums));
-    b->unknown = hpx_strings_intern(&m->strings, name, sizeof(name) - 1);
+    b->unknown = hpx_symbols_string(b->symbols, HPX_SYMBOLS_UNKNOWN);
     if (!b->unknown) {
-        hpx_blocks_destroy(b);
+        destroy(b);
         return NULL;
     }
     hpx_model_add_table(m, &table, b);
     return b;
-}
-
-void hpx_blocks_destroy(struct hpx_blocks *b)
-{
-    if (b) {
-        hpx_vec_fini(&b->places);
-        hpx_vec_fini(&b->classes);
-        hpx_vec_fini(&b->sums);
-        free(b);
-    }
 }
 
 struct hpx_block_totals hpx_blocks_totals(const struct hpx_blocks *b)
@@ -287,7 +271,7 @@ static struct amount due(const struct sum *s)
 
 static uint32_t name_of(const struct hpx_blocks *b, uint32_t number)
 {
-    const struct klass *k = number < b->classes.len ? hpx_vec_at(&b->classes, number) : NULL;
+    const struct klass *k = hpx_vec_find(&b->classes, number);
     return k && k->name ? k->name : b->unknown;
 }
 
@@ -305,15 +289,6 @@ static bool put(struct lines *to, const struct line *l)
     }
     to->of[to->n++] = *l;
     return true;
-}
-
-/* The number of the symbolized trace of a raw one + 1. false without memory. */
-static bool symbolize(struct hpx_blocks *b, uint32_t raw, uint32_t *symbolized)
-{
-    struct hpx_raw *r = hpx_traces_at(&b->m->traces, raw - 1);
-    bool good = hpx_model_symbolize_trace(b->m, r);
-    *symbolized = good ? r->symbolized : 0;
-    return good;
 }
 
 /* Adds a line and, if it is a contention and owners are wanted, the same once more among those. false without memory. */
@@ -336,7 +311,7 @@ static bool put_both(const struct hpx_blocks *b, struct line *l, struct lines *t
 static bool put_place(struct hpx_blocks *b, const struct place *p, struct amount a, struct lines *to)
 {
     struct line l = {.part = p->part, .name = name_of(b, p->klass), .amount = a};
-    if (!symbolize(b, p->raw, &l.trace) || (p->owner != 0 && !symbolize(b, p->owner, &l.owner))) {
+    if (!hpx_symbols_print(b->symbols, p->raw - 1, &l.trace) || (p->owner != 0 && !hpx_symbols_print(b->symbols, p->owner - 1, &l.owner))) {
         return false;
     }
     l.owner += p->owner != 0;
@@ -456,11 +431,10 @@ static void merge(struct lines *l)
 
 static struct hpx_block_row row_of(const struct hpx_blocks *b, const struct line *l)
 {
-    const struct hpx_string *name = hpx_strings_at(&b->m->strings, l->name);
     return (struct hpx_block_row){
-        .trace = hpx_symbolized_trace_at(&b->m->symbolized, l->trace)->rec,
-        .owner = l->owner ? hpx_symbolized_trace_at(&b->m->symbolized, l->owner - 1)->rec : NULL,
-        .class_name = {name->bytes, name->len},
+        .trace = hpx_symbols_rec(b->symbols, l->trace),
+        .owner = l->owner ? hpx_symbols_rec(b->symbols, l->owner - 1) : NULL,
+        .class_name = hpx_symbols_text(b->symbols, l->name),
         .count = l->amount.count > 0 ? l->amount.count : 1, /* an estimate that rounds to 0 */
         .ns = l->amount.ns,
     };

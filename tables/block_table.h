@@ -26,9 +26,8 @@ struct hpx_block_options {
 };
 
 struct hpx_blocks;
-/* Adds itself to the model. NULL without memory. */
+/* Adds itself to the model, which owns it. NULL without memory. */
 struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o);
-void hpx_blocks_destroy(struct hpx_blocks *b);
 
 /* What was counted since the last reset. keep: does not reset. NULL without memory: nothing was reset. */
 struct hpx_block_snapshot *hpx_blocks_snapshot(struct hpx_blocks *b, bool keep);

@@ -3,6 +3,7 @@
  *
  * The probe of `new` does not know the object's size. The size of its class arrives later (HPX_MSG_SITE_SIZE), so the snapshot computes the
  * bytes. Events of arrays carry their bytes. */
+#include "call_rows.h"
 #include "site_table_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,6 @@ static struct hpx_hash128 place_key(struct hpx_text class_name, const struct hpx
     return hpx_hash128(parts, sizeof(parts));
 }
 
-static struct hpx_text string_at(const struct hpx_sites *s, uint32_t number)
-{
-    const struct hpx_string *t = hpx_strings_at(&s->m->strings, number);
-    return (struct hpx_text){t->bytes, t->len};
-}
-
 /* Adds a level to the last place. signature: class of the arrays or objects of this level. false: no memory. */
 static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, uint32_t symbolized)
 {
@@ -52,8 +47,9 @@ static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, 
     }
     l->site = site;
     l->klass = klass;
-    const struct hpx_trace_rec *t = hpx_symbolized_trace_at(&s->m->symbolized, symbolized)->rec;
-    struct hpx_hash128 key = place_key(string_at(s, hpx_sites_class_at(s, klass)->name), t->frames[0].method, t->frames[0].line);
+    const struct hpx_trace_rec *t = hpx_symbols_rec(s->symbols, symbolized);
+    struct hpx_hash128 key =
+        place_key(hpx_symbols_text(s->symbols, hpx_sites_class_at(s, klass)->name), t->frames[0].method, t->frames[0].line);
     if (hpx_intern_find(&s->counts.by_place, key) == HPX_INTERN_NONE) {
         (void)hpx_intern_insert(&s->counts.by_place, key, site); /* without memory its live objects are unknown */
     }
@@ -85,7 +81,7 @@ static uint32_t signature_of(char *to, uint8_t opcode, struct hpx_text operand)
 /* false: no memory; events of the place count as lost. */
 static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, struct hpx_text operand, uint32_t symbolized)
 {
-    char *signature = hpx_model_scratch(&s->m->stack, (size_t)operand.len + 4);
+    char *signature = hpx_symbols_scratch(s->symbols, (size_t)operand.len + 4);
     if (!signature) {
         return false;
     }
@@ -98,35 +94,23 @@ static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, s
         }
         r.nlevels++;
     }
-    struct hpx_site_place_rec *to = hpx_sites_reach(&s->counts.places, p->id);
+    struct hpx_site_place_rec *to = hpx_vec_reach(&s->counts.places, p->id);
     if (to) {
         *to = r;
     }
     return to != NULL;
 }
 
-/* The symbolized trace with this single frame. HPX_INTERN_NONE: no memory. */
-static uint32_t trace_of(struct hpx_sites *s, uint32_t klass, uint32_t class_name, uint32_t source, struct hpx_text name,
-                         struct hpx_text signature, uint16_t line)
-{
-    struct hpx_model *m = s->m;
-    uint32_t n = hpx_strings_intern(&m->strings, name.bytes, name.len);
-    uint32_t d = m->cfg.signatures ? hpx_strings_intern(&m->strings, signature.bytes, signature.len) : 0;
-    uint32_t method = n ? hpx_symbolized_method(&m->symbolized, klass, class_name, n, d, source) : HPX_INTERN_NONE;
-    struct hpx_symbolized_frame frame = {method, m->cfg.lines && line > 0 ? line : HPX_LINE_UNKNOWN};
-    return method != HPX_INTERN_NONE ? hpx_symbolized_trace(&m->symbolized, 0, &frame, 1) : HPX_INTERN_NONE;
-}
-
 void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *msg)
 {
     const char *at = msg->text, *end = at + msg->text_len;
-    struct hpx_text signature = hpx_model_next_text(&at, end), source = hpx_model_next_text(&at, end);
+    struct hpx_text signature = hpx_next_text(&at, end), source = hpx_next_text(&at, end);
     uint32_t klass = hpx_sites_class(s, signature.bytes, signature.len);
-    uint32_t file = hpx_strings_intern(&s->m->strings, source.bytes, source.len);
+    uint32_t file = hpx_symbols_string(s->symbols, source);
     for (uint32_t i = 0; klass && i < msg->n; i++) {
-        struct hpx_text name = hpx_model_next_text(&at, end), desc = hpx_model_next_text(&at, end), operand = hpx_model_next_text(&at, end);
+        struct hpx_text name = hpx_next_text(&at, end), desc = hpx_next_text(&at, end), operand = hpx_next_text(&at, end);
         const struct hpx_site_class *c = hpx_sites_class_at(s, klass);
-        uint32_t trace = trace_of(s, c->serial, c->name, file, name, desc, msg->of[i].line);
+        uint32_t trace = hpx_symbols_place(s->symbols, c->serial, c->name, file, name, desc, msg->of[i].line);
         if (trace != HPX_INTERN_NONE) {
             (void)add_place(s, &msg->of[i], operand, trace);
         }
@@ -135,7 +119,7 @@ void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *m
 
 void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *msg)
 {
-    char *signature = hpx_model_scratch(&s->m->stack, (size_t)msg->len + 4);
+    char *signature = hpx_symbols_scratch(s->symbols, (size_t)msg->len + 4);
     uint32_t len = signature ? signature_of(signature, OP_NEW, (struct hpx_text){msg->name, msg->len}) : 0;
     uint32_t klass = len ? hpx_sites_class(s, signature, len) : 0;
     if (klass) {
@@ -148,7 +132,7 @@ void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *m
 bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
 {
     bool multi = ev->kind == HPX_EV_COUNT_MULTI;
-    const struct hpx_site_place_rec *p = ev->id < s->counts.places.len ? hpx_vec_at(&s->counts.places, ev->id) : NULL;
+    const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, ev->id);
     uint32_t level = multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0;
     if (!p || level >= p->nlevels) {
         return false;
@@ -173,10 +157,10 @@ void hpx_sites_forget_running(struct hpx_sites *s)
 
 void hpx_sites_add_counter(struct hpx_sites *s, uint32_t place, uint64_t objects, uint64_t bytes, bool gone)
 {
-    const struct hpx_site_place_rec *p = place < s->counts.places.len ? hpx_vec_at(&s->counts.places, place) : NULL;
+    const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, place);
     struct hpx_site_level *l = p && p->nlevels > 0 ? hpx_vec_at(&s->counts.levels, p->first) : NULL;
     if (!l && gone) {
-        hpx_count(&s->m->counters, HPX_C_ALLOCATIONS_UNCOUNTED, objects);
+        hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, objects);
     } else if (l && gone) {
         l->objects += objects;
         l->bytes += bytes;
@@ -216,22 +200,22 @@ static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx
 }
 
 /* With exact calls: adds what calls allocated, under their traces. */
-static void add_calls(struct hpx_sites *s)
+static void add_calls(struct hpx_sites *s, struct hpx_call_rows *calls)
 {
-    struct hpx_calltab *t = hpx_model_calltab(s->m);
+    struct hpx_calltab *t = hpx_call_rows_table(calls);
     for (uint32_t i = 0; i < t->allocs.len; i++) {
         const struct hpx_call_alloc *a = hpx_vec_at(&t->allocs, i);
-        const struct hpx_site_place_rec *p = a->place < s->counts.places.len ? hpx_vec_at(&s->counts.places, a->place) : NULL;
-        struct hpx_raw *raw = hpx_traces_at(&t->traces, a->node);
+        const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, a->place);
+        uint32_t symbolized;
         if (a->objects > 0 && (!p || a->level >= p->nlevels)) {
             s->counts.missed_objects += a->objects;
             s->counts.missed_bytes += a->bytes;
         }
-        if (a->objects == 0 || !p || a->level >= p->nlevels || !hpx_model_symbolize_node(s->m, raw)) {
+        if (a->objects == 0 || !p || a->level >= p->nlevels || !hpx_call_rows_print(calls, a->node, &symbolized)) {
             continue;
         }
         const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + a->level);
-        uint32_t site = hpx_sites_sum(s, l->klass, raw->symbolized);
+        uint32_t site = hpx_sites_sum(s, l->klass, symbolized);
         if (site != HPX_INTERN_NONE) {
             add(s, hpx_vec_at(&s->sites, site), hpx_sites_class_at(s, l->klass), a->objects, a->bytes);
         }
@@ -241,8 +225,9 @@ static void add_calls(struct hpx_sites *s)
 void hpx_site_counts_add_up(struct hpx_sites *s)
 {
     s->counts.missed_objects += s->counts.unknown;
-    if (s->m->cfg.calls && s->o.counts) {
-        add_calls(s);
+    struct hpx_call_rows *calls = s->o.counts ? hpx_model_table(s->m, HPX_EV_PLACE) : NULL;
+    if (calls) {
+        add_calls(s, calls);
     }
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
         const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
@@ -258,7 +243,7 @@ uint32_t hpx_site_counts_find(struct hpx_sites *s, const struct hpx_site_class *
     if (t->nframes == 0) {
         return HPX_INTERN_NONE;
     }
-    return hpx_intern_find(&s->counts.by_place, place_key(string_at(s, c->name), t->frames[0].method, t->frames[0].line));
+    return hpx_intern_find(&s->counts.by_place, place_key(hpx_symbols_text(s->symbols, c->name), t->frames[0].method, t->frames[0].line));
 }
 
 void hpx_site_counts_clear(struct hpx_sites *s)
@@ -268,7 +253,8 @@ void hpx_site_counts_clear(struct hpx_sites *s)
         l->cleared_objects = l->objects + l->running_objects;
         l->cleared_bytes = l->bytes + l->running_bytes;
     }
-    if (s->m->cfg.calls) {
-        hpx_calltab_clear_allocs(hpx_model_calltab(s->m));
+    struct hpx_call_rows *calls = hpx_model_table(s->m, HPX_EV_PLACE);
+    if (calls) {
+        hpx_calltab_clear_allocs(hpx_call_rows_table(calls));
     }
 }

@@ -49,60 +49,33 @@ static uint8_t array_type(const char *signature)
     return signature[0] != '[' ? 0 : at ? (uint8_t)(4 + (at - letters)) : 2;
 }
 
-void *hpx_sites_reach(struct hpx_vec *v, uint32_t i)
-{
-    while (v->len <= i) {
-        if (!hpx_vec_push(v)) {
-            return NULL;
-        }
-    }
-    return hpx_vec_at(v, i);
-}
-
-static uint32_t serial_of(struct hpx_model *m, const struct hpx_msg_site_class *msg)
-{
-    uint32_t at, klass = msg->method ? hpx_methods_find(&m->methods, msg->method, &at) : 0;
-    if (!m->cfg.class_event) {
-        return 0;
-    }
-    if (klass != 0) {
-        hpx_methods_class(&m->methods, klass)->listed = true;
-        return hpx_methods_class(&m->methods, klass)->serial;
-    }
-    if (m->cfg.class_numbers) {
-        return HPX_SERIAL_CLASS + msg->number;
-    }
-    return HPX_SERIAL_CLASS + ++m->class_serials; /* an array: the writer emits its class record when a row names it */
-}
-
 /* false without memory. */
 static bool add_unknown_class(struct hpx_sites *s)
 {
-    static const char name[] = "hprofx.unknown";
-    struct hpx_site_class *c = hpx_sites_reach(&s->classes, 0);
+    struct hpx_site_class *c = hpx_vec_reach(&s->classes, 0);
     if (!c) {
         return false;
     }
-    c->name = hpx_strings_intern(&s->m->strings, name, sizeof(name) - 1);
-    c->serial = s->m->cfg.class_event ? HPX_SERIAL_CLASS : 0;
+    c->name = hpx_symbols_string(s->symbols, HPX_SYMBOLS_UNKNOWN);
+    c->serial = hpx_symbols_announces(s->symbols) ? HPX_SERIAL_CLASS : 0;
     return c->name != 0;
 }
 
 static const struct hpx_site_class *class_of(const struct hpx_sites *s, uint32_t number)
 {
-    const struct hpx_site_class *c = number < s->classes.len ? hpx_vec_at(&s->classes, number) : NULL;
+    const struct hpx_site_class *c = hpx_vec_find(&s->classes, number);
     return c && c->name ? c : hpx_vec_at(&s->classes, 0);
 }
 
 static void add_class(struct hpx_sites *s, const struct hpx_msg_site_class *msg)
 {
-    struct hpx_site_class *c = hpx_sites_reach(&s->classes, msg->number);
-    uint32_t name = c ? hpx_model_class_name(s->m, (struct hpx_text){msg->signature, msg->len}) : 0;
+    struct hpx_site_class *c = hpx_vec_reach(&s->classes, msg->number);
+    uint32_t name = c ? hpx_symbols_class_name(s->symbols, (struct hpx_text){msg->signature, msg->len}) : 0;
     /* Places know classes by name only, and text prints classes of one name alike: such classes share a row. */
-    const uint64_t key[2] = {name, s->o.counts || !s->m->cfg.class_event ? 0 : msg->method};
+    const uint64_t key[2] = {name, s->o.counts || !hpx_symbols_announces(s->symbols) ? 0 : msg->method};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     if (!name) {
-        hpx_count(&s->m->counters, HPX_C_CLASSES_UNNAMED, 1);
+        hpx_count(hpx_model_counters(s->m), HPX_C_CLASSES_UNNAMED, 1);
         return;
     }
     uint32_t first = hpx_intern_find(&s->class_index, h);
@@ -111,12 +84,13 @@ static void add_class(struct hpx_sites *s, const struct hpx_msg_site_class *msg)
         return;
     }
     (void)hpx_intern_insert(&s->class_index, h, msg->number);
-    *c = (struct hpx_site_class){name, serial_of(s->m, msg), msg->number, array_type(msg->signature), 0};
+    *c = (struct hpx_site_class){name, hpx_symbols_listed_class(s->symbols, msg->method, msg->number), msg->number,
+                                 array_type(msg->signature), 0};
 }
 
 uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len)
 {
-    uint32_t name = hpx_model_class_name(s->m, (struct hpx_text){signature, len});
+    uint32_t name = hpx_symbols_class_name(s->symbols, (struct hpx_text){signature, len});
     const uint64_t key[2] = {name, 0};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t at = name ? hpx_intern_find(&s->class_index, h) : HPX_INTERN_NONE;
@@ -129,7 +103,7 @@ uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t le
     }
     at = HPX_SITE_OWN_CLASSES + s->own_classes.len - 1;
     (void)hpx_intern_insert(&s->class_index, h, at);
-    *c = (struct hpx_site_class){name, s->m->cfg.class_event ? HPX_SERIAL_CLASS + ++s->m->class_serials : 0, at, array_type(signature), 0};
+    *c = (struct hpx_site_class){name, hpx_symbols_new_serial(s->symbols), at, array_type(signature), 0};
     return at;
 }
 
@@ -160,7 +134,7 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
     const struct hpx_ev_hash *hash = (const void *)(ev + 1);
     const struct hpx_ev_site *site = (const void *)(hash + 1);
     const struct hpx_ev_frame *frames = (const void *)(site + 1);
-    uint32_t raw = hpx_model_intern_stack(s->m, hash, frames, ev->units - 3u, hpx_model_trace_thread(s->m, t->model));
+    uint32_t raw = hpx_symbols_stack(s->symbols, hash, frames, ev->units - 3u, hpx_symbols_thread(s->symbols, hpx_serial_of(t)));
     if (raw != HPX_INTERN_NONE) {
         id->raw = raw + 1;
         id->klass = site->klass;
@@ -172,20 +146,19 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_sites *s = self;
-    for (; ev < end && ev->kind >= HPX_EV_SITE_DEF && ev->kind <= HPX_EV_COUNT_MULTI && ev->units > 0 && ev->units <= end - ev;
-         ev += ev->units) {
+    for (; hpx_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MULTI); ev += ev->units) {
         if (ev->kind >= HPX_EV_COUNT) {
             if (hpx_unlikely(!hpx_site_counts_apply(s, ev))) {
-                hpx_count(&s->m->counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
+                hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, 1);
             }
             continue;
         }
-        struct hpx_site_id *id = ev->id < HPX_SITE_IDS_MOST ? hpx_sites_reach(&s->ids, ev->id) : NULL;
+        struct hpx_site_id *id = ev->id < HPX_SITE_IDS_MOST ? hpx_vec_reach(&s->ids, ev->id) : NULL;
         if (ev->kind == HPX_EV_SITE_DEF && ev->units >= 3) {
             s->lacks = !id || !define(s, t, id, ev) || s->lacks;
         }
         if (hpx_unlikely(!id)) {
-            hpx_count(&s->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+            hpx_count(hpx_model_counters(s->m), HPX_C_LOST_NO_MEMORY, 1);
             continue;
         }
         id->objects++;
@@ -204,35 +177,9 @@ static size_t bytes(const void *self)
            hpx_site_ids_bytes(s->o.ids);
 }
 
-static const struct hpx_table table = {
-    .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MULTI, .apply = apply, .message = message, .bytes = bytes};
-
-struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o)
+static void destroy(void *self)
 {
-    struct hpx_sites *s = calloc(1, sizeof(*s));
-    if (!s) {
-        return NULL;
-    }
-    s->m = m;
-    s->o = *o;
-    hpx_vec_init(&s->ids, sizeof(struct hpx_site_id));
-    hpx_vec_init(&s->classes, sizeof(struct hpx_site_class));
-    hpx_vec_init(&s->own_classes, sizeof(struct hpx_site_class));
-    hpx_vec_init(&s->sites, sizeof(struct hpx_site_sum));
-    if (hpx_intern_init(&s->index, 0) != 0 || hpx_intern_init(&s->class_index, 0) != 0 || !hpx_site_counts_init(s) ||
-        !add_unknown_class(s)) {
-        hpx_sites_destroy(s);
-        return NULL;
-    }
-    hpx_model_add_table(m, &table, s);
-    return s;
-}
-
-void hpx_sites_destroy(struct hpx_sites *s)
-{
-    if (!s) {
-        return;
-    }
+    struct hpx_sites *s = self;
     hpx_vec_fini(&s->ids);
     hpx_vec_fini(&s->classes);
     hpx_vec_fini(&s->own_classes);
@@ -241,6 +188,31 @@ void hpx_sites_destroy(struct hpx_sites *s)
     hpx_intern_fini(&s->index);
     hpx_intern_fini(&s->class_index);
     free(s);
+}
+
+static const struct hpx_table table = {
+    .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MULTI, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
+
+struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o)
+{
+    struct hpx_sites *s = calloc(1, sizeof(*s));
+    if (!s) {
+        return NULL;
+    }
+    s->m = m;
+    s->symbols = hpx_model_symbols(m);
+    s->o = *o;
+    hpx_vec_init(&s->ids, sizeof(struct hpx_site_id));
+    hpx_vec_init(&s->classes, sizeof(struct hpx_site_class));
+    hpx_vec_init(&s->own_classes, sizeof(struct hpx_site_class));
+    hpx_vec_init(&s->sites, sizeof(struct hpx_site_sum));
+    if (hpx_intern_init(&s->index, 0) != 0 || hpx_intern_init(&s->class_index, 0) != 0 || !hpx_site_counts_init(s) ||
+        !add_unknown_class(s)) {
+        destroy(s);
+        return NULL;
+    }
+    hpx_model_add_table(m, &table, s);
+    return s;
 }
 
 uint64_t hpx_sites_recorded_objects(const struct hpx_sites *s)
@@ -282,20 +254,20 @@ uint32_t hpx_sites_sum(struct hpx_sites *s, uint32_t klass, uint32_t symbolized)
 static bool site_of(struct hpx_sites *s, struct hpx_site_id *id, uint32_t *number)
 {
     const struct hpx_site_class *c = class_of(s, id->klass);
-    struct hpx_raw *raw = hpx_traces_at(&s->m->traces, id->raw - 1);
     const struct hpx_site_sum *known = id->row ? hpx_vec_at(&s->sites, id->row - 1) : NULL;
-    if (known && raw->settled && known->symbolized == raw->symbolized) { /* another id may have moved the raw trace */
+    uint32_t symbolized;
+    if (!hpx_symbols_print(s->symbols, id->raw - 1, &symbolized)) {
+        return false;
+    }
+    if (known && known->symbolized == symbolized) { /* another id may have moved the raw trace */
         *number = id->row - 1;
         return true;
     }
-    if (!hpx_model_symbolize_trace(s->m, raw)) {
-        return false;
-    }
     if (s->o.counts) { /* not cached: the place may be announced after its first object */
-        *number = hpx_site_counts_find(s, c, hpx_symbolized_trace_at(&s->m->symbolized, raw->symbolized)->rec);
+        *number = hpx_site_counts_find(s, c, hpx_symbols_rec(s->symbols, symbolized));
         return true;
     }
-    *number = hpx_sites_sum(s, c->first, raw->symbolized);
+    *number = hpx_sites_sum(s, c->first, symbolized);
     id->row = *number + 1;
     return *number != HPX_INTERN_NONE;
 }
@@ -306,9 +278,9 @@ const struct hpx_trace_rec **hpx_sites_traces(struct hpx_sites *s, uint32_t *n)
     *n = to && !s->o.counts ? s->ids.len : 0;
     for (uint32_t i = 0; i < *n; i++) {
         const struct hpx_site_id *id = hpx_vec_at(&s->ids, i);
-        struct hpx_raw *raw = id->raw != 0 ? hpx_traces_at(&s->m->traces, id->raw - 1) : NULL;
-        if (raw && hpx_model_symbolize_trace(s->m, raw)) {
-            to[i] = hpx_symbolized_trace_at(&s->m->symbolized, raw->symbolized)->rec;
+        uint32_t symbolized;
+        if (id->raw != 0 && hpx_symbols_print(s->symbols, id->raw - 1, &symbolized)) {
+            to[i] = hpx_symbols_rec(s->symbols, symbolized);
         }
     }
     return to;
@@ -345,7 +317,7 @@ static void add_live(const struct hpx_sites *s, struct hpx_site_sum *site, const
 static void drop_undefined(struct hpx_sites *s, struct hpx_site_id *id)
 {
     if (s->lacks) {
-        hpx_count(&s->m->counters, HPX_C_LOST_NO_MEMORY, id->objects);
+        hpx_count(hpx_model_counters(s->m), HPX_C_LOST_NO_MEMORY, id->objects);
         id->objects = id->bytes = 0;
     }
 }
@@ -381,12 +353,6 @@ static bool add_up(struct hpx_sites *s, uint32_t number)
     return true;
 }
 
-static struct hpx_text text_of(const struct hpx_sites *s, uint32_t string)
-{
-    const struct hpx_string *t = hpx_strings_at(&s->m->strings, string);
-    return (struct hpx_text){t->bytes, t->len};
-}
-
 static uint64_t whole(double v)
 {
     return (uint64_t)(v + 0.5);
@@ -396,8 +362,8 @@ static void put_row(struct hpx_sites *s, struct hpx_site_snapshot *to, struct hp
 {
     const struct hpx_site_class *c = hpx_sites_class_at(s, site->klass);
     struct hpx_site_row *r = &to->rows[to->nrows++];
-    *r = (struct hpx_site_row){.trace = hpx_symbolized_trace_at(&s->m->symbolized, site->symbolized)->rec,
-                               .class_name = text_of(s, c->name),
+    *r = (struct hpx_site_row){.trace = hpx_symbols_rec(s->symbols, site->symbolized),
+                               .class_name = hpx_symbols_text(s->symbols, c->name),
                                .klass = c->serial,
                                .array = c->array,
                                .live_bytes = whole(site->live_bytes),

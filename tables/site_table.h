@@ -62,10 +62,8 @@ struct hpx_msg_site_size {
 struct hpx_msg_site_size *hpx_msg_site_size_new(const char *name, uint64_t bytes);
 
 struct hpx_sites;
-/* Creates the table and adds it to m. The caller destroys it. NULL: no memory. */
+/* Adds itself to the model, which owns it. NULL: no memory. */
 struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o);
-/* Frees the table; NULL: nothing. The model must not use it any more. */
-void hpx_sites_destroy(struct hpx_sites *s);
 
 /* sites=counts, counters of threads. Sets the sums of the running threads to 0; before each of them is added. */
 void hpx_sites_forget_running(struct hpx_sites *s);

@@ -4,7 +4,8 @@
 #ifndef HPX_SITE_TABLE_INTERNAL_H
 #define HPX_SITE_TABLE_INTERNAL_H
 
-#include "model_internal.h"
+#include "intern.h"
+#include "model_table.h"
 #include "site_table.h"
 
 /* State of sites=counts. */
@@ -57,6 +58,7 @@ struct hpx_site_sum {
 
 struct hpx_sites {
     struct hpx_model *m;
+    struct hpx_symbols *symbols;
     struct hpx_site_options o;
     struct hpx_vec ids;            /* struct hpx_site_id, by id */
     struct hpx_vec classes;        /* struct hpx_site_class, by number; 0: of objects whose class is unknown */
@@ -77,8 +79,6 @@ static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *
     return number >= HPX_SITE_OWN_CLASSES ? hpx_vec_at(&s->own_classes, number - HPX_SITE_OWN_CLASSES) : hpx_vec_at(&s->classes, number);
 }
 
-/* Element i; the vector grows to hold it. NULL: no memory. */
-void *hpx_sites_reach(struct hpx_vec *v, uint32_t i);
 /* Number of the class with this signature; a class that no thread has numbered gets a number. 0: no memory. */
 uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
 /* Index of the struct hpx_site_sum of this class and symbolized trace, new if needed. HPX_INTERN_NONE: no memory. */

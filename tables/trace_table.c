@@ -8,7 +8,6 @@ int hpx_traces_init(struct hpx_traces *t)
 {
     *t = (struct hpx_traces){0};
     hpx_vec_init(&t->raws, sizeof(struct hpx_raw));
-    hpx_vec_init(&t->counts, sizeof(uint64_t));
     hpx_arena_init(&t->arena);
     return hpx_intern_init(&t->index, 0);
 }
@@ -17,14 +16,12 @@ void hpx_traces_fini(struct hpx_traces *t)
 {
     hpx_intern_fini(&t->index);
     hpx_vec_fini(&t->raws);
-    hpx_vec_fini(&t->counts);
     hpx_arena_fini(&t->arena);
 }
 
 uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct hpx_raw_frame *frames, uint32_t nframes, uint32_t thread)
 {
-    if ((t->raws.len == t->len && !hpx_vec_push(&t->raws)) || (t->counts.len == t->len && !hpx_vec_push(&t->counts)) ||
-        hpx_intern_reserve(&t->index) != 0) {
+    if ((t->raws.len == t->len && !hpx_vec_push(&t->raws)) || hpx_intern_reserve(&t->index) != 0) {
         return HPX_INTERN_NONE;
     }
     /* The arena takes nothing back: it is asked last. */
@@ -37,12 +34,11 @@ uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct
         memcpy(copy, frames, n);
     }
     *hpx_traces_at(t, t->len) = (struct hpx_raw){copy, nframes, thread, HPX_INTERN_NONE, false};
-    *hpx_traces_count(t, t->len) = 0;
     hpx_intern_put(&t->index, h, t->len);
     return t->len++;
 }
 
 size_t hpx_traces_bytes(const struct hpx_traces *t)
 {
-    return hpx_intern_bytes(&t->index) + t->raws.bytes + t->counts.bytes + t->arena.bytes;
+    return hpx_intern_bytes(&t->index) + t->raws.bytes + t->arena.bytes;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_table.h: raw traces: every sampled stack once, with its count; also the nodes of exact calls (call_table.h). Owner: the
- * aggregator, or a drainer for its own table.
- *
- * Counts are a separate array: a sample of a known stack writes one word there and touches nothing else of the table. */
+/* trace_table.h: raw traces: every stack once; also the nodes of exact calls (call_table.h). Owner: the aggregator, or a drainer for its
+ * own table. */
 #ifndef HPX_TRACE_TABLE_H
 #define HPX_TRACE_TABLE_H
 
@@ -25,9 +23,8 @@ struct hpx_raw {
 
 struct hpx_traces {
     struct hpx_intern index;
-    struct hpx_vec raws;   /* struct hpx_raw */
-    struct hpx_vec counts; /* uint64_t: samples by weight since the last snapshot */
-    uint32_t len;          /* both vectors may be longer, after an allocation failure */
+    struct hpx_vec raws; /* struct hpx_raw */
+    uint32_t len;        /* the vector may be longer, after an allocation failure */
     struct hpx_arena arena;
 };
 
@@ -42,10 +39,6 @@ uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct
 static inline struct hpx_raw *hpx_traces_at(const struct hpx_traces *t, uint32_t raw)
 {
     return hpx_vec_at(&t->raws, raw);
-}
-static inline uint64_t *hpx_traces_count(const struct hpx_traces *t, uint32_t raw)
-{
-    return hpx_vec_at(&t->counts, raw);
 }
 size_t hpx_traces_bytes(const struct hpx_traces *t);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall_table.c: events and snapshots of wall_table.h. */
 #include "wall_table.h"
-#include "model_internal.h"
+#include "model_table.h"
+#include "sample_table.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct cell {
 
 struct hpx_walls {
     struct hpx_model *m;
+    struct hpx_symbols *symbols;
     uint64_t interval_ns;
     struct hpx_intern index; /* of cells */
     struct hpx_vec cells;    /* struct cell */
@@ -23,17 +25,6 @@ struct hpx_walls {
     struct hpx_vec last;     /* uint32_t, by serial of a thread: raw trace of its last sample + 1; 0: none */
     struct hpx_wall_totals totals;
 };
-
-/* Element i; NULL without memory. */
-static uint32_t *reach(struct hpx_vec *v, uint32_t i)
-{
-    while (v->len <= i) {
-        if (!hpx_vec_push(v)) {
-            return NULL;
-        }
-    }
-    return hpx_vec_at(v, i);
-}
 
 /* The number of the cell; HPX_INTERN_NONE without memory. */
 static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint32_t klass)
@@ -55,7 +46,7 @@ static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint3
 static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
 {
     if (hpx_unlikely(cell == HPX_INTERN_NONE)) {
-        hpx_count(&w->m->counters, HPX_C_LOST_NO_MEMORY, 1);
+        hpx_count(hpx_model_counters(w->m), HPX_C_LOST_NO_MEMORY, 1);
         return;
     }
     struct cell *c = hpx_vec_at(&w->cells, cell);
@@ -63,11 +54,18 @@ static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
     w->totals.ns[c->state] += ns;
 }
 
-/* A sample of the model. */
+/* Element i of numbers + 1; HPX_INTERN_NONE beyond the end. */
+static uint32_t number_at(const struct hpx_vec *v, uint32_t i)
+{
+    const uint32_t *n = hpx_vec_find(v, i);
+    return n ? *n - 1 : HPX_INTERN_NONE;
+}
+
+/* A sample of the sample table. */
 static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
 {
     struct hpx_walls *w = self;
-    uint32_t *last = reach(&w->last, serial - HPX_SERIAL_THREAD);
+    uint32_t *last = hpx_vec_reach(&w->last, serial - HPX_SERIAL_THREAD);
     if (last) {
         *last = raw + 1;
     }
@@ -80,12 +78,12 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_hash *hash = (const void *)(ev + 1);
     const struct hpx_ev_wall *wall = (const void *)(hash + 1);
-    uint32_t *place = reach(&w->places, ev->id), n = ev->units - 3u, raw;
-    uint32_t thread = w->m->cfg.thread_in_traces ? wall->serial : 0, state = wall->state < HPX_WALL_STATES ? wall->state : HPX_WALL_NATIVE;
+    uint32_t *place = hpx_vec_reach(&w->places, ev->id), n = ev->units - 3u, raw;
+    uint32_t thread = hpx_symbols_thread(w->symbols, wall->serial), state = wall->state < HPX_WALL_STATES ? wall->state : HPX_WALL_NATIVE;
     if (n > 0) {
-        raw = hpx_model_intern_stack(w->m, hash, (const void *)(wall + 1), n, thread);
+        raw = hpx_symbols_stack(w->symbols, hash, (const void *)(wall + 1), n, thread);
     } else {
-        raw = hpx_model_intern_pseudo(w->m, wall->why < HPX_UNKNOWN_COUNT ? wall->why : HPX_UNKNOWN_OTHER, thread);
+        raw = hpx_symbols_no_stack(w->symbols, (enum hpx_unknown)wall->why, thread);
     }
     if (place) {
         *place = cell_of(w, raw, state, wall->klass) + 1; /* 0, not known, when there was no memory */
@@ -94,13 +92,13 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
 
 static bool is_unknown(const struct hpx_walls *w, uint32_t cell)
 {
-    const struct hpx_raw *r = hpx_traces_at(&w->m->traces, ((const struct cell *)hpx_vec_at(&w->cells, cell))->raw);
-    return r->nframes == 1 && r->frames[0].method < HPX_UNKNOWN_COUNT && r->frames[0].method != HPX_UNKNOWN_NO_JAVA;
+    const struct cell *c = hpx_vec_at(&w->cells, cell);
+    return hpx_symbols_is_unknown(w->symbols, c->raw);
 }
 
 static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
-    uint32_t cell = (ev->id < w->places.len ? *(const uint32_t *)hpx_vec_at(&w->places, ev->id) : 0) - 1;
+    uint32_t cell = number_at(&w->places, ev->id);
     add(w, cell, ev->stamp);
     w->totals.unknown_ns += cell != HPX_INTERN_NONE && is_unknown(w, cell) ? ev->stamp : 0;
 }
@@ -108,9 +106,9 @@ static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)
 static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_thread *t = (const void *)(ev + 1);
-    uint32_t i = t->serial - HPX_SERIAL_THREAD, raw = (i < w->last.len ? *(const uint32_t *)hpx_vec_at(&w->last, i) : 0) - 1;
+    uint32_t i = t->serial - HPX_SERIAL_THREAD, raw = number_at(&w->last, i);
     if (raw == HPX_INTERN_NONE) {
-        raw = hpx_model_intern_pseudo(w->m, HPX_UNKNOWN_NO_JAVA, w->m->cfg.thread_in_traces ? t->serial : 0);
+        raw = hpx_symbols_no_stack(w->symbols, HPX_UNKNOWN_NO_JAVA, hpx_symbols_thread(w->symbols, t->serial));
         w->totals.unknown_ns += ev->stamp;
     }
     add(w, cell_of(w, raw, HPX_WALL_RUNNABLE, 0), ev->stamp);
@@ -119,8 +117,7 @@ static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     (void)t;
-    for (; ev < end && ev->kind >= HPX_EV_WALL_DEF && ev->kind <= HPX_EV_WALL_READY && ev->units > 0 && ev->units <= end - ev;
-         ev += ev->units) {
+    for (; hpx_table_has(ev, end, HPX_EV_WALL_DEF, HPX_EV_WALL_READY); ev += ev->units) {
         if (ev->kind == HPX_EV_WALL_DEF && ev->units >= 3) {
             define(self, ev);
         } else if (ev->kind == HPX_EV_WALL) {
@@ -157,24 +154,37 @@ static bool message(void *self, struct hpx_msg *msg)
         return false;
     }
     const struct hpx_msg_wall_class *c = (const struct hpx_msg_wall_class *)(const void *)msg;
-    uint32_t *name = reach(&w->classes, c->number);
+    uint32_t *name = hpx_vec_reach(&w->classes, c->number);
     if (name) { /* without memory its rows have no class */
-        *name = hpx_model_class_name(w->m, (struct hpx_text){c->signature, c->len});
+        *name = hpx_symbols_class_name(w->symbols, (struct hpx_text){c->signature, c->len});
     }
     free(msg);
     return true;
 }
 
+static void destroy(void *self)
+{
+    struct hpx_walls *w = self;
+    hpx_intern_fini(&w->index);
+    hpx_vec_fini(&w->cells);
+    hpx_vec_fini(&w->classes);
+    hpx_vec_fini(&w->places);
+    hpx_vec_fini(&w->last);
+    free(w);
+}
+
 static const struct hpx_table table = {
-    .first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .message = message, .apply = apply, .bytes = bytes};
+    .first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .message = message, .apply = apply, .bytes = bytes, .destroy = destroy};
 
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
 {
-    struct hpx_walls *w = calloc(1, sizeof(*w));
+    struct hpx_samples *samples = hpx_model_table(m, HPX_EV_SAMPLE);
+    struct hpx_walls *w = samples ? calloc(1, sizeof(*w)) : NULL;
     if (!w) {
         return NULL;
     }
     w->m = m;
+    w->symbols = hpx_model_symbols(m);
     w->interval_ns = interval_ns;
     hpx_vec_init(&w->cells, sizeof(struct cell));
     hpx_vec_init(&w->classes, sizeof(uint32_t));
@@ -185,21 +195,8 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
         return NULL;
     }
     hpx_model_add_table(m, &table, w);
-    m->sampled = sampled;
-    m->sampled_self = w;
+    hpx_samples_listen(samples, sampled, w);
     return w;
-}
-
-void hpx_walls_destroy(struct hpx_walls *w)
-{
-    if (w) {
-        hpx_intern_fini(&w->index);
-        hpx_vec_fini(&w->cells);
-        hpx_vec_fini(&w->classes);
-        hpx_vec_fini(&w->places);
-        hpx_vec_fini(&w->last);
-        free(w);
-    }
 }
 
 struct hpx_wall_totals hpx_walls_totals(const struct hpx_walls *w)
@@ -276,15 +273,13 @@ static uint64_t due(const struct cell *c, enum hpx_take take)
 
 static struct hpx_text class_of(const struct hpx_walls *w, uint32_t number)
 {
-    uint32_t name = number < w->classes.len ? *(const uint32_t *)hpx_vec_at(&w->classes, number) : 0;
-    const struct hpx_string *s = name != 0 ? hpx_strings_at(&w->m->strings, name) : NULL;
-    return s ? (struct hpx_text){s->bytes, s->len} : (struct hpx_text){"", 0};
+    const uint32_t *name = hpx_vec_find(&w->classes, number);
+    return hpx_symbols_text(w->symbols, name ? *name : 0);
 }
 
 static struct hpx_wall_row row_of(struct hpx_walls *w, const struct cell *c, enum hpx_take take)
 {
-    const struct hpx_raw *r = hpx_traces_at(&w->m->traces, c->raw);
-    struct hpx_wall_row row = {hpx_symbolized_trace_at(&w->m->symbolized, r->symbolized)->rec, (enum hpx_wall_state)c->state, due(c, take),
+    struct hpx_wall_row row = {hpx_symbols_of_raw(w->symbols, c->raw)->rec, (enum hpx_wall_state)c->state, due(c, take),
                                class_of(w, c->klass)};
     if (row.state == HPX_WALL_NATIVE && row.trace->nframes > 0 &&
         hpx_walls_is_io(row.trace->frames[0].method->class_name, row.trace->frames[0].method->name)) {
@@ -333,12 +328,12 @@ static void taken(struct cell *c, enum hpx_take take)
 
 struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take take)
 {
-    uint32_t rows = 0;
+    uint32_t rows = 0, symbolized;
     for (uint32_t i = 0; i < w->ncells; i++) {
         const struct cell *c = hpx_vec_at(&w->cells, i);
         if (due(c, take) > 0) {
             rows++;
-            if (!hpx_model_symbolize_trace(w->m, hpx_traces_at(&w->m->traces, c->raw))) {
+            if (!hpx_symbols_print(w->symbols, c->raw, &symbolized)) {
                 return NULL;
             }
         }

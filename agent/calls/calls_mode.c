@@ -9,6 +9,7 @@
 #include "hprofx_bci.h"
 #include "journal.h"
 #include "kept_states.h"
+#include "model_table.h"
 #include "other_agents.h"
 #include "peer.h"
 #include "report.h"
@@ -45,20 +46,24 @@ const struct hpx_mode *hpx_calls_mode_active(void)
     return wanted_old(hpx_session.opt) ? &hpx_calls_mode_old : &hpx_calls_mode;
 }
 
-static void configure(struct hpx_model_config *cfg)
+struct hpx_call_rows *hpx_calls_rows(void)
+{
+    return hpx_model_table(hpx_session.model, HPX_EV_ENTER);
+}
+
+static bool tables(struct hpx_model *m)
 {
     bool old = wanted_old(hpx_session.opt);
-    cfg->calls = true;
-    cfg->call_signatures = old;
-    cfg->call_depth = old ? 2 : hpx_session.opt->depth;
-    cfg->call_times_from_ticks = hpx_calls_timed_by_samples();
+    const struct hpx_call_options o = {
+        .signatures = old, .depth = old ? 2 : hpx_session.opt->depth, .times_from_ticks = hpx_calls_timed_by_samples()};
+    return hpx_call_rows_create(m, &o) != NULL;
 }
 
 static void begin(void)
 {
     next_collect = 0;
     prepared = false;
-    hpx_call_drainers_init(&drainers, &hpx_session.aggregator, hpx_model_calltab(hpx_session.model), hpx_call_drainers_limit());
+    hpx_call_drainers_init(&drainers, &hpx_session.aggregator, hpx_call_rows_table(hpx_calls_rows()), hpx_call_drainers_limit());
 }
 
 /* ---- threads ---- */
@@ -137,8 +142,8 @@ static uint64_t tail_apart(void *ctx, struct hpx_thread *t)
 static void take_pending(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
-    hpx_model_calls_pending(hpx_session.model, t, &state(t)->pending);
-    hpx_model_calls_time(hpx_session.model, t, hpx_clock_tid_cpu(state(t)->s.tid));
+    hpx_call_rows_pending(hpx_calls_rows(), t, &state(t)->pending);
+    hpx_call_rows_time(hpx_calls_rows(), t, hpx_clock_tid_cpu(state(t)->s.tid));
 }
 
 /* The same of a thread that a drainer has. */
@@ -159,12 +164,12 @@ static void taken(enum hpx_why why)
 
 static void *snapshot(enum hpx_take take)
 {
-    return hpx_model_call_snapshot(hpx_session.model, take);
+    return hpx_call_rows_snapshot(hpx_calls_rows(), take);
 }
 
 static uint32_t waiting(void)
 {
-    return hpx_model_call_journal_waiting(hpx_session.model);
+    return hpx_call_rows_waiting(hpx_calls_rows());
 }
 
 static bool empty(const void *rows)
@@ -198,7 +203,7 @@ static bool control(const struct hpx_command *c)
 {
     switch (c->control) {
     case HPX_CONTROL_CLEAR_CPU:
-        hpx_model_call_clear(hpx_session.model);
+        hpx_call_rows_clear(hpx_calls_rows());
         return true;
     case HPX_CONTROL_DEPTH:
         hpx_peer_leave_out(c, "the depth of exact calls is that of the start");
@@ -241,9 +246,9 @@ static void take_last_pending(void *ctx, struct hpx_thread *t)
     struct hpx_calls_pending p;
     (void)ctx;
     if (hpx_calls_peek(&at->calls, LAST_TRIES, &p)) {
-        hpx_model_calls_pending(hpx_session.model, t, &p);
+        hpx_call_rows_pending(hpx_calls_rows(), t, &p);
     }
-    hpx_model_calls_time(hpx_session.model, t, hpx_clock_tid_cpu(at->s.tid));
+    hpx_call_rows_time(hpx_calls_rows(), t, hpx_clock_tid_cpu(at->s.tid));
     lose_owed(at);
 }
 
@@ -268,7 +273,7 @@ HPX_FIGURES_FIT(struct figures);
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
-    const struct hpx_calltab *table = hpx_model_calltab(hpx_session.model);
+    const struct hpx_calltab *table = hpx_call_rows_table(hpx_calls_rows());
     struct figures g = {.drainers = drainers.most, .drainers_ns = drainers.cpu_ns, .given = drainers.given};
     hpx_ticks_collect(hpx_calls_mode_active(), total);
     if (rows != NULL) {
@@ -345,7 +350,7 @@ static const struct hpx_section section_old = {
     .bare = true, .title = "CPU usage in old prof format", .empty = empty, .destroy = destroy, .text = text_old};
 
 #define BOTH(its_wanted)                                                                                                                   \
-    .vm = &hpx_calls_vm_mode, .load = {.wanted = (its_wanted), .configure = configure, .begin = begin},                                    \
+    .vm = &hpx_calls_vm_mode, .load = {.wanted = (its_wanted), .tables = tables, .begin = begin},                                          \
     .pass = {.look = look, .idle = idle, .came = came, .gone = gone},                                                                      \
     .dump = {.prepare = prepare, .tail = tail, .taken = taken, .snapshot = snapshot, .waiting = waiting},                                  \
     .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control}, .end = {.stop = stop, .ended = ended, .fini = fini},               \

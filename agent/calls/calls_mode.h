@@ -3,6 +3,7 @@
 #ifndef HPX_CALLS_MODE_H
 #define HPX_CALLS_MODE_H
 
+#include "call_rows.h"
 #include "mode.h"
 #include "session.h"
 
@@ -12,6 +13,8 @@ extern const struct hpx_vm_mode hpx_calls_vm_mode; /* the other half of both */
 
 /* The active one of the two. */
 const struct hpx_mode *hpx_calls_mode_active(void);
+/* Its table. Constant once loaded. */
+struct hpx_call_rows *hpx_calls_rows(void);
 /* true with times=sampled. Constant once loaded. */
 static inline bool hpx_calls_timed_by_samples(void)
 {

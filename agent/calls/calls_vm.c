@@ -130,7 +130,7 @@ static void calibrate(JNIEnv *env)
     if (scratch != NULL) {
         hpx_cpuclock_enter(&state(scratch)->cpuclock);
         hpx_tracker_calibrate(env, state(scratch), &inner, &outer);
-        hpx_model_calls_probes(hpx_session.model, inner, outer);
+        hpx_call_rows_probes(hpx_calls_rows(), inner, outer);
         hpx_kept_states_drop(scratch);
     }
 }

@@ -70,8 +70,9 @@ static int by_object(const void *a, const void *b)
 static void name_traces(struct hpx_heap_take *t)
 {
     struct hpx_heap_image *i = &t->image;
+    struct hpx_symbols *symbols = hpx_model_symbols(hpx_session.model);
     for (uint32_t n = 0; n < i->nthreads; n++) {
-        i->threads[n].trace = hpx_model_named_trace(hpx_session.model, t->layout.stacks[n].frames, t->layout.stacks[n].n);
+        i->threads[n].trace = hpx_symbols_named_trace(symbols, t->layout.stacks[n].frames, t->layout.stacks[n].n);
     }
     qsort(i->threads, i->nthreads, sizeof *i->threads, by_object);
     i->sites = hpx_sites_all_traces(&i->nsites);

@@ -91,7 +91,6 @@ static void begin(void)
 
 static void fini(void)
 {
-    hpx_blocks_destroy(monitor.table);
     monitor.table = NULL;
     hpx_monitor_take_fini();
     hpx_site_ids_fini(&hpx_monitor_shared.places);
@@ -173,7 +172,7 @@ static void *snapshot(enum hpx_take take)
     hpx_service_forget(&image);
     r->take = hpx_monitor_take_get();
     if (r->take != NULL && r->take->failed == NULL) {
-        hpx_monitor_take_name(r->take, hpx_session.model);
+        hpx_monitor_take_name(r->take, hpx_model_symbols(hpx_session.model));
         say_deadlocks(&r->take->image);
     }
     return r;

@@ -244,15 +244,15 @@ struct hpx_monitor_take *hpx_monitor_take_get(void)
     return take_of(hpx_images_get(&images));
 }
 
-void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_model *model)
+void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_symbols *symbols)
 {
     struct hpx_monitor_image *i = &t->image;
     for (uint32_t n = 0; !t->named && n < i->nthreads; n++) {
-        i->threads[n].trace = t->stacks[n].n > 0 ? hpx_model_named_trace(model, t->stacks[n].frames, t->stacks[n].n) : NULL;
+        i->threads[n].trace = t->stacks[n].n > 0 ? hpx_symbols_named_trace(symbols, t->stacks[n].frames, t->stacks[n].n) : NULL;
     }
     for (uint32_t n = 0; !t->named && n < i->ndeadlocks; n++) {
         const struct hpx_named_stack *s = &t->deadlock_stacks[n];
-        i->deadlocks[n].trace = s->n > 0 ? hpx_model_named_trace(model, s->frames, s->n) : NULL;
+        i->deadlocks[n].trace = s->n > 0 ? hpx_symbols_named_trace(symbols, s->frames, s->n) : NULL;
     }
     t->named = true;
 }

@@ -18,7 +18,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
 /* The oldest image; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_monitor_take *hpx_monitor_take_get(void);
 /* Sets the traces of its threads, once. The aggregator, before the writer has it. */
-void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_model *model);
+void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_symbols *symbols);
 void hpx_monitor_take_drop(struct hpx_monitor_take *t);
 /* At the end of a session: frees the images. */
 void hpx_monitor_take_fini(void);

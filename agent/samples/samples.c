@@ -8,6 +8,7 @@
 #include "internals.h"
 #include "kept_states.h"
 #include "known_stacks.h"
+#include "model_table.h"
 #include "naming.h"
 #include "net.h"
 #include "other_agents.h"
@@ -15,6 +16,7 @@
 #include "peer.h"
 #include "probe_frames.h"
 #include "report.h"
+#include "sample_table.h"
 #include "sampler.h"
 #include "stack_thread.h"
 #include <inttypes.h>
@@ -24,6 +26,16 @@
 static struct hpx_sample_thread *state(struct hpx_thread *t)
 {
     return HPX_CONTAINER_OF(t, struct hpx_sample_thread, s.base);
+}
+
+static struct hpx_samples *table(void)
+{
+    return hpx_model_table(hpx_session.model, HPX_EV_SAMPLE);
+}
+
+static bool tables(struct hpx_model *m)
+{
+    return hpx_samples_create(m) != NULL;
 }
 
 static bool wanted(const struct hpx_options *o)
@@ -57,7 +69,7 @@ static void stop(uint64_t until_ns)
 
 static void *snapshot(enum hpx_take take)
 {
-    return hpx_model_snapshot(hpx_session.model, take);
+    return hpx_samples_snapshot(table(), take);
 }
 
 /* With wall= alone the samples are only counted. */
@@ -97,7 +109,7 @@ struct choice {
 static void choose(void *ctx, struct hpx_thread *t)
 {
     struct choice *choice = ctx;
-    choice->found |= hpx_model_sample_thread(hpx_session.model, t, choice->serial, choice->on);
+    choice->found |= hpx_samples_choose(table(), t, choice->serial, choice->on);
 }
 
 static void choose_threads(const struct hpx_command *c)
@@ -107,7 +119,7 @@ static void choose_threads(const struct hpx_command *c)
         uint64_t n = c->thread - HPX_OBJECT_FIRST; /* below it: a large one */
         choice.serial = n < UINT32_MAX - HPX_SERIAL_THREAD ? HPX_SERIAL_THREAD + 1 + (uint32_t)n : UINT32_MAX;
     } else {
-        hpx_model_sample_new_threads(hpx_session.model, choice.on);
+        hpx_samples_choose_new(table(), choice.on);
     }
     hpx_aggregator_each(&hpx_session.aggregator, choose, &choice);
     if (c->thread != 0 && !choice.found) {
@@ -136,7 +148,7 @@ static bool control(const struct hpx_command *c)
         choose_threads(c);
         return true;
     case HPX_CONTROL_CLEAR_CPU:
-        hpx_model_clear(hpx_session.model);
+        hpx_samples_clear(table());
         return true;
     case HPX_CONTROL_DEPTH:
         set_depth(c);
@@ -181,15 +193,15 @@ static void certainty(struct hpx_figures *f, const struct hpx_snapshot *s)
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
-    const struct hpx_stalls *stalls = hpx_model_stalls(hpx_session.model);
+    const struct hpx_stalls *stalls = hpx_samples_stalls(table());
     hpx_ticks_collect(&hpx_samples, total);
     certainty(f, rows);
     f->v[STALLS] = stalls->count;
     f->v[STALLED] = stalls->intervals;
     f->v[LONGEST] = hpx_clocks_stall_ns(stalls->longest);
-    f->v[SAMPLES] = hpx_model_samples(hpx_session.model);
+    f->v[SAMPLES] = hpx_samples_count(table());
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {
-        f->v[UNKNOWN + i] = hpx_model_unknown(hpx_session.model, (enum hpx_unknown)i);
+        f->v[UNKNOWN + i] = hpx_samples_unknown(table(), (enum hpx_unknown)i);
         f->v[UNKNOWN_ALL] += f->v[UNKNOWN + i];
     }
 }
@@ -294,7 +306,7 @@ const struct hpx_mode hpx_samples = {
     .name = "cpu=samples",
     .vm = &hpx_samples_vm,
     .section = &section,
-    .load = {.wanted = wanted},
+    .load = {.wanted = wanted, .tables = tables},
     .pass = {.look = hpx_sampler_look, .idle = hpx_other_agents_look_own, .gone = gone},
     .dump = {.snapshot = snapshot},
     .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control},

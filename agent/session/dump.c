@@ -169,7 +169,7 @@ static void leave_out_first(void)
 static void finish(void)
 {
     hpx_peer_drop();
-    hpx_model_give_up(hpx_session.model);
+    hpx_symbols_give_up(hpx_model_symbols(hpx_session.model));
     hpx_session.host->leave();
     HPX_EACH_MODE(end.ended, ());
     while (dump.requests != NULL) {
@@ -187,7 +187,7 @@ static void finish(void)
 /* true if all requested names have come, or the time for them is over. */
 static bool named(uint64_t until)
 {
-    return hpx_model_unresolved(hpx_session.model) == 0 || hpx_clock_mono() > until;
+    return hpx_symbols_unresolved(hpx_model_symbols(hpx_session.model)) == 0 || hpx_clock_mono() > until;
 }
 
 static void wait_for_names(struct job *j)
@@ -341,7 +341,7 @@ static bool pass_end(void *ctx)
     case ENDING:
         hpx_gate_close_and_wait(&hpx_session.gate);
         stop_producers();
-        hpx_model_look_for_unloaded(hpx_session.model);
+        hpx_symbols_look_for_unloaded(hpx_model_symbols(hpx_session.model));
         dump.state = STOPPED;
         return true;
     case STOPPED:
@@ -377,8 +377,11 @@ int hpx_dump_init(struct hpx_sink *sink)
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         dump.peeks = dump.peeks || hpx_session.modes[i]->dump.tail != NULL || hpx_session.modes[i]->dump.prepare != NULL;
     }
-    HPX_EACH_MODE(load.configure, (&cfg));
     hpx_session.model = hpx_model_create(&cfg);
+    bool made = hpx_session.model != NULL;
+    for (uint32_t i = 0; made && i < hpx_session.nmodes; i++) {
+        made = hpx_session.modes[i]->load.tables == NULL || hpx_session.modes[i]->load.tables(hpx_session.model);
+    }
     *sink = (struct hpx_sink){.message = message,
                               .events = events,
                               .thread_gone = thread_gone,
@@ -387,7 +390,7 @@ int hpx_dump_init(struct hpx_sink *sink)
                               .thread_came = thread_came};
     dump.requests_end = &dump.requests;
     dump.table_due = hpx_clock_mono() + HPX_JOURNAL_TABLE_NS;
-    return hpx_dump_request_init() && hpx_session.model != NULL ? 0 : -HPX_E_NOMEM;
+    return hpx_dump_request_init() && made ? 0 : -HPX_E_NOMEM;
 }
 
 void hpx_dump_fini(void)

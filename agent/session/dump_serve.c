@@ -54,8 +54,8 @@ static void collect(struct hpx_report *r)
     uint64_t all = hpx_clock_process_cpu() - hpx_session.start_cpu;
     r->program_cpu_ns = all > r->own_cpu_ns ? all - r->own_cpu_ns : 0;
     r->table_bytes = hpx_model_bytes(hpx_session.model);
-    r->trace_bytes = hpx_model_trace_bytes(hpx_session.model);
-    r->classes = hpx_model_classes(hpx_session.model);
+    r->trace_bytes = hpx_symbols_trace_bytes(hpx_model_symbols(hpx_session.model));
+    r->classes = hpx_symbols_classes(hpx_model_symbols(hpx_session.model));
     set_period(r);
 }
 

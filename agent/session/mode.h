@@ -65,9 +65,9 @@ struct hpx_mode {
     const struct hpx_section *section;
 
     struct {
-        bool (*wanted)(const struct hpx_options *o);     /* never NULL */
-        void (*configure)(struct hpx_model_config *cfg); /* before the model is created: its part of the configuration */
-        void (*begin)(void);                             /* after configure and before the aggregator runs */
+        bool (*wanted)(const struct hpx_options *o); /* never NULL */
+        bool (*tables)(struct hpx_model *m); /* adds tables without which it cannot run; false: no memory, the session does not begin */
+        void (*begin)(void);                 /* after `tables` and before the aggregator runs */
     } load;
 
     struct {

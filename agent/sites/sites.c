@@ -42,7 +42,6 @@ static void begin(void)
 
 static void fini(void)
 {
-    hpx_sites_destroy(sites.table);
     hpx_site_ids_fini(&hpx_ids);
     hpx_counting_fini();
     sites.table = NULL;

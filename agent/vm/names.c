@@ -234,7 +234,7 @@ static void forget_ref(void *env, uint64_t ref)
 
 void hpx_names_forget(JNIEnv *env)
 {
-    hpx_model_forget_refs(hpx_session.model, forget_ref, env);
+    hpx_symbols_forget_refs(hpx_model_symbols(hpx_session.model), forget_ref, env);
 }
 
 void hpx_names_drop(JNIEnv *env, struct hpx_msg_sweep *s)

@@ -33,7 +33,6 @@ static void begin(void)
 
 static void fini(void)
 {
-    hpx_walls_destroy(wall.table);
     wall.table = NULL;
     hpx_watch_fini();
     hpx_wait_class_fini();

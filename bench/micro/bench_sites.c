@@ -121,7 +121,6 @@ static bool begin(void)
 static void end(void)
 {
     hpx_model_thread_gone(w.m, &w.t);
-    hpx_sites_destroy(w.sites);
     hpx_model_destroy(w.m);
     memset((void *)&w, 0, sizeof(w));
 }

@@ -6,7 +6,7 @@
 #include "tables_model.h"
 #include "clock.h"
 #include "hash.h"
-#include "model.h"
+#include "sample_table.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,8 +122,9 @@ static bool run_once(struct hpx_bench_model *b)
 {
     const struct hpx_model_config cfg = {.lines = false};
     struct hpx_model *m = hpx_model_create(&cfg);
+    struct hpx_samples *samples = m ? hpx_samples_create(m) : NULL;
     struct hpx_thread t = {0};
-    if (!m) {
+    if (!samples) {
         return false;
     }
     b->empty = hpx_model_bytes(m);
@@ -131,7 +132,7 @@ static bool run_once(struct hpx_bench_model *b)
     b->announced = hpx_model_bytes(m);
     sample_all(m, &t, b);
     uint64_t t0 = hpx_clock_mono();
-    struct hpx_snapshot *s = hpx_model_snapshot(m, HPX_TAKE_RESET);
+    struct hpx_snapshot *s = hpx_samples_snapshot(samples, HPX_TAKE_RESET);
     uint64_t took = hpx_clock_mono() - t0;
     b->sampled = hpx_model_bytes(m);
     if (s && s->nrows > 0) {

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "hash.h"
 #include "hprof_ascii.h"
-#include "model.h"
+#include "sample_table.h"
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ enum { THREADS = 4, WAITING = 64, FRAMES = 8, SERIALS = 1 << 16 };
 struct run {
     const uint8_t *at, *end;
     struct hpx_model *model;
+    struct hpx_samples *samples;
     struct hpx_thread threads[THREADS];
     struct hpx_msg *waiting[WAITING]; /* the service thread's, in order */
     uint32_t nwaiting;
@@ -94,7 +95,7 @@ static void thread_started(struct run *r)
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(len);
     require(m != NULL, "no memory");
     m->key = which;
-    m->nthreads = which < THREADS && r->threads[which].model == NULL;
+    m->nthreads = which < THREADS && r->threads[which].serial == 0;
     m->threads[0] = &r->threads[which % THREADS];
     memcpy(m->text, text, len);
     message(r, m);
@@ -188,7 +189,7 @@ static void answered(struct run *r)
 
 static void dumped(struct run *r)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(r->model, HPX_TAKE_RESET);
+    struct hpx_snapshot *s = hpx_samples_snapshot(r->samples, HPX_TAKE_RESET);
     require(s != NULL, "no snapshot");
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {
@@ -239,7 +240,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .request = request,
                                    .thread_event = thread_event};
     r->model = hpx_model_create(&cfg);
-    require(r->model != NULL && sink_open(&r->out, &r->text) == 0, "no memory");
+    r->samples = r->model != NULL ? hpx_samples_create(r->model) : NULL;
+    require(r->samples != NULL && sink_open(&r->out, &r->text) == 0, "no memory");
     hpx_ascii_init(&r->ascii, &r->out);
     while (r->at < r->end) {
         uint32_t step = byte(r);
@@ -247,9 +249,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int i = 0; step >= 128 && i < 3 && hpx_model_pass_end(r->model); i++) {
         }
     }
-    hpx_model_give_up(r->model);
+    hpx_symbols_give_up(hpx_model_symbols(r->model));
     dumped(r);
-    require(r->shown == hpx_model_samples(r->model), "shown is not what was applied");
+    require(r->shown == hpx_samples_count(r->samples), "shown is not what was applied");
     require(r->shown + hpx_counter_get(hpx_model_counters(r->model), HPX_C_LOST_NO_MEMORY) == r->sent, "samples lost or counted twice");
     hpx_ascii_fini(&r->ascii);
     require(hpx_out_close(&r->out) == 0, "close");

@@ -173,10 +173,10 @@ static int32_t count_frames(void *ctx)
 ''',
            '''lost_calls += g->calls - g->entered - th->ahead_calls; /* a dump has counted those, pending then and lost since */
 '''),
-    Mutant('trace-without-names-is-settled', 'tables/model_symbolize.c', 'stale cache',
+    Mutant('trace-without-names-is-settled', 'tables/symbols_print.c', 'stale cache',
            'dumps on request: a method whose name came late stays hprofx.unknown for ever',
-           'if (s->state != HPX_SAMPLED_SETTLED && s->state != HPX_SAMPLED_GONE) {',
-           'if (s->state == HPX_SAMPLED_ASKED) {'),
+           'if (p->state != HPX_SAMPLED_SETTLED && p->state != HPX_SAMPLED_GONE) {',
+           'if (p->state == HPX_SAMPLED_ASKED) {'),
     Mutant('number-of-a-sampled-class-is-used-anew', 'tables/method_table.c', 'dropped condition',
            'programs that unload classes: samples of an old class are shown under the name of a new one',
            '''    if (c->nsampled == 0) {

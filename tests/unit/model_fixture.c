@@ -41,6 +41,23 @@ void fx_begin(struct fx *f, const struct hpx_model_config *cfg)
     c.request = fx_request;
     c.thread_event = fx_thread_event;
     f->m = hpx_model_create(&c);
+    f->samples = f->m ? hpx_samples_create(f->m) : NULL;
+    if (f->samples) {
+        f->symbols = hpx_model_symbols(f->m);
+    } else {
+        hpx_model_destroy(f->m);
+        f->m = NULL;
+    }
+}
+
+void fx_begin_calls(struct fx *f, const struct fx_calls *with)
+{
+    fx_begin(f, &with->model);
+    f->calls = f->m ? hpx_call_rows_create(f->m, &with->calls) : NULL;
+    if (!f->calls) {
+        hpx_model_destroy(f->m);
+        f->m = NULL;
+    }
 }
 
 void fx_end(struct fx *f)
@@ -58,6 +75,14 @@ int fx_setup(void **state)
 {
     static struct fx f;
     fx_begin(&f, *state);
+    *state = &f;
+    return f.m ? 0 : -1;
+}
+
+int fx_setup_calls(void **state)
+{
+    static struct fx f;
+    fx_begin_calls(&f, *state);
     *state = &f;
     return f.m ? 0 : -1;
 }
@@ -214,7 +239,7 @@ const struct hpx_row *fx_row(const struct hpx_snapshot *s, uint32_t serial)
 
 struct hpx_snapshot *fx_snapshot(struct fx *f, uint64_t total, uint32_t rows)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_snapshot *s = hpx_samples_snapshot(f->samples, HPX_TAKE_RESET);
     assert_non_null(s);
     assert_int_equal(s->total, total);
     assert_int_equal(s->nrows, rows);

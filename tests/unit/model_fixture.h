@@ -3,9 +3,10 @@
 #ifndef HPX_MODEL_FIXTURE_H
 #define HPX_MODEL_FIXTURE_H
 
+#include "call_rows.h"
 #include "cmocka_all.h"
 #include "hash.h"
-#include "model.h"
+#include "sample_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 
 struct fx {
     struct hpx_model *m;
+    struct hpx_symbols *symbols;
+    struct hpx_samples *samples;
+    struct hpx_call_rows *calls; /* NULL: not wanted */
     struct hpx_msg_resolve *asked[FX_ASKED];
     uint32_t nasked;
     struct hpx_msg_sweep *sweep; /* asked, not yet answered */
@@ -33,8 +37,15 @@ struct fx_frame {
 
 /* cfg: only the choices; may be NULL (lines on). f->m is NULL without memory. */
 void fx_begin(struct fx *f, const struct hpx_model_config *cfg);
+/* The same with exact calls. */
+struct fx_calls {
+    struct hpx_model_config model;
+    struct hpx_call_options calls;
+};
+void fx_begin_calls(struct fx *f, const struct fx_calls *with);
 void fx_end(struct fx *f);
 int fx_setup(void **state);
+int fx_setup_calls(void **state); /* the state is a struct fx_calls */
 int fx_teardown(void **state);
 
 /* Hands a message over, which must be one of the model's; NULL (no memory) is nothing. */

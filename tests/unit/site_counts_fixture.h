@@ -26,7 +26,6 @@ static inline int teardown(void **state)
 {
     (void)state;
     fx_end(&f);
-    hpx_sites_destroy(sites);
     hpx_site_ids_fini(&ids);
     memset(&ids, 0, sizeof(ids));
     return 0;

@@ -24,7 +24,6 @@ static int end(void **state)
     if (f.m) {
         fx_end(&f);
     }
-    hpx_sites_destroy(sites);
     hpx_site_ids_fini(&ids);
     f.m = NULL;
     sites = NULL;

@@ -58,7 +58,6 @@ static int end(void **state)
     (void)state;
     if (blocks) {
         fx_end(&f);
-        hpx_blocks_destroy(blocks);
         blocks = NULL;
     }
     return 0;

@@ -20,9 +20,9 @@ static void announce_calls(struct fx *f)
     announce(f, 1, 4, FX_TEXT("Lp/Calls;\0Calls.java\0main\0([Ljava/lang/String;)V\0fib\0(I)I\0mid\0()V\0mid\0(I)V"));
 }
 
-static const struct hpx_model_config times = {.calls = true, .call_depth = 3};
-static const struct hpx_model_config costly = {.calls = true, .call_depth = 2, .call_inner_ns = 10, .call_outer_ns = 20};
-static const struct hpx_model_config by_thread = {.calls = true, .call_depth = 0, .thread_in_traces = true};
+static const struct fx_calls times = {.calls = {.depth = 3}};
+static const struct fx_calls costly = {.calls = {.depth = 2, .inner_ns = 10, .outer_ns = 20}};
+static const struct fx_calls by_thread = {.model = {.thread_in_traces = true}};
 
 static const struct hpx_call_row *row_of(const struct hpx_call_snapshot *s, const char *leaf, uint32_t nframes)
 {
@@ -50,14 +50,14 @@ static void assert_row(const struct hpx_call_snapshot *s, const char *leaf, uint
     assert_int_equal(r->total_ns, total);
 }
 
-TEST(calls_are_shown_with_names_and_without_lines, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
+TEST(calls_are_shown_with_names_and_without_lines, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
     fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 70));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 300);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 2);
     assert_int_equal(s->self_ns, 200);
     assert_int_equal(s->calls, 8);
@@ -72,12 +72,11 @@ TEST(overloads_are_one_row_unless_signatures_are_shown)
 {
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
-        const struct hpx_model_config cfg = {.calls = true, .call_depth = 2, .call_signatures = signatures != 0};
-        fx_begin(&f, &cfg);
+        fx_begin_calls(&f, &(struct fx_calls){.calls = {.depth = 2, .signatures = signatures != 0}});
         announce_calls(&f);
         fx_event(&f, &f.t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
         fx_event(&f, &f.t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(3, 6));
-        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m, HPX_TAKE_RESET);
+        struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f.calls, HPX_TAKE_RESET);
         if (signatures) {
             assert_row(s, "p.Calls.mid()V", 1, 2, 5, 5);
             assert_row(s, "p.Calls.mid(I)V", 1, 3, 6, 6);
@@ -90,7 +89,7 @@ TEST(overloads_are_one_row_unless_signatures_are_shown)
     }
 }
 
-TEST(methods_that_nobody_announced_are_counted_once, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
+TEST(methods_that_nobody_announced_are_counted_once, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce(f, 200, 1, FX_TEXT("La;\0\0x\0()V")); /* before those of lower numbers */
@@ -100,7 +99,7 @@ TEST(methods_that_nobody_announced_are_counted_once, fx_setup, fx_teardown, (voi
     fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(1, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(2, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(4, 0));
-    hpx_call_snapshot_destroy(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET));
+    hpx_call_snapshot_destroy(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET));
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(5, 0));
     fx_event(f, &f->t, HPX_EV_ENTER, 200, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 99, HPX_EV_LEAF_STAMP(1, 0)); /* in another trace */
@@ -108,7 +107,7 @@ TEST(methods_that_nobody_announced_are_counted_once, fx_setup, fx_teardown, (voi
     fx_event(f, &f->t, HPX_EV_LEAF, 98, HPX_EV_LEAF_STAMP(6, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 200, HPX_EV_LEAF_STAMP(7, 0));
     fx_event(f, &f->t, HPX_EV_LEAF, 100, HPX_EV_LEAF_STAMP(8, 0));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_row(s, "hprofx.unknown.method", 1, 11, 0, 0);
     assert_row(s, "a.x", 1, 8, 0, 0);
     assert_row(s, "a.y", 1, 8, 0, 0);
@@ -121,15 +120,14 @@ TEST(messages_cut_short_do_not_stop_a_dump)
 {
     for (int signatures = 0; signatures < 2; signatures++) {
         struct fx f;
-        const struct hpx_model_config cfg = {.calls = true, .call_depth = 1, .call_signatures = signatures != 0};
-        fx_begin(&f, &cfg);
+        fx_begin_calls(&f, &(struct fx_calls){.calls = {.depth = 1, .signatures = signatures != 0}});
         announce(&f, 1, 3, "", 0);
         announce(&f, 4, 2, FX_TEXT("La;\0A.java\0x"));
         announce(&f, 6, 0, FX_TEXT("Lb;"));
         for (uint32_t i = 1; i < 6; i++) {
             fx_event(&f, &f.t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(i, 0));
         }
-        struct hpx_call_snapshot *s = hpx_model_call_snapshot(f.m, HPX_TAKE_RESET);
+        struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f.calls, HPX_TAKE_RESET);
         assert_non_null(s);
         assert_row(s, "hprofx.unknown.method", 1, 1 + 2 + 3, 0, 0);
         assert_row(s, "a.x", 1, 4, 0, 0);
@@ -139,14 +137,14 @@ TEST(messages_cut_short_do_not_stop_a_dump)
     }
 }
 
-TEST(calls_in_a_gap_have_a_name_and_are_told, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
+TEST(calls_in_a_gap_have_a_name_and_are_told, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
     const struct hpx_ev_gap gap = {.head = {HPX_EV_GAP, 2, 9, 100}, .entered = 1, .calls = 4};
     hpx_model_events(f->m, &f->t, &gap.head, sizeof(gap));
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "hprofx.unknown.lost_call(:-1)");
     assert_int_equal(s->lost_events, 9);
     assert_int_equal(s->lost_calls, 3);
@@ -154,15 +152,15 @@ TEST(calls_in_a_gap_have_a_name_and_are_told, fx_setup, fx_teardown, (void *)(ui
     hpx_call_snapshot_destroy(s);
 }
 
-TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
+TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
     fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
     const struct hpx_calls_pending p = {.method = 2, .calls = 3, .ns = 30, .open = true, .entered = 140};
-    hpx_model_calls_pending(f->m, &f->t, &p);
-    hpx_model_calls_time(f->m, &f->t, 150);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    hpx_call_rows_pending(f->calls, &f->t, &p);
+    hpx_call_rows_time(f->calls, &f->t, 150);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 1);
     assert_row(s, "p.Calls.fib", 2, 3, 30, 30);
     assert_int_equal(s->open_calls, 2);
@@ -170,25 +168,25 @@ TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup, fx_teardown, (voi
     hpx_call_snapshot_destroy(s);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(4, 45));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 200);
-    s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.fib", 2, 1, 15, 15);
     assert_row(s, "p.Calls.main", 1, 1, 55, 100);
     assert_int_equal(s->open_calls, 0);
     assert_int_equal(s->all_calls, 5);
     hpx_call_snapshot_destroy(s);
-    s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 0);
     hpx_call_snapshot_destroy(s);
 }
 
-TEST(times_shown_are_never_below_0, fx_setup, fx_teardown, (void *)(uintptr_t)(&costly))
+TEST(times_shown_are_never_below_0, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&costly))
 {
     struct fx *f = *state;
     announce_calls(f);
     fx_event(f, &f->t, HPX_EV_ENTER, 1, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
     fx_event(f, &f->t, HPX_EV_EXIT, 1, 100);
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.fib", 2, 5, 0, 0);
     assert_row(s, "p.Calls.main", 1, 1, 0, 0);
     assert_int_equal(s->self_ns, 0);
@@ -196,13 +194,13 @@ TEST(times_shown_are_never_below_0, fx_setup, fx_teardown, (void *)(uintptr_t)(&
     hpx_call_snapshot_destroy(s);
 }
 
-TEST(threads_are_in_the_traces_when_asked_for, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
+TEST(threads_are_in_the_traces_when_asked_for, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
     fx_thread_start(f, 1, &f->t, FX_TEXT("one\0group\0system"));
     fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(5, 20));
     fx_event(f, &f->u, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(6, 20));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 2);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(s->rows[i].trace->nframes, 0);
@@ -211,7 +209,7 @@ TEST(threads_are_in_the_traces_when_asked_for, fx_setup, fx_teardown, (void *)(u
     hpx_call_snapshot_destroy(s);
 }
 
-TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup, fx_teardown, (void *)(uintptr_t)(&times))
+TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
     announce_calls(f);
@@ -221,7 +219,7 @@ TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup, fx_teardown, (vo
                                       {HPX_EV_EXIT, 1, 1, 20},
                                       {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 4}};
     hpx_model_events(f->m, &f->t, run, sizeof(run));
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_row(s, "p.Calls.main", 1, 1, 10, 10);
     hpx_call_snapshot_destroy(s);
     hpx_snapshot_destroy(fx_snapshot(f, 7, 1));
@@ -231,7 +229,7 @@ TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup, fx_teardown, (vo
 
 static uint64_t take(struct fx *f)
 {
-    struct hpx_call_snapshot *s = hpx_model_call_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     uint64_t calls = s ? s->calls : 0, sum = 0;
     for (uint32_t i = 0; s && i < s->nrows; i++) {
         sum += s->rows[i].calls;
@@ -260,7 +258,7 @@ static void scenario(uint64_t first, uint64_t last)
     static struct fx f;
     struct hpx_thread t = {0}, u = {0};
     memory_fail(first, last);
-    fx_begin(&f, &times);
+    fx_begin_calls(&f, &times);
     if (!f.m) {
         return;
     }

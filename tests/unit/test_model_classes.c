@@ -183,15 +183,15 @@ TEST(few_unloaded_classes_are_found_when_looked_for, begin, fx_teardown, (void *
     fx_answer(f, 0, NULL, 0, "", 0);
     assert_false(hpx_model_pass_end(f->m));
     assert_null(f->sweep);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
-    hpx_model_look_for_unloaded(f->m);
-    assert_int_equal(hpx_model_unresolved(f->m), 1);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
+    hpx_symbols_look_for_unloaded(f->symbols);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 1);
     fx_sweep(f, 2, 4);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     assert_int_equal(nannounced, 6);
     assert_announced(4, 100002, "", true, true);
     assert_announced(5, 100003, "", false, true);
-    assert_int_equal(hpx_model_classes(f->m), 2);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 2);
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1); /* what was sampled of it keeps its class */
     assert_int_equal(s->rows[0].trace->frames[0].method->klass, 100002);
     hpx_snapshot_destroy(s);
@@ -203,9 +203,9 @@ TEST(text_is_not_asked_to_look, begin, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
     fx_class(f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
-    assert_int_equal(hpx_model_classes(f->m), 0);
-    hpx_model_look_for_unloaded(f->m);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 0);
+    hpx_symbols_look_for_unloaded(f->symbols);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     assert_int_equal(nannounced, 0);
 }
 

@@ -3,7 +3,7 @@
  * or counted lost, nothing leaks (ASan). */
 #include "failing_memory.h"
 #include "model_fixture.h"
-#include "model_internal.h"
+#include "symbols_internal.h"
 
 static bool lacked;   /* a journal of any scenario lacks something */
 static uint64_t lost; /* of the last scenario */
@@ -45,7 +45,7 @@ static void sample(struct fx *f, struct hpx_thread *t, uint32_t stacks)
 
 static uint64_t take(struct fx *f)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_RESET);
+    struct hpx_snapshot *s = hpx_samples_snapshot(f->samples, HPX_TAKE_RESET);
     uint64_t total = s ? s->total : 0, sum = 0;
     for (uint32_t i = 0; s && i < s->nrows; i++) {
         sum += s->rows[i].count;
@@ -58,7 +58,7 @@ static uint64_t take(struct fx *f)
 /* The next table of the journal, if there is memory for it. */
 static uint64_t note(struct fx *f)
 {
-    struct hpx_snapshot *s = hpx_model_snapshot(f->m, HPX_TAKE_NEW);
+    struct hpx_snapshot *s = hpx_samples_snapshot(f->samples, HPX_TAKE_NEW);
     uint64_t total = s ? s->total : 0;
     hpx_snapshot_destroy(s);
     return total;
@@ -94,22 +94,22 @@ static void scenario(uint64_t first, uint64_t last, uint32_t stacks, bool by_thr
     answered = f.nasked;
     fx_thread_end(&f, 1);
     fx_thread_end(&f, 2);
-    f.m->sweep.due = 1;
+    f.symbols->sweep.due = 1;
     fx_sweep(&f, 1, CLASSES / 2);
     announce_classes(&f);
     sample(&f, &f.u, 100);
     answer_all(&f, answered);
-    hpx_model_give_up(f.m);
+    hpx_symbols_give_up(f.symbols);
     shown += take(&f);
     memory_allow(); /* memory is back: what was kept is shown */
     shown += take(&f);
     noted += note(&f);
-    assert_int_equal(shown, hpx_model_samples(f.m));
+    assert_int_equal(shown, hpx_samples_count(f.samples));
     assert_int_equal(noted + hpx_model_journal_lost(f.m), shown);
     lacked |= hpx_model_journal_lost(f.m) > 0;
     lost = fx_counter(&f, HPX_C_LOST_NO_MEMORY);
     assert_int_equal(shown + lost, f.sent);
-    assert_int_equal(hpx_model_unresolved(f.m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f.symbols), 0);
     fx_end(&f);
 }
 

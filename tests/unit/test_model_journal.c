@@ -3,7 +3,8 @@
 #include "call_table.h"
 #include "model_fixture.h"
 
-static const struct hpx_model_config no_lines = {.lines = false}, calls = {.calls = true, .call_depth = 2};
+static const struct hpx_model_config no_lines = {.lines = false};
+static const struct fx_calls calls = {.calls = {.depth = 2}};
 
 static void assert_samples(struct hpx_snapshot *s, uint64_t total, uint32_t rows)
 {
@@ -32,48 +33,48 @@ TEST(samples_of_a_journal_add_up_whatever_is_reset, fx_setup, fx_teardown, (void
     hpx_model_keep_journal(f->m);
     fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
     fx_define(f, &f->t, 0, 5, FX_STACK({8, 1}));
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_KEEP), 5, 1);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_KEEP), 5, 1);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_ALL), 5, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_KEEP), 5, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_KEEP), 5, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_ALL), 5, 1);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 7, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 7, 1);
     fx_define(f, &f->t, 1, 10, FX_STACK({16, 1}));
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 12, 2);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 10, 1);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 12, 2);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 10, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 1);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_ALL), 18, 2);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 1, 1);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_ALL), 18, 2);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 1, 1);
 }
 
-TEST(calls_of_a_journal_add_up_whatever_is_reset, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
+TEST(calls_of_a_journal_add_up_whatever_is_reset, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
     fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_KEEP), 2, 5);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 2, 5);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 2, 5);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_KEEP), 2, 5);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 2, 5);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET), 2, 5);
     fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(3, 6));
     fx_event(f, &f->t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(1, 1));
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 4, 7);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), 6, 12);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 4, 7);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 4, 7);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_ALL), 6, 12);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 0, 0);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET), 4, 7);
 }
 
 /* Of many traces the journal lists those that were called since. */
-TEST(a_journal_of_calls_goes_by_what_changed, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
+TEST(a_journal_of_calls_goes_by_what_changed, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     hpx_model_keep_journal(f->m);
     for (uint32_t i = 1; i <= 1000; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
     }
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), 1000, 1000);
-    const struct hpx_calltab *tab = hpx_model_calltab(f->m);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_ALL), 1000, 1000);
+    const struct hpx_calltab *tab = hpx_call_rows_table(f->calls);
     assert_int_equal(tab->changed, HPX_CALL_LAST);
     for (uint32_t i = 0; i < 3; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, 700, HPX_EV_LEAF_STAMP(1, 2));
@@ -85,15 +86,15 @@ TEST(a_journal_of_calls_goes_by_what_changed, fx_setup, fx_teardown, (void *)(ui
         changed++;
     }
     assert_int_equal(changed, 3);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_RESET), 1012, 1018);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 12, 18);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET), 1012, 1018);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 12, 18);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 0, 0);
     fx_event(f, &f->t, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 1, 1);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 1, 1);
 }
 
 /* Each table has the first ones that wait; none waits for ever, whatever changes meanwhile. */
-TEST(a_journal_of_many_calls_comes_in_slices, fx_setup, fx_teardown, (void *)(uintptr_t)(&calls))
+TEST(a_journal_of_many_calls_comes_in_slices, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;
     const uint32_t all = 2 * HPX_JOURNAL_SLICE + 10;
@@ -101,24 +102,24 @@ TEST(a_journal_of_many_calls_comes_in_slices, fx_setup, fx_teardown, (void *)(ui
     for (uint32_t i = 1; i <= all; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 1));
     }
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
-    assert_int_equal(hpx_model_call_journal_waiting(f->m), HPX_JOURNAL_SLICE + 10);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_int_equal(hpx_call_rows_waiting(f->calls), HPX_JOURNAL_SLICE + 10);
     for (uint32_t i = 1; i <= HPX_JOURNAL_SLICE; i++) {
         fx_event(f, &f->t, HPX_EV_LEAF, i, HPX_EV_LEAF_STAMP(1, 3)); /* behind those that wait */
     }
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, 10 + 3 * (HPX_JOURNAL_SLICE - 10));
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 10, 30);
-    assert_int_equal(hpx_model_call_journal_waiting(f->m), 0);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_ALL), all + HPX_JOURNAL_SLICE, all + 3 * HPX_JOURNAL_SLICE);
-    assert_calls(hpx_model_call_snapshot(f->m, HPX_TAKE_NEW), 0, 0);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, HPX_JOURNAL_SLICE);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), HPX_JOURNAL_SLICE, 10 + 3 * (HPX_JOURNAL_SLICE - 10));
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 10, 30);
+    assert_int_equal(hpx_call_rows_waiting(f->calls), 0);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_ALL), all + HPX_JOURNAL_SLICE, all + 3 * HPX_JOURNAL_SLICE);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 0, 0);
 }
 
 TEST(without_one_there_is_none, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
-    assert_null(hpx_model_snapshot(f->m, HPX_TAKE_ALL));
-    assert_samples(hpx_model_snapshot(f->m, HPX_TAKE_RESET), 0, 0);
+    assert_null(hpx_samples_snapshot(f->samples, HPX_TAKE_ALL));
+    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 0, 0);
 }
 
 TEST(live_threads_are_replayed_in_their_order, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))

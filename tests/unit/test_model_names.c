@@ -43,7 +43,7 @@ TEST(names_of_an_announced_class_need_no_request_without_lines, fx_setup, fx_tea
     assert_symbolized(f, 8, 3, "p.C.a(C.java:-1)");
     assert_symbolized(f, 16, 3, "p.C.b(C.java:-1)");
     assert_int_equal(f->nasked, 0);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
 }
 
 TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
@@ -54,7 +54,7 @@ TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_te
     fx_define(f, &f->t, 0, 1, FX_STACK({8, 3}, {8, 4}, {16, 1}));
     fx_define(f, &f->t, 1, 1, FX_STACK({16, 3}, {8, 3}));
     assert_int_equal(f->nasked, 2);
-    assert_int_equal(hpx_model_unresolved(f->m), 2);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 2);
     assert_int_equal(f->asked[0]->id, 8);
     assert_int_equal(f->asked[1]->id, 16);
     assert_int_equal(f->asked[0]->ref, 77);
@@ -62,9 +62,9 @@ TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_te
     assert_true(f->asked[0]->want_lines);
     fx_answer(f, 1, NULL, 0, "", 0);
     fx_answer(f, 0, lines_of_a, 3, "", 0);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     fx_answer(f, 0, lines_of_a, 3, "", 0); /* answered twice */
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
 }
 
 TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
@@ -196,7 +196,7 @@ TEST(class_gone_before_it_was_named_is_shown_as_unloaded, fx_setup, fx_teardown,
     fx_define(f, &f->t, 1, 2, FX_STACK({1600, 1}));
     assert_int_equal(f->nasked, 1);
     fx_refuse(f, 0);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     assert_only_trace(f, 3, FRAMES("hprofx.unknown.unloaded_class(:-1)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
@@ -219,14 +219,14 @@ TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, fx_setup
     fx_class(f, 5, 800, 1, "", 0);
     fx_class(f, 77, 8, 3, CLASS_TEXT);
     fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}, {8, 5}));
-    hpx_model_give_up(f->m);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    hpx_symbols_give_up(f->symbols);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);
     assert_only_trace(f, 1, FRAMES("hprofx.unknown.unloaded_class(:-1)", "p.C.a(C.java:-1)"));
     fx_answer(f, 0, lines_of_a, 3, ANSWER_TEXT);
     fx_answer(f, 1, lines_of_a, 3, "", 0);
-    assert_int_equal(hpx_model_unresolved(f->m), 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
     assert_only_trace(f, 1, FRAMES("p.U.u(U.java:10)", "p.C.a(C.java:12)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
@@ -295,7 +295,7 @@ TEST(broken_messages_name_nothing_and_break_nothing, fx_setup, fx_teardown, (voi
     f->asked[1]->method += 1000; /* an answer to what was never asked */
     fx_answer(f, 1, NULL, 0, ANSWER_TEXT);
     f->asked[1]->method -= 1000;
-    assert_int_equal(hpx_model_unresolved(f->m), 2);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 2);
     fx_answer(f, 0, NULL, 0, "x", 1);
     fx_answer(f, 1, NULL, 0, "\0", 1);
     assert_only_trace(f, 1,

@@ -79,7 +79,7 @@ TEST(reader_walks_a_snapshot_while_the_owner_adds)
     uint64_t given = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         add_round(&f, &t, round);
-        struct hpx_snapshot *s = hpx_model_snapshot(f.m, HPX_TAKE_RESET);
+        struct hpx_snapshot *s = hpx_samples_snapshot(f.samples, HPX_TAKE_RESET);
         assert_non_null(s);
         given += s->total;
         atomic_store_explicit(&h.given, s, memory_order_release);

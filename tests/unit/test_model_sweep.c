@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_model_sweep.c: unloaded classes are forgotten, what was sampled of them is not. */
 #include "model_fixture.h"
-#include "model_internal.h"
+#include "symbols_internal.h"
 
 static const struct hpx_model_config no_lines = {.lines = false};
 
@@ -51,7 +51,7 @@ TEST(unloaded_classes_are_forgotten_and_their_references_dropped, fx_setup, fx_t
     struct fx *f = *state;
     announce(f, 0, 3000);
     fx_sweep(f, 1001, 3001);
-    assert_int_equal(hpx_model_classes(f->m), 1000);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 1000);
     assert_int_equal(fx_counter(f, HPX_C_CLASSES_UNLOADED), 2000);
     assert_int_equal(f->ndropped, 2000);
     assert_int_equal(f->dropped, (1001u + 3000u) * 1000u);
@@ -66,7 +66,7 @@ TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (voi
     for (uint32_t k = 0; k < 60000; k += 100) { /* 500 live at once; names of equal length, so that sizes compare */
         announce(f, 100000 + k, 100000 + k + 100);
         fx_sweep(f, 1, 100000 + (k < 400 ? 0 : k - 400));
-        assert_true(hpx_model_classes(f->m) <= 1500);
+        assert_true(hpx_symbols_classes(f->symbols) <= 1500);
         if (k < 6000) {
             early = early > hpx_model_bytes(f->m) ? early : hpx_model_bytes(f->m);
         } else {
@@ -89,7 +89,7 @@ TEST(classes_that_live_are_asked_about_seldom, fx_setup, fx_teardown, (void *)(u
             }
         }
     }
-    assert_int_equal(hpx_model_classes(f->m), 64000);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 64000);
     assert_int_equal(asked, 1000 + 2000 + 4000 + 8000 + 16000 + 32000 + 64000);
 }
 
@@ -99,9 +99,9 @@ TEST(sampled_methods_of_an_unloaded_class_keep_their_names, fx_setup, fx_teardow
     announce(f, 0, 1000);
     fx_define(f, &f->t, 0, 1, FX_STACK({ID(7) + 8, 1}, {ID(8), 1}));
     fx_sweep(f, 0, UINT64_MAX);
-    assert_int_equal(hpx_model_classes(f->m), 0);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 0);
     announce(f, 1000, 3000); /* their numbers are free but for two */
-    assert_int_equal(f->m->methods.classes.len, 1 + 2 + 2000);
+    assert_int_equal(f->symbols->methods.classes.len, 1 + 2 + 2000);
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 4);
     struct hpx_snapshot *s = fx_snapshot(f, 5, 1);
     fx_assert_frame(s->rows[0].trace, 0, "gen.C7.b7(C7.java:-1)");
@@ -145,7 +145,7 @@ TEST(reused_ids_mean_the_class_that_announced_them_last, fx_setup, fx_teardown, 
     announce_at(f, 2001, 4);
     assert_labelled(f, 4, 2001);
     fx_sweep(f, 1, 1001);
-    assert_int_equal(hpx_model_classes(f->m), 2);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 2);
     assert_labelled(f, 3, 2000);
     assert_labelled(f, 4, 2001);
     announce_at(f, 2002, 5);
@@ -185,17 +185,18 @@ TEST(random_classes_come_and_go_under_reused_ids, fx_setup, fx_teardown, (void *
         }
     }
     assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 30000);
-    assert_true(f->m->methods.index.removed > 0);
-    assert_true(f->m->methods.index.mask < 32768);
+    assert_true(f->symbols->methods.index.removed > 0);
+    assert_true(f->symbols->methods.index.mask < 32768);
 }
 
 TEST(model_that_can_ask_nobody_forgets_nothing)
 {
     const struct hpx_model_config cfg = {.lines = false};
     struct fx f = {.m = hpx_model_create(&cfg)};
+    f.symbols = hpx_model_symbols(f.m);
     announce(&f, 0, 5000);
     assert_false(hpx_model_pass_end(f.m));
-    assert_int_equal(hpx_model_classes(f.m), 5000);
+    assert_int_equal(hpx_symbols_classes(f.symbols), 5000);
     hpx_model_destroy(f.m);
 }
 

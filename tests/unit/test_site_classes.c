@@ -144,7 +144,7 @@ TEST(the_unloading_of_a_class_with_a_row_is_not_announced, NULL, end)
 {
     begin_binary();
     object_class(1, 8, "Lp/C;");
-    hpx_model_look_for_unloaded(f.m);
+    hpx_symbols_look_for_unloaded(f.symbols);
     fx_sweep(&f, 1, 3); /* both are gone */
     assert_int_equal(nannounced, 3);
     assert_true(announced[2].unloaded);

@@ -2,8 +2,15 @@
 /* test_site_counts_calls.c: sites=counts with cpu=times: the traces of calls are those of what they allocate. */
 #include "site_counts_fixture.h"
 
-static const struct hpx_model_config with_calls = {.lines = true, .calls = true, .call_depth = 3};
+static const struct hpx_call_options with_calls = {.depth = 3};
 static const struct hpx_site_options by_call = {.ids = &ids, .counts = true};
+
+static void begin_by_call(void)
+{
+    begin_with(NULL, &by_call);
+    f.calls = hpx_call_rows_create(f.m, &with_calls);
+    assert_non_null(f.calls);
+}
 
 static void announce_methods(void)
 {
@@ -17,7 +24,7 @@ static void announce_methods(void)
 
 TEST(calls_give_their_traces_to_what_they_allocate, NULL, teardown)
 {
-    begin_with(&with_calls, &by_call);
+    begin_by_call();
     announce_methods();
     place(1, 10, NEW, "p/B");
     place(2, 11, MULTIANEWARRAY, "[[I");
@@ -56,7 +63,7 @@ TEST(calls_give_their_traces_to_what_they_allocate, NULL, teardown)
 
 TEST(clear_begins_anew_for_calls, NULL, teardown)
 {
-    begin_with(&with_calls, &by_call);
+    begin_by_call();
     announce_methods();
     place(1, 10, NEW, "p/B");
     size("p/B", 24);
@@ -71,7 +78,7 @@ TEST(clear_begins_anew_for_calls, NULL, teardown)
         s = snapshot(1, 1);
         assert_row(s, "p.B", "p.A.main:-1", 1, 24);
         hpx_site_snapshot_destroy(s);
-        hpx_call_snapshot_destroy(hpx_model_call_snapshot(f.m, HPX_TAKE_RESET));
+        hpx_call_snapshot_destroy(hpx_call_rows_snapshot(f.calls, HPX_TAKE_RESET));
     }
 }
 

@@ -49,7 +49,7 @@ TEST(registry_attach_clears_all_but_the_ring)
     assert_int_equal(t->ring.mask, HPX_RING_MIN - 1);
     assert_int_equal(atomic_load(&t->busy), 0);
     assert_int_equal(atomic_load(&t->state), HPX_THREAD_ATTACHED);
-    assert_null(t->model);
+    assert_null(t->slots);
     for (int i = 0; i < HPX_C_COUNT; i++) {
         assert_int_equal(hpx_counter_get(&t->counters, (enum hpx_counter)i), 0);
     }
@@ -70,11 +70,11 @@ TEST(registry_takes_back_a_thread_while_it_is_collected)
     hpx_registry_init(&reg);
     hpx_registry_attach(&reg, &threads[0]);
     hpx_registry_attach(&reg, &threads[1]);
-    threads[0].model = &reg;
+    threads[0].slots = &reg;
     ngot = 0;
     hpx_registry_collect(&reg, put_back, &reg);
     assert_int_equal(ngot, 2);
-    assert_ptr_equal(threads[0].model, &reg);
+    assert_ptr_equal(threads[0].slots, &reg);
     ngot = 0;
     hpx_registry_collect(&reg, take, NULL);
     assert_int_equal(ngot, 2);

@@ -24,7 +24,6 @@ static int end(void **state)
     (void)state;
     if (walls) {
         fx_end(&f);
-        hpx_walls_destroy(walls);
         walls = NULL;
     }
     return 0;
@@ -139,9 +138,9 @@ TEST(samples_are_running_time_whatever_resets_them, NULL, end)
 {
     begin(NULL);
     fx_define(&f, &f.t, 1, 2, FX_STACK({16, 1}));
-    hpx_snapshot_destroy(hpx_model_snapshot(f.m, HPX_TAKE_RESET));
+    hpx_snapshot_destroy(hpx_samples_snapshot(f.samples, HPX_TAKE_RESET));
     fx_event(&f, &f.t, HPX_EV_SAMPLE, 1, 1);
-    hpx_model_clear(f.m);
+    hpx_samples_clear(f.samples);
     ready(200001, 4 * MS);
     struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 34 * MS, 2);
     assert_int_equal(in_row(s, "b", HPX_WALL_RUNNING), 30 * MS);
