@@ -14,7 +14,7 @@ static inline uint8_t *hpx_digits_hex8(uint8_t *to, uint32_t v)
     x = (x << 16 & UINT64_C(0x0000FFFF00000000)) | (x & 0xFFFF);
     x = (x << 8 & UINT64_C(0x00FF000000FF0000)) | (x & UINT64_C(0x000000FF000000FF));
     x = (x << 4 & UINT64_C(0x0F000F000F000F00)) | (x & UINT64_C(0x000F000F000F000F));
-    return hpx_be8(to, x + '0' * each + ((x + 6 * each) >> 4 & each) * ('a' - '0' - 10));
+    return hpx_put_be8(to, x + '0' * each + ((x + 6 * each) >> 4 & each) * ('a' - '0' - 10));
 }
 
 /* As %x; writes up to 16 bytes, whatever the length. */

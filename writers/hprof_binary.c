@@ -7,18 +7,6 @@
 #include "text.h"
 #include <inttypes.h>
 
-enum tag {
-    TAG_UTF8 = 0x01,
-    TAG_LOAD_CLASS = 0x02,
-    TAG_UNLOAD_CLASS = 0x03,
-    TAG_FRAME = 0x04,
-    TAG_TRACE = 0x05,
-    TAG_START_THREAD = 0x0A,
-    TAG_END_THREAD = 0x0B,
-    TAG_CPU_SAMPLES = 0x0D,
-    TAG_CONTROL_SETTINGS = 0x0E,
-};
-
 /* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
 #define FIRST_SPARE_FRAME 0x60000000u
 #define FIRST_FRAME       0x70000000u /* + the number, from 1 */
@@ -26,11 +14,10 @@ enum tag {
 #define TRACE_ROOM        ((size_t)64 << 10) /* asked for before each trace and its definitions */
 #define FRAME_ROOM        512u               /* for each of its frames */
 #define LAST_STRING       (UINT32_MAX - FIRST_STRING)
-#define HEAD              9u    /* bytes of a record before its body */
 #define SHORT_STRING      2048u /* put into a piece whole, as its length is known afterwards */
 
-static_assert(HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
-static_assert(HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");
+static_assert(HPX_RECORD_HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
+static_assert(HPX_RECORD_HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");
 
 struct method_strings {
     uint32_t name, signature, source; /* ids: they all fit */
@@ -83,9 +70,7 @@ void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns)
 
 uint8_t *hpx_binary_head(const struct hpx_binary *w, uint8_t *to, uint8_t tag, uint32_t length)
 {
-    to = hpx_be1(to, tag);
-    to = hpx_be4(to, (uint32_t)w->time_us); /* wraps, as the original's */
-    return hpx_be4(to, length);
+    return hpx_put_record(to, tag, (uint32_t)w->time_us, length); /* wraps, as the original's */
 }
 
 uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each)
@@ -129,23 +114,23 @@ static bool put_piece(struct hpx_binary *w, const uint8_t *end)
 static void put_serial(struct hpx_binary *w, uint8_t tag, uint32_t serial)
 {
     uint8_t record[HPX_BINARY_SMALL];
-    (void)put(w, record, hpx_be4(hpx_binary_head(w, record, tag, 4), serial));
+    (void)put(w, record, hpx_put_be4(hpx_binary_head(w, record, tag, 4), serial));
 }
 
 void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono_ns, uint32_t settings, uint32_t depth)
 {
-    static const char version[] = "JAVA PROFILE 1.0.2"; /* with its 0 */
+    static const char version[] = HPX_MAGIC "2"; /* with its 0 */
     uint8_t record[HPX_BINARY_SMALL], *at = record;
     uint64_t ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
     uint64_t rest = (uint64_t)wall.tv_nsec % 1000000; /* the header's time is earlier than now by so much */
     w->zero_ns = mono_ns > rest ? mono_ns - rest : 0;
     hpx_binary_at(w, mono_ns);
     hpx_out_bytes(w->out, version, sizeof(version));
-    at = hpx_be8(hpx_be4(at, w->id_size), ms);
-    at = hpx_binary_head(w, at, TAG_CONTROL_SETTINGS, 6);
-    at = hpx_be2(hpx_be4(at, settings), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
-    at = hpx_binary_head(w, at, TAG_TRACE, 12);
-    (void)put(w, record, hpx_be4(hpx_be4(hpx_be4(at, HPX_SERIAL_TRACE), 0), 0));
+    at = hpx_put_be8(hpx_put_be4(at, w->id_size), ms);
+    at = hpx_binary_head(w, at, HPX_TAG_CONTROL, 6);
+    at = hpx_put_be2(hpx_put_be4(at, settings), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
+    at = hpx_binary_head(w, at, HPX_TAG_TRACE, 12);
+    (void)put(w, record, hpx_put_be4(hpx_put_be4(hpx_put_be4(at, HPX_SERIAL_TRACE), 0), 0));
 }
 
 /* ---- strings ---- */
@@ -154,15 +139,15 @@ static bool put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
 {
     uint8_t record[HPX_BINARY_SMALL];
     if (s.len <= SHORT_STRING) {
-        uint8_t *at = piece(w), *body = at + HEAD;
+        uint8_t *at = piece(w), *body = at + HPX_RECORD_HEAD;
         size_t n = hpx_text_to_utf8((char *)hpx_binary_id(w, body, (uint64_t)FIRST_STRING + number), s) + w->id_size;
-        (void)hpx_binary_head(w, at, TAG_UTF8, (uint32_t)n);
+        (void)hpx_binary_head(w, at, HPX_TAG_STRING, (uint32_t)n);
         return put_piece(w, body + n);
     }
     if (s.len > (UINT32_MAX - 8) / 6) { /* 6: what a byte can become */
         s.len = (UINT32_MAX - 8) / 6;
     }
-    uint8_t *at = hpx_binary_head(w, record, TAG_UTF8, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
+    uint8_t *at = hpx_binary_head(w, record, HPX_TAG_STRING, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
     put_part(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
     (void)hpx_text_utf8(w->out, s);
     return hpx_binary_end_record(w);
@@ -221,9 +206,9 @@ void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *
     }
     w->refused = false;
     uint64_t name = passing(w, t->name), group = passing(w, t->group), parent = t->parent_group.len > 0 ? passing(w, t->parent_group) : 0;
-    uint8_t *at = hpx_binary_head(w, record, TAG_START_THREAD, 8 + 4 * w->id_size);
-    at = hpx_binary_id(w, hpx_be4(at, t->serial), t->object);
-    at = hpx_be4(at, HPX_SERIAL_TRACE);
+    uint8_t *at = hpx_binary_head(w, record, HPX_TAG_START_THREAD, 8 + 4 * w->id_size);
+    at = hpx_binary_id(w, hpx_put_be4(at, t->serial), t->object);
+    at = hpx_put_be4(at, HPX_SERIAL_TRACE);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, name), group), parent);
     if (w->refused || !put(w, record, at)) {
         hpx_bitset_remove(&w->begun, t->serial - HPX_SERIAL_THREAD);
@@ -238,7 +223,7 @@ bool hpx_binary_has_thread(const struct hpx_binary *w, uint32_t serial)
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
 {
     if (hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
-        put_serial(w, TAG_END_THREAD, t->serial);
+        put_serial(w, HPX_TAG_END_THREAD, t->serial);
     }
 }
 
@@ -256,8 +241,8 @@ static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text cl
     }
     w->refused = false;
     uint64_t name = passing(w, class_name);
-    uint8_t *at = hpx_be4(hpx_binary_head(w, record, TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
-    at = hpx_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
+    uint8_t *at = hpx_put_be4(hpx_binary_head(w, record, HPX_TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
+    at = hpx_put_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
     if (w->refused || !put(w, record, hpx_binary_id(w, at, name))) {
         hpx_bitset_remove(&w->classes, serial - HPX_SERIAL_CLASS);
         return false;
@@ -288,7 +273,7 @@ void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c
     if (held != NULL) {
         *held = c->serial;
     } else if (is_loaded(w, c->serial)) {
-        put_serial(w, TAG_UNLOAD_CLASS, c->serial);
+        put_serial(w, HPX_TAG_UNLOAD_CLASS, c->serial);
     }
 }
 
@@ -297,7 +282,7 @@ void hpx_binary_release(struct hpx_binary *w)
     for (uint32_t i = 0; i < w->held.len; i++) {
         uint32_t serial = *(const uint32_t *)hpx_vec_at(&w->held, i);
         if (is_loaded(w, serial)) {
-            put_serial(w, TAG_UNLOAD_CLASS, serial);
+            put_serial(w, HPX_TAG_UNLOAD_CLASS, serial);
         }
     }
     w->held.len = 0;
@@ -337,9 +322,9 @@ static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_
     if (!find_strings(w, f->method, &s)) {
         return false;
     }
-    uint8_t *at = hpx_binary_head(w, piece(w), TAG_FRAME, 8 + 4 * w->id_size);
+    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_FRAME, 8 + 4 * w->id_size);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, id), s.name), s.signature), s.source);
-    return put_piece(w, hpx_be4(hpx_be4(at, class_of(f->method)), (uint32_t)f->line));
+    return put_piece(w, hpx_put_be4(hpx_put_be4(at, class_of(f->method)), (uint32_t)f->line));
 }
 
 /* 0 without memory, or refused. */
@@ -380,8 +365,8 @@ static bool begin_thread(struct hpx_binary *w, uint32_t serial)
 /* Where the ids of the frames go. */
 static uint8_t *trace_head(const struct hpx_binary *w, uint8_t *to, const struct hpx_trace_rec *t, uint32_t n)
 {
-    to = hpx_binary_head(w, to, TAG_TRACE, 12 + n * w->id_size);
-    return hpx_be4(hpx_be4(hpx_be4(to, t->serial), t->thread), n);
+    to = hpx_binary_head(w, to, HPX_TAG_TRACE, 12 + n * w->id_size);
+    return hpx_put_be4(hpx_put_be4(hpx_put_be4(to, t->serial), t->thread), n);
 }
 
 /* The ids of the first frames, as far as they are in the file; returns how many. A loop for each size of an id: it is most of the writer's
@@ -390,7 +375,7 @@ static inline uint32_t put_ids(const struct hpx_bitset frames, uint8_t *at, cons
 {
     uint32_t i = 0;
     for (; i < n && hpx_likely(hpx_bitset_has(&frames, f[i].number)); i++) { /* 0 never is */
-        at = wide ? hpx_be8(at, (uint64_t)FIRST_FRAME + f[i].number) : hpx_be4(at, FIRST_FRAME + f[i].number);
+        at = wide ? hpx_put_be8(at, (uint64_t)FIRST_FRAME + f[i].number) : hpx_put_be4(at, FIRST_FRAME + f[i].number);
     }
     return i;
 }
@@ -399,7 +384,7 @@ static inline uint32_t put_ids(const struct hpx_bitset frames, uint8_t *at, cons
  * refused. */
 static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, uint32_t n, uint32_t done)
 {
-    uint8_t *at = w->record + HEAD + 12 + (size_t)done * w->id_size;
+    uint8_t *at = w->record + HPX_RECORD_HEAD + 12 + (size_t)done * w->id_size;
     for (uint32_t i = done; i < n; i++) {
         uint64_t id = frame_id(w, &t->frames[i]);
         if (id == 0) {
@@ -485,12 +470,12 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
         n = cut_rows(w, leave_out(w, s->rows, n));
     }
     hpx_out_room(w->out, 32 + (size_t)8 * n);
-    uint8_t *at = hpx_binary_head(w, piece(w), TAG_CPU_SAMPLES, 8 + 8 * n);
-    hpx_out_filled(w->out, hpx_be4(hpx_be4(at, hpx_fit4(s->total)), n));
+    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SAMPLES, 8 + 8 * n);
+    hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->total)), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
-        at = hpx_be4(piece(w), hpx_fit4(r->count));
-        hpx_out_filled(w->out, hpx_be4(at, placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE));
+        at = hpx_put_be4(piece(w), hpx_fit4(r->count));
+        hpx_out_filled(w->out, hpx_put_be4(at, placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE));
     }
     (void)hpx_binary_end_record(w);
 }

@@ -13,8 +13,8 @@
 #ifndef HPX_HPROF_BINARY_H
 #define HPX_HPROF_BINARY_H
 
-#include "big_endian.h"
 #include "bitset.h"
+#include "hprof_format.h"
 #include "intern.h"
 #include "out.h"
 #include "snapshot.h"
@@ -47,7 +47,7 @@ struct hpx_binary {
     bool refused; /* a definition that the current record needs was refused */
     const struct hpx_thread_rec *(*live_thread)(
         uint32_t serial); /* set by the owner: finds a thread whose start may be missing; NULL: none */
-    uint8_t record[9 + 12 + 8 * HPX_BINARY_FRAMES];
+    uint8_t record[HPX_RECORD_HEAD + 12 + 8 * HPX_BINARY_FRAMES];
 };
 
 /* id_size: 4 or 8. Without memory every string is written again. */
@@ -59,8 +59,6 @@ void hpx_binary_restart(struct hpx_binary *w);
 /* Sets the time of the next records (hpx_clock_mono()), unless an earlier call had a later one. */
 void hpx_binary_at(struct hpx_binary *w, uint64_t mono_ns);
 /* The file's head, with the time of now by both clocks; CONTROL SETTINGS; the empty trace, for which records that have none name it. */
-#define HPX_BINARY_ALLOC 1u /* allocations have traces */
-#define HPX_BINARY_CPU   2u /* sampling is on */
 void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono_ns, uint32_t settings, uint32_t depth);
 
 void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *t);
@@ -97,7 +95,7 @@ uint64_t hpx_binary_class_object(uint32_t serial);
 uint8_t *hpx_binary_head(const struct hpx_binary *w, uint8_t *to, uint8_t tag, uint32_t length);
 static inline uint8_t *hpx_binary_id(const struct hpx_binary *w, uint8_t *to, uint64_t id)
 {
-    return w->id_size == 8 ? hpx_be8(to, id) : hpx_be4(to, (uint32_t)id);
+    return w->id_size == 8 ? hpx_put_be8(to, id) : hpx_put_be4(to, (uint32_t)id);
 }
 /* Ends a record: everything since the end of the last one. false: refused. */
 bool hpx_binary_end_record(struct hpx_binary *w);

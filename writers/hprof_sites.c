@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_ALLOC_SITES = 0x06, TAG_HEAP_SUMMARY = 0x07 };
-
 #define ROW_ROOM     256u               /* bytes: usual upper bound of a row of text */
 #define SECTION_ROOM ((size_t)20 << 10) /* bytes: rest of a section, and its report */
-#define SITES_HEAD   34u                /* bytes of ALLOC SITES before its rows */
-#define SITES_ROW    25u
 
 /* ---- which rows, in which order ---- */
 
@@ -127,9 +123,9 @@ static uint8_t *piece(struct hpx_binary *w)
 
 static void summary(struct hpx_binary *w, const struct hpx_site_snapshot *s)
 {
-    uint8_t *at = hpx_binary_head(w, piece(w), TAG_HEAP_SUMMARY, 24);
-    at = hpx_be4(hpx_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
-    hpx_out_filled(w->out, hpx_be8(hpx_be8(at, s->bytes), s->objects));
+    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SUMMARY, 24);
+    at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
+    hpx_out_filled(w->out, hpx_put_be8(hpx_put_be8(at, s->bytes), s->objects));
     (void)hpx_binary_end_record(w);
 }
 
@@ -150,12 +146,12 @@ static uint32_t bits_of(double cutoff)
 /* Number of the n rows that fit into one record of the output. */
 static uint32_t cut_rows(const struct hpx_binary *w, uint32_t n)
 {
-    size_t most = w->out->most, fixed = 9 + SITES_HEAD;
-    if (most == 0 || fixed + (size_t)SITES_ROW * n <= most) {
+    size_t most = w->out->most, fixed = HPX_RECORD_HEAD + HPX_SITES_HEAD;
+    if (most == 0 || fixed + (size_t)HPX_SITES_ROW * n <= most) {
         return n;
     }
-    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / SITES_ROW) : 0;
-    hpx_out_leave_out(w->out, (uint64_t)SITES_ROW * (n - fit));
+    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / HPX_SITES_ROW) : 0;
+    hpx_out_leave_out(w->out, (uint64_t)HPX_SITES_ROW * (n - fit));
     return fit;
 }
 
@@ -168,7 +164,7 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
         summary(w, s);
         return;
     }
-    uint32_t shown = hpx_binary_fit(rank(s, cutoff), SITES_HEAD, SITES_ROW), n = 0;
+    uint32_t shown = hpx_binary_fit(rank(s, cutoff), HPX_SITES_HEAD, HPX_SITES_ROW), n = 0;
     for (uint32_t i = 0; i < shown; i++) {
         if (place(w, &s->rows[i])) {
             s->rows[n++] = s->rows[i];
@@ -177,17 +173,17 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
         }
     }
     n = w->out->record != NULL ? cut_rows(w, n) : n;
-    hpx_out_room(w->out, 64 + (size_t)SITES_ROW * n);
-    uint8_t *at = hpx_binary_head(w, piece(w), TAG_ALLOC_SITES, SITES_HEAD + SITES_ROW * n);
+    hpx_out_room(w->out, 64 + (size_t)HPX_SITES_ROW * n);
+    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SITES, HPX_SITES_HEAD + HPX_SITES_ROW * n);
     uint16_t flags = (uint16_t)(s->flags | (is_by_allocated(s) ? HPX_SITES_BY_ALLOCATED : 0)); /* the order that the rows have */
-    at = hpx_be4(hpx_be2(at, flags), bits_of(cutoff));
-    at = hpx_be4(hpx_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
-    hpx_out_filled(w->out, hpx_be4(hpx_be8(hpx_be8(at, s->bytes), s->objects), n));
+    at = hpx_put_be4(hpx_put_be2(at, flags), bits_of(cutoff));
+    at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
+    hpx_out_filled(w->out, hpx_put_be4(hpx_put_be8(hpx_put_be8(at, s->bytes), s->objects), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_site_row *r = &s->rows[i];
-        at = hpx_be4(hpx_be4(hpx_be1(piece(w), r->array), r->klass), r->trace->serial);
-        at = hpx_be4(hpx_be4(at, hpx_fit4(r->live_bytes)), hpx_fit4(r->live_objects));
-        hpx_out_filled(w->out, hpx_be4(hpx_be4(at, hpx_fit4(r->bytes)), hpx_fit4(r->objects)));
+        at = hpx_put_be4(hpx_put_be4(hpx_put_be1(piece(w), r->array), r->klass), r->trace->serial);
+        at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->live_bytes)), hpx_fit4(r->live_objects));
+        hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->bytes)), hpx_fit4(r->objects)));
     }
     (void)hpx_binary_end_record(w);
 }

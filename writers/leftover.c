@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* leftover.c: finds the files of a killed run, checks whether they contain counts, and renames them. */
 #include "leftover.h"
-#include "compiler.h"
+#include "hprof_format.h"
 #include "log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,6 @@
 
 #define LOOK_BYTES ((uint64_t)16 << 20) /* bytes that are searched for counts; a longer file without counts in them is kept */
 #define PIECE      ((size_t)64 << 10)
-#define MAGIC      "JAVA PROFILE "
-#define MAGIC_AT   18u /* offset of the byte behind the version, which is 0 in a binary file */
-#define HEADER     31u /* bytes of the header of a binary file */
-#define RECORD     9u  /* bytes of tag, time and length of a record */
 
 enum { PART, JOURNAL, FRESH, FILES };
 static const char *const suffixes[FILES] = {".part", ".journal.part", ".journal.new.part"};
@@ -103,30 +99,26 @@ static bool text_counts(int fd, char *piece)
     return got != 0; /* the file is too long to search, or cannot be read: keep it */
 }
 
-static uint32_t u4(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* true if a whole record has counts: it is none of names, classes, frames, traces, threads and settings. */
 static bool binary_counts(int fd, char *piece, uint64_t size)
 {
-    static const uint32_t others = 1u << 0x01 | 1u << 0x02 | 1u << 0x03 | 1u << 0x04 | 1u << 0x05 | 1u << 0x0a | 1u << 0x0b | 1u << 0x0e;
+    static const uint32_t others = 1u << HPX_TAG_STRING | 1u << HPX_TAG_LOAD_CLASS | 1u << HPX_TAG_UNLOAD_CLASS | 1u << HPX_TAG_FRAME |
+                                   1u << HPX_TAG_TRACE | 1u << HPX_TAG_START_THREAD | 1u << HPX_TAG_END_THREAD | 1u << HPX_TAG_CONTROL;
     uint64_t from = 0, have = 0;
-    for (uint64_t at = HEADER; at + RECORD <= size;) {
+    for (uint64_t at = HPX_HEADER_BYTES; at + HPX_RECORD_HEAD <= size;) {
         if (at >= LOOK_BYTES) {
             return true;
         }
-        if (at < from || at + RECORD > from + have) {
+        if (at < from || at + HPX_RECORD_HEAD > from + have) {
             ssize_t got = pread(fd, piece, PIECE, (off_t)at);
-            if (got < (ssize_t)RECORD) {
+            if (got < (ssize_t)HPX_RECORD_HEAD) {
                 return true;
             }
             from = at;
             have = (uint64_t)got;
         }
         const unsigned char *record = (const unsigned char *)piece + (at - from);
-        at += RECORD + u4(record + 5);
+        at += HPX_RECORD_HEAD + hpx_get_be4(record + 5);
         if (at <= size && (record[0] >= 32 || !(others >> record[0] & 1))) {
             return true;
         }
@@ -137,15 +129,16 @@ static bool binary_counts(int fd, char *piece, uint64_t size)
 static bool counts(int fd, char *piece)
 {
     struct stat st;
-    ssize_t n = fstat(fd, &st) == 0 ? pread(fd, piece, HEADER, 0) : -1;
-    size_t known = n < (ssize_t)strlen(MAGIC) ? (size_t)(n > 0 ? n : 0) : strlen(MAGIC);
+    ssize_t n = fstat(fd, &st) == 0 ? pread(fd, piece, HPX_HEADER_BYTES, 0) : -1;
+    size_t known = n < (ssize_t)HPX_MAGIC_BYTES ? (size_t)(n > 0 ? n : 0) : HPX_MAGIC_BYTES;
     if (n == 0) {
         return false;
     }
-    if (n < 0 || memcmp(piece, MAGIC, known) != 0) {
+    if (n < 0 || memcmp(piece, HPX_MAGIC, known) != 0) {
         return true; /* this is no file of hprofx: keep it */
     }
-    return (size_t)n > MAGIC_AT && piece[MAGIC_AT] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size) : text_counts(fd, piece);
+    return (size_t)n > HPX_VERSION_END && piece[HPX_VERSION_END] == '\0' ? binary_counts(fd, piece, (uint64_t)st.st_size)
+                                                                         : text_counts(fd, piece);
 }
 
 /* ---- renaming ---- */

@@ -235,7 +235,7 @@ static void fini(void)
     hpx_thread_refs_fini();
 }
 
-static const struct hpx_section section = {.settings = HPX_BINARY_ALLOC,
+static const struct hpx_section section = {.settings = HPX_SETTING_ALLOC,
                                            .title = "Java heap",
                                            .empty = empty,
                                            .missing = missing,

@@ -10,36 +10,14 @@
 #ifndef HPX_HEAP_IMAGE_H
 #define HPX_HEAP_IMAGE_H
 
+#include "hprof_format.h"
 #include "snapshot.h"
 #include <sys/types.h>
 
-enum hpx_heap_type {
-    HPX_HEAP_OBJECT = 2,
-    HPX_HEAP_BOOLEAN = 4,
-    HPX_HEAP_CHAR,
-    HPX_HEAP_FLOAT,
-    HPX_HEAP_DOUBLE,
-    HPX_HEAP_BYTE,
-    HPX_HEAP_SHORT,
-    HPX_HEAP_INT,
-    HPX_HEAP_LONG
-};
-/* Bytes of a value; id_size: of an object. */
-static inline uint32_t hpx_heap_size_of(uint8_t type, uint32_t id_size)
-{
-    static const uint8_t sizes[] = {[HPX_HEAP_BOOLEAN] = 1, [HPX_HEAP_CHAR] = 2,  [HPX_HEAP_FLOAT] = 4, [HPX_HEAP_DOUBLE] = 8,
-                                    [HPX_HEAP_BYTE] = 1,    [HPX_HEAP_SHORT] = 2, [HPX_HEAP_INT] = 4,   [HPX_HEAP_LONG] = 8};
-    return type == HPX_HEAP_OBJECT ? id_size : type < sizeof(sizes) ? sizes[type] : 0;
-}
-
 #define HPX_HEAP_OBJECT_FIRST UINT64_C(0x60000000)
 
-#define HPX_HEAP_SEGMENT      ((size_t)1024 << 10) /* bytes of a segment with its head; it and a copy fit into the processor's cache */
-#define HPX_HEAP_SEGMENT_HEAD 9u
-#define HPX_HEAP_SITE         (UINT32_C(1) << 31)
-
-enum hpx_heap_tag { HPX_HEAP_TAG_SEGMENT = 0x1C, HPX_HEAP_TAG_END = 0x2C };                                            /* records */
-enum hpx_heap_sub { HPX_HEAP_SUB_CLASS = 0x20, HPX_HEAP_SUB_INSTANCE, HPX_HEAP_SUB_OBJECTS, HPX_HEAP_SUB_PRIMITIVES }; /* sub-records */
+#define HPX_HEAP_SEGMENT ((size_t)1024 << 10) /* bytes of a segment with its head; it and a copy fit into the processor's cache */
+#define HPX_HEAP_SITE    (UINT32_C(1) << 31)
 
 enum hpx_heap_kind { HPX_HEAP_INSTANCES, HPX_HEAP_OBJECTS, HPX_HEAP_PRIMITIVES };
 
@@ -91,23 +69,12 @@ struct hpx_heap_fact {
     uint8_t unused[6];
 };
 
-enum hpx_heap_root {
-    HPX_ROOT_JNI_GLOBAL = 0x01,   /* a: id of the reference */
-    HPX_ROOT_JNI_LOCAL = 0x02,    /* a: thread serial, b: frame, UINT32_MAX: none */
-    HPX_ROOT_JAVA_FRAME = 0x03,   /* the same */
-    HPX_ROOT_NATIVE_STACK = 0x04, /* a: thread serial */
-    HPX_ROOT_STICKY_CLASS = 0x05,
-    HPX_ROOT_THREAD_BLOCK = 0x06, /* a: thread serial */
-    HPX_ROOT_MONITOR_USED = 0x07,
-    HPX_ROOT_THREAD_OBJECT = 0x08, /* a: thread serial, b: trace serial */
-    HPX_ROOT_UNKNOWN = 0xFF
-};
 struct hpx_heap_root_fact {
     uint64_t object;
     uint64_t thread; /* object id of the thread; 0: none */
     uint64_t method; /* of the frame, as in hpx_heap_thread */
     int32_t depth;   /* of the frame in the stack at the walk, 0: the innermost; -1: none */
-    uint32_t kind;   /* enum hpx_heap_root */
+    uint32_t kind;   /* enum hpx_root */
 };
 
 /* A thread, and its stack shortly before the walk. */

@@ -113,7 +113,7 @@ static size_t segment_size(const struct hpx_heap_image *i)
     size_t most = HPX_HEAP_SEGMENT;
     for (uint32_t n = 0; n < i->nclasses; n++) {
         const struct hpx_heap_klass *c = i->classes[n];
-        size_t size = c != NULL ? HPX_HEAP_SEGMENT_HEAD + 9 + 2 * (size_t)i->id_size + c->instance_size : 0;
+        size_t size = c != NULL ? HPX_RECORD_HEAD + 9 + 2 * (size_t)i->id_size + c->instance_size : 0;
         most = size > most ? size : most;
     }
     return most;
@@ -166,7 +166,7 @@ static bool take(struct hpx_heap_reader *r, uint8_t *to, size_t n)
 
 bool hpx_heap_reader_more(struct hpx_heap_reader *r)
 {
-    size_t room = r->size - HPX_HEAP_SEGMENT_HEAD, whole = (room - 1) & ~(size_t)7;
+    size_t room = r->size - HPX_RECORD_HEAD, whole = (room - 1) & ~(size_t)7;
     /* the elements of an array of objects begin at a multiple of 8 and 1 */
     r->have = r->rest <= room ? r->rest : whole + (r->rest == r->length);
     if (r->error != 0 || r->have == 0 || !take(r, hpx_heap_reader_body(r), r->have)) {
@@ -209,21 +209,18 @@ void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n)
 
 bool hpx_heap_reader_head(struct hpx_heap_reader *r)
 {
-    uint32_t sites;
     hpx_heap_reader_skip(r, r->rest);
     if (r->error != 0 || r->offset == r->image->objects_end) {
         return false;
     }
     uint64_t left = r->image->objects_end - r->offset;
-    if (left <= HPX_HEAP_SEGMENT_HEAD || !take(r, r->segment, HPX_HEAP_SEGMENT_HEAD)) {
+    if (left <= HPX_RECORD_HEAD || !take(r, r->segment, HPX_RECORD_HEAD)) {
         r->error = -HPX_E_IO;
         return false;
     }
-    memcpy(&sites, r->segment + 1, sizeof(sites));
-    memcpy(&r->length, r->segment + 5, sizeof(r->length));
-    r->sites = sites != 0;
-    r->length = be32toh(r->length);
-    if (r->length == 0 || r->length > left - HPX_HEAP_SEGMENT_HEAD) { /* the spool was cut */
+    r->sites = hpx_get_be4(r->segment + 1) != 0;
+    r->length = hpx_get_be4(r->segment + 5);
+    if (r->length == 0 || r->length > left - HPX_RECORD_HEAD) { /* the spool was cut */
         r->error = -HPX_E_IO;
         return false;
     }
@@ -238,12 +235,11 @@ bool hpx_heap_reader_next(struct hpx_heap_reader *r)
 
 uint64_t hpx_heap_sub_length(uint32_t id_size, const uint8_t *p, size_t n)
 {
-    uint32_t count;
-    size_t head = n == 0 ? 1 : p[0] == HPX_HEAP_SUB_PRIMITIVES ? 10 + id_size : 9 + 2 * id_size;
+    size_t head = n == 0 ? 1 : p[0] == HPX_SUB_PRIMITIVES ? 10 + id_size : 9 + 2 * id_size;
     if (n < head) {
         return 0;
     }
-    memcpy(&count, p + 5 + (p[0] == HPX_HEAP_SUB_INSTANCE ? 2 * id_size : id_size), sizeof(count));
-    uint64_t each = p[0] == HPX_HEAP_SUB_INSTANCE ? 1 : p[0] == HPX_HEAP_SUB_OBJECTS ? id_size : hpx_heap_size_of(p[9 + id_size], id_size);
-    return head + be32toh(count) * each;
+    uint32_t count = hpx_get_be4(p + 5 + (p[0] == HPX_SUB_INSTANCE ? 2 * id_size : id_size));
+    uint64_t each = p[0] == HPX_SUB_INSTANCE ? 1 : p[0] == HPX_SUB_OBJECTS ? id_size : hpx_type_size(p[9 + id_size], id_size);
+    return head + count * each;
 }

@@ -5,7 +5,6 @@
 #ifndef HPX_HEAP_READER_H
 #define HPX_HEAP_READER_H
 
-#include "big_endian.h"
 #include "heap_image.h"
 
 /* ---- facts and roots ---- */
@@ -61,20 +60,18 @@ void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n);
 /* Whether one hpx_heap_reader_more() reads all of the segment whose head was read; else it is one sub-record. */
 static inline bool hpx_heap_reader_fits(const struct hpx_heap_reader *r)
 {
-    return r->length <= r->size - HPX_HEAP_SEGMENT_HEAD;
+    return r->length <= r->size - HPX_RECORD_HEAD;
 }
 static inline uint8_t *hpx_heap_reader_body(const struct hpx_heap_reader *r)
 {
-    return r->segment + HPX_HEAP_SEGMENT_HEAD;
+    return r->segment + HPX_RECORD_HEAD;
 }
 /* Length of the sub-record at p, of which n bytes are there; 0: too few to tell. */
 uint64_t hpx_heap_sub_length(uint32_t id_size, const uint8_t *p, size_t n);
 /* The site of an object from the bytes in the place of its trace; without one: above all sites. */
 static inline uint32_t hpx_heap_site_at(const uint8_t *p)
 {
-    uint32_t site;
-    memcpy(&site, p, sizeof(site));
-    return be32toh(site) ^ HPX_HEAP_SITE;
+    return hpx_get_be4(p) ^ HPX_HEAP_SITE;
 }
 
 #endif

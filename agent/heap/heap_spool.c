@@ -8,9 +8,9 @@
 
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least)
 {
-    size_t largest = HPX_HEAP_SEGMENT_HEAD + least + HPX_HEAP_SPOOL_HEAD, size = largest > HPX_HEAP_SEGMENT ? largest : HPX_HEAP_SEGMENT;
+    size_t largest = HPX_RECORD_HEAD + least + HPX_HEAP_SPOOL_HEAD, size = largest > HPX_HEAP_SEGMENT ? largest : HPX_HEAP_SEGMENT;
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *s = (struct hpx_heap_spool){.fd = fd, .id_size = id_size, .buffer = p, .size = size, .used = HPX_HEAP_SEGMENT_HEAD, .elements = p};
+    *s = (struct hpx_heap_spool){.fd = fd, .id_size = id_size, .buffer = p, .size = size, .used = HPX_RECORD_HEAD, .elements = p};
     return p != MAP_FAILED ? 0 : -HPX_E_NOMEM;
 }
 
@@ -39,19 +39,18 @@ static void write_all(struct hpx_heap_spool *s, const uint8_t *p, size_t n)
 /* rest: bytes of the segment that are not in the buffer. */
 static void put_head(const struct hpx_heap_spool *s, uint32_t rest)
 {
-    uint8_t *at = hpx_be1(s->buffer, HPX_HEAP_TAG_SEGMENT);
-    (void)hpx_be4(hpx_be4(at, s->sites != 0), (uint32_t)(s->used - HPX_HEAP_SEGMENT_HEAD) + rest);
+    (void)hpx_put_record(s->buffer, HPX_TAG_SEGMENT, s->sites != 0, (uint32_t)(s->used - HPX_RECORD_HEAD) + rest);
 }
 
 static void begin_segment(struct hpx_heap_spool *s)
 {
-    s->used = HPX_HEAP_SEGMENT_HEAD;
+    s->used = HPX_RECORD_HEAD;
     s->sites = 0;
 }
 
 int hpx_heap_spool_flush(struct hpx_heap_spool *s)
 {
-    if (s->used > HPX_HEAP_SEGMENT_HEAD) {
+    if (s->used > HPX_RECORD_HEAD) {
         put_head(s, 0);
         write_all(s, s->buffer, s->used);
         begin_segment(s);
@@ -97,8 +96,8 @@ void hpx_heap_spool_far_objects(struct hpx_heap_spool *s, uint64_t object, uint3
 {
     (void)hpx_heap_spool_flush(s);
     s->sites = site;
-    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_HEAP_SUB_OBJECTS, object, site);
-    at = hpx_heap_spool_id(s->id_size, hpx_be4(at, s->length), klass);
+    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_SUB_OBJECTS, object, site);
+    at = hpx_heap_spool_id(s->id_size, hpx_put_be4(at, s->length), klass);
     s->used = (size_t)(at - s->buffer);
     s->elements = NULL;
     put_head(s, s->length * s->id_size);
@@ -124,12 +123,12 @@ void hpx_heap_spool_far_end(struct hpx_heap_spool *s)
 void hpx_heap_spool_far_primitives(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint8_t type, uint32_t n, const void *elements)
 {
     const uint8_t *from = elements;
-    uint32_t size = hpx_heap_size_of(type, s->id_size);
+    uint32_t size = hpx_type_size(type, s->id_size);
     uint64_t bytes = (uint64_t)n * size;
     (void)hpx_heap_spool_flush(s);
     s->sites = site;
-    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_HEAP_SUB_PRIMITIVES, object, site);
-    s->used = (size_t)(hpx_be1(hpx_be4(at, n), type) - s->buffer);
+    uint8_t *at = hpx_heap_spool_head(s->id_size, s->buffer + s->used, HPX_SUB_PRIMITIVES, object, site);
+    s->used = (size_t)(hpx_put_be1(hpx_put_be4(at, n), type) - s->buffer);
     put_head(s, (uint32_t)bytes);
     if (from == NULL) {
         nulls(s, bytes);

@@ -6,7 +6,6 @@
 #ifndef HPX_HEAP_SPOOL_H
 #define HPX_HEAP_SPOOL_H
 
-#include "big_endian.h"
 #include "heap_image.h"
 
 struct hpx_heap_spool {
@@ -29,7 +28,7 @@ int hpx_heap_spool_flush(struct hpx_heap_spool *s);
 /* Offset behind the last sub-record. Not inside an object array. */
 static inline uint64_t hpx_heap_spool_at(const struct hpx_heap_spool *s)
 {
-    return s->written + (s->used > HPX_HEAP_SEGMENT_HEAD ? s->used : 0);
+    return s->written + (s->used > HPX_RECORD_HEAD ? s->used : 0);
 }
 
 #define HPX_HEAP_SPOOL_HEAD 64u /* more than the head of any sub-record, and 16 bytes that may be written beyond the end */
@@ -48,13 +47,13 @@ static inline uint8_t *hpx_heap_spool_room(struct hpx_heap_spool *s, size_t n)
 /* id_size is an argument because the compiler takes every byte stored for a change of *s, and would load it again. */
 static inline uint8_t *hpx_heap_spool_id(uint32_t id_size, uint8_t *at, uint64_t id)
 {
-    return hpx_likely(id_size == 8) ? hpx_be8(at, id) : hpx_be4(at, (uint32_t)id);
+    return hpx_likely(id_size == 8) ? hpx_put_be8(at, id) : hpx_put_be4(at, (uint32_t)id);
 }
 
 /* Of an object without a site: the trace that the file has for it. */
 static inline uint8_t *hpx_heap_spool_head(uint32_t id_size, uint8_t *at, uint8_t sub, uint64_t object, uint32_t site)
 {
-    return hpx_be4(hpx_heap_spool_id(id_size, hpx_be1(at, sub), object), site != 0 ? site | HPX_HEAP_SITE : HPX_SERIAL_TRACE);
+    return hpx_put_be4(hpx_heap_spool_id(id_size, hpx_put_be1(at, sub), object), site != 0 ? site | HPX_HEAP_SITE : HPX_SERIAL_TRACE);
 }
 
 /* May write up to 15 bytes more; shorter than a call of memset(). */
@@ -76,8 +75,8 @@ static inline uint8_t *hpx_heap_spool_instance(struct hpx_heap_spool *s, uint64_
     uint8_t *at = hpx_heap_spool_room(s, (size_t)HPX_HEAP_SPOOL_HEAD + n);
     s->used += 9 + 2 * (size_t)ids + n;
     s->sites |= site;
-    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_INSTANCE, object, site);
-    at = hpx_be4(hpx_heap_spool_id(ids, at, klass), n);
+    at = hpx_heap_spool_head(ids, at, HPX_SUB_INSTANCE, object, site);
+    at = hpx_put_be4(hpx_heap_spool_id(ids, at, klass), n);
     hpx_heap_spool_clear(at, n);
     return at;
 }
@@ -85,18 +84,18 @@ static inline uint8_t *hpx_heap_spool_instance(struct hpx_heap_spool *s, uint64_
 /* Stores a value at a place in an instance: the low bytes, as many as the type has. */
 static inline void hpx_heap_spool_value(const struct hpx_heap_spool *s, uint8_t *at, uint8_t type, uint64_t value)
 {
-    switch (hpx_heap_size_of(type, s->id_size)) {
+    switch (hpx_type_size(type, s->id_size)) {
     case 1:
-        (void)hpx_be1(at, (uint8_t)value);
+        (void)hpx_put_be1(at, (uint8_t)value);
         break;
     case 2:
-        (void)hpx_be2(at, (uint16_t)value);
+        (void)hpx_put_be2(at, (uint16_t)value);
         break;
     case 4:
-        (void)hpx_be4(at, (uint32_t)value);
+        (void)hpx_put_be4(at, (uint32_t)value);
         break;
     default:
-        (void)hpx_be8(at, value);
+        (void)hpx_put_be8(at, value);
         break;
     }
 }
@@ -108,7 +107,7 @@ static inline uint32_t hpx_heap_spool_fit(uint32_t n, uint32_t fixed, uint32_t e
     return n < most ? n : most;
 }
 
-#define HPX_HEAP_SPOOL_MOST (HPX_HEAP_SEGMENT - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD) /* bytes of the elements of an array */
+#define HPX_HEAP_SPOOL_MOST (HPX_HEAP_SEGMENT - HPX_RECORD_HEAD - HPX_HEAP_SPOOL_HEAD) /* bytes of the elements of an array */
 
 /* Arrays beyond HPX_HEAP_SPOOL_MOST. */
 void hpx_heap_spool_far_objects(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint64_t klass);
@@ -133,8 +132,8 @@ static inline uint32_t hpx_heap_spool_objects(struct hpx_heap_spool *s, uint64_t
     s->used += 9 + 2 * (size_t)ids + bytes;
     s->sites |= site;
     s->elements = at + 9 + 2 * (size_t)ids;
-    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_OBJECTS, object, site);
-    hpx_heap_spool_clear(hpx_heap_spool_id(ids, hpx_be4(at, length), klass), bytes);
+    at = hpx_heap_spool_head(ids, at, HPX_SUB_OBJECTS, object, site);
+    hpx_heap_spool_clear(hpx_heap_spool_id(ids, hpx_put_be4(at, length), klass), bytes);
     return length;
 }
 /* false: the index is not above that of the last element. */
@@ -149,9 +148,9 @@ static inline bool hpx_heap_spool_element(struct hpx_heap_spool *s, uint32_t ind
     }
     s->next = index + 1;
     if (hpx_likely(s->id_size == 8)) {
-        (void)hpx_be8(s->elements + 8 * (size_t)index, value);
+        (void)hpx_put_be8(s->elements + 8 * (size_t)index, value);
     } else {
-        (void)hpx_be4(s->elements + 4 * (size_t)index, (uint32_t)value);
+        (void)hpx_put_be4(s->elements + 4 * (size_t)index, (uint32_t)value);
     }
     return true;
 }
@@ -168,7 +167,7 @@ void hpx_heap_spool_convert(uint8_t *at, const void *elements, uint32_t size, si
 static inline uint32_t hpx_heap_spool_primitives(struct hpx_heap_spool *s, uint64_t object, uint32_t site, uint8_t type, uint32_t n,
                                                  const void *elements)
 {
-    const uint32_t ids = s->id_size, size = hpx_heap_size_of(type, ids);
+    const uint32_t ids = s->id_size, size = hpx_type_size(type, ids);
     n = hpx_likely(n < UINT32_MAX / 16) ? n : hpx_heap_spool_fit(n, 10 + ids, size);
     const size_t bytes = (size_t)n * size;
     if (hpx_unlikely(bytes > HPX_HEAP_SPOOL_MOST)) {
@@ -178,8 +177,8 @@ static inline uint32_t hpx_heap_spool_primitives(struct hpx_heap_spool *s, uint6
     uint8_t *at = hpx_heap_spool_room(s, HPX_HEAP_SPOOL_HEAD + bytes);
     s->used += 10 + (size_t)ids + bytes;
     s->sites |= site;
-    at = hpx_heap_spool_head(ids, at, HPX_HEAP_SUB_PRIMITIVES, object, site);
-    at = hpx_be1(hpx_be4(at, n), type);
+    at = hpx_heap_spool_head(ids, at, HPX_SUB_PRIMITIVES, object, site);
+    at = hpx_put_be1(hpx_put_be4(at, n), type);
     if (elements == NULL) {
         hpx_heap_spool_clear(at, bytes);
     } else if (size == 1) {

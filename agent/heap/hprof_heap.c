@@ -26,7 +26,7 @@ static void end_segment(struct hpx_heap *h)
 static void put_segment(struct hpx_heap *h)
 {
     if (h->used > 0) { /* readers take an empty one for damage */
-        put_head(h, HPX_HEAP_TAG_SEGMENT, (uint32_t)h->used);
+        put_head(h, HPX_TAG_SEGMENT, (uint32_t)h->used);
         hpx_out_bytes(h->w->out, h->buffer, h->used);
         h->used = 0;
         end_segment(h);
@@ -41,7 +41,7 @@ static void begin_sub(struct hpx_heap *h, uint32_t n)
     }
     if (n > HPX_HEAP_SEGMENT) {
         h->direct = n;
-        put_head(h, HPX_HEAP_TAG_SEGMENT, n);
+        put_head(h, HPX_TAG_SEGMENT, n);
     }
 }
 
@@ -73,15 +73,15 @@ int hpx_heap_begin(struct hpx_heap *h, struct hpx_binary *w)
 void hpx_heap_end(struct hpx_heap *h)
 {
     put_segment(h);
-    put_head(h, HPX_HEAP_TAG_END, 0);
+    put_head(h, HPX_TAG_HEAP_END, 0);
     (void)hpx_binary_end_record(h->w);
     free(h->buffer);
     h->buffer = NULL;
 }
 
-void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object, uint64_t a, uint32_t b)
+void hpx_heap_root(struct hpx_heap *h, enum hpx_root kind, uint64_t object, uint64_t a, uint32_t b)
 {
-    uint8_t sub[HPX_BINARY_SMALL], *at = hpx_binary_id(h->w, hpx_be1(sub, (uint8_t)kind), object);
+    uint8_t sub[HPX_BINARY_SMALL], *at = hpx_binary_id(h->w, hpx_put_be1(sub, (uint8_t)kind), object);
     switch (kind) {
     case HPX_ROOT_JNI_GLOBAL:
         at = hpx_binary_id(h->w, at, a);
@@ -89,11 +89,11 @@ void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object,
     case HPX_ROOT_JNI_LOCAL:
     case HPX_ROOT_JAVA_FRAME:
     case HPX_ROOT_THREAD_OBJECT:
-        at = hpx_be4(hpx_be4(at, (uint32_t)a), b);
+        at = hpx_put_be4(hpx_put_be4(at, (uint32_t)a), b);
         break;
     case HPX_ROOT_NATIVE_STACK:
     case HPX_ROOT_THREAD_BLOCK:
-        at = hpx_be4(at, (uint32_t)a);
+        at = hpx_put_be4(at, (uint32_t)a);
         break;
     default:
         break;
@@ -106,13 +106,13 @@ void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object,
 
 static uint32_t size_of(const struct hpx_heap *h, uint8_t type)
 {
-    return hpx_heap_size_of(type, h->w->id_size);
+    return hpx_type_size(type, h->w->id_size);
 }
 
 static uint8_t *put_value(const struct hpx_heap *h, uint8_t *at, const struct hpx_heap_value *v)
 {
     uint32_t size = size_of(h, v->type);
-    (void)hpx_be8(at, v->value << (64 - 8 * size)); /* the last bytes are written over */
+    (void)hpx_put_be8(at, v->value << (64 - 8 * size)); /* the last bytes are written over */
     return at + size;
 }
 
@@ -128,7 +128,7 @@ static uint32_t values_size(const struct hpx_heap *h, const struct hpx_heap_valu
 static void add_count(struct hpx_heap *h, uint16_t n)
 {
     uint8_t sub[2];
-    add_to(h, sub, hpx_be2(sub, n));
+    add_to(h, sub, hpx_put_be2(sub, n));
 }
 
 void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c)
@@ -138,25 +138,25 @@ void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c)
     uint32_t n = 1 + 7 * ids + 8 + values_size(h, c->constants, c->nconstants, 2) + values_size(h, c->statics, c->nstatics, ids) + 2 +
                  c->nfields * (ids + 1);
     begin_sub(h, n);
-    at = hpx_be4(hpx_binary_id(h->w, hpx_be1(sub, HPX_HEAP_SUB_CLASS), c->object), c->trace);
+    at = hpx_put_be4(hpx_binary_id(h->w, hpx_put_be1(sub, HPX_SUB_CLASS), c->object), c->trace);
     const uint64_t others[] = {c->super, c->loader, c->signers, c->domain, 0, 0};
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
         at = hpx_binary_id(h->w, at, others[i]);
     }
-    add_to(h, sub, hpx_be4(at, c->instance_size));
+    add_to(h, sub, hpx_put_be4(at, c->instance_size));
     add_count(h, c->nconstants);
     for (uint32_t i = 0; i < c->nconstants; i++) {
-        at = hpx_be1(hpx_be2(sub, (uint16_t)c->constants[i].name), c->constants[i].type);
+        at = hpx_put_be1(hpx_put_be2(sub, (uint16_t)c->constants[i].name), c->constants[i].type);
         add_to(h, sub, put_value(h, at, &c->constants[i]));
     }
     add_count(h, c->nstatics);
     for (uint32_t i = 0; i < c->nstatics; i++) {
-        at = hpx_be1(hpx_binary_id(h->w, sub, c->statics[i].name), c->statics[i].type);
+        at = hpx_put_be1(hpx_binary_id(h->w, sub, c->statics[i].name), c->statics[i].type);
         add_to(h, sub, put_value(h, at, &c->statics[i]));
     }
     add_count(h, c->nfields);
     for (uint32_t i = 0; i < c->nfields; i++) {
-        add_to(h, sub, hpx_be1(hpx_binary_id(h->w, sub, c->fields[i].name), c->fields[i].type));
+        add_to(h, sub, hpx_put_be1(hpx_binary_id(h->w, sub, c->fields[i].name), c->fields[i].type));
     }
 }
 
@@ -183,7 +183,7 @@ static bool put_traces(const struct image *m, const struct hpx_heap_reader *r)
             return false;
         }
         uint32_t site = hpx_heap_site_at(sub + 1 + ids);
-        (void)hpx_be4(sub + 1 + ids, site < m->i->nsites ? m->serials[site] : HPX_SERIAL_TRACE);
+        (void)hpx_put_be4(sub + 1 + ids, site < m->i->nsites ? m->serials[site] : HPX_SERIAL_TRACE);
         sub += length < (size_t)(end - sub) ? length : (size_t)(end - sub);
     }
     return true;
@@ -222,7 +222,7 @@ static bool copy_read(struct image *m, struct hpx_heap_reader *r)
     if (!hpx_heap_reader_more(r) || (r->sites && !put_traces(m, r))) {
         return false;
     }
-    put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
+    put_head(&m->h, HPX_TAG_SEGMENT, r->length);
     hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
     copy_mapped(o, r);
     copy_rest(o, r);
@@ -234,7 +234,7 @@ static bool copy_read(struct image *m, struct hpx_heap_reader *r)
 static bool copy_whole(struct image *m, struct hpx_heap_reader *r)
 {
     struct hpx_out *o = m->h.w->out;
-    put_head(&m->h, HPX_HEAP_TAG_SEGMENT, r->length);
+    put_head(&m->h, HPX_TAG_SEGMENT, r->length);
     copy_mapped(o, r);
     if (r->rest == 0) {
         return true;
@@ -378,7 +378,7 @@ static void put_class(struct image *m, const struct hpx_heap_klass *c)
             break;
         case HPX_HEAP_CONSTANT:
             if (to.nconstants < UINT16_MAX) {
-                constants[to.nconstants++] = (struct hpx_heap_value){f->index, HPX_HEAP_OBJECT, f->value};
+                constants[to.nconstants++] = (struct hpx_heap_value){f->index, HPX_TYPE_OBJECT, f->value};
             }
             break;
         default:

@@ -37,7 +37,7 @@ struct hpx_heap_class {
 };
 
 int hpx_heap_begin(struct hpx_heap *h, struct hpx_binary *w); /* 0, -HPX_E_NOMEM: nothing was written */
-void hpx_heap_root(struct hpx_heap *h, enum hpx_heap_root kind, uint64_t object, uint64_t a, uint32_t b);
+void hpx_heap_root(struct hpx_heap *h, enum hpx_root kind, uint64_t object, uint64_t a, uint32_t b);
 void hpx_heap_class(struct hpx_heap *h, const struct hpx_heap_class *c);
 /* Writes the last segment and HEAP DUMP END. */
 void hpx_heap_end(struct hpx_heap *h);

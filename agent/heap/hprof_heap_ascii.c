@@ -177,7 +177,7 @@ static bool set_references(struct text *t, struct class *c, const struct hpx_hea
     }
     for (uint32_t n = 0; n < klass->nfields; n++) {
         const struct hpx_heap_field *f = &klass->fields[n];
-        if (f->is_static || f->type != HPX_HEAP_OBJECT) {
+        if (f->is_static || f->type != HPX_TYPE_OBJECT) {
             continue;
         }
         char *label = label_room(t, f->name.len);
@@ -321,21 +321,9 @@ static char *put_class_name(struct text *t, char *at, uint64_t id)
 
 /* ---- objects ---- */
 
-static uint32_t u4_at(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof(v));
-    return be32toh(v);
-}
-
 static uint64_t id_at(uint32_t ids, const uint8_t *p)
 {
-    uint64_t wide;
-    if (hpx_likely(ids == 8)) {
-        memcpy(&wide, p, sizeof(wide));
-        return be64toh(wide);
-    }
-    return u4_at(p);
+    return hpx_likely(ids == 8) ? hpx_get_be8(p) : hpx_get_be4(p);
 }
 
 /* The fields of the superclasses first. end: of the instance. */
@@ -363,7 +351,7 @@ static char *put_instance(struct text *t, char *at, const uint8_t *sub, uint32_t
 {
     const uint32_t ids = t->i->id_size;
     uint64_t klass = id_at(ids, sub + 5 + ids);
-    uint32_t n = u4_at(sub + 5 + 2 * (size_t)ids);
+    uint32_t n = hpx_get_be4(sub + 5 + 2 * (size_t)ids);
     const struct hpx_heap_klass *k = hpx_heap_class_of(t->i, klass);
     const struct class *c = k != NULL ? &t->classes[k->number] : NULL;
     at = hpx_digits_hex(PUT(at, "OBJ "), id_at(ids, sub + 1));
@@ -389,7 +377,7 @@ static char *put_elements(struct text *t, char *at, uint32_t from, const uint8_t
 
 static char *put_objects(struct text *t, char *at, const uint8_t *sub, uint32_t trace)
 {
-    const uint32_t ids = t->i->id_size, n = u4_at(sub + 5 + ids);
+    const uint32_t ids = t->i->id_size, n = hpx_get_be4(sub + 5 + ids);
     const size_t head = 9 + 2 * (size_t)ids;
     uint64_t size = t->i->array_base + (uint64_t)n * t->i->reference_size;
     at = hpx_digits_hex(PUT(at, "ARR "), id_at(ids, sub + 1));
@@ -411,14 +399,11 @@ static char *put_objects(struct text *t, char *at, const uint8_t *sub, uint32_t 
 
 static char *put_primitives(const struct text *t, char *at, const uint8_t *sub, uint32_t trace)
 {
-    static const char names[][8] = {
-        [HPX_HEAP_BOOLEAN] = "boolean", [HPX_HEAP_CHAR] = "char",   [HPX_HEAP_FLOAT] = "float", [HPX_HEAP_DOUBLE] = "double",
-        [HPX_HEAP_BYTE] = "byte",       [HPX_HEAP_SHORT] = "short", [HPX_HEAP_INT] = "int",     [HPX_HEAP_LONG] = "long"};
-    const uint32_t ids = t->i->id_size, n = u4_at(sub + 5 + ids);
+    const uint32_t ids = t->i->id_size, n = hpx_get_be4(sub + 5 + ids);
     const uint8_t type = sub[9 + ids];
-    const char *name = type >= HPX_HEAP_BOOLEAN && type <= HPX_HEAP_LONG ? names[type] : "?";
+    const char *name = type >= HPX_TYPE_BOOLEAN && type <= HPX_TYPE_LONG ? hpx_type_name(type) : "?";
     at = hpx_digits_hex(PUT(at, "ARR "), id_at(ids, sub + 1));
-    at = hpx_digits_decimal(PUT(at, " (sz="), (uint64_t)n * hpx_heap_size_of(type, ids));
+    at = hpx_digits_decimal(PUT(at, " (sz="), (uint64_t)n * hpx_type_size(type, ids));
     at = hpx_digits_decimal(PUT(at, ", trace="), trace);
     at = hpx_digits_decimal(PUT(at, ", nelems="), n);
     at = PUT(at, ", elem type=");
@@ -432,9 +417,9 @@ static char *put_object(struct text *t, char *at, const uint8_t *sub)
 {
     uint32_t site = hpx_heap_site_at(sub + 1 + t->i->id_size), trace = serial_of(site < t->i->nsites ? t->i->sites[site] : NULL);
     switch (sub[0]) {
-    case HPX_HEAP_SUB_INSTANCE:
+    case HPX_SUB_INSTANCE:
         return put_instance(t, at, sub, trace);
-    case HPX_HEAP_SUB_OBJECTS:
+    case HPX_SUB_OBJECTS:
         return put_objects(t, at, sub, trace);
     default:
         return put_primitives(t, at, sub, trace);
@@ -504,7 +489,7 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
     put_reference(t, "\tsigners\t\t", fact_of(t, c->number, HPX_HEAP_SIGNERS));
     put_reference(t, "\tdomain\t\t", fact_of(t, c->number, HPX_HEAP_DOMAIN));
     for (uint32_t n = from; n < end; n++) {
-        if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_HEAP_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
+        if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_TYPE_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
             hpx_out_str(t->o, "\tstatic ");
             hpx_text_put(t->o, c->fields[facts[n].index].name, false);
             put_reference(t, "\t", facts[n].value);

@@ -48,30 +48,6 @@ static void drop(jvmtiEnv *jvmti, void *p)
 
 /* ---- classes ---- */
 
-static uint8_t type_of(char letter)
-{
-    switch (letter) {
-    case 'Z':
-        return HPX_HEAP_BOOLEAN;
-    case 'C':
-        return HPX_HEAP_CHAR;
-    case 'F':
-        return HPX_HEAP_FLOAT;
-    case 'D':
-        return HPX_HEAP_DOUBLE;
-    case 'B':
-        return HPX_HEAP_BYTE;
-    case 'S':
-        return HPX_HEAP_SHORT;
-    case 'I':
-        return HPX_HEAP_INT;
-    case 'J':
-        return HPX_HEAP_LONG;
-    default:
-        return HPX_HEAP_OBJECT;
-    }
-}
-
 static const struct hpx_text unnamed = {"?", 1};
 
 static struct hpx_text copy_text(const char *s)
@@ -146,11 +122,11 @@ static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_hea
 {
     char *name = NULL, *signature = NULL;
     jint modifiers = 0;
-    to->type = HPX_HEAP_OBJECT;
+    to->type = HPX_TYPE_OBJECT;
     to->name = unnamed;
     if ((*jvmti)->GetFieldName(jvmti, klass, id, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
         to->name = copy_text(name);
-        to->type = type_of(signature[0]);
+        to->type = hpx_type_of(signature[0]);
         drop(jvmti, name);
         drop(jvmti, signature);
     }
@@ -200,14 +176,14 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
         ask_field(jvmti, klass, ids[i], &c->fields[i]);
         if (!c->fields[i].is_static) {
             c->fields[i].offset = c->instance_size;
-            c->instance_size += hpx_heap_size_of(c->fields[i].type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
+            c->instance_size += hpx_type_size(c->fields[i].type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
         }
     }
     drop(jvmti, ids);
     if (array) {
-        bool primitive = type_of(signature[1]) != HPX_HEAP_OBJECT;
+        bool primitive = hpx_type_of(signature[1]) != HPX_TYPE_OBJECT;
         c->kind = primitive ? HPX_HEAP_PRIMITIVES : HPX_HEAP_OBJECTS;
-        c->type = type_of(signature[1]);
+        c->type = hpx_type_of(signature[1]);
     } else if (super != NULL) {
         c->instance_size += super->instance_size;
         c->inherited = super->inherited + super->nfields;

@@ -132,7 +132,7 @@ static void meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const
         add_static(w, referrer, info->field.index, id);
         break;
     case JVMTI_HEAP_REFERENCE_CONSTANT_POOL:
-        add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_HEAP_OBJECT, id);
+        add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_TYPE_OBJECT, id);
         break;
     case JVMTI_HEAP_REFERENCE_CLASS_LOADER:
         add_fact(w, referrer, HPX_HEAP_LOADER, 0, 0, id);
@@ -291,7 +291,7 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     uint32_t length = w->primitive_arrays ? (uint32_t)n : 0;
     w->cut += hpx_heap_spool_primitives(&w->spool, plain_id(w, key), w->site, c->type, length, hidden ? NULL : elements) < length;
     w->bytes += (uint64_t)size;
-    w->heads += (uint64_t)size - (w->primitive_arrays ? (uint64_t)n * hpx_heap_size_of(c->type, 8) : 0);
+    w->heads += (uint64_t)size - (w->primitive_arrays ? (uint64_t)n * hpx_type_size(c->type, 8) : 0);
     w->current = 0;
     w->klass = NULL;
     return carry_on(w);

@@ -294,7 +294,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
         hpx_lines_percent(r->own_cpu_ns, r->program_cpu_ns));
 }
 
-static const struct hpx_section section = {.settings = HPX_BINARY_CPU,
+static const struct hpx_section section = {.settings = HPX_SETTING_CPU,
                                            .title = "CPU usage by sampling running threads",
                                            .shown = is_shown,
                                            .empty = empty,

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_commands.c: the parser of hprof_commands.h. */
 #include "hprof_commands.h"
+#include "big_endian.h"
 #include <string.h>
-
-static uint32_t get2(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
-
-static uint32_t get4(const uint8_t *p)
-{
-    return get2(p) << 16 | get2(p + 2);
-}
 
 static float get_float(const uint8_t *p)
 {
-    uint32_t bits = get4(p);
+    uint32_t bits = hpx_get_be4(p);
     float f;
     memcpy(&f, &bits, sizeof(f));
     return f;
@@ -84,7 +75,7 @@ static void control_depth(struct hpx_command *c, const uint8_t *body)
 {
     control(c, HPX_CONTROL_DEPTH, 4);
     if (c->control == HPX_CONTROL_DEPTH) {
-        uint32_t depth = get2(body + 2);
+        uint32_t depth = hpx_get_be2(body + 2);
         c->depth_cut = depth > HPX_COMMAND_MAX_DEPTH;
         c->depth = (uint16_t)(c->depth_cut ? HPX_COMMAND_MAX_DEPTH : depth);
     }
@@ -94,16 +85,16 @@ static void control_thread(struct hpx_command *c, const uint8_t *body, uint8_t i
 {
     control(c, c->sub == 3 ? HPX_CONTROL_CPU_ON : HPX_CONTROL_CPU_OFF, 6);
     if (c->control != HPX_CONTROL_NONE) {
-        c->thread = get4(body + 2);
+        c->thread = hpx_get_be4(body + 2);
         if (id_size == 8 && c->length >= 10) {
-            c->thread = c->thread << 32 | get4(body + 6);
+            c->thread = c->thread << 32 | hpx_get_be4(body + 6);
         }
     }
 }
 
 static void decode_control(struct hpx_command *c, const uint8_t *body, uint8_t id_size)
 {
-    c->sub = (uint16_t)get2(body);
+    c->sub = hpx_get_be2(body);
     switch (c->sub) {
     case 1:
     case 2:
@@ -142,7 +133,7 @@ static void decode(const struct hpx_commands *p, struct hpx_command *c)
     } else if (c->tag == HPX_COMMAND_CONTROL) {
         decode_control(c, body, p->id_size);
     } else if (c->tag == HPX_COMMAND_ALLOC_SITES || c->tag == HPX_COMMAND_CPU_SAMPLES) {
-        c->flags = (uint16_t)get2(body);
+        c->flags = hpx_get_be2(body);
         c->cutoff = get_float(body + 2);
     }
 }
@@ -172,7 +163,7 @@ static size_t take_body(struct hpx_commands *p, const uint8_t *from, size_t n)
 
 static void start_command(const struct hpx_commands *p, struct hpx_command *c)
 {
-    *c = (struct hpx_command){.tag = p->head[0], .serial = get4(p->head + 1), .length = get4(p->head + 5)};
+    *c = (struct hpx_command){.tag = p->head[0], .serial = hpx_get_be4(p->head + 1), .length = hpx_get_be4(p->head + 5)};
 }
 
 size_t hpx_commands_feed(struct hpx_commands *p, const void *bytes, size_t n, struct hpx_command *c, bool *found)
@@ -203,7 +194,7 @@ size_t hpx_commands_feed(struct hpx_commands *p, const void *bytes, size_t n, st
             return n;
         }
         if (p->have == sizeof(p->head)) {
-            p->length = get4(p->head + 5);
+            p->length = hpx_get_be4(p->head + 5);
             if (p->length > HPX_COMMAND_MAX_LENGTH) {
                 start_command(p, c);
                 p->state = HPX_COMMANDS_BROKEN;

@@ -68,14 +68,14 @@ static size_t note(void *ctx, char *to, size_t most, const struct hpx_out_socket
     uint32_t id_size = hpx_session.opt->idsize, id = 1 + atomic_fetch_add_explicit(&net.notes, 1, memory_order_relaxed);
     size_t n = hpx_out_socket_note_text(text, sizeof text - id_size, c);
     (void)ctx;
-    if (n == 0 || 9 + id_size + n > most || id > LAST_NOTE) {
+    if (n == 0 || HPX_RECORD_HEAD + id_size + n > most || id > LAST_NOTE) {
         return 0;
     }
     uint32_t us = atomic_load_explicit(&net.owner.stream->binary.shown_us, memory_order_relaxed);
-    at = hpx_be4(hpx_be4(hpx_be1(at, 0x01), us), (uint32_t)(id_size + n));
-    at = id_size == 8 ? hpx_be8(at, id) : hpx_be4(at, id);
+    at = hpx_put_record(at, HPX_TAG_STRING, us, (uint32_t)(id_size + n));
+    at = id_size == 8 ? hpx_put_be8(at, id) : hpx_put_be4(at, id);
     memcpy(at, text, n);
-    return 9 + id_size + n;
+    return HPX_RECORD_HEAD + id_size + n;
 }
 
 /* What this dump may wait at once; 0: nothing. At the end the time that is left bounds it, before that what the peer takes meanwhile. */

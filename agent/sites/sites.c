@@ -299,7 +299,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
     }
 }
 
-static const struct hpx_section section = {.settings = HPX_BINARY_ALLOC,
+static const struct hpx_section section = {.settings = HPX_SETTING_ALLOC,
                                            .title = "allocation sites",
                                            .shown = is_shown,
                                            .empty = empty,

@@ -52,10 +52,10 @@ static bool empty(int fd)
 static void node(struct hpx_heap_spool *s, uint64_t id)
 {
     uint8_t *at = hpx_heap_spool_instance(s, id, site, KLASS, 3 * IDS + 4);
-    hpx_heap_spool_value(s, at, HPX_HEAP_OBJECT, id - 48);
-    hpx_heap_spool_value(s, at + IDS, HPX_HEAP_OBJECT, id + 24);
-    hpx_heap_spool_value(s, at + 2 * (size_t)IDS, HPX_HEAP_OBJECT, id + 48);
-    hpx_heap_spool_value(s, at + 3 * (size_t)IDS, HPX_HEAP_INT, id & UINT32_MAX);
+    hpx_heap_spool_value(s, at, HPX_TYPE_OBJECT, id - 48);
+    hpx_heap_spool_value(s, at + IDS, HPX_TYPE_OBJECT, id + 24);
+    hpx_heap_spool_value(s, at + 2 * (size_t)IDS, HPX_TYPE_OBJECT, id + 48);
+    hpx_heap_spool_value(s, at + 3 * (size_t)IDS, HPX_TYPE_INT, id & UINT32_MAX);
 }
 
 static void references(struct hpx_heap_spool *s, uint64_t id)
@@ -86,7 +86,7 @@ static bool fill(unsigned kinds, uint64_t *ns, uint64_t *bytes)
             references(&s, id);
             break;
         default:
-            (void)hpx_heap_spool_primitives(&s, id, site, HPX_HEAP_BYTE, sizeof(text), text);
+            (void)hpx_heap_spool_primitives(&s, id, site, HPX_TYPE_BYTE, sizeof(text), text);
             break;
         }
     }
@@ -123,7 +123,7 @@ static const struct hpx_heap_klass *node_class(void)
             .number = 1, .linked = true, .name = {"com.example.tree.Node", 21}, .instance_size = 3 * IDS + 4, .nfields = 4};
         for (uint32_t n = 0; n < 4; n++) {
             c->fields[n] = (struct hpx_heap_field){
-                .name = {names[n], (uint32_t)strlen(names[n])}, .type = n < 3 ? HPX_HEAP_OBJECT : HPX_HEAP_INT, .offset = n * IDS};
+                .name = {names[n], (uint32_t)strlen(names[n])}, .type = n < 3 ? HPX_TYPE_OBJECT : HPX_TYPE_INT, .offset = n * IDS};
         }
     }
     return c;

@@ -29,9 +29,9 @@ static int root(struct hpx_txt *t, struct hpx_rd_text l)
     static const struct {
         const char *kind;
         int sub;
-    } kinds[] = {{"thread", HPX_SUB_THREAD_OBJECT},      {"thread block", HPX_SUB_THREAD_BLOCK}, {"JNI global ref", HPX_SUB_JNI_GLOBAL},
-                 {"JNI local ref", HPX_SUB_JNI_LOCAL},   {"Java stack", HPX_SUB_JAVA_FRAME},     {"native stack", HPX_SUB_NATIVE_STACK},
-                 {"system class", HPX_SUB_STICKY_CLASS}, {"busy monitor", HPX_SUB_MONITOR_USED}, {"unknown", HPX_SUB_UNKNOWN_ROOT}};
+    } kinds[] = {{"thread", HPX_ROOT_THREAD_OBJECT},      {"thread block", HPX_ROOT_THREAD_BLOCK}, {"JNI global ref", HPX_ROOT_JNI_GLOBAL},
+                 {"JNI local ref", HPX_ROOT_JNI_LOCAL},   {"Java stack", HPX_ROOT_JAVA_FRAME},     {"native stack", HPX_ROOT_NATIVE_STACK},
+                 {"system class", HPX_ROOT_STICKY_CLASS}, {"busy monitor", HPX_ROOT_MONITOR_USED}, {"unknown", HPX_ROOT_UNKNOWN}};
     struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = {.frame = -1}};
     struct hpx_scan s = hpx_scan_line(t, l);
     hpx_scan_word(&s, "ROOT ");
@@ -44,22 +44,22 @@ static int root(struct hpx_txt *t, struct hpx_rd_text l)
         }
     }
     switch (ev.root.sub) {
-    case HPX_SUB_THREAD_OBJECT:
+    case HPX_ROOT_THREAD_OBJECT:
         hpx_scan_word(&s, ", id=");
         ev.root.thread = hpx_scan_serial(&s);
         break;
-    case HPX_SUB_JNI_GLOBAL:
+    case HPX_ROOT_JNI_GLOBAL:
         hpx_scan_word(&s, ", id=");
         ev.root.reference = hpx_scan_hex(&s);
         break;
-    case HPX_SUB_THREAD_BLOCK:
-    case HPX_SUB_JNI_LOCAL:
-    case HPX_SUB_JAVA_FRAME:
-    case HPX_SUB_NATIVE_STACK:
+    case HPX_ROOT_THREAD_BLOCK:
+    case HPX_ROOT_JNI_LOCAL:
+    case HPX_ROOT_JAVA_FRAME:
+    case HPX_ROOT_NATIVE_STACK:
         hpx_scan_word(&s, ", thread=");
         ev.root.thread = hpx_scan_serial(&s);
         break;
-    case HPX_SUB_STICKY_CLASS:
+    case HPX_ROOT_STICKY_CLASS:
         hpx_scan_word(&s, ", name=");
         ev.root.name = hpx_scan_before_last(&s, ")");
         s.p -= !s.ran_out;
@@ -70,13 +70,13 @@ static int root(struct hpx_txt *t, struct hpx_rd_text l)
     default:
         break;
     }
-    if (ev.root.sub == HPX_SUB_JNI_LOCAL || ev.root.sub == HPX_SUB_JAVA_FRAME) {
+    if (ev.root.sub == HPX_ROOT_JNI_LOCAL || ev.root.sub == HPX_ROOT_JAVA_FRAME) {
         hpx_scan_word(&s, ", frame=");
         bool negative = s.ok && s.p < s.end && *s.p == '-';
         s.p += negative;
         int32_t frame = (int32_t)(hpx_scan_serial(&s) & INT32_MAX);
         ev.root.frame = negative ? -frame : frame;
-    } else if (ev.root.sub == HPX_SUB_JNI_GLOBAL || ev.root.sub == HPX_SUB_THREAD_OBJECT) {
+    } else if (ev.root.sub == HPX_ROOT_JNI_GLOBAL || ev.root.sub == HPX_ROOT_THREAD_OBJECT) {
         hpx_scan_word(&s, ", trace=");
         ev.root.trace = hpx_scan_serial(&s);
     }
@@ -88,7 +88,7 @@ static int root(struct hpx_txt *t, struct hpx_rd_text l)
 static uint32_t primitive_array(struct hpx_rd_text name)
 {
     for (int type = HPX_TYPE_BOOLEAN; type <= HPX_TYPE_LONG; type++) {
-        const char *word = hpx_rd_type_name(type);
+        const char *word = hpx_type_name(type);
         size_t n = strlen(word);
         if (name.n == n + 2 && memcmp(name.p, word, n) == 0 && memcmp(name.p + n, "[]", 2) == 0) {
             return (uint32_t)type;

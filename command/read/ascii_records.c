@@ -291,7 +291,7 @@ static int site_lines(struct hpx_txt *t, struct hpx_rd_text l)
 /* The name of a section is that of its tag. */
 static bool ends(struct hpx_rd_text l, int tag)
 {
-    const char *name = hpx_rd_tag_name(tag);
+    const char *name = hpx_tag_name(tag);
     size_t n = strlen(name);
     return hpx_txt_begins(l, name) && same((struct hpx_rd_text){l.p + n, l.n - n}, " END");
 }
@@ -350,7 +350,7 @@ static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = tag}};
     struct hpx_scan s = hpx_scan_line(t, l);
-    hpx_scan_word(&s, hpx_rd_tag_name(tag));
+    hpx_scan_word(&s, hpx_tag_name(tag));
     hpx_scan_word(&s, " BEGIN (total = ");
     bool negative = s.ok && s.p < s.end && *s.p == '-'; /* the original's 32 bits */
     s.p += negative;
@@ -463,7 +463,7 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
         return begin_sites(t, l);
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(ranked); i++) {
-        if (hpx_txt_begins(l, hpx_rd_tag_name(ranked[i]))) {
+        if (hpx_txt_begins(l, hpx_tag_name(ranked[i]))) {
             return begin_cpu(t, l, ranked[i]);
         }
     }

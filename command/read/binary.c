@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC       "JAVA PROFILE 1.0."
 #define DIGITS_MOST 19 /* of 64 bits */
 #define TEXT_SHOWN  ((size_t)64 << 10)
 #define BACK_MAX_US 60000000u /* TIME that goes back by less did not wrap */
@@ -24,7 +23,7 @@ const char *hpx_bin_take(struct hpx_bin *b, size_t n)
         return zeros;
     }
     if (hpx_source_ahead(b->r->source, n) < n) {
-        b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_rd_tag_name(b->tag));
+        b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_tag_name(b->tag));
         return zeros;
     }
     const char *p = hpx_source_bytes(b->r->source);
@@ -49,7 +48,7 @@ void hpx_bin_skip(struct hpx_bin *b, uint64_t n)
     while (b->status == HPX_RD_SOUND && n > 0) {
         size_t have = hpx_source_ahead(s, 1);
         if (have == 0) {
-            b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_rd_tag_name(b->tag));
+            b->status = hpx_reader_cut(b->r, b->record_at, 0, "the file ends inside this %s", hpx_tag_name(b->tag));
             return;
         }
         size_t k = have < n ? have : (size_t)n;
@@ -72,9 +71,8 @@ static int header(struct hpx_bin *b)
 {
     struct hpx_reader *r = b->r;
     struct hpx_rd_event ev = {.kind = HPX_RD_HEADER};
-    size_t magic = sizeof(MAGIC) - 1;
-    size_t need = magic + 2 + 12;
-    if (hpx_source_ahead(r->source, need) < need) {
+    const size_t magic = HPX_MAGIC_BYTES;
+    if (hpx_source_ahead(r->source, HPX_HEADER_BYTES) < HPX_HEADER_BYTES) {
         return hpx_reader_cut(r, 0, 0, "the file ends inside the header");
     }
     const char *p = hpx_source_bytes(r->source);
@@ -83,15 +81,15 @@ static int header(struct hpx_bin *b)
                                 p[magic] >= ' ' && p[magic] <= '~' ? p[magic] : '?');
     }
     ev.header.minor = p[magic] - '0';
-    ev.header.id_size = hpx_be4(p + magic + 2);
-    ev.header.ms = hpx_be8(p + magic + 6);
+    ev.header.id_size = hpx_get_be4(p + magic + 2);
+    ev.header.ms = hpx_get_be8(p + magic + 6);
     if (ev.header.id_size != 4 && ev.header.id_size != 8) {
         return hpx_reader_break(r, magic + 2, 0, "identifiers of %" PRIu32 " bytes: only 4 and 8 are known", ev.header.id_size);
     }
-    hpx_source_take(r->source, need);
+    hpx_source_take(r->source, HPX_HEADER_BYTES);
     b->id_size = ev.header.id_size;
     b->minor = ev.header.minor;
-    r->whole = need;
+    r->whole = HPX_HEADER_BYTES;
     return hpx_reader_emit(r, &ev);
 }
 
@@ -234,7 +232,7 @@ static void sites(struct hpx_bin *b)
     ev.table.bytes = hpx_bin_u8(b);
     ev.table.objects = hpx_bin_u8(b);
     ev.table.rows = hpx_bin_u4(b);
-    if (!rows_fit(b, ev.table.rows, 25)) {
+    if (!rows_fit(b, ev.table.rows, HPX_SITES_ROW)) {
         return;
     }
     hpx_bin_emit(b, &ev);
@@ -273,7 +271,7 @@ static void samples(struct hpx_bin *b)
     struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
     ev.table.total = hpx_bin_u4(b);
     ev.table.rows = hpx_bin_u4(b);
-    if (!rows_fit(b, ev.table.rows, 8)) {
+    if (!rows_fit(b, ev.table.rows, HPX_SAMPLES_ROW)) {
         return;
     }
     uint64_t times = begin_wall(b, &ev, &row);
@@ -386,13 +384,13 @@ static int record(struct hpx_bin *b)
     struct hpx_rd_event ev = {.kind = HPX_RD_RECORD, .at = b->at};
     const char *p = hpx_source_bytes(r->source);
     b->tag = (unsigned char)p[0];
-    b->left = b->length = hpx_be4(p + 5);
-    b->what = b->tag < HPX_TAG_TIMES ? hpx_rd_tag_name(b->tag) : NULL;
+    b->left = b->length = hpx_get_be4(p + 5);
+    b->what = b->tag < HPX_TAG_TIMES ? hpx_tag_name(b->tag) : NULL;
     if (b->what == NULL) {
         return hpx_reader_break(r, b->at, 0, "a record with the unknown tag 0x%02x", (unsigned)b->tag);
     }
-    uint32_t us = hpx_be4(p + 1);
-    hpx_source_take(r->source, 9);
+    uint32_t us = hpx_get_be4(p + 1);
+    hpx_source_take(r->source, HPX_RECORD_HEAD);
     b->status = unwrap_time(b, us);
     if (b->status == HPX_RD_SOUND) {
         ev.record = (struct hpx_rd_record){.tag = b->tag, .us = b->us, .length = b->length};
@@ -402,7 +400,7 @@ static int record(struct hpx_bin *b)
         body(b);
     }
     if (b->status == HPX_RD_SOUND && b->left > 0) {
-        return hpx_reader_break(r, b->record_at, 0, "%s of %" PRIu64 " bytes: %" PRIu64 " behind its fields", hpx_rd_tag_name(b->tag),
+        return hpx_reader_break(r, b->record_at, 0, "%s of %" PRIu64 " bytes: %" PRIu64 " behind its fields", hpx_tag_name(b->tag),
                                 b->length, b->left);
     }
     return b->status;
@@ -413,12 +411,12 @@ int hpx_rd_binary(struct hpx_reader *r)
     struct hpx_bin b = {.r = r};
     int rc = header(&b);
     while (rc == HPX_RD_SOUND) {
-        size_t have = hpx_source_ahead(r->source, 9);
+        size_t have = hpx_source_ahead(r->source, HPX_RECORD_HEAD);
         b.at = b.record_at = hpx_source_offset(r->source);
         if (have == 0) {
             return hpx_reader_ended(r) == HPX_RD_SOUND ? hpx_reader_finish(r) : r->result;
         }
-        if (have < 9) {
+        if (have < HPX_RECORD_HEAD) {
             return hpx_reader_cut(r, b.at, 0, "the file ends inside the head of a record");
         }
         rc = record(&b);

@@ -24,23 +24,6 @@ struct hpx_bin {
     bool wall_open;                 /* the states of a WALL CLOCK may go on */
 };
 
-static inline uint32_t hpx_be2(const char *p)
-{
-    const unsigned char *u = (const unsigned char *)p;
-    return (uint32_t)u[0] << 8 | u[1];
-}
-
-static inline uint32_t hpx_be4(const char *p)
-{
-    const unsigned char *u = (const unsigned char *)p;
-    return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
-}
-
-static inline uint64_t hpx_be8(const char *p)
-{
-    return (uint64_t)hpx_be4(p) << 32 | hpx_be4(p + 4);
-}
-
 /* The next n <= 16 bytes of the record; zeros if there are none: b->status says why. */
 const char *hpx_bin_take(struct hpx_bin *b, size_t n);
 /* Does the record have n more bytes? If not, it is broken. */
@@ -56,17 +39,17 @@ static inline uint32_t hpx_bin_u1(struct hpx_bin *b)
 
 static inline uint32_t hpx_bin_u2(struct hpx_bin *b)
 {
-    return hpx_be2(hpx_bin_take(b, 2));
+    return hpx_get_be2(hpx_bin_take(b, 2));
 }
 
 static inline uint32_t hpx_bin_u4(struct hpx_bin *b)
 {
-    return hpx_be4(hpx_bin_take(b, 4));
+    return hpx_get_be4(hpx_bin_take(b, 4));
 }
 
 static inline uint64_t hpx_bin_u8(struct hpx_bin *b)
 {
-    return hpx_be8(hpx_bin_take(b, 8));
+    return hpx_get_be8(hpx_bin_take(b, 8));
 }
 
 static inline uint64_t hpx_bin_id(struct hpx_bin *b)

@@ -128,8 +128,8 @@ static int refer(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
 
 static bool of_thread(int sub)
 {
-    return sub == HPX_SUB_THREAD_OBJECT || sub == HPX_SUB_JNI_LOCAL || sub == HPX_SUB_JAVA_FRAME || sub == HPX_SUB_NATIVE_STACK ||
-           sub == HPX_SUB_THREAD_BLOCK;
+    return sub == HPX_ROOT_THREAD_OBJECT || sub == HPX_ROOT_JNI_LOCAL || sub == HPX_ROOT_JAVA_FRAME || sub == HPX_ROOT_NATIVE_STACK ||
+           sub == HPX_ROOT_THREAD_BLOCK;
 }
 
 /* The root of a thread object: what roots of this thread refer to. */
@@ -149,7 +149,7 @@ static int root_of_thread(struct hpx_check *c, struct hpx_reader *r, const struc
 {
     const uint32_t *state = hpx_idmap_find(&c->threads, ev->root.thread);
     int rc = state == NULL || (*state & 1) == 0 ? hpx_reader_note(r, HPX_NOTE_ROOT_THREAD, ev->at, ev->line) : HPX_RD_SOUND;
-    if (rc != HPX_RD_SOUND || ev->root.sub == HPX_SUB_THREAD_OBJECT) {
+    if (rc != HPX_RD_SOUND || ev->root.sub == HPX_ROOT_THREAD_OBJECT) {
         return rc == HPX_RD_SOUND ? thread_root(c, r, ev) : rc;
     }
     const uint32_t *trace = hpx_idmap_find(&c->heap_threads, ev->root.thread);
@@ -169,7 +169,7 @@ static int root(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
     if (ev->root.frame < -1) {
         return hpx_reader_break(r, ev->at, ev->line, "a root in frame %" PRId32, ev->root.frame);
     }
-    if (ev->root.sub == HPX_SUB_THREAD_OBJECT || (c->text && ev->root.sub == HPX_SUB_JNI_GLOBAL)) {
+    if (ev->root.sub == HPX_ROOT_THREAD_OBJECT || (c->text && ev->root.sub == HPX_ROOT_JNI_GLOBAL)) {
         rc = known_trace(c, r, ev, ev->root.trace);
     }
     if (rc == HPX_RD_SOUND && of_thread(ev->root.sub)) {
@@ -260,7 +260,7 @@ static int field(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
         }
         *offset = (uint32_t)c->field_bytes; /* at most 65535 fields */
     }
-    c->field_bytes += hpx_rd_type_size(ev->field.type, c->id_size);
+    c->field_bytes += hpx_type_size(ev->field.type, c->id_size);
     return HPX_RD_SOUND;
 }
 
@@ -364,7 +364,7 @@ static int of_class(struct hpx_check *c, struct hpx_reader *r, const struct hpx_
 
 static uint64_t id_at(const struct hpx_check *c, const char *p)
 {
-    return c->id_size == 4 ? hpx_be4(p) : hpx_be8(p);
+    return c->id_size == 4 ? hpx_get_be4(p) : hpx_get_be8(p);
 }
 
 /* The fields of an instance: those of its class, then of its superclass, and so on. */
@@ -402,7 +402,7 @@ static int primitives(struct hpx_check *c, struct hpx_reader *r, const struct hp
 {
     int rc = object(c, r, ev);
     uint64_t bytes;
-    bool fits = !__builtin_mul_overflow(ev->object.length, (uint64_t)hpx_rd_type_size((int)ev->object.type, 8), &bytes);
+    bool fits = !__builtin_mul_overflow(ev->object.length, (uint64_t)hpx_type_size((int)ev->object.type, 8), &bytes);
     return rc == HPX_RD_SOUND && c->text && (!fits || ev->object.bytes != bytes) ? hpx_reader_note(r, HPX_NOTE_ARRAY_SIZE, ev->at, ev->line)
                                                                                  : rc;
 }

@@ -107,7 +107,7 @@ static int trace_of_row(struct hpx_check *c, struct hpx_reader *r, const struct 
 static int site(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     const struct hpx_rd_row *w = &ev->row;
-    if (!c->text && w->array != 0 && hpx_rd_type_size((int)w->array, c->id_size) == 0) {
+    if (!c->text && w->array != 0 && hpx_type_size((int)w->array, c->id_size) == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 ": no basic type %" PRIu32, c->rows, w->array);
     }
     if (!c->text && !hpx_idmap_has(&c->classes, w->class_serial)) {

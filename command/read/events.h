@@ -7,7 +7,7 @@
 #ifndef HPX_READ_EVENTS_H
 #define HPX_READ_EVENTS_H
 
-#include "compiler.h"
+#include "hprof_format.h"
 
 struct hpx_rd_text {
     const char *p;
@@ -51,60 +51,10 @@ enum hpx_rd_kind {
     HPX_RD_FINISH, /* the file ended after a whole record */
 };
 
-/* Tags of records, which are also the kinds of records in text; what binary files do not have is above 0xff. */
-enum hpx_rd_tag {
-    HPX_TAG_STRING = 0x01,
-    HPX_TAG_LOAD_CLASS = 0x02,
-    HPX_TAG_UNLOAD_CLASS = 0x03,
-    HPX_TAG_FRAME = 0x04,
-    HPX_TAG_TRACE = 0x05,
-    HPX_TAG_SITES = 0x06,
-    HPX_TAG_SUMMARY = 0x07,
-    HPX_TAG_START_THREAD = 0x0a,
-    HPX_TAG_END_THREAD = 0x0b,
-    HPX_TAG_HEAP_DUMP = 0x0c,
-    HPX_TAG_SAMPLES = 0x0d,
-    HPX_TAG_CONTROL = 0x0e,
-    HPX_TAG_SEGMENT = 0x1c,
-    HPX_TAG_HEAP_END = 0x2c,
-    HPX_TAG_TIMES = 0x100,
-    HPX_TAG_OLD,
-    HPX_TAG_MONITOR_DUMP,
-    HPX_TAG_DEADLOCKS,
-    HPX_TAG_MONITOR_TIME, /* tables of blocked time, as hpx_rd_blocked() has them */
-    HPX_TAG_MONITOR_OWNERS,
-    HPX_TAG_WAIT_TIME,
-    HPX_TAG_LOCK_TIME,
-    HPX_TAG_PINNED_TIME,
-    HPX_TAG_WALL,
-    HPX_TAG_WAIT,
-    HPX_TAG_REPORT,
-    HPX_TAGS
-};
-
 static inline bool hpx_rd_blocked(int tag)
 {
     return tag >= HPX_TAG_MONITOR_TIME && tag <= HPX_TAG_PINNED_TIME;
 }
-
-/* Tags inside a heap dump; roots of text get the same. */
-enum hpx_rd_sub {
-    HPX_SUB_JNI_GLOBAL = 0x01,
-    HPX_SUB_JNI_LOCAL = 0x02,
-    HPX_SUB_JAVA_FRAME = 0x03,
-    HPX_SUB_NATIVE_STACK = 0x04,
-    HPX_SUB_STICKY_CLASS = 0x05,
-    HPX_SUB_THREAD_BLOCK = 0x06,
-    HPX_SUB_MONITOR_USED = 0x07,
-    HPX_SUB_THREAD_OBJECT = 0x08,
-    HPX_SUB_CLASS = 0x20,
-    HPX_SUB_INSTANCE = 0x21,
-    HPX_SUB_OBJECTS = 0x22,
-    HPX_SUB_PRIMITIVES = 0x23,
-    HPX_SUB_UNKNOWN_ROOT = 0xff,
-};
-
-enum hpx_rd_type { HPX_TYPE_OBJECT = 2, HPX_TYPE_BOOLEAN = 4, HPX_TYPE_LONG = 11 };
 
 #define HPX_RD_INSTANCE_MAX ((size_t)1 << 20) /* the contents of a longer instance come in pieces of that many bytes */
 
@@ -119,7 +69,7 @@ struct hpx_rd_header {
 };
 
 struct hpx_rd_record {
-    int tag;         /* enum hpx_rd_tag */
+    int tag;         /* enum hpx_tag */
     uint64_t us;     /* since the header's time, unwrapped; text: 0 */
     uint64_t length; /* of the body; text: 0 */
 };

@@ -10,19 +10,19 @@ static void root(struct hpx_bin *b, int sub)
     struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = {.sub = sub, .frame = -1}};
     ev.root.object = hpx_bin_id(b);
     switch (sub) {
-    case HPX_SUB_JNI_GLOBAL:
+    case HPX_ROOT_JNI_GLOBAL:
         ev.root.reference = hpx_bin_id(b);
         break;
-    case HPX_SUB_JNI_LOCAL:
-    case HPX_SUB_JAVA_FRAME:
+    case HPX_ROOT_JNI_LOCAL:
+    case HPX_ROOT_JAVA_FRAME:
         ev.root.thread = hpx_bin_u4(b);
         ev.root.frame = (int32_t)hpx_bin_u4(b);
         break;
-    case HPX_SUB_NATIVE_STACK:
-    case HPX_SUB_THREAD_BLOCK:
+    case HPX_ROOT_NATIVE_STACK:
+    case HPX_ROOT_THREAD_BLOCK:
         ev.root.thread = hpx_bin_u4(b);
         break;
-    case HPX_SUB_THREAD_OBJECT:
+    case HPX_ROOT_THREAD_OBJECT:
         ev.root.thread = hpx_bin_u4(b);
         ev.root.trace = hpx_bin_u4(b);
         break;
@@ -36,7 +36,7 @@ static void root(struct hpx_bin *b, int sub)
 static uint32_t type(struct hpx_bin *b, int *t)
 {
     *t = (int)hpx_bin_u1(b);
-    uint32_t size = hpx_rd_type_size(*t, b->id_size);
+    uint32_t size = hpx_type_size(*t, b->id_size);
     if (b->status == HPX_RD_SOUND && size == 0) {
         b->status = hpx_reader_break(b->r, b->at, 0, "%s with the unknown basic type %d", b->what, *t);
     }
@@ -161,7 +161,7 @@ static void sub_record(struct hpx_bin *b)
     if (b->status != HPX_RD_SOUND) {
         return;
     }
-    b->what = hpx_rd_sub_name(sub);
+    b->what = hpx_sub_name(sub);
     if (b->what == NULL) {
         b->status = hpx_reader_break(b->r, b->at, 0, "a record with the unknown tag 0x%02x inside a heap dump", (unsigned)sub);
         return;

@@ -134,7 +134,7 @@ static void records(struct json *j, const struct hpx_profile *p)
     open(j, '{');
     for (int tag = 0; tag < HPX_TAGS; tag++) {
         if (p->counts[tag] > 0) {
-            counted(j, hpx_rd_tag_name(tag), p->counts[tag], p->bytes[tag], !p->header.text);
+            counted(j, hpx_tag_name(tag), p->counts[tag], p->bytes[tag], !p->header.text);
         }
     }
     close_bracket(j, '}');
@@ -215,7 +215,7 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     if (t->seen == 0) {
         return;
     }
-    key(j, hpx_rd_tag_name(tag));
+    key(j, hpx_tag_name(tag));
     open(j, '{');
     integer(j, "seen", t->seen);
     if (tag != HPX_TAG_OLD && (tag != HPX_TAG_SITES || !p->header.text)) {
@@ -246,7 +246,7 @@ static void tables(struct json *j, struct hpx_profile *p)
     }
     const struct hpx_rd_table *s = &p->summary.table;
     if (p->summary.seen > 0) {
-        key(j, hpx_rd_tag_name(HPX_TAG_SUMMARY));
+        key(j, hpx_tag_name(HPX_TAG_SUMMARY));
         open(j, '{');
         integer(j, "live_bytes", s->total);
         integer(j, "live_objects", s->live_objects);
@@ -269,7 +269,7 @@ static void heap(struct json *j, struct hpx_profile *p)
     open(j, '{');
     for (int sub = 0; sub < 256; sub++) {
         if (p->sub_counts[sub] > 0) {
-            counted(j, hpx_rd_sub_name(sub), p->sub_counts[sub], p->sub_bytes[sub], true);
+            counted(j, hpx_sub_name(sub), p->sub_counts[sub], p->sub_bytes[sub], true);
         }
     }
     close_bracket(j, '}');

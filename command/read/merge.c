@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* merge.c: rows of all tables summed by trace, in one pass; the rest of the file copied in a second. */
 #include "merge.h"
-#include "big_endian.h"
 #include "check.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -9,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define RECORD 9 /* bytes of a record's tag, time and length */
 
 enum { SAMPLES, WALL, TIMES, OLD, KINDS }; /* in the order of a dump */
 
@@ -100,7 +97,7 @@ static void string(struct merge *m, const struct hpx_rd_event *ev)
     if (end != NULL) {
         m->head = (struct range){m->at, m->whole}; /* to: the next record tells */
         m->of_length = (size_t)(end - t.p) - n;
-        m->of_at = m->at + RECORD + m->id_size + n;
+        m->of_at = m->at + HPX_RECORD_HEAD + m->id_size + n;
         m->of_hash = hpx_check_hash((struct hpx_rd_text){t.p + n, m->of_length});
         m->of_id = ev->string.id;
     }
@@ -340,19 +337,19 @@ static uint64_t in_units(uint64_t count, uint64_t unit)
 
 static void put_binary(const struct merge *m, FILE *to, const struct sum *s, size_t n, uint64_t total, uint64_t unit)
 {
-    uint8_t head[RECORD + 8] = {HPX_TAG_SAMPLES}, *at = hpx_be4(head + 1, (uint32_t)m->us);
+    uint8_t head[HPX_RECORD_HEAD + HPX_SAMPLES_HEAD], *at = head;
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         sum += in_units(s[i].count, unit);
     }
     total = in_units(total, unit);
     total = total > sum ? total : sum; /* heads and rows are rounded */
-    at = hpx_be4(at, (uint32_t)(8 + 8 * n));
-    at = hpx_be4(hpx_be4(at, (uint32_t)total), (uint32_t)n);
+    at = hpx_put_record(at, HPX_TAG_SAMPLES, (uint32_t)m->us, (uint32_t)(HPX_SAMPLES_HEAD + HPX_SAMPLES_ROW * n));
+    at = hpx_put_be4(hpx_put_be4(at, (uint32_t)total), (uint32_t)n);
     fwrite(head, 1, (size_t)(at - head), to);
     for (size_t i = 0; i < n; i++) {
-        uint8_t pair[8];
-        hpx_be4(hpx_be4(pair, (uint32_t)in_units(s[i].count, unit)), (uint32_t)s[i].key);
+        uint8_t pair[HPX_SAMPLES_ROW];
+        hpx_put_be4(hpx_put_be4(pair, (uint32_t)in_units(s[i].count, unit)), (uint32_t)s[i].key);
         fwrite(pair, 1, sizeof(pair), to);
     }
 }
@@ -372,10 +369,10 @@ static int put_head(const struct merge *m, FILE *to, const struct kind_of_wait *
     static const char begin[] = "hprofx: WALL CLOCK ";
     char end[96];
     size_t n = (size_t)snprintf(end, sizeof(end), ", total %" PRIu64 " ms, %" PRIu64 " ms per count", w->total, unit);
-    uint8_t head[RECORD + 8] = {HPX_TAG_STRING}, *at = hpx_be4(head + 1, (uint32_t)m->us);
-    at = hpx_be4(at, m->id_size + (uint32_t)(sizeof(begin) - 1 + w->length + n));
-    at = m->id_size == 8 ? hpx_be4(at, (uint32_t)(w->id >> 32)) : at;
-    at = hpx_be4(at, (uint32_t)w->id);
+    uint8_t head[HPX_RECORD_HEAD + 8], *at = head;
+    at = hpx_put_record(at, HPX_TAG_STRING, (uint32_t)m->us, m->id_size + (uint32_t)(sizeof(begin) - 1 + w->length + n));
+    at = m->id_size == 8 ? hpx_put_be4(at, (uint32_t)(w->id >> 32)) : at;
+    at = hpx_put_be4(at, (uint32_t)w->id);
     fwrite(head, 1, (size_t)(at - head), to);
     fputs(begin, to);
     int rc = copy(m, to, w->at, w->at + w->length);

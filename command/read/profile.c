@@ -154,7 +154,7 @@ static void heap_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
     }
     if (k->count == 0 && ev->kind == HPX_RD_PRIMITIVES) {
         char text[16];
-        int n = snprintf(text, sizeof(text), "%s[]", hpx_rd_type_name((int)o->type));
+        int n = snprintf(text, sizeof(text), "%s[]", hpx_type_name((int)o->type));
         k->name = hpx_defined_keep(&p->defined, (struct hpx_rd_text){text, n > 0 ? (size_t)n : 0});
     } else if (k->count == 0) {
         k->name = p->header.text ? hpx_defined_keep(&p->defined, o->name) : hpx_defined_object(&p->defined, o->class_id);

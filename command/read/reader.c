@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* reader.c: which format it is, what was noted, what broke; names of tags and types. */
+/* reader.c: which format it is, what was noted, what broke. */
 #include "reader.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -98,13 +98,9 @@ int hpx_reader_finish(struct hpx_reader *r)
 /* A file cut inside its first line is of either format; binary has no line. */
 static bool looks_binary(struct hpx_source *s)
 {
-    static const char magic[] = "JAVA PROFILE 1.0.";
-    size_t n = hpx_source_ahead(s, sizeof(magic) + 1);
+    size_t n = hpx_source_ahead(s, HPX_VERSION_END + 1);
     const char *p = hpx_source_bytes(s);
-    if (n < sizeof(magic) + 1) {
-        return memcmp(p, magic, n < sizeof(magic) - 1 ? n : sizeof(magic) - 1) == 0;
-    }
-    return memcmp(p, magic, sizeof(magic) - 1) == 0 && p[sizeof(magic)] == '\0';
+    return memcmp(p, HPX_MAGIC, n < HPX_MAGIC_BYTES ? n : HPX_MAGIC_BYTES) == 0 && (n <= HPX_VERSION_END || p[HPX_VERSION_END] == '\0');
 }
 
 int hpx_reader_run(struct hpx_reader *r)
@@ -131,73 +127,6 @@ int hpx_reader_run(struct hpx_reader *r)
     return r->result;
 }
 
-const char *hpx_rd_tag_name(int tag)
-{
-    static const char *const names[HPX_TAGS] = {
-        [HPX_TAG_STRING] = "UTF8",
-        [HPX_TAG_LOAD_CLASS] = "LOAD CLASS",
-        [HPX_TAG_UNLOAD_CLASS] = "UNLOAD CLASS",
-        [HPX_TAG_FRAME] = "STACK FRAME",
-        [HPX_TAG_TRACE] = "STACK TRACE",
-        [HPX_TAG_SITES] = "ALLOC SITES",
-        [HPX_TAG_SUMMARY] = "HEAP SUMMARY",
-        [HPX_TAG_START_THREAD] = "START THREAD",
-        [HPX_TAG_END_THREAD] = "END THREAD",
-        [HPX_TAG_HEAP_DUMP] = "HEAP DUMP",
-        [HPX_TAG_SAMPLES] = "CPU SAMPLES",
-        [HPX_TAG_CONTROL] = "CONTROL SETTINGS",
-        [HPX_TAG_SEGMENT] = "HEAP DUMP SEGMENT",
-        [HPX_TAG_HEAP_END] = "HEAP DUMP END",
-        [HPX_TAG_TIMES] = "CPU TIME (ms)",
-        [HPX_TAG_OLD] = "cpu=old table",
-        [HPX_TAG_MONITOR_DUMP] = "MONITOR DUMP",
-        [HPX_TAG_DEADLOCKS] = "DEADLOCKS",
-        [HPX_TAG_MONITOR_TIME] = "MONITOR TIME",
-        [HPX_TAG_MONITOR_OWNERS] = "MONITOR OWNERS",
-        [HPX_TAG_WAIT_TIME] = "WAIT TIME",
-        [HPX_TAG_LOCK_TIME] = "LOCK TIME",
-        [HPX_TAG_PINNED_TIME] = "PINNED TIME",
-        [HPX_TAG_WALL] = "WALL CLOCK (ms)",
-        [HPX_TAG_WAIT] = "WAIT, WAITED",
-        [HPX_TAG_REPORT] = "hprofx report",
-    };
-    return tag >= 0 && tag < HPX_TAGS ? names[tag] : NULL;
-}
-
-const char *hpx_rd_sub_name(int sub)
-{
-    switch (sub) {
-    case HPX_SUB_UNKNOWN_ROOT:
-        return "ROOT UNKNOWN";
-    case HPX_SUB_JNI_GLOBAL:
-        return "ROOT JNI GLOBAL";
-    case HPX_SUB_JNI_LOCAL:
-        return "ROOT JNI LOCAL";
-    case HPX_SUB_JAVA_FRAME:
-        return "ROOT JAVA FRAME";
-    case HPX_SUB_NATIVE_STACK:
-        return "ROOT NATIVE STACK";
-    case HPX_SUB_STICKY_CLASS:
-        return "ROOT STICKY CLASS";
-    case HPX_SUB_THREAD_BLOCK:
-        return "ROOT THREAD BLOCK";
-    case HPX_SUB_MONITOR_USED:
-        return "ROOT MONITOR USED";
-    case HPX_SUB_THREAD_OBJECT:
-        return "ROOT THREAD OBJECT";
-    case HPX_SUB_CLASS:
-        return "CLASS DUMP";
-    case HPX_SUB_INSTANCE:
-        return "INSTANCE DUMP";
-    case HPX_SUB_OBJECTS:
-        return "OBJECT ARRAY DUMP";
-    case HPX_SUB_PRIMITIVES:
-        return "PRIMITIVE ARRAY DUMP";
-    default:
-        return NULL;
-    }
-}
-
 bool hpx_rd_is_state(struct hpx_rd_text t)
 {
     size_t n = 0;
@@ -205,17 +134,4 @@ bool hpx_rd_is_state(struct hpx_rd_text t)
         n++;
     }
     return n > 0 && n < 32 && (n == t.n || (n + 1 < t.n && t.p[n] == ' ' && t.p[n + 1] != ' '));
-}
-
-uint32_t hpx_rd_type_size(int type, uint32_t id_size)
-{
-    static const uint8_t sizes[HPX_TYPE_LONG + 1] = {0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8};
-    return type == HPX_TYPE_OBJECT ? id_size : type >= HPX_TYPE_BOOLEAN && type <= HPX_TYPE_LONG ? sizes[type] : 0;
-}
-
-const char *hpx_rd_type_name(int type)
-{
-    static const char *const names[HPX_TYPE_LONG + 1] = {NULL,    NULL,     "object", NULL,    "boolean", "char",
-                                                         "float", "double", "byte",   "short", "int",     "long"};
-    return type >= 0 && type <= HPX_TYPE_LONG ? names[type] : NULL;
 }

@@ -111,13 +111,7 @@ int hpx_reader_ended(struct hpx_reader *r);
 int hpx_rd_binary(struct hpx_reader *r);
 int hpx_rd_ascii(struct hpx_reader *r);
 
-/* "HEAP DUMP SEGMENT", "instance", ...; NULL: no such tag. */
-const char *hpx_rd_tag_name(int tag);
-const char *hpx_rd_sub_name(int sub);
 /* Whether it may be the state of a thread in WALL CLOCK: small letters, and perhaps a blank and the class of what it waits for. */
 bool hpx_rd_is_state(struct hpx_rd_text t);
-/* Bytes of a value of a basic type; 0: no such type. */
-uint32_t hpx_rd_type_size(int type, uint32_t id_size);
-const char *hpx_rd_type_name(int type);
 
 #endif

@@ -18,9 +18,6 @@
 #define JOURNAL ".journal.part"
 #define FRESH   ".journal.new.part" /* a journal on its way: never the only one, or nothing had been counted */
 
-#define MAGIC  18u /* bytes of a binary file before the first 0 */
-#define HEADER 31u /* of its header */
-
 /* One of the files of a run. */
 struct half {
     char path[PATH_MAX];
@@ -116,12 +113,12 @@ static int examine(struct half *h, struct hpx_err *said)
 static bool one_run(const struct half *a, const struct half *b)
 {
     size_t n = a->head_len < b->head_len ? a->head_len : b->head_len;
-    bool binary = n > MAGIC && a->head[MAGIC] == '\0';
+    bool binary = n > HPX_VERSION_END && a->head[HPX_VERSION_END] == '\0';
     if (n < sizeof(TEXT_HEAD) - 1 || memcmp(a->head, TEXT_HEAD, sizeof(TEXT_HEAD) - 1) != 0) {
         return false; /* the table of cpu=old alone: nothing tells its run */
     }
     const char *newline = binary ? NULL : memchr(a->head, '\n', n);
-    size_t header = newline != NULL ? (size_t)(newline - a->head) : HEADER;
+    size_t header = newline != NULL ? (size_t)(newline - a->head) : HPX_HEADER_BYTES;
     return n >= header && memcmp(a->head, b->head, header) == 0;
 }
 

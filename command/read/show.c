@@ -127,7 +127,7 @@ static void records(const struct hpx_report *r)
                 continue;
             }
             char name[32];
-            snprintf(name, sizeof(name), "  %s", hpx_rd_tag_name(tag));
+            snprintf(name, sizeof(name), "  %s", hpx_tag_name(tag));
             hpx_grid_cell(&g, name);
             hpx_grid_cell(&g, hpx_words_number(p->counts[tag]));
             if (!p->header.text) {
@@ -262,7 +262,7 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     if (t->seen == 0) {
         return;
     }
-    snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_rd_tag_name(tag), hpx_words_number(t->table.total), unit,
+    snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_tag_name(tag), hpx_words_number(t->table.total), unit,
              t->seen > 1 ? ", the last of several" : "");
     title(r, text);
     bool drawn = tag == HPX_TAG_SAMPLES;
@@ -434,7 +434,7 @@ static void heap_records(const struct hpx_report *r)
             if (p->sub_counts[sub] == 0) {
                 continue;
             }
-            hpx_grid_cell(&g, hpx_rd_sub_name(sub));
+            hpx_grid_cell(&g, hpx_sub_name(sub));
             hpx_grid_cell(&g, hpx_words_number(p->sub_counts[sub]));
             if (p->sub_bytes[sub] > 0) {
                 hpx_grid_cell(&g, hpx_words_size(p->sub_bytes[sub]));

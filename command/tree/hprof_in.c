@@ -238,7 +238,7 @@ static uint32_t class_of(struct hprof_in *in, const struct hpx_rd_event *ev)
     }
     if (in->classes.len > before) {
         char text[24];
-        (void)snprintf(text, sizeof text, "%s[]", primitives ? hpx_rd_type_name((int)o->type) : "");
+        (void)snprintf(text, sizeof text, "%s[]", primitives ? hpx_type_name((int)o->type) : "");
         *name = primitives                 ? hpx_tree_name(in->tree, text, strlen(text))
                 : in->profile.defined.text ? text_name(in, o->name)
                                            : spoken(in, hpx_defined_object(&in->profile.defined, o->class_id));

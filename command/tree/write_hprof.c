@@ -372,7 +372,7 @@ bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     hpx_binary_init(&w, &o, 8);
     hpx_binary_restart(&w);
     hpx_binary_header(&w, (struct timespec){(time_t)(t->start_ms / 1000), (long)(t->start_ms % 1000) * 1000000}, 0,
-                      HPX_BINARY_ALLOC | HPX_BINARY_CPU, DEPTH);
+                      HPX_SETTING_ALLOC | HPX_SETTING_CPU, DEPTH);
     if (!h.no_memory) {
         each_thread(&h, &w, false);
         hpx_binary_at(&w, t->duration_ms * 1000000);

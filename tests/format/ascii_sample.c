@@ -184,7 +184,7 @@ static bool begin_binary(const char *text_name)
     }
     binary = &w;
     hpx_binary_init(binary, &binary_out, 8);
-    hpx_binary_header(binary, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 3);
+    hpx_binary_header(binary, (struct timespec){1795250000, 0}, 0, HPX_SETTING_CPU, 3);
     return true;
 }
 

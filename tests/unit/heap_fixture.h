@@ -43,12 +43,12 @@ static void hx_classes(struct hx *x, uint32_t ids)
 {
     x->klass[HX_OBJECT] = hx_class(HX_OBJECT, "java.lang.Object", NULL, 0);
     x->klass[HX_BASE] = hx_class(HX_BASE, "p.Base", x->klass[HX_OBJECT], 3);
-    x->klass[HX_BASE]->fields[0] = (struct hpx_heap_field){text("next"), HPX_HEAP_OBJECT, false, 0};
-    x->klass[HX_BASE]->fields[1] = (struct hpx_heap_field){text("n"), HPX_HEAP_INT, false, ids};
-    x->klass[HX_BASE]->fields[2] = (struct hpx_heap_field){text("S"), HPX_HEAP_LONG, true, 0};
+    x->klass[HX_BASE]->fields[0] = (struct hpx_heap_field){text("next"), HPX_TYPE_OBJECT, false, 0};
+    x->klass[HX_BASE]->fields[1] = (struct hpx_heap_field){text("n"), HPX_TYPE_INT, false, ids};
+    x->klass[HX_BASE]->fields[2] = (struct hpx_heap_field){text("S"), HPX_TYPE_LONG, true, 0};
     x->klass[HX_BASE]->instance_size = ids + 4;
     x->klass[HX_DERIVED] = hx_class(HX_DERIVED, "p.Derived", x->klass[HX_BASE], 1);
-    x->klass[HX_DERIVED]->fields[0] = (struct hpx_heap_field){text("z"), HPX_HEAP_BOOLEAN, false, 0};
+    x->klass[HX_DERIVED]->fields[0] = (struct hpx_heap_field){text("z"), HPX_TYPE_BOOLEAN, false, 0};
     x->klass[HX_DERIVED]->instance_size = ids + 5;
     x->klass[HX_ARRAY] = hx_class(HX_ARRAY, "p.Base[]", x->klass[HX_OBJECT], 0);
     x->klass[HX_ARRAY]->kind = HPX_HEAP_OBJECTS;
@@ -57,16 +57,16 @@ static void hx_classes(struct hx *x, uint32_t ids)
 static void hx_objects(struct hpx_heap_spool *s, uint32_t ids)
 {
     uint8_t *v = hpx_heap_spool_instance(s, HX_ID(1), 1, HPX_CLASS_OBJECT_FIRST + HX_BASE, ids + 4);
-    hpx_heap_spool_value(s, v + ids, HPX_HEAP_INT, 7);
+    hpx_heap_spool_value(s, v + ids, HPX_TYPE_INT, 7);
     v = hpx_heap_spool_instance(s, HX_ID(2), 0, HPX_CLASS_OBJECT_FIRST + HX_DERIVED, ids + 5); /* its own fields first */
-    hpx_heap_spool_value(s, v, HPX_HEAP_BOOLEAN, 1);
-    hpx_heap_spool_value(s, v + 1, HPX_HEAP_OBJECT, HX_ID(1));
-    hpx_heap_spool_value(s, v + 1 + ids, HPX_HEAP_INT, 8);
+    hpx_heap_spool_value(s, v, HPX_TYPE_BOOLEAN, 1);
+    hpx_heap_spool_value(s, v + 1, HPX_TYPE_OBJECT, HX_ID(1));
+    hpx_heap_spool_value(s, v + 1 + ids, HPX_TYPE_INT, 8);
     (void)hpx_heap_spool_objects(s, HX_ID(3), 1, HPX_CLASS_OBJECT_FIRST + HX_ARRAY, 3);
     assert_true(hpx_heap_spool_element(s, 1, HX_ID(2)));
     hpx_heap_spool_objects_end(s);
     static const uint8_t bytes[] = {1, 2};
-    (void)hpx_heap_spool_primitives(s, HX_ID(4), 0, HPX_HEAP_BYTE, 2, bytes);
+    (void)hpx_heap_spool_primitives(s, HX_ID(4), 0, HPX_TYPE_BYTE, 2, bytes);
     (void)hpx_heap_spool_instance(s, HX_THREAD, 0, HPX_CLASS_OBJECT_FIRST + HX_OBJECT, 0);
 }
 

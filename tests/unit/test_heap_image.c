@@ -13,9 +13,9 @@
 
 static const struct hpx_heap_fact facts[] = {
     {.klass = HX_DERIVED, .kind = HPX_HEAP_LOADER, .value = HX_ID(2)},
-    {.klass = HX_BASE, .kind = HPX_HEAP_STATIC, .index = 2, .type = HPX_HEAP_LONG, .value = 0x1122334455667788},
-    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 9, .type = HPX_HEAP_OBJECT, .value = HX_ID(3)},
-    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 12, .type = HPX_HEAP_OBJECT, .value = HX_ID(4)},
+    {.klass = HX_BASE, .kind = HPX_HEAP_STATIC, .index = 2, .type = HPX_TYPE_LONG, .value = 0x1122334455667788},
+    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 9, .type = HPX_TYPE_OBJECT, .value = HX_ID(3)},
+    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 12, .type = HPX_TYPE_OBJECT, .value = HX_ID(4)},
     {.klass = HX_BASE, .kind = HPX_HEAP_VM_SIZE, .value = 24},
     {.klass = HX_DERIVED, .kind = HPX_HEAP_VM_SIZE, .value = 32},
     {.klass = 1000, .kind = HPX_HEAP_DOMAIN, .value = 1} /* of no class of the dump */
@@ -204,7 +204,7 @@ static const struct hpx_heap_klass **deep_classes(void)
         snprintf(name, sizeof name, "f%u", n);
         struct hpx_heap_klass *c = hx_class(n, strdup(name), n < DEEP ? all[n + 1] : NULL, 1);
         c->instance_size = 8 * (DEEP - n + 1);
-        c->fields[0] = (struct hpx_heap_field){c->name, HPX_HEAP_OBJECT, false, 0};
+        c->fields[0] = (struct hpx_heap_field){c->name, HPX_TYPE_OBJECT, false, 0};
         all[n] = c;
     }
     return all;
@@ -231,7 +231,7 @@ static void put_deep(int fd)
     assert_int_equal(hpx_heap_spool_init(&s, fd, 8, 8 * (size_t)DEEP), 0);
     uint8_t *v = hpx_heap_spool_instance(&s, address(0), 0, HPX_CLASS_OBJECT_FIRST + 1, 8 * DEEP);
     for (uint32_t n = 1; n <= DEEP; n++) {
-        hpx_heap_spool_value(&s, v + 8 * (size_t)(n - 1), HPX_HEAP_OBJECT, n % 5 != 0 ? address(n) : 0);
+        hpx_heap_spool_value(&s, v + 8 * (size_t)(n - 1), HPX_TYPE_OBJECT, n % 5 != 0 ? address(n) : 0);
     }
     (void)hpx_heap_spool_objects(&s, UINT64_MAX, 0, 1, 3 * DEEP); /* a class that is not in the dump */
     for (uint32_t n = 1; n < 3 * DEEP; n += 7) {

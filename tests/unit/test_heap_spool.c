@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MANY 3000000u /* of 1 to 8 bytes: more than a segment */
-#define HEAD HPX_HEAP_SEGMENT_HEAD
+#define HEAD HPX_RECORD_HEAD
 
 static struct hpx_heap_spool s;
 static int fd;
@@ -45,7 +45,7 @@ TEST(primitive_arrays_are_big_endian_whatever_their_length)
 {
     static const struct {
         uint8_t type, size;
-    } types[] = {{HPX_HEAP_BYTE, 1}, {HPX_HEAP_CHAR, 2}, {HPX_HEAP_INT, 4}, {HPX_HEAP_LONG, 8}};
+    } types[] = {{HPX_TYPE_BYTE, 1}, {HPX_TYPE_CHAR, 2}, {HPX_TYPE_INT, 4}, {HPX_TYPE_LONG, 8}};
     (void)state;
     for (size_t t = 0; t < HPX_ARRAY_LEN(types); t++) {
         size_t size = types[t].size, n = HEAD + 18 + MANY * size;
@@ -72,7 +72,7 @@ TEST(short_arrays_are_big_endian_whatever_their_length)
 {
     static const struct {
         uint8_t type, size;
-    } types[] = {{HPX_HEAP_BOOLEAN, 1}, {HPX_HEAP_SHORT, 2}, {HPX_HEAP_FLOAT, 4}, {HPX_HEAP_DOUBLE, 8}};
+    } types[] = {{HPX_TYPE_BOOLEAN, 1}, {HPX_TYPE_SHORT, 2}, {HPX_TYPE_FLOAT, 4}, {HPX_TYPE_DOUBLE, 8}};
     uint8_t elements[8 * 40];
     (void)state;
     for (size_t i = 0; i < sizeof elements; i++) {
@@ -104,18 +104,18 @@ TEST(segments_hold_whole_sub_records_and_tell_of_sites)
     begin();
     for (uint32_t i = 0; i < N; i++) {
         uint8_t *at = hpx_heap_spool_instance(&s, i + 1, i == 0 || i == N - 1 ? 7 : 0, 2, 12);
-        hpx_heap_spool_value(&s, at + 8, HPX_HEAP_INT, i);
+        hpx_heap_spool_value(&s, at + 8, HPX_TYPE_INT, i);
     }
     assert_int_equal(hpx_heap_spool_flush(&s), 0);
     size_t n = s.written, count = 0, segments = 0;
     const uint8_t *p = all(n);
     for (size_t at = 0; at < n; segments++) {
         uint32_t length = u4(p + at + 5);
-        assert_int_equal(p[at], HPX_HEAP_TAG_SEGMENT);
+        assert_int_equal(p[at], HPX_TAG_SEGMENT);
         assert_true(HEAD + length <= HPX_HEAP_SEGMENT && length % SUB == 0);
         assert_int_equal(u4(p + at + 1), at == 0 || at + HEAD + length == n);
         for (at += HEAD; length > 0; length -= SUB, at += SUB, count++) {
-            assert_int_equal(p[at], HPX_HEAP_SUB_INSTANCE);
+            assert_int_equal(p[at], HPX_SUB_INSTANCE);
             assert_int_equal(u4(p + at + 5), count + 1);
             assert_int_equal(u4(p + at + 9), count == 0 || count == N - 1 ? HPX_HEAP_SITE + 7 : HPX_SERIAL_TRACE);
             assert_int_equal(u4(p + at + 21), 12);
@@ -135,7 +135,7 @@ TEST(an_instance_longer_than_a_segment_has_one_to_itself)
     fd = memfd_create("spool", 0);
     assert_int_equal(hpx_heap_spool_init(&s, fd, 8, LONG), 0);
     (void)hpx_heap_spool_instance(&s, 1, 0, 2, 0);
-    hpx_heap_spool_value(&s, hpx_heap_spool_instance(&s, 2, 0, 2, LONG) + LONG - 8, HPX_HEAP_LONG, 0x1122334455667788);
+    hpx_heap_spool_value(&s, hpx_heap_spool_instance(&s, 2, 0, 2, LONG) + LONG - 8, HPX_TYPE_LONG, 0x1122334455667788);
     (void)hpx_heap_spool_instance(&s, 3, 0, 2, 0);
     const uint8_t *p = all(n), *at = p;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lengths); i++) {
@@ -171,7 +171,7 @@ TEST(an_array_that_a_record_cannot_hold_is_cut)
     int null = open("/dev/null", O_WRONLY);
     assert_true(null >= 0);
     assert_int_equal(hpx_heap_spool_init(&s, null, 8, 100), 0);
-    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_HEAP_LONG, 600000000, NULL), (UINT32_MAX - 18) / 8);
+    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_TYPE_LONG, 600000000, NULL), (UINT32_MAX - 18) / 8);
     assert_int_equal(hpx_heap_spool_objects(&s, 1, 0, 3, 600000000), (UINT32_MAX - 25) / 8);
     assert_true(hpx_heap_spool_element(&s, 599999999, 1)); /* behind the cut */
     hpx_heap_spool_objects_end(&s);
@@ -188,7 +188,7 @@ TEST(after_a_failed_write_the_rest_is_dropped)
         skip();
     }
     assert_int_equal(hpx_heap_spool_init(&s, full, 8, 100), 0);
-    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_HEAP_LONG, MANY, NULL), MANY);
+    assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_TYPE_LONG, MANY, NULL), MANY);
     (void)hpx_heap_spool_instance(&s, 1, 0, 2, 100);
     assert_int_equal(hpx_heap_spool_flush(&s), ENOSPC);
     assert_int_equal(s.written, 0);

@@ -29,13 +29,13 @@ TEST(the_file_begins_with_the_time_that_is_zero)
 {
     begin(8);
     /* 1795250000.1239999 s: the header has 123 ms, so 999900 us of the record are past it */
-    hpx_binary_header(&w, (struct timespec){1795250000, 123999900}, 5000000000, HPX_BINARY_CPU, 4);
+    hpx_binary_header(&w, (struct timespec){1795250000, 123999900}, 5000000000, HPX_SETTING_CPU, 4);
     assert_written("\"JAVA PROFILE 1.0.2\" 00 00000008 000001A1 FD3D10FB"
                    "0E 000003E7 00000006 00000002 0004"
                    "05 000003E7 0000000C 000493E0 00000000 00000000");
     end();
     begin(4);
-    hpx_binary_header(&w, (struct timespec){1795250000, 123000000}, 5000000000, HPX_BINARY_ALLOC | HPX_BINARY_CPU, 70000);
+    hpx_binary_header(&w, (struct timespec){1795250000, 123000000}, 5000000000, HPX_SETTING_ALLOC | HPX_SETTING_CPU, 70000);
     assert_written("\"JAVA PROFILE 1.0.2\" 00 00000004 000001A1 FD3D10FB"
                    "0E 00000000 00000006 00000003 FFFF"
                    "05 00000000 0000000C 000493E0 00000000 00000000");
@@ -196,7 +196,7 @@ TEST(a_dump_of_many_rows_is_one_record)
     }
     for (uint32_t id_size = 4; id_size <= 8; id_size += 4) {
         begin(id_size);
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
         samples(ROWS, rows, 0);
         hpx_binary_dump_end(&w, "hprofx: end: 1\n");
         assert_int_equal(hpx_out_flush(&out), 0);
@@ -232,7 +232,7 @@ TEST(without_memory_rows_stand_for_the_empty_trace)
     struct bin_figures f;
     for (int late = 0; late < 2; late++) {
         begin(8);
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
         if (late) {
             samples(1, rows, 0);
         }
@@ -332,7 +332,7 @@ TEST(a_frame_without_its_class_is_written_when_there_is_memory)
     struct bin_figures f;
     (void)state;
     begin(8);
-    hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+    hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
     samples(1, &first, 0);
     memory_refuse();
     samples(1, &row, 0);
@@ -410,7 +410,7 @@ TEST(both_formats_have_the_same_numbers)
         uint32_t na = ascii_rows((const char *)sink.bytes, a, &total_a);
         sink.len = 0;
         memcpy(copy, rows, sizeof(rows));
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
         hpx_binary_cpu_samples(&w, &s, cutoffs[i]);
         hpx_binary_dump_end(&w, "hprofx: end: 1\n");
         (void)hpx_out_flush(&out);
@@ -484,7 +484,7 @@ TEST(any_sequence_is_a_sound_file)
             }
         }
         begin(round % 2 ? 4 : 8);
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
         for (int step = 0; step < 200; step++) {
             random_step(seed, all);
         }

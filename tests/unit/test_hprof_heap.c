@@ -41,16 +41,16 @@ TEST(each_root_has_its_fields)
 
 TEST(a_class_has_constants_statics_and_fields)
 {
-    static const struct hpx_heap_value constants[] = {{9, HPX_HEAP_OBJECT, 0x1122334455667788}},
-                                       statics[] = {{0xA0000001, HPX_HEAP_BOOLEAN, 1},
-                                                    {0xA0000002, HPX_HEAP_CHAR, 0x263A},
-                                                    {0xA0000003, HPX_HEAP_FLOAT, 0x3F800000},
-                                                    {0xA0000004, HPX_HEAP_DOUBLE, 0x3FF0000000000000},
-                                                    {0xA0000005, HPX_HEAP_BYTE, UINT64_MAX},
-                                                    {0xA0000006, HPX_HEAP_SHORT, (uint64_t)-2},
-                                                    {0xA0000007, HPX_HEAP_INT, (uint64_t)-3},
-                                                    {0xA0000008, HPX_HEAP_LONG, (uint64_t)-4}},
-                                       fields[] = {{0xA0000009, HPX_HEAP_OBJECT, 0}, {0xA000000A, HPX_HEAP_INT, 0}};
+    static const struct hpx_heap_value constants[] = {{9, HPX_TYPE_OBJECT, 0x1122334455667788}},
+                                       statics[] = {{0xA0000001, HPX_TYPE_BOOLEAN, 1},
+                                                    {0xA0000002, HPX_TYPE_CHAR, 0x263A},
+                                                    {0xA0000003, HPX_TYPE_FLOAT, 0x3F800000},
+                                                    {0xA0000004, HPX_TYPE_DOUBLE, 0x3FF0000000000000},
+                                                    {0xA0000005, HPX_TYPE_BYTE, UINT64_MAX},
+                                                    {0xA0000006, HPX_TYPE_SHORT, (uint64_t)-2},
+                                                    {0xA0000007, HPX_TYPE_INT, (uint64_t)-3},
+                                                    {0xA0000008, HPX_TYPE_LONG, (uint64_t)-4}},
+                                       fields[] = {{0xA0000009, HPX_TYPE_OBJECT, 0}, {0xA000000A, HPX_TYPE_INT, 0}};
     const struct hpx_heap_class c = {.object = 1,
                                      .super = 2,
                                      .loader = 3,
@@ -135,16 +135,16 @@ TEST(objects_and_arrays_have_exact_lengths)
     begin(4);
     begin_spool(4);
     uint8_t *values = hpx_heap_spool_instance(&spool, 0x60, 0, 0x10, 3);
-    hpx_heap_spool_value(&spool, values, HPX_HEAP_BYTE, 1);
-    hpx_heap_spool_value(&spool, values + 1, HPX_HEAP_SHORT, 0x0203);
+    hpx_heap_spool_value(&spool, values, HPX_TYPE_BYTE, 1);
+    hpx_heap_spool_value(&spool, values + 1, HPX_TYPE_SHORT, 0x0203);
     (void)hpx_heap_spool_instance(&spool, 0x61, 0, 0x10, 0);
     assert_int_equal(hpx_heap_spool_objects(&spool, 0x62, 0, 0x11, 4), 4); /* null patterns: in the middle and at the end */
     assert_true(hpx_heap_spool_element(&spool, 0, 0x61));
     assert_true(hpx_heap_spool_element(&spool, 2, 0x62));
     assert_false(hpx_heap_spool_element(&spool, 1, 0x62));
     hpx_heap_spool_objects_end(&spool);
-    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x63, 0, HPX_HEAP_CHAR, 2, chars), 2);
-    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x64, 0, HPX_HEAP_CHAR, 2, NULL), 2);
+    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x63, 0, HPX_TYPE_CHAR, 2, chars), 2);
+    assert_int_equal(hpx_heap_spool_primitives(&spool, 0x64, 0, HPX_TYPE_CHAR, 2, NULL), 2);
     assert_int_equal(write_spool(NULL, 0), 0);
     assert_written("1C 00000000 0000006A"
                    "21 00000060 000493E0 00000010 00000003 010203"
@@ -195,7 +195,7 @@ static size_t records(uint8_t *tags, uint32_t *lengths, size_t n)
 
 static void put_bytes(uint64_t object, uint32_t n)
 {
-    assert_int_equal(hpx_heap_spool_primitives(&spool, object, 0, HPX_HEAP_BYTE, n, NULL), n);
+    assert_int_equal(hpx_heap_spool_primitives(&spool, object, 0, HPX_TYPE_BYTE, n, NULL), n);
 }
 
 TEST(segments_end_between_sub_records_and_none_is_empty)
@@ -209,7 +209,7 @@ TEST(segments_end_between_sub_records_and_none_is_empty)
     assert_int_equal(write_spool(NULL, 0), 0);
     assert_written("2C 00000000 00000000");
     begin_spool(8);
-    put_bytes(1, BIG - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD); /* fills a segment */
+    put_bytes(1, BIG - HPX_RECORD_HEAD - HPX_HEAP_SPOOL_HEAD); /* fills a segment */
     put_bytes(2, 10);
     put_bytes(3, 2 * BIG); /* larger than one */
     put_bytes(4, 20);
@@ -217,7 +217,7 @@ TEST(segments_end_between_sub_records_and_none_is_empty)
     assert_int_equal(write_spool(NULL, 0), 0);
     assert_int_equal(records(tags, lengths, 8), 5);
     assert_memory_equal(tags, "\x1C\x1C\x1C\x1C\x2C", 5);
-    assert_int_equal(lengths[0], BIG - HPX_HEAP_SEGMENT_HEAD - HPX_HEAP_SPOOL_HEAD + 18);
+    assert_int_equal(lengths[0], BIG - HPX_RECORD_HEAD - HPX_HEAP_SPOOL_HEAD + 18);
     assert_int_equal(lengths[1], 28);
     assert_int_equal(lengths[2], 2 * BIG + 18);
     assert_int_equal(lengths[3], 38 + 18);
@@ -230,7 +230,7 @@ TEST(a_spool_that_ends_inside_an_object_is_an_error)
     uint8_t tags[8];
     uint32_t lengths[8];
     (void)state;
-    for (uint64_t cut = 1; cut < HPX_HEAP_SEGMENT_HEAD + 28; cut++) {
+    for (uint64_t cut = 1; cut < HPX_RECORD_HEAD + 28; cut++) {
         begin(8);
         begin_spool(8);
         put_bytes(1, 10);
@@ -304,7 +304,7 @@ TEST(a_read_error_inside_a_long_array_leaves_zeros)
         begin(8);
         open_file(k % 2 != 0);
         begin_spool(8);
-        assert_int_equal(hpx_heap_spool_primitives(&spool, 1, k & 2, HPX_HEAP_BYTE, n, bytes), n);
+        assert_int_equal(hpx_heap_spool_primitives(&spool, 1, k & 2, HPX_TYPE_BYTE, n, bytes), n);
         assert_int_equal(ftruncate(spool.fd, (off_t)(spool.written - cut)), 0);
         assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
         close_file();
@@ -335,7 +335,7 @@ static uint32_t sub_records(void)
         size_t end = at + 9 + be32toh(length);
         assert_true(end <= sink.len);
         for (at += 9; at < end; n++) {
-            assert_in_range(sink.bytes[at], HPX_HEAP_SUB_INSTANCE, HPX_HEAP_SUB_PRIMITIVES);
+            assert_in_range(sink.bytes[at], HPX_SUB_INSTANCE, HPX_SUB_PRIMITIVES);
             uint64_t sub = hpx_heap_sub_length(8, sink.bytes + at, end - at);
             assert_true(sub > 0 && sub <= end - at);
             at += sub;
@@ -419,7 +419,7 @@ TEST(a_class_may_be_larger_than_a_segment)
     struct hpx_heap h;
     (void)state;
     for (uint32_t i = 0; i < UINT16_MAX; i++) {
-        statics[i] = (struct hpx_heap_value){0xA0000001, HPX_HEAP_LONG, i};
+        statics[i] = (struct hpx_heap_value){0xA0000001, HPX_TYPE_LONG, i};
     }
     begin(8);
     assert_int_equal(hpx_heap_begin(&h, &w), 0);

@@ -136,7 +136,7 @@ TEST(each_binary_stream_is_sound)
             if (stream > 0) {
                 hpx_binary_restart(&w);
             }
-            hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 4);
+            hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_SETTING_CPU, 4);
             chance = round % 4 * 15;
             for (unsigned i = 0; i < 30; i++) {
                 step_binary();
@@ -261,7 +261,7 @@ TEST(a_binary_table_has_the_rows_that_fit)
         out.leave_out = leave_out;
         out.most = 9 + 8 + 8 * fit + 7;
         sink.len = taken = left_out = chance = 0;
-        hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_BINARY_CPU, 4);
+        hpx_binary_header(&w, (struct timespec){1795250000, 0}, 0, HPX_SETTING_CPU, 4);
         hpx_binary_cpu_samples(&w, &s, 0);
         (void)hpx_out_flush(&out);
         assert_null(bin_check(sink.bytes, taken, &f));

@@ -227,11 +227,11 @@ static void check_facts(void)
         {.klass = FX_BASE, .kind = HPX_HEAP_LOADER, .value = fx_id(FX_BARE)},
         {.klass = FX_BASE, .kind = HPX_HEAP_DOMAIN, .value = fx_id(FX_BARE)},
         {.klass = FX_BASE, .kind = HPX_HEAP_SIGNERS, .value = fx_id(FX_ARRAY)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_HEAP_OBJECT, .index = 9, .value = fx_id(FX_TEXT)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_HEAP_OBJECT, .index = 12, .value = fx_id(FX_INT)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_HEAP_LONG, .index = 2, .value = 0x8122334455667788},
-        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_HEAP_OBJECT, .index = 3, .value = FX_MAIN_ID},
-        {.klass = FX_DERIVED, .kind = HPX_HEAP_STATIC, .type = HPX_HEAP_INT, .index = 1, .value = 6}};
+        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 9, .value = fx_id(FX_TEXT)},
+        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 12, .value = fx_id(FX_INT)},
+        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_LONG, .index = 2, .value = 0x8122334455667788},
+        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_OBJECT, .index = 3, .value = FX_MAIN_ID},
+        {.klass = FX_DERIVED, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_INT, .index = 1, .value = 6}};
     const struct hpx_heap_fact *f = fx_facts();
     assert_true(fx.walk.facts.len > HPX_ARRAY_LEN(want_first));
     for (size_t i = 0; i < HPX_ARRAY_LEN(want_first); i++) {

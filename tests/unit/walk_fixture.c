@@ -43,7 +43,7 @@ static struct hpx_heap_klass *instances(uint32_t number, int above, uint32_t fir
         c->fields[i].type = types[i] % 100;
         if (types[i] < 100) {
             c->fields[i].offset = c->instance_size;
-            c->instance_size += hpx_heap_size_of(types[i], fx.ids);
+            c->instance_size += hpx_type_size(types[i], fx.ids);
         }
     }
     uint32_t own = c->instance_size;
@@ -64,12 +64,12 @@ static struct hpx_heap_klass *instances(uint32_t number, int above, uint32_t fir
 
 static void make_classes(void)
 {
-    static const uint8_t klass[] = {HPX_HEAP_OBJECT}, string[] = {HPX_HEAP_OBJECT, HPX_HEAP_INT},
-                         thread[] = {HPX_HEAP_LONG, HPX_HEAP_OBJECT},
-                         base[] = {HPX_HEAP_OBJECT, HPX_HEAP_INT, 100 + HPX_HEAP_LONG, 100 + HPX_HEAP_OBJECT},
-                         derived[] = {HPX_HEAP_BOOLEAN, 100 + HPX_HEAP_INT},
-                         kinds[] = {HPX_HEAP_BOOLEAN, HPX_HEAP_CHAR,  HPX_HEAP_FLOAT, HPX_HEAP_DOUBLE,
-                                    HPX_HEAP_BYTE,    HPX_HEAP_SHORT, HPX_HEAP_INT,   HPX_HEAP_LONG};
+    static const uint8_t klass[] = {HPX_TYPE_OBJECT}, string[] = {HPX_TYPE_OBJECT, HPX_TYPE_INT},
+                         thread[] = {HPX_TYPE_LONG, HPX_TYPE_OBJECT},
+                         base[] = {HPX_TYPE_OBJECT, HPX_TYPE_INT, 100 + HPX_TYPE_LONG, 100 + HPX_TYPE_OBJECT},
+                         derived[] = {HPX_TYPE_BOOLEAN, 100 + HPX_TYPE_INT},
+                         kinds[] = {HPX_TYPE_BOOLEAN, HPX_TYPE_CHAR,  HPX_TYPE_FLOAT, HPX_TYPE_DOUBLE,
+                                    HPX_TYPE_BYTE,    HPX_TYPE_SHORT, HPX_TYPE_INT,   HPX_TYPE_LONG};
     instances(FX_OBJECT, FX_NONE, 0, 0, NULL);
     instances(FX_CLASS, FX_OBJECT, 0, 1, klass);
     instances(FX_STRING, FX_OBJECT, 0, 2, string);
@@ -81,7 +81,7 @@ static void make_classes(void)
     for (uint32_t i = FX_BYTES; i <= FX_CHARS; i++) {
         struct hpx_heap_klass *c = new_class(i, FX_OBJECT, 0);
         c->kind = HPX_HEAP_PRIMITIVES;
-        c->type = i == FX_BYTES ? HPX_HEAP_BYTE : i == FX_INTS ? HPX_HEAP_INT : HPX_HEAP_CHAR;
+        c->type = i == FX_BYTES ? HPX_TYPE_BYTE : i == FX_INTS ? HPX_TYPE_INT : HPX_TYPE_CHAR;
     }
     instances(FX_KINDS, FX_OBJECT, 0, 8, kinds);
     new_class(FX_UNLINKED, FX_OBJECT, 0)->linked = false;
@@ -374,12 +374,12 @@ static size_t without_heads(uint8_t *to)
 {
     size_t n = 0;
     assert_true(fx.walk.objects_end <= fx.spool_len);
-    for (size_t at = 0, length; at < fx.walk.objects_end; at += HPX_HEAP_SEGMENT_HEAD + length) {
+    for (size_t at = 0, length; at < fx.walk.objects_end; at += HPX_RECORD_HEAD + length) {
         const uint8_t *head = fx.spool + at;
-        assert_int_equal(head[0], HPX_HEAP_TAG_SEGMENT);
+        assert_int_equal(head[0], HPX_TAG_SEGMENT);
         length = (size_t)head[5] << 24 | (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
-        assert_true(at + HPX_HEAP_SEGMENT_HEAD + length <= fx.walk.objects_end);
-        memcpy(to + n, head + HPX_HEAP_SEGMENT_HEAD, length);
+        assert_true(at + HPX_RECORD_HEAD + length <= fx.walk.objects_end);
+        memcpy(to + n, head + HPX_RECORD_HEAD, length);
         n += length;
     }
     return n;
