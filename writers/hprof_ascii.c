@@ -2,11 +2,8 @@
 /* hprof_ascii.c: the records of the text format. */
 #include "hprof_ascii.h"
 #include "log.h"
-#include "rows.h"
-#include "shares.h"
 #include "text.h"
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* No line of it begins as a record does, and none holds the words that readers search the whole file for. */
@@ -160,7 +157,7 @@ bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial)
     return hpx_ascii_has_thread(w, serial, true);
 }
 
-static void put_method(struct hpx_out *o, const struct hpx_method_rec *m)
+void hpx_ascii_name(struct hpx_out *o, const struct hpx_method_rec *m)
 {
     hpx_text_put(o, m->class_name, false);
     hpx_out_char(o, '.');
@@ -185,7 +182,7 @@ static char *put_line(char *to, uint32_t line)
 static void put_frame(struct hpx_out *o, const struct hpx_frame_rec *f)
 {
     hpx_out_char(o, '\t');
-    put_method(o, f->method);
+    hpx_ascii_name(o, f->method);
     hpx_out_char(o, '(');
     if (f->method->source.len > 0) {
         hpx_text_put(o, f->method->source, false);
@@ -228,35 +225,8 @@ static void put_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     }
 }
 
-static int by_serial(const struct hpx_trace_rec *x, const struct hpx_trace_rec *y)
-{
-    return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
-static int by_calls(const void *a, const void *b)
-{
-    const struct hpx_call_row *x = a;
-    const struct hpx_call_row *y = b;
-    if (x->calls != y->calls) {
-        return x->calls > y->calls ? -1 : 1;
-    }
-    return by_serial(x->trace, y->trace);
-}
-
-static int by_self(const void *a, const void *b)
-{
-    const struct hpx_call_row *x = a;
-    const struct hpx_call_row *y = b;
-    if (x->self_ns != y->self_ns) {
-        return x->self_ns > y->self_ns ? -1 : 1;
-    }
-    return by_calls(a, b);
-}
-
-#define TRACE_ROOM   ((size_t)64 << 10) /* asked for before each TRACE */
-#define FRAME_ROOM   512u               /* for each of its frames, mostly much less */
-#define ROW_ROOM     160u               /* of a row, mostly */
-#define SECTION_ROOM ((size_t)20 << 10) /* of the rest of a section, and its report */
+#define TRACE_ROOM ((size_t)64 << 10) /* asked for before each TRACE */
+#define FRAME_ROOM 512u               /* for each of its frames, mostly much less */
 
 static bool has_trace(const struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
@@ -295,15 +265,6 @@ bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     return true;
 }
 
-static void begin_table(struct hpx_out *o, const char *title, uint64_t total, time_t now, bool any)
-{
-    hpx_out_printf(o, "%s BEGIN (total = %" PRIu64 ") ", title, total);
-    hpx_ascii_date(o, now);
-    if (any) {
-        hpx_out_str(o, "rank   self  accum   count trace method\n");
-    }
-}
-
 void hpx_ascii_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
     const struct hpx_method_text *m = t->nframes > 0 ? hpx_method_text(&w->methods, t->frames[0].method) : NULL;
@@ -314,101 +275,11 @@ void hpx_ascii_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
         return;
     }
     if (t->nframes > 0) {
-        put_method(w->out, t->frames[0].method);
+        hpx_ascii_name(w->out, t->frames[0].method);
     } else {
         hpx_out_str(w->out, "<empty trace>");
     }
     hpx_out_char(w->out, '\n');
-}
-
-/* sum: of this row and those above: accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off. */
-static void put_row(struct hpx_ascii *w, uint32_t rank, uint64_t self, uint64_t sum, uint64_t total, uint64_t count,
-                    const struct hpx_trace_rec *t)
-{
-    hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", rank, hpx_percent(self, total),
-                   hpx_percent(sum, total), count, t->serial);
-    hpx_ascii_method(w, t);
-}
-
-void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
-{
-    uint32_t ranked = hpx_rows_rank(s, cutoff), shown = 0;
-    uint64_t sum = 0;
-    (void)hpx_out_record(w->out); /* a section before it */
-    for (uint32_t i = 0; i < ranked; i++) {
-        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
-    }
-    for (uint32_t i = 0; i < ranked; i++) {
-        if (hpx_ascii_trace(w, s->rows[i].trace)) {
-            s->rows[shown++] = s->rows[i];
-        }
-    }
-    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
-    begin_table(w->out, "CPU SAMPLES", s->total, now, shown > 0);
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct hpx_row *r = &s->rows[i];
-        sum += r->count;
-        put_row(w, i + 1, r->count, sum, s->total, r->count, r->trace);
-        hpx_out_part(w->out, i + 1 == shown);
-    }
-    hpx_out_str(w->out, "CPU SAMPLES END\n");
-}
-
-void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
-{
-    uint32_t ranked = 0, shown = 0;
-    uint64_t sum = 0;
-    (void)hpx_out_record(w->out); /* a section before it */
-    if (s->nrows > 1) {
-        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_self);
-    }
-    for (; ranked < s->nrows && !hpx_below(s->rows[ranked].self_ns, s->self_ns, cutoff); ranked++) {
-        (void)hpx_ascii_thread(w, s->rows[ranked].trace->thread);
-    }
-    for (uint32_t i = 0; i < ranked; i++) {
-        if (hpx_ascii_trace(w, s->rows[i].trace)) {
-            s->rows[shown++] = s->rows[i];
-        }
-    }
-    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
-    begin_table(w->out, "CPU TIME (ms)", hpx_whole_ms(s->self_ns), now, shown > 0);
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct hpx_call_row *r = &s->rows[i];
-        sum += r->self_ns;
-        put_row(w, i + 1, r->self_ns, sum, s->self_ns, r->calls, r->trace);
-        hpx_out_part(w->out, i + 1 == shown);
-    }
-    hpx_out_str(w->out, "CPU TIME (ms) END\n");
-}
-
-static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint32_t frame, const char *missing)
-{
-    if (frame < t->nframes) {
-        put_method(o, t->frames[frame].method);
-        hpx_text_put(o, t->frames[frame].method->signature, false);
-    } else {
-        hpx_out_str(o, missing);
-    }
-}
-
-void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
-{
-    struct hpx_out *o = w->out;
-    (void)hpx_out_record(o); /* a section before it */
-    if (s->nrows > 1) {
-        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_calls);
-    }
-    hpx_out_room_parts(o, SECTION_ROOM + (size_t)s->nrows * 2 * ROW_ROOM);
-    hpx_out_str(o, "count callee caller time\n");
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        const struct hpx_call_row *r = &s->rows[i];
-        hpx_out_printf(o, "%" PRIu64 " ", r->calls);
-        put_callable(o, r->trace, 0, "<unknown callee>");
-        hpx_out_char(o, ' ');
-        put_callable(o, r->trace, 1, "<unknown caller>");
-        hpx_out_printf(o, " %" PRIu64 "\n", hpx_whole_ms(r->total_ns));
-        hpx_out_part(w->out, i + 1 == s->nrows);
-    }
 }
 
 void hpx_ascii_report(struct hpx_ascii *w, const char *text)
@@ -421,17 +292,6 @@ void hpx_ascii_report(struct hpx_ascii *w, const char *text)
         text += *text == '\n';
     }
     (void)hpx_out_record(w->out);
-}
-
-void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s)
-{
-    (void)hpx_rows_rank(s, 0); /* equal counts: by serial */
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
-    }
-    for (uint32_t i = 0; i < s->nrows; i++) {
-        (void)hpx_ascii_trace(w, s->rows[i].trace);
-    }
 }
 
 void hpx_ascii_dump_end(struct hpx_ascii *w)

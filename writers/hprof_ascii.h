@@ -53,7 +53,9 @@ void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);
 void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s);
 /* Makes sure that the trace is in the output, once; false: it was refused, or no memory. */
 bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t);
-/* Class and method of the innermost frame, and the end of the line: the last column of a table. */
+/* Class and method. */
+void hpx_ascii_name(struct hpx_out *o, const struct hpx_method_rec *m);
+/* Those of the innermost frame, and the end of the line: the last column of a table. */
 void hpx_ascii_method(struct hpx_ascii *w, const struct hpx_trace_rec *t);
 /* The line of the thread is in the output. An output that can refuse none and was begun with the run has those of all announced threads. */
 bool hpx_ascii_has_thread(const struct hpx_ascii *w, uint32_t serial, bool announced);

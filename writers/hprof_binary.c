@@ -2,10 +2,11 @@
 /* hprof_binary.c: the records of the binary format but those of the heap. */
 #include "hprof_binary.h"
 #include "hash.h"
+#include "hprof_table.h"
 #include "log.h"
-#include "rows.h"
 #include "text.h"
 #include <inttypes.h>
+#include <math.h>
 
 /* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
 #define FIRST_SPARE_FRAME 0x60000000u
@@ -446,31 +447,31 @@ static uint32_t leave_out(const struct hpx_binary *w, struct hpx_row *rows, uint
     return left;
 }
 
-/* Of n rows of a table, those that the output takes in one record: the first, which have the largest shares. */
-static uint32_t cut_rows(const struct hpx_binary *w, uint32_t n)
+uint32_t hpx_binary_cut(struct hpx_binary *w, uint32_t n, uint32_t fixed, uint32_t each)
 {
-    size_t most = w->out->most, fixed = 9 + 8;
-    if (most == 0 || fixed + (size_t)8 * n <= most) {
+    size_t most = w->out->most, before = HPX_RECORD_HEAD + fixed;
+    if (most == 0 || before + (size_t)each * n <= most) {
         return n;
     }
-    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / 8) : 0;
-    hpx_out_leave_out(w->out, (uint64_t)8 * (n - fit));
+    uint32_t fit = most > before ? (uint32_t)((most - before) / each) : 0;
+    hpx_out_leave_out(w->out, (uint64_t)each * (n - fit));
     return fit;
 }
 
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
 {
-    uint32_t shown = hpx_rows_rank(s, cutoff), n = hpx_binary_fit(shown, 8, 8);
+    struct hpx_ranked ranked = hpx_table_rank(&hpx_table_samples, s->rows, s->nrows, s->total, cutoff);
+    uint32_t n = hpx_binary_fit(ranked.ranked, HPX_SAMPLES_HEAD, HPX_SAMPLES_ROW);
     for (uint32_t i = 0; i < n; i++) {
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
             w->unplaced += w->out->record == NULL ? s->rows[i].count : 0;
         }
     }
     if (w->out->record != NULL) {
-        n = cut_rows(w, leave_out(w, s->rows, n));
+        n = hpx_binary_cut(w, leave_out(w, s->rows, n), HPX_SAMPLES_HEAD, HPX_SAMPLES_ROW);
     }
-    hpx_out_room(w->out, 32 + (size_t)8 * n);
-    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SAMPLES, 8 + 8 * n);
+    hpx_out_room(w->out, 32 + (size_t)HPX_SAMPLES_ROW * n);
+    uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SAMPLES, HPX_SAMPLES_HEAD + HPX_SAMPLES_ROW * n);
     hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->total)), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
@@ -496,7 +497,7 @@ bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, c
 
 void hpx_binary_traces(struct hpx_binary *w, struct hpx_snapshot *s)
 {
-    (void)hpx_rows_rank(s, 0); /* equal counts: by serial */
+    (void)hpx_table_rank(&hpx_table_samples, s->rows, s->nrows, s->total, NAN); /* equal counts: by serial */
     for (uint32_t i = 0; i < s->nrows; i++) {
         (void)hpx_binary_trace(w, s->rows[i].trace);
     }

@@ -107,5 +107,7 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
 bool hpx_binary_has_trace(const struct hpx_binary *w, const struct hpx_trace_rec *t);
 /* How many of n elements of `each` bytes fit into a record after `fixed` bytes. */
 uint32_t hpx_binary_fit(uint32_t n, uint32_t fixed, uint32_t each);
+/* Of them, how many the output takes in one record; the rest counts as left out. */
+uint32_t hpx_binary_cut(struct hpx_binary *w, uint32_t n, uint32_t fixed, uint32_t each);
 
 #endif

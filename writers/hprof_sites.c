@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_sites.c: order, text and binary form of allocation sites. Contract: hprof_sites.h. */
 #include "hprof_sites.h"
+#include "hprof_table.h"
 #include "text.h"
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define ROW_ROOM     256u               /* bytes: usual upper bound of a row of text */
-#define SECTION_ROOM ((size_t)20 << 10) /* bytes: rest of a section, and its report */
-
 /* ---- which rows, in which order ---- */
-
-static int by_trace(const struct hpx_site_row *x, const struct hpx_site_row *y)
-{
-    uint32_t a = x->trace->serial, b = y->trace->serial;
-    return a != b ? (a > b) - (a < b) : hpx_text_order(x->class_name, y->class_name);
-}
 
 static int by_allocated(const void *a, const void *b)
 {
     const struct hpx_site_row *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_trace(x, y);
+    int order = hpx_order(y->bytes, x->bytes);
+    order = order != 0 ? order : hpx_order(x->trace->serial, y->trace->serial);
+    return order != 0 ? order : hpx_text_order(x->class_name, y->class_name);
 }
 
 static int by_live(const void *a, const void *b)
 {
     const struct hpx_site_row *x = a, *y = b;
-    return x->live_bytes != y->live_bytes ? (x->live_bytes < y->live_bytes) - (x->live_bytes > y->live_bytes) : by_allocated(a, b);
+    int order = hpx_order(y->live_bytes, x->live_bytes);
+    return order != 0 ? order : by_allocated(a, b);
 }
 
 /* Whether percentages and cutoff refer to live bytes. With sites=counts they refer to allocated bytes: live bytes are estimates there, and
@@ -41,77 +35,58 @@ static bool is_by_allocated(const struct hpx_site_snapshot *s)
     return !shares_are_live(s) || (s->flags & HPX_SITES_BY_ALLOCATED) != 0;
 }
 
-/* The bytes that shares and cutoff refer to. */
-static uint64_t share_of(const struct hpx_site_snapshot *s, const struct hpx_site_row *r)
+/* As the original computes it: the last digit differs from hpx_percent(). */
+static double percent(uint64_t part, uint64_t total)
 {
-    return shares_are_live(s) ? r->live_bytes : r->bytes;
+    return total > 0 ? 100 * ((double)part / (double)total) : 0;
 }
 
-static uint64_t whole_of(const struct hpx_site_snapshot *s)
+static void put(struct hpx_ascii *w, const void *row)
 {
-    return shares_are_live(s) ? s->live_bytes : s->bytes;
+    const struct hpx_site_row *r = row;
+    hpx_out_printf(w->out, "%9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %5" PRIu32 " ", r->live_bytes, r->live_objects, r->bytes,
+                   r->objects, r->trace->serial);
+    hpx_text_put(w->out, r->class_name, false);
+    hpx_out_char(w->out, '\n');
 }
 
-/* 0 if `whole` is 0. */
-static double share(uint64_t part, uint64_t whole)
+static struct hpx_table table_of(const struct hpx_site_snapshot *s)
 {
-    return whole > 0 ? (double)part / (double)whole : 0;
+    return (struct hpx_table){.title = "SITES",
+                              .columns = "          percent          live          alloc'ed  stack class\n"
+                                         " rank   self  accum     bytes objs     bytes  objs trace name\n",
+                              .titled = true,
+                              .digits = 5,
+                              .row = sizeof(struct hpx_site_row),
+                              .value =
+                                  shares_are_live(s) ? offsetof(struct hpx_site_row, live_bytes) : offsetof(struct hpx_site_row, bytes),
+                              .name = offsetof(struct hpx_site_row, class_name),
+                              .order = is_by_allocated(s) ? by_allocated : by_live,
+                              .percent = percent,
+                              .put = put};
 }
 
-static uint32_t rank(struct hpx_site_snapshot *s, double cutoff)
+static struct hpx_ranked rank(struct hpx_site_snapshot *s, const struct hpx_table *t, double cutoff)
 {
-    uint32_t n = 0, shown = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < s->nrows; i++) {
         if ((s->flags & HPX_SITES_CHANGED) == 0 || s->rows[i].changed) {
             s->rows[n++] = s->rows[i];
         }
     }
-    if (n > 1) {
-        qsort(s->rows, n, sizeof(s->rows[0]), is_by_allocated(s) ? by_allocated : by_live);
-    }
-    while (shown < n && !(share(share_of(s, &s->rows[shown]), whole_of(s)) < cutoff)) {
-        shown++;
-    }
-    return shown;
+    struct hpx_ranked r = hpx_table_rank(t, s->rows, n, shares_are_live(s) ? s->live_bytes : s->bytes, cutoff);
+    r.ranked = r.total == 0 && cutoff > 0 ? 0 : r.ranked; /* shares of nothing are below it */
+    return r;
 }
 
 /* ---- text ---- */
 
 void hpx_ascii_sites(struct hpx_ascii *w, struct hpx_site_snapshot *s, double cutoff, time_t now)
 {
-    struct hpx_out *o = w->out;
-    uint32_t ranked = rank(s, cutoff), shown = 0;
-    uint64_t sum = 0, total = whole_of(s);
-    size_t names = 0;
-    if (s->flags & (HPX_SITES_SUMMARY | HPX_SITES_NOTHING)) {
-        return;
+    const struct hpx_table t = table_of(s);
+    if ((s->flags & (HPX_SITES_SUMMARY | HPX_SITES_NOTHING)) == 0) {
+        hpx_ascii_table(w, &t, rank(s, &t, cutoff), now, "ordered by %s bytes", is_by_allocated(s) ? "allocated" : "live");
     }
-    (void)hpx_out_record(o); /* ends the record of the section before */
-    for (uint32_t i = 0; i < ranked; i++) {
-        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
-    }
-    for (uint32_t i = 0; i < ranked; i++) {
-        if (hpx_ascii_trace(w, s->rows[i].trace)) {
-            names += s->rows[i].class_name.len;
-            s->rows[shown++] = s->rows[i];
-        }
-    }
-    hpx_out_room_parts(o, SECTION_ROOM + (size_t)shown * ROW_ROOM + names);
-    hpx_out_printf(o, "SITES BEGIN (ordered by %s bytes) ", is_by_allocated(s) ? "allocated" : "live");
-    hpx_ascii_date(o, now);
-    hpx_out_str(o, "          percent          live          alloc'ed  stack class\n"
-                   " rank   self  accum     bytes objs     bytes  objs trace name\n");
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct hpx_site_row *r = &s->rows[i];
-        sum += share_of(s, r);
-        hpx_out_printf(o, "%5" PRIu32 " %5.2f%% %5.2f%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %5" PRIu32 " ", i + 1,
-                       100 * share(share_of(s, r), total), 100 * share(sum, total), r->live_bytes, r->live_objects, r->bytes, r->objects,
-                       r->trace->serial);
-        hpx_text_put(o, r->class_name, false);
-        hpx_out_char(o, '\n');
-        hpx_out_part(o, i + 1 == shown);
-    }
-    hpx_out_str(o, "SITES END\n");
 }
 
 /* ---- binary ---- */
@@ -143,18 +118,6 @@ static uint32_t bits_of(double cutoff)
     return bits;
 }
 
-/* Number of the n rows that fit into one record of the output. */
-static uint32_t cut_rows(const struct hpx_binary *w, uint32_t n)
-{
-    size_t most = w->out->most, fixed = HPX_RECORD_HEAD + HPX_SITES_HEAD;
-    if (most == 0 || fixed + (size_t)HPX_SITES_ROW * n <= most) {
-        return n;
-    }
-    uint32_t fit = most > fixed ? (uint32_t)((most - fixed) / HPX_SITES_ROW) : 0;
-    hpx_out_leave_out(w->out, (uint64_t)HPX_SITES_ROW * (n - fit));
-    return fit;
-}
-
 void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double cutoff)
 {
     if (s->flags & HPX_SITES_NOTHING) {
@@ -164,7 +127,8 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
         summary(w, s);
         return;
     }
-    uint32_t shown = hpx_binary_fit(rank(s, cutoff), HPX_SITES_HEAD, HPX_SITES_ROW), n = 0;
+    const struct hpx_table t = table_of(s);
+    uint32_t shown = hpx_binary_fit(rank(s, &t, cutoff).ranked, HPX_SITES_HEAD, HPX_SITES_ROW), n = 0;
     for (uint32_t i = 0; i < shown; i++) {
         if (place(w, &s->rows[i])) {
             s->rows[n++] = s->rows[i];
@@ -172,7 +136,7 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
             w->unplaced_sites += w->out->record == NULL;
         }
     }
-    n = w->out->record != NULL ? cut_rows(w, n) : n;
+    n = w->out->record != NULL ? hpx_binary_cut(w, n, HPX_SITES_HEAD, HPX_SITES_ROW) : n;
     hpx_out_room(w->out, 64 + (size_t)HPX_SITES_ROW * n);
     uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SITES, HPX_SITES_HEAD + HPX_SITES_ROW * n);
     uint16_t flags = (uint16_t)(s->flags | (is_by_allocated(s) ? HPX_SITES_BY_ALLOCATED : 0)); /* the order that the rows have */

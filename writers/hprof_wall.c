@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_wall.c: order, text and binary form of WALL CLOCK. Contract: hprof_wall.h. */
 #include "hprof_wall.h"
+#include "hprof_table.h"
 #include "log.h"
-#include "shares.h"
 #include "text.h"
 #include <inttypes.h>
 #include <stdio.h>

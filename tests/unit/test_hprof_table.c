@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_rows.c: the order of a table's rows. */
+/* test_hprof_table.c: the order of a table's rows. */
 #include "cmocka_all.h"
-#include "rows.h"
+#include "hprof_table.h"
 #include <stdlib.h>
 
 static bool above(const struct hpx_row *x, const struct hpx_row *y)
@@ -29,8 +29,8 @@ TEST(rows_are_ranked_by_count_then_serial)
             traces[i]->serial = mixed ? i * 2654435761u : HPX_SERIAL_TRACE + i; /* odd: no two are the same */
             rows[i] = (struct hpx_row){traces[i], (uint64_t)(1 + nrand48(seed) % (round % 5 ? 5000 : 3)) << shift};
         }
-        struct hpx_snapshot s = {.total = 1, .nrows = n, .rows = rows};
-        assert_int_equal(hpx_rows_rank(&s, 0), n);
+        struct hpx_ranked r = hpx_table_rank(&hpx_table_samples, rows, n, 1, 0);
+        assert_int_equal(r.ranked, n);
         for (uint32_t i = 1; i < n; i++) {
             assert_true(above(&rows[i - 1], &rows[i]));
         }

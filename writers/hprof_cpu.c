@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_cpu.c: CPU SAMPLES, CPU TIME (ms) and the table of cpu=old as text. Contract: hprof_ascii.h. */
+#include "hprof_table.h"
+#include "text.h"
+#include <inttypes.h>
+#include <math.h>
+
+#define CPU_COLUMNS "rank   self  accum   count trace method\n"
+
+/* Their two first columns behind the shares, and the method. */
+static void put_row(struct hpx_ascii *w, uint64_t count, const struct hpx_trace_rec *t)
+{
+    hpx_out_printf(w->out, "%7" PRIu64 " %5" PRIu32 " ", count, t->serial);
+    hpx_ascii_method(w, t);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct hpx_row *x = a, *y = b;
+    int order = hpx_order(y->count, x->count);
+    return order != 0 ? order : hpx_order(x->trace->serial, y->trace->serial);
+}
+
+static void put_sample(struct hpx_ascii *w, const void *row)
+{
+    const struct hpx_row *r = row;
+    put_row(w, r->count, r->trace);
+}
+
+const struct hpx_table hpx_table_samples = {.title = "CPU SAMPLES",
+                                            .columns = CPU_COLUMNS,
+                                            .positive = true,
+                                            .digits = 4,
+                                            .row = sizeof(struct hpx_row),
+                                            .value = offsetof(struct hpx_row, count),
+                                            .order = by_count,
+                                            .percent = hpx_percent,
+                                            .put = put_sample};
+
+void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
+{
+    struct hpx_ranked r = hpx_table_rank(&hpx_table_samples, s->rows, s->nrows, s->total, cutoff);
+    hpx_ascii_table(w, &hpx_table_samples, r, now, "total = %" PRIu64, s->total);
+}
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct hpx_call_row *x = a, *y = b;
+    int order = hpx_order(y->calls, x->calls);
+    return order != 0 ? order : hpx_order(x->trace->serial, y->trace->serial);
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct hpx_call_row *x = a, *y = b;
+    int order = hpx_order(y->self_ns, x->self_ns);
+    return order != 0 ? order : by_calls(a, b);
+}
+
+static void put_calls(struct hpx_ascii *w, const void *row)
+{
+    const struct hpx_call_row *r = row;
+    put_row(w, r->calls, r->trace);
+}
+
+void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
+{
+    static const struct hpx_table times = {.title = "CPU TIME (ms)",
+                                           .columns = CPU_COLUMNS,
+                                           .digits = 4,
+                                           .row = sizeof(struct hpx_call_row),
+                                           .value = offsetof(struct hpx_call_row, self_ns),
+                                           .order = by_self,
+                                           .percent = hpx_percent,
+                                           .put = put_calls};
+    struct hpx_ranked r = hpx_table_rank(&times, s->rows, s->nrows, s->self_ns, cutoff);
+    hpx_ascii_table(w, &times, r, now, "total = %" PRIu64, hpx_whole_ms(s->self_ns));
+}
+
+static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint32_t frame, const char *missing)
+{
+    if (frame < t->nframes) {
+        hpx_ascii_name(o, t->frames[frame].method);
+        hpx_text_put(o, t->frames[frame].method->signature, false);
+    } else {
+        hpx_out_str(o, missing);
+    }
+}
+
+void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
+{
+    static const struct hpx_table old = {.row = sizeof(struct hpx_call_row), .order = by_calls};
+    struct hpx_out *o = w->out;
+    (void)hpx_out_record(o); /* a section before it */
+    (void)hpx_table_rank(&old, s->rows, s->nrows, 0, NAN);
+    hpx_out_room_parts(o, HPX_SECTION_ROOM + (size_t)s->nrows * 2 * HPX_ROW_ROOM);
+    hpx_out_str(o, "count callee caller time\n");
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct hpx_call_row *r = &s->rows[i];
+        hpx_out_printf(o, "%" PRIu64 " ", r->calls);
+        put_callable(o, r->trace, 0, "<unknown callee>");
+        hpx_out_char(o, ' ');
+        put_callable(o, r->trace, 1, "<unknown caller>");
+        hpx_out_printf(o, " %" PRIu64 "\n", hpx_whole_ms(r->total_ns));
+        hpx_out_part(w->out, i + 1 == s->nrows);
+    }
+}
+
+void hpx_ascii_traces(struct hpx_ascii *w, struct hpx_snapshot *s)
+{
+    (void)hpx_table_rank(&hpx_table_samples, s->rows, s->nrows, s->total, NAN); /* equal counts: by serial */
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
+    }
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        (void)hpx_ascii_trace(w, s->rows[i].trace);
+    }
+}

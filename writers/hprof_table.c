@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprof_table.c: see hprof_table.h. */
+#include "hprof_table.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hpx_trace_rec empty_trace = {.serial = HPX_SERIAL_TRACE};
+
+static const struct hpx_trace_rec *trace_at(const char *row, size_t at)
+{
+    const struct hpx_trace_rec *const *trace = (const void *)(row + at);
+    return *trace != NULL ? *trace : &empty_trace;
+}
+
+static uint64_t value_of(const struct hpx_table *t, const char *row)
+{
+    return *(const uint64_t *)(const void *)(row + t->value);
+}
+
+static bool belongs(const struct hpx_table *t, const char *row, uint64_t total, double cutoff)
+{
+    uint64_t value = value_of(t, row);
+    return !hpx_below(value, total, cutoff) && (value > 0 || !t->positive);
+}
+
+struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t n, uint64_t total, double cutoff)
+{
+    struct hpx_ranked r = {rows, 0, total};
+    if (n > 1) {
+        qsort(rows, n, t->row, t->order);
+    }
+    while (r.ranked < n && belongs(t, (char *)rows + r.ranked * t->row, total, cutoff)) {
+        r.ranked++;
+    }
+    return r;
+}
+
+/* The traces of the rows are in the output afterwards; returns how many rows are left, at the front. */
+static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const struct hpx_ranked *r)
+{
+    char *row = r->rows, *left = row;
+    for (uint32_t i = 0; i < r->ranked; i++, row += t->row) {
+        (void)hpx_ascii_thread(w, trace_at(row, 0)->thread);
+        (void)hpx_ascii_thread(w, t->owner != 0 ? trace_at(row, t->owner)->thread : 0);
+    }
+    row = r->rows;
+    for (uint32_t i = 0; i < r->ranked; i++, row += t->row) {
+        if (hpx_ascii_trace(w, trace_at(row, 0)) && (t->owner == 0 || hpx_ascii_trace(w, trace_at(row, t->owner)))) {
+            memmove(left, row, t->row);
+            left += t->row;
+        }
+    }
+    return (uint32_t)((size_t)(left - (char *)r->rows) / t->row);
+}
+
+static size_t room_of(const struct hpx_table *t, const char *row, uint32_t n)
+{
+    size_t room = HPX_SECTION_ROOM + (size_t)n * HPX_ROW_ROOM;
+    for (uint32_t i = 0; i < n && t->name != 0; i++, row += t->row) {
+        room += ((const struct hpx_text *)(const void *)(row + t->name))->len;
+    }
+    return room;
+}
+
+void hpx_ascii_table(struct hpx_ascii *w, const struct hpx_table *t, struct hpx_ranked r, time_t now, const char *total, ...)
+{
+    char text[64];
+    va_list args;
+    va_start(args, total);
+    (void)vsnprintf(text, sizeof(text), total, args);
+    va_end(args);
+    (void)hpx_out_record(w->out); /* a section before it */
+    uint32_t shown = place(w, t, &r);
+    const char *row = r.rows;
+    uint64_t sum = 0;
+    hpx_out_room_parts(w->out, room_of(t, row, shown));
+    hpx_out_printf(w->out, "%s BEGIN (%s) ", t->title, text);
+    hpx_ascii_date(w->out, now);
+    hpx_out_str(w->out, shown > 0 || t->titled ? t->columns : "");
+    for (uint32_t i = 0; i < shown; i++, row += t->row) {
+        /* accum does not come from rounded shares, so it ends at 100.00 when nothing is cut off */
+        uint64_t part = value_of(t, row);
+        sum += part;
+        hpx_out_printf(w->out, "%*" PRIu32 " %5.2f%% %5.2f%% ", t->digits, i + 1, t->percent(part, r.total), t->percent(sum, r.total));
+        t->put(w, row);
+        hpx_out_part(w->out, i + 1 == shown);
+    }
+    hpx_out_printf(w->out, "%s END\n", t->title);
+}
