@@ -4,6 +4,7 @@ import math
 import re
 
 import hprof_text
+from preload import preload
 from text_lines import sum_by
 from runner import test
 
@@ -158,6 +159,25 @@ def system_calls_see_eintr_no_more_often(t):
     t.check(max(counts.values()) <= counts[None], 'calls that saw EINTR: %s' % counts)
 
 
+@test(level='quick')
+def signals_to_a_thread_that_waits_would_be_seen(t):
+    """What the test above counts: a signal to a waiting thread is an EINTR of the program."""
+    counts = []
+    for prod in ((), ('prod',)):
+        run = t.java('Eintr', 10, *prod, opts='wall=y', native=True)
+        t.equal(run.code, 0, 'exit code')
+        counts.append(int(re.match(r'eintr (\d+) of', run.out).group(1)))
+    t.check(counts[1] > counts[0], 'calls that saw EINTR without and with signals: %s' % counts)
+
+
+@test(level='quick')
+def threads_whose_last_look_never_comes_are_counted(t):
+    run = t.java('BusyExit', 5, 'return', opts='wall=y,' + OPTS, env=preload(t, 'latewall'))
+    t.complete(run, 0, 'end\n', done='Dumping time of threads by state ... done.')
+    lost = t.output().report.get('wall clock lost', '0')
+    t.check(int(re.match(r'\d+', str(lost))[0]) > 5, 'threads lost: %s' % lost)
+
+
 @test(measures=True)
 def blocked_time_is_that_of_monitor_y(t):
     run, p = t.profile('WallShares', 5000, 50, opts='wall=y,monitor=y,waits=y,' + OPTS)
@@ -235,6 +255,6 @@ def threads_that_end_attached(t):
 @test(level='quick', since=21)
 def virtual_threads_are_told(t):
     run, p = t.profile('CountVirtual', 50, opts='wall=y,depth=8,cutoff=0')
-    t.check('in no row' in p.report['wall clock, virtual threads'], 'the report: %s' % p.report)
+    t.check('not shown' in p.report['wall clock, virtual threads'], 'the report: %s' % p.report)
     run, p = t.profile('WallShares', 300, 40, opts='wall=y,' + OPTS)
     t.check('wall clock, virtual threads' not in p.report, 'the report of a program without them: %s' % p.report)

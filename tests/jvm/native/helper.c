@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +100,22 @@ JNIEXPORT void JNICALL Java_Eintr_feed(JNIEnv *env, jclass c)
     struct timespec t = {0, 3000000};
     nanosleep(&t, NULL);
     (void)!write(slow_pipe[1], "x", 1);
+}
+
+JNIEXPORT jint JNICALL Java_Eintr_tid(JNIEnv *env, jclass c)
+{
+    (void)env;
+    (void)c;
+    return (jint)syscall(SYS_gettid);
+}
+
+JNIEXPORT void JNICALL Java_Eintr_prod(JNIEnv *env, jclass c, jint tid)
+{
+    (void)env;
+    (void)c;
+    struct timespec t = {0, 1000000};
+    nanosleep(&t, NULL);
+    (void)syscall(SYS_tgkill, getpid(), tid, SIGPROF);
 }
 
 JNIEXPORT jint JNICALL Java_Eintr_call(JNIEnv *env, jclass c, jint kind)
