@@ -21,7 +21,7 @@ int hpx_methods_init(struct hpx_methods *t)
 void hpx_methods_fini(struct hpx_methods *t)
 {
     for (uint32_t i = 0; i < t->classes.len; i++) {
-        free(hpx_methods_class(t, i)->said);
+        free(hpx_methods_class(t, (struct hpx_class_index){i})->said);
     }
     hpx_slots_fini(&t->index, WORDS);
     hpx_id_map_fini(&t->ids);
@@ -31,12 +31,12 @@ void hpx_methods_fini(struct hpx_methods *t)
 
 /* ---- announced ---- */
 
-uint32_t hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said)
+struct hpx_class_index hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said)
 {
     if (!t->free && !hpx_vec_push(&t->classes)) {
-        return 0;
+        return (struct hpx_class_index){0};
     }
-    uint32_t klass = t->free ? t->free : t->classes.len - 1;
+    struct hpx_class_index klass = {t->free ? t->free : t->classes.len - 1};
     struct hpx_class *c = hpx_methods_class(t, klass);
     t->free = c->next_free;
     *c = (struct hpx_class){.said = said};
@@ -49,7 +49,7 @@ struct probe {
     const struct hpx_methods *methods;
     uint64_t id;
     uint32_t hash;
-    uint32_t klass; /* sought for removal: this class's slot; else 0 */
+    struct hpx_class_index klass; /* sought for removal: this class's slot; else 0 */
     uint32_t *at;
 };
 
@@ -59,7 +59,7 @@ static bool same_id(const void *key, const uint32_t *slot)
     if (slot[1] != p->hash || slot[0] == HPX_SLOTS_REMOVED) {
         return false;
     }
-    const struct hpx_msg_class *said = hpx_methods_class(p->methods, slot[0] - 1)->said;
+    const struct hpx_msg_class *said = hpx_methods_class(p->methods, (struct hpx_class_index){slot[0] - 1})->said;
     for (uint32_t i = 0; i < said->nmethods; i++) {
         if (said->ids[i] == p->id) {
             *p->at = i;
@@ -73,36 +73,36 @@ static bool same_id(const void *key, const uint32_t *slot)
 static bool same_class(const void *key, const uint32_t *slot)
 {
     const struct probe *p = key;
-    return slot[1] == p->hash && slot[0] == p->klass + 1;
+    return slot[1] == p->hash && slot[0] == p->klass.v + 1;
 }
 
 static uint32_t *find_id(const struct hpx_methods *t, uint64_t id, uint32_t *at)
 {
-    struct probe p = {t, id, hpx_id_hash(id), 0, at};
+    struct probe p = {t, id, hpx_id_hash(id), {0}, at};
     return hpx_slots_find(&t->index, WORDS, p.hash, same_id, &p);
 }
 
-bool hpx_methods_announce(struct hpx_methods *t, uint32_t klass, uint64_t id)
+bool hpx_methods_announce(struct hpx_methods *t, struct hpx_class_index klass, uint64_t id)
 {
     uint32_t at, *slot = find_id(t, id, &at);
     if (slot) {
-        *slot = klass + 1;
+        *slot = klass.v + 1;
         return true;
     }
     if (hpx_slots_reserve(&t->index, WORDS, NULL, NULL) != 0) {
         return false;
     }
-    (void)hpx_slots_put(&t->index, WORDS, hpx_id_hash(id), klass);
+    (void)hpx_slots_put(&t->index, WORDS, hpx_id_hash(id), klass.v);
     return true;
 }
 
-uint32_t hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at)
+struct hpx_class_index hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at)
 {
     const uint32_t *slot = find_id(t, id, at);
-    return slot ? *slot - 1 : 0;
+    return (struct hpx_class_index){slot ? *slot - 1 : 0};
 }
 
-void hpx_methods_forget(struct hpx_methods *t, uint32_t klass)
+void hpx_methods_forget(struct hpx_methods *t, struct hpx_class_index klass)
 {
     struct hpx_class *c = hpx_methods_class(t, klass);
     for (uint32_t i = 0; i < c->said->nmethods; i++) {
@@ -118,7 +118,7 @@ void hpx_methods_forget(struct hpx_methods *t, uint32_t klass)
     c->said = NULL;
     if (c->nsampled == 0) {
         c->next_free = t->free;
-        t->free = klass;
+        t->free = klass.v;
     }
 }
 
@@ -130,7 +130,7 @@ uint32_t hpx_methods_sampled_find(const struct hpx_methods *t, uint64_t id)
     return number == HPX_INTERN_NONE || hpx_methods_sampled(t, t->npseudo + number)->stale ? HPX_INTERN_NONE : t->npseudo + number;
 }
 
-uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass)
+uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, struct hpx_class_index klass)
 {
     struct hpx_sampled *s = hpx_vec_push(&t->sampled);
     if (!s) {
@@ -141,11 +141,11 @@ uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass)
         return HPX_INTERN_NONE;
     }
     *s = (struct hpx_sampled){.klass = klass, .symbolized = HPX_INTERN_NONE};
-    hpx_methods_class(t, klass)->nsampled += klass != 0;
+    hpx_methods_class(t, klass)->nsampled += klass.v != 0;
     return t->sampled.len - 1;
 }
 
-void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, uint32_t klass)
+void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, struct hpx_class_index klass)
 {
     hpx_methods_sampled(t, sampled)->klass = klass;
     hpx_methods_class(t, klass)->nsampled++;

@@ -33,7 +33,7 @@ enum hpx_sampled_state {
 struct hpx_sampled {
     const struct hpx_line *lines;
     uint32_t nlines;
-    uint32_t klass; /* 0: none */
+    struct hpx_class_index klass;
     uint32_t name, signature;
     uint32_t symbolized; /* number of its symbolized method once that is final; else HPX_INTERN_NONE */
     uint8_t state;       /* enum hpx_sampled_state */
@@ -58,24 +58,24 @@ int hpx_methods_init(struct hpx_methods *t); /* 0, -HPX_E_NOMEM */
 void hpx_methods_fini(struct hpx_methods *t);
 
 /* Adds a class, which then owns `said`; 0 without memory (the caller keeps `said`). */
-uint32_t hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said);
-static inline struct hpx_class *hpx_methods_class(const struct hpx_methods *t, uint32_t klass)
+struct hpx_class_index hpx_methods_new_class(struct hpx_methods *t, struct hpx_msg_class *said);
+static inline struct hpx_class *hpx_methods_class(const struct hpx_methods *t, struct hpx_class_index klass)
 {
-    return hpx_vec_at(&t->classes, klass);
+    return hpx_vec_at(&t->classes, klass.v);
 }
 /* Assigns the id, which is in the class's message, to the class. false without memory. */
-bool hpx_methods_announce(struct hpx_methods *t, uint32_t klass, uint64_t id);
+bool hpx_methods_announce(struct hpx_methods *t, struct hpx_class_index klass, uint64_t id);
 /* The class of an id, and the id's index in the class's message; 0: none. */
-uint32_t hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at);
+struct hpx_class_index hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at);
 /* Removes a class: frees its message and ids, and its number if no sampled record refers to it. */
-void hpx_methods_forget(struct hpx_methods *t, uint32_t klass);
+void hpx_methods_forget(struct hpx_methods *t, struct hpx_class_index klass);
 
 /* The sampled record of an id, HPX_INTERN_NONE: none. */
 uint32_t hpx_methods_sampled_find(const struct hpx_methods *t, uint64_t id);
 /* Creates a sampled record for an id that has none. HPX_INTERN_NONE without memory. */
-uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, uint32_t klass);
+uint32_t hpx_methods_sample(struct hpx_methods *t, uint64_t id, struct hpx_class_index klass);
 /* Sets the class of a record that was sampled before its class was announced. */
-void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, uint32_t klass);
+void hpx_methods_adopt(struct hpx_methods *t, uint32_t sampled, struct hpx_class_index klass);
 void hpx_methods_stale(struct hpx_methods *t, uint32_t sampled);
 /* Creates a sampled record that stands for no method; before all other records. NULL without memory. */
 struct hpx_sampled *hpx_methods_pseudo(struct hpx_methods *t);

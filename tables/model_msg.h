@@ -72,6 +72,11 @@ struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len
 /* Sorts the lines by bci, stably. false without memory. */
 bool hpx_msg_resolved_sort(struct hpx_msg_resolved *m);
 
+/* A class in the model's table; 0: none. Not its number, which the agent gives, and not its serial, which is printed. */
+struct hpx_class_index {
+    uint32_t v;
+};
+
 /* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message
  * itself on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references, which no request uses any more, and free the
  * message. */
@@ -80,7 +85,7 @@ struct hpx_msg_sweep {
     uint32_t n;
     struct hpx_class_ref {
         uint64_t ref;
-        uint32_t klass; /* the model's number */
+        struct hpx_class_index klass;
         bool gone;
     } of[];
 };

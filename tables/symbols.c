@@ -109,8 +109,8 @@ bool hpx_symbols_replay(struct hpx_symbols *s)
 {
     bool announced = true;
     for (uint32_t i = 1; s->cfg.class_event && i < s->methods.classes.len; i++) {
-        if (hpx_methods_class(&s->methods, i)->said) {
-            announced = hpx_symbols_announce_class(s, i, false) && announced;
+        if (hpx_methods_class(&s->methods, (struct hpx_class_index){i})->said) {
+            announced = hpx_symbols_announce_class(s, (struct hpx_class_index){i}, false) && announced;
         }
     }
     return announced;

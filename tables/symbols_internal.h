@@ -54,7 +54,7 @@ void hpx_symbols_class(struct hpx_symbols *s, struct hpx_msg_class *msg); /* own
 void hpx_symbols_resolved(struct hpx_symbols *s, const struct hpx_msg_resolved *msg);
 void hpx_symbols_refused(struct hpx_symbols *s, const struct hpx_msg_resolve *msg); /* a request that came back */
 /* Announces a loaded or unloaded class, with cfg.class_event. false: the event was lost. */
-bool hpx_symbols_announce_class(struct hpx_symbols *s, uint32_t klass, bool unloaded);
+bool hpx_symbols_announce_class(struct hpx_symbols *s, struct hpx_class_index klass, bool unloaded);
 /* The number of the sampled record of a jmethodID (0: none); requests the names of a new one. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id);
 /* Counts, once, the names or lines that this sampled record lacks. */

@@ -14,7 +14,7 @@ static bool is_named(const struct hpx_symbols *s, const struct hpx_sampled *p)
 static void ask(struct hpx_symbols *s, uint32_t sampled)
 {
     struct hpx_sampled *p = hpx_methods_sampled(&s->methods, sampled);
-    if (p->klass == 0) {
+    if (p->klass.v == 0) {
         p->state = HPX_SAMPLED_NO_CLASS;
         return;
     }
@@ -74,12 +74,13 @@ uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
     if (sampled != HPX_INTERN_NONE) {
         return sampled;
     }
-    uint32_t at, klass = hpx_methods_find(&s->methods, id, &at);
+    uint32_t at;
+    struct hpx_class_index klass = hpx_methods_find(&s->methods, id, &at);
     sampled = hpx_methods_sample(&s->methods, id, klass);
     if (sampled == HPX_INTERN_NONE) {
         return sampled;
     }
-    if (klass) {
+    if (klass.v) {
         take_said(s, hpx_methods_sampled(&s->methods, sampled), at);
     }
     ask(s, sampled);
@@ -87,9 +88,9 @@ uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
 }
 
 /* A class announces an id that was sampled before. The method was unknown, or the id now means another method. */
-static void announce_sampled(struct hpx_symbols *s, uint32_t sampled, uint32_t klass, uint32_t at)
+static void announce_sampled(struct hpx_symbols *s, uint32_t sampled, struct hpx_class_index klass, uint32_t at)
 {
-    if (hpx_methods_sampled(&s->methods, sampled)->klass) {
+    if (hpx_methods_sampled(&s->methods, sampled)->klass.v) {
         hpx_methods_stale(&s->methods, sampled);
         return;
     }
@@ -98,7 +99,7 @@ static void announce_sampled(struct hpx_symbols *s, uint32_t sampled, uint32_t k
     ask(s, sampled);
 }
 
-bool hpx_symbols_announce_class(struct hpx_symbols *s, uint32_t klass, bool unloaded)
+bool hpx_symbols_announce_class(struct hpx_symbols *s, struct hpx_class_index klass, bool unloaded)
 {
     struct hpx_class *c = hpx_methods_class(&s->methods, klass);
     struct hpx_class_rec rec = {.serial = c->serial, .in_traces = unloaded && c->nsampled > 0};
@@ -116,27 +117,28 @@ bool hpx_symbols_announce_class(struct hpx_symbols *s, uint32_t klass, bool unlo
 
 void hpx_symbols_class(struct hpx_symbols *s, struct hpx_msg_class *msg)
 {
-    uint32_t klass = msg->nmethods || s->cfg.class_event ? hpx_methods_new_class(&s->methods, msg) : 0;
-    bool complete = klass || !msg->nmethods;
-    if (klass && s->cfg.class_event) {
+    bool kept = msg->nmethods || s->cfg.class_event;
+    struct hpx_class_index klass = kept ? hpx_methods_new_class(&s->methods, msg) : (struct hpx_class_index){0};
+    bool complete = klass.v || !msg->nmethods;
+    if (klass.v && s->cfg.class_event) {
         uint32_t number = s->cfg.class_numbers && msg->number != 0 ? msg->number : ++s->class_serials;
         hpx_methods_class(&s->methods, klass)->serial = HPX_SERIAL_CLASS + number;
         (void)hpx_symbols_announce_class(s, klass, false);
     }
-    for (uint32_t i = 0; klass && i < msg->nmethods; i++) {
+    for (uint32_t i = 0; klass.v && i < msg->nmethods; i++) {
         if (msg->ids[i] == 0) {
             continue;
         }
         complete = hpx_methods_announce(&s->methods, klass, msg->ids[i]) && complete;
         uint32_t sampled = hpx_methods_sampled_find(&s->methods, msg->ids[i]);
-        if (sampled != HPX_INTERN_NONE && hpx_methods_sampled(&s->methods, sampled)->klass != klass) {
+        if (sampled != HPX_INTERN_NONE && hpx_methods_sampled(&s->methods, sampled)->klass.v != klass.v) {
             announce_sampled(s, sampled, klass, i);
         }
     }
     if (!complete) {
         hpx_count(s->cfg.counters, HPX_C_CLASSES_UNNAMED, 1);
     }
-    if (!klass) {
+    if (!klass.v) {
         free(msg);
     }
 }

@@ -47,8 +47,12 @@ uint32_t hpx_symbols_new_serial(struct hpx_symbols *s)
 
 uint32_t hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, uint32_t number)
 {
-    uint32_t at, klass = method && s->cfg.class_event ? hpx_methods_find(&s->methods, method, &at) : 0;
-    if (klass) {
+    uint32_t at;
+    struct hpx_class_index klass = {0};
+    if (method && s->cfg.class_event) {
+        klass = hpx_methods_find(&s->methods, method, &at);
+    }
+    if (klass.v) {
         hpx_methods_class(&s->methods, klass)->listed = true;
         return hpx_methods_class(&s->methods, klass)->serial;
     }

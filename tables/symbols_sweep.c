@@ -30,7 +30,7 @@ static void send_batch(struct hpx_symbols *s)
     struct hpx_symbols_sweep *w = &s->sweep;
     struct hpx_msg_sweep *b = NULL;
     for (; w->cursor < s->methods.classes.len && !(b && b->n == HPX_SWEEP_BATCH); w->cursor++) {
-        const struct hpx_msg_class *said = hpx_methods_class(&s->methods, w->cursor)->said;
+        const struct hpx_msg_class *said = hpx_methods_class(&s->methods, (struct hpx_class_index){w->cursor})->said;
         if (!said || !said->ref) {
             continue;
         }
@@ -38,7 +38,7 @@ static void send_batch(struct hpx_symbols *s)
         if (!b) {
             break; /* the next sweep looks at them */
         }
-        b->of[b->n++] = (struct hpx_class_ref){.ref = said->ref, .klass = w->cursor};
+        b->of[b->n++] = (struct hpx_class_ref){.ref = said->ref, .klass = {w->cursor}};
     }
     if (b) {
         s->cfg.request(s->cfg.ctx, &b->m);
@@ -83,7 +83,7 @@ static void forget(struct hpx_symbols *s)
 void hpx_symbols_forget_refs(struct hpx_symbols *s, void (*fn)(void *ctx, uint64_t ref), void *ctx)
 {
     for (uint32_t i = 0; i < s->methods.classes.len; i++) {
-        struct hpx_msg_class *said = hpx_methods_class(&s->methods, i)->said;
+        struct hpx_msg_class *said = hpx_methods_class(&s->methods, (struct hpx_class_index){i})->said;
         if (said != NULL && said->ref != 0) {
             fn(ctx, said->ref);
             said->ref = 0;
