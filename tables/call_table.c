@@ -57,7 +57,7 @@ static uint32_t node_of(struct hpx_calltab *t, const struct hpx_raw_frame *frame
         h = hpx_hash128(key, sizeof(key));
     }
     uint32_t node = hpx_traces_find(&t->traces, h);
-    if (node != HPX_INTERN_NONE || (t->costs.len == t->traces.len && !hpx_vec_push(&t->costs))) {
+    if (node != HPX_INTERN_NONE || (t->costs.len == t->traces.raws.len && !hpx_vec_push(&t->costs))) {
         return node;
     }
     return hpx_traces_add(&t->traces, h, frames, n, thread);
@@ -499,7 +499,7 @@ void hpx_calltab_open(const struct hpx_calltab *t, uint64_t *calls, int64_t *ns)
 
 void hpx_calltab_reset(struct hpx_calltab *t)
 {
-    for (uint32_t i = 0; i < t->traces.len; i++) {
+    for (uint32_t i = 0; i < t->traces.raws.len; i++) {
         *hpx_calltab_cost(t, i) = (struct hpx_call_cost){0};
     }
 }

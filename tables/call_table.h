@@ -170,7 +170,7 @@ static inline uint64_t hpx_calltab_probes(const struct hpx_calltab *t)
 }
 static inline uint32_t hpx_calltab_nodes(const struct hpx_calltab *t)
 {
-    return t->traces.len;
+    return t->traces.raws.len;
 }
 static inline struct hpx_call_entry *hpx_calltab_entry(const struct hpx_calltab *t, uint32_t node)
 {

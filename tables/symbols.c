@@ -199,7 +199,7 @@ bool hpx_symbols_is_unknown(const struct hpx_symbols *s, uint32_t raw)
 
 uint32_t hpx_symbols_raws(const struct hpx_symbols *s)
 {
-    return s->traces.len;
+    return s->traces.raws.len;
 }
 
 /* ---- figures ---- */

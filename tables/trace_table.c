@@ -21,21 +21,23 @@ void hpx_traces_fini(struct hpx_traces *t)
 
 uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct hpx_raw_frame *frames, uint32_t nframes, uint32_t thread)
 {
-    if ((t->raws.len == t->len && !hpx_vec_push(&t->raws)) || hpx_intern_reserve(&t->index) != 0) {
+    struct hpx_raw *raw = hpx_intern_reserve(&t->index) == 0 ? hpx_vec_push(&t->raws) : NULL;
+    if (!raw) {
         return HPX_INTERN_NONE;
     }
     /* The arena takes nothing back: it is asked last. */
     size_t n = nframes * sizeof(*frames);
     struct hpx_raw_frame *copy = hpx_arena_alloc(&t->arena, n, _Alignof(struct hpx_raw_frame));
     if (!copy) {
+        t->raws.len--;
         return HPX_INTERN_NONE;
     }
     if (n > 0) {
         memcpy(copy, frames, n);
     }
-    *hpx_traces_at(t, t->len) = (struct hpx_raw){copy, nframes, thread, HPX_INTERN_NONE, false};
-    hpx_intern_put(&t->index, h, t->len);
-    return t->len++;
+    *raw = (struct hpx_raw){copy, nframes, thread, HPX_INTERN_NONE, false};
+    hpx_intern_put(&t->index, h, t->raws.len - 1);
+    return t->raws.len - 1;
 }
 
 size_t hpx_traces_bytes(const struct hpx_traces *t)

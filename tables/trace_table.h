@@ -24,7 +24,6 @@ struct hpx_raw {
 struct hpx_traces {
     struct hpx_intern index;
     struct hpx_vec raws; /* struct hpx_raw */
-    uint32_t len;        /* the vector may be longer, after an allocation failure */
     struct hpx_arena arena;
 };
 

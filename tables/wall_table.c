@@ -19,7 +19,6 @@ struct hpx_walls {
     uint64_t interval_ns;
     struct hpx_intern index; /* of cells */
     struct hpx_vec cells;    /* struct cell */
-    uint32_t ncells;         /* `cells` may be longer, after an allocation failure */
     struct hpx_vec classes;  /* uint32_t, by number of a class: number of its name; 0: not known */
     struct hpx_vec places;   /* uint32_t, by watched thread: number of its cell + 1; 0: not known */
     struct hpx_vec last;     /* uint32_t, by serial of a thread: raw trace of its last sample + 1; 0: none */
@@ -35,12 +34,13 @@ static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint3
     if (found != HPX_INTERN_NONE || raw == HPX_INTERN_NONE) {
         return found;
     }
-    struct cell *c = w->cells.len > w->ncells ? hpx_vec_at(&w->cells, w->ncells) : hpx_vec_push(&w->cells);
-    if (!c || hpx_intern_insert(&w->index, h, w->ncells) != 0) {
+    struct cell *c = hpx_intern_reserve(&w->index) == 0 ? hpx_vec_push(&w->cells) : NULL;
+    if (!c) {
         return HPX_INTERN_NONE;
     }
     *c = (struct cell){.raw = raw, .state = state, .klass = klass};
-    return w->ncells++;
+    hpx_intern_put(&w->index, h, w->cells.len - 1);
+    return w->cells.len - 1;
 }
 
 static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
@@ -329,7 +329,7 @@ static void taken(struct cell *c, enum hpx_take take)
 struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take take)
 {
     uint32_t rows = 0, symbolized;
-    for (uint32_t i = 0; i < w->ncells; i++) {
+    for (uint32_t i = 0; i < w->cells.len; i++) {
         const struct cell *c = hpx_vec_at(&w->cells, i);
         if (due(c, take) > 0) {
             rows++;
@@ -343,7 +343,7 @@ struct hpx_wall_snapshot *hpx_walls_snapshot(struct hpx_walls *w, enum hpx_take 
         return NULL;
     }
     *s = (struct hpx_wall_snapshot){.rows = (struct hpx_wall_row *)(void *)(s + 1)};
-    for (uint32_t i = 0; i < w->ncells; i++) {
+    for (uint32_t i = 0; i < w->cells.len; i++) {
         struct cell *c = hpx_vec_at(&w->cells, i);
         if (due(c, take) > 0) {
             s->rows[s->nrows] = row_of(w, c, take);

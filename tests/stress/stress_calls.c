@@ -226,7 +226,7 @@ static bool same_stack(const struct worker *x, const struct hpx_call_stack *s, b
 /* What was counted since the last dump, added to what its threads have. */
 static void collect(void)
 {
-    for (uint32_t i = 0; i < w.tab.traces.len; i++) {
+    for (uint32_t i = 0; i < w.tab.traces.raws.len; i++) {
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, i);
         const struct hpx_call_cost *cost = hpx_calltab_cost(&w.tab, i);
         if (raw->nframes == 1 && cost->calls > 0) {

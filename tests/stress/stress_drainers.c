@@ -174,7 +174,7 @@ static void on_gone(void *ctx, struct hpx_thread *t)
 
 static void collect(void)
 {
-    for (uint32_t i = 0; i < w.tab.traces.len; i++) {
+    for (uint32_t i = 0; i < w.tab.traces.raws.len; i++) {
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, i);
         const struct hpx_call_cost *cost = hpx_calltab_cost(&w.tab, i);
         if (raw->nframes == 1) {

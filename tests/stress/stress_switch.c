@@ -185,7 +185,7 @@ static void finish(void)
         hpx_ring_fini(&w.carriers[i].t.ring);
     }
     assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory + w.tab.lost_events, 0);
-    for (uint32_t i = 0; i < w.tab.traces.len; i++) {
+    for (uint32_t i = 0; i < w.tab.traces.raws.len; i++) {
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, i);
         if (raw->nframes == 1) {
             const struct hpx_call_cost *cost = hpx_calltab_cost(&w.tab, i);

@@ -72,7 +72,7 @@ static inline bool is_trace_of(const struct hpx_calltab *t, uint32_t node, const
 /* The cost of the trace of these methods; 0: no such trace. */
 static inline struct hpx_call_cost cost_of(const struct hpx_calltab *t, const uint32_t *methods)
 {
-    for (uint32_t i = 0; i < t->traces.len; i++) {
+    for (uint32_t i = 0; i < t->traces.raws.len; i++) {
         if (is_trace_of(t, i, methods)) {
             return *hpx_calltab_cost(t, i);
         }

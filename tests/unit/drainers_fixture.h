@@ -181,7 +181,7 @@ static inline struct hpx_call_cost cost_of(unsigned i, const uint32_t *methods)
     while (methods[len] != 0) {
         len++;
     }
-    for (uint32_t n = 0; n < w.tab.traces.len; n++) {
+    for (uint32_t n = 0; n < w.tab.traces.raws.len; n++) {
         const struct hpx_raw *raw = hpx_traces_at(&w.tab.traces, n);
         bool same = raw->thread == i + 1 && raw->nframes == len;
         for (uint32_t k = 0; same && k < len; k++) {

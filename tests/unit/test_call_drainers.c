@@ -369,7 +369,7 @@ TEST(calls_that_cannot_be_merged_are_counted_as_lost)
     hpx_call_drainers_gather(&w.s);
     memory_allow();
     uint64_t shown = 0;
-    for (uint32_t n = 0; n < w.tab.traces.len; n++) {
+    for (uint32_t n = 0; n < w.tab.traces.raws.len; n++) {
         shown += hpx_calltab_cost(&w.tab, n)->calls;
     }
     assert_int_equal(w.tab.calls, 19998);

@@ -73,7 +73,7 @@ TEST(calls_of_threads_with_a_serial_are_traces_of_their_own)
     event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
     event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
     uint64_t seen[2] = {0};
-    for (uint32_t i = 0; i < tab.traces.len; i++) {
+    for (uint32_t i = 0; i < tab.traces.raws.len; i++) {
         const struct hpx_raw *raw = hpx_traces_at(&tab.traces, i);
         if (raw->nframes == 1) {
             seen[raw->thread - 200001] += hpx_calltab_cost(&tab, i)->calls;
@@ -162,7 +162,7 @@ static void plain_and_table(uint32_t depth, uint32_t methods, uint64_t seed)
         }
     }
     uint32_t counted = 0;
-    for (uint32_t i = 0; i < tab.traces.len; i++) {
+    for (uint32_t i = 0; i < tab.traces.raws.len; i++) {
         counted += hpx_calltab_cost(&tab, i)->calls > 0;
     }
     assert_int_equal(counted, plain.nrows);
