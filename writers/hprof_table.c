@@ -23,7 +23,7 @@ static uint64_t value_of(const struct hpx_table *t, const char *row)
 static bool belongs(const struct hpx_table *t, const char *row, uint64_t total, double cutoff)
 {
     uint64_t value = value_of(t, row);
-    return !hpx_below(value, total, cutoff) && (value > 0 || !t->positive);
+    return !((double)value / (double)total < cutoff) && (value > 0 || !t->positive);
 }
 
 struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t n, uint64_t total, double cutoff)

@@ -51,11 +51,6 @@ static inline double hpx_percent(uint64_t part, uint64_t total)
     return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
 }
 
-static inline bool hpx_below(uint64_t part, uint64_t total, double cutoff)
-{
-    return (double)part / (double)total < cutoff;
-}
-
 static inline uint64_t hpx_whole_ms(uint64_t ns)
 {
     return ns / 1000000 + (ns % 1000000 >= 500000);

@@ -8,87 +8,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROW_ROOM     256u               /* bytes: usual upper bound of a row of text */
-#define SECTION_ROOM ((size_t)20 << 10) /* bytes: rest of a section, and its report */
-#define CLASS_MOST   1000u              /* bytes of a name in a binary file; readers need not keep longer ones */
+#define CLASS_MOST 1000u /* bytes of a name in a binary file; readers need not keep longer ones */
 
 static int by_time(const void *a, const void *b)
 {
     const struct hpx_wall_row *x = a, *y = b;
-    if (x->ns != y->ns) {
-        return x->ns > y->ns ? -1 : 1;
-    }
-    if (x->trace->serial != y->trace->serial) {
-        return x->trace->serial < y->trace->serial ? -1 : 1;
-    }
-    int order = (x->state > y->state) - (x->state < y->state);
+    int order = hpx_order(y->ns, x->ns);
+    order = order != 0 ? order : hpx_order(x->trace->serial, y->trace->serial);
+    order = order != 0 ? order : hpx_order(x->state, y->state);
     return order != 0 ? order : hpx_text_order(x->class_name, y->class_name);
 }
 
-/* How many rows the table has. */
-static uint32_t rank_rows(struct hpx_wall_snapshot *s, double cutoff)
-{
-    uint32_t ranked = 0;
-    if (s->nrows > 1) {
-        qsort(s->rows, s->nrows, sizeof(s->rows[0]), by_time);
-    }
-    while (ranked < s->nrows && !hpx_below(s->rows[ranked].ns, s->ns, cutoff)) {
-        ranked++;
-    }
-    return ranked;
-}
-
-/* ---- text ---- */
-
-/* The traces of the first rows are in the output afterwards; returns how many rows are left, at the front. */
-static uint32_t place_rows(struct hpx_ascii *w, struct hpx_wall_snapshot *s, uint32_t ranked)
-{
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < ranked; i++) {
-        (void)hpx_ascii_thread(w, s->rows[i].trace->thread);
-    }
-    for (uint32_t i = 0; i < ranked; i++) {
-        if (hpx_ascii_trace(w, s->rows[i].trace)) {
-            s->rows[shown++] = s->rows[i];
-        }
-    }
-    return shown;
-}
-
 /* No name of a class or method has a semicolon. */
-static void put_state_text(struct hpx_ascii *w, const struct hpx_wall_row *r)
+static void put(struct hpx_ascii *w, const void *row)
 {
-    if (r->class_name.len == 0) {
-        hpx_out_printf(w->out, "%-8s ", hpx_wall_state_name(r->state));
-        return;
+    const struct hpx_wall_row *r = row;
+    hpx_out_printf(w->out, "%9" PRIu64 " %5" PRIu32 " %-*s ", hpx_whole_ms(r->ns), r->trace->serial, r->class_name.len == 0 ? 8 : 0,
+                   hpx_wall_state_name(r->state));
+    if (r->class_name.len > 0) {
+        hpx_text_put(w->out, r->class_name, false);
+        hpx_out_str(w->out, "; ");
     }
-    hpx_out_str(w->out, hpx_wall_state_name(r->state));
-    hpx_out_char(w->out, ' ');
-    hpx_text_put(w->out, r->class_name, false);
-    hpx_out_str(w->out, "; ");
+    hpx_ascii_method(w, r->trace);
 }
+
+static const struct hpx_table table = {.title = "WALL CLOCK (ms)",
+                                       .columns = "rank   self  accum        ms trace state    method\n",
+                                       .digits = 4,
+                                       .row = sizeof(struct hpx_wall_row),
+                                       .value = offsetof(struct hpx_wall_row, ns),
+                                       .name = offsetof(struct hpx_wall_row, class_name),
+                                       .order = by_time,
+                                       .percent = hpx_percent,
+                                       .put = put};
 
 void hpx_ascii_wall_clock(struct hpx_ascii *w, struct hpx_wall_snapshot *s, double cutoff, time_t now)
 {
-    uint64_t sum = 0;
-    (void)hpx_out_record(w->out); /* a section before it */
-    uint32_t shown = place_rows(w, s, rank_rows(s, cutoff));
-    hpx_out_room_parts(w->out, SECTION_ROOM + (size_t)shown * ROW_ROOM);
-    hpx_out_printf(w->out, "WALL CLOCK (ms) BEGIN (total = %" PRIu64 ") ", hpx_whole_ms(s->ns));
-    hpx_ascii_date(w->out, now);
-    if (shown > 0) {
-        hpx_out_str(w->out, "rank   self  accum        ms trace state    method\n");
-    }
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct hpx_wall_row *r = &s->rows[i];
-        sum += r->ns;
-        hpx_out_printf(w->out, "%4" PRIu32 " %5.2f%% %5.2f%% %9" PRIu64 " %5" PRIu32 " ", i + 1, hpx_percent(r->ns, s->ns),
-                       hpx_percent(sum, s->ns), hpx_whole_ms(r->ns), r->trace->serial);
-        put_state_text(w, r);
-        hpx_ascii_method(w, r->trace);
-        hpx_out_part(w->out, i + 1 == shown);
-    }
-    hpx_out_str(w->out, "WALL CLOCK (ms) END\n");
+    hpx_ascii_table(w, &table, hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff), now, "total = %" PRIu64, hpx_whole_ms(s->ns));
 }
 
 /* ---- binary ---- */
@@ -110,7 +66,7 @@ static struct hpx_text short_class(const struct hpx_wall_row *r)
 
 static int by_kind(const struct hpx_wall_row *x, const struct hpx_wall_row *y)
 {
-    int order = (x->state > y->state) - (x->state < y->state);
+    int order = hpx_order(x->state, y->state);
     return order != 0 ? order : hpx_text_order(short_class(x), short_class(y));
 }
 
@@ -157,7 +113,8 @@ void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, do
         hpx_warn("format=b: no memory for WALL CLOCK; this dump lacks it; raise the memory limit of the process");
         return;
     }
-    uint32_t ranked = rank_rows(s, cutoff); /* the shares that the cutoff means are of all rows */
+    uint32_t ranked =
+        hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff).ranked; /* the shares that the cutoff means are of all rows */
     if (ranked > 1) {
         qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_time);
     }

@@ -208,10 +208,10 @@ static int32_t count_frames(void *ctx)
            'users with a quota: the journal\'s room is not given to the output, which is cut',
            '(error == ENOSPC || error == EDQUOT) && o->make_room',
            'error == ENOSPC && o->make_room'),
-    Mutant('row-at-the-cutoff-is-left-out', 'writers/hprof_table.h', 'off by one',
+    Mutant('row-at-the-cutoff-is-left-out', 'writers/hprof_table.c', 'off by one',
            'cutoff= of a round share: the row that has just this share is missing',
-           '(double)total < cutoff;',
-           '(double)total <= cutoff;'),
+           '(double)total < cutoff)',
+           '(double)total <= cutoff)'),
     Mutant('new-stream-trusts-old-strings', 'writers/hprof_binary.c', 'stale cache, missing reset',
            'net= with format=b: after a new connection names of threads and classes are not in the stream',
            '''    memset(w->recent, 0, sizeof(w->recent));
