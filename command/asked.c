@@ -182,20 +182,6 @@ void hpx_asked_drop(const struct hpx_asked *a)
     }
 }
 
-/* false: errno. */
-static bool write_all(int to, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t k = write(to, bytes, n);
-        if (k < 0 && errno != EINTR) {
-            return false;
-        }
-        bytes += k > 0 ? k : 0;
-        n -= k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
@@ -231,7 +217,7 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
     }
     (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
     while ((n = read(fd, block, sizeof block)) > 0) {
-        if (!write_all(out, block, (size_t)n)) {
+        if (!hpx_out_all(out, block, (size_t)n)) {
             return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", a->out, strerror(errno));
         }
     }

@@ -23,6 +23,18 @@ int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err)
     return fd;
 }
 
+bool hpx_out_all(int fd, const void *bytes, size_t n)
+{
+    for (const char *at = bytes, *end = at + n; at < end;) {
+        ssize_t k = write(fd, at, (size_t)(end - at));
+        if (k < 0 && errno != EINTR) {
+            return false;
+        }
+        at += k > 0 ? k : 0;
+    }
+    return true;
+}
+
 static ssize_t pack(void *gz, const char *bytes, size_t n)
 {
     return n == 0 || gzwrite(gz, bytes, (unsigned)n) > 0 ? (ssize_t)n : 0;

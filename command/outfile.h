@@ -10,6 +10,8 @@
 /* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
  * empties it. -1: it cannot be (err). */
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
+/* Writes all of it. false: errno. */
+bool hpx_out_all(int fd, const void *bytes, size_t n);
 /* A stream to an open file, which stays open; gzip: what is written is packed, and whole when the stream is closed. NULL: no memory, or no
  * descriptor. */
 FILE *hpx_out_stream(int fd, bool gzip);

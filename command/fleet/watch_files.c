@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* watch_files.c: profiles in the /tmp of JVMs. Contract: watcher.h. The folder and its files are another user's: nothing there is opened
  * before it is known to be a regular file of that user, and nothing through a link. */
+#include "outfile.h"
 #include "watch_choice.h"
 #include "watcher.h"
 #include <dirent.h>
@@ -31,19 +32,6 @@ static void remember(struct tail *t, const char *bytes, size_t n)
     t->n += n;
 }
 
-static bool write_all(int to, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t k = write(to, bytes, n);
-        if (k < 0 && errno != EINTR) {
-            return false;
-        }
-        bytes += k > 0 ? k : 0;
-        n -= k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
 /* HPX_WATCH_BROUGHT, or the counter of the loss. */
 static enum hpx_watch_counter copy(int from, int to, uint64_t *bytes, struct tail *tail)
 {
@@ -54,7 +42,7 @@ static enum hpx_watch_counter copy(int from, int to, uint64_t *bytes, struct tai
         if (*bytes > LARGEST) {
             return HPX_WATCH_LOST_LARGE;
         }
-        if (!write_all(to, block, (size_t)n)) {
+        if (!hpx_out_all(to, block, (size_t)n)) {
             return HPX_WATCH_LOST_DISK;
         }
         remember(tail, block, (size_t)n);

@@ -2,6 +2,7 @@
 /* merge.c: rows of all tables summed by trace, in one pass; the rest of the file copied in a second. */
 #include "merge.h"
 #include "check.h"
+#include "hprof_table.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -281,11 +282,6 @@ static int copy(const struct merge *m, FILE *to, uint64_t at, uint64_t end)
     return 0;
 }
 
-static double percent(uint64_t part, uint64_t total)
-{
-    return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
-}
-
 static int put_ranked(const struct merge *m, int kind, FILE *to)
 {
     static const char *const titles[] = {[SAMPLES] = "CPU SAMPLES", [WALL] = "WALL CLOCK (ms)", [TIMES] = "CPU TIME (ms)"};
@@ -303,7 +299,7 @@ static int put_ranked(const struct merge *m, int kind, FILE *to)
     for (size_t i = 0; i < t->rows.len; i++) {
         uint64_t part = shared(kind) ? s[i].self : s[i].count;
         sum += part;
-        fprintf(to, "%4zu %5.2f%% %5.2f%% %*" PRIu64 " %5" PRIu64 " ", i + 1, percent(part, total), percent(sum, total),
+        fprintf(to, "%4zu %5.2f%% %5.2f%% %*" PRIu64 " %5" PRIu64 " ", i + 1, hpx_percent(part, total), hpx_percent(sum, total),
                 kind == WALL ? 9 : 7, s[i].count, s[i].key);
         if (copy(m, to, s[i].name_at, s[i].name_at + s[i].name_len) != 0) {
             return -1;
