@@ -19,6 +19,10 @@ REMEDY = re.compile(r"[;,:] (?:if [^,;]*, )?(?:raise|load|choose|use|add|leave o
                     r"attach|restart|see|waitlog=-1|retrying)\b")
 # Messages that explain themselves: nothing can be done, or they say it in other words.
 NOTHING_TO_DO = {
+    "hprof option error: %s (%s)%s%.128s%s",
+    "this VM does not support JVMTI 1.2",
+    "no session is running",
+    "no such request: start or hold MS OPTIONS, stop, dump, status",
     "help is for the command line of the JVM",
     "start=n is for the command line of the JVM",
     "sites=sampled is not possible on this VM: it needs JDK 11 or later, and no other agent that samples allocations",
