@@ -128,9 +128,9 @@ static int32_t count_frames(void *ctx)
 '''),
     Mutant('wait-line-has-the-carrier', 'tables/block_table.c', 'wrong owner',
            'virtual threads: the WAITED line of a queue names the thread that carried it at the end',
-           '''    uint32_t serial = other ? other->serial : slots ? slots->serial : HPX_SERIAL_THREAD;
+           '''    uint32_t serial = other ? other->serial : hpx_serial_of(t);
 ''',
-           '''    uint32_t serial = slots ? slots->serial : HPX_SERIAL_THREAD;
+           '''    uint32_t serial = hpx_serial_of(t);
     (void)other;
 '''),
     Mutant('dump-resets-times-without-counts', 'tables/block_table.c', 'wrong reset',
@@ -181,11 +181,11 @@ static int32_t count_frames(void *ctx)
            'programs that unload classes: samples of an old class are shown under the name of a new one',
            '''    if (c->nsampled == 0) {
         c->next_free = t->free;
-        t->free = klass;
+        t->free = klass.v;
     }
 ''',
            '''    c->next_free = t->free;
-    t->free = klass;
+    t->free = klass.v;
 '''),
     Mutant('merge-swaps-two-figures', 'tables/call_table.c', 'swapped field',
            'cpu=times of many threads: the report says lost calls where it means lost events',
