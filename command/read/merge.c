@@ -82,26 +82,42 @@ static ssize_t read_whole(void *ctx, void *to, size_t n)
     return got;
 }
 
-/* The head of a table of WALL CLOCK: "hprofx: WALL CLOCK STATE CLASS, total ...". */
-static void string(struct merge *m, const struct hpx_rd_event *ev)
+/* The head goes whose table is not there, because the file ends between them: the next table would be taken for its own. false: no
+ * memory. */
+static bool drop_head(struct merge *m)
+{
+    struct range *last = m->head.to != 0 ? hpx_list_push(&m->tables, sizeof(*last)) : NULL;
+    if (last != NULL) {
+        *last = m->head;
+    }
+    bool dropped = last != NULL || m->head.to == 0;
+    m->head.to = 0;
+    return dropped;
+}
+
+/* The head of a table of WALL CLOCK: "hprofx: WALL CLOCK STATE CLASS, total ...". false: no memory. */
+static bool string(struct merge *m, const struct hpx_rd_event *ev)
 {
     static const char begin[] = "hprofx: WALL CLOCK ", behind[] = ", total ";
     const size_t n = sizeof(begin) - 1;
     struct hpx_rd_text t = ev->string.text;
     const char *end = NULL, *at = t.p;
     if (t.n < n || memcmp(t.p, begin, n) != 0) {
-        return;
+        return true;
     }
     while ((at = memmem(at, (size_t)(t.p + t.n - at), behind, sizeof(behind) - 1)) != NULL) { /* the last: a class may have one */
         end = at++;
     }
-    if (end != NULL) {
-        m->head = (struct range){m->at, m->whole}; /* to: the next record tells */
-        m->of_length = (size_t)(end - t.p) - n;
-        m->of_at = m->at + HPX_RECORD_HEAD + m->id_size + n;
-        m->of_hash = hpx_check_hash((struct hpx_rd_text){t.p + n, m->of_length});
-        m->of_id = ev->string.id;
+    if (end == NULL) {
+        return true;
     }
+    bool dropped = drop_head(m);
+    m->head = (struct range){m->at, m->whole}; /* to: the next record tells */
+    m->of_length = (size_t)(end - t.p) - n;
+    m->of_at = m->at + HPX_RECORD_HEAD + m->id_size + n;
+    m->of_hash = hpx_check_hash((struct hpx_rd_text){t.p + n, m->of_length});
+    m->of_id = ev->string.id;
+    return dropped;
 }
 
 /* A table ends where the next record that is none begins. */
@@ -163,6 +179,7 @@ static int begin_table(struct merge *m, struct hpx_reader *r, const struct hpx_r
     if (m->open == WALL && !m->text && !begin_wall(m, ev->table.total)) {
         return hpx_reader_no_memory(r);
     }
+    m->head.to = 0; /* what the reader takes for no head stays as any string */
     struct table *t = &m->of[m->open];
     size_t n = ev->table.date.n < sizeof(t->date) - 1 ? ev->table.date.n : sizeof(t->date) - 1;
     m->odd |= __builtin_add_overflow(t->total, ev->table.total, &t->total);
@@ -224,8 +241,7 @@ static int on_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
     case HPX_RD_TABLE:
         return begin_table(m, r, ev);
     case HPX_RD_STRING:
-        string(m, ev);
-        return HPX_RD_SOUND;
+        return string(m, ev) ? HPX_RD_SOUND : hpx_reader_no_memory(r);
     case HPX_RD_ROW:
         return row(m, r, ev);
     default:
@@ -462,7 +478,7 @@ int hpx_merge(int from, uint64_t whole, int to)
     for (int i = 0; i < KINDS; i++) {
         hpx_idmap_init(&m.of[i].index, true);
     }
-    int rc = read_tables(&m) == HPX_RD_SOUND && !m.odd && several(&m) && fits(&m);
+    int rc = read_tables(&m) == HPX_RD_SOUND && !m.odd && several(&m) && fits(&m) && drop_head(&m);
     FILE *f = rc > 0 ? fdopen(dup(to), "w") : NULL;
     if (f != NULL) {
         rc = write_all(&m, f) == 0 ? 1 : -1;

@@ -716,6 +716,12 @@ class RecoverTests(Folder):
             want = between + join(first[:2]) + join(h.wall(f, 901, (blocked, 1, (9, 300001), (6, 300002)))) + join(second[3:])
             self.assertEqual(self.journal(defined + join(first) + join(second), f.samples(1, (1, 300001))[:-3]), defined + want)
 
+    def test_a_head_at_the_end_of_a_binary_journal_is_of_no_table(self):
+        f, defined, join = h.Format(8), self.binary_definitions(8), lambda pieces: b''.join(p for _, p in pieces)
+        wall = h.wall(f, 900, ('parked', 1, (5, 300002)))
+        data = defined + f.samples(9, (9, 300001)) + join(wall) + f.samples(7, (7, 300001)) + h.wall(f, 950, ('io', 10, (5, 300002)))[0][1]
+        self.assertEqual(self.journal(data, f.samples(1, (1, 300002))[:-3]), defined + f.samples(16, (16, 300001)) + join(wall))
+
     def test_the_rows_of_a_binary_wall_clock_add_up_in_larger_units(self):
         f, defined = h.Format(8), self.binary_definitions(8)
         one, two, sum = (h.wall(f, i, ('parked', unit, (n, 300001))) for i, unit, n in ((900, 1, 2000000004), (901, 1, 2000000002), (900, 10, 400000001)))
