@@ -68,6 +68,7 @@ struct hpx_check {
     uint64_t dumps;
     uint64_t counted;  /* samples, and calls of rows, of all tables that are whole */
     uint64_t counting; /* of the open one */
+    bool waited;       /* one of them is of WALL CLOCK, and has time */
 
     struct hpx_rd_table table; /* the open one */
     uint32_t tables;

@@ -171,6 +171,7 @@ int hpx_check_table(struct hpx_check *c, struct hpx_reader *r, const struct hpx_
         return row(c, r, ev);
     case HPX_RD_TABLE_END:
         c->counted += c->counting;
+        c->waited |= c->table.tag == HPX_TAG_WALL && c->table.total > 0;
         c->counting = 0;
         return HPX_RD_SOUND;
     case HPX_RD_SUMMARY:

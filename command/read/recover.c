@@ -25,6 +25,7 @@ struct half {
     struct stat st;
     int result;
     uint64_t at, line, whole, dumps, counted;
+    bool waited; /* has time of WALL CLOCK */
     char why[512];
     bool gzip;     /* what follows and the offsets above are uncompressed */
     char head[64]; /* its first bytes: the header with the time of the run */
@@ -92,6 +93,7 @@ static int examine(struct half *h, struct hpx_err *said)
     h->whole = r.result == HPX_RD_SOUND ? r.end : r.whole;
     h->dumps = c.dumps;
     h->counted = c.counted;
+    h->waited = c.waited;
     memcpy(h->why, r.why, sizeof(h->why));
     h->gzip = g.gzip;
     if (g.cut && h->result == HPX_RD_SOUND) {
@@ -156,7 +158,8 @@ static const struct half *choose_all(const struct half *name, const struct half 
     if (best->gzip && best->result != HPX_RD_SOUND && journal->counted == best->counted && journal->counted > 0) {
         return journal; /* the other one cannot be cut */
     }
-    return journal->counted > best->counted ? journal : best;
+    bool idle = journal->counted == best->counted && journal->waited && !best->waited; /* the program used no CPU */
+    return journal->counted > best->counted || idle ? journal : best;
 }
 
 static int copy(int from, int to, uint64_t n)

@@ -722,6 +722,17 @@ class RecoverTests(Folder):
         data = defined + f.samples(9, (9, 300001)) + join(wall) + f.samples(7, (7, 300001)) + h.wall(f, 950, ('io', 10, (5, 300002)))[0][1]
         self.assertEqual(self.journal(data, f.samples(1, (1, 300002))[:-3]), defined + f.samples(16, (16, 300001)) + join(wall))
 
+    def test_the_journal_of_a_program_that_only_waited_is_what_there_is(self):
+        table = b'WALL CLOCK (ms) BEGIN (total = %%d) %s\nrank   self  accum        ms trace state    method\n   1 100.00%%%% 100.00%%%%        %%d 300001 parked   A.main\nWALL CLOCK (ms) END\n' % h.DATE.encode()
+        head, journal = h.times().get('header') + h.times().get('trace 1'), self.folder / 'out.journal.part'
+        one, two = table % (60, 60), table % (70, 70)
+        for part, log, want in ((head, head + one, head + one), (head + one[:-5], head + one, head + one), (head + two, head + one, head + two)):
+            self.name.unlink(missing_ok=True)
+            self.part.write_bytes(part)
+            journal.write_bytes(log)
+            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
+
     def test_the_rows_of_a_binary_wall_clock_add_up_in_larger_units(self):
         f, defined = h.Format(8), self.binary_definitions(8)
         one, two, sum = (h.wall(f, i, ('parked', unit, (n, 300001))) for i, unit, n in ((900, 1, 2000000004), (901, 1, 2000000002), (900, 10, 400000001)))
