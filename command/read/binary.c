@@ -105,14 +105,16 @@ static const char *number_before(const char *at, const char *words, uint64_t *n)
     return end - at <= DIGITS_MOST && strncmp(end, words, strlen(words)) == 0 ? end + strlen(words) : NULL;
 }
 
-/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count", with or without a class: what the next CPU SAMPLES has. The table of a
- * dump, of all its states, ends with the report. */
+/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count", with or without a class: what the next CPU SAMPLES has, unless net=
+ * dropped it: then the report comes first. The table of a dump, of all its states, ends with the report. */
 static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
 {
     char line[HPX_BIN_STATE + 128];
     size_t n = sizeof wall - 1;
     if (t.n < n || t.n >= sizeof line || memcmp(t.p, wall, n) != 0) {
-        b->wall_open = b->wall_open && (t.n < sizeof report - 1 || memcmp(t.p, report, sizeof report - 1) != 0);
+        bool reported = t.n >= sizeof report - 1 && memcmp(t.p, report, sizeof report - 1) == 0;
+        b->wall_open = b->wall_open && !reported;
+        b->wall_ms = reported ? 0 : b->wall_ms;
         return;
     }
     memcpy(line, t.p + n, t.n - n);

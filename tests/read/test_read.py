@@ -188,6 +188,13 @@ class GoldenTests(Folder):
         wall = self.wall(pieces.data())['WALL CLOCK (ms)']
         self.assertEqual((wall['seen'], wall['total'], [(w['state'], w['count']) for w in wall['top']]), (2, 5, [('running', 3), ('native', 2)]))
 
+    def test_the_samples_behind_the_report_are_of_no_head_before_it(self):
+        f = h.Format(8)
+        head = h.wall(f, 980, ('running', 1, (7, 300001)))[0]
+        _, pieces = self.binary_with_wall(head, ('report', f.string(990, 'hprofx: version: 1\n')), ('more samples', f.samples(3, (3, 300001))))
+        tables = self.wall(pieces.data())
+        self.assertEqual((tables['WALL CLOCK (ms)']['seen'], tables['CPU SAMPLES']['total']), (1, 3))
+
     def test_a_head_of_wall_clock_that_is_none_leaves_samples(self):
         f = h.Format(8)
         good = 'hprofx: WALL CLOCK io, total 9 ms, 1 ms per count'
