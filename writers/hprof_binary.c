@@ -481,10 +481,10 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
     (void)hpx_binary_end_record(w);
 }
 
-void hpx_binary_note(struct hpx_binary *w, struct hpx_text text)
+bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text)
 {
     hpx_out_room(w->out, text.len + HPX_BINARY_SMALL);
-    (void)new_string(w, text);
+    return new_string(w, text) != 0;
 }
 
 bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, const struct hpx_trace_rec *t)
@@ -516,6 +516,6 @@ void hpx_binary_dump_end(struct hpx_binary *w, const char *report)
                  w->unplaced_sites);
         w->unplaced_sites = 0;
     }
-    hpx_binary_note(w, (struct hpx_text){report, (uint32_t)strlen(report)});
+    (void)hpx_binary_note(w, (struct hpx_text){report, (uint32_t)strlen(report)});
     hpx_binary_release(w);
 }

@@ -70,8 +70,8 @@ void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c);
 /* No effect if the class is not in the file. With `in_traces` the record waits for the end of the next dump. */
 void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c);
 
-/* A UTF8 record that nothing names, which readers skip. */
-void hpx_binary_note(struct hpx_binary *w, struct hpx_text text);
+/* A UTF8 record that nothing names, which readers skip. false: it is not in the file. */
+bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text);
 /* The strings, classes, frames and traces that the rows need, then CPU SAMPLES. Rows as in hpx_ascii_cpu_samples(). */
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff);
 /* Writes only the traces. */

@@ -70,40 +70,45 @@ static int by_kind(const struct hpx_wall_row *x, const struct hpx_wall_row *y)
     return order != 0 ? order : hpx_text_order(short_class(x), short_class(y));
 }
 
-/* Rows of one state and class side by side, each of them as in the text. */
-static int by_kind_and_time(const void *a, const void *b)
+/* Rows of one state and class side by side, and of them those of one trace: long names are left out, so they may be several. */
+static int by_kind_and_trace(const void *a, const void *b)
 {
-    int order = by_kind(a, b);
-    return order != 0 ? order : by_time(a, b);
+    const struct hpx_wall_row *x = a, *y = b;
+    int order = by_kind(x, y);
+    return order != 0 ? order : hpx_order(x->trace->serial, y->trace->serial);
 }
 
-/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count" */
-static void put_head(struct hpx_binary *w, const struct hpx_wall_row *r, uint64_t ns, uint64_t unit)
+/* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count". false: it is not in the file. */
+static bool put_head(struct hpx_binary *w, const struct hpx_wall_row *r, uint64_t ns, uint64_t unit)
 {
     char text[CLASS_MOST + 128];
     struct hpx_text name = short_class(r);
     int n = snprintf(text, sizeof(text), "hprofx: WALL CLOCK %s%s%.*s, total %" PRIu64 " ms, %" PRIu64 " ms per count",
                      hpx_wall_state_name(r->state), name.len > 0 ? " " : "", (int)name.len, name.bytes, hpx_whole_ms(ns), unit);
-    hpx_binary_note(w, (struct hpx_text){text, (uint32_t)n});
+    return hpx_binary_note(w, (struct hpx_text){text, (uint32_t)n});
 }
 
-/* Rows of one state and class. to: has room for as many. */
+/* Rows of one state and class. to: has room for as many. Without its head the table would be one of CPU SAMPLES. */
 static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint32_t n, struct hpx_snapshot *to)
 {
     uint64_t ns = 0, sum = 0;
+    to->nrows = 0;
     for (uint32_t i = 0; i < n; i++) {
+        bool new = i == 0 || rows[i].trace->serial != rows[i - 1].trace->serial;
+        struct hpx_row *row = &to->rows[to->nrows += new] - 1;
+        *row = (struct hpx_row){rows[i].trace, (new ? 0 : row->count) + rows[i].ns};
         ns += rows[i].ns;
     }
     uint64_t unit = unit_of(ns), half = unit * 500000;
-    for (uint32_t i = 0; i < n; i++) {
-        to->rows[i] = (struct hpx_row){rows[i].trace, (rows[i].ns + half) / (2 * half)};
+    for (uint32_t i = 0; i < to->nrows; i++) {
+        to->rows[i].count = (to->rows[i].count + half) / (2 * half);
         sum += to->rows[i].count;
     }
-    to->nrows = n;
     to->total = (ns + half) / (2 * half);
     to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
-    put_head(w, rows, ns, unit);
-    hpx_binary_cpu_samples(w, to, 0);
+    if (put_head(w, rows, ns, unit)) {
+        hpx_binary_cpu_samples(w, to, 0);
+    }
 }
 
 void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, double cutoff)
@@ -116,7 +121,7 @@ void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, do
     uint32_t ranked =
         hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff).ranked; /* the shares that the cutoff means are of all rows */
     if (ranked > 1) {
-        qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_time);
+        qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_trace);
     }
     for (uint32_t from = 0, next; from < ranked; from = next) {
         for (next = from + 1; next < ranked && by_kind(&s->rows[from], &s->rows[next]) == 0; next++) {

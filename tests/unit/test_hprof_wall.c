@@ -25,7 +25,7 @@
 
 static const struct hpx_method_rec park = {{"p.Unsafe", 8}, {"park", 4}, {"()V", 3}, {"", 0}, 100007, 1};
 static const struct hpx_frame_rec frames[] = {{&park, -1, 1}};
-static struct hpx_trace_rec *first, *second;
+static struct hpx_trace_rec *first, *second, *third;
 
 static int make(void **state)
 {
@@ -33,6 +33,7 @@ static int make(void **state)
     setenv("TZ", "UTC", 1);
     first = trace(300001, 0, 1, frames);
     second = trace(300002, 0, 0, NULL);
+    third = trace(300003, 0, 0, NULL);
     return 0;
 }
 
@@ -41,6 +42,7 @@ static int drop(void **state)
     (void)state;
     free(first);
     free(second);
+    free(third);
     return 0;
 }
 
@@ -160,14 +162,58 @@ TEST(a_large_total_has_a_larger_unit)
 
 TEST(rounded_rows_are_not_more_than_their_total)
 {
-    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, 3 * MS / 2), ROW(second, HPX_WALL_PARKED, 3 * MS / 2)};
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, 3 * MS / 2), ROW(third, HPX_WALL_PARKED, 3 * MS / 2)};
     struct hpx_wall_snapshot s = rows_of(2, rows);
     (void)state;
     begin(4);
     hpx_binary_wall_clock(&w, &s, 0);
     assert_written("01 00000000 00000039 a0000001 \"hprofx: WALL CLOCK parked, total 3 ms, 1 ms per count\""
                    "05 00000000 0000000c 000493e2 00000000 00000000"
-                   "0d 00000000 00000018 00000004 00000002 00000002 000493e2 00000002 000493e2");
+                   "05 00000000 0000000c 000493e3 00000000 00000000"
+                   "0d 00000000 00000018 00000004 00000002 00000002 000493e2 00000002 000493e3");
+    end();
+}
+
+TEST(rows_whose_long_names_are_left_out_are_one)
+{
+    static char names[2][1001];
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, 3 * MS / 2), ROW(second, HPX_WALL_PARKED, 3 * MS / 2),
+                                  ROW(third, HPX_WALL_PARKED, 4 * MS), ROW(second, HPX_WALL_PARKED, 2 * MS)};
+    memset(names[0], 'a', sizeof(names[0]));
+    memset(names[1], 'b', sizeof(names[1]));
+    rows[0].class_name = (struct hpx_text){names[0], sizeof(names[0])};
+    rows[1].class_name = (struct hpx_text){names[1], sizeof(names[1])};
+    struct hpx_wall_snapshot s = rows_of(4, rows);
+    begin(4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_written("01 00000000 00000039 a0000001 \"hprofx: WALL CLOCK parked, total 9 ms, 1 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "05 00000000 0000000c 000493e3 00000000 00000000"
+                   "0d 00000000 00000018 00000009 00000002 00000005 000493e2 00000004 000493e3");
+    end();
+}
+
+static unsigned records;
+
+static bool refuse_first(void *ctx)
+{
+    (void)ctx;
+    sink.len = records == 0 ? 0 : sink.len;
+    return records++ > 0;
+}
+
+TEST(a_table_without_its_head_is_not_written)
+{
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 1 * MS), ROW(second, HPX_WALL_IO, 1 * MS)};
+    struct hpx_wall_snapshot s = rows_of(2, rows);
+    begin(4);
+    records = 0;
+    out.record = refuse_first;
+    hpx_binary_wall_clock(&w, &s, 0);
+    out.record = NULL;
+    assert_written("01 00000000 00000035 a0000002 \"hprofx: WALL CLOCK io, total 1 ms, 1 ms per count\""
+                   "05 00000000 0000000c 000493e2 00000000 00000000"
+                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2");
     end();
 }
 
