@@ -23,10 +23,10 @@ struct pprof {
     struct hpx_functions functions;
     struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
     size_t ncolumns;
-    uint32_t strings; /* so far */
-    uint32_t thread;  /* keys of labels */
-    uint32_t state, class;
-    struct parts *parts; /* by name of the tree; NULL: no name of a state had to be split yet */
+    uint32_t strings;      /* so far */
+    uint32_t thread;       /* keys of labels */
+    uint32_t state, class; /* 0: no class yet */
+    struct parts *parts;   /* by name of the tree; NULL: no name of a state had to be split yet */
     bool no_memory;
 };
 
@@ -154,6 +154,7 @@ static void state_labels(struct pprof *p, uint32_t name)
         return;
     }
     struct parts *of = &p->parts[name];
+    p->class = p->class != 0 ? p->class : put_string(p, "class");
     if (of->state == 0) {
         memcpy(state, text, word);
         state[word] = '\0';
@@ -227,7 +228,6 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     }
     p.thread = put_string(&p, "thread");
     p.state = put_string(&p, "state");
-    p.class = put_string(&p, "class");
     types(&p, c);
     hpx_pb_number(&p.part, 1, 1); /* pprof looks for names itself where no mapping says that there are some */
     hpx_pb_number(&p.part, 7, 1);
