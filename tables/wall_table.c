@@ -179,7 +179,7 @@ static const struct hpx_table table = {
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
 {
     struct hpx_samples *samples = hpx_model_table(m, HPX_EV_SAMPLE);
-    struct hpx_walls *w = samples ? calloc(1, sizeof(*w)) : NULL;
+    struct hpx_walls *w = calloc(1, sizeof(*w));
     if (!w) {
         return NULL;
     }
@@ -195,7 +195,9 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
         return NULL;
     }
     hpx_model_add_table(m, &table, w);
-    hpx_samples_listen(samples, sampled, w);
+    if (samples) {
+        hpx_samples_listen(samples, sampled, w);
+    }
     return w;
 }
 

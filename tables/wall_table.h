@@ -20,7 +20,8 @@ struct hpx_msg_wall_class {
 struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature);
 
 struct hpx_walls;
-/* Adds itself to the model, which owns it, has one at most, and has a sample table. interval_ns: of a sample. NULL without memory. */
+/* Adds itself to the model, which owns it and has one at most. Without a sample table in the model there is no running time. interval_ns:
+ * of a sample. NULL without memory. */
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns);
 
 /* Rows with equal printed forms, states and classes are one. NULL without memory: nothing was reset. */

@@ -153,6 +153,19 @@ TEST(samples_are_running_time_whatever_resets_them, NULL, end)
     assert_int_equal(hpx_walls_totals(walls).ns[HPX_WALL_RUNNING], 30 * MS);
 }
 
+/* The VM may refuse cpu=samples what it needs; the other modes continue. */
+TEST(without_samples_there_is_the_other_time, NULL, end)
+{
+    const struct hpx_model_config cfg = {.lines = false};
+    f = (struct fx){.m = hpx_model_create(&cfg)};
+    walls = hpx_walls_create(f.m, 10 * MS);
+    assert_non_null(walls);
+    define(1, 200001, HPX_WALL_PARKED, 8);
+    passes(1, 1 * MS);
+    ready(200001, 2 * MS);
+    taken(HPX_TAKE_RESET, 3 * MS, 2);
+}
+
 TEST(the_method_on_top_tells_io_from_native, NULL, end)
 {
     begin(NULL);
