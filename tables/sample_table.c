@@ -56,7 +56,7 @@ static void thread_gone(void *self, struct hpx_thread *t)
 
 bool hpx_samples_choose(struct hpx_samples *s, struct hpx_thread *t, uint32_t serial, bool on)
 {
-    struct hpx_thread_slots *slots = (serial ? t->serial == serial : t->serial || t->slots) ? slots_of(s, t) : NULL;
+    struct hpx_thread_slots *slots = serial == 0 || t->serial == serial ? slots_of(s, t) : NULL;
     if (slots) {
         slots->off = !on;
     }

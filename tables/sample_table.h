@@ -13,9 +13,9 @@ struct hpx_samples *hpx_samples_create(struct hpx_model *m);
 struct hpx_snapshot *hpx_samples_snapshot(struct hpx_samples *s, enum hpx_take take);
 /* Sets the counts to 0, as a resetting snapshot does. */
 void hpx_samples_clear(struct hpx_samples *s);
-/* Sets whether later samples of t count, if t has this serial (0: any). false: t has another serial. */
+/* Sets whether later samples of t count, if t has this serial (0: any). false: t has another serial, or there is no memory. */
 bool hpx_samples_choose(struct hpx_samples *s, struct hpx_thread *t, uint32_t serial, bool on);
-/* The same for threads that have no sample yet. */
+/* The same for threads that have no sample yet and were not chosen. */
 void hpx_samples_choose_new(struct hpx_samples *s, bool on);
 /* fn is called for every sample that counts; serial: of its thread. One listener. */
 void hpx_samples_listen(struct hpx_samples *s, void (*fn)(void *self, uint32_t raw, uint64_t weight, uint32_t serial), void *self);

@@ -121,7 +121,7 @@ static void choose_threads(const struct hpx_command *c)
     } else {
         hpx_samples_choose_new(table(), choice.on);
     }
-    hpx_aggregator_each(&hpx_session.aggregator, choose, &choice);
+    hpx_session_each(&hpx_samples, choose, &choice);
     if (c->thread != 0 && !choice.found) {
         hpx_peer_leave_out(c, "no live thread has this id");
     }

@@ -179,6 +179,30 @@ TEST(model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack, fx_setup,
     hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
 }
 
+TEST(model_counts_the_samples_of_chosen_threads, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    struct hpx_thread later = {.serial = 0};
+    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
+    assert_false(hpx_samples_choose(f->samples, &f->t, 200002, false));
+    assert_true(hpx_samples_choose(f->samples, &f->t, 0, false));
+    assert_true(hpx_samples_choose(f->samples, &f->u, 0, false)); /* its start was not seen, and it has no sample */
+    hpx_samples_choose_new(f->samples, false);
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 1);
+    fx_event(f, &f->u, HPX_EV_SAMPLE_UNKNOWN, 0, 2);
+    fx_event(f, &later, HPX_EV_SAMPLE_UNKNOWN, 0, 4);
+    assert_int_equal(hpx_samples_count(f->samples), 0);
+    hpx_samples_choose_new(f->samples, true);
+    assert_true(hpx_samples_choose(f->samples, &f->t, 200001, true));
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, 8);
+    fx_event(f, &f->u, HPX_EV_SAMPLE_UNKNOWN, 0, 16);
+    fx_event(f, &later, HPX_EV_SAMPLE_UNKNOWN, 0, 32);
+    hpx_model_thread_gone(f->m, &later);
+    fx_event(f, &later, HPX_EV_SAMPLE_UNKNOWN, 0, 64); /* another thread with this state */
+    hpx_model_thread_gone(f->m, &later);
+    hpx_snapshot_destroy(fx_snapshot(f, 72, 1));
+}
+
 static uint64_t effective_of(struct fx *f, enum hpx_take take)
 {
     struct hpx_snapshot *s = hpx_samples_snapshot(f->samples, take);
