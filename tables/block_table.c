@@ -181,7 +181,7 @@ static void waited(struct hpx_blocks *b, const struct hpx_thread *t, const struc
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_blocks *b = self;
-    for (; hpx_table_has(ev, end, HPX_EV_BLOCK_DEF, HPX_EV_WAITED); ev += ev->units) {
+    for (; hpx_model_table_has(ev, end, HPX_EV_BLOCK_DEF, HPX_EV_WAITED); ev += ev->units) {
         if (ev->kind >= HPX_EV_WAIT) {
             waited(b, t, ev);
         } else if (hpx_unlikely(!blocked(b, t, ev))) {
@@ -206,7 +206,7 @@ static void destroy(void *self)
     free(b);
 }
 
-static const struct hpx_table table = {
+static const struct hpx_model_table table = {
     .first = HPX_EV_BLOCK_DEF, .last = HPX_EV_WAITED, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
 struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o)

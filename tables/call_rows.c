@@ -175,15 +175,15 @@ static void destroy(void *self)
     free(r);
 }
 
-static const struct hpx_table table = {.first = HPX_EV_ENTER,
-                                       .last = HPX_EV_PLACE_MULTI,
-                                       .apply = apply,
-                                       .message = message,
-                                       .pass_end = pass_end,
-                                       .thread_gone = thread_gone,
-                                       .traces = traces,
-                                       .bytes = bytes,
-                                       .destroy = destroy};
+static const struct hpx_model_table table = {.first = HPX_EV_ENTER,
+                                             .last = HPX_EV_PLACE_MULTI,
+                                             .apply = apply,
+                                             .message = message,
+                                             .pass_end = pass_end,
+                                             .thread_gone = thread_gone,
+                                             .traces = traces,
+                                             .bytes = bytes,
+                                             .destroy = destroy};
 
 struct hpx_call_rows *hpx_call_rows_create(struct hpx_model *m, const struct hpx_call_options *o)
 {

@@ -8,7 +8,7 @@
 struct hpx_model {
     struct hpx_model_config cfg;
     struct {
-        const struct hpx_table *table;
+        const struct hpx_model_table *table;
         void *self;
     } tables[HPX_TABLES_MAX];
     uint32_t ntables;
@@ -19,7 +19,7 @@ struct hpx_model {
     bool journal; /* hpx_model_keep_journal() */
 };
 
-void hpx_model_add_table(struct hpx_model *m, const struct hpx_table *table, void *self)
+void hpx_model_add_table(struct hpx_model *m, const struct hpx_model_table *table, void *self)
 {
     uint32_t number = m->ntables++;
     assert(number < HPX_TABLES_MAX && table->first <= table->last && table->last < HPX_TABLES_KINDS);
@@ -182,7 +182,7 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
 void hpx_model_events(struct hpx_model *m, struct hpx_thread *t, const struct hpx_ev_head *ev, size_t n)
 {
     const struct hpx_ev_head *end = ev + n / HPX_EV_UNIT;
-    while (ev < end && hpx_table_whole(ev, end)) {
+    while (ev < end && hpx_model_table_whole(ev, end)) {
         uint32_t number = ev->kind < HPX_TABLES_KINDS ? m->table_of[ev->kind] : 0;
         if (number) { /* PAD, and what other sinks read, have none */
             ev = m->tables[number - 1].table->apply(m->tables[number - 1].self, t, ev, end);
@@ -236,7 +236,7 @@ static uint32_t all_traces(struct hpx_model *m, struct hpx_row *to)
         to[i] = (struct hpx_row){hpx_symbols_rec(m->symbols, symbolized), 0};
     }
     for (uint32_t i = 0; i < m->ntables; i++) {
-        const struct hpx_table *t = m->tables[i].table;
+        const struct hpx_model_table *t = m->tables[i].table;
         uint32_t more = t->traces ? t->traces(m->tables[i].self, to ? to + n : NULL) : 0;
         if (more == UINT32_MAX) {
             return more;

@@ -2,15 +2,15 @@
 /* model_table.h: a table of the model, which handles a range of event kinds, and what the model offers to it. The aggregator calls
  * everything here.
  *
- * To add one: its kinds in pipeline/event.h, a constant struct hpx_table, and hpx_model_add_table() after the model is created. Its names
- * and stacks are those of symbols.h. */
+ * To add one: its kinds in pipeline/event.h, a constant struct hpx_model_table, and hpx_model_add_table() after the model is created. Its
+ * names and stacks are those of symbols.h. */
 #ifndef HPX_MODEL_TABLE_H
 #define HPX_MODEL_TABLE_H
 
 #include "model.h"
 #include "vec.h"
 
-struct hpx_table {
+struct hpx_model_table {
     uint16_t first, last; /* kinds of its events, inclusive; ranges of tables do not overlap */
     /* Applies events of t from ev on, which is of one of its kinds; returns the first one that it has not applied, at most `end`. */
     const struct hpx_ev_head *(*apply)(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end);
@@ -30,21 +30,21 @@ struct hpx_table {
 #define HPX_TABLES_KINDS 64u /* kinds above have no table */
 
 /* Before the first event. `table` is constant. */
-void hpx_model_add_table(struct hpx_model *m, const struct hpx_table *table, void *self);
+void hpx_model_add_table(struct hpx_model *m, const struct hpx_model_table *table, void *self);
 /* The table that handles these events; NULL: there is none. */
 void *hpx_model_table(const struct hpx_model *m, enum hpx_ev_kind kind);
 
 /* false: ev is not whole, and nothing can be read behind it. */
-static inline bool hpx_table_whole(const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
+static inline bool hpx_model_table_whole(const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     bool whole = ev->units > 0 && ev->units <= end - ev;
     assert(whole);
     return whole;
 }
 /* ev is before the end, of one of these kinds, and whole. */
-static inline bool hpx_table_has(const struct hpx_ev_head *ev, const struct hpx_ev_head *end, uint16_t first, uint16_t last)
+static inline bool hpx_model_table_has(const struct hpx_ev_head *ev, const struct hpx_ev_head *end, uint16_t first, uint16_t last)
 {
-    return ev < end && ev->kind >= first && ev->kind <= last && hpx_table_whole(ev, end);
+    return ev < end && ev->kind >= first && ev->kind <= last && hpx_model_table_whole(ev, end);
 }
 
 /* There is a journal: hpx_model_keep_journal(). */

@@ -152,7 +152,7 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
     struct hpx_samples *s = self;
     uint32_t thread = hpx_symbols_thread(s->symbols, hpx_serial_of(t));
     (void)slots_of(s, t);
-    for (; hpx_table_has(ev, end, HPX_EV_PAD, HPX_EV_SAMPLE_STALLED); ev += ev->units) {
+    for (; hpx_model_table_has(ev, end, HPX_EV_PAD, HPX_EV_SAMPLE_STALLED); ev += ev->units) {
         apply_one(s, t, thread, ev);
     }
     return ev;
@@ -172,12 +172,12 @@ static void destroy(void *self)
     free(s);
 }
 
-static const struct hpx_table table = {.first = HPX_EV_SAMPLE_DEF,
-                                       .last = HPX_EV_SAMPLE_STALLED,
-                                       .apply = apply,
-                                       .thread_gone = thread_gone,
-                                       .bytes = bytes,
-                                       .destroy = destroy};
+static const struct hpx_model_table table = {.first = HPX_EV_SAMPLE_DEF,
+                                             .last = HPX_EV_SAMPLE_STALLED,
+                                             .apply = apply,
+                                             .thread_gone = thread_gone,
+                                             .bytes = bytes,
+                                             .destroy = destroy};
 
 struct hpx_samples *hpx_samples_create(struct hpx_model *m)
 {

@@ -146,7 +146,7 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_sites *s = self;
-    for (; hpx_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MULTI); ev += ev->units) {
+    for (; hpx_model_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MULTI); ev += ev->units) {
         if (ev->kind >= HPX_EV_COUNT) {
             if (hpx_unlikely(!hpx_site_counts_apply(s, ev))) {
                 hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, 1);
@@ -190,7 +190,7 @@ static void destroy(void *self)
     free(s);
 }
 
-static const struct hpx_table table = {
+static const struct hpx_model_table table = {
     .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MULTI, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
 struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o)

@@ -117,7 +117,7 @@ static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     (void)t;
-    for (; hpx_table_has(ev, end, HPX_EV_WALL_DEF, HPX_EV_WALL_READY); ev += ev->units) {
+    for (; hpx_model_table_has(ev, end, HPX_EV_WALL_DEF, HPX_EV_WALL_READY); ev += ev->units) {
         if (ev->kind == HPX_EV_WALL_DEF && ev->units >= 3) {
             define(self, ev);
         } else if (ev->kind == HPX_EV_WALL) {
@@ -173,7 +173,7 @@ static void destroy(void *self)
     free(w);
 }
 
-static const struct hpx_table table = {
+static const struct hpx_model_table table = {
     .first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .message = message, .apply = apply, .bytes = bytes, .destroy = destroy};
 
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)

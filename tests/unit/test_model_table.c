@@ -42,13 +42,13 @@ static void destroy(void *self)
     ((struct seen *)self)->destroyed++;
 }
 
-static const struct hpx_table table = {.first = HPX_EV_TEST,
-                                       .last = HPX_EV_TEST,
-                                       .apply = apply,
-                                       .pass_end = pass_end,
-                                       .thread_gone = thread_gone,
-                                       .bytes = bytes,
-                                       .destroy = destroy};
+static const struct hpx_model_table table = {.first = HPX_EV_TEST,
+                                             .last = HPX_EV_TEST,
+                                             .apply = apply,
+                                             .pass_end = pass_end,
+                                             .thread_gone = thread_gone,
+                                             .bytes = bytes,
+                                             .destroy = destroy};
 
 TEST(a_table_gets_its_range_of_kinds)
 {

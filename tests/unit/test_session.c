@@ -111,7 +111,7 @@ static size_t no_bytes(const void *self)
     return 0;
 }
 
-static const struct hpx_table table = {.first = HPX_EV_TEST, .last = HPX_EV_TEST, .apply = apply, .bytes = no_bytes};
+static const struct hpx_model_table table = {.first = HPX_EV_TEST, .last = HPX_EV_TEST, .apply = apply, .bytes = no_bytes};
 static HPX_ALIGNED(HPX_CACHE_LINE) struct hpx_thread vms;
 
 static void begin_ring(void)
