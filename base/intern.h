@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* intern.h: from a 128-bit hash to a number; the table behind raw traces, symbolized methods and symbolized traces.
+/* intern.h: from a 128-bit hash to a number.
  *
  * 16 bytes a slot (96 bits of the hash and the number), the hash is trusted: no key memory is touched. Growth: slots.h. Only the owner
- * thread (the aggregator, or a drainer for its own table) reads and writes. */
+ * thread reads and writes. */
 #ifndef HPX_INTERN_H
 #define HPX_INTERN_H
 

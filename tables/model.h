@@ -2,7 +2,7 @@
 /* model.h: the model of one run: its symbols, its threads, and the list of its tables, to which it hands records and messages.
  *
  * One writer: the aggregator's thread calls everything here. Tables (model_table.h) add themselves, one per mode: sample_table.h,
- * call_rows.h, site_table.h, block_table.h, wall_table.h. What is of one mode is in its table alone. */
+ * call_rows.h, site_table.h, block_table.h, wall_table.h. State of one mode is only in its table. */
 #ifndef HPX_MODEL_H
 #define HPX_MODEL_H
 

@@ -92,7 +92,8 @@ struct hpx_msg_sweep {
 
 #define HPX_THREAD_STATES 8u
 
-/* A thread started. Posted before hpx_registry_attach(), so before any of its events. text: name 0 group 0 parent group 0. */
+/* A thread started. Posted before its states, which are clear, are pushed to the registry (hpx_registry_push()), so before any of its
+ * events. text: name 0 group 0 parent group 0. */
 struct hpx_msg_thread_start {
     struct hpx_msg m;
     uint32_t nthreads;                             /* 0: not sampled, only announced */

@@ -40,8 +40,8 @@ static void ask(struct hpx_symbols *s, uint32_t sampled)
     s->cfg.request(s->cfg.ctx, &r->m);
 }
 
-/* Takes the names of the class and of its method number `method` from the announcement. Anything that could not be interned is requested
- * again later. */
+/* Takes the names of the class and of its method number `method` from the announcement. Names that are not there, or for which there is no
+ * memory, are requested. */
 static void take_said(struct hpx_symbols *s, struct hpx_sampled *p, uint32_t method)
 {
     struct hpx_class *c = hpx_methods_class(&s->methods, p->klass);
