@@ -15,9 +15,12 @@ void hpx_images_put(struct hpx_images *all, struct hpx_image *i, bool alone)
 {
     struct hpx_image *unseen = NULL, **end = &all->ready;
     pthread_mutex_lock(&all->lock);
-    if (alone) {
-        unseen = all->ready;
-        all->ready = NULL;
+    for (struct hpx_image *before; alone && (before = all->ready) != NULL;) {
+        all->ready = before->next;
+        if (before->users == 0) { /* else the dump that has it, the one at exit, drops it */
+            before->next = unseen;
+            unseen = before;
+        }
     }
     while (*end != NULL) {
         end = &(*end)->next;

@@ -22,7 +22,7 @@ struct hpx_images {
     void (*destroy)(struct hpx_image *i);
 };
 
-/* An image is complete. alone: destroys those that no dump has taken. */
+/* An image is complete. alone: no other image waits any more; one that no dump shows is destroyed. */
 void hpx_images_put(struct hpx_images *all, struct hpx_image *i, bool alone);
 /* The oldest image; NULL: none. The caller drops it. */
 struct hpx_image *hpx_images_get(struct hpx_images *all);

@@ -72,4 +72,17 @@ TEST(an_image_that_stays_alone_replaces_those_that_no_dump_has, begin, end)
     hpx_images_drop(&all, &images[2]);
 }
 
+TEST(an_image_at_exit_that_another_one_replaces_stays_for_its_dumps, begin, end)
+{
+    images[0].last = true;
+    hpx_images_put(&all, &images[0], true);
+    assert_ptr_equal(hpx_images_get(&all), &images[0]);
+    hpx_images_put(&all, &images[1], true);
+    assert_string_equal(destroyed, "");
+    hpx_images_drop(&all, &images[0]);
+    assert_string_equal(destroyed, "0");
+    assert_ptr_equal(hpx_images_get(&all), &images[1]);
+    hpx_images_drop(&all, &images[1]);
+}
+
 TESTS(NULL, NULL)
