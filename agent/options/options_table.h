@@ -40,7 +40,7 @@ struct hpx_opt {
     bool no_effect;      /* accepted so that old command lines run */
 };
 
-/* It has an effect: help, manual page and README show it. */
+/* It has an effect: help and manual page show it. */
 static inline bool hpx_opt_is_shown(const struct hpx_opt *o)
 {
     return !o->no_effect && o->def;

@@ -41,7 +41,7 @@ struct hpx_section {
     bool (*empty)(const void *rows);
     bool (*missing)(const void *rows); /* these rows could not be had, which was reported; NULL: never */
     void (*destroy)(void *rows);       /* any thread; rows may be NULL: no effect */
-    uint32_t settings;                 /* HPX_BINARY_* of CONTROL SETTINGS */
+    uint32_t settings;                 /* HPX_SETTING_* of CONTROL SETTINGS */
     /* Applies the flags of a command before text or binary. NULL: the section has no flags. */
     void (*choose)(void *rows, uint16_t flags);
     /* Writes one line at once, from the bytes of hpx_output_line(). NULL: it has none. */

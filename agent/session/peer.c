@@ -106,12 +106,13 @@ static void done(uint64_t unused)
     hpx_aggregator_wake(&hpx_session.aggregator);
 }
 
-/* Bits: the modes whose sections the command requests. */
+/* Bits: the modes whose sections the command requests, without those that the options exclude. */
 static uint32_t asked_of(uint8_t tag)
 {
     uint32_t modes = 0;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
-        modes |= hpx_session.modes[i]->peer.listed_by == tag ? 1u << i : 0;
+        const struct hpx_mode *m = hpx_session.modes[i];
+        modes |= m->peer.listed_by == tag && hpx_section_is_shown(m->section) ? 1u << i : 0;
     }
     return modes;
 }

@@ -241,8 +241,15 @@ static void choose_second(void *rows, uint16_t flags)
 }
 
 static const struct hpx_section section_first = {.title = "the first", .empty = empty, .destroy = free, .text = text_first};
+static bool second_excluded;
+
+static bool second_is_shown(void)
+{
+    return !second_excluded;
+}
+
 static const struct hpx_section section_second = {
-    .title = "the second", .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
+    .title = "the second", .shown = second_is_shown, .empty = empty, .destroy = free, .choose = choose_second, .text = text_second};
 static const struct hpx_mode mode_first = {
     .name = "test=first",
     .section = &section_first,

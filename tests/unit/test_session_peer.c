@@ -130,6 +130,21 @@ TEST(what_cannot_be_carried_out_is_answered_by_a_line, setup, teardown)
     wait_and_end();
 }
 
+/* As with heap=dump, which records sites for the traces of its objects. */
+TEST(a_command_for_a_section_that_the_options_exclude_is_answered_by_a_line, setup, teardown)
+{
+    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
+    complaints[0] = order[0] = 0;
+    begun = 0;
+    second_excluded = true;
+    command(HPX_COMMAND_HEAP_SUMMARY, HPX_CONTROL_NONE);
+    pass_until_begun(1);
+    assert_non_null(strstr(complaints, "ignored: heap=sites is not active\n"));
+    assert_string_equal(order, "");
+    wait_and_end();
+    second_excluded = false;
+}
+
 /* A command that has not begun at the end is dropped; its message, too. */
 TEST(commands_that_wait_at_the_end_are_dropped, setup, teardown)
 {
