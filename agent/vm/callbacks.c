@@ -175,10 +175,14 @@ static bool claim_begin(void)
 }
 
 /* false: VMInit has already happened, or profiling is off. *mine: this thread has begun the session, whatever became of it. */
-static bool go_live(bool *mine)
+static bool go_live(JNIEnv *env, bool *mine)
 {
     *mine = claim_begin();
-    if (!*mine || !start_threads()) {
+    if (!*mine) {
+        return false;
+    }
+    hpx_vm_live(env);
+    if (!start_threads()) {
         return false;
     }
     hpx_session.start_cpu = hpx_clock_process_cpu();
@@ -217,8 +221,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
     bool mine;
-    hpx_vm_live(env);
-    if (go_live(&mine)) {
+    if (go_live(env, &mine)) {
         live(jvmti, env);
     }
 }
@@ -227,8 +230,7 @@ static HPX_OF_SESSION bool begun; /* here, not by VMDeath, which then uses it. O
 
 bool hpx_callbacks_go_live(JNIEnv *env)
 {
-    hpx_vm_live(env);
-    bool is = go_live(&begun);
+    bool is = go_live(env, &begun);
     if (is) {
         live(hpx_vm.jvmti, env);
     }
@@ -237,11 +239,11 @@ bool hpx_callbacks_go_live(JNIEnv *env)
 
 /* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. LIVE, STALLED: the caller ends it, and nobody
  * else. */
-static int settled_phase(void)
+static int settled_phase(JNIEnv *env)
 {
     uint64_t from = hpx_clock_mono();
     bool mine;
-    (void)go_live(&mine);                                         /* if VMInit has not happened: the output still gets its end */
+    (void)go_live(env, &mine);                                    /* if VMInit has not happened: the output still gets its end */
     int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
     for (;;) {
         uint64_t waited_ns = hpx_clock_mono() - from;
@@ -296,8 +298,7 @@ static bool wind_up(jvmtiEnv *jvmti)
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    (void)env;
-    int now = settled_phase();
+    int now = settled_phase(env);
     if (now == ENDED_EARLY) {
         hpx_output_wait(OUTPUT_STALL_NS);
     }

@@ -18,7 +18,7 @@ struct hpx_vm {
 
 extern struct hpx_vm hpx_vm;
 
-/* Fields of java.lang.Thread; NULL: not there. Constant from VMInit on. */
+/* Fields of java.lang.Thread; NULL: not there. Constant once a session has begun. */
 struct hpx_vm_fields {
     jfieldID tid;     /* Thread.getId() */
     jfieldID blocker; /* parkBlocker */
@@ -39,7 +39,7 @@ jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit);
 jvmtiError hpx_vm_events(jvmtiEventMode mode, const jvmtiEvent *events);
 /* A field of an object; klass may be NULL. NULL: not there. No exception stays pending. */
 jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature);
-/* The begin of VMInit, before a thread of hprofx runs: looks for the fields. */
+/* When a session begins, by VMInit, a command, or VMDeath before VMInit; before a thread of hprofx runs: looks for the fields. */
 void hpx_vm_live(JNIEnv *env);
 /* The name of a JVMTI error for a message; constant. */
 const char *hpx_jvmti_error(jvmtiError e);

@@ -5,6 +5,7 @@ import signal
 
 from harness import DUMPING
 from hprof_text import MONITOR_TIME
+from preload import java_agent
 from runner import test
 from waiting import ask
 
@@ -258,3 +259,11 @@ def without_a_dump_at_exit(t):
     run.finish()
     p = _profile(t)
     t.equal((run.code, p.sections, _told(run)), (0, [], []), 'exit code, sections, deadlocks told')
+
+
+@test(level='quick')
+def a_program_that_ends_before_vminit_has_a_dump(t):
+    """Another agent's premain ends it."""
+    run, p = t.profile('Early', opts='monitor=y', jvm=[java_agent(t, 'Early') + '=exit'])
+    t.equal(len(p.monitor_dumps), 1, 'dumps')
+    t.check('have no number' not in run.err, run.err)

@@ -12,12 +12,12 @@
 /* mirrors: agent/run.c:undo bf352f3ddef3 */
 /* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
 /* mirrors: agent/vm/callbacks.c:start_threads 4552341391e1 */
-/* mirrors: agent/vm/callbacks.c:go_live 540accf541c2 */
+/* mirrors: agent/vm/callbacks.c:go_live 89cc4da1d27f */
 /* mirrors: agent/vm/callbacks.c:live 9bf8b4640865 */
-/* mirrors: agent/vm/callbacks.c:settled_phase d2825278129f */
+/* mirrors: agent/vm/callbacks.c:settled_phase 44c3583070e5 */
 /* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
 /* mirrors: agent/vm/callbacks.c:wind_up d5ca306cef62 */
-/* mirrors: agent/vm/callbacks.c:on_vm_death b22d684abee0 */
+/* mirrors: agent/vm/callbacks.c:on_vm_death ac40855fc183 */
 /* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo 4f74cec29b03 */
 /* mirrors: agent/vm/callbacks.c:has_left 8b4437684eec */
 /* mirrors: agent/vm/callbacks.c:take_apart 73b0429240e6 */

@@ -27,7 +27,9 @@ public class Early {
         USED[i] = Cpu.now() - before;
     }
 
+    /** args: "exit" ends the program at once. */
     public static void premain(String args) {
+        if ("exit".equals(args)) { System.exit(0); }
         Cpu.now();
         for (int i = 0; i < N; i++) {
             final int k = i;
