@@ -15,7 +15,6 @@
 #include "virtuals.h"
 #include "vm_mode.h"
 #include "waits.h"
-#include <string.h>
 
 #define RING_LEAST (16u << 10) /* bytes: a block costs its thread microseconds at least */
 
