@@ -26,9 +26,19 @@ static struct {
 } words;
 
 static HPX_OF_SESSION struct {
-    const char *why; /* NULL: there are answers */
+    _Atomic(const char *) why; /* release: leave(); acquire: hpx_waited_monitor_off(). NULL: there are answers */
     uint32_t faults;
 } waited;
+
+static void leave(const char *why)
+{
+    atomic_store_explicit(&waited.why, why, memory_order_release); /* partner: hpx_waited_monitor_off() */
+}
+
+const char *hpx_waited_monitor_off(void)
+{
+    return atomic_load_explicit(&waited.why, memory_order_acquire); /* partner: leave() */
+}
 
 static bool either(const struct hpx_vm_field *now, const struct hpx_vm_field *before)
 {
@@ -75,8 +85,8 @@ static const char *find_fields(void)
 /* ---- in the guard ---- */
 
 struct question {
-    uintptr_t thread; /* 0: `oop` is known */
-    uintptr_t oop;
+    uintptr_t thread; /* 0: of the object `known` */
+    jobject known;
     char *to;
 };
 
@@ -101,6 +111,16 @@ static uintptr_t class_of(uintptr_t oop)
     return hpx_vm_word((uintptr_t)words.base) + (word << hpx_vm_int((uintptr_t)words.shift));
 }
 
+/* The VM names a hidden class "p/C+0x1f", and JVMTI "Lp/C.0x1f;". */
+static void put_dot(char *signature)
+{
+    char *plus = strrchr(signature, '+');
+    if (plus != NULL && plus[1] == '0' && plus[2] == 'x') {
+        size_t digits = strspn(plus + 3, "0123456789abcdef");
+        *plus = digits > 0 && !strcmp(plus + 3 + digits, ";") ? '.' : '+';
+    }
+}
+
 /* A name "p/C" becomes "Lp/C;", one of an array is its signature. */
 static bool put_name(uintptr_t symbol, char *to)
 {
@@ -119,6 +139,7 @@ static bool put_name(uintptr_t symbol, char *to)
         to[at++] = ';';
     }
     to[at] = '\0';
+    put_dot(to);
     return memchr(to, '\0', at) == NULL;
 }
 
@@ -138,7 +159,7 @@ static int read_class(void *arg)
     bool told = is_address(heap) && still(heap, &before);
     atomic_thread_fence(
         memory_order_acquire); /* what is read of the object lies between the two looks at the heap; no partner, the VM writes */
-    uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : q->oop;
+    uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : hpx_oops_handle(q->known);
     uintptr_t klass = is_address(oop) ? class_of(oop) : 0, symbol = is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
     told = is_address(symbol) && put_name(symbol, q->to);
     atomic_thread_fence(memory_order_acquire); /* as above */
@@ -156,18 +177,17 @@ static bool ask(struct question *q)
         return told != 0;
     }
     if (++waited.faults >= MOST_FAULTS) {
-        waited.why = "too many reads faulted";
+        leave("too many reads faulted");
     }
     return false;
 }
 
-/* The handle holds the address, which a collection changes. */
 static bool knows(jobject local, const char *signature)
 {
     char name[HPX_WAITED_MONITOR_ROOM];
     bool told = false;
     for (int i = 0; i < TRIES && !told; i++) {
-        struct question q = {0, (uintptr_t)hpx_oops_handle(local), name};
+        struct question q = {0, local, name};
         told = ask(&q);
     }
     return told && !strcmp(name, signature);
@@ -178,6 +198,7 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     static char text[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed();
     why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are off" : why;
+    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS); /* they tell where the JavaThread is */
     why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
               ? "the collector moves objects while the program runs"
               : why;
@@ -189,13 +210,14 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     (*env)->DeleteLocalRef(env, known);
     if (why != NULL) {
         snprintf(text, sizeof text, "%s", why);
-        waited.why = text;
+        leave(text);
     }
-    return waited.why;
+    return hpx_waited_monitor_off();
 }
 
 bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM])
 {
-    struct question q = {hpx_frame_anchor_thread_sig(other), 0, to};
-    return waited.why == NULL && hpx_internals_on_sig() && q.thread != 0 && ask(&q);
+    struct question q = {hpx_frame_anchor_thread_sig(other), NULL, to};
+    bool reads = hpx_waited_monitor_off() == NULL && hpx_internals_on_sig() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL;
+    return reads && q.thread != 0 && ask(&q);
 }

@@ -6,7 +6,8 @@
  * 17 to 28 with a collector that moves objects only while it stops the program: not with ZGC and Shenandoah.
  *
  * An object that waits for its thread is alive, and so is its class. A collection may move the object meanwhile: then there is no answer.
- * hpx_waited_monitor_init() compares what the words say of a known object; what contradicts, and eight faults, end all answers. */
+ * hpx_waited_monitor_init() compares what the words say of a known object; what contradicts, and eight faults, end all answers. So does
+ * what ends the reading of anchors (internals.h), which tell where a thread's JavaThread is. */
 #ifndef HPX_WAITED_MONITOR_H
 #define HPX_WAITED_MONITOR_H
 
@@ -21,5 +22,7 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self);
 /* Writes the signature of the class, with a 0 behind it. other: JNIEnv of a thread that is attached, and stays so during the call; it must
  * not have run from before the call until after it, else the answer says nothing. false: no answer. Not in handlers; one thread. */
 bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM]);
+/* Why there are no answers; NULL: there are, or nobody has asked. Constant text. Any thread. */
+const char *hpx_waited_monitor_off(void);
 
 #endif

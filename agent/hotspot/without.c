@@ -180,6 +180,11 @@ bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM
     return false;
 }
 
+const char *hpx_waited_monitor_off(void)
+{
+    return NULL;
+}
+
 bool hpx_quiet_stack_compares(uint32_t seen)
 {
     (void)seen;

@@ -62,7 +62,8 @@ void hpx_wait_class_begin(JNIEnv *env, bool single)
 
 const char *hpx_wait_class_unread(void)
 {
-    return atomic_load_explicit(&classes.unread, memory_order_acquire); /* partner: begin_reading() */
+    const char *why = atomic_load_explicit(&classes.unread, memory_order_acquire); /* partner: begin_reading() */
+    return why != NULL ? why : hpx_waited_monitor_off();
 }
 
 void hpx_wait_class_fini(void)

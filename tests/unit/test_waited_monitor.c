@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_waited_monitor.c: the class of a monitor, read from words of a VM made by hand: what it is called, and what ends the answers. */
+#include "frame_anchor.h"
+#include "guard.h"
+#include "internals.h"
+#include "vm_flags.h"
+#include "vm_tables.h"
+#include "waited_monitor.h"
+#include <string.h>
+
+/* ---- the VM ---- */
+
+struct symbol {
+    HPX_ALIGNED(8) uint16_t length;
+    char body[64];
+};
+
+struct klass {
+    struct symbol *name;
+};
+
+struct object {
+    uintptr_t mark;
+    struct klass *klass;
+};
+
+struct monitor {
+    struct object **object;
+};
+
+struct java_thread {
+    struct monitor *waiting;
+    uintptr_t env;
+};
+
+struct heap {
+    uint32_t collections;
+    uint8_t active;
+};
+
+static struct symbol names[3];
+static struct klass klasses[3];
+static struct object thread_object, class_object, waited;
+static struct object *slot = &waited;
+static struct monitor monitor = {&slot};
+static struct java_thread thread = {.waiting = &monitor};
+static struct heap heap;
+static struct heap *heap_at = &heap;
+static const char *anchors_off, *faults;
+
+static void name(int i, const char *text)
+{
+    names[i].length = (uint16_t)strlen(text);
+    memcpy(names[i].body, text, strlen(text));
+    klasses[i].name = &names[i];
+}
+
+static void describe(void)
+{
+    vm_tables_constant("any", 1);
+    vm_tables_type("JavaThread", sizeof(struct java_thread));
+    vm_tables_type("ObjectMonitor", sizeof(struct monitor));
+    vm_tables_type("Klass", sizeof(struct klass));
+    vm_tables_type("Symbol", sizeof(struct symbol));
+    vm_tables_type("CollectedHeap", sizeof(struct heap));
+    vm_tables_type("oopDesc", sizeof(struct object));
+    vm_tables_field("JavaThread", "_current_waiting_monitor", "ObjectMonitor*", offsetof(struct java_thread, waiting));
+    vm_tables_field("ObjectMonitor", "_object", NULL, offsetof(struct monitor, object));
+    vm_tables_field("Klass", "_name", "Symbol*", offsetof(struct klass, name));
+    vm_tables_field("Symbol", "_length", "u2", offsetof(struct symbol, length));
+    vm_tables_field("Symbol", "_body", NULL, offsetof(struct symbol, body));
+    vm_tables_static("Universe", "_collectedHeap", "CollectedHeap*", &heap_at);
+    vm_tables_field("CollectedHeap", "_total_collections", "unsigned int", offsetof(struct heap, collections));
+    vm_tables_field("CollectedHeap", "_is_stw_gc_active", "bool", offsetof(struct heap, active));
+    vm_tables_field("oopDesc", "_metadata._klass", "Klass*", offsetof(struct object, klass));
+    name(0, "java/lang/Thread");
+    name(1, "java/lang/Class");
+    thread_object.klass = &klasses[0];
+    class_object.klass = &klasses[1];
+    waited.klass = &klasses[2];
+}
+
+/* ---- what waited_monitor.c asks ---- */
+
+bool hpx_vm_flag(const char *flag, bool otherwise)
+{
+    (void)flag, (void)otherwise;
+    return false;
+}
+
+const char *hpx_internals_closed(void)
+{
+    return NULL;
+}
+
+bool hpx_internals_on_sig(void)
+{
+    return true;
+}
+
+const char *hpx_internals_without(enum hpx_internals_part part)
+{
+    return part == HPX_INTERNALS_ANCHORS ? anchors_off : NULL;
+}
+
+uintptr_t hpx_frame_anchor_thread_sig(const void *env)
+{
+    return (uintptr_t)env - offsetof(struct java_thread, env);
+}
+
+void hpx_guard_begin_read_sig(void)
+{
+}
+
+void hpx_guard_end_read_sig(void)
+{
+}
+
+enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+{
+    if (faults != NULL) {
+        return HPX_GUARD_MISREAD;
+    }
+    *answer = body(arg);
+    return HPX_GUARD_PASSED;
+}
+
+static struct object *thread_at = &thread_object, *class_at = &class_object;
+
+static jclass JNICALL get_object_class(JNIEnv *env, jobject object)
+{
+    (void)env, (void)object;
+    return (jclass)&class_at;
+}
+
+static void JNICALL delete_local_ref(JNIEnv *env, jobject object)
+{
+    (void)env, (void)object;
+}
+
+static const struct JNINativeInterface_ functions = {.GetObjectClass = get_object_class, .DeleteLocalRef = delete_local_ref};
+static JNIEnv env = &functions;
+
+static const char *begin(void)
+{
+    describe();
+    return hpx_waited_monitor_init(&env, (jthread)&thread_at);
+}
+
+static bool ask(char *to)
+{
+    return hpx_waited_monitor_class(&thread.env, to);
+}
+
+/* ---- tests ---- */
+
+static void check_name(const char *of_vm, const char *signature)
+{
+    char to[HPX_WAITED_MONITOR_ROOM];
+    name(2, of_vm);
+    assert_true(ask(to));
+    assert_string_equal(to, signature);
+}
+
+static void names_are_those_of_jvmti(void **state)
+{
+    (void)state;
+    assert_null(begin());
+    check_name("p/Account", "Lp/Account;");
+    check_name("[I", "[I");
+    check_name("[Lp/C;", "[Lp/C;");
+    check_name("p/C$$Lambda+0x00007f12a0c03000", "Lp/C$$Lambda.0x00007f12a0c03000;");
+    check_name("[Lp/C$$Lambda+0x1f;", "[Lp/C$$Lambda.0x1f;");
+    check_name("p/a+b", "Lp/a+b;");
+    check_name("p/a+0x", "Lp/a+0x;");
+    check_name("p/a+0x1g", "Lp/a+0x1g;");
+}
+
+static void a_collection_leaves_no_answer(void **state)
+{
+    (void)state;
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    name(2, "C");
+    heap.active = 1;
+    assert_false(ask(to));
+    heap.active = 0;
+    assert_true(ask(to));
+}
+
+static void a_thread_that_waits_for_nothing_has_no_class(void **state)
+{
+    (void)state;
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    thread.waiting = NULL;
+    assert_false(ask(to));
+}
+
+static void objects_of_another_shape_are_refused(void **state)
+{
+    (void)state;
+    thread_at = &class_object;
+    assert_string_equal(begin(), "the VM's objects have another shape");
+    assert_string_equal(hpx_waited_monitor_off(), "the VM's objects have another shape");
+}
+
+/* They tell where the JavaThread is. */
+static void anchors_that_are_left_end_the_answers(void **state)
+{
+    (void)state;
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    name(2, "C");
+    assert_true(ask(to));
+    anchors_off = "the VM's threads have another shape";
+    assert_false(ask(to));
+    assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), anchors_off);
+}
+
+static void eight_faults_end_the_answers_and_are_told(void **state)
+{
+    (void)state;
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    name(2, "C");
+    faults = "";
+    for (int i = 0; i < 8; i++) {
+        assert_null(hpx_waited_monitor_off());
+        assert_false(ask(to));
+    }
+    faults = NULL;
+    assert_false(ask(to));
+    assert_string_equal(hpx_waited_monitor_off(), "too many reads faulted");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_those_of_jvmti),
+        cmocka_unit_test(a_collection_leaves_no_answer),
+        cmocka_unit_test(a_thread_that_waits_for_nothing_has_no_class),
+        cmocka_unit_test(objects_of_another_shape_are_refused),
+        cmocka_unit_test(anchors_that_are_left_end_the_answers),
+        cmocka_unit_test(eight_faults_end_the_answers_and_are_told),
+    };
+    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+}
