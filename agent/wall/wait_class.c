@@ -20,20 +20,24 @@ static HPX_OF_SESSION struct {
     bool waits;                   /* the VM tells the monitor of Object.wait */
     _Atomic(const char *) unread; /* release: begin; acquire: hpx_wait_class_unread() */
     bool reads;                   /* waited_monitor.h does */
-    jfieldID blocker;             /* Thread.parkBlocker; NULL: not found */
     bool opened;                  /* the index is there */
     struct hpx_intern index;      /* signature -> number */
     uint32_t numbers;             /* given so far */
-    struct {
+    struct answer {
         struct hpx_hash128 stack;
-        uint32_t state, klass;
-    } answers[ANSWERS];
+        uint32_t state, klass;  /* state 0: there is none */
+    } answers[ANSWERS], *asked; /* asked: the one that the last question has filled; NULL: none was asked */
 } classes;
 
 void hpx_wait_class_load(jvmtiEnv *jvmti)
 {
     const jvmtiCapabilities want = {.can_get_current_contended_monitor = 1};
     classes.contended = (*jvmti)->AddCapabilities(jvmti, &want) == JVMTI_ERROR_NONE;
+}
+
+bool hpx_wait_class_refused(void)
+{
+    return !classes.contended;
 }
 
 static bool begin_reading(JNIEnv *env)
@@ -50,11 +54,7 @@ static bool begin_reading(JNIEnv *env)
 
 void hpx_wait_class_begin(JNIEnv *env, bool single)
 {
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     classes.single = single;
-    classes.blocker = thread != NULL ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, thread);
     classes.waits = hpx_vm_release() < WAITS_UNTOLD;
     classes.reads = !classes.waits && begin_reading(env);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
@@ -142,19 +142,26 @@ static uint32_t read_monitor(const struct hpx_watch_job *j)
 /* The question stops all threads: it is asked once for all that wait in this state with this stack. */
 static uint32_t ask_once(JNIEnv *env, jthread thread, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
-    size_t at = stack.lo % ANSWERS;
-    if (classes.answers[at].stack.lo != stack.lo || classes.answers[at].stack.hi != stack.hi || classes.answers[at].state != state) {
-        classes.answers[at].stack = stack;
-        classes.answers[at].state = state;
-        classes.answers[at].klass = ask(env, thread, asking_ns);
+    struct answer *a = &classes.answers[stack.lo % ANSWERS];
+    if (a->stack.lo != stack.lo || a->stack.hi != stack.hi || a->state != state) {
+        *a = (struct answer){stack, state, ask(env, thread, asking_ns)};
+        classes.asked = a;
     }
-    return classes.answers[at].klass;
+    return a->klass;
+}
+
+void hpx_wait_class_delivered(bool holds)
+{
+    if (!holds && classes.asked != NULL) {
+        classes.asked->state = 0;
+    }
+    classes.asked = NULL;
 }
 
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
     if (state == HPX_WALL_PARKED) {
-        return classes.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, classes.blocker)) : 0;
+        return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, hpx_vm_fields.blocker)) : 0;
     }
     if (state == HPX_WALL_WAITING && !classes.waits) {
         return read_monitor(j);

@@ -15,11 +15,15 @@
 
 /* At load (hpx_vm_mode.optional): adds the capability, which this VM may refuse; then monitors that have to be asked for have no class. */
 void hpx_wait_class_load(jvmtiEnv *jvmti);
+/* Whether it has. HotSpot refuses it to an agent that is loaded while the program runs. Any thread. */
+bool hpx_wait_class_refused(void);
 /* The looking thread is attached. single: a question costs the threads that are not asked about nothing. */
 void hpx_wait_class_begin(JNIEnv *env, bool single);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
+/* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
+void hpx_wait_class_delivered(bool holds);
 /* Why monitors of Object.wait are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant
  * text. Any thread. */
 const char *hpx_wait_class_unread(void);

@@ -84,8 +84,10 @@ static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jin
 static bool deliver(JNIEnv *env, const struct hpx_watch_job *j, struct hpx_watch_found *f)
 {
     size_t n = f->n > 0 ? (size_t)f->n : 0;
-    f->klass = hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
-    return hpx_watched_deliver(env, j, f);
+    f->klass = late() ? 0 : hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
+    bool holds = hpx_watched_deliver(env, j, f);
+    hpx_wait_class_delivered(holds);
+    return holds;
 }
 
 static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
