@@ -139,6 +139,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (f->v[UNSEEN] > 0) {
         hpx_lines_add(to, "hprofx: wall clock, threads not seen: %" PRIu64 "\n", f->v[UNSEEN]);
     }
+    if (hpx_wait_class_refused()) {
+        hpx_lines_add(to, "hprofx: wall clock, monitors not told: the VM grants can_get_current_contended_monitor only at its start\n");
+    }
     if (hpx_wait_class_unread() != NULL) {
         hpx_lines_add(to, "hprofx: wall clock, monitors of Object.wait not read: %s\n", hpx_wait_class_unread());
     }
