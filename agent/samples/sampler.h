@@ -24,7 +24,7 @@ uint32_t hpx_sampler_ring_size(void);
 void hpx_sampler_arm(struct hpx_sample_thread *t);
 /* For hpx_ticks_user. due: signals that wait for a stack become samples of their pc alone; intervals that are due without a sample (they
  * ended in the kernel, or the thread was too short) count for the thread's last stack, or for the cause thread_ended; those that ended
- * before the clock started for no_Java_frame. */
+ * before a perf event was started count for no_Java_frame. */
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight);
 void hpx_sampler_due(struct hpx_mode_thread *s, uint64_t weight);
 void hpx_sampler_untimed(struct hpx_mode_thread *s, int why);
