@@ -387,7 +387,6 @@ TEST(calls_of_four_threads_are_seen_as_they_are)
 TEST(calls_lost_by_impatient_threads_are_known)
 {
     uint64_t true_calls = 0, counted = 0, lost = 0;
-    (void)state;
     run(3, stress_times(500000), true, false);
     for (unsigned i = 0; i < w.nworkers; i++) {
         for (uint32_t m = HPX_CALL_LOST; m <= METHODS; m++) {

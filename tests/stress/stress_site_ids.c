@@ -153,7 +153,6 @@ static void check_classes(void)
 TEST(each_key_has_one_id_and_all_frees_are_counted)
 {
     pthread_t workers[THREADS], freeing, reading;
-    (void)state;
     each = stress_times(2 * KEYS);
     assert_int_equal(pthread_create(&freeing, NULL, free_some, NULL), 0);
     assert_int_equal(pthread_create(&reading, NULL, read_all, NULL), 0);

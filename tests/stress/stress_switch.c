@@ -208,7 +208,6 @@ static void finish(void)
 TEST(calls_of_wandering_stacks_are_counted_once_with_their_own_time)
 {
     pthread_t threads[CARRIERS];
-    (void)state;
     begin(stress_times(40000));
     assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
     for (unsigned i = 0; i < CARRIERS; i++) {

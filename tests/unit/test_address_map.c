@@ -69,7 +69,6 @@ TEST(a_key_that_is_put_twice_keeps_its_entry_and_value, NULL, clear)
 TEST(every_word_but_zero_can_be_a_key, NULL, clear)
 {
     static const uint64_t keys[] = {1, 2, 3, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(keys); i++) {
         struct hpx_address_entry *e = hpx_address_map_put(&map, keys[i]);
         assert_non_null(e);
@@ -104,7 +103,6 @@ static uint64_t hash(uint64_t k)
 TEST(keys_that_collide_are_told_apart, NULL, clear)
 {
     uint64_t keys[64], n = 0;
-    (void)state;
     assert_non_null(hpx_address_map_put(&map, 1));
     for (uint64_t k = 8; n < HPX_ARRAY_LEN(keys); k += 8) {
         if ((hash(k) & (map.room - 1)) == map.room - 1) {
@@ -137,7 +135,6 @@ TEST(without_memory_there_is_no_first_entry, NULL, clear)
 TEST(a_map_that_cannot_grow_keeps_what_it_has, NULL, clear)
 {
     uint64_t n = 0;
-    (void)state;
     put_all(n, 1);
     for (int doubling = 0; doubling < 4; doubling++) {
         uint64_t room = map.room;

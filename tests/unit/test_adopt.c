@@ -280,7 +280,6 @@ TEST(a_thread_that_ends_and_begins_as_another_one_lives)
 TEST(a_thread_that_ends_without_memory_when_it_is_published_ends)
 {
     unsigned published = 0;
-    (void)state;
     for (unsigned at = 1, calls = at; at <= calls; at++) {
         start_older();
         fx.mapped = true;

@@ -274,7 +274,6 @@ TEST(waits_are_told_and_counted, NULL, end)
         struct hpx_ev_head head;
         struct hpx_ev_thread thread;
     } other = {{HPX_EV_WAITED, 2, 2, 12345678}, {.serial = 200077}};
-    (void)state;
     begin(NULL, 0);
     fx_thread_start(&f, 1, &f.t, FX_TEXT("main\0main\0"));
     fx_event(&f, &f.t, HPX_EV_WAIT, 1, 150);
@@ -300,7 +299,6 @@ TEST(waits_are_told_and_counted, NULL, end)
 TEST(threads_in_traces, NULL, end)
 {
     static const struct hpx_model_config threads = {.thread_in_traces = true, .lines = true};
-    (void)state;
     begin(&threads, 0);
     fx_thread_start(&f, 1, &f.t, FX_TEXT("t\0main\0"));
     fx_thread_start(&f, 2, &f.u, FX_TEXT("u\0main\0"));
@@ -374,7 +372,6 @@ static void define_without_memory(struct hpx_thread *t, uint32_t id)
 TEST(blocks_of_a_lost_definition_are_counted_as_lost, NULL, end)
 {
     static const uint32_t ids[] = {1, FAR};
-    (void)state;
     for (uint32_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
         begin(NULL, 0);
         define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 0);

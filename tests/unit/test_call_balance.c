@@ -44,7 +44,6 @@ static void begin_balance(unsigned limit)
 TEST(half_of_a_busy_ones_load_goes_to_a_drainer)
 {
     static const unsigned even[] = {400, 400, 400, 400};
-    (void)state;
     begin_balance(1);
     window(1, even);
     assert_int_equal(given(), 0);
@@ -57,7 +56,6 @@ TEST(half_of_a_busy_ones_load_goes_to_a_drainer)
 TEST(one_thread_alone_never_has_a_drainer)
 {
     static const unsigned alone[] = {900, 0, 0, 0}, nearly[] = {900, 100, 0, 0};
-    (void)state;
     begin_balance(4);
     for (unsigned i = 0; i < 20; i++) {
         window(1, i % 2 ? alone : nearly);
@@ -69,7 +67,6 @@ TEST(one_thread_alone_never_has_a_drainer)
 TEST(idle_one_gives_nothing_away)
 {
     static const unsigned even[] = {400, 400, 400, 400};
-    (void)state;
     begin_balance(4);
     for (unsigned i = 0; i < 10; i++) {
         window(0, even);
@@ -80,10 +77,60 @@ TEST(idle_one_gives_nothing_away)
     end();
 }
 
+/* A drainer that says this load, and never measures its own: its window does not end. */
+static void start_drainer(uint32_t load, bool divisible)
+{
+    w.s.window_ns = UINT64_MAX;
+    assert_true(hpx_call_drainers_start(&w.s));
+    w.s.window_ns = 1000000;
+    atomic_store(&w.s.drainers[w.s.running - 1]->load, load);
+    atomic_store(&w.s.drainers[w.s.running - 1]->divisible, divisible);
+}
+
+static bool asked(unsigned drainer)
+{
+    return atomic_load(&w.s.drainers[drainer]->wanted);
+}
+
+TEST(a_busy_drainer_is_asked_to_share_if_there_is_room)
+{
+    static const unsigned nothing[] = {0, 0, 0, 0};
+    begin_balance(2);
+    start_drainer(1000, false);
+    start_drainer(1000, true);
+    window(0, nothing);     /* the main one has room */
+    assert_false(asked(0)); /* one thread makes its load */
+    assert_true(asked(1));
+    end();
+}
+
+TEST(nobody_is_asked_to_share_without_room)
+{
+    static const unsigned nothing[] = {0, 0, 0, 0};
+    begin_balance(2);
+    start_drainer(1000, true);
+    start_drainer(600, true);
+    window(1, nothing);
+    assert_false(asked(0) || asked(1));
+    end();
+}
+
+TEST(a_thread_goes_to_a_drainer_with_load_if_the_main_one_has_more)
+{
+    static const unsigned uneven[] = {2800, 400, 400, 400};
+    begin_balance(1);
+    start_drainer(670, false); /* with a tenth of a core more it is busy */
+    window(1, uneven);
+    window(1, uneven);
+    assert_int_equal(w.s.running, 1);
+    assert_false(in_drainer(0));
+    assert_in_range(given(), 1, 2);
+    end();
+}
+
 TEST(limit_follows_the_processors)
 {
     cpu_set_t was, one;
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof(was), &was), 0);
     CPU_ZERO(&one);
     for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {

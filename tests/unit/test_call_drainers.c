@@ -31,7 +31,6 @@ static void call(unsigned i, uint32_t method)
 TEST(threads_go_with_their_open_calls_and_come_back)
 {
     unsigned which = 1;
-    (void)state;
     begin(2);
     for (unsigned i = 0; i < 2; i++) {
         enter(i, 1);

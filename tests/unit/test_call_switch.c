@@ -163,7 +163,6 @@ TEST(records_that_wait_without_memory_are_counted_as_the_calls_they_are)
     } records[] = {{HPX_EV_ENTER, 51, 1}, {HPX_EV_LEAF, HPX_EV_LEAF_STAMP(7, 7), 7},
                    {HPX_EV_EXIT, 60, 0},  {HPX_EV_THROWN, 61, 0},
                    {HPX_EV_PLACE, 24, 1}, {HPX_EV_PLACE_MULTI, HPX_EV_MULTI_STAMP(0, 5, 16), 5}};
-    (void)state;
     struct hpx_call_thread *b = begin_with_a_mount_too_early();
     uint64_t waiting = 2;
     while (waiting < 1024) { /* what the first piece of memory holds */

@@ -257,7 +257,6 @@ TEST(ticks_in_random_trees_are_each_where_they_fell, setup, teardown)
 {
     uint64_t seed = 4711, all = 0, n;
     int64_t open;
-    (void)state;
     memset(&truth, 0, sizeof(truth));
     for (unsigned i = 0; i < 200000; i++) {
         random_step(&seed, false);

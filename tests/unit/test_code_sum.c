@@ -66,7 +66,6 @@ TEST(a_map_that_is_shorter_than_the_memory_is_not_left)
 TEST(without_numbers_of_compilations_nothing_is_told)
 {
     struct sum s = {0};
-    (void)state;
     add_heap(0, 64, LOG2);
     describe(JDK_25);
     vm_tables_field_of("nmethod", "_compile_id")->name = "_gone";

@@ -61,7 +61,6 @@ TEST(others_are_refused)
                                         "start 18446744073709551616 a",
                                         "start 1.5 a",
                                         "\xff\x01"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(lines); i++) {
         assert_int_equal(hpx_control_parse(lines[i], &r, &err), -HPX_E_OPT);
         assert_non_null(strstr(err.msg, "no such request"));

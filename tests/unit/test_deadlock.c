@@ -74,7 +74,6 @@ TEST(drawn_graphs)
 {
     uint64_t x = 88172645463325252u;
     uint32_t cycles = 0;
-    (void)state;
     for (int round = 0; round < 100000; round++) {
         uint32_t next[MOST], want[MOST];
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;

@@ -111,7 +111,6 @@ static uint32_t take(struct hpx_event_look *look, struct hpx_ev_frame *frames)
 TEST(a_stack_that_was_learned_is_known, begin)
 {
     struct hpx_event_look look;
-    (void)state;
     teach(5);
     assert_int_equal(find(parts, &look), 5);
     assert_int_equal(counter(HPX_C_EVENTS_KNOWN), 1);
@@ -124,7 +123,6 @@ TEST(another_stack_or_part_is_not_known, begin)
     struct hpx_event_look look;
     const struct hpx_raw_stack was = vm.raw;
     const uint64_t others[2][2] = {{1, 3}, {2, 2}};
-    (void)state;
     teach(5);
     vm.raw.lo++;
     assert_int_equal(find(parts, &look), 0);
@@ -144,7 +142,6 @@ TEST(another_stack_or_part_is_not_known, begin)
 TEST(a_stack_that_cannot_be_walked_is_not_learned, begin)
 {
     struct hpx_event_look look;
-    (void)state;
     vm.whole = false;
     teach(5);
     assert_int_equal(find(parts, &look), 0);
@@ -158,7 +155,6 @@ TEST(more_stacks_than_entries_leave_the_latest_known, begin)
 {
     struct hpx_event_look look;
     uint32_t known = 0;
-    (void)state;
     for (uint64_t i = 0; i < 2 * HPX_EVENT_STACKS; i++) {
         vm.raw.lo = i;
         teach((uint32_t)i + 1);
@@ -179,7 +175,6 @@ TEST(a_known_stack_is_compared_and_the_vm_is_right, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
-    (void)state;
     teach(5);
     vm.compares = true;
     vm.named = 3;
@@ -202,7 +197,6 @@ TEST(a_new_stack_is_named_without_the_vm, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
-    (void)state;
     vm.named = 2;
     assert_int_equal(find(parts, &look), 0);
     assert_int_equal(take(&look, frames), 2);
@@ -214,7 +208,6 @@ TEST(names_are_compared_and_the_vm_is_right, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
-    (void)state;
     vm.named = 3;
     vm.compares = true;
     assert_int_equal(find(parts, &look), 0);
@@ -233,7 +226,6 @@ TEST(what_cannot_be_named_is_asked_for, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
-    (void)state;
     assert_int_equal(find(parts, &look), 0);
     assert_int_equal(take(&look, frames), 3);
     assert_true(frames[2].method == 77 && frames[2].bci == 2 && frames[2].pad == 0);
@@ -252,7 +244,6 @@ TEST(a_stack_that_the_vm_does_not_tell_is_not_learned, begin)
 {
     struct hpx_event_look look;
     struct hpx_ev_frame frames[DEPTH];
-    (void)state;
     vm.vm_error = JVMTI_ERROR_THREAD_NOT_ALIVE;
     assert_int_equal(find(parts, &look), 0);
     assert_int_equal(take(&look, frames), 0);

@@ -50,7 +50,6 @@ TEST(a_line_that_is_none_is_refused)
                                       "hprofx-spool 1 profiles=1 oldest_ms=1  cpu=1",
                                       "hprofx-spool 1 profiles=1 oldest_ms=1 cpu=1\nx=1",
                                       "hprofx-spool 1 profiles=1 oldest_ms=1 aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd=1"};
-    (void)state;
     char line[HPX_BATCH_LINE];
     struct hpx_batch_head h;
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
@@ -88,7 +87,6 @@ TEST(sums_are_counted_by_kind_and_the_rest_as_other)
 {
     static const char *const odd[] = {
         "cycles", "a b", "a=b", "other", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd", "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"};
-    (void)state;
     struct hpx_tree t;
     struct hpx_batch_head h = {0}, again;
     with_other(&t, odd, HPX_ARRAY_LEN(odd), 100);

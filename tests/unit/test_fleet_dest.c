@@ -169,7 +169,6 @@ static uint64_t lost(const char *cause)
 TEST(what_an_engine_takes_is_counted, setup, teardown)
 {
     static const char *const kinds[] = {"otlp", "clickhouse", "pyroscope"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
         start_engine("t");
         struct hpx_dest *d = opened(kinds[i], 1 << 20);
@@ -381,7 +380,6 @@ TEST(names_of_files_are_made_of_plain_letters, setup, teardown)
                  {"", "", "java-host-7-1700000060000-00010203.pb.gz"},
                  {"a b\xc3\xb6-c", ".x", "a_b___c-_x-7-1700000060000-00010203.pb.gz"},
                  {"</script>", "'; DROP", "__script_-___DROP-7-1700000060000-00010203.pb.gz"}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(files); i++) {
         struct hpx_tree t;
         struct hpx_files *f = hpx_files_open("names", &err);

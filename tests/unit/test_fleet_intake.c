@@ -199,7 +199,6 @@ TEST(a_file_that_grows_is_left_alone_until_it_does_not, begin, end)
 TEST(a_file_that_is_replaced_before_it_is_read_is_counted, begin, end)
 {
     static const char *const others[] = {NULL, "../elsewhere", "/dev/zero", "a folder"};
-    (void)state;
     put_text("elsewhere", "a 9\n");
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
         uint64_t before = broken("gone");

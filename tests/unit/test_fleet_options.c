@@ -33,7 +33,6 @@ TEST(a_URL_names_engine_request_and_label, setup, teardown)
         {"clickhouse:http://h:8123/t", HPX_CLICKHOUSE, "http://h:8123%s", "clickhouse:h:8123/t"},
         {"clickhouse:https://h/t?user=u&password=p", HPX_CLICKHOUSE, "https://h%s&user=u&password=p", "clickhouse:h/t"},
     };
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
         struct hpx_dest_way way;
         char request[2048];
@@ -91,7 +90,6 @@ TEST(other_words_are_no_destinations, setup, teardown)
     static const char *const tables[] = {"",        "/",         "/?x",   "/.t",  "/d.",  "/a.b.c", "/t/", "/t%20x",
                                          "/t;DROP", "/a-b",      "/`t`",  "/(x)", "/..",  "#/t",    "?/t", "/t'",
                                          "/t x",    "/\xc3\xb6", "/d..t", "/t,u", "/t=u", "/t&u",   "//t"};
-    (void)state;
     struct hpx_dest_way way;
     for (size_t i = 0; i < HPX_ARRAY_LEN(folders); i++) {
         assert_false(hpx_dest_is_url(folders[i]));
@@ -125,7 +123,6 @@ TEST(other_words_are_no_destinations, setup, teardown)
 TEST(an_answer_means_taken_refused_or_again, setup, teardown)
 {
     static const long taken[] = {200, 201, 202, 204, 299}, refused[] = {400, 413, 422};
-    (void)state;
     for (long status = 0; status < 1000; status++) {
         enum hpx_dest_fate fate = HPX_DEST_AGAIN;
         for (size_t i = 0; i < HPX_ARRAY_LEN(refused); i++) {
@@ -143,7 +140,6 @@ TEST(an_answer_means_taken_refused_or_again, setup, teardown)
 TEST(pauses_double_with_jitter_and_respect_what_was_asked_for, setup, teardown)
 {
     static const uint64_t seconds[] = {1, 1, 2, 4, 8, 16, 32, 60, 60};
-    (void)state;
     for (unsigned failures = 0; failures < HPX_ARRAY_LEN(seconds); failures++) {
         assert_int_equal(hpx_dest_pause(0, failures, 0.5), 1000 * seconds[failures]);
         assert_int_equal(hpx_dest_pause(0, failures, 0), 500 * seconds[failures]);
@@ -250,7 +246,6 @@ TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
         {{"watch", "pprof:b", "--budget", "0x1"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "-e", "x"}, "-e wants cpu, wall, times, alloc, live, lock or all"},
     };
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         char wanted[300];
         hush();
@@ -294,7 +289,6 @@ TEST(the_spool_is_where_the_system_keeps_state, setup, teardown)
                  {NULL, NULL, "/z", "/z/.local/state/hprofx"},
                  {"x", "", "z", NULL},
                  {NULL, NULL, NULL, NULL}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
         char to[100];
         (void)(known[i].state != NULL ? setenv("STATE_DIRECTORY", known[i].state, 1) : unsetenv("STATE_DIRECTORY"));
@@ -316,7 +310,6 @@ TEST(times_have_units, setup, teardown)
     } known[] = {{"5", 5}, {"5s", 5}, {"1.5m", 90}, {".5h", 1800}, {"500ms", 0.5}, {"9999999s", 9999999}};
     static const char *const bad[] = {"",    "s",    "-5",  "+5",    " 5",    "5 s",      "5x",     "5sm",   "nan",
                                       "inf", "0x10", "1e3", "1e999", "0x1p3", "10000000", "99999h", "1.2.3", "."};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
         assert_true(fabs(hpx_seconds_of(known[i].text) - known[i].seconds) < 1e-9);
     }
@@ -357,7 +350,6 @@ TEST(sizes_have_units, setup, teardown)
                                       "1073741825g",
                                       "18446744073709551617",
                                       "99999999999999999999999999"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
         assert_int_equal(hpx_bytes_of(known[i].text), known[i].bytes);
     }

@@ -87,7 +87,6 @@ TEST(what_is_no_number_or_period_is_none, setup, teardown)
                                       "hprofx: pid: x\n",
                                       "hprofx: pid: -1\n",
                                       "hprofx: run began: soon\n"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         hpx_tree_fini(&tree);
         assert_true(hpx_tree_init(&tree));

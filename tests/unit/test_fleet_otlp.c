@@ -171,7 +171,6 @@ TEST(processes_share_stacks_in_OTLP)
 TEST(measures_of_other_profilers_outlive_their_trees)
 {
     static const char *const names[] = {"cycles", "misses"};
-    (void)state;
     struct hpx_tree t;
     struct hpx_batch b;
     begin_body(&b, HPX_OTLP);

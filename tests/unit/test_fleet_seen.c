@@ -169,7 +169,6 @@ TEST(lines_that_are_none_are_left_out, setup, teardown)
                                       "1 2 3 4 %4A\n",
                                       "1 2 3 4\n5 a\n",
                                       "11112222333344445 2 3 4 a\n"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         size_t n = 0;
         put_text("seen", bad[i]);

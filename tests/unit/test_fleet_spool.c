@@ -255,7 +255,6 @@ TEST(names_that_are_no_numbers_of_ours_are_left_alone, begin, teardown)
     static const char *const names[] = {
         "1",    "000000000000000A", "00000000000000001", "-000000000000001", "0x00000000000001", " 000000000000001", "0000000000000001x",
         "seen", "000000000000001 "};
-    (void)state;
     assert_int_equal(mkdirat(dir, "0", 0700), 0);
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
         char path[64];
@@ -293,7 +292,6 @@ TEST(numbers_do_not_wrap, begin, teardown)
 TEST(a_body_that_is_broken_while_it_waits_is_not_sent, begin, teardown)
 {
     static const char *const how[] = {"gone", "a link", "short", "no line", "a folder"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(how); i++) {
         struct hpx_spool_item item;
         struct hpx_spool *s = opened(1 << 20);
@@ -370,7 +368,6 @@ ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at)
 TEST(a_full_disk_costs_the_oldest, begin, teardown)
 {
     static const int errors[] = {ENOSPC, EDQUOT, 0};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(errors); i++) {
         struct hpx_spool *s = opened(1 << 20);
         memset(&lost, 0, sizeof lost);

@@ -55,33 +55,28 @@ static void inlined_scopes(enum jdk jdk, int32_t of)
     check(two_methods(20, 100), in_one, 2);
 }
 
-static void of_jdk_8(void **state)
+TEST(of_jdk_8)
 {
-    (void)state;
     inlined_scopes(JDK_8, 25);
 }
 
-static void of_jdk_17(void **state)
+TEST(of_jdk_17)
 {
-    (void)state;
     inlined_scopes(JDK_17, 17);
 }
 
-static void of_jdk_21(void **state)
+TEST(of_jdk_21)
 {
-    (void)state;
     inlined_scopes(JDK_17, 21);
 }
 
-static void of_jdk_25(void **state)
+TEST(of_jdk_25)
 {
-    (void)state;
     inlined_scopes(JDK_25, 25);
 }
 
-static void an_interrupted_place_is_what_is_described_next(void **state)
+TEST(an_interrupted_place_is_what_is_described_next)
 {
-    (void)state;
     begin(JDK_17);
     static const struct want before[] = {{FIRST, 7}, {SECOND, 3}}, behind[] = {{FIRST, 9}, {SECOND, 3}};
     check(two_methods(39, 100), before, 2);
@@ -92,18 +87,16 @@ static void an_interrupted_place_is_what_is_described_next(void **state)
     check(two_methods(500, 100), none, 2);
 }
 
-static void a_caller_is_described_at_its_return_or_not_at_all(void **state)
+TEST(a_caller_is_described_at_its_return_or_not_at_all)
 {
-    (void)state;
     begin(JDK_17);
     static const struct want at_99[] = {{FIRST, 7}, {SECOND, 0}};
     check(two_methods(20, 99), at_99, 2);
     check(two_methods(20, 101), at_99, 2);
 }
 
-static void a_frame_that_is_not_built_has_no_bytecode(void **state)
+TEST(a_frame_that_is_not_built_has_no_bytecode)
 {
-    (void)state;
     begin(JDK_17);
     static const struct want want[] = {{FIRST, -1}, {SECOND, 3}};
     (void)two_methods(20, 100);
@@ -111,9 +104,8 @@ static void a_frame_that_is_not_built_has_no_bytecode(void **state)
     check(name(at(methods[0], 4), 10, 0), want, 2);
 }
 
-static void a_native_wrapper_is_a_native_method(void **state)
+TEST(a_native_wrapper_is_a_native_method)
 {
-    (void)state;
     begin(JDK_17);
     javas[FIRST].flags = ACC_NATIVE | 1;
     static const struct want on_top[] = {{FIRST, NATIVE}, {SECOND, 3}};
@@ -131,9 +123,8 @@ static void a_native_wrapper_is_a_native_method(void **state)
 
 /* ---- stubs, interpreted frames, C ---- */
 
-static void a_stub_has_no_name_and_its_caller_is_where_it_called(void **state)
+TEST(a_stub_has_no_name_and_its_caller_is_where_it_called)
 {
-    (void)state;
     begin(JDK_17);
     put_entry();
     put_compiled(8 + 2, at(methods[0], 40), 0); /* the stub's frame has 6 words */
@@ -172,21 +163,18 @@ static void interpreted(enum jdk jdk, int bytecode)
     check(mixed(0, bytecode), native, 3);
 }
 
-static void interpreted_frames_have_their_bytecode(void **state)
+TEST(interpreted_frames_have_their_bytecode)
 {
-    (void)state;
     interpreted(JDK_17, -8);
 }
 
-static void interpreted_frames_of_jdk_8_too(void **state)
+TEST(interpreted_frames_of_jdk_8_too)
 {
-    (void)state;
     interpreted(JDK_8, -7);
 }
 
-static void frames_on_both_sides_of_a_call_from_c_are_named(void **state)
+TEST(frames_on_both_sides_of_a_call_from_c_are_named)
 {
-    (void)state;
     begin(JDK_17);
     put_entry();
     put_compiled(8, at(methods[1], 100), 0);
@@ -200,9 +188,8 @@ static void frames_on_both_sides_of_a_call_from_c_are_named(void **state)
 
 /* ---- what is refused ---- */
 
-static void the_depth_may_end_among_inlined_methods(void **state)
+TEST(the_depth_may_end_among_inlined_methods)
 {
-    (void)state;
     begin(JDK_17);
     int32_t outer = put_scope(0, 0, FIRST, 2), middle = put_scope(0, outer, INLINED, 6), inner = put_scope(0, middle, INLINED, 5);
     put_places(0, 40, inner, 60, inner, 400, inner);
@@ -218,9 +205,8 @@ static void the_depth_may_end_among_inlined_methods(void **state)
     }
 }
 
-static void a_method_without_an_id_has_no_name(void **state)
+TEST(a_method_without_an_id_has_no_name)
 {
-    (void)state;
     begin(JDK_17);
     int32_t outer = put_scope(0, 0, FIRST, 2), inner = put_scope(0, outer, INLINED, 5);
     put_places(0, 40, inner, 60, inner, 400, inner);
@@ -233,18 +219,16 @@ static void a_method_without_an_id_has_no_name(void **state)
     }
 }
 
-static void the_outermost_scope_is_the_methods_own(void **state)
+TEST(the_outermost_scope_is_the_methods_own)
 {
-    (void)state;
     begin(JDK_17);
     int32_t other = put_scope(0, 0, SECOND, 2), inner = put_scope(0, other, INLINED, 5);
     put_places(0, 40, inner, 60, inner, 400, inner);
     assert_int_equal(two_methods(20, 100), 0);
 }
 
-static void tables_without_a_name_are_refused(void **state)
+TEST(tables_without_a_name_are_refused)
 {
-    (void)state;
     describe(JDK_17);
     describe_frames(JDK_17);
     describe_names(JDK_17);
@@ -315,9 +299,8 @@ static void at_the_end_of_memory(uint8_t *pages)
     methods[0]->mutable = (uintptr_t)words;
 }
 
-static void damaged_tables_outside_of_the_method_are_not_left(void **state)
+TEST(damaged_tables_outside_of_the_method_are_not_left)
 {
-    (void)state;
     begin(JDK_25);
     int32_t outer = put_scope(0, 0, FIRST, 2), inner = put_scope(0, outer, INLINED, 300), named = 0;
     put_places(0, 40, inner, 60, outer, 400, inner);
@@ -363,22 +346,19 @@ static void damaged_tables_in_the_method(enum jdk jdk)
     assert_in_range(named, ROUNDS / 8, ROUNDS);
 }
 
-static void damaged_tables_of_jdk_8_are_not_left(void **state)
+TEST(damaged_tables_of_jdk_8_are_not_left)
 {
-    (void)state;
     damaged_tables_in_the_method(JDK_8);
 }
 
-static void damaged_tables_of_jdk_17_are_not_left(void **state)
+TEST(damaged_tables_of_jdk_17_are_not_left)
 {
-    (void)state;
     damaged_tables_in_the_method(JDK_17);
 }
 
 /* A word of the stack may be any address: only those above the frame are followed, and pcs in the code. */
-static void a_damaged_stack_ends_the_walk(void **state)
+TEST(a_damaged_stack_ends_the_walk)
 {
-    (void)state;
     begin(JDK_17);
     int32_t named = 0;
     uintptr_t whole[WORDS];
@@ -413,29 +393,7 @@ static void a_damaged_stack_ends_the_walk(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_jdk_8),
-        cmocka_unit_test(of_jdk_17),
-        cmocka_unit_test(of_jdk_21),
-        cmocka_unit_test(of_jdk_25),
-        cmocka_unit_test(an_interrupted_place_is_what_is_described_next),
-        cmocka_unit_test(a_caller_is_described_at_its_return_or_not_at_all),
-        cmocka_unit_test(a_frame_that_is_not_built_has_no_bytecode),
-        cmocka_unit_test(a_native_wrapper_is_a_native_method),
-        cmocka_unit_test(a_stub_has_no_name_and_its_caller_is_where_it_called),
-        cmocka_unit_test(interpreted_frames_have_their_bytecode),
-        cmocka_unit_test(interpreted_frames_of_jdk_8_too),
-        cmocka_unit_test(frames_on_both_sides_of_a_call_from_c_are_named),
-        cmocka_unit_test(the_depth_may_end_among_inlined_methods),
-        cmocka_unit_test(a_method_without_an_id_has_no_name),
-        cmocka_unit_test(the_outermost_scope_is_the_methods_own),
-        cmocka_unit_test(tables_without_a_name_are_refused),
-        cmocka_unit_test(damaged_tables_outside_of_the_method_are_not_left),
-        cmocka_unit_test(damaged_tables_of_jdk_8_are_not_left),
-        cmocka_unit_test(damaged_tables_of_jdk_17_are_not_left),
-        cmocka_unit_test(a_damaged_stack_ends_the_walk),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }
 
 #else

@@ -176,7 +176,6 @@ TEST(text_has_roots_objects_and_classes)
                                "\tloader\t\t60000002\n"
                                "HEAP DUMP END\n";
     struct hpx_ascii a;
-    (void)state;
     setenv("TZ", "UTC", 1);
     begin(8);
     hpx_ascii_init(&a, &out);
@@ -269,7 +268,6 @@ TEST(any_number_of_superclasses_is_written_each_once)
     static const struct hpx_heap_fact size = {.klass = 1, .kind = HPX_HEAP_VM_SIZE, .value = 4000000000};
     const struct hpx_heap_klass **classes = deep_classes();
     struct hpx_ascii a;
-    (void)state;
     setenv("TZ", "UTC", 1);
     int fd = memfd_create("spool", 0);
     put_deep(fd);
@@ -337,7 +335,6 @@ TEST(figures_are_those_of_printf)
 TEST(without_memory_there_is_a_whole_dump_or_none)
 {
     bool failed = true;
-    (void)state;
     for (uint64_t fault = memory_first_fault(); failed; fault += memory_fault_step()) {
         begin(8);
         begin_image(8);
@@ -358,7 +355,6 @@ TEST(without_memory_there_is_a_whole_dump_or_none)
 TEST(without_memory_there_is_a_whole_text_or_none)
 {
     bool failed = true;
-    (void)state;
     for (uint64_t fault = memory_first_fault(); failed; fault += memory_fault_step()) {
         struct hpx_ascii a;
         begin(8);
@@ -422,7 +418,6 @@ TEST(what_cannot_be_remembered_is_not_defined_twice)
 TEST(what_cannot_be_marked_leaves_the_dump_out)
 {
     bool failed = true;
-    (void)state;
     for (uint64_t fault = 1; failed; fault++) {
         begin(8);
         begin_image(8);

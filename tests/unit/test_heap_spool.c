@@ -46,7 +46,6 @@ TEST(primitive_arrays_are_big_endian_whatever_their_length)
     static const struct {
         uint8_t type, size;
     } types[] = {{HPX_TYPE_BYTE, 1}, {HPX_TYPE_CHAR, 2}, {HPX_TYPE_INT, 4}, {HPX_TYPE_LONG, 8}};
-    (void)state;
     for (size_t t = 0; t < HPX_ARRAY_LEN(types); t++) {
         size_t size = types[t].size, n = HEAD + 18 + MANY * size;
         uint8_t *elements = malloc(MANY * size);
@@ -74,7 +73,6 @@ TEST(short_arrays_are_big_endian_whatever_their_length)
         uint8_t type, size;
     } types[] = {{HPX_TYPE_BOOLEAN, 1}, {HPX_TYPE_SHORT, 2}, {HPX_TYPE_FLOAT, 4}, {HPX_TYPE_DOUBLE, 8}};
     uint8_t elements[8 * 40];
-    (void)state;
     for (size_t i = 0; i < sizeof elements; i++) {
         elements[i] = (uint8_t)(i + 1);
     }
@@ -131,7 +129,6 @@ TEST(an_instance_longer_than_a_segment_has_one_to_itself)
 {
     enum { LONG = 2 * HPX_HEAP_SEGMENT };
     const size_t lengths[] = {25, 25 + LONG, 25}, n = 3 * HEAD + 75 + LONG;
-    (void)state;
     fd = memfd_create("spool", 0);
     assert_int_equal(hpx_heap_spool_init(&s, fd, 8, LONG), 0);
     (void)hpx_heap_spool_instance(&s, 1, 0, 2, 0);
@@ -150,7 +147,6 @@ TEST(an_instance_longer_than_a_segment_has_one_to_itself)
 TEST(elements_that_do_not_come_are_null)
 {
     size_t n = HEAD + 25 + 8 * (size_t)MANY;
-    (void)state;
     begin();
     assert_int_equal(hpx_heap_spool_objects(&s, 1, 2, 3, MANY), MANY);
     for (uint32_t i = 999999; i < MANY; i += 1000000) {

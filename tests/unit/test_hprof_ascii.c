@@ -127,7 +127,6 @@ TEST(without_memory_a_trace_is_left_out_not_written_twice, setup, teardown)
 TEST(a_thread_that_cannot_be_marked_in_a_late_file_is_left_out, setup, teardown)
 {
     const struct hpx_thread_rec t = {.serial = 200001, .object = 0x50000001, .name = text("main")};
-    (void)state;
     w.late = true;
     memory_refuse();
     hpx_ascii_thread_start(&w, &t);
@@ -239,7 +238,6 @@ TEST(rows_are_those_of_printf, setup, teardown)
     static struct hpx_row rows[ROWS];
     static char want[ROWS * 80];
     unsigned short seed[3] = {4, 5, 6};
-    (void)state;
     for (int round = 0; round < 6; round++) {
         uint64_t total = 0, sum = 0;
         char *at = want;

@@ -187,7 +187,6 @@ TEST(a_dump_of_many_rows_is_one_record)
     enum { ROWS = 20000 };
     struct hpx_row *rows = calloc(ROWS, sizeof(*rows));
     struct hpx_frame_rec *frames = calloc(2048, sizeof(*frames));
-    (void)state;
     for (uint32_t i = 0; i < 2048; i++) {
         frames[i] = (struct hpx_frame_rec){&hot_a, (int32_t)i + 1, i + 1};
     }
@@ -330,7 +329,6 @@ TEST(a_frame_without_its_class_is_written_when_there_is_memory)
     struct hpx_frame_rec near = {&hot_a, 5, 1}, frame = {&far, 5, 2};
     struct hpx_row first = {trace(300001, 0, 1, &near), 2}, row = {trace(300002, 0, 1, &frame), 1};
     struct bin_figures f;
-    (void)state;
     begin(8);
     hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
     samples(1, &first, 0);
@@ -356,7 +354,6 @@ TEST(a_file_is_the_same_without_numbers_of_methods)
     unsigned short seed[3] = {1, 2, 3};
     uint8_t *first = NULL;
     size_t length = 0;
-    (void)state;
     make_methods();
     for (uint32_t i = 0; i < TRACES; i++) {
         rows[i] = (struct hpx_row){random_trace(300001 + i, 0, seed), 1 + (uint64_t)nrand48(seed) % 60};
@@ -388,7 +385,6 @@ TEST(both_formats_have_the_same_numbers)
     static struct pair a[TRACES], b[TRACES];
     static const double cutoffs[] = {0, 0.0001, 0.004, 0.01, 2, NAN};
     unsigned short seed[3] = {1, 2, 3};
-    (void)state;
     make_methods();
     for (uint32_t i = 0; i < TRACES; i++) {
         rows[i] = (struct hpx_row){random_trace(300001 + i, 0, seed), 1 + (uint64_t)nrand48(seed) % 60};
@@ -474,7 +470,6 @@ TEST(any_sequence_is_a_sound_file)
     unsigned short seed[3] = {7, 8, 9};
     struct bin_figures f;
     uint64_t tables = 0, unloads = 0, unnumbered = 0;
-    (void)state;
     make_methods();
     for (int round = 0; round < 300; round++) {
         for (uint32_t i = 0; i < TRACES; i++) {

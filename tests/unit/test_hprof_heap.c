@@ -12,7 +12,6 @@
 TEST(each_root_has_its_fields)
 {
     struct hpx_heap h;
-    (void)state;
     begin(4);
     assert_int_equal(hpx_heap_begin(&h, &w), 0);
     hpx_heap_root(&h, HPX_ROOT_THREAD_OBJECT, 0x50000001, 200001, 300000);
@@ -65,7 +64,6 @@ TEST(a_class_has_constants_statics_and_fields)
                                      .statics = statics,
                                      .fields = fields};
     struct hpx_heap h;
-    (void)state;
     begin(8);
     assert_int_equal(hpx_heap_begin(&h, &w), 0);
     hpx_heap_class(&h, &c);
@@ -131,7 +129,6 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
 TEST(objects_and_arrays_have_exact_lengths)
 {
     static const uint16_t chars[] = {'a', 'b'};
-    (void)state;
     begin(4);
     begin_spool(4);
     uint8_t *values = hpx_heap_spool_instance(&spool, 0x60, 0, 0x10, 3);
@@ -160,7 +157,6 @@ TEST(an_object_has_the_trace_of_its_site)
 {
     static const struct hpx_trace_rec trace = {.serial = 300007};
     static const struct hpx_trace_rec *sites[] = {NULL, NULL, &trace};
-    (void)state;
     begin(4);
     begin_spool(4);
     for (uint32_t site = 0; site < 4; site++) {
@@ -203,7 +199,6 @@ TEST(segments_end_between_sub_records_and_none_is_empty)
     enum { BIG = HPX_HEAP_SEGMENT };
     uint8_t tags[8];
     uint32_t lengths[8];
-    (void)state;
     begin(8);
     begin_spool(8);
     assert_int_equal(write_spool(NULL, 0), 0);
@@ -229,7 +224,6 @@ TEST(a_spool_that_ends_inside_an_object_is_an_error)
 {
     uint8_t tags[8];
     uint32_t lengths[8];
-    (void)state;
     for (uint64_t cut = 1; cut < HPX_RECORD_HEAD + 28; cut++) {
         begin(8);
         begin_spool(8);
@@ -294,7 +288,6 @@ TEST(a_read_error_inside_a_long_array_leaves_zeros)
     static const uint64_t cuts[] = {100, HPX_HEAP_SEGMENT, 3 * HPX_HEAP_SEGMENT / 2};
     uint8_t tags[8];
     uint32_t lengths[8];
-    (void)state;
     for (size_t k = 0; k < 4 * HPX_ARRAY_LEN(cuts); k++) {
         const uint32_t n = 3 * HPX_HEAP_SEGMENT;
         const uint64_t cut = cuts[k / 4];
@@ -348,7 +341,6 @@ static uint32_t sub_records(void)
 TEST(a_read_error_between_objects_leaves_whole_segments)
 {
     enum { OBJECTS = 100000 };
-    (void)state;
     for (unsigned k = 0; k < 40; k++) {
         begin(8);
         open_file(k % 2 != 0);
@@ -378,7 +370,6 @@ TEST(long_and_short_objects_come_out_alike_however_they_are_read)
     static const struct hpx_trace_rec *sites[] = {NULL, &trace};
     uint8_t *want = NULL;
     size_t n = 0;
-    (void)state;
     for (unsigned how = 0; how < 4; how++) {
         begin(8);
         open_file(how % 2 != 0);
@@ -417,7 +408,6 @@ TEST(a_class_may_be_larger_than_a_segment)
     uint8_t tags[2];
     uint32_t lengths[2];
     struct hpx_heap h;
-    (void)state;
     for (uint32_t i = 0; i < UINT16_MAX; i++) {
         statics[i] = (struct hpx_heap_value){0xA0000001, HPX_TYPE_LONG, i};
     }
@@ -472,7 +462,6 @@ TEST(each_record_can_be_refused_by_itself)
     enum { BIG = HPX_HEAP_SEGMENT };
     uint8_t tags[8];
     uint32_t lengths[8];
-    (void)state;
     for (unsigned refused = 0; refused < 5; refused++) { /* 4: none */
         begin_refusing(refused, refused + 1);
         begin_spool(8);

@@ -77,7 +77,6 @@ TEST(the_text_ranks_by_live_bytes)
     struct hpx_site_row rows[] = {site(1, "p.C", 16, 1, 4096, 9), site(2, "int[]", 64, 2, 64, 2), site(3, "p.D", 0, 0, 32, 1),
                                   site(4, "p.E", 0, 0, 48, 3)};
     struct hpx_site_snapshot s = sites_of(4, rows, true, 0);
-    (void)state;
     assert_text(&s, 0,
                 "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
                 "    1 80.00% 80.00%        64    2        64     2 300002 int[]\n"
@@ -91,7 +90,6 @@ TEST(equal_rows_are_in_the_order_of_trace_and_name)
 {
     struct hpx_site_row rows[] = {site(2, "b", 8, 1, 8, 1), site(1, "bb", 8, 1, 8, 1), site(1, "c", 8, 1, 8, 1), site(1, "b", 8, 1, 8, 1)};
     struct hpx_site_snapshot s = sites_of(4, rows, true, 0);
-    (void)state;
     assert_text(&s, 0,
                 "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES "    1 25.00% 25.00%         8    1         8     1 300001 b\n"
                 "    2 25.00% 50.00%         8    1         8     1 300001 bb\n"
@@ -104,7 +102,6 @@ TEST(the_list_stops_below_the_cutoff)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 50, 1, 50, 1), site(2, "p.D", 30, 1, 30, 1), site(3, "p.E", 20, 1, 20, 1)};
     struct hpx_site_snapshot s = sites_of(3, rows, true, 0);
-    (void)state;
     assert_text(&s, 0.3,
                 "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
                 "    1 50.00% 50.00%        50    1        50     1 300001 p.C\n"
@@ -124,7 +121,6 @@ TEST(where_nothing_is_known_of_what_lives_the_order_is_that_of_allocations)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 0, 0, 25, 1), site(2, "p.D", 0, 0, 75, 3)};
     struct hpx_site_snapshot s = sites_of(2, rows, false, 0);
-    (void)state;
     assert_text(&s, 0.0001,
                 "SITES BEGIN (ordered by allocated bytes) " NOW_TEXT "\n" TITLES
                 "    1 75.00% 75.00%         0    0        75     3 300002 p.D\n"
@@ -136,7 +132,6 @@ TEST(allocated_bytes_order_the_rows_when_asked_for)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 75, 1, 75, 1), site(2, "p.D", 25, 1, 125, 3)};
     struct hpx_site_snapshot s = sites_of(2, rows, true, HPX_SITES_BY_ALLOCATED);
-    (void)state;
     assert_text(&s, 0,
                 "SITES BEGIN (ordered by allocated bytes) " NOW_TEXT "\n" TITLES
                 "    1 25.00% 25.00%        25    1       125     3 300002 p.D\n"
@@ -148,7 +143,6 @@ TEST(only_changed_rows_are_listed_when_asked_for)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 10, 1, 10, 1), site(2, "p.D", 60, 1, 60, 1), site(3, "p.E", 30, 1, 30, 1)};
     struct hpx_site_snapshot s = sites_of(3, rows, true, HPX_SITES_CHANGED);
-    (void)state;
     assert_text(&s, 0, /* shares are of all rows */
                 "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
                 "    1 30.00% 30.00%        30    1        30     1 300003 p.E\n"
@@ -160,7 +154,6 @@ TEST(wide_numbers_are_whole_and_names_harmless)
 {
     struct hpx_site_row rows[] = {site(1, "p.\x1b[2J\n\xC0\x80", UINT64_C(1) << 62, UINT64_C(123456789012), UINT64_MAX, UINT64_MAX)};
     struct hpx_site_snapshot s = {.nrows = 1, .rows = rows, .live = true, .live_bytes = UINT64_C(1) << 62};
-    (void)state;
     assert_text(&s, 0,
                 "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
                 "    1 100.00% 100.00% 4611686018427387904 123456789012 18446744073709551615 18446744073709551615 300001 "
@@ -171,7 +164,6 @@ TEST(wide_numbers_are_whole_and_names_harmless)
 TEST(a_section_without_rows_has_its_titles)
 {
     struct hpx_site_snapshot s = {.live = true};
-    (void)state;
     assert_text(&s, 0.0001, "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES "SITES END\n");
     s.flags = HPX_SITES_SUMMARY;
     assert_text(&s, 0.0001, ""); /* the text has no such record */
@@ -181,7 +173,6 @@ TEST(a_trace_comes_before_the_section_that_lists_it)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 90, 1, 90, 1), site(2, "p.D", 10, 1, 10, 1)};
     struct hpx_site_snapshot s = sites_of(2, rows, true, 0);
-    (void)state;
     sink.len = 0;
     assert_int_equal(sink_open(&out, &sink), 0);
     hpx_ascii_init(&a, &out);
@@ -212,7 +203,6 @@ TEST(alloc_sites_have_a_float_and_the_largest_figures_that_fit)
                                   .live_objects = 5,
                                   .bytes = UINT64_C(0x123456789A),
                                   .objects = UINT64_C(0x100000004)};
-    (void)state;
     rows[0].array = 10;
     begin(4);
     hpx_binary_sites(&w, &s, 0);
@@ -233,7 +223,6 @@ TEST(alloc_sites_have_a_float_and_the_largest_figures_that_fit)
 TEST(flags_have_the_order_of_the_rows)
 {
     struct hpx_site_snapshot s = {.live = true};
-    (void)state;
     begin(4);
     hpx_binary_sites(&w, &s, 0);
     assert_written("06 00000000 00000022 0000 00000000 00000000 00000000 0000000000000000 0000000000000000 00000000");
@@ -250,7 +239,6 @@ TEST(a_heap_summary_is_33_bytes)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 1, 2, 3, 4)};
     struct hpx_site_snapshot s = sites_of(1, rows, true, HPX_SITES_SUMMARY);
-    (void)state;
     begin(8);
     hpx_binary_sites(&w, &s, 0);
     assert_written("07 00000000 00000018 00000001 00000002 0000000000000003 0000000000000004");
@@ -296,7 +284,6 @@ static void begin_refusing(unsigned which, size_t most)
 TEST(a_row_whose_definition_was_refused_is_left_out_and_tried_again)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 64, 1, 64, 1), site(2, "int[]", 16, 1, 16, 1)}, again[2];
-    (void)state;
     for (unsigned which = 0; which < 8; which++) { /* string, class and trace of each row, the table; 7: none */
         memcpy(again, rows, sizeof(rows));
         struct hpx_site_snapshot s = sites_of(2, again, true, 0);
@@ -321,7 +308,6 @@ TEST(a_row_whose_definition_was_refused_is_left_out_and_tried_again)
 TEST(a_table_has_the_rows_that_its_output_takes)
 {
     struct hpx_site_row rows[] = {site(1, "p.C", 64, 1, 64, 1), site(2, "p.D", 32, 1, 32, 1), site(3, "p.E", 16, 1, 16, 1)};
-    (void)state;
     for (uint32_t fit = 0; fit < 4; fit++) {
         struct hpx_site_snapshot s = sites_of(3, rows, true, 0);
         begin_refusing(1000, 9 + 34 + 25 * fit + (fit < 3 ? 24 : 0));

@@ -16,7 +16,6 @@ TEST(rows_are_ranked_by_count_then_serial)
     static struct hpx_row rows[MOST];
     static const uint32_t sizes[] = {1, 2, 100, MOST};
     unsigned short seed[3] = {5, 6, 7};
-    (void)state;
     for (uint32_t i = 0; i < MOST; i++) {
         traces[i] = calloc(1, sizeof(*traces[i]));
         assert_non_null(traces[i]);

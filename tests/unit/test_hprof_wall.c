@@ -75,7 +75,6 @@ TEST(rows_are_sorted_by_time_with_their_state)
 {
     struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNABLE, 400 * 1000), ROW(first, HPX_WALL_RUNNING, 30 * MS),
                                   ROW(first, HPX_WALL_PARKED, 1234567 * MS + 600000), ROW(first, HPX_WALL_IO, 30 * MS)};
-    (void)state;
     assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
                                                       "TRACE 300002:\n\t<empty>\n"
                                                       "WALL CLOCK (ms) BEGIN (total = 1234628) " NOW_TEXT "\n" TITLES
@@ -120,7 +119,6 @@ TEST(the_cutoff_ends_the_list_and_not_the_total)
 {
     struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 99 * MS), ROW(second, HPX_WALL_RUNNING, 1 * MS)};
     struct hpx_wall_row again[] = {ROW(first, HPX_WALL_PARKED, 99 * MS)};
-    (void)state;
     assert_string_equal(text_of(rows_of(2, rows), 0.011), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
                                                           "WALL CLOCK (ms) BEGIN (total = 100) " NOW_TEXT "\n" TITLES
                                                           "   1 99.00% 99.00%        99 300001 parked   p.Unsafe.park\n"
@@ -134,7 +132,6 @@ TEST(a_state_is_a_note_and_a_table_of_samples)
     struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 1 * MS), ROW(second, HPX_WALL_PARKED, 98 * MS),
                                   ROW(second, HPX_WALL_IO, 1 * MS)};
     struct hpx_wall_snapshot s = rows_of(3, rows);
-    (void)state;
     begin(4);
     hpx_binary_wall_clock(&w, &s, 0);
     assert_written("01 00000000 0000003a a0000001 \"hprofx: WALL CLOCK running, total 1 ms, 1 ms per count\""
@@ -151,7 +148,6 @@ TEST(a_large_total_has_a_larger_unit)
 {
     struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, UINT64_C(5000000000) * MS)};
     struct hpx_wall_snapshot s = rows_of(1, rows);
-    (void)state;
     begin(4);
     hpx_binary_wall_clock(&w, &s, 0);
     assert_written("01 00000000 00000043 a0000001 \"hprofx: WALL CLOCK parked, total 5000000000 ms, 10 ms per count\""
@@ -164,7 +160,6 @@ TEST(rounded_rows_are_not_more_than_their_total)
 {
     struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_PARKED, 3 * MS / 2), ROW(third, HPX_WALL_PARKED, 3 * MS / 2)};
     struct hpx_wall_snapshot s = rows_of(2, rows);
-    (void)state;
     begin(4);
     hpx_binary_wall_clock(&w, &s, 0);
     assert_written("01 00000000 00000039 a0000001 \"hprofx: WALL CLOCK parked, total 3 ms, 1 ms per count\""

@@ -69,7 +69,6 @@ TEST(one_that_is_begun_anew_is_nobody_elses_in_between, setup, teardown)
 TEST(what_gives_up_its_room_says_so, setup, teardown)
 {
     struct stat st;
-    (void)state;
     hpx_journal_init("x");
     assert_non_null(begin());
     table();
@@ -86,7 +85,6 @@ TEST(what_gives_up_its_room_says_so, setup, teardown)
 TEST(one_that_cannot_be_made_anew_keeps_what_it_has, setup, teardown)
 {
     struct stat before, after;
-    (void)state;
     hpx_journal_init("x");
     assert_non_null(begin());
     table();

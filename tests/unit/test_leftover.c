@@ -104,7 +104,6 @@ TEST(what_counted_nothing_is_removed_and_replaces_nothing, setup, teardown)
         {BINARY, sizeof(BINARY)},
         {BINARY "\0" NAMED EIGHT, sizeof(BINARY NAMED EIGHT)},
         {BINARY "\0" NAMED EIGHT SAMPLES "1234567", sizeof(BINARY NAMED EIGHT SAMPLES "1234567")}};
-    (void)state;
     make("x.killed.part", "old");
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         make_bytes("x.part", cases[i].bytes, cases[i].n);
@@ -126,7 +125,6 @@ TEST(what_counted_anything_is_kept, setup, teardown)
                  {"somebody else's", 15},
                  {BINARY "\0" SAMPLES EIGHT, sizeof(BINARY SAMPLES EIGHT)},
                  {BINARY "\0" NAMED EIGHT SAMPLES EIGHT NAMED, sizeof(BINARY NAMED EIGHT SAMPLES EIGHT NAMED)}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         make_bytes("x.part", cases[i].bytes, cases[i].n);
         hpx_leftover_keep("x");
@@ -148,7 +146,6 @@ static size_t put(char *to, const char *s)
 TEST(long_files_are_looked_through, setup, teardown)
 {
     static char text[300000];
-    (void)state;
     size_t n = put(text, TEXT);
     while (n < 200000) {
         n += put(text + n, THREAD);
@@ -254,7 +251,6 @@ TEST(what_cannot_be_kept_stays_with_a_line, setup, teardown)
 TEST(names_that_are_too_long_are_left_alone, setup, teardown)
 {
     char name[PATH_MAX + 16], part[NAME_MAX + 8];
-    (void)state;
     memset(name, 'n', sizeof(name));
     name[sizeof(name) - 1] = '\0';
     hpx_leftover_keep(name);

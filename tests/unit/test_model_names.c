@@ -89,7 +89,6 @@ TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, fx_setup, fx_teardown, 
 TEST(lines_come_in_any_order)
 {
     enum { N = UINT16_MAX };
-    (void)state;
     struct hpx_msg_resolved *m = hpx_msg_resolved_new(N, 0);
     assert_non_null(m);
     for (uint32_t i = 0; i < N; i++) {

@@ -59,7 +59,6 @@ TEST(a_table_gets_its_range_of_kinds)
         {HPX_EV_TEST, 1, 1, 0}, {HPX_EV_SAMPLE_UNKNOWN, 1, 0, 3}, {HPX_EV_TEST, 1, 2, 0},  {HPX_EV_PAD, 1, 0, 0},
         {HPX_EV_TEST, 1, 3, 0}, {HPX_EV_ENTER, 1, 7, 10},         {HPX_EV_EXIT, 1, 7, 20}, {HPX_EV_TEST, 1, 4, 0},
     };
-    (void)state;
     assert_non_null(m);
     memset(&seen, 0, sizeof seen);
     size_t before = hpx_model_bytes(m);

@@ -92,7 +92,6 @@ TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
                                        "questions about monitors without an answer, because another agent replaced functions of the VM: 3"};
     static const enum hpx_usage_answer answers[] = {HPX_USAGE_TOLD,     HPX_USAGE_REFUSED,  HPX_USAGE_ATTACHING, HPX_USAGE_ATTACHING,
                                                     HPX_USAGE_REPLACED, HPX_USAGE_REPLACED, HPX_USAGE_REPLACED};
-    (void)state;
     for (unsigned i = 0; i < HPX_ARRAY_LEN(answers); i++) {
         struct object *m = add_monitor(i);
         m->owner->owns[0] = NULL; /* it is asked for once */
@@ -110,7 +109,6 @@ TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
 TEST(owners_without_a_name_are_counted, begin, end)
 {
     static const char *const want[] = {"unowned monitors that threads wait to enter, which virtual threads may own: 2"};
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct object *m = add_monitor(i);
         m->owner = i > 0 ? NULL : m->owner;
@@ -127,7 +125,6 @@ TEST(owners_that_are_virtual_are_named_or_counted, begin, end)
 {
     static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2"};
     static struct object owners[3] = {{.tid = 9001, .virtual = true, .serial = 200900}, {.tid = 9002, .virtual = true}, {.tid = 9003}};
-    (void)state;
     owners[1].serial = HPX_SERIAL_THREAD; /* too many are announced */
     for (unsigned i = 0; i < 3; i++) {
         add_monitor(i)->owner = &owners[i];
@@ -147,7 +144,6 @@ TEST(owners_that_are_listed_but_never_announced_are_counted, begin, end)
 {
     static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2",
                                        "monitors shown with entry count 1 because each question for it stops the program: 1"};
-    (void)state;
     struct object *asked = add_monitor(0), *left = &fx.monitors[1], *free = &fx.monitors[2];
     asked->owner->owns[0] = NULL;
     left->signature = free->signature = "LGate;";
@@ -172,7 +168,6 @@ TEST(owners_that_are_listed_but_never_announced_are_counted, begin, end)
 TEST(a_thread_that_never_ends_attaching_costs_one_wait, begin, end)
 {
     static const char *const want[] = {"questions about monitors without an answer, because threads attached meanwhile: 51"};
-    (void)state;
     struct object *m = add_monitor(0);
     m->answer = HPX_USAGE_ATTACHING;
     for (unsigned i = 1; i < 50; i++) {
@@ -204,7 +199,6 @@ TEST(questions_at_exit_end_after_10_s, begin, end)
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 15 threads wait for "
         "and 40 own, 0 deadlocks"};
-    (void)state;
     fx.cost = S;
     for (unsigned i = 0; i < 20; i++) {
         add_monitor(i);
@@ -223,7 +217,6 @@ TEST(stacks_at_exit_end_after_10_s, begin, end)
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 2 stacks, the monitors that 1 threads wait for "
         "and 2 own, 0 deadlocks"};
-    (void)state;
     fx.cost = 20 * S;
     add_monitor(0);
     struct hpx_monitor_take *t = take(true);
@@ -238,7 +231,6 @@ TEST(deadlocks_are_found_before_time_goes_into_what_threads_own, begin, end)
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
         "and 91 own, 0 deadlocks"};
-    (void)state;
     fx.cost = S / 2;
     for (unsigned i = 0; i < 100; i++) {
         add_thread(JVMTI_THREAD_STATE_RUNNABLE);
@@ -256,7 +248,6 @@ TEST(a_deadlock_that_could_not_be_confirmed_is_counted, begin, end)
     static const char *const want[] = {
         "at exit the questions end after 10 s; not asked for: 0 stacks, the monitors that 0 threads wait for "
         "and 2 own, 1 deadlocks"};
-    (void)state;
     fx.cost = 2 * S;
     add_deadlock(0);
     struct hpx_monitor_take *t = take(true);

@@ -103,9 +103,8 @@ static void trust(void)
     assert_null(vm.left);
 }
 
-static void the_first_ones_are_compared_and_then_one_of_64(void **state)
+TEST(the_first_ones_are_compared_and_then_one_of_64, begin)
 {
-    (void)state;
     trust();
     int compared = 0;
     for (int i = 0; i < 640; i++) {
@@ -117,9 +116,8 @@ static void the_first_ones_are_compared_and_then_one_of_64(void **state)
     assert_true(take(true).compare); /* the caller wants it */
 }
 
-static void the_walks_own_place_of_a_call_is_kept(void **state)
+TEST(the_walks_own_place_of_a_call_is_kept, begin)
 {
-    (void)state;
     bool usable = true;
     vm.behind = 8;
     assert_int_equal(compare(3, 8, &usable), 3); /* the two mean the same */
@@ -129,9 +127,8 @@ static void the_walks_own_place_of_a_call_is_kept(void **state)
     assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 0);
 }
 
-static void where_they_differ_asyncgetcalltrace_counts(void **state)
+TEST(where_they_differ_asyncgetcalltrace_counts, begin)
 {
-    (void)state;
     bool usable = true;
     assert_int_equal(compare(3, 6, &usable), 0); /* the caller asks it again */
     assert_true(usable);
@@ -141,9 +138,8 @@ static void where_they_differ_asyncgetcalltrace_counts(void **state)
 }
 
 /* It breaks off where a caller is being deoptimized. */
-static void the_upper_part_of_a_stack_is_no_difference(void **state)
+TEST(the_upper_part_of_a_stack_is_no_difference, begin)
 {
-    (void)state;
     bool usable = true;
     assert_int_equal(compare(2, 5, &usable), 3);
     assert_false(usable);
@@ -153,9 +149,8 @@ static void the_upper_part_of_a_stack_is_no_difference(void **state)
     assert_int_equal(counted(HPX_C_NAMED_COMPARED), 0);
 }
 
-static void names_that_differ_often_are_left(void **state)
+TEST(names_that_differ_often_are_left, begin)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         bool usable = true;
         assert_int_equal(compare(3, 6, &usable), 0);
@@ -169,9 +164,8 @@ static void names_that_differ_often_are_left(void **state)
     assert_int_equal(vm.walks, walks);
 }
 
-static void names_that_differ_now_and_then_are_kept(void **state)
+TEST(names_that_differ_now_and_then_are_kept, begin)
 {
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         bool usable = true;
         (void)compare(3, i % 100 == 99 ? 6 : 5, &usable);
@@ -179,9 +173,8 @@ static void names_that_differ_now_and_then_are_kept(void **state)
     assert_null(vm.left);
 }
 
-static void a_read_that_faults_is_told_and_names_nothing(void **state)
+TEST(a_read_that_faults_is_told_and_names_nothing, begin)
 {
-    (void)state;
     vm.faulted = true;
     struct hpx_naming named = take(true);
     assert_int_equal(named.n, 0);
@@ -189,9 +182,8 @@ static void a_read_that_faults_is_told_and_names_nothing(void **state)
     assert_int_equal(vm.faults, 1);
 }
 
-static void a_session_that_verifies_compares_all(void **state)
+TEST(a_session_that_verifies_compares_all, begin)
 {
-    (void)state;
     hpx_naming_begin(true);
     for (int i = 0; i < 1000; i++) {
         bool usable = true;
@@ -200,17 +192,4 @@ static void a_session_that_verifies_compares_all(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_first_ones_are_compared_and_then_one_of_64, begin),
-        cmocka_unit_test_setup(the_walks_own_place_of_a_call_is_kept, begin),
-        cmocka_unit_test_setup(where_they_differ_asyncgetcalltrace_counts, begin),
-        cmocka_unit_test_setup(the_upper_part_of_a_stack_is_no_difference, begin),
-        cmocka_unit_test_setup(names_that_differ_often_are_left, begin),
-        cmocka_unit_test_setup(names_that_differ_now_and_then_are_kept, begin),
-        cmocka_unit_test_setup(a_read_that_faults_is_told_and_names_nothing, begin),
-        cmocka_unit_test_setup(a_session_that_verifies_compares_all, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -54,7 +54,6 @@ TEST(both_forms_and_all_headers_are_recognised)
 TEST(the_heap_begins_where_its_reservation_does)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     assert_null(check(&o));
     assert_int_equal(o.low, (uint64_t)(uintptr_t)reserved + PAGE);
@@ -128,7 +127,6 @@ TEST(what_is_told_a_second_time_must_stand_there_too)
 TEST(local_references_that_are_marked_are_refused)
 {
     struct hpx_oops o;
-    (void)state;
     for (int form = 0; form < 2; form++) {
         begin(form != 0, 0);
         vm.marked = true;
@@ -146,7 +144,6 @@ TEST(values_whose_object_stands_elsewhere_are_refused){EACH(vm.value = true, els
 TEST(values_that_are_not_told_are_refused)
 {
     struct hpx_oops o;
-    (void)state;
     for (int which = 0; which < 3; which++) {
         begin(false, 0);
         vm.no_value = which == 0;
@@ -176,7 +173,6 @@ TEST(objects_of_two_classes_with_one_word_are_refused)
 TEST(objects_of_one_class_with_two_words_are_refused)
 {
     static const int same[] = {0, 5, 1, 7, 8, 9, 10, 11, 12, 13, 14, 15}; /* arrays of objects; bare objects */
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(same); i++) {
         EACH(vm.odd_class_word = same[i], no_class)
     }
@@ -186,7 +182,6 @@ TEST(arrays_without_their_length_are_refused)
 {
     static const int arrays[] = {0, 3, 4, 5};
     struct hpx_oops o;
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(arrays); i++) {
         EACH(vm.length_of = arrays[i], no_length)
     }
@@ -200,7 +195,6 @@ TEST(arrays_without_their_length_are_refused)
 TEST(a_class_word_in_another_place_is_refused)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     vm.class_at = 20;
     const char *doubt = check(&o);
@@ -213,7 +207,6 @@ TEST(a_vm_that_refuses_the_walk_is_refused){EACH(vm.refuses = true, refused)}
 TEST(without_a_frame_nothing_is_asked)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     vm.no_frames = true;
     const char *doubt = check(&o);
@@ -226,7 +219,6 @@ TEST(without_a_frame_nothing_is_asked)
 TEST(without_memory_for_an_object_it_is_tried_again)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     assert_null(check(&o));
     uint32_t calls = vm.calls;
@@ -242,7 +234,6 @@ TEST(without_memory_for_an_object_it_is_tried_again)
 TEST(without_memory_there_is_no_check)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     vm.no_objects = true;
     const char *doubt = check(&o);
@@ -256,7 +247,6 @@ TEST(without_memory_there_is_no_check)
 TEST(no_object_is_asked_for_while_an_exception_is_pending)
 {
     struct hpx_oops o;
-    (void)state;
     begin(false, 0);
     assert_null(check(&o));
     uint32_t calls = vm.calls, forbidden = 0;
@@ -274,7 +264,6 @@ TEST(no_object_is_asked_for_while_an_exception_is_pending)
 TEST(a_reference_that_is_none_has_no_object)
 {
     static uint64_t slot[2] = {0x1234567890, 0};
-    (void)state;
     assert_int_equal(hpx_oops_handle((jobject)(void *)slot), 0x1234567890);
     assert_int_equal(hpx_oops_handle(NULL), 0);
     for (uintptr_t tag = 1; tag < 8; tag++) { /* weak and global references are marked there */

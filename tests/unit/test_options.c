@@ -112,7 +112,6 @@ TEST(options_interval_takes_fractions_and_stays_in_its_bounds)
                 {"interval=86400000.1", HPX_OPT_MAX_INTERVAL_NS},
                 {"interval=99999999999999999999999999999999999", HPX_OPT_MAX_INTERVAL_NS}};
     static const char *const bad[] = {"0", "0.0", "-1", "+", ".", "1.2.3", "1e3", "0x10", "1 ", "inf", "nan", "+-1", " "};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         takes(good[i].text);
         assert_int_equal(o.interval_ns, good[i].ns);
@@ -147,7 +146,6 @@ TEST(options_signal_is_one_that_the_vm_leaves_alone)
     } good[] = {{"cpu=samples", SIGPROF}, {"signal=PROF", SIGPROF}, {"signal=SIGVTALRM", SIGVTALRM}, {"signal=USR1", SIGUSR1},
                 {"signal=RTMIN", 0},      {"signal=RTMIN+3", -3},   {"signal=SIGRTMIN+27", -27}};
     static const char *const bad[] = {"SEGV", "USR2", "27", "RTMIN+28", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG", "", "prof"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         takes(good[i].text);
         assert_int_equal(o.signal, good[i].number > 0 ? good[i].number : SIGRTMIN - good[i].number);
@@ -187,7 +185,6 @@ TEST(options_net_wants_a_host_and_a_port)
     static const char *const bad[] = {"net=[]:9", "net=[::1",    "net=[::1]9",
                                       "net=h:+9", "net=h: 9",    "net=h:9x",
                                       "net=h:0",  "net=h:65536", "net=h:99999999999999999999999"};
-    (void)state;
     takes("net=[fe80::1%eth0]:65535");
     assert_string_equal(o.net, "[fe80::1%eth0]:65535");
     hpx_options_fini(&o);
@@ -204,7 +201,6 @@ TEST(options_net_addresses_with_colons_stand_in_brackets)
 {
     static const char *const good[] = {"[::1]:9000", "[2001:db8::7]:1", "[::ffff:127.0.0.1]:80", "127.0.0.1:80", "a-host.example:80"};
     static const char *const bad[] = {"2001:db8::7:9000", "fe80::1%1:9", "1:2:3", "a:b:9", "host:9000:x", "1::"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         char line[64];
         (void)snprintf(line, sizeof(line), "net=%s", good[i]);
@@ -267,7 +263,6 @@ TEST(options_unknown_name_is_followed_by_the_nearest)
                  {"hep", "heap"},       {"intervall", "interval"},  {"formt", "format"},     {"filename", "file"},
                  {"threads", "thread"}, {"verbos", "verbose"},      {"monitors", "monitor"}, {"prim_fields", "primfields"},
                  {" depth", "depth"},   {"monitor,cpu", "monitor"}, {"zzz", "help"},         {"-", "help"}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(pairs); i++) {
         char line[64], message[256];
         (void)snprintf(line, sizeof(line), "%s=1", pairs[i].name);
@@ -288,7 +283,6 @@ TEST(options_message_carries_no_control_and_no_broken_character)
 TEST(options_long_string_is_cut_and_the_hint_stays)
 {
     static char line[20000];
-    (void)state;
     (void)strcpy(line, "dept=");
     memset(line + 5, 'x', sizeof(line) - 6);
     assert_int_equal(hpx_options_parse(&o, NULL, NULL, line, &err), -HPX_E_OPT);
@@ -331,7 +325,6 @@ TEST(options_file_error_names_the_line)
 TEST(options_file_that_cannot_be_read_is_refused)
 {
     static char big[HPX_OPT_MAX_DEPTH * 33];
-    (void)state;
     refuses("@", "hprof option error: cannot read option file:  (@)\nhprofx: No such file or directory");
     refuses("cpu=samples,@none,depth=1",
             "hprof option error: cannot read option file: none (cpu=samples,@none,depth=1)\nhprofx: No such file or directory");

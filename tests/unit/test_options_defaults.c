@@ -70,7 +70,6 @@ static const struct hpx_opt *option_named(const char *name)
 TEST(options_takes_back_every_default_that_help_prints)
 {
     struct hpx_options none;
-    (void)state;
     assert_int_equal(hpx_options_parse(&none, NULL, NULL, NULL, &err), 0);
     for (size_t i = 0; i < hpx_opts_len; i++) {
         char line[64];
@@ -94,7 +93,6 @@ TEST(options_a_default_takes_back_another_value)
         "min=9",       "times=wall",   "sites=sampled", "heapdump=fork+oom", "maxpause=off", "waitlog=0", "stacks=sampled", "locks=y",
         "live=n",      "primfields=n", "keep-files=3",  "keep-bytes=1m",     "wall=y"};
     struct hpx_options none;
-    (void)state;
     assert_int_equal(hpx_options_parse(&none, NULL, NULL, NULL, &err), 0);
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
         char name[32], line[96], back[64];
@@ -171,7 +169,6 @@ TEST(options_name_what_has_no_effect)
         {"heapdump=oom", ""}, /* heap=all is the default */
         {"heapdump=fork,cpu=samples", ""},
     };
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         takes(NULL, cases[i].given);
         idle[0] = 0;

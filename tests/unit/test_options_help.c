@@ -23,7 +23,6 @@ static void put(void *ctx, const char *s)
 TEST(options_help_names_every_option_in_80_columns)
 {
     static struct help h;
-    (void)state;
     hpx_options_help(put, &h);
     for (size_t i = 0; i < hpx_opts_len; i++) {
         if (hpx_opts[i].def) {
@@ -42,7 +41,6 @@ TEST(options_help_names_every_option_in_80_columns)
 TEST(options_help_keeps_its_columns)
 {
     static struct help h;
-    (void)state;
     hpx_options_help(put, &h);
     const char *line = strstr(h.text, "  option ");
     assert_non_null(line);

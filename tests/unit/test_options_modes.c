@@ -93,7 +93,6 @@ TEST(options_of_the_longest_stop)
                 {"maxpause=off,maxpause=20ms", 20000000},
                 {"maxpause=99999999999999999999", HPX_OPT_MAX_PERIOD_NS}};
     static const char *const wrong[] = {"maxpause=on", "maxpause=", "maxpause=ms", "maxpause=-1", "maxpause=0.5s", "maxpause=offs"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         takes(good[i].given);
         assert_true(o.maxpause_ns == good[i].ns);
@@ -213,7 +212,6 @@ TEST(options_sample_is_a_size_up_to_1g)
                                       "99999999999999999999",
                                       "18014398509481985k",
                                       "17179869185g"}; /* the last two wrap */
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         takes(good[i].text);
         assert_int_equal(o.sample_bytes, good[i].bytes);
@@ -257,7 +255,6 @@ TEST(options_of_dumps_on_request)
         {"90", 90000}, {"250ms", 250}, {"2h,dump=1m", 60000}, {"99999999999999999999s", HPX_OPT_MAX_PERIOD_NS / 1000000}, {"100ms", 100}};
     static const char *const wrong[] = {"99ms", "0ms", "0", "5d", "s"};
     char given[64], said[192];
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         snprintf(given, sizeof(given), "cpu=samples,split=y,dump=%s", good[i].given);
         takes(given);
@@ -287,7 +284,6 @@ TEST(options_of_files_that_are_kept)
     static const char *const files[] = {"0", "65537", "-1", "1k", "99999999999999999999", ""};
     static const char *const bytes[] = {"0", "1048577t", "-1", "64kb", "99999999999999999999", "k", ""};
     char given[128], said[256];
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         snprintf(given, sizeof(given), "split=y,%s", good[i].given);
         takes(given);

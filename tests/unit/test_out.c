@@ -290,7 +290,6 @@ TEST(full_pieces_are_written_in_whole_buffers, setup, teardown)
 TEST(long_bytes_are_written_in_whole_buffers, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
-    (void)state;
     for (size_t i = 0; i < sizeof(text); i++) {
         text[i] = (char)('a' + i % 23);
     }
@@ -309,7 +308,6 @@ TEST(long_bytes_are_written_in_whole_buffers, setup, teardown)
 TEST(what_long_bytes_lose_is_counted, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
-    (void)state;
     for (unsigned call = 1; call <= 3; call++) {
         hpx_out_close(&out);
         fake = (struct fake){.fail_at = call, .error = ENOSPC, .short_every = 2};
@@ -361,7 +359,6 @@ TEST(a_full_disk_is_asked_for_room_first, setup, teardown)
         unsigned asked;
         size_t len;
     } cases[] = {{ENOSPC, true, 1, 2}, {EDQUOT, true, 1, 2}, {ENOSPC, false, 1, 0}, {EIO, true, 0, 0}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         (void)hpx_out_close(&out);
         memset(&fake, 0, sizeof(fake));

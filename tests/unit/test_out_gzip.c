@@ -321,7 +321,6 @@ TEST(what_is_taken_back_is_not_in_the_output)
     static const size_t before[] = {0, 100, 70000, 131072, 200000}, between[] = {0, 1, 1000, 65536, 300000};
     size_t sizes[64];
     char comment[32];
-    (void)state;
     for (size_t k = 0; k < 25; k++) {
         begin(131072, &gzip_ops);
         out.point = gzip_point;
@@ -350,7 +349,6 @@ TEST(without_memory_there_is_no_point)
 {
     size_t sizes[4];
     char comment[32];
-    (void)state;
     for (uint64_t fault = 1; fault < 6; fault++) {
         begin(131072, &gzip_ops);
         out.point = gzip_point;

@@ -238,7 +238,6 @@ int __wrap_pthread_condattr_init(pthread_condattr_t *attr)
 TEST(without_the_attribute_of_its_clock_nothing_is_opened)
 {
     struct hpx_err err;
-    (void)state;
     snprintf(peer, sizeof(peer), "127.0.0.1:1");
     no_attr = true;
     assert_int_equal(open_peer(&err), -HPX_E_NOMEM);

@@ -284,7 +284,6 @@ TEST(a_reason_turns_it_off, begin, end)
 TEST(the_first_anchor_is_compared_on_its_own_thread, begin, end)
 {
     struct hpx_quiet_thread other = self;
-    (void)state;
     other.other = true;
     ready();
     assert_false(hpx_quiet_stack_hash(&other, &raw));
@@ -297,7 +296,6 @@ TEST(the_first_anchor_is_compared_on_its_own_thread, begin, end)
 TEST(only_a_thread_outside_java_is_walked, begin, end)
 {
     struct hpx_quiet_thread other = self, unknown = self;
-    (void)state;
     other.other = true;
     unknown.stack_end = 0;
     ready();
@@ -314,7 +312,6 @@ TEST(places_are_those_of_jvmti, begin, end)
 {
     const int32_t from[] = {-3, -1, 0, 12}, to[] = {-1, 0, 0, 12};
     struct hpx_ev_frame frames[8];
-    (void)state;
     ready();
     vm.method = 9;
     vm.compared = true;
@@ -330,7 +327,6 @@ TEST(places_are_those_of_jvmti, begin, end)
 TEST(no_stack_with_frames_of_a_carrier_is_named, begin, end)
 {
     struct hpx_ev_frame frames[8];
-    (void)state;
     vm.version = 0x30150000; /* 21 */
     vm.compared = true;
     vm.enter = (jmethodID)(uintptr_t)10;

@@ -41,7 +41,6 @@ TEST(names_of_the_vm_are_shown_as_people_write_them)
         {"C.m (native)", "C.m (native)"},
         {"<empty trace>", "<empty trace>"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[128];
         hpx_name_spoken(text, sizeof(text), cases[i].name);
@@ -52,7 +51,6 @@ TEST(names_of_the_vm_are_shown_as_people_write_them)
 TEST(a_name_without_room_is_left_as_it_is_and_cut)
 {
     char text[9];
-    (void)state;
     hpx_name_spoken(text, sizeof(text), "m(IIIII)V");
     assert_string_equal(text, "m(IIIII)");
     hpx_name_spoken(text, sizeof(text), "[[[[[B");
@@ -76,7 +74,6 @@ TEST(long_names_lose_the_arguments_then_the_middle_of_the_package)
         {"C.a_test_that_says_in_words_what_it_tests", "C.a_test_that_...what_it_tests"},
         {"com.acme.sp\xc3\xa4ter.noch.sp\xc3\xa4ter.Dienst.bestelle", "com.ac...p\xc3\xa4ter.Dienst.bestelle"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[128];
         strcpy(text, cases[i].name);

@@ -37,7 +37,6 @@ int __wrap_fsync(int fd)
 TEST(a_run_that_starts_leaves_the_new_file_alone, setup, teardown)
 {
     struct hpx_err said;
-    (void)state;
     make("out", TABLE "TRACE");
     start = LOOKS;
     synced = 0;
@@ -52,7 +51,6 @@ TEST(a_run_that_starts_leaves_the_new_file_alone, setup, teardown)
 TEST(what_takes_the_name_is_on_the_disk, setup, teardown)
 {
     struct hpx_err said;
-    (void)state;
     make("out.part", TABLE "TRACE");
     start = NOTHING;
     synced = 0;
@@ -64,7 +62,6 @@ TEST(what_takes_the_name_is_on_the_disk, setup, teardown)
 TEST(a_file_of_a_run_that_has_started_does_not_get_the_name, setup, teardown)
 {
     struct hpx_err said;
-    (void)state;
     make("out", TABLE "TRACE");
     start = REPLACES;
     assert_int_equal(hpx_recover("out", &said), -HPX_E_IO);

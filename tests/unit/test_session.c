@@ -357,7 +357,6 @@ TEST(a_session_begins_where_another_one_has_ended, setup, teardown)
 TEST(a_section_may_stream_from_a_forked_child, setup, teardown)
 {
     struct stat st;
-    (void)state;
     child_status = -1;
     assert_true(begin_with(streaming, "cpu=samples,file=x.txt,verbose=n"));
     end();
@@ -419,7 +418,6 @@ TEST(a_phase_is_followed_by_one_more_pass, setup, teardown)
 {
     static struct hpx_mode only;
     static const struct hpx_mode *const modes[] = {&only, NULL};
-    (void)state;
     only = mode_second;
     only.dump.tail = NULL;
     only.dump.taken = NULL;
@@ -440,7 +438,6 @@ TEST(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown)
     static struct hpx_section section;
     static struct hpx_mode only;
     static const struct hpx_mode *const modes[] = {&only, NULL};
-    (void)state;
     section = section_second;
     section.bare = true;
     only = mode_second;

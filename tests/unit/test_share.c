@@ -133,7 +133,6 @@ TEST(known_shares_come_out_within_two_points)
         uint64_t sleep_ms, park_ms;
     } programs[] = {{1, 3}, {30, 70}, {200, 20}, {1000, 10}, {1000, 60}, {1000, 125}, {5000, 500}, {5000, 300}, {20000, 1000}};
     unsigned short random[3] = {1, 2, 3};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(programs); i++) {
         uint64_t sleep = programs[i].sleep_ms, park = programs[i].park_ms, want = park * 10000 / (sleep + park);
         uint64_t got = part_of(sleep * MS, park * MS, random);

@@ -47,7 +47,6 @@ TEST(a_row_has_the_name_and_the_kind_of_its_class, NULL, end)
                    {"[S", "short[]", 9},        {"[I", "int[]", 10},    {"[J", "long[]", 11},
                    {"[Lp/C$D;", "p.C$D[]", 2},  {"[[I", "int[][]", 2},  {"[[Lp/C$D;", "p.C$D[][]", 2},
                    {"LDefault;", "Default", 0}, {"LZ;", "Z", 0},        {"[LI;", "I[]", 2}};
-    (void)state;
     begin_text();
     for (uint32_t i = 0; i < HPX_ARRAY_LEN(classes); i++) {
         object_class(i + 1, 0, classes[i].signature);

@@ -82,7 +82,6 @@ TEST(ids_of_full_tables_are_distinct_and_in_bounds, NULL, teardown)
 {
     static uint32_t id_of[FIRST + SECOND + 2];
     static uint8_t given[HPX_SITE_IDS_MOST];
-    (void)state;
     for (uint32_t key = 1; key <= FIRST + SECOND + 1; key++) { /* in a row, so each has its place: no table has a gap */
         uint32_t id = fresh_id(key);
         assert_true(id < HPX_SITE_IDS_MOST);
@@ -105,7 +104,6 @@ TEST(keys_that_fit_nowhere_have_no_id, NULL, teardown)
 {
     uint32_t highest = 0, n = 0;
     bool fresh;
-    (void)state;
     for (uint64_t high = 1; high < 1000; high++) {
         uint32_t id = hpx_site_ids_get(&s, high << 32 | UINT32_MAX, &fresh);
         if (id == HPX_SITE_NONE) {
@@ -162,7 +160,6 @@ TEST(a_tag_has_the_id_and_the_size_in_units, NULL, teardown)
                  {16 * GIB - 8, 2 * GIB - 1},
                  {16 * GIB, 2 * GIB - 1}, /* more counts as the most that fits */
                  {UINT64_MAX, 2 * GIB - 1}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
         for (size_t k = 0; k < HPX_ARRAY_LEN(sizes); k++) {
             uint64_t tag = hpx_site_tag(ids[i], sizes[k].bytes);
@@ -217,7 +214,6 @@ TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
 TEST(a_class_number_that_was_never_given_frees_nothing, NULL, teardown)
 {
     static const uint32_t numbers[] = {5, 1500, HPX_SITE_MOST - 1, HPX_SITE_MOST, UINT32_MAX};
-    (void)state;
     uint32_t a = fresh_id(1);
     assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 1);
     for (size_t i = 0; i < HPX_ARRAY_LEN(numbers); i++) {
@@ -245,7 +241,6 @@ TEST(when_all_class_numbers_are_given_there_is_none, NULL, teardown)
 TEST(without_memory_a_key_has_no_id_and_gets_one_later, NULL, teardown)
 {
     bool fresh = true;
-    (void)state;
     memory_fail_maps(1);
     assert_int_equal(hpx_site_ids_get(&s, 1, &fresh), HPX_SITE_NONE);
     assert_false(fresh);

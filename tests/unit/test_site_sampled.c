@@ -30,7 +30,6 @@ static void assert_near(double got, double want)
 TEST(a_sample_stands_for_as_many_as_its_size_says, NULL, end)
 {
     static const uint64_t sizes[] = {16, 1024, 65536, INTERVAL, 4 * INTERVAL, UINT64_C(100) * INTERVAL};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(sizes); i++) {
         double w = weight_of(sizes[i], INTERVAL), size = (double)sizes[i];
         begin_sampled(INTERVAL);
@@ -58,7 +57,6 @@ TEST(a_sample_stands_for_as_many_as_its_size_says, NULL, end)
 TEST(sizes_of_one_site_add_up, NULL, end)
 {
     double a = weight_of(1000, INTERVAL), b = weight_of(1000000, INTERVAL);
-    (void)state;
     begin_sampled(INTERVAL);
     define(&f.t, id_of(0), 1, 1000, 1000, FX_STACK({8, 1})); /* an id for each size */
     define(&f.t, id_of(1), 1, 1000000, 1000000, FX_STACK({8, 1}));
@@ -92,7 +90,6 @@ TEST(estimates_are_unbiased_and_their_error_is_as_told, NULL, end)
     const double interval = 8192;
     uint64_t dice = 1;
     double estimates = 0, errors = 0, told = 0, exact = 0;
-    (void)state;
     begin_sampled((uint64_t)interval);
     for (uint32_t i = 0; i < OBJECTS; i++) {
         exact += (double)sizes[i % 4];

@@ -56,7 +56,6 @@ TEST(an_id_may_be_counted_before_its_definition_comes, NULL, end)
 TEST(stacks_that_print_alike_are_one_row, NULL, end)
 {
     static const struct hpx_line lines[] = {{0, 7}, {5, 9}};
-    (void)state;
     begin(NULL, 0, true);
     give_class();
     object_class(1, 8, "Lp/C;");
@@ -249,7 +248,6 @@ TEST(a_run_may_have_records_of_others_between, NULL, end)
                                 {HPX_EV_ALLOC, 1, 9, 99}, /* the body of the one before */
                                 {HPX_EV_PAD, 1, 0, 0},
                                 {HPX_EV_ALLOC, 1, 0, 8}};
-    (void)state;
     begin_exact();
     define(&f.t, id_of(0), 1, 8, 0, FX_STACK({8, 1}));
     run[0].id = run[4].id = id_of(0);

@@ -137,7 +137,6 @@ TEST(utf8_has_controls_as_they_are_and_its_length_is_known)
     struct hpx_out o;
     char direct[6 * 64];
     unsigned short seed[3] = {1, 1, 1};
-    (void)state;
     assert_int_equal(sink_open(&o, &sink), 0);
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         struct hpx_text t = {cases[i].in, (uint32_t)cases[i].n};

@@ -45,7 +45,6 @@ TEST(natives_are_seven_and_a_loop)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
-    (void)state;
     struct hprofx_bci_result r = read_class(&s, bytes, hpx_tracker_class_natives(bytes));
     assert_class(&r, HPROFX_BCI_TRACKER, 8, 1);
     assert_string_equal(s.names, "calibrate(I)V ");
@@ -55,7 +54,6 @@ TEST(the_class_of_jvmpi_has_one_native_more)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
-    (void)state;
     struct hprofx_bci_result r = read_class(&s, bytes, hpx_tracker_class_jvmpi(bytes));
     assert_class(&r, HPX_TRACKER_JVMPI, 9, 1);
 }
@@ -74,7 +72,6 @@ TEST(downcalls_know_their_targets)
     const struct hpx_tracker_targets to = {0x7f01020304050607, 0x8000000000000001, UINT64_MAX, 0x1234, 0x5678, 3};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
     struct seen s = {""};
-    (void)state;
     size_t n = hpx_tracker_class_downcalls(bytes, &to);
     struct hprofx_bci_result r = read_class(&s, bytes, n);
     assert_class(&r, HPX_TRACKER_DOWN, 9, 9);
@@ -102,7 +99,6 @@ TEST(probes_are_short_enough_to_be_inlined)
     size_t n = hpx_tracker_class_downcalls(bytes, &to), m;
     const char *why;
     struct hprofx_bci_opts opts = {.tracker = "p/T", .first = 1, .method = each_probe, .ctx = &longest};
-    (void)state;
     assert_int_equal(hprofx_bci_rewrite(&opts, bytes, n, &out, &m, &why), 0);
     free(out);
     assert_in_range(longest, 1, 35);

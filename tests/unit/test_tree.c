@@ -57,7 +57,6 @@ TEST(names_frames_and_nodes_are_made_once, setup, teardown)
 TEST(names_are_text_without_controls_and_have_an_end, setup, teardown)
 {
     static char longest[5000], other[5000];
-    (void)state;
     assert_string_equal(hpx_tree_text(&tree, name("a\x1b[2Jb\n\xff")), "a\\u001B[2Jb\\n\\u00FF");
     memset(longest, '\x1b', sizeof longest);
     memset(other, '\x1b', sizeof other);
@@ -72,7 +71,6 @@ TEST(values_of_a_stack_add_and_do_not_wrap, setup, teardown)
 {
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
     uint32_t m = method(0, "m");
-    (void)state;
     hpx_tree_add(&tree, v, m, 0, (uint64_t[]){1, 10});
     hpx_tree_add(&tree, v, m, name("a"), (uint64_t[]){2, 20});
     hpx_tree_add(&tree, v, m, 0, (uint64_t[]){4, UINT64_MAX - 5});
@@ -89,7 +87,6 @@ TEST(a_cleared_view_begins_anew, setup, teardown)
 {
     struct hpx_tree_view *v = &tree.views[HPX_VIEW_LOCK];
     uint32_t m = method(0, "m");
-    (void)state;
     hpx_tree_add(&tree, v, m, 0, (uint64_t[]){1, 10});
     hpx_tree_clear(v);
     hpx_tree_finish(&tree);
@@ -108,7 +105,6 @@ TEST(a_finished_view_is_in_order_with_its_values, setup, teardown)
     static const uint64_t values[] = {1, 2, 3, 4, 5};
     const struct hpx_tree_sample given[] = {{b, 0}, {a, t2}, {b, t1}, {a, t1}, {0, 0}};
     static const size_t order[] = {4, 3, 1, 0, 2};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
         hpx_tree_add(&tree, v, given[i].node, given[i].thread, (uint64_t[]){values[i], 10 * values[i]});
     }
@@ -124,7 +120,6 @@ TEST(a_finished_view_is_in_order_with_its_values, setup, teardown)
 TEST(columns_are_those_with_values_and_the_main_one_is_first, setup, teardown)
 {
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES], c;
-    (void)state;
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], method(0, "m"), 0, (uint64_t[]){2, 64, 1, 32});
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], method(0, "m"), 0, (uint64_t[]){5, 0});
     hpx_tree_finish(&tree);
@@ -154,7 +149,6 @@ TEST(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown)
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     struct hpx_tree_view *other = &tree.views[HPX_VIEW_OTHER];
     size_t m;
-    (void)state;
     assert_ptr_equal(hpx_tree_find(&tree, "contentions", "count", &m), &tree.views[HPX_VIEW_LOCK]);
     assert_int_equal(m, 0);
     assert_ptr_equal(hpx_tree_find(&tree, "inuse_space", "bytes", &m), &tree.views[HPX_VIEW_ALLOC]);
@@ -174,7 +168,6 @@ TEST(a_measure_of_others_goes_into_a_view_of_its_own, setup, teardown)
 TEST(samples_keep_their_values_when_a_measure_is_added, setup, teardown)
 {
     size_t m;
-    (void)state;
     struct hpx_tree_view *v = hpx_tree_find(&tree, "cycles", "count", &m);
     uint32_t n = method(0, "m");
     hpx_tree_add(&tree, v, 0, 0, (uint64_t[HPX_TREE_VALUES]){1});
@@ -254,7 +247,6 @@ TEST(numbers_of_generated_classes_are_cut)
         {"", ""},
         {"...0x", "...0x"},
         {"$$Lambda", "$$Lambda"}};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
         char text[128];
         (void)snprintf(text, sizeof text, "%s", names[i][0]);
@@ -288,7 +280,6 @@ static void fill(struct hpx_tree *t)
 TEST(without_memory_a_tree_is_whole_or_says_so)
 {
     uint64_t step = memory_fault_step(), whole = 0;
-    (void)state;
     for (int for_ever = 0; for_ever < 2; for_ever++) {
         for (uint64_t first = memory_first_fault();; first += step) {
             struct hpx_tree t;

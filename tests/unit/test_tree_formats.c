@@ -17,7 +17,6 @@ TEST(lines_become_stacks, setup, teardown)
 TEST(a_line_that_is_no_stack_is_told, setup, teardown)
 {
     static const char *const bad[] = {"x", "x -1", "x 1.5", "x ", "x 18446744073709551616", "x 1a", " 1"};
-    (void)state;
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         char text[64];
         assert_int_equal(read_text(bad[i]), HPX_TREE_FAILED);
@@ -35,7 +34,6 @@ TEST(a_line_beyond_all_measure_is_one_line, setup, teardown)
 {
     size_t n = (size_t)40 << 20, at = 0;
     char *text = malloc(n + 64);
-    (void)state;
     assert_non_null(text);
     memcpy(text, "main;a 1\n", 9);
     memset(text + 9, ';', n);
@@ -53,7 +51,6 @@ TEST(a_stack_as_deep_as_a_line_is_read, setup, teardown)
 {
     size_t n = (size_t)2 << 20;
     char *text = malloc(n);
-    (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < n; i += 2) {
         memcpy(text + i, "a;", 2);
@@ -217,7 +214,6 @@ TEST(negative_values_are_left_out_and_told, setup, teardown)
 TEST(measures_beyond_the_room_are_left_out_and_told, setup, teardown)
 {
     static const uint64_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    (void)state;
     begin_pprof();
     for (uint64_t i = 0; i < 10; i++) {
         char text[8];
@@ -256,7 +252,6 @@ TEST(bytes_that_are_broken_are_told, setup, teardown)
 TEST(a_flood_of_lines_is_refused, setup, teardown)
 {
     static uint64_t many[65536];
-    (void)state;
     begin_pprof();
     STACK(LIST(1), LIST(3, 3), 0, true);
     location(7, 0, many, HPX_ARRAY_LEN(many));
@@ -275,7 +270,6 @@ TEST(a_packed_flood_is_read_once, setup, teardown)
 {
     size_t n = (size_t)1 << 20;
     uint64_t *ones = malloc(n * sizeof *ones);
-    (void)state;
     assert_non_null(ones);
     for (size_t i = 0; i < n; i++) {
         ones[i] = 1;
@@ -320,7 +314,6 @@ TEST(measures_of_the_next_file_stand_beside_those_of_the_first, setup, teardown)
 TEST(the_name_of_a_measure_is_data_in_every_format, setup, teardown)
 {
     static const char *const suffixes[] = {"x.speedscope.json", "x.firefox.json"};
-    (void)state;
     begin_pprof();
     string("a\",\"pid\":\"<");
     type(10, 2);
@@ -367,7 +360,6 @@ TEST(gzip_is_unpacked_and_its_end_is_missed, setup, teardown)
     unsigned char packed[256];
     static const char text[] = "main;a 3\nmain;b 4\nmain;c 5\n";
     z_stream z = {.next_in = (unsigned char *)(uintptr_t)text, .avail_in = sizeof text - 1, .next_out = packed, .avail_out = sizeof packed};
-    (void)state;
     assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
     size_t n = sizeof packed - z.avail_out;

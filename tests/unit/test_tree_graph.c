@@ -121,7 +121,6 @@ TEST(a_method_that_recurs_counts_once_in_its_total, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
-    (void)state;
     assert_true(hpx_graph_make(&whole, &cpu));
     assert_true(hpx_graph_methods(&methods, &whole, &tree));
     assert_string_equal(rows(&methods), " 32/32(320), d 16/16(160), a 9/29(90), b 4/12(40), main 0/29(0), c 0/16(0)");
@@ -133,7 +132,6 @@ TEST(a_method_that_recurs_counts_once_in_its_total, setup, teardown)
 TEST(callees_and_callers_count_every_sample_once, setup, teardown)
 {
     const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
-    (void)state;
     assert_true(hpx_graph_make(&whole, &cpu));
     assert_true(hpx_graph_callees(&part, &whole, called("a")));
     assert_string_equal(text_of(&part), "0:d 16/16, 0:b 4/12, 1:a 8/8");
@@ -156,7 +154,6 @@ TEST(what_a_class_has_is_self_of_the_method_that_made_it, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of alloc = of(HPX_VIEW_ALLOC, 1, 0);
-    (void)state;
     assert_true(hpx_graph_make(&whole, &alloc));
     assert_true(hpx_graph_methods(&methods, &whole, &tree));
     assert_string_equal(rows(&methods), "b 120/120(3), byte[] 100/100(1), p.D 50/50(5), a 30/30(3), main 0/150(0)");
@@ -172,7 +169,6 @@ TEST(a_class_and_a_method_of_one_name_are_two, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of heap = of(HPX_VIEW_HEAP, 0, 0);
-    (void)state;
     sample(HPX_VIEW_HEAP, "? @?", "", 5, 1);
     sample(HPX_VIEW_HEAP, "main ?", "", 7, 1);
     hpx_tree_finish(&tree);
@@ -188,7 +184,6 @@ TEST(only_threads_that_are_asked_for_count, setup, teardown)
 {
     struct hpx_list rows_of;
     struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
-    (void)state;
     assert_true(hpx_graph_threads(&rows_of, &cpu));
     assert_string_equal(rows(&rows_of), " 32/32(320), two 17/17(170), one 12/12(120)");
     free(rows_of.items);
@@ -208,7 +203,6 @@ TEST(sums_do_not_wrap, setup, teardown)
 {
     struct hpx_list methods;
     const struct hpx_graph_of lock = of(HPX_VIEW_LOCK, 1, 1);
-    (void)state;
     sample(HPX_VIEW_LOCK, "main a", "", 1, UINT64_MAX);
     sample(HPX_VIEW_LOCK, "main b a", "", 1, UINT64_MAX - 1);
     hpx_tree_finish(&tree);
@@ -228,7 +222,6 @@ TEST(a_deep_stack_takes_no_stack_of_ours, setup, teardown)
     uint32_t node = 0, a = hpx_tree_frame(&tree, name("a"), 0, 0, HPX_FRAME_METHOD),
              b = hpx_tree_frame(&tree, name("b"), 0, 0, HPX_FRAME_METHOD);
     const struct hpx_graph_of wait = of(HPX_VIEW_WAIT, 0, 1);
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         node = hpx_tree_node(&tree, node, i % 2 == 0 ? a : b);
         hpx_tree_add(&tree, &tree.views[HPX_VIEW_WAIT], node, 0, (uint64_t[]){1, 2});
@@ -264,7 +257,6 @@ static bool all_of_it(void)
 TEST(without_memory_each_says_so, setup, teardown)
 {
     uint64_t first = memory_first_fault();
-    (void)state;
     for (bool reached = true; reached; first += memory_fault_step()) {
         memory_fail(first, first);
         bool made = all_of_it();

@@ -54,7 +54,6 @@ TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
 TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
 {
     static const char *const suffixes[] = {"x.txt", "x.hprof"};
-    (void)state;
     uint32_t f = hpx_tree_frame(&tree, name_of("main (x)"), 0, 0, HPX_FRAME_METHOD);
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_ALLOC], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){1, 16, 1, 16});
     hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], hpx_tree_node(&tree, 0, f), 0, (uint64_t[]){10, 41000000}); /* one per 4.1 ms */
@@ -87,7 +86,6 @@ TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
 TEST(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown)
 {
     static const char *const suffixes[] = {"x.txt", "x.hprof", "x.pprof"};
-    (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     hpx_tree_finish(&tree);
     for (size_t i = 0; i < HPX_ARRAY_LEN(suffixes); i++) {
@@ -116,7 +114,6 @@ TEST(through_pprof_all_values_stay, setup, teardown)
     struct hpx_tree again;
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
     size_t n;
-    (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     tree.effective = 987654321;
     tree.lost = name_of("3 of 4");
@@ -197,7 +194,6 @@ static void fail_each(const struct sample_file *f)
 TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
 {
     struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"};
-    (void)state;
     assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
     hpx_tree_finish(&tree);
     pprof.bytes = written(&tree, "x.pprof", NULL, &pprof.n);

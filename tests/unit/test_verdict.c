@@ -40,7 +40,6 @@ static void make_process(const char *stat)
 TEST(cpu_time_is_told_by_what_threads_are_for, setup, teardown)
 {
     struct hpx_usage u;
-    (void)state;
     make_process("7 (a) b) R 1 7 7 0 -1 0 0 0 0 0 300 100 0 0 20 0 9 0 1 0 0\n");
     make_thread("7", "main\n", "9000000000 1 1\n", "");
     make_thread("8", "GC Thread#0\n", "500000000 1 1\n", "");
@@ -59,7 +58,6 @@ TEST(cpu_time_is_told_by_what_threads_are_for, setup, teardown)
 TEST(threads_without_names_tell_no_parts, setup, teardown)
 {
     struct hpx_usage u;
-    (void)state;
     make_process("7 (java) R 1 7 7 0 -1 0 0 0 0 0 300 100 0 0 20 0 9 0 1 0 0\n");
     make_thread("7", "java\n", "9000000000 1 1\n", "");
     make_thread("8", "java\n", "9000000000 1 1\n", "");
@@ -72,7 +70,6 @@ TEST(a_thread_that_ended_makes_no_part_negative)
     const struct hpx_usage begin = {.at = 1, .total = 5, .gc = 2, .compiler = 3, .parts = true, .cpus = 2},
                            end = {.at = 4, .total = 9, .gc = 1, .compiler = 3.5, .agent = 1, .parts = true, .cpus = 4};
     struct hpx_usage u = hpx_usage_between(&begin, &end);
-    (void)state;
     assert_true(u.at == 3 && u.total == 4 && u.gc == 0 && u.compiler == 0.5 && u.agent == 1 && u.parts && u.cpus == 4);
 }
 
@@ -118,7 +115,6 @@ TEST(methods_are_shown_by_self_and_total, setup, teardown)
 TEST(behind_ten_methods_the_others_come_by_total)
 {
     struct hpx_methods m;
-    (void)state;
     hpx_methods_init(&m);
     for (uint32_t i = 1; i <= 13; i++) { /* 1 is in itself once, 2 twice, ..; and all are called by 14, most of them by 15 */
         hpx_methods_row(&m);
@@ -151,7 +147,6 @@ TEST(the_verdict_says_what_to_ask_next, setup, teardown)
 {
     const struct hpx_usage busy = {.at = 4, .total = 4, .gc = 0.4, .compiler = 0.4, .agent = 0.04, .parts = true, .cpus = 1};
     struct hpx_usage u = busy;
-    (void)state;
     begins(shown(SAMPLES, u, true),
            "p.C\\u001B used 1.00 of 1 CPU for 4.0 s: 79 % the program, 10 % garbage collector and VM, 10 % compiler.\n"
            "400 samples");
@@ -191,7 +186,6 @@ TEST(code_that_is_older_is_told, setup, teardown)
 TEST(too_few_samples_want_a_longer_session, setup, teardown)
 {
     const struct hpx_usage u = {.at = 1, .total = 1, .cpus = 1};
-    (void)state;
     assert_non_null(strstr(shown(FEW, u, true), "\n1 sample: shares are right within 98.0 points; -d 385s makes that 5.\n"));
     assert_non_null(strstr(shown(FEW, u, false), "\n1 sample: shares are right within 98.0 points.\n"));
 }
@@ -199,7 +193,6 @@ TEST(too_few_samples_want_a_longer_session, setup, teardown)
 TEST(other_tables_have_places_too, setup, teardown)
 {
     const struct hpx_usage none = {.at = 0};
-    (void)state;
     begins(shown(HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n"
                       "SITES BEGIN (ordered by allocated bytes) Thu Jan  1 00:00:00 1970\n"
                       "          percent          live          alloc'ed  stack class\n"

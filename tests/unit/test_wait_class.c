@@ -183,9 +183,8 @@ static const char *ask(uint32_t state, uint64_t stack, bool stands)
 
 /* ---- tests ---- */
 
-static void every_state_has_its_source(void **state)
+TEST(every_state_has_its_source, setup, teardown)
 {
-    (void)state;
     begin(17, false);
     vm.monitor = "Lp/Account;";
     vm.blocker = "Lp/Lock;";
@@ -199,9 +198,8 @@ static void every_state_has_its_source(void **state)
     assert_int_equal(vm.posted, 2); /* a class is announced once */
 }
 
-static void object_wait_is_read_from_jdk_22_on(void **state)
+TEST(object_wait_is_read_from_jdk_22_on, setup, teardown)
 {
-    (void)state;
     begin(25, false);
     vm.monitor = "Lp/Account;";
     vm.read = "Lp/Read;";
@@ -214,9 +212,8 @@ static void object_wait_is_read_from_jdk_22_on(void **state)
     assert_string_equal(hpx_wait_class_unread(), vm.off);
 }
 
-static void where_all_threads_stop_one_answer_serves_a_stack(void **state)
+TEST(where_all_threads_stop_one_answer_serves_a_stack, setup, teardown)
 {
-    (void)state;
     begin(11, false);
     vm.monitor = "Lp/Account;";
     assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Account;");
@@ -229,9 +226,8 @@ static void where_all_threads_stop_one_answer_serves_a_stack(void **state)
 }
 
 /* Where it was when it was asked for is not where its stack says. */
-static void the_answer_of_a_thread_that_ran_is_not_kept(void **state)
+TEST(the_answer_of_a_thread_that_ran_is_not_kept, setup, teardown)
 {
-    (void)state;
     begin(11, false);
     (void)ask(HPX_WALL_BLOCKED, 11, false);
     vm.monitor = "Lp/Account;";
@@ -242,9 +238,8 @@ static void the_answer_of_a_thread_that_ran_is_not_kept(void **state)
     assert_int_equal(vm.questions, 2);
 }
 
-static void a_vm_that_refuses_is_not_asked(void **state)
+TEST(a_vm_that_refuses_is_not_asked, setup, teardown)
 {
-    (void)state;
     begin(17, true);
     vm.monitor = "Lp/Account;";
     vm.blocker = "Lp/Lock;";
@@ -254,14 +249,4 @@ static void a_vm_that_refuses_is_not_asked(void **state)
     assert_int_equal(vm.questions, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_state_has_its_source, setup, teardown),
-        cmocka_unit_test_setup_teardown(object_wait_is_read_from_jdk_22_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(where_all_threads_stop_one_answer_serves_a_stack, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_answer_of_a_thread_that_ran_is_not_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_vm_that_refuses_is_not_asked, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -162,9 +162,8 @@ static void check_name(const char *of_vm, const char *signature)
     assert_string_equal(to, signature);
 }
 
-static void names_are_those_of_jvmti(void **state)
+TEST(names_are_those_of_jvmti)
 {
-    (void)state;
     assert_null(begin());
     check_name("p/Account", "Lp/Account;");
     check_name("[I", "[I");
@@ -176,9 +175,8 @@ static void names_are_those_of_jvmti(void **state)
     check_name("p/a+0x1g", "Lp/a+0x1g;");
 }
 
-static void a_collection_leaves_no_answer(void **state)
+TEST(a_collection_leaves_no_answer)
 {
-    (void)state;
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     name(2, "C");
@@ -188,27 +186,24 @@ static void a_collection_leaves_no_answer(void **state)
     assert_true(ask(to));
 }
 
-static void a_thread_that_waits_for_nothing_has_no_class(void **state)
+TEST(a_thread_that_waits_for_nothing_has_no_class)
 {
-    (void)state;
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     thread.waiting = NULL;
     assert_false(ask(to));
 }
 
-static void objects_of_another_shape_are_refused(void **state)
+TEST(objects_of_another_shape_are_refused)
 {
-    (void)state;
     thread_at = &class_object;
     assert_string_equal(begin(), "the VM's objects have another shape");
     assert_string_equal(hpx_waited_monitor_off(), "the VM's objects have another shape");
 }
 
 /* They tell where the JavaThread is. */
-static void anchors_that_are_left_end_the_answers(void **state)
+TEST(anchors_that_are_left_end_the_answers)
 {
-    (void)state;
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     name(2, "C");
@@ -218,9 +213,8 @@ static void anchors_that_are_left_end_the_answers(void **state)
     assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), anchors_off);
 }
 
-static void eight_faults_end_the_answers_and_are_told(void **state)
+TEST(eight_faults_end_the_answers_and_are_told)
 {
-    (void)state;
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     name(2, "C");
@@ -236,13 +230,5 @@ static void eight_faults_end_the_answers_and_are_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_those_of_jvmti),
-        cmocka_unit_test(a_collection_leaves_no_answer),
-        cmocka_unit_test(a_thread_that_waits_for_nothing_has_no_class),
-        cmocka_unit_test(objects_of_another_shape_are_refused),
-        cmocka_unit_test(anchors_that_are_left_end_the_answers),
-        cmocka_unit_test(eight_faults_end_the_answers_and_are_told),
-    };
-    return vm_tables_run(tests, HPX_ARRAY_LEN(tests));
+    return vm_tables_run(the_tests, number_of_tests);
 }

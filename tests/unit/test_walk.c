@@ -383,7 +383,6 @@ TEST(without_tags_there_are_no_sites, NULL, fx_end)
 TEST(a_walk_by_addresses_leaves_all_tags_alone, NULL, fx_end)
 {
     jlong before[FX_OBJECTS];
-    (void)state;
     fx_begin(FX_DIRECT, 8);
     for (int i = 0; i < FX_OBJECTS; i++) {
         before[i] = fx.objects[i].tag;

@@ -113,7 +113,6 @@ TEST(a_variable_that_is_not_near_the_callback_is_not_read)
 {
     static const uint32_t events[] = {ROOT, CLASS_OF_A, FIELD, VALUE, STATIC};
     static uint64_t right; /* an address, but in a variable of another place */
-    (void)state;
     fx_begin(FX_INDIRECT, 8);
     right = fx_address(FX_A);
     fx_end(NULL);

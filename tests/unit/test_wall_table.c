@@ -215,7 +215,6 @@ TEST(what_has_no_stack_has_a_row, NULL, end)
 TEST(rows_of_threads_are_apart_with_thread_y, NULL, end)
 {
     static const struct hpx_model_config cfg = {.lines = true, .thread_in_traces = true};
-    (void)state;
     begin(&cfg);
     define(1, 200001, HPX_WALL_PARKED, 8);
     define(2, 200007, HPX_WALL_PARKED, 8);

@@ -24,7 +24,6 @@ TEST(every_mechanism_is_absent_for_the_same_reason)
     struct hpx_child_slots slots = {.n = 1};
     struct hpx_oops oops;
     const char *flag = NULL;
-    (void)state;
     assert_int_equal(hpx_async_stack_init(NULL, astray, &async), -HPX_E_VM);
     assert_string_equal(async.msg, NONE);
     assert_int_equal(hpx_child_find(&slots, &slots, &copy), -HPX_E_SYS);
@@ -50,7 +49,6 @@ TEST(no_answer_is_invented)
     struct hpx_ev_frame frames[2];
     struct hpx_stack_bounds stack = {1, 1};
     struct hpx_async_stack how = {.retried = true, .end = HPX_GUARD_FAULTED};
-    (void)state;
     assert_true(hpx_vm_flag("UseTLAB", true));
     assert_false(hpx_vm_flag("UseTLAB", false));
     assert_false(hpx_vm_flag_refused("DebugNonSafepoints"));
