@@ -163,4 +163,24 @@ TEST(growth_that_fails_at_first_loses_nothing)
     assert_int_equal(lost, 0);
 }
 
+TEST(a_told_stack_without_memory_is_none_and_can_be_told_again, NULL, NULL)
+{
+    static const struct hpx_named_frame named[] = {{.class_signature = "Lp/C;", .name = "a", .source = "C.java", .line = 12}};
+    uint64_t calls = UINT64_MAX, none = 0;
+    for (uint64_t nth = memory_first_fault(); nth <= calls; nth += memory_fault_step()) {
+        struct fx f;
+        fx_begin(&f, NULL);
+        memory_fail(nth, nth);
+        const struct hpx_trace_rec *t = hpx_symbols_named_trace(f.symbols, named, 1);
+        calls = memory_calls();
+        memory_allow();
+        none += t == NULL;
+        const struct hpx_trace_rec *again = hpx_symbols_named_trace(f.symbols, named, 1);
+        assert_non_null(again);
+        fx_assert_frame(again, 0, "p.C.a(C.java:12)");
+        fx_end(&f);
+    }
+    assert_true(none > 0);
+}
+
 TESTS(NULL, NULL)

@@ -2,7 +2,8 @@
 /* test_model_names.c: how sampled methods get their names and lines, and what is shown when they do not. */
 #include "model_fixture.h"
 
-static const struct hpx_model_config no_lines = {.lines = false}, with_signatures = {.signatures = true};
+static const struct hpx_model_config no_lines = {.lines = false}, with_signatures = {.signatures = true},
+                                     no_lines_but_signatures = {.signatures = true, .lines = false};
 static const struct hpx_line lines_of_a[] = {{0, 10}, {5, 12}, {9, 11}};
 
 #define CLASS_TEXT  FX_TEXT("Lp/C;\0C.java\0a\0(I)V\0b\0()V\0a\0()V") /* ids 8, 16, 24 */
@@ -306,6 +307,33 @@ TEST(array_and_source_less_classes_are_shown_in_java_form, fx_setup, fx_teardown
     struct fx *f = *state;
     fx_class(f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
     assert_symbolized(f, 8, 1, "p.C$D.<init>(:-1)");
+}
+
+/* Frames as the JVM tells them of a thread that was asked for its stack. */
+static const struct hpx_named_frame named[] = {
+    {.class_signature = "Lp/C;", .name = "a", .signature = "(I)V", .source = "C.java", .line = 12, .class_number = 0},
+    {.class_signature = "[Lp/D;", .name = "b", .line = HPX_LINE_UNKNOWN},
+};
+
+TEST(a_stack_whose_names_are_told_is_a_trace_like_another, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    const struct hpx_trace_rec *t = hpx_symbols_named_trace(f->symbols, named, 2);
+    assert_non_null(t);
+    assert_int_equal(t->nframes, 2);
+    fx_assert_frame(t, 0, "p.C.a(C.java:12)");
+    fx_assert_frame(t, 1, "p.D[].b(:-1)");
+    assert_int_equal(t->frames[0].method->signature.len, 0);
+    assert_ptr_equal(hpx_symbols_named_trace(f->symbols, named, 2), t); /* the same serial */
+    assert_ptr_not_equal(hpx_symbols_named_trace(f->symbols, named, 1), t);
+}
+
+TEST(a_told_stack_has_lines_and_signatures_if_traces_have_them, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines_but_signatures))
+{
+    struct fx *f = *state;
+    const struct hpx_trace_rec *t = hpx_symbols_named_trace(f->symbols, named, 1);
+    assert_non_null(t);
+    fx_assert_frame(t, 0, "p.C.a(I)V(C.java:-1)");
 }
 
 TESTS(NULL, NULL)
