@@ -9,7 +9,7 @@
 /* Key and counters lie together: a free of a site that was just looked up hits the cache. */
 struct hpx_site_place {
     _Atomic uint64_t key; /* relaxed: orders only the entry itself; 0: empty */
-    struct hpx_site_freed freed;
+    struct hpx_site_objects objects;
     atomic_bool by_frees; /* relaxed: hpx_site_ids_by_frees() */
 };
 
@@ -104,10 +104,10 @@ static struct hpx_site_place *place_of(struct hpx_site_ids *s, uint32_t id)
     return t != NULL ? &t[id - base(i)] : NULL;
 }
 
-struct hpx_site_freed *hpx_site_ids_freed_of(struct hpx_site_ids *s, uint32_t id)
+struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_t id)
 {
     struct hpx_site_place *p = place_of(s, id);
-    return p != NULL ? &p->freed : &s->none;
+    return p != NULL ? &p->objects : &s->none;
 }
 
 void hpx_site_ids_by_frees(struct hpx_site_ids *s, uint32_t id)
@@ -170,7 +170,7 @@ void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
     if (tag == 0) {
         return;
     }
-    struct hpx_site_freed *f = hpx_site_ids_freed_of(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS));
+    struct hpx_site_objects *f = hpx_site_ids_objects_of(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS));
     uint64_t bytes = (tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1)) * HPX_SITE_UNIT;
     /* One writer at a time, so no atomic addition: one pause may report ten million frees. */
     atomic_store_explicit(&f->objects, atomic_load_explicit(&f->objects, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -184,8 +184,8 @@ void hpx_site_ids_count_live(struct hpx_site_ids *s)
         for (uint32_t k = 0; t != NULL && k < places(i); k++) {
             if (atomic_load_explicit(&t[k].key, memory_order_relaxed) != 0 &&
                 !atomic_load_explicit(&t[k].by_frees, memory_order_relaxed)) { /* skips empty entries, so untouched pages stay unmapped */
-                atomic_store_explicit(&t[k].freed.objects, 0, memory_order_relaxed);
-                atomic_store_explicit(&t[k].freed.bytes, 0, memory_order_relaxed);
+                atomic_store_explicit(&t[k].objects.objects, 0, memory_order_relaxed);
+                atomic_store_explicit(&t[k].objects.bytes, 0, memory_order_relaxed);
             }
         }
     }

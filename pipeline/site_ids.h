@@ -22,7 +22,7 @@
 #define HPX_SITE_MOST     (1u << 20) /* class numbers are below */
 #define HPX_SITE_IDS_MOST 11182081u  /* ids are below: 1 + the entries of all tables */
 
-struct hpx_site_freed {
+struct hpx_site_objects {
     _Atomic uint64_t objects, bytes; /* relaxed: one writer at a time; exact after the VM has reported all pending frees */
 };
 
@@ -33,8 +33,8 @@ struct hpx_site_ids {
     _Atomic(_Atomic uint64_t *) mirrors[HPX_SITE_MOST >> 10]; /* tags of class mirrors, in pages of 1024; order as `tables` */
     /* relaxed: hpx_site_ids_count_live() was called; from then on the counters count live objects instead of frees */
     atomic_bool live;
-    _Atomic uint64_t frees;     /* relaxed: hpx_site_ids_freed() so far */
-    struct hpx_site_freed none; /* counters that HPX_SITE_NONE maps to */
+    _Atomic uint64_t frees;       /* relaxed: hpx_site_ids_freed() so far */
+    struct hpx_site_objects none; /* counters that HPX_SITE_NONE maps to */
 };
 
 /* Frees the tables. Zeroed memory is an initialized, empty struct. No other thread uses s any more. */
@@ -44,7 +44,7 @@ void hpx_site_ids_fini(struct hpx_site_ids *s);
  * sends its definition. Relaxed: orders nothing but the entry. Any thread; not in a signal handler, because it may map memory. */
 uint32_t hpx_site_ids_get(struct hpx_site_ids *s, uint64_t key, bool *fresh);
 /* The counters of an id that hpx_site_ids_get() returned. Owned by s. Any thread. */
-struct hpx_site_freed *hpx_site_ids_freed_of(struct hpx_site_ids *s, uint32_t id);
+struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_t id);
 
 /* ---- tags ---- */
 

@@ -305,7 +305,7 @@ static double alive(bool counted, uint64_t all, const _Atomic uint64_t *counter)
 
 static void add_live(const struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx_site_id *id, uint32_t number, double w)
 {
-    const struct hpx_site_freed *f = hpx_site_ids_freed_of(s->o.ids, number);
+    const struct hpx_site_objects *f = hpx_site_ids_objects_of(s->o.ids, number);
     bool counted = hpx_site_ids_is_live_count(s->o.ids, number);
     if (s->o.live) { /* a free may arrive while its allocation is still in a ring */
         site->live_objects += alive(counted, id->objects, &f->objects) * w;

@@ -10,9 +10,9 @@
 #include "journal.h"
 #include "kept_states.h"
 #include "model_table.h"
-#include "other_agents.h"
 #include "peer.h"
 #include "report.h"
+#include "signal_watch.h"
 #include "tracker.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,9 +102,9 @@ static void look(void)
 static void idle(void)
 {
     if (hpx_ticks_leads(hpx_calls_mode_active())) {
-        hpx_other_agents_look_own();
+        hpx_signal_watch_look_own();
     }
-    if (hpx_calls_timed_by_samples() && hpx_other_agents_ended()) {
+    if (hpx_calls_timed_by_samples() && hpx_signal_watch_ended()) {
         hpx_call_drainers_gather(&drainers); /* the next look finds all clocks */
     } else {
         hpx_call_drainers_balance(&drainers);

@@ -5,7 +5,7 @@
 #include "classes.h"
 #include "kept_states.h"
 #include "log.h"
-#include "other_agents.h"
+#include "signal_watch.h"
 #include "threads.h"
 #include "tracker.h"
 #include "virtual.h"

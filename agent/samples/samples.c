@@ -11,13 +11,13 @@
 #include "model_table.h"
 #include "naming.h"
 #include "net.h"
-#include "other_agents.h"
 #include "outside.h"
 #include "peer.h"
 #include "probe_frames.h"
 #include "report.h"
 #include "sample_table.h"
 #include "sampler.h"
+#include "signal_watch.h"
 #include "stack_thread.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -307,7 +307,7 @@ const struct hpx_mode hpx_samples = {
     .vm = &hpx_samples_vm,
     .section = &section,
     .load = {.wanted = wanted, .tables = tables},
-    .pass = {.look = hpx_sampler_look, .idle = hpx_other_agents_look_own, .gone = gone},
+    .pass = {.look = hpx_sampler_look, .idle = hpx_signal_watch_look_own, .gone = gone},
     .dump = {.snapshot = snapshot},
     .peer = {.listed_by = HPX_COMMAND_CPU_SAMPLES, .control = control},
     .end = {.stop = stop},

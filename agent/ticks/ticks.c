@@ -3,9 +3,9 @@
 #include "ticks.h"
 #include "clock.h"
 #include "log.h"
-#include "other_agents.h"
 #include "report.h"
 #include "session.h"
+#include "signal_watch.h"
 #include "vm.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -183,7 +183,7 @@ bool hpx_ticks_test(void (*test_sig)(void *context))
     sigemptyset(&blocked);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     ticks.test_sig = test_sig;
-    bool sent = !hpx_other_agents_took_signal() && sigismember(&blocked, hpx_session.opt->signal) != 1 &&
+    bool sent = !hpx_signal_watch_took_signal() && sigismember(&blocked, hpx_session.opt->signal) != 1 &&
                 pthread_sigqueue(pthread_self(), hpx_session.opt->signal, (union sigval){.sival_ptr = &ticks}) == 0;
     ticks.test_sig = NULL; /* a signal to the thread itself has been handled when the call returns */
     return sent;
@@ -204,7 +204,7 @@ static void expect_adopted(struct hpx_ticker *k)
 
 static void say_if_blocked(pid_t tid)
 {
-    if (hpx_other_agents_blocked(tid)) {
+    if (hpx_signal_watch_blocked(tid)) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
         hpx_warn_once(&ticks.said_blocked,
                       "%s: a thread blocks the sampling signal (%d); its CPU time is missing meanwhile; choose another signal, such as "
@@ -230,7 +230,7 @@ void hpx_ticks_arm(struct hpx_ticker *k)
     } else {
         expect_adopted(k);
     }
-    if (hpx_other_agents_took_signal()) {
+    if (hpx_signal_watch_took_signal()) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
         return;
     }
@@ -265,7 +265,7 @@ bool hpx_ticks_abandon(struct hpx_ticker *k)
 
 void hpx_ticks_settle(struct hpx_ticker *k)
 {
-    uint64_t due = hpx_other_agents_ended() ? 0 : hpx_clocks_due(&k->clock);
+    uint64_t due = hpx_signal_watch_ended() ? 0 : hpx_clocks_due(&k->clock);
     for (uint32_t i = ticks.nusers; i > 0; i--) {
         ticks.users[i - 1]->due(k->of[i - 1], due);
     }
@@ -330,10 +330,10 @@ static void expect_again(int signal)
     if (sigaction(signal, NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO)) {
         now.sa_sigaction = on_signal; /* that it is replaced shows at the first look */
     }
-    hpx_other_agents_expect(before, now.sa_sigaction);
+    hpx_signal_watch_expect(before, now.sa_sigaction);
     atomic_store_explicit(&reached, false, memory_order_relaxed);
     if (now.sa_sigaction != on_signal && (!hpx_ticks_test(reach_sig) || !atomic_load_explicit(&reached, memory_order_relaxed))) {
-        hpx_other_agents_expect(before, on_signal);
+        hpx_signal_watch_expect(before, on_signal);
     }
 }
 
@@ -363,7 +363,7 @@ int hpx_ticks_init(struct hpx_err *err)
                            strerror(errno));
     }
     handlers[signal].installed = ticks.installed = true;
-    hpx_other_agents_expect(&handlers[signal].before, on_signal);
+    hpx_signal_watch_expect(&handlers[signal].before, on_signal);
     return 0;
 }
 
@@ -381,7 +381,7 @@ void hpx_ticks_disable(void)
 void hpx_ticks_collect(const struct hpx_mode *mode, struct hpx_counters *total)
 {
     if (hpx_ticks_leads(mode)) {
-        hpx_count(total, HPX_C_SIGNAL_TAKEN, hpx_other_agents_unsampled_ms());
+        hpx_count(total, HPX_C_SIGNAL_TAKEN, hpx_signal_watch_unsampled_ms());
     }
 }
 

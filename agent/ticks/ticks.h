@@ -73,7 +73,7 @@ void hpx_ticks_disarm(struct hpx_ticker *k);
 bool hpx_ticks_abandon(struct hpx_ticker *k);
 /* The owner, after that: calls `due` of the users. */
 void hpx_ticks_settle(struct hpx_ticker *k);
-/* The aggregator, when sampling has ended (other_agents.h): stops all clocks. */
+/* The aggregator, when sampling has ended (signal_watch.h): stops all clocks. */
 void hpx_ticks_disarm_all(void);
 /* Waits until no handler is inside, at most until `until_ns` (hpx_clock_mono()); false: one still is. */
 bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns);

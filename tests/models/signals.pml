@@ -11,7 +11,7 @@
 /* mirrors: agent/ticks/ticks.c:on_signal 33b0b142d2fe */
 /* mirrors: agent/ticks/ticks.c:adopt_sig 5a7229f873f3 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm f2d2a7943b1c */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 3b67680789d0 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm b59b95bbac77 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 521ee238f16f */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f1276a57713b */

@@ -92,7 +92,7 @@ static void *read_all(void *arg)
     while (!atomic_load_explicit(&ended, memory_order_acquire)) {
         for (uint32_t key = 0; key < KEYS; key++) {
             uint32_t id = atomic_load_explicit(&id_of[key], memory_order_relaxed);
-            uint64_t objects = id != 0 ? atomic_load_explicit(&hpx_site_ids_freed_of(&s, id)->objects, memory_order_relaxed) : 0;
+            uint64_t objects = id != 0 ? atomic_load_explicit(&hpx_site_ids_objects_of(&s, id)->objects, memory_order_relaxed) : 0;
             bool wrong = objects < seen[key] || objects > THREADS * (each / KEYS + 1);
             seen[key] = objects;
             if (wrong) {
@@ -107,7 +107,7 @@ static void *read_all(void *arg)
 
 static uint64_t freed_objects(uint32_t id)
 {
-    return atomic_load_explicit(&hpx_site_ids_freed_of(&s, id)->objects, memory_order_relaxed);
+    return atomic_load_explicit(&hpx_site_ids_objects_of(&s, id)->objects, memory_order_relaxed);
 }
 
 static void check_keys(void)
@@ -127,7 +127,7 @@ static void check_keys(void)
         assert_int_equal(atomic_load_explicit(&fresh_of[key], memory_order_relaxed), 1);
         assert_int_equal(given[id]++, 0);
         assert_int_equal(freed_objects(id), want[key]);
-        assert_int_equal(atomic_load_explicit(&hpx_site_ids_freed_of(&s, id)->bytes, memory_order_relaxed), (uint64_t)want[key] * BYTES);
+        assert_int_equal(atomic_load_explicit(&hpx_site_ids_objects_of(&s, id)->bytes, memory_order_relaxed), (uint64_t)want[key] * BYTES);
         sum += atomic_load_explicit(&allocated[key], memory_order_relaxed);
     }
     assert_int_equal(sum, THREADS * each);

@@ -197,7 +197,7 @@ TEST(a_suspended_thread_and_one_that_came_later_agree, setup, teardown)
     assert_left();
     assert_int_equal(vm.other, mine);
     hpx_site_ids_freed(&hpx_ids, (uint64_t)vm.tags[0]);
-    assert_int_equal(hpx_site_ids_freed_of(&hpx_ids, 7)->objects, 1); /* the tag of its mirror is kept */
+    assert_int_equal(hpx_site_ids_objects_of(&hpx_ids, 7)->objects, 1); /* the tag of its mirror is kept */
 }
 
 TEST(without_memory_a_class_has_no_number, setup, teardown)

@@ -20,12 +20,12 @@ static int teardown(void **state)
     return 0;
 }
 
-static uint64_t objects(const struct hpx_site_freed *f)
+static uint64_t objects(const struct hpx_site_objects *f)
 {
     return atomic_load_explicit(&f->objects, memory_order_relaxed);
 }
 
-static uint64_t bytes(const struct hpx_site_freed *f)
+static uint64_t bytes(const struct hpx_site_objects *f)
 {
     return atomic_load_explicit(&f->bytes, memory_order_relaxed);
 }
@@ -48,8 +48,8 @@ static void assert_known(uint64_t key, uint32_t id)
 
 static void assert_freed(uint32_t id, uint64_t n, uint64_t size)
 {
-    assert_int_equal(objects(hpx_site_ids_freed_of(&s, id)), n);
-    assert_int_equal(bytes(hpx_site_ids_freed_of(&s, id)), size);
+    assert_int_equal(objects(hpx_site_ids_objects_of(&s, id)), n);
+    assert_int_equal(bytes(hpx_site_ids_objects_of(&s, id)), size);
 }
 
 TEST(a_key_has_one_id_and_is_fresh_once, NULL, teardown)
@@ -75,7 +75,7 @@ TEST(keys_of_one_place_have_different_ids, NULL, teardown)
 
 static ptrdiff_t to_the_next(uint32_t id)
 {
-    return (const char *)hpx_site_ids_freed_of(&s, id + 1) - (const char *)hpx_site_ids_freed_of(&s, id);
+    return (const char *)hpx_site_ids_objects_of(&s, id + 1) - (const char *)hpx_site_ids_objects_of(&s, id);
 }
 
 TEST(ids_of_full_tables_are_distinct_and_in_bounds, NULL, teardown)
@@ -278,7 +278,7 @@ TEST(its_memory_is_told_and_given_back, NULL, teardown)
     assert_int_equal(hpx_site_ids_bytes(&s), 0);
     uint32_t a = fresh_id(1);
     size_t table = hpx_site_ids_bytes(&s);
-    assert_true(table >= FIRST * (sizeof(uint64_t) + sizeof(struct hpx_site_freed)));
+    assert_true(table >= FIRST * (sizeof(uint64_t) + sizeof(struct hpx_site_objects)));
     (void)hpx_site_ids_class(&s, hpx_site_tag(a, 8));
     assert_int_equal(hpx_site_ids_bytes(&s), table + 1024 * sizeof(uint64_t));
     hpx_site_ids_fini(&s);

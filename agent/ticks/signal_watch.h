@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* other_agents.h: detects other users of the sampling signal: code that replaces its handler or blocks it. */
-#ifndef HPX_OTHER_AGENTS_H
-#define HPX_OTHER_AGENTS_H
+/* signal_watch.h: detects other users of the sampling signal: code that replaces its handler or blocks it. */
+#ifndef HPX_SIGNAL_WATCH_H
+#define HPX_SIGNAL_WATCH_H
 
 #include "compiler.h"
 #include <signal.h>
@@ -9,16 +9,16 @@
 
 /* At load, after the handler was installed; before: the previous action. If the signal is blocked but has no handler, the parent process
  * blocked it: unblocks it on this thread, whose mask the VM's threads inherit, with a message. */
-void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *));
+void hpx_signal_watch_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *));
 /* true if the signal has another handler: sampling has then ended for good. Any thread; one system call until then. */
-bool hpx_other_agents_took_signal(void);
+bool hpx_signal_watch_took_signal(void);
 /* The same without a system call. Also for the handler. */
-bool hpx_other_agents_ended(void);
+bool hpx_signal_watch_ended(void);
 /* true if thread tid blocks the signal; 0: the calling thread. */
-bool hpx_other_agents_blocked(pid_t tid);
+bool hpx_signal_watch_blocked(pid_t tid);
 /* The aggregator, in every pass: checks once a second, and stops the clocks if the handler was replaced. */
-void hpx_other_agents_look_own(void);
+void hpx_signal_watch_look_own(void);
 /* CPU time of the process since sampling ended, in ms, at least 1; 0 if sampling has not ended. */
-uint64_t hpx_other_agents_unsampled_ms(void);
+uint64_t hpx_signal_watch_unsampled_ms(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* other_agents.c: other_agents.h by sigaction() and signal masks. */
-#include "other_agents.h"
+/* signal_watch.c: signal_watch.h by sigaction() and signal masks. */
+#include "signal_watch.h"
 #include "clock.h"
 #include "log.h"
 #include "session.h"
@@ -15,11 +15,11 @@
 
 static HPX_OF_SESSION struct {
     void (*handler)(int, siginfo_t *, void *); /* constant after load */
-    atomic_bool ended;                         /* release: end_sampling(); acquire: hpx_other_agents_ended(). Covers ended_cpu */
+    atomic_bool ended;                         /* release: end_sampling(); acquire: hpx_signal_watch_ended(). Covers ended_cpu */
     atomic_bool saying;                        /* relaxed: decides who is first */
     uint64_t ended_cpu;                        /* CPU time of the process then */
     uint64_t next_look;                        /* the aggregator's */
-} other_agents;
+} watch;
 
 static void signal_name(char *s, size_t n)
 {
@@ -38,11 +38,11 @@ static const char *other_signal(void)
     return hpx_session.opt->signal == SIGRTMIN + 1 ? "signal=RTMIN+2" : "signal=RTMIN+1";
 }
 
-void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *))
+void hpx_signal_watch_expect(const struct sigaction *before, void (*handler)(int, siginfo_t *, void *))
 {
-    other_agents.handler = handler;
+    watch.handler = handler;
     bool unused = before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN;
-    if (unused && hpx_other_agents_blocked(0)) {
+    if (unused && hpx_signal_watch_blocked(0)) {
         char name[32];
         sigset_t set;
         signal_name(name, sizeof name);
@@ -62,29 +62,29 @@ void hpx_other_agents_expect(const struct sigaction *before, void (*handler)(int
 
 static void end_sampling(void)
 {
-    if (atomic_exchange_explicit(&other_agents.saying, true, memory_order_relaxed)) {
+    if (atomic_exchange_explicit(&watch.saying, true, memory_order_relaxed)) {
         return;
     }
     char name[32];
     signal_name(name, sizeof name);
-    other_agents.ended_cpu = hpx_clock_process_cpu();
-    atomic_store_explicit(&other_agents.ended, true, memory_order_release); /* partner: hpx_other_agents_ended() */
+    watch.ended_cpu = hpx_clock_process_cpu();
+    atomic_store_explicit(&watch.ended, true, memory_order_release); /* partner: hpx_signal_watch_ended() */
     hpx_warn("%s: the program replaced the handler of %s; sampling stops here; use %s or sampler=poll", hpx_ticks_of(), name,
              other_signal());
 }
 
-bool hpx_other_agents_ended(void)
+bool hpx_signal_watch_ended(void)
 {
-    return atomic_load_explicit(&other_agents.ended, memory_order_acquire); /* partner: end_sampling() */
+    return atomic_load_explicit(&watch.ended, memory_order_acquire); /* partner: end_sampling() */
 }
 
-bool hpx_other_agents_took_signal(void)
+bool hpx_signal_watch_took_signal(void)
 {
     struct sigaction now;
-    if (hpx_other_agents_ended()) {
+    if (hpx_signal_watch_ended()) {
         return true;
     }
-    if (sigaction(hpx_session.opt->signal, NULL, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == other_agents.handler)) {
+    if (sigaction(hpx_session.opt->signal, NULL, &now) != 0 || ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == watch.handler)) {
         return false;
     }
     end_sampling();
@@ -108,7 +108,7 @@ static bool blocked_in(pid_t tid)
     return mask >> (hpx_session.opt->signal - 1) & 1;
 }
 
-bool hpx_other_agents_blocked(pid_t tid)
+bool hpx_signal_watch_blocked(pid_t tid)
 {
     sigset_t set;
     if (tid != 0) {
@@ -118,19 +118,19 @@ bool hpx_other_agents_blocked(pid_t tid)
 }
 
 /* Repeated after the signal was taken, because a thread may have started its clock meanwhile. */
-void hpx_other_agents_look_own(void)
+void hpx_signal_watch_look_own(void)
 {
     uint64_t now = hpx_clock_mono();
-    if (now < other_agents.next_look) {
+    if (now < watch.next_look) {
         return;
     }
-    other_agents.next_look = now + LOOK_NS;
-    if (other_agents.handler != NULL && hpx_other_agents_took_signal()) {
+    watch.next_look = now + LOOK_NS;
+    if (watch.handler != NULL && hpx_signal_watch_took_signal()) {
         hpx_ticks_disarm_all();
     }
 }
 
-uint64_t hpx_other_agents_unsampled_ms(void)
+uint64_t hpx_signal_watch_unsampled_ms(void)
 {
-    return hpx_other_agents_ended() ? (hpx_clock_process_cpu() - other_agents.ended_cpu) / 1000000u + 1 : 0;
+    return hpx_signal_watch_ended() ? (hpx_clock_process_cpu() - watch.ended_cpu) / 1000000u + 1 : 0;
 }
