@@ -14,10 +14,10 @@ bool hpx_list_grow(struct hpx_list *l, size_t size)
     return grown != NULL;
 }
 
-void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)
+void *hpx_list_entry(struct hpx_seeded_map *map, struct hpx_list *l, size_t size, uint64_t key)
 {
     uint32_t *index;
-    if (hpx_idmap_add(map, key, &index) < 0) {
+    if (hpx_seeded_map_add(map, key, &index) < 0) {
         return NULL;
     }
     if (*index == 0) { /* new, or there was no memory for its item before */

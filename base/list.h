@@ -3,7 +3,7 @@
 #ifndef HPX_LIST_H
 #define HPX_LIST_H
 
-#include "idmap.h"
+#include "seeded_map.h"
 #include <string.h>
 
 struct hpx_list {
@@ -22,6 +22,6 @@ static inline void *hpx_list_push(struct hpx_list *l, size_t size)
     return memset((char *)l->items + l->len++ * size, 0, size);
 }
 /* The item of a key in a list, made where there is none; NULL without memory. map: keys -> index + 1. */
-void *hpx_list_entry(struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key);
+void *hpx_list_entry(struct hpx_seeded_map *map, struct hpx_list *l, size_t size, uint64_t key);
 
 #endif

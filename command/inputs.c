@@ -191,9 +191,9 @@ struct sum {
     struct hpx_inputs *in;
     struct hpx_tree *to;
     struct hpx_tree **kept; /* by file; NULL: it can be read again */
-    struct hpx_idmap run_of;
+    struct hpx_seeded_map run_of;
     struct hpx_list runs; /* struct run */
-    struct hpx_idmap profile_of;
+    struct hpx_seeded_map profile_of;
     struct hpx_list profiles; /* char: those of runs that are in the sum; the value does not matter */
     uint64_t begin, end;      /* ms since 1970 */
     bool says_lost;
@@ -418,8 +418,8 @@ static void forget_kept(struct sum *s)
 static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
 {
     struct sum s = {.in = in, .to = t, .kept = calloc(in->files.len + 1, sizeof(struct hpx_tree *))};
-    hpx_idmap_init(&s.run_of, true);
-    hpx_idmap_init(&s.profile_of, true);
+    hpx_seeded_map_init(&s.run_of, true);
+    hpx_seeded_map_init(&s.profile_of, true);
     enum hpx_status done = s.kept != NULL ? first_pass(&s, err) : hpx_fail(err, HPX_FAILED, "no memory");
     done = done == HPX_OK ? second_pass(&s, err) : done;
     if (done == HPX_OK && in->read == 0) {
@@ -429,8 +429,8 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     in->runs = s.runs.len;
     hpx_tree_finish(t);
     forget_kept(&s);
-    hpx_idmap_fini(&s.run_of);
-    hpx_idmap_fini(&s.profile_of);
+    hpx_seeded_map_fini(&s.run_of);
+    hpx_seeded_map_fini(&s.profile_of);
     free(s.runs.items);
     free(s.profiles.items);
     if (done == HPX_OK && t->crowded) {

@@ -15,7 +15,7 @@ struct stack {
 
 struct run {
     uint64_t key, number, heard; /* number: of its latest profile */
-    struct hpx_idmap stack_of;
+    struct hpx_seeded_map stack_of;
     struct hpx_list stacks; /* struct stack */
 };
 
@@ -42,7 +42,7 @@ static void forget(struct hpx_delta *d, size_t i)
 {
     struct run *r = run_at(d, i);
     d->stacks -= r->stacks.len;
-    hpx_idmap_fini(&r->stack_of);
+    hpx_seeded_map_fini(&r->stack_of);
     free(r->stacks.items);
     *r = *run_at(d, --d->runs.len);
 }
@@ -167,7 +167,7 @@ enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool
     }
     if (fresh) {
         r->key = key;
-        hpx_idmap_init(&r->stack_of, true);
+        hpx_seeded_map_init(&r->stack_of, true);
     }
     r->number = number;
     r->heard = now;

@@ -24,8 +24,8 @@ struct entry {
 
 struct hpx_seen {
     int folder;
-    struct hpx_list entries; /* struct entry: in the order in which they were added */
-    struct hpx_idmap of;     /* index + 1 */
+    struct hpx_list entries;  /* struct entry: in the order in which they were added */
+    struct hpx_seeded_map of; /* index + 1 */
 };
 
 static struct entry *at(const struct hpx_seen *s, size_t i)
@@ -42,7 +42,7 @@ static uint64_t key(const struct hpx_seen_file *f)
 
 static struct entry *find(const struct hpx_seen *s, const struct hpx_seen_file *f)
 {
-    const uint32_t *i = hpx_idmap_find(&s->of, key(f));
+    const uint32_t *i = hpx_seeded_map_find(&s->of, key(f));
     struct entry *e = i != NULL && *i > 0 ? at(s, *i - 1) : NULL;
     return e != NULL && !e->dropped ? e : NULL;
 }
@@ -201,7 +201,7 @@ struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err)
         return NULL;
     }
     s->folder = folder;
-    hpx_idmap_init(&s->of, true);
+    hpx_seeded_map_init(&s->of, true);
     if (!read_all(s)) {
         (void)hpx_err_set(err, HPX_E_IO, "the file `seen` of the spool cannot be read: %s", strerror(errno));
         hpx_seen_close(s);
@@ -217,7 +217,7 @@ void hpx_seen_close(struct hpx_seen *s)
     }
     if (s != NULL) {
         free(s->entries.items);
-        hpx_idmap_fini(&s->of);
+        hpx_seeded_map_fini(&s->of);
     }
     free(s);
 }
@@ -225,13 +225,13 @@ void hpx_seen_close(struct hpx_seen *s)
 /* What was not met since the last save is gone. Without memory it is forgotten another time. */
 static void forget(struct hpx_seen *s)
 {
-    struct hpx_idmap of;
+    struct hpx_seeded_map of;
     uint32_t n = 0;
-    hpx_idmap_init(&of, true);
+    hpx_seeded_map_init(&of, true);
     for (size_t i = 0; i < s->entries.len; i++) {
         uint32_t *index;
-        if (at(s, i)->met && hpx_idmap_add(&of, key(&at(s, i)->file), &index) < 0) {
-            hpx_idmap_fini(&of);
+        if (at(s, i)->met && hpx_seeded_map_add(&of, key(&at(s, i)->file), &index) < 0) {
+            hpx_seeded_map_fini(&of);
             return;
         }
         if (at(s, i)->met) {
@@ -249,7 +249,7 @@ static void forget(struct hpx_seen *s)
         }
     }
     s->entries.len = n;
-    hpx_idmap_fini(&s->of);
+    hpx_seeded_map_fini(&s->of);
     s->of = of;
 }
 

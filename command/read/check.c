@@ -10,9 +10,9 @@
 #define UNKNOWN_THREAD 200000u
 #define EMPTY_TRACE    300000u
 
-int hpx_check_remember(struct hpx_idmap *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id)
+int hpx_check_remember(struct hpx_seeded_map *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id)
 {
-    int added = hpx_idmap_add(seen, id, NULL);
+    int added = hpx_seeded_map_add(seen, id, NULL);
     struct hpx_place *place = added > 0 ? hpx_list_push(places, sizeof(*place)) : NULL;
     if (place != NULL) {
         *place = (struct hpx_place){ev->at, ev->line, id};
@@ -23,27 +23,27 @@ int hpx_check_remember(struct hpx_idmap *seen, struct hpx_list *places, const st
 void hpx_check_init(struct hpx_check *c)
 {
     memset(c, 0, sizeof(*c));
-    hpx_idmap_init(&c->strings, false);
-    hpx_idmap_init(&c->frames, false);
-    hpx_idmap_init(&c->classes, true);
-    hpx_idmap_init(&c->class_ids, true);
-    hpx_idmap_init(&c->threads, true);
-    hpx_idmap_init(&c->traces, true);
-    hpx_idmap_init(&c->awaited, false);
-    hpx_idmap_init(&c->objects, true);
-    hpx_idmap_init(&c->roots, false);
-    hpx_idmap_init(&c->heap_classes, true);
-    hpx_idmap_init(&c->heap_threads, true);
+    hpx_seeded_map_init(&c->strings, false);
+    hpx_seeded_map_init(&c->frames, false);
+    hpx_seeded_map_init(&c->classes, true);
+    hpx_seeded_map_init(&c->class_ids, true);
+    hpx_seeded_map_init(&c->threads, true);
+    hpx_seeded_map_init(&c->traces, true);
+    hpx_seeded_map_init(&c->awaited, false);
+    hpx_seeded_map_init(&c->objects, true);
+    hpx_seeded_map_init(&c->roots, false);
+    hpx_seeded_map_init(&c->heap_classes, true);
+    hpx_seeded_map_init(&c->heap_threads, true);
 }
 
 void hpx_check_fini(struct hpx_check *c)
 {
-    struct hpx_idmap *maps[] = {&c->strings, &c->frames,  &c->classes, &c->class_ids,    &c->threads,     &c->traces,
-                                &c->awaited, &c->objects, &c->roots,   &c->heap_classes, &c->heap_threads};
+    struct hpx_seeded_map *maps[] = {&c->strings, &c->frames,  &c->classes, &c->class_ids,    &c->threads,     &c->traces,
+                                     &c->awaited, &c->objects, &c->roots,   &c->heap_classes, &c->heap_threads};
     struct hpx_list *lists[] = {&c->trace_list, &c->awaited_places,  &c->root_places,
                                 &c->class_list, &c->awaited_objects, &c->field_offsets};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
-        hpx_idmap_fini(maps[i]);
+        hpx_seeded_map_fini(maps[i]);
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
@@ -57,13 +57,13 @@ uint64_t hpx_check_hash(struct hpx_rd_text text)
 
 struct hpx_check_trace *hpx_check_find_trace(const struct hpx_check *c, uint32_t serial)
 {
-    const uint32_t *index = hpx_idmap_find(&c->traces, serial);
+    const uint32_t *index = hpx_seeded_map_find(&c->traces, serial);
     return index != NULL ? (struct hpx_check_trace *)c->trace_list.items + *index - 1 : NULL;
 }
 
 int hpx_check_thread(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint32_t serial)
 {
-    return serial == 0 || serial == UNKNOWN_THREAD || hpx_idmap_has(&c->threads, serial)
+    return serial == 0 || serial == UNKNOWN_THREAD || hpx_seeded_map_has(&c->threads, serial)
                ? HPX_RD_SOUND
                : hpx_reader_note(r, HPX_NOTE_THREAD_UNKNOWN, ev->at, ev->line);
 }
@@ -92,16 +92,16 @@ int hpx_check_section(struct hpx_check *c, struct hpx_reader *r, const struct hp
 
 static int string_defined(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint64_t id, const char *whose)
 {
-    return hpx_idmap_has(&c->strings, id) ? HPX_RD_SOUND
-                                          : hpx_reader_break(r, ev->at, ev->line, "%s: no UTF8 %" PRIx64 " before it", whose, id);
+    return hpx_seeded_map_has(&c->strings, id) ? HPX_RD_SOUND
+                                               : hpx_reader_break(r, ev->at, ev->line, "%s: no UTF8 %" PRIx64 " before it", whose, id);
 }
 
-static int define(struct hpx_idmap *set, struct hpx_reader *r, const struct hpx_rd_event *ev, uint64_t id, const char *what)
+static int define(struct hpx_seeded_map *set, struct hpx_reader *r, const struct hpx_rd_event *ev, uint64_t id, const char *what)
 {
     if (id == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "%s with the id 0", what);
     }
-    int added = hpx_idmap_add(set, id, NULL);
+    int added = hpx_seeded_map_add(set, id, NULL);
     if (added < 0) {
         return hpx_reader_no_memory(r);
     }
@@ -111,7 +111,7 @@ static int define(struct hpx_idmap *set, struct hpx_reader *r, const struct hpx_
 /* A class or thread may name a trace that comes later, or never: judged at the end. */
 static int await_trace(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint32_t serial)
 {
-    if (serial == 0 || hpx_idmap_has(&c->traces, serial)) {
+    if (serial == 0 || hpx_seeded_map_has(&c->traces, serial)) {
         return HPX_RD_SOUND;
     }
     return hpx_check_remember(&c->awaited, &c->awaited_places, ev, serial) == 0 ? HPX_RD_SOUND : hpx_reader_no_memory(r);
@@ -124,7 +124,7 @@ static int load(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
     if (ev->load.serial == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "LOAD CLASS with the serial 0");
     }
-    int added = hpx_idmap_add(&c->classes, ev->load.serial, &state);
+    int added = hpx_seeded_map_add(&c->classes, ev->load.serial, &state);
     if (added < 0) {
         return hpx_reader_no_memory(r);
     }
@@ -132,11 +132,11 @@ static int load(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
         return hpx_reader_break(r, ev->at, ev->line, "class serial %" PRIu32 " is loaded a second time", ev->load.serial);
     }
     *state = 1;
-    added = hpx_idmap_add(&c->class_ids, ev->load.id, &serial);
+    added = hpx_seeded_map_add(&c->class_ids, ev->load.id, &serial);
     if (added < 0) {
         return hpx_reader_no_memory(r);
     }
-    const uint32_t *before = added == 0 ? hpx_idmap_find(&c->classes, *serial) : NULL;
+    const uint32_t *before = added == 0 ? hpx_seeded_map_find(&c->classes, *serial) : NULL;
     int rc = before != NULL && *before == 1 ? hpx_reader_note(r, HPX_NOTE_CLASS_AGAIN, ev->at, ev->line) : HPX_RD_SOUND;
     *serial = ev->load.serial;
     if (rc == HPX_RD_SOUND) {
@@ -147,7 +147,7 @@ static int load(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
 
 static int unload(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    uint32_t *state = hpx_idmap_find(&c->classes, ev->serial);
+    uint32_t *state = hpx_seeded_map_find(&c->classes, ev->serial);
     if (state == NULL || *state != 1) {
         return hpx_reader_break(r, ev->at, ev->line, "class serial %" PRIu32 " is unloaded %s", ev->serial,
                                 state == NULL ? "and was never loaded" : "twice");
@@ -168,7 +168,7 @@ static int frame(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
     if (rc == HPX_RD_SOUND && ev->frame.source != 0) {
         rc = string_defined(c, r, ev, ev->frame.source, "the source of a frame");
     }
-    if (rc == HPX_RD_SOUND && !hpx_idmap_has(&c->classes, ev->frame.class_serial)) {
+    if (rc == HPX_RD_SOUND && !hpx_seeded_map_has(&c->classes, ev->frame.class_serial)) {
         return hpx_reader_break(r, ev->at, ev->line, "a frame of class serial %" PRIu32 ", which is not loaded before it",
                                 ev->frame.class_serial);
     }
@@ -185,7 +185,7 @@ static int frame_of_trace(struct hpx_check *c, struct hpx_reader *r, const struc
         parts[1] = hpx_check_hash(ev->of.method);
         parts[2] = hpx_check_hash(ev->of.source);
         c->trace.top = c->trace.hash == 0 ? parts[1] : c->trace.top;
-    } else if (!hpx_idmap_has(&c->frames, ev->of.id)) {
+    } else if (!hpx_seeded_map_has(&c->frames, ev->of.id)) {
         return hpx_reader_break(r, ev->at, ev->line, "a trace of frame %" PRIx64 ", which is not defined before it", ev->of.id);
     }
     c->trace.hash = hpx_hash128(parts, sizeof(parts)).lo | 1;
@@ -198,7 +198,7 @@ static int trace_end(struct hpx_check *c, struct hpx_reader *r, const struct hpx
     uint32_t *index;
     uint64_t parts[2] = {c->trace.hash, ev->trace.thread};
     uint64_t hash = hpx_hash128(parts, sizeof(parts)).lo;
-    int added = hpx_idmap_add(&c->traces, ev->trace.serial, &index);
+    int added = hpx_seeded_map_add(&c->traces, ev->trace.serial, &index);
     if (added == 0) {
         const struct hpx_check_trace *before = hpx_check_find_trace(c, ev->trace.serial);
         return before->hash == hash
@@ -220,7 +220,7 @@ static int thread_start(struct hpx_check *c, struct hpx_reader *r, const struct 
     const struct hpx_rd_thread *t = &ev->thread;
     const uint64_t ids[] = {t->name_id, t->group_id, t->parent_id};
     uint32_t *state;
-    int added = hpx_idmap_add(&c->threads, t->serial, &state);
+    int added = hpx_seeded_map_add(&c->threads, t->serial, &state);
     if (added < 0) {
         return hpx_reader_no_memory(r);
     }
@@ -240,7 +240,7 @@ static int thread_start(struct hpx_check *c, struct hpx_reader *r, const struct 
 static int thread_end(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     uint32_t *state;
-    int added = hpx_idmap_add(&c->threads, ev->serial, &state);
+    int added = hpx_seeded_map_add(&c->threads, ev->serial, &state);
     if (added < 0) {
         return hpx_reader_no_memory(r);
     }
@@ -280,7 +280,7 @@ static int awaited(struct hpx_check *c, struct hpx_reader *r)
     const struct hpx_place *places = c->awaited_places.items;
     int rc = HPX_RD_SOUND;
     for (size_t i = 0; rc == HPX_RD_SOUND && i < c->awaited_places.len; i++) {
-        enum hpx_rd_note note = hpx_idmap_has(&c->traces, places[i].id) ? HPX_NOTE_TRACE_LATE : HPX_NOTE_TRACE_NEVER;
+        enum hpx_rd_note note = hpx_seeded_map_has(&c->traces, places[i].id) ? HPX_NOTE_TRACE_LATE : HPX_NOTE_TRACE_NEVER;
         rc = hpx_reader_note(r, note, places[i].at, places[i].line);
     }
     return rc;

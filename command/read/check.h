@@ -44,18 +44,18 @@ struct hpx_check_awaited {
 };
 
 /* Remembers the first place where an id is named: 0, -HPX_E_NOMEM. */
-int hpx_check_remember(struct hpx_idmap *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id);
+int hpx_check_remember(struct hpx_seeded_map *seen, struct hpx_list *places, const struct hpx_rd_event *ev, uint64_t id);
 
 struct hpx_check {
     bool text, bare;
     uint32_t id_size;
-    struct hpx_idmap strings, frames;
-    struct hpx_idmap classes;   /* serial -> 1 loaded, 2 unloaded */
-    struct hpx_idmap class_ids; /* class object -> serial */
-    struct hpx_idmap threads;   /* serial -> 1 started, 2 ended, 4 a root */
-    struct hpx_idmap traces;    /* serial -> index of trace_list + 1 */
-    struct hpx_list trace_list; /* struct hpx_check_trace */
-    struct hpx_idmap awaited;   /* trace serials named before their trace */
+    struct hpx_seeded_map strings, frames;
+    struct hpx_seeded_map classes;   /* serial -> 1 loaded, 2 unloaded */
+    struct hpx_seeded_map class_ids; /* class object -> serial */
+    struct hpx_seeded_map threads;   /* serial -> 1 started, 2 ended, 4 a root */
+    struct hpx_seeded_map traces;    /* serial -> index of trace_list + 1 */
+    struct hpx_list trace_list;      /* struct hpx_check_trace */
+    struct hpx_seeded_map awaited;   /* trace serials named before their trace */
     struct hpx_list awaited_places;
 
     struct hpx_check_trace trace; /* the open one */
@@ -76,9 +76,9 @@ struct hpx_check {
 
     bool in_heap, late;
     struct hpx_place heap;
-    struct hpx_idmap objects;             /* -> HPX_CHECK_HERE, or index of awaited_objects + 1 */
-    struct hpx_idmap roots, heap_classes; /* heap_classes -> index of class_list + 1 */
-    struct hpx_idmap heap_threads;        /* thread serial -> trace of its root */
+    struct hpx_seeded_map objects;             /* -> HPX_CHECK_HERE, or index of awaited_objects + 1 */
+    struct hpx_seeded_map roots, heap_classes; /* heap_classes -> index of class_list + 1 */
+    struct hpx_seeded_map heap_threads;        /* thread serial -> trace of its root */
     struct hpx_list root_places, class_list, awaited_objects;
     struct hpx_list field_offsets; /* uint32_t: of the fields that are references, from the first field of their class */
     size_t fields_begun;           /* of the class whose fields are being told */

@@ -8,10 +8,10 @@
 
 static void forget(struct hpx_check *c)
 {
-    hpx_idmap_clear(&c->objects);
-    hpx_idmap_clear(&c->roots);
-    hpx_idmap_clear(&c->heap_classes);
-    hpx_idmap_clear(&c->heap_threads);
+    hpx_seeded_map_clear(&c->objects);
+    hpx_seeded_map_clear(&c->roots);
+    hpx_seeded_map_clear(&c->heap_classes);
+    hpx_seeded_map_clear(&c->heap_threads);
     c->root_places.len = 0;
     c->class_list.len = 0;
     c->awaited_objects.len = 0;
@@ -33,7 +33,7 @@ static struct hpx_check_class *class_at(const struct hpx_check *c, size_t i)
 
 static struct hpx_check_class *find_class(const struct hpx_check *c, uint64_t id)
 {
-    const uint32_t *index = hpx_idmap_find(&c->heap_classes, id);
+    const uint32_t *index = hpx_seeded_map_find(&c->heap_classes, id);
     return index != NULL ? class_at(c, *index - 1) : NULL;
 }
 
@@ -41,7 +41,7 @@ static struct hpx_check_class *find_class(const struct hpx_check *c, uint64_t id
 static struct hpx_check_class *get_class(struct hpx_check *c, uint64_t id)
 {
     uint32_t *index;
-    int added = hpx_idmap_add(&c->heap_classes, id, &index);
+    int added = hpx_seeded_map_add(&c->heap_classes, id, &index);
     if (added == 0) {
         return class_at(c, *index - 1);
     }
@@ -76,7 +76,7 @@ static int known_trace(struct hpx_check *c, struct hpx_reader *r, const struct h
     if (serial == c->near_trace) {
         return HPX_RD_SOUND;
     }
-    if (!hpx_idmap_has(&c->traces, serial)) {
+    if (!hpx_seeded_map_has(&c->traces, serial)) {
         return hpx_reader_break(r, ev->at, ev->line, "trace %" PRIu32 " is not defined before it", serial);
     }
     c->near_trace = serial;
@@ -114,7 +114,7 @@ static int refer(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_
     if (id == 0) {
         return HPX_RD_SOUND;
     }
-    if (hpx_idmap_add(&c->objects, id, &state) < 0) {
+    if (hpx_seeded_map_add(&c->objects, id, &state) < 0) {
         return hpx_reader_no_memory(r);
     }
     if (*state == 0) {
@@ -137,7 +137,7 @@ static int thread_root(struct hpx_check *c, struct hpx_reader *r, const struct h
 {
     uint32_t *state;
     uint32_t *trace;
-    if (hpx_idmap_add(&c->threads, ev->root.thread, &state) < 0 || hpx_idmap_add(&c->heap_threads, ev->root.thread, &trace) < 0) {
+    if (hpx_seeded_map_add(&c->threads, ev->root.thread, &state) < 0 || hpx_seeded_map_add(&c->heap_threads, ev->root.thread, &trace) < 0) {
         return hpx_reader_no_memory(r);
     }
     *state |= 4;
@@ -147,12 +147,12 @@ static int thread_root(struct hpx_check *c, struct hpx_reader *r, const struct h
 
 static int root_of_thread(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    const uint32_t *state = hpx_idmap_find(&c->threads, ev->root.thread);
+    const uint32_t *state = hpx_seeded_map_find(&c->threads, ev->root.thread);
     int rc = state == NULL || (*state & 1) == 0 ? hpx_reader_note(r, HPX_NOTE_ROOT_THREAD, ev->at, ev->line) : HPX_RD_SOUND;
     if (rc != HPX_RD_SOUND || ev->root.sub == HPX_ROOT_THREAD_OBJECT) {
         return rc == HPX_RD_SOUND ? thread_root(c, r, ev) : rc;
     }
-    const uint32_t *trace = hpx_idmap_find(&c->heap_threads, ev->root.thread);
+    const uint32_t *trace = hpx_seeded_map_find(&c->heap_threads, ev->root.thread);
     if (trace == NULL) {
         return hpx_reader_note(r, HPX_NOTE_ROOT_EARLY, ev->at, ev->line);
     }
@@ -191,7 +191,7 @@ static int object(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd
         return hpx_reader_break(r, ev->at, ev->line, "an object with the id 0");
     }
     uint32_t *state;
-    if (hpx_idmap_add(&c->objects, ev->object.id, &state) < 0) {
+    if (hpx_seeded_map_add(&c->objects, ev->object.id, &state) < 0) {
         return hpx_reader_no_memory(r);
     }
     if (*state == HPX_CHECK_HERE) {
@@ -211,7 +211,7 @@ static int object(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd
 
 static int class_loaded(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev, uint64_t id, const char *what)
 {
-    return c->text || hpx_idmap_has(&c->class_ids, id)
+    return c->text || hpx_seeded_map_has(&c->class_ids, id)
                ? HPX_RD_SOUND
                : hpx_reader_break(r, ev->at, ev->line, "%s %" PRIx64 " was not loaded before", what, id);
 }
@@ -452,7 +452,7 @@ static int end(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_ev
     }
     const struct hpx_place *roots = c->root_places.items;
     for (size_t i = 0; rc == HPX_RD_SOUND && i < c->root_places.len; i++) {
-        const uint32_t *state = hpx_idmap_find(&c->objects, roots[i].id);
+        const uint32_t *state = hpx_seeded_map_find(&c->objects, roots[i].id);
         if (state == NULL || *state != HPX_CHECK_HERE) {
             return hpx_reader_break(r, roots[i].at, roots[i].line, "a root of object %" PRIx64 ", which is not in the dump", roots[i].id);
         }

@@ -110,7 +110,7 @@ static int site(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_e
     if (!c->text && w->array != 0 && hpx_type_size((int)w->array, c->id_size) == 0) {
         return hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 ": no basic type %" PRIu32, c->rows, w->array);
     }
-    if (!c->text && !hpx_idmap_has(&c->classes, w->class_serial)) {
+    if (!c->text && !hpx_seeded_map_has(&c->classes, w->class_serial)) {
         int rc = w->array != 0 ? hpx_reader_note(r, HPX_NOTE_ARRAY_CLASS, ev->at, ev->line)
                                : hpx_reader_break(r, ev->at, ev->line, "row %" PRIu64 ": class serial %" PRIu32 " is not loaded before it",
                                                   c->rows, w->class_serial);

@@ -13,7 +13,7 @@ uint32_t hpx_defined_keep(struct hpx_definitions *d, struct hpx_rd_text text)
 {
     uint32_t *index;
     text.n = text.n < NAME_SHOWN ? text.n : NAME_SHOWN;
-    int added = hpx_idmap_add(&d->name_of, hpx_check_hash(text), &index);
+    int added = hpx_seeded_map_add(&d->name_of, hpx_check_hash(text), &index);
     if (added == 0) {
         return *index;
     }
@@ -39,9 +39,10 @@ const char *hpx_defined_name(const struct hpx_definitions *d, uint32_t name)
 int hpx_definitions_init(struct hpx_definitions *d)
 {
     memset(d, 0, sizeof(*d));
-    struct hpx_idmap *maps[] = {&d->thread_of, &d->frame_of, &d->trace_of, &d->strings, &d->class_names, &d->object_names, &d->name_of};
+    struct hpx_seeded_map *maps[] = {&d->thread_of,   &d->frame_of,     &d->trace_of, &d->strings,
+                                     &d->class_names, &d->object_names, &d->name_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
-        hpx_idmap_init(maps[i], true);
+        hpx_seeded_map_init(maps[i], true);
     }
     (void)hpx_defined_keep(d, (struct hpx_rd_text){"?", 1});
     return d->names.len == 1 ? 0 : -HPX_E_NOMEM;
@@ -49,9 +50,10 @@ int hpx_definitions_init(struct hpx_definitions *d)
 
 void hpx_definitions_fini(struct hpx_definitions *d)
 {
-    struct hpx_idmap *maps[] = {&d->thread_of, &d->frame_of, &d->trace_of, &d->strings, &d->class_names, &d->object_names, &d->name_of};
+    struct hpx_seeded_map *maps[] = {&d->thread_of,   &d->frame_of,     &d->trace_of, &d->strings,
+                                     &d->class_names, &d->object_names, &d->name_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
-        hpx_idmap_fini(maps[i]);
+        hpx_seeded_map_fini(maps[i]);
     }
     for (size_t i = 0; i < d->names.len; i++) {
         free(((char **)d->names.items)[i]);
@@ -62,19 +64,19 @@ void hpx_definitions_fini(struct hpx_definitions *d)
     }
 }
 
-static void set(struct hpx_definitions *d, struct hpx_idmap *map, uint64_t key, uint32_t value)
+static void set(struct hpx_definitions *d, struct hpx_seeded_map *map, uint64_t key, uint32_t value)
 {
     uint32_t *slot;
-    if (hpx_idmap_add(map, key, &slot) >= 0) {
+    if (hpx_seeded_map_add(map, key, &slot) >= 0) {
         *slot = value;
     } else {
         d->no_memory = true;
     }
 }
 
-static uint32_t get(const struct hpx_idmap *map, uint64_t key)
+static uint32_t get(const struct hpx_seeded_map *map, uint64_t key)
 {
-    const uint32_t *slot = hpx_idmap_find(map, key);
+    const uint32_t *slot = hpx_seeded_map_find(map, key);
     return slot != NULL ? *slot : 0;
 }
 

@@ -34,11 +34,11 @@ struct hpx_definitions {
     bool no_memory; /* something is missing */
     uint64_t us;    /* of the last record */
     struct hpx_list threads, frames, traces;
-    struct hpx_list frames_of_traces;                    /* uint32_t, as top */
-    struct hpx_idmap thread_of, frame_of, trace_of;      /* -> index + 1 */
-    struct hpx_idmap strings, class_names, object_names; /* binary: id, serial, id -> name */
-    struct hpx_list names;                               /* char * */
-    struct hpx_idmap name_of;                            /* hash -> name */
+    struct hpx_list frames_of_traces;                         /* uint32_t, as top */
+    struct hpx_seeded_map thread_of, frame_of, trace_of;      /* -> index + 1 */
+    struct hpx_seeded_map strings, class_names, object_names; /* binary: id, serial, id -> name */
+    struct hpx_list names;                                    /* char * */
+    struct hpx_seeded_map name_of;                            /* hash -> name */
     uint32_t trace_frames;
     struct hpx_defined_trace trace; /* the open one */
 };

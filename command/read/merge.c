@@ -20,8 +20,8 @@ struct sum {
 };
 
 struct table {
-    struct hpx_idmap index; /* trace, wall: and hash of the state, old: hash of both names -> index of rows + 1 */
-    struct hpx_list rows;   /* struct sum */
+    struct hpx_seeded_map index; /* trace, wall: and hash of the state, old: hash of both names -> index of rows + 1 */
+    struct hpx_list rows;        /* struct sum */
     uint64_t total, seen;
     char date[32];
 };
@@ -210,7 +210,7 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
         name.p = w->state.p;
     }
     struct table *t = &m->of[m->open];
-    int added = hpx_idmap_add(&t->index, key, &index);
+    int added = hpx_seeded_map_add(&t->index, key, &index);
     struct sum *s = added > 0 ? hpx_list_push(&t->rows, sizeof(*s)) : added == 0 ? (struct sum *)t->rows.items + *index - 1 : NULL;
     if (s == NULL) {
         return hpx_reader_no_memory(r);
@@ -476,7 +476,7 @@ int hpx_merge(int from, uint64_t whole, int to)
 {
     struct merge m = {.from = from, .whole = whole, .open = KINDS};
     for (int i = 0; i < KINDS; i++) {
-        hpx_idmap_init(&m.of[i].index, true);
+        hpx_seeded_map_init(&m.of[i].index, true);
     }
     int rc = read_tables(&m) == HPX_RD_SOUND && !m.odd && several(&m) && fits(&m) && drop_head(&m);
     FILE *f = rc > 0 ? fdopen(dup(to), "w") : NULL;
@@ -489,7 +489,7 @@ int hpx_merge(int from, uint64_t whole, int to)
         rc = -1;
     }
     for (int i = 0; i < KINDS; i++) {
-        hpx_idmap_fini(&m.of[i].index);
+        hpx_seeded_map_fini(&m.of[i].index);
         free(m.of[i].rows.items);
     }
     free(m.tables.items);

@@ -17,8 +17,8 @@ struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag)
 int hpx_profile_init(struct hpx_profile *p)
 {
     memset(p, 0, sizeof(*p));
-    hpx_idmap_init(&p->class_of, true);
-    hpx_idmap_init(&p->site_of, true);
+    hpx_seeded_map_init(&p->class_of, true);
+    hpx_seeded_map_init(&p->site_of, true);
     hpx_methods_init(&p->methods);
     return hpx_definitions_init(&p->defined);
 }
@@ -26,8 +26,8 @@ int hpx_profile_init(struct hpx_profile *p)
 void hpx_profile_fini(struct hpx_profile *p)
 {
     struct hpx_list *lists[] = {&p->classes, &p->sites, &p->states};
-    hpx_idmap_fini(&p->class_of);
-    hpx_idmap_fini(&p->site_of);
+    hpx_seeded_map_fini(&p->class_of);
+    hpx_seeded_map_fini(&p->site_of);
     hpx_methods_fini(&p->methods);
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
@@ -173,8 +173,8 @@ static void begin_heap(struct hpx_profile *p)
     p->heap_dumps++;
     p->classes.len = 0;
     p->sites.len = 0;
-    hpx_idmap_clear(&p->class_of);
-    hpx_idmap_clear(&p->site_of);
+    hpx_seeded_map_clear(&p->class_of);
+    hpx_seeded_map_clear(&p->site_of);
     memset(p->sub_counts, 0, sizeof(p->sub_counts));
     memset(p->sub_bytes, 0, sizeof(p->sub_bytes));
 }

@@ -65,9 +65,9 @@ struct hpx_profile {
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_definitions defined;
     struct hpx_list classes, sites, states;
-    struct hpx_idmap class_of, site_of; /* -> index + 1 */
-    size_t monitor;                     /* of states: the open one */
-    size_t near_site;                   /* of sites: of the object before */
+    struct hpx_seeded_map class_of, site_of; /* -> index + 1 */
+    size_t monitor;                          /* of states: the open one */
+    size_t near_site;                        /* of sites: of the object before */
 };
 
 int hpx_profile_init(struct hpx_profile *p);

@@ -27,7 +27,7 @@ bool hpx_compare_init(struct hpx_compare *c, size_t before, size_t after, bool a
     c->runs[HPX_BEFORE] = before;
     c->runs[HPX_AFTER] = after;
     c->all_runs = before + after;
-    hpx_idmap_init(&c->method_of, true);
+    hpx_seeded_map_init(&c->method_of, true);
     c->run = calloc(c->all_runs, sizeof *c->run);
     return c->run != NULL;
 }
@@ -39,7 +39,7 @@ void hpx_compare_fini(struct hpx_compare *c)
     }
     free(c->methods.items);
     free(c->run);
-    hpx_idmap_fini(&c->method_of);
+    hpx_seeded_map_fini(&c->method_of);
 }
 
 /* ---- which figures ---- */

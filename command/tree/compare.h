@@ -47,7 +47,7 @@ struct hpx_compare {
     const char *key, *title; /* of the view */
     struct hpx_tree_measure measure;
     struct hpx_list methods;
-    struct hpx_idmap method_of;
+    struct hpx_seeded_map method_of;
     size_t tested, changed; /* figures */
     double unit;            /* amounts: what an event of any run stands for, on the average */
     double limit;           /* the largest p-value that is taken for a change; below 0: none */

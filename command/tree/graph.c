@@ -13,7 +13,7 @@ static struct hpx_graph_node *at(struct hpx_graph *c, uint32_t node)
 
 void hpx_graph_fini(struct hpx_graph *c)
 {
-    hpx_idmap_fini(&c->child_of);
+    hpx_seeded_map_fini(&c->child_of);
     free(c->nodes.items);
     *c = (struct hpx_graph){0};
 }
@@ -21,7 +21,7 @@ void hpx_graph_fini(struct hpx_graph *c)
 static bool begin(struct hpx_graph *c)
 {
     *c = (struct hpx_graph){0};
-    hpx_idmap_init(&c->child_of, true);
+    hpx_seeded_map_init(&c->child_of, true);
     return hpx_list_push(&c->nodes, sizeof(struct hpx_graph_node)) != NULL;
 }
 

@@ -28,7 +28,7 @@ struct hpx_graph_node {
 
 struct hpx_graph {
     struct hpx_list nodes; /* struct hpx_graph_node */
-    struct hpx_idmap child_of;
+    struct hpx_seeded_map child_of;
 };
 
 /* A method or a class. What a class has is also self of the method that has the class below it. Name 0: samples without a stack. */

@@ -42,7 +42,7 @@ struct hprof_in {
     struct hpx_tree_path path;
     uint32_t thread, thread_of; /* the last name, and its thread */
     bool heap_open;
-    struct hpx_idmap class_of, object_of;
+    struct hpx_seeded_map class_of, object_of;
     struct hpx_list classes; /* uint32_t: names of the tree */
     struct hpx_list objects; /* struct objects */
     size_t near;             /* of objects: of the object before */
@@ -191,7 +191,7 @@ static void old_row(struct hprof_in *in, const struct hpx_rd_row *w, struct kept
 /* Of a trace among the defined ones, + 1; 0: it is not defined. */
 static uint32_t index_of(const struct hprof_in *in, uint32_t trace)
 {
-    const uint32_t *index = hpx_idmap_find(&in->profile.defined.trace_of, trace);
+    const uint32_t *index = hpx_seeded_map_find(&in->profile.defined.trace_of, trace);
     return index != NULL ? *index : 0;
 }
 
@@ -271,7 +271,7 @@ static void begin_heap(struct hprof_in *in)
     if (!in->heap_open) {
         in->heap_open = true;
         in->objects.len = 0;
-        hpx_idmap_clear(&in->object_of);
+        hpx_seeded_map_clear(&in->object_of);
     }
 }
 
@@ -374,8 +374,8 @@ static void forget(struct hprof_in *in)
     in->thread = in->thread_of = 0;
     in->path.steps.len = in->path.at = 0;
     in->path.parted = false;
-    hpx_idmap_clear(&in->class_of);
-    hpx_idmap_clear(&in->object_of);
+    hpx_seeded_map_clear(&in->class_of);
+    hpx_seeded_map_clear(&in->object_of);
 }
 
 /* A profile of a stream is complete. */
@@ -496,8 +496,8 @@ static void leave(struct hprof_in *in)
     free(in->path.steps.items);
     free(in->classes.items);
     free(in->objects.items);
-    hpx_idmap_fini(&in->class_of);
-    hpx_idmap_fini(&in->object_of);
+    hpx_seeded_map_fini(&in->class_of);
+    hpx_seeded_map_fini(&in->object_of);
     hpx_profile_fini(&in->profile);
     free(in);
 }
@@ -528,8 +528,8 @@ static struct hprof_in *enter(struct hpx_tree *t)
     }
     in->tree = t;
     in->profile.defined.whole = true;
-    hpx_idmap_init(&in->class_of, true);
-    hpx_idmap_init(&in->object_of, true);
+    hpx_seeded_map_init(&in->class_of, true);
+    hpx_seeded_map_init(&in->object_of, true);
     return in;
 }
 

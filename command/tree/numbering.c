@@ -40,10 +40,10 @@ uint32_t hpx_number(struct hpx_numbering *m, uint32_t thing)
 
 bool hpx_functions_init(struct hpx_functions *f, const struct hpx_tree *t)
 {
-    struct hpx_idmap index;
+    struct hpx_seeded_map index;
     bool all = true;
     *f = (struct hpx_functions){.of = malloc(t->frames.len * sizeof *f->of)};
-    hpx_idmap_init(&index, true);
+    hpx_seeded_map_init(&index, true);
     for (size_t i = 0; i < t->frames.len && all; i++) {
         const struct hpx_tree_frame *frame = hpx_tree_frame_at(t, (uint32_t)i);
         struct hpx_function *of = NULL;
@@ -56,7 +56,7 @@ bool hpx_functions_init(struct hpx_functions *f, const struct hpx_tree *t)
             f->of[i] = (uint32_t)(of - (struct hpx_function *)f->list.items);
         }
     }
-    hpx_idmap_fini(&index);
+    hpx_seeded_map_fini(&index);
     return all;
 }
 

@@ -51,7 +51,7 @@ struct pprof {
     struct hpx_tree *tree;
     struct hpx_list strings; /* struct string */
     struct hpx_list types, locations, functions, lines;
-    struct hpx_idmap location_of, function_of;
+    struct hpx_seeded_map location_of, function_of;
     struct hpx_list stack; /* uint64_t: locations of the sample */
     struct hpx_tree_path path;
     struct hpx_list values;
@@ -92,7 +92,7 @@ static void *push(struct pprof *p, struct hpx_list *l, size_t size)
 }
 
 /* As hpx_list_entry(). */
-static void *entry(struct pprof *p, struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key)
+static void *entry(struct pprof *p, struct hpx_seeded_map *map, struct hpx_list *l, size_t size, uint64_t key)
 {
     void *item = l->len < MOST_ITEMS ? hpx_list_entry(map, l, size, key) : NULL;
     p->no_memory |= item == NULL;
@@ -118,7 +118,7 @@ static void take_line(struct pprof *p, struct hpx_pb_in m)
         function = f.number == 1 ? f.v : function;
         line = f.number == 2 ? f.v : line;
     }
-    const uint32_t *index = hpx_idmap_find(&p->function_of, function);
+    const uint32_t *index = hpx_seeded_map_find(&p->function_of, function);
     if (index != NULL && *index > 0) {
         fn = ((const struct function *)p->functions.items)[*index - 1];
     }
@@ -259,7 +259,7 @@ static uint32_t node_of(struct pprof *p)
 {
     hpx_tree_path_begin(&p->path);
     for (size_t i = p->stack.len; i-- > 0;) {
-        const uint32_t *index = hpx_idmap_find(&p->location_of, ((const uint64_t *)p->stack.items)[i]);
+        const uint32_t *index = hpx_seeded_map_find(&p->location_of, ((const uint64_t *)p->stack.items)[i]);
         if (index != NULL && *index > 0) {
             down(p, (const struct location *)p->locations.items + *index - 1, i == 0);
         }
@@ -490,15 +490,15 @@ enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s,
         hpx_err_set(err, HPX_E_IO, "%s", s->error != 0 ? strerror(s->error) : "no memory, or more than 1 GiB unpacked");
         return HPX_TREE_FAILED;
     }
-    hpx_idmap_init(&p.location_of, true);
-    hpx_idmap_init(&p.function_of, true);
+    hpx_seeded_map_init(&p.location_of, true);
+    hpx_seeded_map_init(&p.function_of, true);
     enum hpx_tree_read done = parse(&p, (struct hpx_pb_in){.at = all, .end = all + n}, err);
     struct hpx_list *lists[] = {&p.strings, &p.types, &p.locations, &p.functions, &p.lines, &p.stack, &p.values, &p.path.steps};
     for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
         free(lists[i]->items);
     }
-    hpx_idmap_fini(&p.location_of);
-    hpx_idmap_fini(&p.function_of);
+    hpx_seeded_map_fini(&p.location_of);
+    hpx_seeded_map_fini(&p.function_of);
     free(all);
     return done;
 }

@@ -73,12 +73,12 @@ static const struct hpx_tree_view empty_views[HPX_VIEWS] = {
 bool hpx_tree_init(struct hpx_tree *t)
 {
     memset(t, 0, sizeof *t);
-    hpx_idmap_init(&t->name_of, true);
-    hpx_idmap_init(&t->frame_of, true);
-    hpx_idmap_init(&t->node_of, true);
+    hpx_seeded_map_init(&t->name_of, true);
+    hpx_seeded_map_init(&t->frame_of, true);
+    hpx_seeded_map_init(&t->node_of, true);
     memcpy(t->views, empty_views, sizeof t->views);
     for (size_t i = 0; i < HPX_VIEWS; i++) {
-        hpx_idmap_init(&t->views[i].index, true);
+        hpx_seeded_map_init(&t->views[i].index, true);
     }
     (void)hpx_tree_name(t, "", 0);
     t->no_memory |= hpx_list_push(&t->frames, sizeof(struct hpx_tree_frame)) == NULL;
@@ -92,13 +92,13 @@ void hpx_tree_fini(struct hpx_tree *t)
         free(((char **)t->names.items)[i]);
     }
     for (size_t i = 0; i < HPX_VIEWS; i++) {
-        hpx_idmap_fini(&t->views[i].index);
+        hpx_seeded_map_fini(&t->views[i].index);
         free(t->views[i].samples.items);
         free(t->views[i].numbers.items);
     }
-    hpx_idmap_fini(&t->name_of);
-    hpx_idmap_fini(&t->frame_of);
-    hpx_idmap_fini(&t->node_of);
+    hpx_seeded_map_fini(&t->name_of);
+    hpx_seeded_map_fini(&t->frame_of);
+    hpx_seeded_map_fini(&t->node_of);
     free(t->names.items);
     free(t->frames.items);
     free(t->nodes.items);
@@ -106,7 +106,7 @@ void hpx_tree_fini(struct hpx_tree *t)
 }
 
 /* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond MOST, NULL. */
-static void *item(struct hpx_tree *t, struct hpx_idmap *map, struct hpx_list *l, size_t size, uint64_t key, bool *fresh)
+static void *item(struct hpx_tree *t, struct hpx_seeded_map *map, struct hpx_list *l, size_t size, uint64_t key, bool *fresh)
 {
     size_t before = l->len;
     void *found = before < MOST ? hpx_list_entry(map, l, size, key) : NULL;
@@ -233,7 +233,7 @@ void hpx_tree_clear(struct hpx_tree_view *v)
 {
     v->samples.len = 0;
     v->numbers.len = 0;
-    hpx_idmap_clear(&v->index);
+    hpx_seeded_map_clear(&v->index);
 }
 
 static const char *const units[] = {
@@ -326,7 +326,7 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
     free(order);
     free(v->numbers.items);
     v->numbers = (struct hpx_list){numbers, n * v->values, n * v->values};
-    hpx_idmap_clear(&v->index); /* its indices are those before */
+    hpx_seeded_map_clear(&v->index); /* its indices are those before */
 }
 
 void hpx_tree_finish(struct hpx_tree *t)

@@ -76,7 +76,7 @@ struct hpx_tree_view {
     struct hpx_tree_measure measures[HPX_TREE_VALUES];
     struct hpx_list samples; /* struct hpx_tree_sample */
     struct hpx_list numbers; /* uint64_t: `values` for each sample */
-    struct hpx_idmap index;
+    struct hpx_seeded_map index;
     uint64_t totals[HPX_TREE_VALUES]; /* by hpx_tree_finish(); 0: nothing was measured, and no writer shows the measure */
 };
 
@@ -92,7 +92,7 @@ struct hpx_tree {
     struct hpx_list names;  /* char *: UTF-8 without controls; 0 is "" */
     struct hpx_list frames; /* struct hpx_tree_frame; 0 is none */
     struct hpx_list nodes;  /* struct hpx_tree_node */
-    struct hpx_idmap name_of, frame_of, node_of;
+    struct hpx_seeded_map name_of, frame_of, node_of;
     struct hpx_tree_view views[HPX_VIEWS];
     /* Facts for the head of a picture; 0, "": unknown. Those of several files are those of the last. */
     uint64_t start_ms, duration_ms; /* since 1970 */

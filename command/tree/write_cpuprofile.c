@@ -21,8 +21,8 @@ struct cpuprofile {
     const struct hpx_tree *tree;
     FILE *to;
     struct hpx_functions functions;
-    struct hpx_idmap of;   /* parent, function -> index + 1 in nodes */
-    struct hpx_list nodes; /* struct node; 0 is the root, whose number no child has */
+    struct hpx_seeded_map of; /* parent, function -> index + 1 in nodes */
+    struct hpx_list nodes;    /* struct node; 0 is the root, whose number no child has */
     struct hpx_list stack;
     unsigned places; /* of the value in microseconds */
 };
@@ -146,7 +146,7 @@ bool hpx_write_cpuprofile(const struct hpx_tree *t, struct hpx_tree_column c, FI
 {
     const struct hpx_tree_view *v = &t->views[c.view];
     struct cpuprofile p = {.tree = t, .to = to, .places = v->measures[c.measure].unit == HPX_UNIT_NS ? 3 : 0};
-    hpx_idmap_init(&p.of, true);
+    hpx_seeded_map_init(&p.of, true);
     bool all = hpx_functions_init(&p.functions, t) && build(&p, c);
     if (all) {
         (void)fputs("{\"nodes\":[", to);
@@ -162,7 +162,7 @@ bool hpx_write_cpuprofile(const struct hpx_tree *t, struct hpx_tree_column c, FI
         (void)fputs("]}\n", to);
     }
     hpx_functions_fini(&p.functions);
-    hpx_idmap_fini(&p.of);
+    hpx_seeded_map_fini(&p.of);
     free(p.nodes.items);
     free(p.stack.items);
     return all;

@@ -20,10 +20,10 @@
 struct hprof {
     const struct hpx_tree *tree;
     struct hpx_arena arena;
-    struct hpx_idmap method_of, class_of, trace_of; /* -> index + 1 of the lists; class_of: -> serial */
-    struct hpx_list methods;                        /* struct hpx_method_rec *, for each frame of the tree */
-    struct hpx_list traces;                         /* struct hpx_trace_rec * */
-    struct hpx_idmap thread_of;                     /* a name -> serial */
+    struct hpx_seeded_map method_of, class_of, trace_of; /* -> index + 1 of the lists; class_of: -> serial */
+    struct hpx_list methods;                             /* struct hpx_method_rec *, for each frame of the tree */
+    struct hpx_list traces;                              /* struct hpx_trace_rec * */
+    struct hpx_seeded_map thread_of;                     /* a name -> serial */
     uint32_t nmethods, nclasses;
     bool no_memory;
 };
@@ -44,10 +44,10 @@ static struct hpx_text text(const char *s, size_t n)
 }
 
 /* A number for a key: the next one if it is new. */
-static uint32_t number(struct hprof *h, struct hpx_idmap *map, uint64_t key, uint32_t *last, bool *fresh)
+static uint32_t number(struct hprof *h, struct hpx_seeded_map *map, uint64_t key, uint32_t *last, bool *fresh)
 {
     uint32_t *slot;
-    int added = hpx_idmap_add(map, key, &slot);
+    int added = hpx_seeded_map_add(map, key, &slot);
     *fresh = added > 0;
     h->no_memory |= added < 0;
     if (added > 0) {
@@ -314,7 +314,7 @@ static void report(const struct hpx_tree *t, struct report *r)
 static void each_thread(struct hprof *h, void *w, bool is_text)
 {
     for (uint32_t name = 0; name < h->tree->names.len; name++) {
-        const uint32_t *serial = hpx_idmap_find(&h->thread_of, name);
+        const uint32_t *serial = hpx_seeded_map_find(&h->thread_of, name);
         const char *s = hpx_tree_text(h->tree, name);
         if (serial == NULL) {
             continue;
@@ -333,9 +333,9 @@ static bool open_out(struct hprof *h, const struct hpx_tree *t, struct hpx_out *
 {
     *h = (struct hprof){.tree = t};
     hpx_arena_init(&h->arena);
-    struct hpx_idmap *maps[] = {&h->method_of, &h->class_of, &h->trace_of, &h->thread_of};
+    struct hpx_seeded_map *maps[] = {&h->method_of, &h->class_of, &h->trace_of, &h->thread_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
-        hpx_idmap_init(maps[i], true);
+        hpx_seeded_map_init(maps[i], true);
     }
     return hpx_out_init(o, &ops, to, "the file") == 0;
 }
@@ -343,9 +343,9 @@ static bool open_out(struct hprof *h, const struct hpx_tree *t, struct hpx_out *
 static bool close_out(struct hprof *h, struct hpx_out *o)
 {
     (void)hpx_out_close(o);
-    struct hpx_idmap *maps[] = {&h->method_of, &h->class_of, &h->trace_of, &h->thread_of};
+    struct hpx_seeded_map *maps[] = {&h->method_of, &h->class_of, &h->trace_of, &h->thread_of};
     for (size_t i = 0; i < HPX_ARRAY_LEN(maps); i++) {
-        hpx_idmap_fini(maps[i]);
+        hpx_seeded_map_fini(maps[i]);
     }
     hpx_arena_fini(&h->arena);
     free(h->methods.items);

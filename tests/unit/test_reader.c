@@ -5,36 +5,36 @@
 #include "check.h"
 #include "cmocka_all.h"
 #include "err.h"
-#include "idmap.h"
+#include "seeded_map.h"
 #include "utf8.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-TEST(idmap_holds_what_was_added_and_nothing_else)
+TEST(seeded_map_holds_what_was_added_and_nothing_else)
 {
-    struct hpx_idmap m;
+    struct hpx_seeded_map m;
     uint32_t *value;
-    hpx_idmap_init(&m, true);
-    assert_false(hpx_idmap_has(&m, 0));
-    assert_null(hpx_idmap_find(&m, 1));
+    hpx_seeded_map_init(&m, true);
+    assert_false(hpx_seeded_map_has(&m, 0));
+    assert_null(hpx_seeded_map_find(&m, 1));
     for (uint64_t i = 0; i < 100000; i++) {
-        assert_int_equal(hpx_idmap_add(&m, i * 4096, &value), 1);
+        assert_int_equal(hpx_seeded_map_add(&m, i * 4096, &value), 1);
         assert_int_equal(*value, 0);
         *value = (uint32_t)i;
         assert_true(m.cap == 64 || m.cap * 3 <= (m.len + 1) * 8);
     }
     for (uint64_t i = 0; i < 100000; i++) {
-        assert_int_equal(*hpx_idmap_find(&m, i * 4096), i);
-        assert_false(hpx_idmap_has(&m, i * 4096 + 1));
+        assert_int_equal(*hpx_seeded_map_find(&m, i * 4096), i);
+        assert_false(hpx_seeded_map_has(&m, i * 4096 + 1));
     }
-    assert_int_equal(hpx_idmap_add(&m, 4096, &value), 0);
+    assert_int_equal(hpx_seeded_map_add(&m, 4096, &value), 0);
     assert_int_equal(*value, 1);
-    hpx_idmap_clear(&m);
-    assert_false(hpx_idmap_has(&m, 0));
-    assert_false(hpx_idmap_has(&m, 4096));
-    hpx_idmap_fini(&m);
+    hpx_seeded_map_clear(&m);
+    assert_false(hpx_seeded_map_has(&m, 0));
+    assert_false(hpx_seeded_map_has(&m, 4096));
+    hpx_seeded_map_fini(&m);
 }
 
 static struct hpx_utf8 judge(const char *p, size_t n, size_t piece)

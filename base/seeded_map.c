@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* idmap.c: the hash map of ids and serials. */
-#include "idmap.h"
+/* seeded_map.c: the hash map of ids and serials. */
+#include "seeded_map.h"
 #include "err.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,53 +29,53 @@ static void sow(void)
 }
 
 /* Both halves of a product with a number that nobody knows: each bit of the key reaches each bit of the slot. */
-static inline size_t slot_of(const struct hpx_idmap *m, uint64_t key)
+static inline size_t slot_of(const struct hpx_seeded_map *m, uint64_t key)
 {
     u128 h = (u128)(key ^ seed[0]) * seed[1];
     return (size_t)((uint64_t)h ^ (uint64_t)(h >> 64)) & (m->cap - 1);
 }
 
-void hpx_idmap_init(struct hpx_idmap *m, bool with_values)
+void hpx_seeded_map_init(struct hpx_seeded_map *m, bool with_values)
 {
-    *m = (struct hpx_idmap){.with_values = with_values};
+    *m = (struct hpx_seeded_map){.with_values = with_values};
 }
 
-void hpx_idmap_fini(struct hpx_idmap *m)
+void hpx_seeded_map_fini(struct hpx_seeded_map *m)
 {
     free(m->slots);
     m->slots = NULL;
 }
 
-void hpx_idmap_clear(struct hpx_idmap *m)
+void hpx_seeded_map_clear(struct hpx_seeded_map *m)
 {
-    hpx_idmap_fini(m);
-    hpx_idmap_init(m, m->with_values);
+    hpx_seeded_map_fini(m);
+    hpx_seeded_map_init(m, m->with_values);
 }
 
-static inline size_t slot_size(const struct hpx_idmap *m)
+static inline size_t slot_size(const struct hpx_seeded_map *m)
 {
     return m->with_values ? KEY + sizeof(uint32_t) : KEY;
 }
 
-static inline unsigned char *slot_at(const struct hpx_idmap *m, size_t i)
+static inline unsigned char *slot_at(const struct hpx_seeded_map *m, size_t i)
 {
     return m->slots + i * slot_size(m);
 }
 
-static inline uint64_t key_at(const struct hpx_idmap *m, size_t i)
+static inline uint64_t key_at(const struct hpx_seeded_map *m, size_t i)
 {
     uint64_t key;
     memcpy(&key, slot_at(m, i), KEY);
     return key;
 }
 
-static inline uint32_t *value_at(const struct hpx_idmap *m, size_t i)
+static inline uint32_t *value_at(const struct hpx_seeded_map *m, size_t i)
 {
     return (uint32_t *)(void *)(slot_at(m, i) + KEY); /* slots of 12 bytes: aligned */
 }
 
 /* The slot of the key, or the free one where it belongs. */
-static inline size_t probe(const struct hpx_idmap *m, uint64_t key)
+static inline size_t probe(const struct hpx_seeded_map *m, uint64_t key)
 {
     size_t i = slot_of(m, key);
     for (uint64_t there; (there = key_at(m, i)) != 0 && there != key;) {
@@ -84,9 +84,9 @@ static inline size_t probe(const struct hpx_idmap *m, uint64_t key)
     return i;
 }
 
-static int grow(struct hpx_idmap *m)
+static int grow(struct hpx_seeded_map *m)
 {
-    struct hpx_idmap to = *m;
+    struct hpx_seeded_map to = *m;
     sow();
     to.cap = m->cap == 0 ? FIRST : m->cap * 2;
     to.slots = calloc(to.cap, slot_size(m));
@@ -104,7 +104,7 @@ static int grow(struct hpx_idmap *m)
     return 0;
 }
 
-int hpx_idmap_add(struct hpx_idmap *m, uint64_t key, uint32_t **value)
+int hpx_seeded_map_add(struct hpx_seeded_map *m, uint64_t key, uint32_t **value)
 {
     if (key == 0) {
         bool was = m->has_zero;
@@ -129,12 +129,12 @@ int hpx_idmap_add(struct hpx_idmap *m, uint64_t key, uint32_t **value)
     return was ? 0 : 1;
 }
 
-bool hpx_idmap_has(const struct hpx_idmap *m, uint64_t key)
+bool hpx_seeded_map_has(const struct hpx_seeded_map *m, uint64_t key)
 {
     return key == 0 ? m->has_zero : m->cap > 0 && key_at(m, probe(m, key)) == key;
 }
 
-uint32_t *hpx_idmap_find(const struct hpx_idmap *m, uint64_t key)
+uint32_t *hpx_seeded_map_find(const struct hpx_seeded_map *m, uint64_t key)
 {
     if (key == 0) {
         return m->has_zero ? (uint32_t *)(uintptr_t)&m->zero : NULL;
