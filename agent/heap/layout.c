@@ -342,7 +342,7 @@ static void take_stack(struct hpx_layout *l, struct hpx_named_stacks *named, con
 /* Thread.getId() of a thread, as callbacks of a walk tell it; 0: not known. */
 static uint64_t tid_of(JNIEnv *env, jthread thread)
 {
-    const jfieldID field = hpx_vm_fields.tid;
+    jfieldID field = hpx_vm_fields.tid;
     return field != NULL ? (uint64_t)(*env)->GetLongField(env, thread, field) : 0;
 }
 
