@@ -75,7 +75,7 @@ def contentions_are_those_of_monitor_y(t, program):
 
 # --- a small HPROF of 1999 (tests/jvmpi/hprof99.c), whose file is that of HPROF
 
-@test(level='quick', collectors='any', measures=True)
+@test(level='quick', collectors='any', measures=True, needs=('stops',))
 def samples_of_an_hprof_of_1999_have_the_shares_of_the_program(t):
     jvmpi_agent.run(t, 'hprof99', 'cpu=samples,interval=4,depth=4', 'HotSplit', 400)
     p = t.parse(t.work / 'java.hprof.txt')

@@ -97,7 +97,7 @@ def _binary(t, m, path, last):
         b = t.binary(path)
     t.equal(b.id_size, int(m.values['idsize'] or 8), '%s: bytes of an identifier' % m.text)
     # a table for every state, behind a word that names it; all dumps have one of threads that wait
-    of_wall = re.findall(rb'hprofx: WALL CLOCK (\w+), total \d+ ms', path.read_bytes())
+    of_wall = re.findall(rb'hprofx: WALL CLOCK ([^,]+), total \d+ ms', path.read_bytes())
     walls = max(map(of_wall.count, of_wall), default=0)
     found = {'HEAP DUMP': len(b.heaps), 'SITES': len(b.lists), 'CPU SAMPLES': len(b.tables) - len(of_wall), 'WALL CLOCK (ms)': walls}
     dumps = max(found.values())
