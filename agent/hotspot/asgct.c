@@ -27,6 +27,11 @@ int hpx_asgct_init(bool (*astray)(const struct hpx_ev_frame *frames, int n), str
     return 0;
 }
 
+bool hpx_asgct_astray_sig(const struct hpx_ev_frame *frames, int n)
+{
+    return is_astray(frames, n);
+}
+
 int hpx_asgct_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
 {
     struct call_trace t = {w->env, 0, frames};

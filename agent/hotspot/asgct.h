@@ -21,6 +21,8 @@ struct hpx_asgct {
 /* Finds AsyncGetCallTrace in the libjvm of this process. astray: whether the VM went wrong with this stack; async-signal-safe. 0,
  * -HPX_E_VM. At load. */
 int hpx_asgct_init(bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err);
+/* What `astray` says of these frames. After init; async-signal-safe. */
+bool hpx_asgct_astray_sig(const struct hpx_ev_frame *frames, int n);
 
 /* One call, in the signal handler of the thread itself: as async-signal-safe as AsyncGetCallTrace; takes no lock, allocates nothing, makes
  * no system call. Returns the number of frames, leaf first, at most w->depth, or -enum hpx_unknown, which may be one that hprofx does not

@@ -87,7 +87,7 @@ int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *fr
     struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, frames, behind};
     int n = 0;
     *faulted = hpx_internals_names_sig() && hpx_guard_run_sig(walk_names, &k, &n) != HPX_GUARD_PASSED;
-    return *faulted ? 0 : n;
+    return *faulted || hpx_asgct_astray_sig(frames, n) ? 0 : n;
 }
 
 struct question {

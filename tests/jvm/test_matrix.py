@@ -73,7 +73,8 @@ def _pattern(m, odd):
 def _text(t, m, path, last):
     """How many dumps it has, each with its sections in order."""
     deep = 'dump' in m.heap or {m.sites, *m.cpu} >= {'counts', 'old'}  # stacks of threads in a heap dump; the two methods of cpu=old serve sites=counts, too
-    p = t.parse(path, dumps=None, cutoff=float(m.values['cutoff'] or 0.0001), depth=None if deep else int(m.values['depth'] or 4))
+    depth = max(int(m.values['depth'] or 4), m.sites == 'counts')  # which has the place of an allocation at any depth
+    p = t.parse(path, dumps=None, cutoff=float(m.values['cutoff'] or 0.0001), depth=None if deep else depth)
     whole, odd = _pattern(m, False), _pattern(m, True)
     of_all = '(?:%s)*' % whole + '(?:%s)?' % odd * (m.values['dump'] == '100ms' and not (last and m.on('doe', 'y')))
     t.check(re.fullmatch(of_all, ''.join(title + ';' for title in p.sections)), '%s: sections %s' % (m.text, p.sections))
