@@ -54,7 +54,7 @@
     X(SIGNAL_TAKEN, LOSS, "CPU ms without sampling", "CPU time of the process after the program took the sampling signal")                 \
     X(THREADS_UNANNOUNCED, LOSS, "thread events lost", "starts or ends of threads that could not be stored")                               \
     X(CLASSES_UNANNOUNCED, LOSS, "class events lost", "loads or unloads of classes that could not be stored")                              \
-    X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose methods could not be listed")                                          \
+    X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose name or methods could not be stored")                                  \
     X(METHODS_UNNAMED, LOSS, "methods without names", "sampled methods whose names could not be read: class unloaded, or no memory")       \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose lines could not be read: class unloaded, or no memory")       \
     X(INLINES_MISSED, LOSS, "compilations not recorded", "compiled methods whose inlined methods could not be recorded")                   \

@@ -39,7 +39,7 @@ bool hpx_look_threads(const struct hpx_look *l);
 const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v);
 /* A name in `columns`, at least 16; good until the next call. */
 const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns);
-/* What is left of a line behind so many columns. */
+/* The columns of a line that are left after these. */
 size_t hpx_look_room(const struct hpx_look *l, size_t columns);
 
 /* The call tree. */

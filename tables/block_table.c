@@ -47,25 +47,13 @@ struct hpx_blocks {
     uint64_t waits, wait_ns;
 };
 
-struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char *signature)
-{
-    size_t len = strlen(signature);
-    struct hpx_msg_block_class *m = hpx_msg_new(HPX_MSG_BLOCK_CLASS, sizeof(*m) + len + 1);
-    if (m) {
-        m->number = number;
-        m->len = (uint32_t)len;
-        memcpy(m->signature, signature, len + 1);
-    }
-    return m;
-}
-
 static bool message(void *self, struct hpx_msg *msg)
 {
     struct hpx_blocks *b = self;
     if (msg->kind != HPX_MSG_BLOCK_CLASS) {
         return false;
     }
-    const struct hpx_msg_block_class *c = (const struct hpx_msg_block_class *)(const void *)msg;
+    const struct hpx_msg_row_class *c = (const struct hpx_msg_row_class *)(const void *)msg;
     struct klass *k = hpx_vec_reach(&b->classes, c->number);
     uint32_t name = k ? hpx_symbols_class_name(b->symbols, (struct hpx_text){c->signature, c->len}) : 0;
     uint32_t signature = name ? hpx_symbols_string(b->symbols, (struct hpx_text){c->signature, c->len}) : 0;

@@ -10,14 +10,6 @@
 
 #include "model.h"
 
-/* The class with this number. Posted before a record that has the number. */
-struct hpx_msg_block_class {
-    struct hpx_msg m;
-    uint32_t number, len;
-    char signature[];
-};
-struct hpx_msg_block_class *hpx_msg_block_class_new(uint32_t number, const char *signature); /* NULL without memory */
-
 struct hpx_block_options {
     uint64_t interval_ns; /* stacks=sampled: mean blocked time for a stack; 0: every stack is taken */
     bool owners;          /* owner=y: every contention is in HPX_BLOCK_OWNERS, too, without an owner if it has none; not with interval_ns */

@@ -2,6 +2,7 @@
 /* model_msg.c: messages to the model, made by any thread. */
 #include "model_msg.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* NULL also above 4 GiB, which a message's size field cannot say. */
 static void *new_message(uint32_t kind, uint64_t size)
@@ -17,6 +18,18 @@ struct hpx_msg_class *hpx_msg_class_new(uint32_t nmethods, uint32_t text_len)
         m->nmethods = nmethods;
         m->text_len = text_len;
         m->text = (char *)m + text_at;
+    }
+    return m;
+}
+
+struct hpx_msg_row_class *hpx_msg_row_class_new(uint32_t kind, uint32_t number, const char *signature)
+{
+    size_t len = strlen(signature);
+    struct hpx_msg_row_class *m = new_message(kind, sizeof(*m) + len + 1);
+    if (m) {
+        m->number = number;
+        m->len = (uint32_t)len;
+        memcpy(m->signature, signature, len + 1);
     }
     return m;
 }

@@ -30,7 +30,7 @@ enum hpx_model_msg {
 };
 
 /* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty
- * when not asked for); methods behind its end are asked for when they are sampled. All modified UTF-8, as JVMTI gives it. */
+ * when not asked for); names of methods after its end are requested when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
     uint64_t ref;    /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
@@ -43,6 +43,15 @@ struct hpx_msg_class {
 };
 /* NULL without memory. Any thread; not in signal handlers. The caller fills ids and text_len bytes of text. */
 struct hpx_msg_class *hpx_msg_class_new(uint32_t nmethods, uint32_t text_len);
+
+/* HPX_MSG_BLOCK_CLASS, HPX_MSG_WALL_CLASS: the class of monitors or blockers with this number, as that table has it. Posted before a record
+ * that has the number. */
+struct hpx_msg_row_class {
+    struct hpx_msg m;
+    uint32_t number, len;
+    char signature[];
+};
+struct hpx_msg_row_class *hpx_msg_row_class_new(uint32_t kind, uint32_t number, const char *signature);
 
 struct hpx_line {
     uint16_t bci, line; /* both are u2 in the class file */

@@ -105,7 +105,7 @@ struct hpx_site_row {
     double variance; /* of `bytes`, estimated; 0: exact */
 };
 
-/* What a listing of sites is asked for: the flags of the command ALLOC SITES. */
+/* What a listing of sites shall contain: the flags of the command ALLOC SITES. */
 enum {
     HPX_SITES_CHANGED = 1,
     HPX_SITES_BY_ALLOCATED = 2,

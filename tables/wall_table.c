@@ -135,28 +135,19 @@ static size_t bytes(const void *self)
     return hpx_intern_bytes(&w->index) + w->cells.bytes + w->classes.bytes + w->places.bytes + w->last.bytes;
 }
 
-struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature)
-{
-    size_t len = strlen(signature);
-    struct hpx_msg_wall_class *m = hpx_msg_new(HPX_MSG_WALL_CLASS, sizeof(*m) + len + 1);
-    if (m) {
-        m->number = number;
-        m->len = (uint32_t)len;
-        memcpy(m->signature, signature, len + 1);
-    }
-    return m;
-}
-
 static bool message(void *self, struct hpx_msg *msg)
 {
     struct hpx_walls *w = self;
     if (msg->kind != HPX_MSG_WALL_CLASS) {
         return false;
     }
-    const struct hpx_msg_wall_class *c = (const struct hpx_msg_wall_class *)(const void *)msg;
+    const struct hpx_msg_row_class *c = (const struct hpx_msg_row_class *)(const void *)msg;
     uint32_t *name = hpx_vec_reach(&w->classes, c->number);
-    if (name) { /* without memory its rows have no class */
-        *name = hpx_symbols_class_name(w->symbols, (struct hpx_text){c->signature, c->len});
+    uint32_t number = name ? hpx_symbols_class_name(w->symbols, (struct hpx_text){c->signature, c->len}) : 0;
+    if (number) {
+        *name = number;
+    } else { /* its rows have no class */
+        hpx_count(hpx_model_counters(w->m), HPX_C_CLASSES_UNNAMED, 1);
     }
     free(msg);
     return true;

@@ -10,15 +10,6 @@
 
 #include "model.h"
 
-/* The class of monitors or blockers with this number. Posted before a record that has the number. */
-struct hpx_msg_wall_class {
-    struct hpx_msg m;
-    uint32_t number, len;
-    char signature[];
-};
-/* NULL without memory. Any thread, not in signal handlers. */
-struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature);
-
 struct hpx_walls;
 /* Adds itself to the model, which owns it and has one at most. Without a sample table in the model there is no running time. interval_ns:
  * of a sample. NULL without memory. */

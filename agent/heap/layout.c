@@ -280,7 +280,7 @@ static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
     (*env)->DeleteLocalRef(env, klass);
 }
 
-/* FindClass may call Java, so a number is asked for once. */
+/* FindClass may call Java, so the number is requested only once. */
 static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, uint32_t *number)
 {
     jclass c = *number == 0 ? (*env)->FindClass(env, name) : NULL;

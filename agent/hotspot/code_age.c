@@ -16,7 +16,7 @@ struct span {
 static struct {
     pthread_mutex_t lock; /* of all, and of the end of the guard */
     struct span spans[SPANS];
-    uint32_t n; /* so many have been */
+    uint32_t n; /* of the spans in use */
 } past = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static HPX_OF_SESSION struct {

@@ -36,8 +36,8 @@ struct hpx_code_frame {
     uintptr_t start;         /* of the blob */
     uint32_t offset;         /* of pc in it */
     uint32_t code;           /* of METHOD: bytes from the begin of its code to pc */
-    int32_t original; /* of DEAD: pc is in the handlers of a living method. If its frame is being deoptimized, so many bytes above its
-                       * stack pointer is the pc that it had; 0: not known */
+    int32_t original; /* of DEAD: pc is in the handlers of a living method. If its frame is being deoptimized, the pc that it had is this
+                       * many bytes above its stack pointer; 0: not known */
 };
 
 /* At load: finds the names. NULL, or why the code cache is not read. */

@@ -15,7 +15,7 @@
 #if defined(__x86_64__)
 
 #define HOPS     48 /* frames that the frame pointer is followed through */
-#define ASKS     6  /* of them, those that are asked for */
+#define ASKS     6  /* of these frames, the ones that AsyncGetCallTrace is called for */
 #define SEARCHED 64 /* words of the stack that are looked at for a stub */
 
 static uintptr_t word(uintptr_t at)

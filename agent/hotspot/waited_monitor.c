@@ -157,8 +157,8 @@ static int read_class(void *arg)
     hpx_guard_begin_read_sig();
     uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
     bool told = is_address(heap) && still(heap, &before);
-    atomic_thread_fence(
-        memory_order_acquire); /* what is read of the object lies between the two looks at the heap; no partner, the VM writes */
+    /* the reads of the object lie between the two looks at the heap; no partner: the VM writes */
+    atomic_thread_fence(memory_order_acquire);
     uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : hpx_oops_handle(q->known);
     uintptr_t klass = is_address(oop) ? class_of(oop) : 0, symbol = is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
     told = is_address(symbol) && put_name(symbol, q->to);

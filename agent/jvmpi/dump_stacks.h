@@ -14,7 +14,7 @@ struct hpx_jvmpi_stacks {
     jint *probe_frames;      /* the VM's depth of a frame is its place in the trace plus this */
 };
 
-#define HPX_JVMPI_STACK_FRAMES 4096 /* HotSpot takes memory for so many per thread */
+#define HPX_JVMPI_STACK_FRAMES 4096 /* HotSpot allocates memory for this many per thread */
 
 /* Threads that the agent knows; in a local frame of the caller. false: the VM refused or no memory. fini() also then. */
 bool hpx_jvmpi_stacks_take(struct hpx_jvmpi_stacks *s, JNIEnv *env);

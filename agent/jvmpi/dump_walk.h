@@ -5,8 +5,8 @@
  * An object's id is its tag: one without gets it in the callback. Callbacks run at a safepoint: no malloc, no lock, no call of the VM;
  * memory is mapped. HotSpot calls them in this order (agent/heap/walk.h relies on it too): all roots; then, for one object after the other,
  * the reference to its class, and its fields or elements. So an object's record begins at the reference to its class. Class objects have
- * no such reference: what is told of them is noted, and their records follow at the end. Only class objects that are no class that the VM
- * lists, int.class for example, are dumped as instances, of java.lang.Class, with values that are 0: JVMTI does not tell their fields.
+ * no such reference: the walk stores what the VM tells of them, and writes their records at the end. Class objects whose class the VM does
+ * not list, int.class for example, are written as instances of java.lang.Class with values of 0: JVMTI does not tell their fields.
  *
  * An instance of a class that is not linked when the dump begins has no values, because JVMTI does not tell the fields of such a class. The
  * JDK's archive (CDS) has some. */

@@ -73,8 +73,8 @@ static void flush(JNIEnv *env, jobject object)
     }
 }
 
-/* Something else has come, in a constructor of a class that could not be rewritten: the innermost that waits is asked for. If it has no
- * frame any more, it ended by an exception that has no exit either. */
+/* Something else has come, in a constructor of a class that could not be rewritten: looks whether the innermost pending one still has a
+ * frame. If it has none, it ended by an exception that has no exit either. */
 static void settle(JNIEnv *env)
 {
     enum { NEAR = 64 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* monitor_dump.c: MONITOR_DUMP: all threads with trace and status, Java monitors that a thread owns, enters or waits on, raw monitors.
  *
- * Traces and status are of one moment, owner and waiters of one monitor of another: the VM is asked for one monitor after the other, and
- * stops the program for each. Virtual threads are not listed, and a monitor that one owns has no owner. */
+ * Traces and status come from one moment, owner and waiters of each monitor from another: the VM answers for one monitor at a time, and
+ * stops the program every time. Virtual threads are not listed, and a monitor that one owns has no owner. */
 #include "attach_barrier.h"
 #include "dump_bytes.h"
 #include "dump_walk.h"

@@ -111,7 +111,7 @@ static void add_member(struct hpx_asker *a, uint32_t thread, bool first)
     take->deadlock_stacks[at] = t->stack;
 }
 
-/* Its parts came from different moments, so every part is asked for once more. */
+/* Its parts came from different moments, so every part is read once more. */
 static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
 {
     uint32_t i = first;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is asked for: each question stops the program */
+#define COUNTS_MAX  256 /* owned monitors without waiters whose entry count is read: every question stops the program */
 #define BIASED_MAX  16  /* the same, if that revokes their bias: VMs unbias all objects of a class after 20 */
-#define OWNED_MAX   256 /* threads whose owned monitors are asked for, if that stops the program */
+#define OWNED_MAX   256 /* threads whose owned monitors are read, if that stops the program */
 #define ATTEMPTS_NS UINT64_C(10000000)
 #define COMPARE_MAX 256 /* monitors of one class that a monitor is compared with, in vain: they are not those of its owner */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* asker.h: one image of threads and monitors while the JVM is asked for it. Its parts come from different moments, but owner, entry count
+/* asker.h: one image of threads and monitors while it is taken from the JVM. Its parts come from different moments, but owner, entry count
  * and waiters of one monitor come from one. asker.c, ask_*.c; called by monitor_take.c on the taking thread, which has pushed a local
  * frame. */
 #ifndef HPX_ASKER_H

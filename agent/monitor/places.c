@@ -15,7 +15,7 @@
 
 static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, uint32_t number, const char *signature)
 {
-    struct hpx_msg_block_class *m = hpx_msg_block_class_new(number, signature);
+    struct hpx_msg_row_class *m = hpx_msg_row_class_new(HPX_MSG_BLOCK_CLASS, number, signature);
     (void)jvmti, (void)klass;
     return m != NULL ? &m->m : NULL;
 }

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EACH        64u  /* of so many recognised stacks one is compared */
+#define EACH        64u  /* one of this number of recognised stacks is compared */
 #define FIRST       64u  /* recognised stacks of a session that are compared */
-#define SHARE       64u  /* of so many compared ones, one may differ */
+#define SHARE       64u  /* one of this number of compared stacks may differ */
 #define FAULT_SHARE 256u /* the same for reads that fault: where the VM is about to make frames, a word of the stack may be anything */
 #define MOST_FAULTS 64u  /* each is a signal, which another library's handler might see */
 #define BATCH       64u  /* walks that a thread counts alone */

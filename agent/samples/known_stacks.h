@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* known_stacks.h: a stack that a raw walk (raw_walk.h) recognises is not asked for again: a cache before AsyncGetCallTrace.
+/* known_stacks.h: a cache in front of AsyncGetCallTrace, for stacks that a raw walk (raw_walk.h) recognises.
  *
- * Every thread remembers which hash of a raw walk came with which answer, as the slot that the answer has in its ring (stacks.h). One in 64
- * recognised stacks is asked for nevertheless, and so are the first ones of a session; with HPROFX_VERIFY=1 all. If more than a few of the
- * last 4,096 differ or fault, raw walks are left (internals.h). */
+ * Every thread remembers which hash of a raw walk came with which answer, as the slot that the answer has in its ring (stacks.h).
+ * AsyncGetCallTrace is also called for one in 64 recognised stacks and for the first ones of a session; with HPROFX_VERIFY=1 for all. If
+ * more than a few of the last 4,096 differ or fault, raw walks are left (internals.h). */
 #ifndef HPX_KNOWN_STACKS_H
 #define HPX_KNOWN_STACKS_H
 

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EACH  64u  /* of so many named stacks one is compared */
+#define EACH  64u  /* one of this number of named stacks is compared */
 #define FIRST 256u /* named stacks of a session that are compared */
-#define SHARE 64u  /* of so many compared ones, one may differ */
+#define SHARE 64u  /* one of this number of compared stacks may differ */
 
 static HPX_OF_SESSION struct {
     bool verify;               /* constant after begin: all are compared */

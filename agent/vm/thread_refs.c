@@ -22,7 +22,7 @@ static HPX_OF_SESSION struct {
     struct hpx_vec all;                      /* struct entry */
     uint32_t free, buried;                   /* index + 1; 0: none */
     uint32_t ended;                          /* entries of ended threads */
-    uint32_t prune_at;                       /* so many of them */
+    uint32_t prune_at;                       /* the number of ended ones that starts a pruning */
     uint32_t lists;                          /* threads that read references outside the lock */
     bool pruning;                            /* a thread looks for collected threads */
 } refs;                                      /* the lock's */

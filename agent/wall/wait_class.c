@@ -79,11 +79,13 @@ void hpx_wait_class_fini(void)
 /* A new number, which the aggregator knows from then on; 0: no memory, or the session ends. */
 static uint32_t announce(const char *signature)
 {
-    struct hpx_msg_wall_class *m = NULL;
+    struct hpx_msg_row_class *m = NULL;
     if (hpx_gate_enter(&hpx_session.gate)) {
-        m = hpx_msg_wall_class_new(classes.numbers + 1, signature);
+        m = hpx_msg_row_class_new(HPX_MSG_WALL_CLASS, classes.numbers + 1, signature);
         if (m != NULL) {
             hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+        } else {
+            hpx_count(&hpx_session.counters, HPX_C_CLASSES_UNNAMED, 1);
         }
         hpx_gate_leave(&hpx_session.gate);
     }
@@ -94,11 +96,15 @@ static uint32_t announce(const char *signature)
 static uint32_t number_of(const char *signature)
 {
     struct hpx_hash128 h = hpx_hash128(signature, strlen(signature));
-    uint32_t number = classes.opened ? hpx_intern_find(&classes.index, h) : 0;
+    uint32_t number = classes.opened ? hpx_intern_find(&classes.index, h) : HPX_INTERN_NONE;
     if (number != HPX_INTERN_NONE) {
         return number;
     }
-    number = classes.numbers < MOST && hpx_intern_reserve(&classes.index) == 0 ? announce(signature) : 0;
+    if (!classes.opened || classes.numbers == MOST || hpx_intern_reserve(&classes.index) != 0) {
+        hpx_count(&hpx_session.counters, HPX_C_CLASSES_UNNAMED, 1);
+        return 0;
+    }
+    number = announce(signature);
     if (number != 0) {
         hpx_intern_put(&classes.index, h, number);
     }

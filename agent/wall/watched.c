@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define RING_BYTES  (1u << 20)
-#define READY_LEAST UINT64_C(1000000) /* ns without a CPU that are worth a record before the sums are asked for */
+#define READY_LEAST UINT64_C(1000000) /* ns without a CPU below which the record waits for the next dump */
 
 struct watched {
     struct hpx_mode_thread *first; /* its states; NULL: a free place, or `held` */

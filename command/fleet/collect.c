@@ -105,7 +105,7 @@ void hpx_collect_add(struct hpx_collect *c, const struct hpx_tree *t)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 /* Columns without values make a profile that is empty, but a profile: readers want the names of its values. */
 static enum hpx_pull_result write_tree(struct hpx_tree *t, size_t view, size_t measure, int fd)

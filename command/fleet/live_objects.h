@@ -25,10 +25,10 @@ void hpx_live_fini(struct hpx_live *l);
 /* Takes the live objects of a profile in place of those of the run's profile before; a profile that has no such tables leaves them. now: ms
  * of a clock that only goes forward. What does not fit is counted as HPX_METRIC_LIVE_DROPPED. */
 void hpx_live_add(struct hpx_live *l, const struct hpx_tree *t, uint64_t now);
-/* Adds the live objects of the runs that are asked for to a tree; how many runs. */
+/* Adds the live objects of the requested runs to a tree; how many runs. */
 size_t hpx_live_copy(struct hpx_live *l, const struct hpx_pull_asked *asked, uint64_t now, struct hpx_tree *to);
 
-/* Whether a profile of that service and process is asked for. */
+/* Whether a profile of that service and process is requested. */
 bool hpx_live_asked(const struct hpx_pull_asked *asked, const char *service, uint64_t pid);
 
 #endif

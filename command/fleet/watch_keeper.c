@@ -85,7 +85,7 @@ static void take_signals(void)
 
 enum event { NOTHING, TOLD, GONE };
 
-/* Until a time of hpx_clock_mono(); also comes back, with NOTHING, when a flush is asked for. */
+/* Until a time of hpx_clock_mono(); also comes back, with NOTHING, when a flush is requested. */
 static enum event wait_until(uint64_t until)
 {
     struct pollfd p[] = {{.fd = k.w->life[0], .events = POLLIN}, {.fd = k.client.fd, .events = POLLIN}};

@@ -25,8 +25,8 @@
 #define STARTS       (60 * SECOND) /* so long a JVM may take until it handles SIGQUIT */
 #define AGAIN        (600 * SECOND)
 #define FREE_AGAIN   (60 * SECOND) /* somebody else's session has ended */
-#define PROFILES     3             /* after so many of them the budget is looked at */
-#define REST         10            /* a JVM that costs too much rests for so many */
+#define PROFILES     3             /* the budget is checked after this number of them */
+#define REST         10            /* a JVM that costs too much is left out for this number of them */
 #define MOST_RESTS   64
 #define STOP_NS      (8 * SECOND)
 

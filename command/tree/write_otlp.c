@@ -90,7 +90,7 @@ static void nested(struct otlp *o, unsigned field, fields *of, size_t part, size
     }
 }
 
-/* A string that the tree may not have. All of them are asked for before the table of strings is written. */
+/* A string that the tree may not have. All of them are added before the table of strings is written. */
 static uint32_t string(struct otlp *o, const char *text)
 {
     uint32_t i = 0;

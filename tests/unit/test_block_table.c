@@ -29,7 +29,7 @@ static void on_wait(struct hpx_text signature, int64_t ms, uint32_t thread, bool
 
 static void give_class(uint32_t number, const char *signature)
 {
-    fx_message(&f, hpx_msg_block_class_new(number, signature));
+    fx_message(&f, hpx_msg_row_class_new(HPX_MSG_BLOCK_CLASS, number, signature));
 }
 
 static void begin_as(const struct hpx_model_config *cfg, const struct hpx_block_options *o)

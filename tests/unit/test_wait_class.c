@@ -18,7 +18,7 @@ static struct {
     jint release;
     const char *monitor, *blocker, *read; /* signatures; NULL: none */
     const char *unread, *off;
-    bool refuses;
+    bool refuses, no_memory;
     uint32_t questions, posted, refs;
 } vm;
 
@@ -60,9 +60,13 @@ void hpx_gate_leave(struct hpx_gate *g)
     (void)g;
 }
 
-struct hpx_msg_wall_class *hpx_msg_wall_class_new(uint32_t number, const char *signature)
+struct hpx_msg_row_class *hpx_msg_row_class_new(uint32_t kind, uint32_t number, const char *signature)
 {
-    static struct hpx_msg_wall_class message;
+    static struct hpx_msg_row_class message;
+    assert_int_equal(kind, HPX_MSG_WALL_CLASS);
+    if (vm.no_memory) {
+        return NULL;
+    }
     strcpy(told[number], signature);
     return &message;
 }
@@ -247,6 +251,18 @@ TEST(a_vm_that_refuses_is_not_asked, setup, teardown)
     assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "");
     assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "Lp/Lock;");
     assert_int_equal(vm.questions, 0);
+}
+
+TEST(a_class_without_memory_for_its_name_is_counted_and_told_later, setup, teardown)
+{
+    uint64_t before = hpx_counter_get(&hpx_session.counters, HPX_C_CLASSES_UNNAMED);
+    begin(17, false);
+    vm.blocker = "Lp/Blocker;";
+    vm.no_memory = true;
+    assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "");
+    assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_CLASSES_UNNAMED), before + 1);
+    vm.no_memory = false;
+    assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "Lp/Blocker;");
 }
 
 TESTS(NULL, NULL)

@@ -115,8 +115,8 @@ TEST(time_goes_where_the_thread_was_defined_last, NULL, end)
 TEST(what_is_waited_for_tells_rows_apart, NULL, end)
 {
     begin(NULL);
-    hpx_model_message(f.m, &hpx_msg_wall_class_new(1, "Lp/Account;")->m);
-    hpx_model_message(f.m, &hpx_msg_wall_class_new(2, "[I")->m);
+    hpx_model_message(f.m, &hpx_msg_row_class_new(HPX_MSG_WALL_CLASS, 1, "Lp/Account;")->m);
+    hpx_model_message(f.m, &hpx_msg_row_class_new(HPX_MSG_WALL_CLASS, 2, "[I")->m);
     define_class(3, 200001, HPX_WALL_BLOCKED, 8, 1);
     passes(3, 5 * MS);
     define_class(3, 200001, HPX_WALL_BLOCKED, 8, 2);
