@@ -126,27 +126,27 @@ bool hpx_site_ids_is_live_count(struct hpx_site_ids *s, uint32_t id)
 
 void hpx_site_ids_live(struct hpx_site_ids *s, uint64_t tag)
 {
-    if (hpx_site_class_of(tag) != 0 || hpx_site_ids_is_live_count(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS))) {
+    if (hpx_site_class_of(tag).v != 0 || hpx_site_ids_is_live_count(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS))) {
         hpx_site_ids_freed(s, tag);
     }
 }
 
-uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
+struct hpx_class_number hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
 {
-    uint32_t number = 1 + atomic_fetch_add_explicit(&s->classes, 1, memory_order_relaxed);
-    if (number >= HPX_SITE_MOST) {
+    const struct hpx_class_number none = {0}, number = {1 + atomic_fetch_add_explicit(&s->classes, 1, memory_order_relaxed)};
+    if (number.v >= HPX_SITE_MOST) {
         atomic_store_explicit(&s->classes, HPX_SITE_MOST, memory_order_relaxed); /* so it never wraps */
-        return 0;
+        return none;
     }
     if (mirror == 0) {
         return number;
     }
-    _Atomic(_Atomic uint64_t *) *slot = &s->mirrors[number >> PAGE_BITS];
+    _Atomic(_Atomic uint64_t *) *slot = &s->mirrors[number.v >> PAGE_BITS];
     _Atomic uint64_t *page = atomic_load_explicit(slot, memory_order_acquire);
     if (page == NULL) {
         void *made = map(sizeof(uint64_t) << PAGE_BITS);
         if (made == NULL) {
-            return 0;
+            return none;
         }
         if (atomic_compare_exchange_strong_explicit(slot, &page, made, memory_order_acq_rel, memory_order_acquire)) {
             page = made;
@@ -155,13 +155,13 @@ uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
         }
     }
     /* before the class gets its tag, so before a free can read it */
-    atomic_store_explicit(&page[number & ((1u << PAGE_BITS) - 1)], mirror, memory_order_relaxed);
+    atomic_store_explicit(&page[number.v & ((1u << PAGE_BITS) - 1)], mirror, memory_order_relaxed);
     return number;
 }
 
 void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
 {
-    uint32_t class = hpx_site_class_of(tag);
+    uint32_t class = hpx_site_class_of(tag).v;
     if (class != 0) {
         _Atomic uint64_t *page = class < HPX_SITE_MOST ? atomic_load_explicit(&s->mirrors[class >> PAGE_BITS], memory_order_acquire) : NULL;
         tag = page != NULL ? atomic_load_explicit(&page[class & ((1u << PAGE_BITS) - 1)], memory_order_relaxed) : 0;

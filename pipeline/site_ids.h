@@ -12,7 +12,7 @@
 #ifndef HPX_SITE_IDS_H
 #define HPX_SITE_IDS_H
 
-#include "compiler.h"
+#include "class_ids.h"
 #include <stdatomic.h>
 
 #define HPX_SITE_NONE     0u /* no id: all tables are full, or no memory */
@@ -65,16 +65,16 @@ static inline uint64_t hpx_site_tag(uint32_t id, uint64_t bytes)
 
 /* A new number for a class. mirror: tag of its mirror so far, 0: none. The caller tags the class with hpx_site_class_tag(). 0: no number is
  * left, or no memory. Any thread; not in a signal handler. */
-uint32_t hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror);
+struct hpx_class_number hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror);
 /* The tag of a class with this number. */
-static inline uint64_t hpx_site_class_tag(uint32_t number)
+static inline uint64_t hpx_site_class_tag(struct hpx_class_number number)
 {
-    return HPX_SITE_CLASS_TAG | number;
+    return HPX_SITE_CLASS_TAG | number.v;
 }
 /* The class number in a tag; 0: not the tag of a class. */
-static inline uint32_t hpx_site_class_of(uint64_t tag)
+static inline struct hpx_class_number hpx_site_class_of(uint64_t tag)
 {
-    return tag & HPX_SITE_CLASS_TAG ? (uint32_t)tag : 0;
+    return (struct hpx_class_number){tag & HPX_SITE_CLASS_TAG ? (uint32_t)tag : 0};
 }
 
 /* Adds a freed object with this tag to the counters of its site; after hpx_site_ids_count_live(), a live object. One thread at a time.

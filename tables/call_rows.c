@@ -110,7 +110,8 @@ static uint32_t symbolize_said(struct hpx_call_rows *r, const struct hpx_msg_met
     if (!class_name || (!of_source && source.len > 0)) {
         return HPX_INTERN_NONE;
     }
-    return hpx_symbols_method(r->symbols, 0, class_name, of_source, name, r->signatures ? descriptor : (struct hpx_text){0});
+    const struct hpx_class_serial none = {0};
+    return hpx_symbols_method(r->symbols, none, class_name, of_source, name, r->signatures ? descriptor : (struct hpx_text){0});
 }
 
 static uint32_t symbolize_number(struct hpx_call_rows *r, uint32_t number)

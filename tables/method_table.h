@@ -17,9 +17,9 @@ struct hpx_class {
     struct hpx_msg_class *said; /* NULL: removed, or a free number */
     uint32_t name, source;      /* 0: no method of the class was sampled, or there is none (yet) */
     uint32_t nsampled;          /* sampled records that refer to it */
-    uint32_t serial;            /* 0: classes are not announced */
-    bool listed;                /* rows of a table keep naming its serial: its unloading is not announced */
-    uint32_t next_free;         /* of a free number: the next one, 0: none */
+    struct hpx_class_serial serial;
+    bool listed;        /* rows of a table keep naming its serial: its unloading is not announced */
+    uint32_t next_free; /* of a free number: the next one, 0: none */
 };
 
 enum hpx_sampled_state {

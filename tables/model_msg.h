@@ -6,6 +6,7 @@
 #ifndef HPX_MODEL_MSG_H
 #define HPX_MODEL_MSG_H
 
+#include "class_ids.h"
 #include "lane.h"
 #include "thread.h"
 
@@ -33,8 +34,8 @@ enum hpx_model_msg {
  * when not asked for); names of methods after its end are requested when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
-    uint64_t ref;    /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
-    uint32_t number; /* with cfg.class_numbers; 0: none could be given */
+    uint64_t ref;                   /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */
+    struct hpx_class_number number; /* with cfg.class_numbers; 0: none could be given */
     uint32_t nmethods;
     bool named;
     uint32_t text_len;
@@ -80,11 +81,6 @@ struct hpx_msg_resolved {
 struct hpx_msg_resolved *hpx_msg_resolved_new(uint32_t nlines, uint32_t text_len);
 /* Sorts the lines by bci, stably. false without memory. */
 bool hpx_msg_resolved_sort(struct hpx_msg_resolved *m);
-
-/* A class in the model's table; 0: none. Not its number, which the agent gives, and not its serial, which is printed. */
-struct hpx_class_index {
-    uint32_t v;
-};
 
 /* To the service thread: HPX_MSG_SWEEP: set `gone` where the class is unloaded, which must not keep it alive, and post the message
  * itself on the control lane as HPX_MSG_SWEPT. HPX_MSG_DROP: delete these references, which no request uses any more, and free the

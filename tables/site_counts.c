@@ -40,7 +40,8 @@ static struct hpx_hash128 place_key(struct hpx_text class_name, const struct hpx
 /* Adds a level to the last place. signature: class of the arrays or objects of this level. false: no memory. */
 static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, uint32_t symbolized)
 {
-    uint32_t klass = hpx_sites_class(s, signature, len), site = klass ? hpx_sites_sum(s, klass, symbolized) : HPX_INTERN_NONE;
+    struct hpx_class_number klass = hpx_sites_class(s, signature, len);
+    uint32_t site = klass.v ? hpx_sites_sum(s, klass, symbolized) : HPX_INTERN_NONE;
     struct hpx_site_level *l = site != HPX_INTERN_NONE ? hpx_vec_push(&s->counts.levels) : NULL;
     if (!l) {
         return false;
@@ -105,9 +106,9 @@ void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *m
 {
     const char *at = msg->text, *end = at + msg->text_len;
     struct hpx_text signature = hpx_next_text(&at, end), source = hpx_next_text(&at, end);
-    uint32_t klass = hpx_sites_class(s, signature.bytes, signature.len);
+    struct hpx_class_number klass = hpx_sites_class(s, signature.bytes, signature.len);
     uint32_t file = hpx_symbols_string(s->symbols, source);
-    for (uint32_t i = 0; klass && i < msg->n; i++) {
+    for (uint32_t i = 0; klass.v && i < msg->n; i++) {
         struct hpx_text name = hpx_next_text(&at, end), desc = hpx_next_text(&at, end), operand = hpx_next_text(&at, end);
         const struct hpx_site_class *c = hpx_sites_class_at(s, klass);
         uint32_t trace = hpx_symbols_place(s->symbols, c->serial, c->name, file, name, desc, msg->of[i].line);
@@ -121,8 +122,8 @@ void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *m
 {
     char *signature = hpx_symbols_scratch(s->symbols, (size_t)msg->len + 4);
     uint32_t len = signature ? signature_of(signature, OP_NEW, (struct hpx_text){msg->name, msg->len}) : 0;
-    uint32_t klass = len ? hpx_sites_class(s, signature, len) : 0;
-    if (klass) {
+    struct hpx_class_number klass = len ? hpx_sites_class(s, signature, len) : (struct hpx_class_number){0};
+    if (klass.v) {
         hpx_sites_class_at(s, klass)->size = msg->bytes;
     }
 }

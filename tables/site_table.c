@@ -57,19 +57,19 @@ static bool add_unknown_class(struct hpx_sites *s)
         return false;
     }
     c->name = hpx_symbols_string(s->symbols, HPX_SYMBOLS_UNKNOWN);
-    c->serial = hpx_symbols_announces(s->symbols) ? HPX_SERIAL_CLASS : 0;
+    c->serial = hpx_symbols_unknown_class(s->symbols);
     return c->name != 0;
 }
 
-static const struct hpx_site_class *class_of(const struct hpx_sites *s, uint32_t number)
+static const struct hpx_site_class *class_of(const struct hpx_sites *s, struct hpx_class_number number)
 {
-    const struct hpx_site_class *c = hpx_vec_find(&s->classes, number);
+    const struct hpx_site_class *c = hpx_vec_find(&s->classes, number.v);
     return c && c->name ? c : hpx_vec_at(&s->classes, 0);
 }
 
 static void add_class(struct hpx_sites *s, const struct hpx_msg_site_class *msg)
 {
-    struct hpx_site_class *c = hpx_vec_reach(&s->classes, msg->number);
+    struct hpx_site_class *c = hpx_vec_reach(&s->classes, msg->number.v);
     uint32_t name = c ? hpx_symbols_class_name(s->symbols, (struct hpx_text){msg->signature, msg->len}) : 0;
     /* Places know classes by name only, and text prints classes of one name alike: such classes share a row. */
     const uint64_t key[2] = {name, s->o.counts || !hpx_symbols_announces(s->symbols) ? 0 : msg->method};
@@ -80,31 +80,32 @@ static void add_class(struct hpx_sites *s, const struct hpx_msg_site_class *msg)
     }
     uint32_t first = hpx_intern_find(&s->class_index, h);
     if (first != HPX_INTERN_NONE) {
-        *c = *hpx_sites_class_at(s, first);
+        *c = *hpx_sites_class_at(s, (struct hpx_class_number){first});
         return;
     }
-    (void)hpx_intern_insert(&s->class_index, h, msg->number);
+    (void)hpx_intern_insert(&s->class_index, h, msg->number.v);
     *c = (struct hpx_site_class){name, hpx_symbols_listed_class(s->symbols, msg->method, msg->number), msg->number,
                                  array_type(msg->signature), 0};
 }
 
-uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len)
+struct hpx_class_number hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len)
 {
     uint32_t name = hpx_symbols_class_name(s->symbols, (struct hpx_text){signature, len});
     const uint64_t key[2] = {name, 0};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t at = name ? hpx_intern_find(&s->class_index, h) : HPX_INTERN_NONE;
     if (!name || at != HPX_INTERN_NONE) {
-        return name ? at : 0;
+        return (struct hpx_class_number){name ? at : 0};
     }
     struct hpx_site_class *c = hpx_vec_push(&s->own_classes);
     if (!c) {
-        return 0;
+        return (struct hpx_class_number){0};
     }
     at = HPX_SITE_OWN_CLASSES + s->own_classes.len - 1;
     (void)hpx_intern_insert(&s->class_index, h, at);
-    *c = (struct hpx_site_class){name, hpx_symbols_new_serial(s->symbols), at, array_type(signature), 0};
-    return at;
+    const struct hpx_class_number own = {at};
+    *c = (struct hpx_site_class){name, hpx_symbols_new_serial(s->symbols), own, array_type(signature), 0};
+    return own;
 }
 
 static bool message(void *self, struct hpx_msg *msg)
@@ -137,7 +138,7 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
     uint32_t raw = hpx_symbols_stack(s->symbols, hash, frames, ev->units - 3u, hpx_symbols_thread(s->symbols, hpx_serial_of(t)));
     if (raw != HPX_INTERN_NONE) {
         id->raw = raw + 1;
-        id->klass = site->klass;
+        id->klass = (struct hpx_class_number){site->klass};
         id->size = site->bytes;
     }
     return raw != HPX_INTERN_NONE;
@@ -232,9 +233,9 @@ uint32_t hpx_sites_count(const struct hpx_sites *s)
 
 /* ---- snapshot ---- */
 
-uint32_t hpx_sites_sum(struct hpx_sites *s, uint32_t klass, uint32_t symbolized)
+uint32_t hpx_sites_sum(struct hpx_sites *s, struct hpx_class_number klass, uint32_t symbolized)
 {
-    const uint64_t key[2] = {klass, symbolized};
+    const uint64_t key[2] = {klass.v, symbolized};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t number = hpx_intern_find(&s->index, h);
     if (number != HPX_INTERN_NONE || hpx_intern_reserve(&s->index) != 0) {

@@ -26,7 +26,7 @@ struct hpx_site_options {
 /* Announces a class of objects. Posted before any event with the number. signature: Lp/C; or [I, modified UTF-8, terminated by 0. */
 struct hpx_msg_site_class {
     struct hpx_msg m;
-    uint32_t number;
+    struct hpx_class_number number;
     uint64_t method; /* jmethodID of a method that the class declares; 0: none */
     uint32_t len;
     char signature[];

@@ -25,16 +25,17 @@ struct hpx_site_place_rec {
 
 /* What one place has allocated of one class. */
 struct hpx_site_level {
-    uint32_t site, klass;                    /* site: index of struct hpx_site_sum; klass: class number */
+    uint32_t site; /* index of struct hpx_site_sum */
+    struct hpx_class_number klass;
     uint64_t objects, bytes;                 /* of records, and of threads that are gone */
     uint64_t running_objects, running_bytes; /* of the threads that run, as of the last hpx_sites_forget_running() */
     uint64_t cleared_objects, cleared_bytes; /* of all these when they were cleared */
 };
 
 struct hpx_site_class {
-    uint32_t name;   /* string number; 0: not announced yet, or no memory */
-    uint32_t serial; /* 0: the format has no class records */
-    uint32_t first;  /* number of the first announcement of this class: two threads may number one class */
+    uint32_t name; /* string number; 0: not announced yet, or no memory */
+    struct hpx_class_serial serial;
+    struct hpx_class_number first; /* of the first announcement of this class: two threads may number one class */
     uint8_t array;
     uint64_t size; /* bytes of an object; 0: unknown */
 };
@@ -43,13 +44,14 @@ struct hpx_site_id {
     uint64_t objects, bytes;
     uint64_t size; /* bytes of every object, if sampled */
     uint32_t raw;  /* raw trace + 1; 0: not defined yet */
-    uint32_t klass;
+    struct hpx_class_number klass;
     uint32_t row; /* index of struct hpx_site_sum + 1; 0: not looked up yet */
 };
 
 /* A row: a class and a trace as shown. */
 struct hpx_site_sum {
-    uint32_t klass, symbolized;
+    struct hpx_class_number klass;
+    uint32_t symbolized;
     uint64_t listed_objects, listed_live; /* figures of the last listed snapshot: `changed` compares with them */
     uint64_t shown_objects, shown_live;   /* figures of the last snapshot, listed or not (hpx_sites_not_listed()) */
     /* Scratch of the snapshot in progress; 0 between snapshots. */
@@ -74,15 +76,16 @@ struct hpx_sites {
 
 #define HPX_SITE_OWN_CLASSES (1u << 31)
 /* The class of a number; valid until a class is added. */
-static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *s, uint32_t number)
+static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *s, struct hpx_class_number number)
 {
-    return number >= HPX_SITE_OWN_CLASSES ? hpx_vec_at(&s->own_classes, number - HPX_SITE_OWN_CLASSES) : hpx_vec_at(&s->classes, number);
+    return number.v >= HPX_SITE_OWN_CLASSES ? hpx_vec_at(&s->own_classes, number.v - HPX_SITE_OWN_CLASSES)
+                                            : hpx_vec_at(&s->classes, number.v);
 }
 
 /* Number of the class with this signature; a class that no thread has numbered gets a number. 0: no memory. */
-uint32_t hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
+struct hpx_class_number hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
 /* Index of the struct hpx_site_sum of this class and symbolized trace, new if needed. HPX_INTERN_NONE: no memory. */
-uint32_t hpx_sites_sum(struct hpx_sites *s, uint32_t klass, uint32_t symbolized);
+uint32_t hpx_sites_sum(struct hpx_sites *s, struct hpx_class_number klass, uint32_t symbolized);
 
 bool hpx_site_counts_init(struct hpx_sites *s); /* false: no memory */
 void hpx_site_counts_fini(struct hpx_sites *s);

@@ -7,11 +7,10 @@
 #ifndef HPX_SNAPSHOT_H
 #define HPX_SNAPSHOT_H
 
-#include "compiler.h"
+#include "class_ids.h"
 
 #define HPX_SERIAL_TRACE  300000u
 #define HPX_SERIAL_THREAD 200000u
-#define HPX_SERIAL_CLASS  100000u
 
 #define HPX_CLASS_OBJECT_FIRST 0x10000000u /* id of the object of the class with the serial HPX_SERIAL_CLASS */
 #define HPX_OBJECT_FIRST       0x50000001u /* of the thread with the serial HPX_SERIAL_THREAD + 1 */
@@ -23,16 +22,16 @@ struct hpx_text { /* modified UTF-8 of the JVM, not terminated for the reader's 
 
 /* A class that was loaded or unloaded, if the model announces classes (binary). */
 struct hpx_class_rec {
-    uint32_t serial;      /* never given twice */
-    struct hpx_text name; /* in Java form (p.C$D, int[][]); at the end empty */
-    bool in_traces;       /* at unload: later traces may have frames of it */
+    struct hpx_class_serial serial; /* never given twice */
+    struct hpx_text name;           /* in Java form (p.C$D, int[][]); at the end empty */
+    bool in_traces;                 /* at unload: later traces may have frames of it */
 };
 
 /* A method as it is printed. Class names in Java form. */
 struct hpx_method_rec {
     struct hpx_text class_name, name, signature, source; /* source, signature: len 0 = none */
-    uint32_t klass;                                      /* class serial; HPX_SERIAL_CLASS: hprofx.unknown; 0: classes are not announced */
-    uint32_t number;                                     /* from 1, dense, unique; 0: none */
+    struct hpx_class_serial klass;
+    uint32_t number; /* from 1, dense, unique; 0: none */
 };
 
 #define HPX_LINE_UNKNOWN (-1)
@@ -98,9 +97,9 @@ void hpx_call_snapshot_destroy(struct hpx_call_snapshot *s);
 struct hpx_site_row {
     const struct hpx_trace_rec *trace;
     struct hpx_text class_name; /* in Java form */
-    uint32_t klass;             /* class serial; 0: classes are not announced */
-    uint8_t array;              /* type of the elements as in PRIMITIVE ARRAY DUMP, 2: objects; 0: no array */
-    bool changed;               /* since the snapshot before */
+    struct hpx_class_serial klass;
+    uint8_t array; /* type of the elements as in PRIMITIVE ARRAY DUMP, 2: objects; 0: no array */
+    bool changed;  /* since the snapshot before */
     uint64_t live_bytes, live_objects, bytes, objects;
     double variance; /* of `bytes`, estimated; 0: exact */
 };

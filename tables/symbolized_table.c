@@ -44,10 +44,10 @@ static struct hpx_text text_of(const struct hpx_symbolized *s, uint32_t string)
     return (struct hpx_text){e->bytes, e->len};
 }
 
-uint32_t hpx_symbolized_method(struct hpx_symbolized *s, uint32_t klass, uint32_t class_name, uint32_t name, uint32_t signature,
-                               uint32_t source)
+uint32_t hpx_symbolized_method(struct hpx_symbolized *s, struct hpx_class_serial klass, uint32_t class_name, uint32_t name,
+                               uint32_t signature, uint32_t source)
 {
-    uint32_t key[5] = {class_name, name, signature, source, klass};
+    uint32_t key[5] = {class_name, name, signature, source, klass.v};
     struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
     uint32_t found = hpx_intern_find(&s->method_index, h);
     if (found != HPX_INTERN_NONE) {

@@ -32,9 +32,9 @@ int hpx_symbolized_init(struct hpx_symbolized *s, const struct hpx_strings *stri
 void hpx_symbolized_fini(struct hpx_symbolized *s);
 /* Frames of traces created later have numbers. 0, -HPX_E_NOMEM. */
 int hpx_symbolized_number_frames(struct hpx_symbolized *s);
-/* The symbolized method of these strings (numbers; 0: none) and this class (serial; 0: not announced). HPX_INTERN_NONE without memory. */
-uint32_t hpx_symbolized_method(struct hpx_symbolized *s, uint32_t klass, uint32_t class_name, uint32_t name, uint32_t signature,
-                               uint32_t source);
+/* The symbolized method of these strings (numbers; 0: none) and this class. HPX_INTERN_NONE without memory. */
+uint32_t hpx_symbolized_method(struct hpx_symbolized *s, struct hpx_class_serial klass, uint32_t class_name, uint32_t name,
+                               uint32_t signature, uint32_t source);
 /* The symbolized trace of this thread (0: any) and these frames. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbolized_trace(struct hpx_symbolized *s, uint32_t thread, const struct hpx_symbolized_frame *frames, uint32_t nframes);
 static inline struct hpx_symbolized_trace *hpx_symbolized_trace_at(const struct hpx_symbolized *s, uint32_t trace)

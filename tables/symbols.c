@@ -185,8 +185,9 @@ uint32_t hpx_symbols_stalled(struct hpx_symbols *s, uint32_t thread)
 {
     struct hpx_sampled *p = hpx_methods_sampled(&s->methods, HPX_PSEUDO_STALLED);
     if (p->symbolized == HPX_INTERN_NONE) {
-        uint32_t c = hpx_symbols_string(s, (struct hpx_text){"hprofx", 6}), serial = c ? hpx_symbols_new_serial(s) : 0;
-        p->symbolized = c ? hpx_symbols_method(s, serial, c, 0, (struct hpx_text){"stalled", 7}, (struct hpx_text){0}) : HPX_INTERN_NONE;
+        uint32_t c = hpx_symbols_string(s, (struct hpx_text){"hprofx", 6});
+        p->symbolized = c ? hpx_symbols_method(s, hpx_symbols_new_serial(s), c, 0, (struct hpx_text){"stalled", 7}, (struct hpx_text){0})
+                          : HPX_INTERN_NONE;
     }
     return p->symbolized != HPX_INTERN_NONE ? one_pseudo(s, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
 }

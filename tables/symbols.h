@@ -74,10 +74,11 @@ uint32_t hpx_symbols_class_name(struct hpx_symbols *s, struct hpx_text signature
 
 /* true: with cfg.class_event, classes are announced and have serials. */
 bool hpx_symbols_announces(const struct hpx_symbols *s);
-/* A serial that no class has; 0: classes have none. */
-uint32_t hpx_symbols_new_serial(struct hpx_symbols *s);
+/* A serial that no class has; that of hprofx.unknown. 0: classes have none. */
+struct hpx_class_serial hpx_symbols_new_serial(struct hpx_symbols *s);
+struct hpx_class_serial hpx_symbols_unknown_class(const struct hpx_symbols *s);
 /* The serial of the class that declares this method (0: none does), which rows will name from now on. number: with cfg.class_numbers. */
-uint32_t hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, uint32_t number);
+struct hpx_class_serial hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, struct hpx_class_number number);
 
 /* ---- raw traces ---- */
 
@@ -114,20 +115,20 @@ static inline const struct hpx_trace_rec *hpx_symbols_rec(const struct hpx_symbo
 /* The symbolized method hprofx.unknown.NAME; that of a method without a name. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_pseudo(struct hpx_symbols *s, const char *name);
 uint32_t hpx_symbols_nameless(const struct hpx_symbols *s);
-/* The symbolized method of this class (serial, 0: not announced; strings of its name and source). signature: empty, or part of the name.
+/* The symbolized method of this class (and the strings of its name and source). signature: empty, or part of the name.
  * HPX_INTERN_NONE without memory. */
-uint32_t hpx_symbols_method(struct hpx_symbols *s, uint32_t serial, uint32_t class_name, uint32_t source, struct hpx_text name,
-                            struct hpx_text signature);
+uint32_t hpx_symbols_method(struct hpx_symbols *s, struct hpx_class_serial serial, uint32_t class_name, uint32_t source,
+                            struct hpx_text name, struct hpx_text signature);
 /* The symbolized trace of this thread (0: any) and these frames. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_trace(struct hpx_symbols *s, uint32_t thread, const struct hpx_symbolized_frame *frames, uint32_t nframes);
 /* The same for one frame. line: 0: unknown. */
-uint32_t hpx_symbols_place(struct hpx_symbols *s, uint32_t serial, uint32_t class_name, uint32_t source, struct hpx_text name,
-                           struct hpx_text signature, uint16_t line);
+uint32_t hpx_symbols_place(struct hpx_symbols *s, struct hpx_class_serial serial, uint32_t class_name, uint32_t source,
+                           struct hpx_text name, struct hpx_text signature, uint16_t line);
 
 /* A frame of a stack whose names are known. Texts as JVMTI gives them; class_number: with cfg.class_numbers. */
 struct hpx_named_frame {
     const char *class_signature, *name, *signature, *source; /* signature, source: NULL: none */
-    uint32_t class_number;
+    struct hpx_class_number class_number;
     int32_t line; /* as in struct hpx_frame_rec */
 };
 /* The trace of these frames, leaf first; at most HPX_TRACE_FRAMES. NULL without memory. */

@@ -121,8 +121,8 @@ void hpx_symbols_class(struct hpx_symbols *s, struct hpx_msg_class *msg)
     struct hpx_class_index klass = kept ? hpx_methods_new_class(&s->methods, msg) : (struct hpx_class_index){0};
     bool complete = klass.v || !msg->nmethods;
     if (klass.v && s->cfg.class_event) {
-        uint32_t number = s->cfg.class_numbers && msg->number != 0 ? msg->number : ++s->class_serials;
-        hpx_methods_class(&s->methods, klass)->serial = HPX_SERIAL_CLASS + number;
+        bool numbered = s->cfg.class_numbers && msg->number.v != 0;
+        hpx_methods_class(&s->methods, klass)->serial = numbered ? hpx_serial_of_class(msg->number) : hpx_symbols_new_serial(s);
         (void)hpx_symbols_announce_class(s, klass, false);
     }
     for (uint32_t i = 0; klass.v && i < msg->nmethods; i++) {

@@ -40,12 +40,17 @@ bool hpx_symbols_announces(const struct hpx_symbols *s)
     return s->cfg.class_event != NULL;
 }
 
-uint32_t hpx_symbols_new_serial(struct hpx_symbols *s)
+struct hpx_class_serial hpx_symbols_new_serial(struct hpx_symbols *s)
 {
-    return s->cfg.class_event ? HPX_SERIAL_CLASS + ++s->class_serials : 0;
+    return (struct hpx_class_serial){s->cfg.class_event ? HPX_SERIAL_CLASS + ++s->class_serials : 0};
 }
 
-uint32_t hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, uint32_t number)
+struct hpx_class_serial hpx_symbols_unknown_class(const struct hpx_symbols *s)
+{
+    return (struct hpx_class_serial){s->cfg.class_event ? HPX_SERIAL_CLASS : 0};
+}
+
+struct hpx_class_serial hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, struct hpx_class_number number)
 {
     uint32_t at;
     struct hpx_class_index klass = {0};
@@ -56,13 +61,13 @@ uint32_t hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, uint32
         hpx_methods_class(&s->methods, klass)->listed = true;
         return hpx_methods_class(&s->methods, klass)->serial;
     }
-    return s->cfg.class_event && s->cfg.class_numbers ? HPX_SERIAL_CLASS + number : hpx_symbols_new_serial(s);
+    return s->cfg.class_event && s->cfg.class_numbers ? hpx_serial_of_class(number) : hpx_symbols_new_serial(s);
 }
 
 /* ---- methods and traces ---- */
 
-uint32_t hpx_symbols_method(struct hpx_symbols *s, uint32_t serial, uint32_t class_name, uint32_t source, struct hpx_text name,
-                            struct hpx_text signature)
+uint32_t hpx_symbols_method(struct hpx_symbols *s, struct hpx_class_serial serial, uint32_t class_name, uint32_t source,
+                            struct hpx_text name, struct hpx_text signature)
 {
     uint32_t n = hpx_symbols_string(s, name), d = hpx_symbols_string(s, signature);
     bool missing = (!n && name.len > 0) || (!d && signature.len > 0);
@@ -73,7 +78,7 @@ uint32_t hpx_symbols_pseudo(struct hpx_symbols *s, const char *name)
 {
     uint32_t c = hpx_symbols_string(s, HPX_SYMBOLS_UNKNOWN);
     const struct hpx_text n = {name, (uint32_t)strlen(name)};
-    return c ? hpx_symbols_method(s, s->cfg.class_event ? HPX_SERIAL_CLASS : 0, c, 0, n, (struct hpx_text){0}) : HPX_INTERN_NONE;
+    return c ? hpx_symbols_method(s, hpx_symbols_unknown_class(s), c, 0, n, (struct hpx_text){0}) : HPX_INTERN_NONE;
 }
 
 uint32_t hpx_symbols_nameless(const struct hpx_symbols *s)
@@ -96,8 +101,8 @@ struct hpx_symbolized_trace *hpx_symbols_of_raw(const struct hpx_symbols *s, uin
     return hpx_symbols_at(s, hpx_traces_at(&s->traces, raw)->symbolized);
 }
 
-uint32_t hpx_symbols_place(struct hpx_symbols *s, uint32_t serial, uint32_t class_name, uint32_t source, struct hpx_text name,
-                           struct hpx_text signature, uint16_t line)
+uint32_t hpx_symbols_place(struct hpx_symbols *s, struct hpx_class_serial serial, uint32_t class_name, uint32_t source,
+                           struct hpx_text name, struct hpx_text signature, uint16_t line)
 {
     uint32_t method = hpx_symbols_method(s, serial, class_name, source, name, s->cfg.signatures ? signature : (struct hpx_text){0});
     struct hpx_symbolized_frame frame = {method, s->cfg.lines && line > 0 ? line : HPX_LINE_UNKNOWN};
@@ -186,7 +191,8 @@ static struct hpx_text text_of(const char *text)
 static uint32_t named_method(struct hpx_symbols *s, const struct hpx_named_frame *f)
 {
     uint32_t klass = hpx_symbols_class_name(s, text_of(f->class_signature)), source = hpx_symbols_string(s, text_of(f->source));
-    uint32_t serial = s->cfg.class_event && f->class_number != 0 ? HPX_SERIAL_CLASS + f->class_number : 0;
+    bool numbered = s->cfg.class_event && f->class_number.v != 0;
+    struct hpx_class_serial serial = numbered ? hpx_serial_of_class(f->class_number) : (struct hpx_class_serial){0};
     return klass ? hpx_symbols_method(s, serial, klass, source, text_of(f->name), text_of(s->cfg.signatures ? f->signature : NULL))
                  : HPX_INTERN_NONE;
 }

@@ -228,35 +228,36 @@ void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
     }
 }
 
-uint64_t hpx_binary_class_object(uint32_t serial)
+/* In the marks of the classes. */
+static uint32_t bit_of(struct hpx_class_serial serial)
 {
-    return HPX_CLASS_OBJECT_FIRST + (uint64_t)(serial - HPX_SERIAL_CLASS);
+    return serial.v - HPX_SERIAL_CLASS;
 }
 
 /* false without memory, or refused. */
-static bool load_class(struct hpx_binary *w, uint32_t serial, struct hpx_text class_name)
+static bool load_class(struct hpx_binary *w, struct hpx_class_serial serial, struct hpx_text class_name)
 {
     uint8_t record[HPX_BINARY_SMALL];
-    if (!hpx_bitset_add(&w->classes, serial - HPX_SERIAL_CLASS)) {
+    if (!hpx_bitset_add(&w->classes, bit_of(serial))) {
         return false;
     }
     w->refused = false;
     uint64_t name = passing(w, class_name);
-    uint8_t *at = hpx_put_be4(hpx_binary_head(w, record, HPX_TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial);
-    at = hpx_put_be4(hpx_binary_id(w, at, hpx_binary_class_object(serial)), HPX_SERIAL_TRACE);
+    uint8_t *at = hpx_put_be4(hpx_binary_head(w, record, HPX_TAG_LOAD_CLASS, 8 + 2 * w->id_size), serial.v);
+    at = hpx_put_be4(hpx_binary_id(w, at, HPX_CLASS_OBJECT_FIRST + (uint64_t)bit_of(serial)), HPX_SERIAL_TRACE);
     if (w->refused || !put(w, record, hpx_binary_id(w, at, name))) {
-        hpx_bitset_remove(&w->classes, serial - HPX_SERIAL_CLASS);
+        hpx_bitset_remove(&w->classes, bit_of(serial));
         return false;
     }
     return true;
 }
 
-static bool is_loaded(const struct hpx_binary *w, uint32_t serial)
+static bool is_loaded(const struct hpx_binary *w, struct hpx_class_serial serial)
 {
-    return hpx_bitset_has(&w->classes, serial - HPX_SERIAL_CLASS);
+    return hpx_bitset_has(&w->classes, bit_of(serial));
 }
 
-bool hpx_binary_class(struct hpx_binary *w, uint32_t serial, struct hpx_text name)
+bool hpx_binary_class(struct hpx_binary *w, struct hpx_class_serial serial, struct hpx_text name)
 {
     return is_loaded(w, serial) || load_class(w, serial, name);
 }
@@ -270,20 +271,20 @@ void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c)
 
 void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c)
 {
-    uint32_t *held = c->in_traces ? hpx_vec_push(&w->held) : NULL;
+    struct hpx_class_serial *held = c->in_traces ? hpx_vec_push(&w->held) : NULL;
     if (held != NULL) {
         *held = c->serial;
     } else if (is_loaded(w, c->serial)) {
-        put_serial(w, HPX_TAG_UNLOAD_CLASS, c->serial);
+        put_serial(w, HPX_TAG_UNLOAD_CLASS, c->serial.v);
     }
 }
 
 void hpx_binary_release(struct hpx_binary *w)
 {
     for (uint32_t i = 0; i < w->held.len; i++) {
-        uint32_t serial = *(const uint32_t *)hpx_vec_at(&w->held, i);
+        struct hpx_class_serial serial = *(const struct hpx_class_serial *)hpx_vec_at(&w->held, i);
         if (is_loaded(w, serial)) {
-            put_serial(w, HPX_TAG_UNLOAD_CLASS, serial);
+            put_serial(w, HPX_TAG_UNLOAD_CLASS, serial.v);
         }
     }
     w->held.len = 0;
@@ -291,9 +292,9 @@ void hpx_binary_release(struct hpx_binary *w)
 
 /* ---- traces ---- */
 
-static uint32_t class_of(const struct hpx_method_rec *m)
+static struct hpx_class_serial class_of(const struct hpx_method_rec *m)
 {
-    return m->klass ? m->klass : HPX_SERIAL_CLASS;
+    return m->klass.v ? m->klass : (struct hpx_class_serial){HPX_SERIAL_CLASS};
 }
 
 /* What the frames of m name, in the file afterwards. false: refused. */
@@ -325,7 +326,7 @@ static bool put_frame(struct hpx_binary *w, uint64_t id, const struct hpx_frame_
     }
     uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_FRAME, 8 + 4 * w->id_size);
     at = hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, hpx_binary_id(w, at, id), s.name), s.signature), s.source);
-    return put_piece(w, hpx_put_be4(hpx_put_be4(at, class_of(f->method)), (uint32_t)f->line));
+    return put_piece(w, hpx_put_be4(hpx_put_be4(at, class_of(f->method).v), (uint32_t)f->line));
 }
 
 /* 0 without memory, or refused. */
@@ -337,7 +338,7 @@ static uint64_t frame_id(struct hpx_binary *w, const struct hpx_frame_rec *f)
     if (hpx_likely(f->number != 0 && hpx_bitset_has(&w->frames, f->number))) {
         return id;
     }
-    if (!is_loaded(w, class_of(m)) && !load_class(w, class_of(m), m->klass ? m->class_name : pseudo)) {
+    if (!is_loaded(w, class_of(m)) && !load_class(w, class_of(m), m->klass.v ? m->class_name : pseudo)) {
         return 0; /* before the frame is marked */
     }
     bool numbered = f->number != 0 && hpx_bitset_add(&w->frames, f->number);
@@ -487,9 +488,9 @@ bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text)
     return new_string(w, text) != 0;
 }
 
-bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, const struct hpx_trace_rec *t)
+bool hpx_binary_reserve(struct hpx_binary *w, struct hpx_class_serial klass, uint32_t thread, const struct hpx_trace_rec *t)
 {
-    return (class == 0 || hpx_bitset_reserve(&w->classes, class - HPX_SERIAL_CLASS)) &&
+    return (klass.v == 0 || hpx_bitset_reserve(&w->classes, bit_of(klass))) &&
            (thread == 0 || hpx_bitset_reserve(&w->begun, thread - HPX_SERIAL_THREAD)) &&
            (t == NULL || hpx_bitset_reserve(&w->traces, t->serial - HPX_SERIAL_TRACE)) &&
            (t == NULL || t->thread == 0 || hpx_bitset_reserve(&w->begun, t->thread - HPX_SERIAL_THREAD));

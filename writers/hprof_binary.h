@@ -40,7 +40,7 @@ struct hpx_binary {
         struct hpx_hash128 hash;
         uint32_t number; /* 0: nothing here */
     } recent[HPX_BINARY_RECENT];
-    struct hpx_vec held;     /* uint32_t: serials of unloaded classes that the next dump may still name */
+    struct hpx_vec held;     /* struct hpx_class_serial: of unloaded classes that the next dump may still name */
     uint64_t unplaced;       /* samples of this dump whose trace could not be written */
     uint64_t unplaced_sites; /* rows of ALLOC SITES, likewise */
     bool exhausted_said;
@@ -84,11 +84,9 @@ void hpx_binary_release(struct hpx_binary *w);
 /* ---- for the sections of the heap (hprof_heap.h) ---- */
 
 /* Makes sure that the class is in the stream; false: no memory, or refused. */
-bool hpx_binary_class(struct hpx_binary *w, uint32_t serial, struct hpx_text name);
+bool hpx_binary_class(struct hpx_binary *w, struct hpx_class_serial serial, struct hpx_text name);
 /* Memory for the marks of the class, and those of the thread and the trace (0, NULL: none): none of them fails for want of it. */
-bool hpx_binary_reserve(struct hpx_binary *w, uint32_t class, uint32_t thread, const struct hpx_trace_rec *t);
-/* The id of the class object in the file. */
-uint64_t hpx_binary_class_object(uint32_t serial);
+bool hpx_binary_reserve(struct hpx_binary *w, struct hpx_class_serial klass, uint32_t thread, const struct hpx_trace_rec *t);
 /* Room for the head of a record and up to 64 bytes of its body. */
 #define HPX_BINARY_SMALL 80u
 /* Fills in the head of a record; the caller writes it, then `length` bytes. */

@@ -145,7 +145,7 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
     hpx_out_filled(w->out, hpx_put_be4(hpx_put_be8(hpx_put_be8(at, s->bytes), s->objects), n));
     for (uint32_t i = 0; i < n; i++) {
         const struct hpx_site_row *r = &s->rows[i];
-        at = hpx_put_be4(hpx_put_be4(hpx_put_be1(piece(w), r->array), r->klass), r->trace->serial);
+        at = hpx_put_be4(hpx_put_be4(hpx_put_be1(piece(w), r->array), r->klass.v), r->trace->serial);
         at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->live_bytes)), hpx_fit4(r->live_objects));
         hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->bytes)), hpx_fit4(r->objects)));
     }

@@ -35,7 +35,7 @@ struct hpx_heap_field {
 
 /* A class. Constant, and kept until the end of the session, once an image has it. */
 struct hpx_heap_klass {
-    uint32_t number, super; /* class numbers; super 0: none */
+    struct hpx_class_number number;
     uint8_t kind;           /* enum hpx_heap_kind */
     uint8_t type;           /* of the elements of HPX_HEAP_PRIMITIVES */
     bool linked;            /* its fields are known; without them it has no instances */
@@ -44,14 +44,20 @@ struct hpx_heap_klass {
     struct hpx_text name;   /* in Java form */
     uint32_t instance_size; /* bytes of all fields, with those of the superclasses */
     /* JVMTI numbers the fields: those of all interfaces, of the superclasses from java.lang.Object on, of the class */
-    uint32_t first, inherited; /* of all interfaces; of all superclasses */
-    const struct hpx_heap_klass *above;
+    uint32_t first, inherited;          /* of all interfaces; of all superclasses */
+    const struct hpx_heap_klass *above; /* the superclass; NULL: none */
     /* HPX_HEAP_SLOT of the fields of all superclasses and of the class, in that order; 0: static */
     const uint64_t *slots;
     uint32_t nslots;
     uint32_t nfields; /* declared here, in the order of the class file */
     struct hpx_heap_field fields[];
 };
+
+/* The id of the object of the class with this number. */
+static inline uint64_t hpx_heap_class_id(struct hpx_class_number number)
+{
+    return HPX_CLASS_OBJECT_FIRST + (uint64_t)number.v;
+}
 
 /* What the walk tells of a class. */
 enum hpx_heap_fact_kind {
@@ -64,7 +70,8 @@ enum hpx_heap_fact_kind {
 };
 struct hpx_heap_fact {
     uint64_t value;
-    uint32_t klass, index;
+    struct hpx_class_number klass;
+    uint32_t index;
     uint8_t kind, type; /* type: of a constant or static */
     uint8_t unused[6];
 };

@@ -31,13 +31,13 @@ static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i
         return false;
     }
     for (uint64_t k = 0; k < i->nfacts; k++) {
-        f->first[2 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++;
+        f->first[2 + (from[k].klass.v < i->nclasses ? from[k].klass.v : i->nclasses)]++;
     }
     for (uint32_t k = 0; k <= i->nclasses + 1; k++) {
         f->first[k + 1] += f->first[k];
     }
     for (uint64_t k = 0; k < i->nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
-        f->facts[f->first[1 + (from[k].klass < i->nclasses ? from[k].klass : i->nclasses)]++] = from[k];
+        f->facts[f->first[1 + (from[k].klass.v < i->nclasses ? from[k].klass.v : i->nclasses)]++] = from[k];
     }
     return true;
 }

@@ -271,7 +271,7 @@ static void put_names(struct image *m)
         if (c == NULL) {
             continue;
         }
-        (void)hpx_binary_class(w, HPX_SERIAL_CLASS + n, c->name);
+        (void)hpx_binary_class(w, hpx_serial_of_class(c->number), c->name);
         for (uint32_t k = 0; k < c->nfields; k++) {
             (void)hpx_binary_string(w, c->fields[k].name);
         }
@@ -333,23 +333,18 @@ static void put_roots(struct image *m, bool threads)
     }
 }
 
-static uint64_t id_of(uint32_t klass)
-{
-    return klass != 0 ? HPX_CLASS_OBJECT_FIRST + (uint64_t)klass : 0;
-}
-
 /* Static fields and constants of a class that its facts do not tell are null or 0. */
 static void put_class(struct image *m, const struct hpx_heap_klass *c)
 {
     struct hpx_heap_value *constants = m->values, *statics = constants + UINT16_MAX, *fields = statics + UINT16_MAX;
-    struct hpx_heap_class to = {.object = id_of(c->number),
-                                .super = id_of(c->super),
+    struct hpx_heap_class to = {.object = hpx_heap_class_id(c->number),
+                                .super = c->above != NULL ? hpx_heap_class_id(c->above->number) : 0,
                                 .trace = HPX_SERIAL_TRACE,
                                 .instance_size = c->instance_size,
                                 .constants = constants,
                                 .statics = statics,
                                 .fields = fields};
-    const uint32_t from = m->facts.first[c->number], end = m->facts.first[c->number + 1];
+    const uint32_t from = m->facts.first[c->number.v], end = m->facts.first[c->number.v + 1];
     for (uint32_t k = 0; k < c->nfields; k++) {
         const struct hpx_heap_field *f = &c->fields[k];
         struct hpx_heap_value v = {hpx_binary_string(m->h.w, f->name), f->type, 0};
@@ -406,12 +401,13 @@ static int write_image(struct image *m)
 /* The segments name classes without a look at each object: all of them must be in the file. */
 static bool reserve_marks(struct hpx_binary *w, const struct hpx_heap_image *i)
 {
-    bool good = hpx_binary_reserve(w, HPX_SERIAL_CLASS + i->nclasses, 0, NULL);
+    const struct hpx_class_serial none = {0};
+    bool good = hpx_binary_reserve(w, hpx_serial_of_class((struct hpx_class_number){i->nclasses}), 0, NULL);
     for (uint32_t n = 0; good && n < i->nthreads; n++) {
-        good = hpx_binary_reserve(w, 0, i->threads[n].serial, i->threads[n].trace);
+        good = hpx_binary_reserve(w, none, i->threads[n].serial, i->threads[n].trace);
     }
     for (uint32_t n = 0; good && n < i->nsites; n++) {
-        good = hpx_binary_reserve(w, 0, 0, i->sites[n]);
+        good = hpx_binary_reserve(w, none, 0, i->sites[n]);
     }
     return good;
 }

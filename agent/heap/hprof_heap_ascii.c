@@ -163,7 +163,7 @@ static bool set_names(struct text *t, struct class *c, const struct hpx_heap_kla
     at = PUT(at, ", trace=");
     c->size = (struct label){size, (size_t)(at - size)};
     at = name + hpx_text_escape(name, klass->name, false);
-    at = hpx_digits_hex(PUT(at, "@"), (uint64_t)HPX_CLASS_OBJECT_FIRST + klass->number);
+    at = hpx_digits_hex(PUT(at, "@"), hpx_heap_class_id(klass->number));
     at = PUT(at, ")\n");
     c->name = (struct label){name, (size_t)(at - name)};
     return true;
@@ -201,13 +201,13 @@ static uint32_t set_depths(const struct hpx_heap_image *i, uint32_t *depths)
     for (uint32_t n = 0; n < i->nclasses; n++) {
         uint32_t steps = 0;
         const struct hpx_heap_klass *c = i->classes[n];
-        for (; c != NULL && depths[c->number] == 0; c = c->above) {
+        for (; c != NULL && depths[c->number.v] == 0; c = c->above) {
             steps++;
         }
-        uint32_t depth = steps + (c != NULL ? depths[c->number] : 0); /* 1: no superclass */
+        uint32_t depth = steps + (c != NULL ? depths[c->number.v] : 0); /* 1: no superclass */
         most = depth > most ? depth : most;
-        for (c = i->classes[n]; c != NULL && depths[c->number] == 0; c = c->above) {
-            depths[c->number] = depth--;
+        for (c = i->classes[n]; c != NULL && depths[c->number.v] == 0; c = c->above) {
+            depths[c->number.v] = depth--;
         }
     }
     return most;
@@ -250,14 +250,14 @@ static bool set_classes(struct text *t)
     }
     for (uint64_t n = 0; n < t->i->nfacts; n++) {
         const struct hpx_heap_fact *f = &t->facts.facts[n];
-        if (f->kind == HPX_HEAP_VM_SIZE && f->klass < t->i->nclasses) {
-            classes[f->klass].vm_size = hpx_fit4(f->value);
+        if (f->kind == HPX_HEAP_VM_SIZE && f->klass.v < t->i->nclasses) {
+            classes[f->klass.v].vm_size = hpx_fit4(f->value);
         }
     }
     for (uint32_t n = 0; n < t->nordered; n++) {
         const struct hpx_heap_klass *klass = t->i->classes[t->order[n]];
-        struct class *c = &classes[klass->number];
-        const struct class *above = klass->above != NULL ? &classes[klass->above->number] : NULL;
+        struct class *c = &classes[klass->number.v];
+        const struct class *above = klass->above != NULL ? &classes[klass->above->number.v] : NULL;
         c->above = above != NULL && above->nreferences == 0 ? above->above : above;
         c->instance_size = klass->instance_size;
         if (!set_names(t, c, klass) || !set_references(t, c, klass)) {
@@ -313,7 +313,7 @@ static char *put_class_name(struct text *t, char *at, uint64_t id)
 {
     const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, id);
     if (hpx_likely(c != NULL)) {
-        return put_label(t, at, &t->classes[c->number].name);
+        return put_label(t, at, &t->classes[c->number.v].name);
     }
     at = hpx_digits_hex(PUT(at, "hprofx.unknown@"), id);
     return PUT(at, ")\n");
@@ -353,7 +353,7 @@ static char *put_instance(struct text *t, char *at, const uint8_t *sub, uint32_t
     uint64_t klass = id_at(ids, sub + 5 + ids);
     uint32_t n = hpx_get_be4(sub + 5 + 2 * (size_t)ids);
     const struct hpx_heap_klass *k = hpx_heap_class_of(t->i, klass);
-    const struct class *c = k != NULL ? &t->classes[k->number] : NULL;
+    const struct class *c = k != NULL ? &t->classes[k->number.v] : NULL;
     at = hpx_digits_hex(PUT(at, "OBJ "), id_at(ids, sub + 1));
     at = c != NULL ? put_label(t, at, &c->size) : PUT(at, " (sz=0, trace=");
     at = put_class_name(t, PUT(hpx_digits_decimal(at, trace), ", class="), klass);
@@ -480,14 +480,14 @@ static uint64_t fact_of(const struct text *t, uint32_t klass, uint8_t kind)
 static void put_class(struct text *t, const struct hpx_heap_klass *c)
 {
     const struct hpx_heap_fact *facts = t->facts.facts;
-    uint32_t from = t->facts.first[c->number], end = t->facts.first[c->number + 1];
-    hpx_out_printf(t->o, "CLS %" PRIx32 " (name=", HPX_CLASS_OBJECT_FIRST + c->number);
+    uint32_t from = t->facts.first[c->number.v], end = t->facts.first[c->number.v + 1];
+    hpx_out_printf(t->o, "CLS %" PRIx64 " (name=", hpx_heap_class_id(c->number));
     hpx_text_put(t->o, c->name, false);
     hpx_out_printf(t->o, ", trace=%u)\n", HPX_SERIAL_TRACE);
-    put_reference(t, "\tsuper\t\t", c->super != 0 ? (uint64_t)HPX_CLASS_OBJECT_FIRST + c->super : 0);
-    put_reference(t, "\tloader\t\t", fact_of(t, c->number, HPX_HEAP_LOADER));
-    put_reference(t, "\tsigners\t\t", fact_of(t, c->number, HPX_HEAP_SIGNERS));
-    put_reference(t, "\tdomain\t\t", fact_of(t, c->number, HPX_HEAP_DOMAIN));
+    put_reference(t, "\tsuper\t\t", c->above != NULL ? hpx_heap_class_id(c->above->number) : 0);
+    put_reference(t, "\tloader\t\t", fact_of(t, c->number.v, HPX_HEAP_LOADER));
+    put_reference(t, "\tsigners\t\t", fact_of(t, c->number.v, HPX_HEAP_SIGNERS));
+    put_reference(t, "\tdomain\t\t", fact_of(t, c->number.v, HPX_HEAP_DOMAIN));
     for (uint32_t n = from; n < end; n++) {
         if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_TYPE_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
             hpx_out_str(t->o, "\tstatic ");

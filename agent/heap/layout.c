@@ -16,8 +16,8 @@
 
 /* A class, and what only the layout of its subclasses needs. */
 struct known {
-    struct hpx_heap_klass *klass; /* NULL: not asked for */
-    uint32_t *interfaces;         /* numbers of all its interfaces that declare fields, and of itself if it is one */
+    struct hpx_heap_klass *klass;        /* NULL: not asked for */
+    struct hpx_class_number *interfaces; /* all its interfaces that declare fields, and of itself if it is one */
     uint32_t ninterfaces;
 };
 
@@ -25,18 +25,18 @@ struct known {
 static HPX_OF_SESSION struct hpx_vec all_known;
 static HPX_OF_SESSION struct hpx_arena kept; /* of the layouts; the making thread's */
 
-static struct known *known_at(uint32_t number)
+static struct known *known_at(struct hpx_class_number number)
 {
     if (all_known.size == 0) {
         hpx_vec_init(&all_known, sizeof(struct known));
         hpx_arena_init(&kept);
     }
-    while (all_known.len <= number) {
+    while (all_known.len <= number.v) {
         if (hpx_vec_push(&all_known) == NULL) {
             return NULL;
         }
     }
-    return hpx_vec_at(&all_known, number);
+    return hpx_vec_at(&all_known, number.v);
 }
 
 static void drop(jvmtiEnv *jvmti, void *p)
@@ -66,10 +66,10 @@ static struct hpx_text name_of(const char *signature)
 
 static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass);
 
-static bool has(const uint32_t *list, uint32_t n, uint32_t what)
+static bool has(const struct hpx_class_number *list, uint32_t n, struct hpx_class_number what)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (list[i] == what) {
+        if (list[i].v == what.v) {
             return true;
         }
     }
@@ -82,7 +82,8 @@ static bool add_interfaces(struct known *to, const struct known *from)
     if (from->ninterfaces == 0) {
         return true;
     }
-    uint32_t *all = hpx_arena_alloc(&kept, (to->ninterfaces + from->ninterfaces) * sizeof *all, _Alignof(uint32_t));
+    struct hpx_class_number *all =
+        hpx_arena_alloc(&kept, (to->ninterfaces + from->ninterfaces) * sizeof *all, _Alignof(struct hpx_class_number));
     if (all == NULL) {
         return false;
     }
@@ -113,7 +114,7 @@ static bool ask_interfaces(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, struct kn
     drop(jvmti, direct);
     k->klass->first = 0;
     for (uint32_t i = 0; i < k->ninterfaces; i++) {
-        k->klass->first += ((const struct known *)hpx_vec_at(&all_known, k->interfaces[i]))->klass->nfields;
+        k->klass->first += ((const struct known *)hpx_vec_at(&all_known, k->interfaces[i].v))->klass->nfields;
     }
     return good;
 }
@@ -168,7 +169,6 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
     c->name = name_of(signature);
     c->linked = linked || array;
     c->above = super;
-    c->super = super != NULL ? super->number : 0;
     c->keeps = hpx_session.opt->keep != NULL && signature[0] == 'L' &&
                hpx_patterns_match(hpx_session.opt->keep, signature + 1, strlen(signature) - 2);
     c->nfields = (uint32_t)n;
@@ -195,8 +195,8 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
 /* What is known of a class, asked for at its first dump, and again until it is linked. NULL: the VM failed or no memory. */
 static struct known *ask(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
 {
-    uint32_t number = hpx_class_number(jvmti, klass);
-    struct known *k = number != 0 ? known_at(number) : NULL;
+    struct hpx_class_number number = hpx_class_number(jvmti, klass);
+    struct known *k = number.v != 0 ? known_at(number) : NULL;
     char *signature = NULL;
     jint status = 0;
     if (k == NULL || (k->klass != NULL && k->klass->linked)) {
@@ -281,9 +281,9 @@ static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
 }
 
 /* FindClass may call Java, so the number is requested only once. */
-static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, uint32_t *number)
+static struct hpx_class_number find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, struct hpx_class_number *number)
 {
-    jclass c = *number == 0 ? (*env)->FindClass(env, name) : NULL;
+    jclass c = number->v == 0 ? (*env)->FindClass(env, name) : NULL;
     *number = c != NULL ? hpx_class_number(jvmti, c) : *number;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, c);
@@ -292,7 +292,7 @@ static uint32_t find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, uint32_t *n
 
 static void find_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    static HPX_OF_SESSION uint32_t class_class, object_class, string_class; /* the making thread's */
+    static HPX_OF_SESSION struct hpx_class_number class_class, object_class, string_class; /* the making thread's */
     l->class_class = find(env, jvmti, "java/lang/Class", &class_class);
     l->object_class = find(env, jvmti, "java/lang/Object", &object_class);
     l->string_class = find(env, jvmti, "java/lang/String", &string_class);
@@ -305,12 +305,13 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     if (all == NULL) {
         return -HPX_E_VM;
     }
-    uint32_t *numbers = calloc((size_t)n + 1, sizeof *numbers), most = 0;
+    struct hpx_class_number *numbers = calloc((size_t)n + 1, sizeof *numbers);
+    uint32_t most = 0;
     for (jint i = 0; i < n; i++) {
         const struct known *k = numbers != NULL ? ask(jvmti, env, all[i]) : NULL;
         if (k != NULL) {
             numbers[i] = k->klass->number;
-            most = numbers[i] > most ? numbers[i] : most;
+            most = numbers[i].v > most ? numbers[i].v : most;
         }
     }
     l->class_refs = all;
@@ -319,8 +320,8 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     l->classes = numbers != NULL ? calloc((size_t)most + 1, sizeof(const struct hpx_heap_klass *)) : NULL;
     l->nclasses = l->classes != NULL ? most + 1 : 0;
     for (jint i = 0; l->classes != NULL && i < n; i++) {
-        const struct hpx_heap_klass *c = numbers[i] != 0 ? ((const struct known *)hpx_vec_at(&all_known, numbers[i]))->klass : NULL;
-        l->classes[numbers[i]] = c;
+        const struct hpx_heap_klass *c = numbers[i].v != 0 ? ((const struct known *)hpx_vec_at(&all_known, numbers[i].v))->klass : NULL;
+        l->classes[numbers[i].v] = c;
         l->largest = c != NULL && c->instance_size > l->largest ? c->instance_size : l->largest;
     }
     return l->classes != NULL ? 0 : -HPX_E_NOMEM;
@@ -439,8 +440,8 @@ static bool make_contents(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     bool all = true;
     for (size_t i = 0; i < HPX_ARRAY_LEN(l->contents); i++) {
         jclass c = l->contents[i] != NULL ? (*env)->GetObjectClass(env, l->contents[i]) : NULL;
-        l->contents_numbers[i] = c != NULL ? hpx_class_number(jvmti, c) : 0;
-        all = all && l->contents_numbers[i] != 0;
+        l->contents_numbers[i] = c != NULL ? hpx_class_number(jvmti, c) : (struct hpx_class_number){0};
+        all = all && l->contents_numbers[i].v != 0;
     }
     return all;
 }
@@ -470,8 +471,8 @@ jvmtiEnv *hpx_layout_environment(const struct hpx_layout *l, bool tagged)
     jvmtiEnv *to = hpx_vm_environment(&tags);
     bool good = to != NULL;
     for (uint32_t i = 0; good && tagged && i < l->loaded; i++) {
-        uint32_t number = l->class_numbers[i];
-        good = number == 0 || (*to)->SetTag(to, l->class_refs[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE;
+        struct hpx_class_number number = l->class_numbers[i];
+        good = number.v == 0 || (*to)->SetTag(to, l->class_refs[i], (jlong)hpx_site_class_tag(number)) == JVMTI_ERROR_NONE;
     }
     for (uint32_t i = 0; good && tagged && i < l->nthreads; i++) {
         good = (*to)->SetTag(to, l->refs[i], (jlong)hpx_layout_thread_tag(i)) == JVMTI_ERROR_NONE;

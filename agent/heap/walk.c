@@ -43,7 +43,7 @@ static uint64_t array_bytes(const struct hpx_walk *w, uint32_t length)
 static inline void open_instance(struct hpx_walk *w, uint64_t id, uint32_t site, const struct hpx_walk_class *c)
 {
     w->bytes += c->vm_size;
-    w->values = hpx_heap_spool_instance(&w->spool, id, site, class_id(c->klass->number), c->klass->instance_size);
+    w->values = hpx_heap_spool_instance(&w->spool, id, site, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
 }
 
 /* The callbacks of another object begin. */
@@ -63,7 +63,7 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
     }
     if (is_unknown(klass)) {
         w->unknown++;
-        (void)hpx_heap_spool_instance(&w->spool, id, site, class_id(w->layout->object_class), 0);
+        (void)hpx_heap_spool_instance(&w->spool, id, site, hpx_heap_class_id(w->layout->object_class), 0);
         return;
     }
     w->klass = klass;
@@ -72,7 +72,7 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
     } else if (klass->kind == HPX_HEAP_OBJECTS) {
         uint32_t length = array_length(w, key);
         w->bytes += array_bytes(w, length);
-        w->cut += hpx_heap_spool_objects(&w->spool, id, site, class_id(klass->number), length) < length;
+        w->cut += hpx_heap_spool_objects(&w->spool, id, site, hpx_heap_class_id(klass->number), length) < length;
     } else {
         w->site = site; /* its contents come next */
     }
@@ -106,16 +106,16 @@ static inline void set_element(struct hpx_walk *w, uint64_t key, jint index, uin
     }
 }
 
-/* number 0: of a class that was loaded during the dump, which is shown as an object. */
-static void add_fact(struct hpx_walk *w, uint32_t number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value)
+/* No number: of a class that was loaded during the dump, which is shown as an object. */
+static void add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value)
 {
-    struct hpx_heap_fact *f = number != 0 ? push(w, &w->facts, sizeof *f) : NULL;
+    struct hpx_heap_fact *f = number.v != 0 ? push(w, &w->facts, sizeof *f) : NULL;
     if (f != NULL) {
         *f = (struct hpx_heap_fact){.value = value, .klass = number, .index = index, .kind = kind, .type = type};
     }
 }
 
-static void add_static(struct hpx_walk *w, uint32_t number, jint index, uint64_t value)
+static void add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value)
 {
     const struct hpx_heap_klass *c = klass_at(w, number);
     uint32_t at = c != NULL ? (uint32_t)index - c->first - c->inherited : 0;
@@ -124,8 +124,8 @@ static void add_static(struct hpx_walk *w, uint32_t number, jint index, uint64_t
     }
 }
 
-static void meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t referrer,
-                          uint64_t id)
+static void meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                          struct hpx_class_number referrer, uint64_t id)
 {
     switch (kind) {
     case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
@@ -160,7 +160,7 @@ static void pass_on_keep(struct hpx_walk *w, uint64_t key, const struct hpx_heap
                          const struct hpx_walk_class *c)
 {
     const struct hpx_heap_klass *of = klass_at(w, number_of(w, referrer, c));
-    bool contents = what != NULL && (what->kind == HPX_HEAP_PRIMITIVES || what->number == w->layout->string_class);
+    bool contents = what != NULL && (what->kind == HPX_HEAP_PRIMITIVES || what->number.v == w->layout->string_class.v);
     if (contents && ((of != NULL && of->keeps) || (c->klass != NULL && c->klass->keeps) || is_kept(w, referrer))) {
         (void)put(w, &w->kept, key);
     }
@@ -258,7 +258,7 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
         return JVMTI_VISIT_ABORT;
     }
     bool is_static = kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
-    uint32_t number = is_static ? number_of(w, key, class_of(w, key, class_tag)) : 0;
+    struct hpx_class_number number = is_static ? number_of(w, key, class_of(w, key, class_tag)) : (struct hpx_class_number){0};
     if (w->fields) {
         const struct hpx_heap_klass *c = is_static ? klass_at(w, number) : class_of(w, key, class_tag)->klass;
         if ((c == NULL || !c->keeps) && !is_kept(w, key)) {
@@ -337,7 +337,7 @@ static void put_sizes(struct hpx_walk *w)
         const struct hpx_walk_class *c = &w->classes[i];
         if (c->klass != NULL && c->klass->kind == HPX_HEAP_INSTANCES && c->vm_size != 0) {
             add_fact(w, c->klass->number, HPX_HEAP_VM_SIZE, 0, 0, c->vm_size);
-            w->bytes += c->klass->number == w->layout->object_class ? w->unknown * c->vm_size : 0;
+            w->bytes += c->klass->number.v == w->layout->object_class.v ? w->unknown * c->vm_size : 0;
         }
     }
 }

@@ -63,14 +63,9 @@ static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_addre
 /* ---- objects and classes ---- */
 
 /* NULL: not a class of the dump. */
-static inline const struct hpx_heap_klass *klass_at(const struct hpx_walk *w, uint32_t number)
+static inline const struct hpx_heap_klass *klass_at(const struct hpx_walk *w, struct hpx_class_number number)
 {
-    return number < w->layout->nclasses ? w->layout->classes[number] : NULL;
-}
-
-static inline uint64_t class_id(uint32_t number)
-{
-    return HPX_CLASS_OBJECT_FIRST + (uint64_t)number;
+    return number.v < w->layout->nclasses ? w->layout->classes[number.v] : NULL;
 }
 
 static inline struct hpx_walk_class *find_class(struct hpx_walk *w, uint32_t word)
@@ -89,7 +84,7 @@ static inline struct hpx_walk_class *find_class(struct hpx_walk *w, uint32_t wor
 /* The class of an object. */
 static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, jlong class_tag)
 {
-    uint32_t by_tag = 1 + hpx_site_class_of((uint64_t)class_tag); /* 1: a class without a number */
+    uint32_t by_tag = 1 + hpx_site_class_of((uint64_t)class_tag).v; /* 1: a class without a number */
     return find_class(w, hpx_unlikely(w->by_tags) ? by_tag : hpx_oops_class_word(&w->oops, key));
 }
 
@@ -112,10 +107,10 @@ static inline uint64_t referrer_key(struct hpx_walk *w, jlong *tag, jlong *refer
 }
 
 /* The number of a class of the dump whose class object this is; 0: none. */
-static inline uint32_t number_of(const struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+static inline struct hpx_class_number number_of(const struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
-    uint32_t number = c->special ? hpx_site_class_of(hpx_walk_known_as(w, key)) : 0;
-    return klass_at(w, number) != NULL ? number : 0;
+    const struct hpx_class_number none = {0}, number = c->special ? hpx_site_class_of(hpx_walk_known_as(w, key)) : none;
+    return klass_at(w, number) != NULL ? number : none;
 }
 
 /* The id of an object that is neither class nor thread. */
@@ -131,11 +126,11 @@ static inline uint64_t plain_id(struct hpx_walk *w, uint64_t key)
 static inline uint64_t id_of(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     uint64_t as = hpx_unlikely(c->special) ? hpx_walk_known_as(w, key) : 0;
-    uint32_t number = hpx_site_class_of(as);
+    struct hpx_class_number number = hpx_site_class_of(as);
     if (klass_at(w, number) != NULL) {
-        return class_id(number);
+        return hpx_heap_class_id(number);
     }
-    return as != 0 && number == 0 ? w->layout->threads[as - 1].object : plain_id(w, key);
+    return as != 0 && number.v == 0 ? w->layout->threads[as - 1].object : plain_id(w, key);
 }
 
 static inline uint32_t site_of(const struct hpx_walk *w, uint64_t tag)

@@ -30,8 +30,8 @@ struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_cl
     }
     w->nclasses++;
     c->word = word;
-    c->klass = w->by_tags ? klass_at(w, word - 1) : NULL;
-    if (word == (w->by_tags ? 1 + w->layout->class_class : w->oops.class_of_classes)) {
+    c->klass = w->by_tags ? klass_at(w, (struct hpx_class_number){word - 1}) : NULL;
+    if (word == (w->by_tags ? 1 + w->layout->class_class.v : w->oops.class_of_classes)) {
         w->class_of_classes = c;
         c->klass = klass_at(w, w->layout->class_class); /* class objects do not refer to their class */
     }
@@ -61,7 +61,7 @@ uint64_t hpx_walk_known_as(const struct hpx_walk *w, uint64_t key)
 
 void hpx_walk_meet_mirror(struct hpx_walk *w, uint64_t key, uint64_t tag, const struct hpx_walk_class *c)
 {
-    if (c == w->class_of_classes && number_of(w, key, c) == 0) {
+    if (c == w->class_of_classes && number_of(w, key, c).v == 0) {
         struct hpx_address_entry *e = put(w, &w->mirrors, key);
         if (e != NULL) {
             e->value = site_of(w, tag);
@@ -101,7 +101,7 @@ void hpx_walk_know(struct hpx_walk *w)
         }
     }
     for (uint32_t i = 0; i < l->loaded; i++) {
-        if (l->class_numbers[i] != 0) {
+        if (l->class_numbers[i].v != 0) {
             know(w, l->class_refs[i], hpx_site_class_tag(l->class_numbers[i]));
         }
     }

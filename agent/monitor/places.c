@@ -13,9 +13,9 @@
 
 /* ---- classes ---- */
 
-static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, uint32_t number, const char *signature)
+static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, struct hpx_class_number number, const char *signature)
 {
-    struct hpx_msg_row_class *m = hpx_msg_row_class_new(HPX_MSG_BLOCK_CLASS, number, signature);
+    struct hpx_msg_row_class *m = hpx_msg_row_class_new(HPX_MSG_BLOCK_CLASS, number.v, signature);
     (void)jvmti, (void)klass;
     return m != NULL ? &m->m : NULL;
 }
@@ -26,7 +26,7 @@ uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
         return 0;
     }
     jclass klass = (*env)->GetObjectClass(env, object);
-    uint32_t number = hpx_class_announce(jvmti, klass, HPX_BLOCK_ANNOUNCED, class_message);
+    uint32_t number = hpx_class_announce(jvmti, klass, HPX_BLOCK_ANNOUNCED, class_message).v;
     (*env)->DeleteLocalRef(env, klass);
     return number;
 }

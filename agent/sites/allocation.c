@@ -26,7 +26,7 @@ static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe 
 static jmethodID object_clone;
 static jclass arrays; /* Object[]; constant from VMInit on */
 
-static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, uint32_t number, const char *signature)
+static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, struct hpx_class_number number, const char *signature)
 {
     jmethodID *methods = NULL;
     jint n = 0;
@@ -83,7 +83,8 @@ static uint32_t commit(struct hpx_site_thread *t, struct hpx_ev_head *ev, uint64
 /* What is known of an allocation before its stack. */
 struct found {
     jthread self; /* the calling thread, as GetStackTrace takes it */
-    uint32_t depth, number;
+    uint32_t depth;
+    struct hpx_class_number klass;
     uint64_t size, bytes; /* bytes: the part of the key; 0: every size has the same */
     bool probe;           /* the caller is a probe; so is the constructor of java.lang.Object if it called that */
     struct hpx_event_look look;
@@ -112,7 +113,7 @@ static struct hpx_ev_head *reserve(struct hpx_site_thread *t, size_t room)
 /* What tells sites of one stack apart. */
 static void parts_of(const struct hpx_site_thread *t, const struct found *f, uint64_t parts[2])
 {
-    parts[0] = (uint64_t)f->number << 32 | (hpx_session.opt->thread ? t->number : 0);
+    parts[0] = (uint64_t)f->klass.v << 32 | (hpx_session.opt->thread ? t->number : 0);
     parts[1] = f->bytes ^ (uint64_t)atomic_load_explicit(&epoch, memory_order_relaxed) << 40;
 }
 
@@ -130,7 +131,7 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
     ev->stamp = f->size;
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
-    *site = (struct hpx_ev_site){.klass = f->number, .bytes = f->bytes};
+    *site = (struct hpx_ev_site){.klass = f->klass.v, .bytes = f->bytes};
     uint64_t what[4] = {h.lo, h.hi};
     parts_of(t, f, what + 2);
     uint64_t key = hpx_hash128(what, sizeof what).lo;
@@ -161,7 +162,7 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
 {
     struct found f = {.self = self,
                       .depth = depth_of(t),
-                      .number = hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message),
+                      .klass = hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message),
                       .size = size,
                       .probe = probe};
     uint64_t parts[2];

@@ -9,70 +9,73 @@ HPX_OF_SESSION struct hpx_site_ids hpx_ids;
 static struct hpx_claims numbering = HPX_CLAIMS_INIT;
 
 /* The class is claimed: whoever read its tag before it had a number gives it the number of this claim. */
-static uint32_t give_number(jvmtiEnv *jvmti, jclass klass, struct hpx_claim *claim)
+static struct hpx_class_number give_number(jvmtiEnv *jvmti, jclass klass, struct hpx_claim *claim)
 {
     jlong tag = 0;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0) {
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag).v != 0) {
         return hpx_site_class_of((uint64_t)tag);
     }
     uintptr_t number = atomic_load_explicit(&claim->value, memory_order_relaxed); /* relaxed: the number is all there is */
     if (number == 0) {
-        uint32_t mine = hpx_site_ids_class(&hpx_ids, (uint64_t)tag); /* wasted if another thread is faster */
+        uint32_t mine = hpx_site_ids_class(&hpx_ids, (uint64_t)tag).v; /* wasted if another thread is faster */
         bool given =
             mine != 0 && atomic_compare_exchange_strong_explicit(&claim->value, &number, mine, memory_order_relaxed, memory_order_relaxed);
         number = given ? mine : number;
     }
-    bool tagged = number != 0 && (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag((uint32_t)number)) == JVMTI_ERROR_NONE;
-    return tagged ? (uint32_t)number : 0;
+    const struct hpx_class_number none = {0}, agreed = {(uint32_t)number};
+    bool tagged = agreed.v != 0 && (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag(agreed)) == JVMTI_ERROR_NONE;
+    return tagged ? agreed : none;
 }
 
-uint32_t hpx_class_number(jvmtiEnv *jvmti, jclass klass)
+struct hpx_class_number hpx_class_number(jvmtiEnv *jvmti, jclass klass)
 {
     jlong tag = 0;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag) != 0) {
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag).v != 0) {
         return hpx_site_class_of((uint64_t)tag);
     }
     JNIEnv *env = hpx_vm_env();
     struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass, 0) : NULL;
     if (claim == NULL) {
-        return 0;
+        return (struct hpx_class_number){0};
     }
-    uint32_t number = give_number(jvmti, klass, claim);
+    struct hpx_class_number number = give_number(jvmti, klass, claim);
     hpx_claims_leave(&numbering, env);
     return number;
 }
 
 /* 0: not yet. */
-static uint32_t announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
+static struct hpx_class_number announced(jvmtiEnv *jvmti, jclass klass, uint64_t table)
 {
     const uint64_t both = HPX_SITE_CLASS_TAG | table;
     jlong tag = 0;
-    return (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both ? (uint32_t)tag : 0;
+    bool known = (*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && ((uint64_t)tag & both) == both;
+    return known ? hpx_site_class_of((uint64_t)tag) : (struct hpx_class_number){0};
 }
 
-static void set_announced(jvmtiEnv *jvmti, jclass klass, uint32_t number, uint64_t table)
+static void set_announced(jvmtiEnv *jvmti, jclass klass, struct hpx_class_number number, uint64_t table)
 {
     jlong tag = 0;
-    if ((*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && hpx_site_class_of((uint64_t)tag) == number) {
+    if ((*jvmti)->GetTag(jvmti, klass, &tag) == JVMTI_ERROR_NONE && hpx_site_class_of((uint64_t)tag).v == number.v) {
         (void)(*jvmti)->SetTag(jvmti, klass, (jlong)((uint64_t)tag | table));
     }
 }
 
-uint32_t hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
+struct hpx_class_number hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
 {
-    uint32_t number = announced(jvmti, klass, table);
+    const struct hpx_class_number none = {0};
+    struct hpx_class_number number = announced(jvmti, klass, table);
     char *signature = NULL;
-    if (hpx_likely(number != 0)) {
+    if (hpx_likely(number.v != 0)) {
         return number;
     }
     number = hpx_class_number(jvmti, klass);
-    if (number == 0 || (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
-        return 0;
+    if (number.v == 0 || (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return none;
     }
     struct hpx_msg *m = message(jvmti, klass, number, signature);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     if (m == NULL) {
-        return 0;
+        return none;
     }
     hpx_lane_post(&hpx_session.aggregator.control, m, false);
     set_announced(jvmti, klass, number, table); /* afterwards: no event has a number that the model cannot resolve */

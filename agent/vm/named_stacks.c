@@ -47,7 +47,7 @@ static void ask_method(struct hpx_named_stacks *s, jmethodID id, struct method *
     jvmtiError e = (*jvmti)->GetLineNumberTable(jvmti, id, &m->nlines, &m->lines);
     m->native = e == JVMTI_ERROR_NATIVE_METHOD;
     m->nlines = e == JVMTI_ERROR_NONE ? m->nlines : 0;
-    m->names.class_number = s->numbers ? hpx_class_number(jvmti, klass) : 0;
+    m->names.class_number = s->numbers ? hpx_class_number(jvmti, klass) : (struct hpx_class_number){0};
     (*s->env)->DeleteLocalRef(s->env, klass);
     const char *of = keep(s, class_signature), *called = keep(s, name);
     m->names.class_signature = of != NULL ? of : m->names.class_signature;

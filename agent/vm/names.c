@@ -128,7 +128,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
         if (have_text) {
             class_text_put(&text, m->text);
         }
-        m->number = hpx_session.opt->heap_dump && hpx_session.opt->binary ? hpx_class_number(jvmti, klass) : 0;
+        m->number = hpx_session.opt->heap_dump && hpx_session.opt->binary ? hpx_class_number(jvmti, klass) : (struct hpx_class_number){0};
         m->ref = (uint64_t)(uintptr_t)(*env)->NewWeakGlobalRef(env, klass);
         if (m->ref == 0) {
             (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */

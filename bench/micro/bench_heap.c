@@ -120,7 +120,7 @@ static const struct hpx_heap_klass *node_class(void)
     static const char *const names[] = {"left", "right", "parent", "number"};
     if (c == NULL && (c = calloc(1, sizeof(*c) + 4 * sizeof(c->fields[0]))) != NULL) {
         *c = (struct hpx_heap_klass){
-            .number = 1, .linked = true, .name = {"com.example.tree.Node", 21}, .instance_size = 3 * IDS + 4, .nfields = 4};
+            .number = {1}, .linked = true, .name = {"com.example.tree.Node", 21}, .instance_size = 3 * IDS + 4, .nfields = 4};
         for (uint32_t n = 0; n < 4; n++) {
             c->fields[n] = (struct hpx_heap_field){
                 .name = {names[n], (uint32_t)strlen(names[n])}, .type = n < 3 ? HPX_TYPE_OBJECT : HPX_TYPE_INT, .offset = n * IDS};

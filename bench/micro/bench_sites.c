@@ -111,7 +111,7 @@ static bool begin(void)
         if (!c) {
             return false;
         }
-        c->number = i;
+        c->number.v = i;
         (void)snprintf(c->signature, 9, "LC%05u;", i);
         (void)hpx_model_message(w.m, &c->m);
     }

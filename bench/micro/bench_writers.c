@@ -87,7 +87,7 @@ static bool make_methods(struct subject *s)
             s->names[i].ready[k][hpx_text_escape(s->names[i].ready[k], *names[k], false)] = '\0';
         }
         m->signature = (struct hpx_text){"(Ljava/lang/String;I)V", 22};
-        m->klass = HPX_SERIAL_CLASS + 1 + i / 10;
+        m->klass.v = HPX_SERIAL_CLASS + 1 + i / 10;
         m->number = i + 1;
     }
     return s->methods && s->names;

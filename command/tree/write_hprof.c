@@ -56,10 +56,11 @@ static uint32_t number(struct hprof *h, struct hpx_seeded_map *map, uint64_t key
     return added < 0 ? 0 : *slot;
 }
 
-static uint32_t class_serial(struct hprof *h, struct hpx_text name)
+static struct hpx_class_serial class_serial(struct hprof *h, struct hpx_text name)
 {
     bool fresh;
-    return HPX_SERIAL_CLASS + number(h, &h->class_of, hpx_check_hash((struct hpx_rd_text){name.bytes, name.len}), &h->nclasses, &fresh);
+    uint64_t key = hpx_check_hash((struct hpx_rd_text){name.bytes, name.len});
+    return (struct hpx_class_serial){HPX_SERIAL_CLASS + number(h, &h->class_of, key, &h->nclasses, &fresh)};
 }
 
 /* "p.C.m(int)": the method is what stands behind the last dot before the arguments. A function of another language has no class. */

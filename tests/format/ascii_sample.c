@@ -20,20 +20,24 @@
 #define MANY 20000u
 
 static const struct hpx_method_rec plain[] = {
-    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), HPX_SERIAL_CLASS + 1, 1},
-    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), HPX_SERIAL_CLASS + 1, 2},
-    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), HPX_SERIAL_CLASS + 2, 3},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 4},
-    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), 0, 5},
+    {TEXT("p.Hot$Split"), TEXT("hotA"), TEXT(""), TEXT("HotSplit.java"), {HPX_SERIAL_CLASS + 1}, 1},
+    {TEXT("p.Hot$Split"), TEXT("<init>"), TEXT(""), TEXT("HotSplit.java"), {HPX_SERIAL_CLASS + 1}, 2},
+    {TEXT("p.Hot$$Lambda$1.123"), TEXT("run"), TEXT(""), TEXT(""), {HPX_SERIAL_CLASS + 2}, 3},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), {0}, 4},
+    {TEXT("hprofx.unknown"), TEXT("not_walkable_Java"), TEXT(""), TEXT(""), {0}, 5},
 };
 static const struct hpx_method_rec hostile[] = {
     {TEXT("p.gr\xC3\xB6\xC3\x9F"
           "e"),
-     TEXT("a\nCPU\tSAMPLES\rEND"), TEXT(""), TEXT("S\x1B[2J.java"), 0, 6},
-    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java"), 0, 7},
-    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8"), 0, 8},
-    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), 0, 9},
-    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), 0, 10},
+     TEXT("a\nCPU\tSAMPLES\rEND"),
+     TEXT(""),
+     TEXT("S\x1B[2J.java"),
+     {0},
+     6},
+    {TEXT("p.\xED\xA0\xBD\xED\xB8\x80"), TEXT("\xED\xA0\xBD"), TEXT(""), TEXT("\xFF\xC0\x80\"\\.java"), {0}, 7},
+    {TEXT("p.\xC2\x85"), TEXT("\x7F"), TEXT(""), TEXT("\xE2\x80\xA8"), {0}, 8},
+    {TEXT("hprofx.unknown"), TEXT("GC_active"), TEXT(""), TEXT(""), {0}, 9},
+    {TEXT("p.X"), TEXT("\xF0\x9F\x98\x80"), TEXT(""), TEXT(""), {0}, 10},
 };
 
 static struct hpx_out binary_out;

@@ -43,7 +43,7 @@ __typeof__(hpx_gate_enter) __real_hpx_gate_enter, __wrap_hpx_gate_enter;
 __typeof__(hpx_names_ignore) __real_hpx_names_ignore, __wrap_hpx_names_ignore;
 
 /* Inside the gate; the VM is entered next. */
-uint32_t __wrap_hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
+struct hpx_class_number __wrap_hpx_class_announce(jvmtiEnv *jvmti, jclass klass, uint64_t table, hpx_class_message *message)
 {
     reach(ALLOCATION);
     return __real_hpx_class_announce(jvmti, klass, table, message);

@@ -52,12 +52,12 @@ static void *allocate(void *arg)
         atomic_fetch_add_explicit(&allocated[key], 1, memory_order_relaxed);
         atomic_store_explicit(&queue[thread], i + 1, memory_order_release);
         if (i < CLASSES) { /* its mirror is an object of this site */
-            uint32_t number = hpx_site_ids_class(&s, hpx_site_tag(id, BYTES));
-            if (number == 0 || number > CLASSES * THREADS) {
+            struct hpx_class_number number = hpx_site_ids_class(&s, hpx_site_tag(id, BYTES));
+            if (number.v == 0 || number.v > CLASSES * THREADS) {
                 atomic_fetch_add_explicit(&out_of_bounds, 1, memory_order_relaxed);
-                number = CLASSES * THREADS + 1;
+                number.v = CLASSES * THREADS + 1;
             }
-            atomic_fetch_add_explicit(&class_given[number], 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&class_given[number.v], 1, memory_order_relaxed);
         }
     }
     return NULL;
@@ -142,7 +142,7 @@ static void check_classes(void)
     }
     for (uint32_t number = 1; number <= CLASSES * THREADS; number++) {
         assert_int_equal(atomic_load_explicit(&class_given[number], memory_order_relaxed), 1);
-        hpx_site_ids_freed(&s, hpx_site_class_tag(number));
+        hpx_site_ids_freed(&s, hpx_site_class_tag((struct hpx_class_number){number}));
     }
     for (uint32_t key = 0; key < KEYS; key++) {
         after += freed_objects(atomic_load_explicit(&id_of[key], memory_order_relaxed));

@@ -30,10 +30,9 @@ static struct hpx_heap_klass *hx_class(uint32_t number, const char *name, const 
 {
     struct hpx_heap_klass *c = calloc(1, sizeof *c + nfields * sizeof c->fields[0]);
     assert_non_null(c);
-    c->number = number;
+    c->number = (struct hpx_class_number){number};
     c->name = text(name);
     c->above = above;
-    c->super = above != NULL ? above->number : 0;
     c->linked = true;
     c->nfields = nfields;
     return c;

@@ -44,7 +44,7 @@ static bool object_class(uint32_t number, uint64_t method, const char *signature
     if (!m) {
         return false;
     }
-    m->number = number;
+    m->number.v = number;
     m->method = method;
     memcpy(m->signature, signature, strlen(signature) + 1);
     fx_message(&f, m);

@@ -43,7 +43,7 @@ static void called(bool of_jvmti)
 {
     vm.locked_calls += vm.held != 0;
     if (vm.held == 0 && of_jvmti && ++vm.calls == vm.meddle_at) {
-        vm.other = hpx_class_number(jvmti(), vm.asks_for);
+        vm.other = hpx_class_number(jvmti(), vm.asks_for).v;
     }
 }
 
@@ -144,12 +144,12 @@ static void assert_left(void)
 
 TEST(a_class_keeps_its_number, setup, teardown)
 {
-    uint32_t first = hpx_class_number(jvmti(), class(0)), other = hpx_class_number(jvmti(), class(1));
+    uint32_t first = hpx_class_number(jvmti(), class(0)).v, other = hpx_class_number(jvmti(), class(1)).v;
     assert_int_not_equal(first, 0);
     assert_int_not_equal(other, 0);
     assert_int_not_equal(first, other);
-    assert_int_equal(hpx_class_number(jvmti(), class(0)), first);
-    assert_int_equal(hpx_site_class_of((uint64_t)vm.tags[0]), first);
+    assert_int_equal(hpx_class_number(jvmti(), class(0)).v, first);
+    assert_int_equal(hpx_site_class_of((uint64_t)vm.tags[0]).v, first);
     assert_left();
 }
 
@@ -160,7 +160,7 @@ TEST(two_threads_get_the_same_number_of_a_class, setup, teardown)
         setup(NULL);
         vm.meddle_at = at;
         vm.asks_for = class(0);
-        uint32_t mine = hpx_class_number(jvmti(), class(0));
+        uint32_t mine = hpx_class_number(jvmti(), class(0)).v;
         assert_left();
         if (vm.calls < at) {
             assert_true(at > 2);
@@ -168,7 +168,7 @@ TEST(two_threads_get_the_same_number_of_a_class, setup, teardown)
         }
         assert_int_not_equal(mine, 0);
         assert_int_equal(vm.other, mine);
-        assert_int_equal(hpx_class_number(jvmti(), class(0)), mine);
+        assert_int_equal(hpx_class_number(jvmti(), class(0)).v, mine);
     }
 }
 
@@ -178,12 +178,12 @@ TEST(two_threads_get_the_numbers_of_two_classes, setup, teardown)
         setup(NULL);
         vm.meddle_at = at;
         vm.asks_for = class(1);
-        uint32_t mine = hpx_class_number(jvmti(), class(0));
+        uint32_t mine = hpx_class_number(jvmti(), class(0)).v;
         assert_left();
         assert_int_not_equal(mine, 0);
         assert_int_not_equal(vm.other, 0);
         assert_int_not_equal(vm.other, mine);
-        assert_int_equal(hpx_site_class_of((uint64_t)vm.tags[1]), vm.other);
+        assert_int_equal(hpx_site_class_of((uint64_t)vm.tags[1]).v, vm.other);
     }
 }
 
@@ -193,7 +193,7 @@ TEST(a_suspended_thread_and_one_that_came_later_agree, setup, teardown)
     vm.meddle_at = 3; /* its SetTag */
     vm.asks_for = class(0);
     vm.tags[0] = (jlong)hpx_site_tag(7, 64);
-    uint32_t mine = hpx_class_number(jvmti(), class(0));
+    uint32_t mine = hpx_class_number(jvmti(), class(0)).v;
     assert_left();
     assert_int_equal(vm.other, mine);
     hpx_site_ids_freed(&hpx_ids, (uint64_t)vm.tags[0]);
@@ -203,15 +203,15 @@ TEST(a_suspended_thread_and_one_that_came_later_agree, setup, teardown)
 TEST(without_memory_a_class_has_no_number, setup, teardown)
 {
     vm.no_refs = true;
-    assert_int_equal(hpx_class_number(jvmti(), class(0)), 0);
+    assert_int_equal(hpx_class_number(jvmti(), class(0)).v, 0);
     vm.no_refs = false;
     memory_refuse();
-    assert_int_equal(hpx_class_number(jvmti(), class(0)), 0);
+    assert_int_equal(hpx_class_number(jvmti(), class(0)).v, 0);
     memory_allow();
     vm.fail_set = true;
-    assert_int_equal(hpx_class_number(jvmti(), class(0)), 0);
+    assert_int_equal(hpx_class_number(jvmti(), class(0)).v, 0);
     vm.fail_set = false;
-    assert_int_not_equal(hpx_class_number(jvmti(), class(0)), 0);
+    assert_int_not_equal(hpx_class_number(jvmti(), class(0)).v, 0);
     assert_left();
 }
 

@@ -12,13 +12,13 @@
 #define NOW 1795250000 /* Sat Nov 21 08:33:20 2026 UTC */
 
 static const struct hpx_heap_fact facts[] = {
-    {.klass = HX_DERIVED, .kind = HPX_HEAP_LOADER, .value = HX_ID(2)},
-    {.klass = HX_BASE, .kind = HPX_HEAP_STATIC, .index = 2, .type = HPX_TYPE_LONG, .value = 0x1122334455667788},
-    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 9, .type = HPX_TYPE_OBJECT, .value = HX_ID(3)},
-    {.klass = HX_BASE, .kind = HPX_HEAP_CONSTANT, .index = 12, .type = HPX_TYPE_OBJECT, .value = HX_ID(4)},
-    {.klass = HX_BASE, .kind = HPX_HEAP_VM_SIZE, .value = 24},
-    {.klass = HX_DERIVED, .kind = HPX_HEAP_VM_SIZE, .value = 32},
-    {.klass = 1000, .kind = HPX_HEAP_DOMAIN, .value = 1} /* of no class of the dump */
+    {.klass = {HX_DERIVED}, .kind = HPX_HEAP_LOADER, .value = HX_ID(2)},
+    {.klass = {HX_BASE}, .kind = HPX_HEAP_STATIC, .index = 2, .type = HPX_TYPE_LONG, .value = 0x1122334455667788},
+    {.klass = {HX_BASE}, .kind = HPX_HEAP_CONSTANT, .index = 9, .type = HPX_TYPE_OBJECT, .value = HX_ID(3)},
+    {.klass = {HX_BASE}, .kind = HPX_HEAP_CONSTANT, .index = 12, .type = HPX_TYPE_OBJECT, .value = HX_ID(4)},
+    {.klass = {HX_BASE}, .kind = HPX_HEAP_VM_SIZE, .value = 24},
+    {.klass = {HX_DERIVED}, .kind = HPX_HEAP_VM_SIZE, .value = 32},
+    {.klass = {1000}, .kind = HPX_HEAP_DOMAIN, .value = 1} /* of no class of the dump */
 };
 static const struct hpx_heap_root_fact roots[] = {
     {.object = HX_ID(1), .thread = HX_THREAD, .method = 12, .depth = 1, .kind = HPX_ROOT_JAVA_FRAME},
@@ -38,7 +38,7 @@ static struct hx x;
 static void begin_image(uint32_t ids)
 {
     method = (struct hpx_method_rec){
-        .class_name = text("p.Base"), .name = text("run"), .source = text("Base.java"), .klass = 100002, .number = 1};
+        .class_name = text("p.Base"), .name = text("run"), .source = text("Base.java"), .klass = {100002}, .number = 1};
     const struct hpx_frame_rec frames[] = {{&method, 3, 1}, {&method, 4, 2}};
     hx_begin(&x, ids, facts, HPX_ARRAY_LEN(facts), roots, HPX_ARRAY_LEN(roots), frames);
 }
@@ -265,7 +265,7 @@ static void expect_deep(void)
 
 TEST(any_number_of_superclasses_is_written_each_once)
 {
-    static const struct hpx_heap_fact size = {.klass = 1, .kind = HPX_HEAP_VM_SIZE, .value = 4000000000};
+    static const struct hpx_heap_fact size = {.klass = {1}, .kind = HPX_HEAP_VM_SIZE, .value = 4000000000};
     const struct hpx_heap_klass **classes = deep_classes();
     struct hpx_ascii a;
     setenv("TZ", "UTC", 1);

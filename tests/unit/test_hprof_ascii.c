@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}, 0, 1};
-static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}, 0, 2};
-static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}, 0, 3};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, 0, 4};
-static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}, 0, 5};
+static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}, {0}, 1};
+static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}, {0}, 2};
+static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}, {0}, 3};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, {0}, 4};
+static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}, {0}, 5};
 
 static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_rec *m)
 {
@@ -284,7 +284,7 @@ TEST(figures_have_64_bits, setup, teardown)
 
 TEST(names_of_frames_are_escaped_but_keep_quotes_and_backslashes, setup, teardown)
 {
-    struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java"), 0, 7};
+    struct hpx_method_rec m = {text("p.\xED\xA0\xBD\xED\xB8\x80"), text("a\nCPU SAMPLES END\n"), {NULL, 0}, text("S\x80\"\\.java"), {0}, 7};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
     samples(1, &row, 0);
     assert_string_equal(written(), "TRACE 300001:\n"
@@ -300,7 +300,7 @@ TEST(a_name_of_60000_bytes_stays_on_one_line, setup, teardown)
 {
     static char name[60000];
     memset(name, 'n', sizeof(name));
-    struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}, 0, 8};
+    struct hpx_method_rec m = {{name, sizeof(name)}, {name, sizeof(name)}, {NULL, 0}, {name, sizeof(name)}, {0}, 8};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
     samples(1, &row, 0);
     const char *s = written();
@@ -366,7 +366,7 @@ TEST(any_names_leave_the_layout_alone, setup, teardown)
             }
         }
         struct hpx_thread_rec thread = {200001, 0x50000001, t[0], t[1], t[2]};
-        struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5], 0, 0};
+        struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5], {0}, 0};
         struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
         hpx_ascii_fini(&w);
         hpx_ascii_thread_start(&w, &thread);

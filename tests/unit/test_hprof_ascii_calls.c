@@ -33,7 +33,7 @@ static int end(void **state)
     {                                                                                                                                      \
         (literal), sizeof(literal) - 1                                                                                                     \
     }
-#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src), 0, 0})
+#define METHOD(klass, name, sig, src)       (&(const struct hpx_method_rec){TEXT(klass), TEXT(name), TEXT(sig), TEXT(src), {0}, 0})
 #define ROW(serial, thread, calls, ns, ...) row(serial, thread, calls, ns, (const struct hpx_method_rec *const[]){__VA_ARGS__})
 
 /* The last arguments: frames, leaf first, NULL behind the last. */

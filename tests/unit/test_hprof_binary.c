@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, 100007, 1};
-static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, 100007, 2};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, HPX_SERIAL_CLASS, 4};
+static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, {100007}, 1};
+static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, {100007}, 2};
+static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, {HPX_SERIAL_CLASS}, 4};
 
 static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 {
@@ -55,7 +55,7 @@ TEST(time_does_not_go_back_and_wraps)
                    "0A 00001B58 00000018 00030D41 50000001 000493E0 A0000001 A0000001 00000000"
                    "0B 00001B58 00000004 00030D41");
     hpx_binary_at(&w, 1000 + (UINT64_C(0x100000000) + 5) * 1000);
-    struct hpx_class_rec c = {.serial = 100001};
+    struct hpx_class_rec c = {.serial = {100001}};
     hpx_binary_class_load(&w, &c);
     assert_written("02 00000005 00000010 000186A1 10000001 000493E0 A0000001");
     end();
@@ -85,7 +85,7 @@ TEST(threads_have_their_names_first)
 
 TEST(classes_are_loaded_and_unloaded_once)
 {
-    struct hpx_class_rec c = {.serial = 100003, .name = text("p.C$D[]")}, gone = {.serial = 100003}, never = {.serial = 100004};
+    struct hpx_class_rec c = {.serial = {100003}, .name = text("p.C$D[]")}, gone = {.serial = {100003}}, never = {.serial = {100004}};
     begin(8);
     hpx_binary_class_load(&w, &c);
     hpx_binary_class_load(&w, &c);
@@ -100,7 +100,7 @@ TEST(classes_are_loaded_and_unloaded_once)
 
 TEST(a_class_that_a_dump_may_name_is_unloaded_behind_it)
 {
-    struct hpx_class_rec c = {.serial = 100007, .name = text("p.Hot")}, gone = {.serial = 100007, .in_traces = true};
+    struct hpx_class_rec c = {.serial = {100007}, .name = text("p.Hot")}, gone = {.serial = {100007}, .in_traces = true};
     struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&hot_a, 5, 1}), 1};
     begin(4);
     hpx_binary_class_load(&w, &c);
@@ -237,7 +237,7 @@ TEST(without_memory_rows_stand_for_the_empty_trace)
         }
         memory_refuse();
         hpx_binary_thread_start(&w, &t);
-        hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = 100001, .name = text("C")});
+        hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = {100001}, .name = text("C")});
         samples(2, rows, 0);
         assert_int_equal(w.unplaced, late ? 1 : 3);
         hpx_binary_thread_end(&w, &t);
@@ -307,7 +307,7 @@ static void make_methods(void)
         (void)snprintf(method_names[i][1], 24, "m%u", i);
         (void)snprintf(method_names[i][2], 24, "C%u.java", i / 5);
         methods[i] = (struct hpx_method_rec){text(method_names[i][0]), text(method_names[i][1]), text("()V"),
-                                             text(method_names[i][2]), 100001 + i / 5,           i % 7 ? 10 + i : 0};
+                                             text(method_names[i][2]), {100001 + i / 5},         i % 7 ? 10 + i : 0};
     }
 }
 
@@ -325,7 +325,7 @@ static struct hpx_trace_rec *random_trace(uint32_t serial, uint32_t thread, unsi
 /* A frame whose class could not be marked is not in the file, and must not be taken for one that is. */
 TEST(a_frame_without_its_class_is_written_when_there_is_memory)
 {
-    static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, HPX_SERIAL_CLASS + 9000, 5};
+    static const struct hpx_method_rec far = {{"p.Far", 5}, {"a", 1}, {"()V", 3}, {"", 0}, {HPX_SERIAL_CLASS + 9000}, 5};
     struct hpx_frame_rec near = {&hot_a, 5, 1}, frame = {&far, 5, 2};
     struct hpx_row first = {trace(300001, 0, 1, &near), 2}, row = {trace(300002, 0, 1, &frame), 1};
     struct bin_figures f;
@@ -429,7 +429,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
     static const char *const names[] = {"main", "worker", "", "x\xC0\x80", "p.C1"};
     uint32_t n = (uint32_t)nrand48(seed) % 400;
     struct hpx_thread_rec t = {200001 + n, 0x50000001 + n, text(names[n % 5]), text(names[n / 5 % 5]), text(names[n / 25 % 5])};
-    struct hpx_class_rec c = {.serial = 100001 + METHODS / 5 + n, .name = text(names[n % 5])};
+    struct hpx_class_rec c = {.serial = {100001 + METHODS / 5 + n}, .name = text(names[n % 5])};
     struct hpx_row rows[32];
     hpx_binary_at(&w, (uint64_t)nrand48(seed));
     switch ((unsigned)nrand48(seed) % 6) {

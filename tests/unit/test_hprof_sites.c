@@ -37,7 +37,7 @@ static struct hpx_site_row site(uint32_t number, const char *name, uint64_t live
 {
     return (struct hpx_site_row){.trace = traces[number],
                                  .class_name = text(name),
-                                 .klass = 100001 + number,
+                                 .klass = {100001 + number},
                                  .changed = number % 2 != 0,
                                  .live_bytes = live_bytes,
                                  .live_objects = live,

@@ -23,7 +23,7 @@
     }
 #define TITLES "rank   self  accum        ms trace state    method\n"
 
-static const struct hpx_method_rec park = {{"p.Unsafe", 8}, {"park", 4}, {"()V", 3}, {"", 0}, 100007, 1};
+static const struct hpx_method_rec park = {{"p.Unsafe", 8}, {"park", 4}, {"()V", 3}, {"", 0}, {100007}, 1};
 static const struct hpx_frame_rec frames[] = {{&park, -1, 1}};
 static struct hpx_trace_rec *first, *second, *third;
 

@@ -16,7 +16,7 @@ static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloade
     (void)ctx;
     assert_true(nannounced < HPX_ARRAY_LEN(announced));
     struct announced *t = &announced[nannounced++];
-    *t = (struct announced){.serial = rec->serial, .in_traces = rec->in_traces, .unloaded = unloaded};
+    *t = (struct announced){.serial = rec->serial.v, .in_traces = rec->in_traces, .unloaded = unloaded};
     (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
     return true;
 }
@@ -60,7 +60,7 @@ TEST(a_class_whose_name_did_not_come_is_announced_by_its_frames, begin, fx_teard
     fx_answer(f, 0, NULL, 0, FX_TEXT("Lp/Late;\0\0m\0()V\0"));
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
-    assert_int_equal(m->klass, 100001);
+    assert_int_equal(m->klass.v, 100001);
     assert_true(fx_text_is(m->class_name, "p.Late"));
     hpx_snapshot_destroy(s);
 }
@@ -77,7 +77,7 @@ TEST(a_class_may_come_without_the_names_of_its_methods, begin, fx_teardown, (voi
     fx_answer(f, 0, NULL, 0, FX_TEXT("Lp/Old;\0Old.java\0m\0()V\0"));
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     const struct hpx_method_rec *m = s->rows[0].trace->frames[0].method;
-    assert_int_equal(m->klass, 100001);
+    assert_int_equal(m->klass.v, 100001);
     assert_true(fx_text_is(m->class_name, "p.Old") && fx_text_is(m->name, "m") && fx_text_is(m->source, "Old.java"));
     hpx_snapshot_destroy(s);
 }
@@ -97,7 +97,7 @@ TEST(classes_of_one_name_are_different_ones, begin, fx_teardown, (void *)(uintpt
     for (uint32_t i = 0; i < 3; i++) {
         const struct hpx_frame_rec *frame = &s->rows[i].trace->frames[0];
         uint64_t count = s->rows[i].count;
-        assert_int_equal(frame->method->klass, count == 4 ? HPX_SERIAL_CLASS : 100000 + count);
+        assert_int_equal(frame->method->klass.v, count == 4 ? HPX_SERIAL_CLASS : 100000 + count);
         for (uint32_t k = 0; k < i; k++) {
             assert_int_not_equal(frame->number, s->rows[k].trace->frames[0].number);
         }
@@ -116,7 +116,7 @@ TEST(a_stall_has_a_class_of_its_own, begin, fx_teardown, (void *)(uintptr_t)(&an
     assert_announced(1, 100003, "p.D", false, false);
     struct hpx_snapshot *s = fx_snapshot(f, 6, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(s->rows[i].trace->frames[0].method->klass, s->rows[i].count == 2 ? 100002 : HPX_SERIAL_CLASS);
+        assert_int_equal(s->rows[i].trace->frames[0].method->klass.v, s->rows[i].count == 2 ? 100002 : HPX_SERIAL_CLASS);
     }
     hpx_snapshot_destroy(s);
 }
@@ -166,7 +166,7 @@ TEST(native_methods_are_told_apart_where_classes_are)
             struct hpx_snapshot *s = one_native(&f, &f.t);
             assert_int_equal(s->rows[0].trace->frames[0].line, binary ? HPX_LINE_NATIVE : HPX_LINE_UNKNOWN);
             assert_int_equal(s->rows[0].trace->frames[0].number, binary);
-            assert_int_equal(s->rows[0].trace->frames[0].method->klass, binary ? 100001 : 0);
+            assert_int_equal(s->rows[0].trace->frames[0].method->klass.v, binary ? 100001 : 0);
             hpx_snapshot_destroy(s);
             fx_end(&f);
         }
@@ -193,7 +193,7 @@ TEST(few_unloaded_classes_are_found_when_looked_for, begin, fx_teardown, (void *
     assert_announced(5, 100003, "", false, true);
     assert_int_equal(hpx_symbols_classes(f->symbols), 2);
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1); /* what was sampled of it keeps its class */
-    assert_int_equal(s->rows[0].trace->frames[0].method->klass, 100002);
+    assert_int_equal(s->rows[0].trace->frames[0].method->klass.v, 100002);
     hpx_snapshot_destroy(s);
     fx_class(f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
     assert_announced(6, 100005, "p.New", false, false);

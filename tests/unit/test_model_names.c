@@ -311,7 +311,7 @@ TEST(array_and_source_less_classes_are_shown_in_java_form, fx_setup, fx_teardown
 
 /* Frames as the JVM tells them of a thread that was asked for its stack. */
 static const struct hpx_named_frame named[] = {
-    {.class_signature = "Lp/C;", .name = "a", .signature = "(I)V", .source = "C.java", .line = 12, .class_number = 0},
+    {.class_signature = "Lp/C;", .name = "a", .signature = "(I)V", .source = "C.java", .line = 12},
     {.class_signature = "[Lp/D;", .name = "b", .line = HPX_LINE_UNKNOWN},
 };
 

@@ -75,7 +75,7 @@ static void make_traces(void)
 {
     for (uint32_t i = 0; i < TRACES; i++) {
         snprintf(names[i], sizeof names[i], "m%u", i);
-        methods[i] = (struct hpx_method_rec){text("p.Hot"), text(names[i]), text("()V"), text("Hot.java"), 100001 + i / 4, i % 7 ? i : 0};
+        methods[i] = (struct hpx_method_rec){text("p.Hot"), text(names[i]), text("()V"), text("Hot.java"), {100001 + i / 4}, i % 7 ? i : 0};
         traces[i] = calloc(1, sizeof(*traces[i]) + 2 * sizeof(struct hpx_frame_rec));
         traces[i]->serial = HPX_SERIAL_TRACE + 1 + i;
         traces[i]->thread = HPX_SERIAL_THREAD + 1 + i % THREADS;
@@ -109,7 +109,7 @@ static void step_binary(void)
         }
         break;
     case 1:
-        hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = 100001 + roll(TRACES / 4), .name = text("p.Hot")});
+        hpx_binary_class_load(&w, &(struct hpx_class_rec){.serial = {100001 + roll(TRACES / 4)}, .name = text("p.Hot")});
         break;
     default: {
         struct hpx_snapshot s = some_rows(rows);

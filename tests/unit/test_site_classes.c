@@ -14,7 +14,7 @@ static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloade
 {
     (void)ctx;
     assert_true(nannounced < HPX_ARRAY_LEN(announced));
-    announced[nannounced].serial = rec->serial;
+    announced[nannounced].serial = rec->serial.v;
     announced[nannounced++].unloaded = unloaded;
     return true;
 }
@@ -56,7 +56,7 @@ TEST(a_row_has_the_name_and_the_kind_of_its_class, NULL, end)
     for (uint32_t i = 0; i < HPX_ARRAY_LEN(classes); i++) {
         assert_int_equal(row(s, classes[i].name, "a")->array, classes[i].array);
         assert_int_equal(row(s, classes[i].name, "a")->bytes, 8 * (i + 1));
-        assert_int_equal(row(s, classes[i].name, "a")->klass, 0); /* the text tells of no classes */
+        assert_int_equal(row(s, classes[i].name, "a")->klass.v, 0); /* the text tells of no classes */
     }
     hpx_site_snapshot_destroy(s);
 }
@@ -131,9 +131,9 @@ TEST(a_class_has_the_serial_of_its_announcement, NULL, end)
     define(&f.t, id_of(1), 2, 16, 0, FX_STACK({8, 1}));
     define(&f.t, id_of(2), 0, 16, 0, FX_STACK({8, 1}));
     struct hpx_site_snapshot *s = take(3);
-    assert_int_equal(row(s, "p.C", NULL)->klass, 100001);
-    assert_int_equal(row(s, "p.D", NULL)->klass, 100002);
-    assert_int_equal(row(s, "hprofx.unknown", NULL)->klass, HPX_SERIAL_CLASS); /* as that of frames without a method */
+    assert_int_equal(row(s, "p.C", NULL)->klass.v, 100001);
+    assert_int_equal(row(s, "p.D", NULL)->klass.v, 100002);
+    assert_int_equal(row(s, "hprofx.unknown", NULL)->klass.v, HPX_SERIAL_CLASS); /* as that of frames without a method */
     assert_int_equal(nannounced, 2);
     hpx_site_snapshot_destroy(s);
 }
@@ -150,7 +150,7 @@ TEST(the_unloading_of_a_class_with_a_row_is_not_announced, NULL, end)
     assert_int_equal(announced[2].serial, 100002);
     define(&f.t, id_of(0), 1, 16, 0, NULL, 0);
     struct hpx_site_snapshot *s = take(1);
-    assert_int_equal(row(s, "p.C", NULL)->klass, 100001);
+    assert_int_equal(row(s, "p.C", NULL)->klass.v, 100001);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -168,10 +168,10 @@ TEST(an_array_has_a_serial_of_its_own, NULL, end)
     }
     struct hpx_site_snapshot *s = take(4);
     assert_int_equal(row(s, "int[]", NULL)->objects, 2);
-    assert_int_equal(row(s, "int[]", NULL)->klass, 100003);
-    assert_int_equal(row(s, "p.C[]", NULL)->klass, 100004);
-    assert_int_equal(row(s, "p.C", NULL)->klass, 100001);
-    assert_int_equal(row(s, "p.E", NULL)->klass, 100005);
+    assert_int_equal(row(s, "int[]", NULL)->klass.v, 100003);
+    assert_int_equal(row(s, "p.C[]", NULL)->klass.v, 100004);
+    assert_int_equal(row(s, "p.C", NULL)->klass.v, 100001);
+    assert_int_equal(row(s, "p.E", NULL)->klass.v, 100005);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -181,7 +181,7 @@ TEST(a_class_that_was_not_announced_gets_a_serial, NULL, end)
     object_class(1, 4000, "Lp/Lost;");
     define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
     struct hpx_site_snapshot *s = take(1);
-    assert_int_equal(row(s, "p.Lost", NULL)->klass, 100003);
+    assert_int_equal(row(s, "p.Lost", NULL)->klass.v, 100003);
     hpx_site_snapshot_destroy(s);
 }
 

@@ -203,7 +203,7 @@ static void number_class(uint32_t number, const char *signature)
 {
     struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
     assert_non_null(m);
-    m->number = number;
+    m->number.v = number;
     m->method = 0;
     memcpy(m->signature, signature, strlen(signature) + 1);
     fx_message(&f, m);

@@ -166,7 +166,7 @@ TEST(a_tag_has_the_id_and_the_size_in_units, NULL, teardown)
             assert_int_equal(tag >> HPX_SITE_UNITS_BITS, ids[i]);
             assert_int_equal(tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1), sizes[k].units);
             assert_int_not_equal(tag, 0);
-            assert_int_equal(hpx_site_class_of(tag), 0); /* and is no class's */
+            assert_int_equal(hpx_site_class_of(tag).v, 0); /* and is no class's */
         }
     }
 }
@@ -186,17 +186,17 @@ TEST(a_free_adds_what_the_tag_says, NULL, teardown)
 TEST(classes_are_numbered_from_1, NULL, teardown)
 {
     for (uint32_t i = 1; i < 3000; i++) {
-        uint32_t number = hpx_site_ids_class(&s, 0);
-        assert_int_equal(number, i);
-        assert_int_equal(hpx_site_class_of(hpx_site_class_tag(number)), number);
+        struct hpx_class_number number = hpx_site_ids_class(&s, 0);
+        assert_int_equal(number.v, i);
+        assert_int_equal(hpx_site_class_of(hpx_site_class_tag(number)).v, number.v);
     }
     assert_int_equal(hpx_site_ids_bytes(&s), 0); /* without a mirror's tag nothing is kept */
 }
 
 TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
 {
-    uint32_t a = fresh_id(1), b = fresh_id(2), last = 0;
-    uint32_t first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0);
+    uint32_t a = fresh_id(1), b = fresh_id(2);
+    struct hpx_class_number first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0), last = {0};
     for (int i = 0; i < 2000; i++) { /* in another page */
         last = hpx_site_ids_class(&s, hpx_site_tag(b, 96));
     }
@@ -213,9 +213,9 @@ TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
 
 TEST(a_class_number_that_was_never_given_frees_nothing, NULL, teardown)
 {
-    static const uint32_t numbers[] = {5, 1500, HPX_SITE_MOST - 1, HPX_SITE_MOST, UINT32_MAX};
+    static const struct hpx_class_number numbers[] = {{5}, {1500}, {HPX_SITE_MOST - 1}, {HPX_SITE_MOST}, {UINT32_MAX}};
     uint32_t a = fresh_id(1);
-    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 1);
+    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)).v, 1);
     for (size_t i = 0; i < HPX_ARRAY_LEN(numbers); i++) {
         hpx_site_ids_freed(&s, hpx_site_class_tag(numbers[i]));
     }
@@ -227,11 +227,11 @@ TEST(when_all_class_numbers_are_given_there_is_none, NULL, teardown)
 {
     uint32_t a = fresh_id(1);
     atomic_store_explicit(&s.classes, HPX_SITE_MOST - 2, memory_order_relaxed);
-    uint32_t last = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
-    assert_int_equal(last, HPX_SITE_MOST - 1);
+    struct hpx_class_number last = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
+    assert_int_equal(last.v, HPX_SITE_MOST - 1);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 0);
-        assert_int_equal(hpx_site_ids_class(&s, 0), 0);
+        assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)).v, 0);
+        assert_int_equal(hpx_site_ids_class(&s, 0).v, 0);
         assert_true(atomic_load_explicit(&s.classes, memory_order_relaxed) <= HPX_SITE_MOST); /* it never wraps */
     }
     hpx_site_ids_freed(&s, hpx_site_class_tag(last));
@@ -261,14 +261,14 @@ TEST(without_memory_for_its_mirrors_tag_a_class_has_no_number, NULL, teardown)
 {
     uint32_t a = fresh_id(1);
     memory_fail_maps(1);
-    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)), 0);
+    assert_int_equal(hpx_site_ids_class(&s, hpx_site_tag(a, 8)).v, 0);
     assert_int_equal(memory_maps_left(), 0);
     memory_fail_maps(1);
-    assert_int_not_equal(hpx_site_ids_class(&s, 0), 0); /* one without needs none */
+    assert_int_not_equal(hpx_site_ids_class(&s, 0).v, 0); /* one without needs none */
     assert_int_equal(memory_maps_left(), 1);
     memory_fail_maps(0);
-    uint32_t number = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
-    assert_int_not_equal(number, 0);
+    struct hpx_class_number number = hpx_site_ids_class(&s, hpx_site_tag(a, 8));
+    assert_int_not_equal(number.v, 0);
     hpx_site_ids_freed(&s, hpx_site_class_tag(number));
     assert_freed(a, 1, 8);
 }
@@ -285,7 +285,7 @@ TEST(its_memory_is_told_and_given_back, NULL, teardown)
     assert_int_equal(hpx_site_ids_bytes(&s), 0);
     assert_int_equal(fresh_id(1), a); /* an empty one */
     assert_freed(a, 0, 0);
-    assert_int_equal(hpx_site_ids_class(&s, 0), 1);
+    assert_int_equal(hpx_site_ids_class(&s, 0).v, 1);
 }
 
 TESTS(NULL, NULL)

@@ -213,10 +213,10 @@ static void check_sizes(const struct hpx_heap_fact *f, uint64_t n)
     assert_int_equal(n, instances);
     for (uint64_t i = 0; i < n; i++) {
         assert_int_equal(f[i].kind, HPX_HEAP_VM_SIZE);
-        assert_in_range(f[i].klass, 1, FX_CLASSES - 1);
-        assert_false(seen[f[i].klass]);
-        seen[f[i].klass] = true;
-        assert_int_equal(f[i].value, sizes[f[i].klass]);
+        assert_in_range(f[i].klass.v, 1, FX_CLASSES - 1);
+        assert_false(seen[f[i].klass.v]);
+        seen[f[i].klass.v] = true;
+        assert_int_equal(f[i].value, sizes[f[i].klass.v]);
         assert_int_equal(f[i].index + f[i].type, 0);
     }
 }
@@ -224,14 +224,14 @@ static void check_sizes(const struct hpx_heap_fact *f, uint64_t n)
 static void check_facts(void)
 {
     const struct hpx_heap_fact want_first[] = {
-        {.klass = FX_BASE, .kind = HPX_HEAP_LOADER, .value = fx_id(FX_BARE)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_DOMAIN, .value = fx_id(FX_BARE)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_SIGNERS, .value = fx_id(FX_ARRAY)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 9, .value = fx_id(FX_TEXT)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 12, .value = fx_id(FX_INT)},
-        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_LONG, .index = 2, .value = 0x8122334455667788},
-        {.klass = FX_BASE, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_OBJECT, .index = 3, .value = FX_MAIN_ID},
-        {.klass = FX_DERIVED, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_INT, .index = 1, .value = 6}};
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_LOADER, .value = fx_id(FX_BARE)},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_DOMAIN, .value = fx_id(FX_BARE)},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_SIGNERS, .value = fx_id(FX_ARRAY)},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 9, .value = fx_id(FX_TEXT)},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_CONSTANT, .type = HPX_TYPE_OBJECT, .index = 12, .value = fx_id(FX_INT)},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_LONG, .index = 2, .value = 0x8122334455667788},
+        {.klass = {FX_BASE}, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_OBJECT, .index = 3, .value = FX_MAIN_ID},
+        {.klass = {FX_DERIVED}, .kind = HPX_HEAP_STATIC, .type = HPX_TYPE_INT, .index = 1, .value = 6}};
     const struct hpx_heap_fact *f = fx_facts();
     assert_true(fx.walk.facts.len > HPX_ARRAY_LEN(want_first));
     for (size_t i = 0; i < HPX_ARRAY_LEN(want_first); i++) {
@@ -336,7 +336,7 @@ TEST(a_thread_whose_class_is_unknown_has_the_id_of_the_thread, NULL, fx_end)
         fx_begin(mode, 4);
         struct hpx_heap_klass *c = (struct hpx_heap_klass *)(uintptr_t)fx.layout.classes[FX_WORKER];
         fx.layout.classes[FX_WORKER] = NULL;
-        fx.layout.class_numbers[FX_WORKER] = 0;
+        fx.layout.class_numbers[FX_WORKER].v = 0;
         fx.objects[FX_WORKER].tag = 0;
         fx_root(JVMTI_HEAP_REFERENCE_THREAD, FX_OTHER);
         fx_class_of(FX_OTHER);

@@ -61,9 +61,9 @@ static void check_statics(const struct readable *r)
     uint32_t base = 0, kinds = 0;
     for (uint64_t i = 0; i < fx.walk.facts.len; i++) {
         if (f[i].kind == HPX_HEAP_STATIC) {
-            assert_int_equal(f[i].value, f[i].klass == FX_BASE ? 77 : 1);
-            base += f[i].klass == FX_BASE;
-            kinds += f[i].klass == FX_KINDS;
+            assert_int_equal(f[i].value, f[i].klass.v == FX_BASE ? 77 : 1);
+            base += f[i].klass.v == FX_BASE;
+            kinds += f[i].klass.v == FX_KINDS;
         }
     }
     assert_int_equal(base, r->base_static);

@@ -23,10 +23,9 @@ static struct hpx_heap_klass *new_class(uint32_t number, int above, uint32_t nfi
 {
     struct hpx_heap_klass *c = calloc(1, sizeof *c + nfields * sizeof c->fields[0]);
     assert_non_null(c);
-    c->number = number;
+    c->number.v = number;
     c->linked = true;
     c->above = above != FX_NONE ? classes[above] : NULL;
-    c->super = (uint32_t)above;
     c->nfields = nfields;
     c->inherited = c->above != NULL ? c->above->inherited + c->above->nfields : 0;
     classes[number] = c;
@@ -142,9 +141,9 @@ static void tag_objects(void)
         struct fx_object *o = &fx.objects[i];
         bool known = i != FX_INT && i < FX_CLASSES;
         if (fx.mode == FX_BY_TAGS) {
-            o->tag = known ? (jlong)hpx_site_class_tag((uint32_t)i) : 0;
+            o->tag = known ? (jlong)hpx_site_class_tag((struct hpx_class_number){(uint32_t)i}) : 0;
         } else if (known || i == FX_INT || i == FX_LATES) {
-            o->tag = (jlong)(hpx_site_class_tag(40 + (uint32_t)i) | HPX_SITE_ANNOUNCED | HPX_BLOCK_ANNOUNCED);
+            o->tag = (jlong)(hpx_site_class_tag((struct hpx_class_number){40 + (uint32_t)i}) | HPX_SITE_ANNOUNCED | HPX_BLOCK_ANNOUNCED);
         } else if (i % 3 != 0) {
             o->site = 1000 + (uint32_t)i;
             o->tag = (jlong)hpx_site_tag(o->site, (uint64_t)o->size);
@@ -184,7 +183,7 @@ static void make_objects(void)
 /* ---- the layout ---- */
 
 static jclass class_refs[FX_CLASSES + 2];
-static uint32_t class_numbers[FX_CLASSES + 2];
+static struct hpx_class_number class_numbers[FX_CLASSES + 2];
 static struct hpx_heap_thread threads[2];
 static jthread thread_refs[2];
 
@@ -199,12 +198,12 @@ static void list_classes(void)
     static uint64_t nothing;
     for (uint32_t i = 0; i < FX_CLASSES; i++) {
         class_refs[i] = (jclass)local((int)i);
-        class_numbers[i] = i;
+        class_numbers[i].v = i;
     }
     class_refs[FX_CLASSES] = (jclass)(void *)&nothing;
-    class_numbers[FX_CLASSES] = FX_KINDS;
+    class_numbers[FX_CLASSES].v = FX_KINDS;
     class_refs[FX_CLASSES + 1] = NULL;
-    class_numbers[FX_CLASSES + 1] = FX_KINDS;
+    class_numbers[FX_CLASSES + 1].v = FX_KINDS;
 }
 
 static void put_tid(jlong tid, uint64_t place)
@@ -224,9 +223,9 @@ static void make_layout(void)
     fx.layout = (struct hpx_layout){.classes = classes,
                                     .nclasses = FX_CLASSES,
                                     .loaded = HPX_ARRAY_LEN(class_refs),
-                                    .class_class = FX_CLASS,
-                                    .object_class = FX_OBJECT,
-                                    .string_class = FX_STRING,
+                                    .class_class = {FX_CLASS},
+                                    .object_class = {FX_OBJECT},
+                                    .string_class = {FX_STRING},
                                     .largest = 30,
                                     .class_refs = class_refs,
                                     .class_numbers = class_numbers,
@@ -236,7 +235,7 @@ static void make_layout(void)
     static const int contents[] = {FX_TEXT, FX_SOME_BYTES, FX_SOME_INTS, FX_SOME_CHARS};
     for (size_t i = 0; i < HPX_ARRAY_LEN(contents); i++) {
         fx.layout.contents[i] = local(contents[i]);
-        fx.layout.contents_numbers[i] = (uint32_t)fx.objects[contents[i]].klass;
+        fx.layout.contents_numbers[i].v = (uint32_t)fx.objects[contents[i]].klass;
     }
     put_tid(FX_MAIN_TID, 0);
     put_tid(FX_OTHER_TID, 1);
