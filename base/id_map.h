@@ -29,10 +29,6 @@ uint32_t hpx_id_map_find(const struct hpx_id_map *m, uint64_t key);
 /* Binds the key to the next number and returns it; an earlier number of the key keeps the key but is no longer found. HPX_INTERN_NONE
  * without memory (nothing changed). */
 uint32_t hpx_id_map_bind(struct hpx_id_map *m, uint64_t key);
-static inline uint32_t hpx_id_map_len(const struct hpx_id_map *m)
-{
-    return m->keys.len;
-}
 static inline uint64_t hpx_id_map_key(const struct hpx_id_map *m, uint32_t number)
 {
     return *(const uint64_t *)hpx_vec_at(&m->keys, number);

@@ -2,18 +2,9 @@
 /* thread.c: the stack of new threads. */
 #include "thread.h"
 
-#include <string.h>
-
 void hpx_registry_init(struct hpx_registry *reg)
 {
     ck_stack_init(&reg->fresh);
-}
-
-void hpx_registry_attach(struct hpx_registry *reg, struct hpx_thread *t)
-{
-    memset((char *)t + offsetof(struct hpx_thread, busy), 0, sizeof(*t) - offsetof(struct hpx_thread, busy));
-    atomic_store_explicit(&t->state, HPX_THREAD_ATTACHED, memory_order_relaxed); /* handed over by the push */
-    hpx_registry_push(reg, t);
 }
 
 /* ck_stack links with inline assembly and plain stores in our own code: the order is the locked exchange on `head`. */

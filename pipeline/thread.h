@@ -44,15 +44,13 @@ struct hpx_registry {
 };
 
 void hpx_registry_init(struct hpx_registry *reg);
-/* Clears *t except its ring and its mode (the caller has called hpx_ring_init()) and pushes it. Any thread, not in signal handlers. Not
- * after a message that leads the aggregator to t. */
-void hpx_registry_attach(struct hpx_registry *reg, struct hpx_thread *t);
 /* The owner's last access to t. */
 static inline void hpx_registry_retire(struct hpx_thread *t)
 {
     atomic_store_explicit(&t->state, HPX_THREAD_RETIRED, memory_order_release);
 }
-/* As attach, without clearing: t is clear, or comes from an aggregator. */
+/* t has its ring (hpx_ring_init()) and its mode, and is clear otherwise, or comes from an aggregator. Any thread, not in signal handlers.
+ */
 void hpx_registry_push(struct hpx_registry *reg, struct hpx_thread *t);
 /* Aggregator: calls fn for every newly attached thread, oldest first. */
 void hpx_registry_collect(struct hpx_registry *reg, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx);

@@ -46,12 +46,6 @@ void hpx_threads_fini(struct hpx_threads *t)
     hpx_vec_fini(&t->all);
 }
 
-uint32_t hpx_threads_live(const struct hpx_threads *t, uint64_t key)
-{
-    const uint32_t *slot = find(t, key);
-    return slot ? entry(t, *slot - 1)->serial : 0;
-}
-
 uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key, uint32_t serial)
 {
     if (hpx_slots_reserve(&t->index, WORDS, NULL, NULL) != 0 || (!t->free && !hpx_vec_push(&t->all))) {

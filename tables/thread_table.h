@@ -27,8 +27,6 @@ struct hpx_threads {
 
 int hpx_threads_init(struct hpx_threads *t); /* 0, -HPX_E_NOMEM */
 void hpx_threads_fini(struct hpx_threads *t);
-/* The serial of the live thread of this key, or 0. */
-uint32_t hpx_threads_live(const struct hpx_threads *t, uint64_t key);
 /* Adds a thread with this key, which no live thread has. serial: 0: the next one. Returns its serial; 0 without memory (nothing changed).
  */
 uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key, uint32_t serial);

@@ -172,7 +172,7 @@ static bool begin(void)
     }
     run.a.wait_ns = UINT64_C(60000000000);
     hpx_calls_init(&run.calls, &run.a, &run.gate, &run.thread);
-    hpx_registry_attach(&run.a.registry, &run.thread);
+    hpx_registry_push(&run.a.registry, &run.thread);
     run.th = hpx_calltab_attach(&run.tab, 0);
     return run.th != NULL;
 }

@@ -380,7 +380,7 @@ static bool begin(unsigned producers, uint64_t events)
         if (hpx_ring_init(&run.threads[i].ring, RING_BYTES) != 0) {
             return false;
         }
-        hpx_registry_attach(&run.a.registry, &run.threads[i]);
+        hpx_registry_push(&run.a.registry, &run.threads[i]);
     }
     return true;
 }

@@ -133,7 +133,7 @@ static bool begin(unsigned producers, unsigned drainers, bool balance)
             return false;
         }
         hpx_calls_init(&p->calls, &w.a, &w.gate, &p->t);
-        hpx_registry_attach(&w.a.registry, &p->t);
+        hpx_registry_push(&w.a.registry, &p->t);
         p->t.call_stacks = hpx_calltab_attach(&w.tab, 0);
         if (!p->t.call_stacks) {
             return false;

@@ -9,7 +9,6 @@
  * pushes on the stack are compare and exchange, as ck_stack's.
  * Not known to SPIN: that state and tail (release, acquire) cover what stands before them. Plants swap the accesses.
  * tests/stress/stress_aggregator.c under TSan covers the orders; marks in thread.c name those of ck_stack. */
-/* mirrors: pipeline/thread.c:hpx_registry_attach 05473bc88644 */
 /* mirrors: pipeline/thread.c:hpx_registry_push 1377a6692496 */
 /* mirrors: pipeline/thread.c:pop_all_oldest_first e0dc9485420a */
 /* mirrors: pipeline/thread.c:hpx_registry_collect 83ae9ff313de */

@@ -92,7 +92,7 @@ static struct profiled *attach(void)
         free(p);
         return NULL;
     }
-    hpx_registry_attach(&w.a.registry, &p->t);
+    hpx_registry_push(&w.a.registry, &p->t);
     return p;
 }
 

@@ -326,7 +326,7 @@ static void begin(unsigned workers, uint64_t steps, bool lossy, bool from_ticks)
         x->truth = x->tree;
         assert_int_equal(hpx_ring_init(&x->t.ring, i % 2 ? HPX_RING_MIN : 8 * HPX_RING_MIN), 0);
         hpx_calls_init(&x->calls, &w.a, &w.gate, &x->t);
-        hpx_registry_attach(&w.a.registry, &x->t);
+        hpx_registry_push(&w.a.registry, &x->t);
     }
 }
 

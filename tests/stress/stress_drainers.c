@@ -276,7 +276,7 @@ static void begin(uint64_t steps, unsigned carriers, unsigned limit)
         x->carrier = i < carriers;
         assert_int_equal(hpx_ring_init(&x->t.ring, (i % 3 + 1 == 3 ? 8 : i % 3 + 1) * HPX_RING_MIN), 0);
         hpx_calls_init(&x->calls, &w.a, &w.gate, &x->t);
-        hpx_registry_attach(&w.a.registry, &x->t);
+        hpx_registry_push(&w.a.registry, &x->t);
     }
 }
 

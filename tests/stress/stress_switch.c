@@ -166,7 +166,7 @@ static void begin(uint64_t steps)
         c->clock = 1000000 * i;
         assert_int_equal(hpx_ring_init(&c->t.ring, i ? 4 * HPX_RING_MIN : HPX_RING_MIN), 0);
         hpx_calls_init(&c->calls, &w.a, &w.gate, &c->t);
-        hpx_registry_attach(&w.a.registry, &c->t);
+        hpx_registry_push(&w.a.registry, &c->t);
     }
 }
 

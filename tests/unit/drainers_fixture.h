@@ -112,7 +112,7 @@ static inline void begin(unsigned limit)
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(hpx_ring_init(&w.threads[i].t.ring, 16 * HPX_RING_MIN), 0);
         hpx_calls_init(&w.threads[i].calls, &w.a, &w.gate, &w.threads[i].t);
-        hpx_registry_attach(&w.a.registry, &w.threads[i].t);
+        hpx_registry_push(&w.a.registry, &w.threads[i].t);
     }
 }
 

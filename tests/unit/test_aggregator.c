@@ -102,8 +102,9 @@ static const char *calls(void)
 
 static void attach(struct hpx_thread *t, uint32_t size)
 {
+    memset((void *)t, 0, sizeof(*t));
     assert_int_equal(hpx_ring_init(&t->ring, size), 0);
-    hpx_registry_attach(&w.a.registry, t);
+    hpx_registry_push(&w.a.registry, t);
 }
 
 static void commit(struct hpx_thread *t, struct hpx_ev_head *ev, char id, size_t n)

@@ -122,7 +122,7 @@ TEST(id_map_numbers_keys_densely)
         assert_int_equal(hpx_id_map_find(&m, base + 8u * i), i);
         assert_int_equal(hpx_id_map_find(&m, base + 8u * i + 4), HPX_INTERN_NONE);
     }
-    assert_int_equal(hpx_id_map_len(&m), MANY);
+    assert_int_equal(m.keys.len, MANY);
     hpx_id_map_fini(&m);
 }
 

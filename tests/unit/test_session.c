@@ -120,7 +120,7 @@ static void begin_ring(void)
     memset(&vms, 0, sizeof vms);
     vms.mode = &mode_second;
     assert_int_equal(hpx_ring_init(&vms.ring, 16384), 0);
-    hpx_registry_attach(&hpx_session.aggregator.registry, &vms);
+    hpx_registry_push(&hpx_session.aggregator.registry, &vms);
 }
 
 /* At a safepoint, say: never waits; what finds no room is counted as lost. */
