@@ -31,11 +31,6 @@ static uintptr_t thread_of(const void *env)
     return (uintptr_t)env - anchors.env_offset;
 }
 
-uintptr_t hpx_frame_anchor_thread_sig(const void *env)
-{
-    return anchors.env_offset != 0 ? thread_of(env) : 0;
-}
-
 static const char another_shape[] = "the VM's frame anchors have another shape";
 
 const char *hpx_frame_anchor_check(const void *env, uint64_t thread)

@@ -36,8 +36,6 @@ const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uint
 
 /* ---- after a check that returned NULL; async-signal-safe; env: of the thread that is read ---- */
 
-/* The VM's JavaThread; 0: its distance was not learned. */
-uintptr_t hpx_frame_anchor_thread_sig(const void *env);
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* An anchor that the VM keeps at another address, which must be readable. */

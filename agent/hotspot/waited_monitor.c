@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* waited_monitor.c: the words of waited_monitor.h. */
 #include "waited_monitor.h"
-#include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
 #include "oops.h"
 #include "structures.h"
+#include "thread_id.h"
 #include "vm_flags.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,11 +18,12 @@
 
 /* Constant after init. */
 static struct {
-    uint64_t waiting, object;           /* of JavaThread, of ObjectMonitor */
+    uint64_t entering, waiting, object; /* of JavaThread, of ObjectMonitor */
     uint64_t klass, base, shift, name;  /* class word, how it becomes an address, of Klass */
     uint64_t length, body;              /* of Symbol */
     uint64_t heap, collections, active; /* the heap's address, its fields */
     bool narrow, compact;
+    jfieldID eetop;
 } words;
 
 static HPX_OF_SESSION struct {
@@ -67,7 +68,8 @@ static const char *find_class_word(void)
 
 static const char *find_fields(void)
 {
-    const struct hpx_vm_field all[] = {{"JavaThread", "_current_waiting_monitor", "ObjectMonitor*", &words.waiting},
+    const struct hpx_vm_field all[] = {{"JavaThread", "_current_pending_monitor", "ObjectMonitor*", &words.entering},
+                                       {"JavaThread", "_current_waiting_monitor", "ObjectMonitor*", &words.waiting},
                                        {"ObjectMonitor", "_object", NULL, &words.object},
                                        {"Klass", "_name", "Symbol*", &words.name},
                                        {"Symbol", "_length", "u2", &words.length},
@@ -97,7 +99,8 @@ static bool is_address(uintptr_t at)
 
 static uintptr_t object_of(uintptr_t thread)
 {
-    uintptr_t monitor = hpx_vm_word(thread + words.waiting);
+    uintptr_t entering = hpx_vm_word(thread + words.entering); /* first: who has been notified enters what it waits on */
+    uintptr_t monitor = entering != 0 ? entering : hpx_vm_word(thread + words.waiting);
     uintptr_t slot = is_address(monitor) ? hpx_vm_word(monitor + words.object) : 0;
     return is_address(slot) ? hpx_vm_word(slot) : 0;
 }
@@ -198,11 +201,13 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     static char text[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed();
     why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are off" : why;
-    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS); /* they tell where the JavaThread is */
+    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
     why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
               ? "the collector moves objects while the program runs"
               : why;
     why = why != NULL ? why : find_fields();
+    words.eetop = why == NULL ? hpx_thread_id_eetop(env) : NULL;
+    why = why == NULL && words.eetop == NULL ? "Thread has no field eetop" : why;
     jclass known = why == NULL ? (*env)->GetObjectClass(env, self) : NULL;
     if (why == NULL && (!knows(self, "Ljava/lang/Thread;") || !knows(known, "Ljava/lang/Class;"))) {
         why = "the VM's objects have another shape";
@@ -215,9 +220,18 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     return hpx_waited_monitor_off();
 }
 
-bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM])
+static bool reads(void)
 {
-    struct question q = {hpx_frame_anchor_thread_sig(other), NULL, to};
-    bool reads = hpx_waited_monitor_off() == NULL && hpx_internals_on_sig() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL;
-    return reads && q.thread != 0 && ask(&q);
+    return hpx_waited_monitor_off() == NULL && hpx_internals_on_sig() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL;
+}
+
+uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)
+{
+    return reads() ? (uint64_t)(*env)->GetLongField(env, thread, words.eetop) : 0;
+}
+
+bool hpx_waited_monitor_class(uint64_t thread, char to[HPX_WAITED_MONITOR_ROOM])
+{
+    struct question q = {(uintptr_t)thread, NULL, to};
+    return thread != 0 && reads() && ask(&q);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* waited_monitor.h: the class of the monitor in whose Object.wait another thread is, which JVMTI does not tell from JDK 22 on.
+/* waited_monitor.h: the class of the monitor that another thread enters, or in whose Object.wait it is: JVMTI does not tell the second from
+ * JDK 22 on, and neither to an attached agent.
  *
- * Touches, through structures.h: JavaThread._current_waiting_monitor, ObjectMonitor._object (a WeakHandle), of that object the class word,
- * Klass._name, the bytes of the Symbol, and of the heap how many collections it had and whether one runs; reads only, under guard.h. On JDK
- * 17 to 28 with a collector that moves objects only while it stops the program: not with ZGC and Shenandoah.
+ * Touches, through structures.h: JavaThread._current_pending_monitor, JavaThread._current_waiting_monitor, ObjectMonitor._object (a
+ * WeakHandle), of that object the class word, Klass._name, the bytes of the Symbol, and of the heap how many collections it had and whether
+ * one runs; reads only, under guard.h. On JDK 17 to 28 with a collector that moves objects only while it stops the program: not with ZGC
+ * and Shenandoah.
  *
  * An object that waits for its thread is alive, and so is its class. A collection may move the object meanwhile: then there is no answer.
  * hpx_waited_monitor_init() compares what the words say of a known object; what contradicts, and eight faults, end all answers. So does
- * what ends the reading of anchors (internals.h), which tell where a thread's JavaThread is. */
+ * what ends the reading of anchors (internals.h), whose checks compare java.lang.Thread.eetop with the JavaThread. */
 #ifndef HPX_WAITED_MONITOR_H
 #define HPX_WAITED_MONITOR_H
 
@@ -19,9 +21,11 @@
 /* An attached thread, after the checks of VMInit (checks.h). self: its java.lang.Thread, of no derived class. NULL, or why there are no
  * answers; constant. */
 const char *hpx_waited_monitor_init(JNIEnv *env, jthread self);
-/* Writes the signature of the class, with a 0 behind it. other: JNIEnv of a thread that is attached, and stays so during the call; it must
- * not have run from before the call until after it, else the answer says nothing. false: no answer. Not in handlers; one thread. */
-bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM]);
+/* The JavaThread; 0: the thread is not alive, or there are no answers. An attached thread. */
+uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread);
+/* Writes the signature of the class, with a 0 behind it. thread: from above; it must be alive during the call, and must not have run from
+ * before the call until after it, else the answer says nothing. false: no answer. Not in handlers; one thread. */
+bool hpx_waited_monitor_class(uint64_t thread, char to[HPX_WAITED_MONITOR_ROOM]);
 /* Why there are no answers; NULL: there are, or nobody has asked. Constant text. Any thread. */
 const char *hpx_waited_monitor_off(void);
 

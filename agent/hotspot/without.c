@@ -174,9 +174,15 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     return none;
 }
 
-bool hpx_waited_monitor_class(const void *other, char to[HPX_WAITED_MONITOR_ROOM])
+uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)
 {
-    (void)other, (void)to;
+    (void)env, (void)thread;
+    return 0;
+}
+
+bool hpx_waited_monitor_class(uint64_t thread, char to[HPX_WAITED_MONITOR_ROOM])
+{
+    (void)thread, (void)to;
     return false;
 }
 

@@ -9,7 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define WAITS_UNTOLD 22         /* the release from which on JVMTI does not tell the monitor of Object.wait */
+#define READABLE     17         /* releases: from which on waited_monitor.h reads monitors, */
+#define WAITS_UNTOLD 22         /* and JVMTI does not tell that of Object.wait */
 #define ANSWERS      1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
 #define MOST         (1u << 20) /* numbers */
 
@@ -19,7 +20,7 @@ static HPX_OF_SESSION struct {
     bool single;
     bool waits;                   /* the VM tells the monitor of Object.wait */
     _Atomic(const char *) unread; /* release: begin; acquire: hpx_wait_class_unread() */
-    bool reads;                   /* waited_monitor.h does */
+    bool reads;                   /* waited_monitor.h tells what JVMTI does not */
     bool opened;                  /* the index is there */
     struct hpx_intern index;      /* signature -> number */
     uint32_t numbers;             /* given so far */
@@ -35,18 +36,16 @@ void hpx_wait_class_load(jvmtiEnv *jvmti)
     classes.contended = (*jvmti)->AddCapabilities(jvmti, &want) == JVMTI_ERROR_NONE;
 }
 
-bool hpx_wait_class_refused(void)
-{
-    return !classes.contended;
-}
-
 static bool begin_reading(JNIEnv *env)
 {
+    const char *why = "the VM grants can_get_current_contended_monitor only at its start";
     jthread self = NULL;
     if ((*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
         return false;
     }
-    const char *why = hpx_waited_monitor_init(env, self);
+    if (hpx_vm_release() >= READABLE) {
+        why = hpx_waited_monitor_init(env, self);
+    }
     (*env)->DeleteLocalRef(env, self);
     atomic_store_explicit(&classes.unread, why, memory_order_release); /* partner: hpx_wait_class_unread() */
     return why == NULL;
@@ -56,7 +55,7 @@ void hpx_wait_class_begin(JNIEnv *env, bool single)
 {
     classes.single = single;
     classes.waits = hpx_vm_release() < WAITS_UNTOLD;
-    classes.reads = !classes.waits && begin_reading(env);
+    classes.reads = !(classes.waits && classes.contended) && begin_reading(env);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
 }
 
@@ -139,10 +138,11 @@ static uint32_t ask(JNIEnv *env, jthread thread, uint64_t *asking_ns)
 }
 
 /* As JVMTI does not tell it. */
-static uint32_t read_monitor(const struct hpx_watch_job *j)
+static uint32_t read_monitor(JNIEnv *env, const struct hpx_watch_job *j)
 {
     char signature[HPX_WAITED_MONITOR_ROOM];
-    return classes.reads && hpx_watched_monitor(j, signature) ? number_of(signature) : 0;
+    uint64_t thread = classes.reads ? hpx_waited_monitor_thread(env, j->ref) : 0;
+    return thread != 0 && hpx_watched_monitor(j, thread, signature) ? number_of(signature) : 0;
 }
 
 /* The question stops all threads: it is asked once for all that wait in this state with this stack. */
@@ -169,11 +169,11 @@ uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t sta
     if (state == HPX_WALL_PARKED) {
         return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, hpx_vm_fields.blocker)) : 0;
     }
-    if (state == HPX_WALL_WAITING && !classes.waits) {
-        return read_monitor(j);
-    }
-    if ((state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) || !classes.contended) {
+    if (state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) {
         return 0;
+    }
+    if (!classes.contended || (state == HPX_WALL_WAITING && !classes.waits)) {
+        return read_monitor(env, j);
     }
     return classes.single ? ask(env, j->ref, asking_ns) : ask_once(env, j->ref, state, stack, asking_ns);
 }

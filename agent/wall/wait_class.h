@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wait_class.h: of which class the monitor or blocker is that a thread waits for.
  *
- * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. A monitor is read from the VM's own words where they are
- * known (hotspot/waited_monitor.h), else asked for by GetCurrentContendedMonitor: 0.2 to 0.7 us from JDK 16 on; before, it stops all
- * threads, and one answer serves all threads with the same stack. From JDK 22 on the VM does not tell the monitor of Object.wait.
+ * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. A monitor is asked for by
+ * GetCurrentContendedMonitor: 0.2 to 0.7 us from JDK 16 on; before, it stops all threads, and one answer serves all threads with the same
+ * stack. What the VM does not tell is read from its own words (hotspot/waited_monitor.h) where they are known: from JDK 22 on the monitor
+ * of Object.wait, and any monitor if the agent was attached.
  *
  * Classes have numbers by their names. All functions: the looking thread of watch.h, attached; no lock is held while the VM is called. */
 #ifndef HPX_WAIT_CLASS_H
@@ -13,10 +14,8 @@
 #include "vm.h"
 #include "watched.h"
 
-/* At load (hpx_vm_mode.optional): adds the capability, which this VM may refuse; then monitors that have to be asked for have no class. */
+/* At load (hpx_vm_mode.optional): adds the capability, which HotSpot refuses to an agent that is loaded while the program runs. */
 void hpx_wait_class_load(jvmtiEnv *jvmti);
-/* Whether it has. HotSpot refuses it to an agent that is loaded while the program runs. Any thread. */
-bool hpx_wait_class_refused(void);
 /* The looking thread is attached. single: a question costs the threads that are not asked about nothing. */
 void hpx_wait_class_begin(JNIEnv *env, bool single);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
@@ -24,8 +23,8 @@ void hpx_wait_class_begin(JNIEnv *env, bool single);
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
 /* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
 void hpx_wait_class_delivered(bool holds);
-/* Why monitors of Object.wait are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant
- * text. Any thread. */
+/* Why monitors are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant text. Any
+ * thread. */
 const char *hpx_wait_class_unread(void);
 /* hpx_session_end(). */
 void hpx_wait_class_fini(void);

@@ -139,11 +139,8 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (f->v[UNSEEN] > 0) {
         hpx_lines_add(to, "hprofx: wall clock, threads not seen: %" PRIu64 "\n", f->v[UNSEEN]);
     }
-    if (hpx_wait_class_refused()) {
-        hpx_lines_add(to, "hprofx: wall clock, monitors not told: the VM grants can_get_current_contended_monitor only at its start\n");
-    }
     if (hpx_wait_class_unread() != NULL) {
-        hpx_lines_add(to, "hprofx: wall clock, monitors of Object.wait not read: %s\n", hpx_wait_class_unread());
+        hpx_lines_add(to, "hprofx: wall clock, monitors not told: %s\n", hpx_wait_class_unread());
     }
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
     if (f->v[CARRIERS] > 0) {

@@ -278,14 +278,13 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
     return (uint32_t)n;
 }
 
-bool hpx_watched_monitor(const struct hpx_watch_job *j, char *to)
+bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to)
 {
     bool told = false, inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&lock);
     const struct watched *w = at(j->place);
     if (inside && w->first != NULL) {
-        const void *env = __atomic_load_n(&w->first->env, __ATOMIC_RELAXED);
-        told = env != NULL && !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid)) && hpx_waited_monitor_class(env, to);
+        told = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid)) && hpx_waited_monitor_class(thread, to);
     }
     pthread_mutex_unlock(&lock);
     if (inside) {

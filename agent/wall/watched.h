@@ -61,9 +61,9 @@ bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx
 /* Reads the thread's stack without the VM (quiet_stack.h), with the frames of a probe. Under the lock, which the thread takes before it
  * ends: its stack and its JavaThread stay as long. Returns the number of frames, at most `most`; 0: the VM has to be asked. */
 uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most);
-/* The class of the monitor in whose Object.wait the thread is, read without the VM (waited_monitor.h). Under the lock, as
- * hpx_watched_walk(). false: not known. */
-bool hpx_watched_monitor(const struct hpx_watch_job *j, char *to);
+/* The class of the monitor that the thread enters or waits on, read without the VM. Under the lock, as hpx_watched_walk().
+ * thread: hpx_waited_monitor_thread(). false: not known. */
+bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to);
 /* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. Returns whether f says where the thread waits. */
 bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
 /* Writes what is due. last: nothing follows, and what has no place is written as unknown. false: these were the last places. */

@@ -4,6 +4,7 @@ import math
 import re
 
 import hprof_text
+from attached import Program, does
 from preload import preload
 from text_lines import sum_by
 from runner import test
@@ -80,7 +81,7 @@ def _by_class(p, name):
 def _is_told(t, p, state):
     """Whether of every wait in this state it is known what it is for."""
     if state == 'waiting' and t.jdk.version >= 22:
-        return 'wall clock, monitors of Object.wait not read' not in p.report
+        return 'wall clock, monitors not told' not in p.report
     return state == 'parked' or t.jdk.version >= 16
 
 
@@ -96,8 +97,23 @@ def rows_name_the_class_of_what_threads_wait_for(t, off):
             t.equal(got, truth, 'classes for which %s waits' % name)
         else:
             t.check(got == {''} or len(got) == 1 and got <= truth, '%s: classes %s of %s' % (name, got, truth))
-    unread = p.report.get('wall clock, monitors of Object.wait not read', '')
+    unread = p.report.get('wall clock, monitors not told', '')
     t.check(not off or t.jdk.version < 22 or unread == 'vmstructs=n', 'the report: why not read: %s' % unread)
+
+
+@test(level='quick')
+def an_attached_session_names_the_class_of_monitors(t):
+    run = Program(t, 'WallClasses', '3000').run
+    does(t, 'start', '-e', 'wall', '-o', t.work / 'x', run.pid, 'wall=5,' + OPTS)
+    run.finish()
+    p = t.parse(t.work / 'x', 1)
+    moving = t.case.collector in ('ZGC', 'Shenandoah')  # while the program runs
+    reads = t.jdk.version >= 17 and t.jdk.has('hotspot') and t.jdk.has('jit') and not moving
+    for name in ('blocked', 'waiting', 'parked'):
+        truth, got = set(_told_for(run, name)), set(_by_class(p, name))
+        t.equal(len(truth), 2, 'classes that the program tells of %s' % name)
+        t.equal(got, truth if reads or name == 'parked' else {''}, 'classes for which %s waits' % name)
+    t.equal('wall clock, monitors not told' in p.report, not reads, 'whether the report says that monitors are not told')
 
 
 @test(measures=True)

@@ -40,9 +40,15 @@ const char *hpx_waited_monitor_off(void)
     return vm.off;
 }
 
-bool hpx_watched_monitor(const struct hpx_watch_job *j, char *to)
+uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)
 {
-    (void)j;
+    (void)env;
+    return (uintptr_t)thread;
+}
+
+bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to)
+{
+    assert_int_equal(thread, (uintptr_t)j->ref);
     if (vm.read != NULL) {
         strcpy(to, vm.read);
     }
@@ -247,10 +253,27 @@ TEST(a_vm_that_refuses_is_not_asked, setup, teardown)
     begin(17, true);
     vm.monitor = "Lp/Account;";
     vm.blocker = "Lp/Lock;";
-    assert_true(hpx_wait_class_refused());
-    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "");
+    vm.read = "Lp/Read;";
+    assert_null(hpx_wait_class_unread());
+    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Read;");
+    assert_string_equal(ask(HPX_WALL_WAITING, 1, true), "Lp/Read;");
     assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "Lp/Lock;");
     assert_int_equal(vm.questions, 0);
+}
+
+TEST(a_vm_that_refuses_and_cannot_be_read_tells_no_monitor, setup, teardown)
+{
+    static const char *const whys[] = {"the VM grants can_get_current_contended_monitor only at its start", "vmstructs=n"};
+    for (int i = 0; i < 2; i++) {
+        vm.unread = i > 0 ? whys[i] : NULL;
+        vm.read = "Lp/Read;";
+        begin(i > 0 ? 21 : 11, true);
+        assert_string_equal(hpx_wait_class_unread(), whys[i]);
+        assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "");
+        assert_string_equal(ask(HPX_WALL_WAITING, 1, true), "");
+        assert_int_equal(vm.questions, 0);
+        hpx_wait_class_fini();
+    }
 }
 
 TEST(a_class_without_memory_for_its_name_is_counted_and_told_later, setup, teardown)

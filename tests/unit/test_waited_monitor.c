@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_waited_monitor.c: the class of a monitor, read from words of a VM made by hand: what it is called, and what ends the answers. */
-#include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
+#include "thread_id.h"
 #include "vm_flags.h"
 #include "vm_tables.h"
 #include "waited_monitor.h"
@@ -29,8 +29,7 @@ struct monitor {
 };
 
 struct java_thread {
-    struct monitor *waiting;
-    uintptr_t env;
+    struct monitor *entering, *waiting;
 };
 
 struct heap {
@@ -38,8 +37,8 @@ struct heap {
     uint8_t active;
 };
 
-static struct symbol names[3];
-static struct klass klasses[3];
+static struct symbol names[4];
+static struct klass klasses[4];
 static struct object thread_object, class_object, waited;
 static struct object *slot = &waited;
 static struct monitor monitor = {&slot};
@@ -47,6 +46,7 @@ static struct java_thread thread = {.waiting = &monitor};
 static struct heap heap;
 static struct heap *heap_at = &heap;
 static const char *anchors_off, *faults;
+static jfieldID eetop = (jfieldID)&thread;
 
 static void name(int i, const char *text)
 {
@@ -64,6 +64,7 @@ static void describe(void)
     vm_tables_type("Symbol", sizeof(struct symbol));
     vm_tables_type("CollectedHeap", sizeof(struct heap));
     vm_tables_type("oopDesc", sizeof(struct object));
+    vm_tables_field("JavaThread", "_current_pending_monitor", "ObjectMonitor*", offsetof(struct java_thread, entering));
     vm_tables_field("JavaThread", "_current_waiting_monitor", "ObjectMonitor*", offsetof(struct java_thread, waiting));
     vm_tables_field("ObjectMonitor", "_object", NULL, offsetof(struct monitor, object));
     vm_tables_field("Klass", "_name", "Symbol*", offsetof(struct klass, name));
@@ -103,9 +104,10 @@ const char *hpx_internals_without(enum hpx_internals_part part)
     return part == HPX_INTERNALS_ANCHORS ? anchors_off : NULL;
 }
 
-uintptr_t hpx_frame_anchor_thread_sig(const void *env)
+jfieldID hpx_thread_id_eetop(JNIEnv *env)
 {
-    return (uintptr_t)env - offsetof(struct java_thread, env);
+    (void)env;
+    return eetop;
 }
 
 void hpx_guard_begin_read_sig(void)
@@ -138,7 +140,14 @@ static void JNICALL delete_local_ref(JNIEnv *env, jobject object)
     (void)env, (void)object;
 }
 
-static const struct JNINativeInterface_ functions = {.GetObjectClass = get_object_class, .DeleteLocalRef = delete_local_ref};
+static jlong JNICALL get_long_field(JNIEnv *env, jobject object, jfieldID field)
+{
+    (void)env, (void)object;
+    return (jlong)(uintptr_t)field;
+}
+
+static const struct JNINativeInterface_ functions = {
+    .GetObjectClass = get_object_class, .DeleteLocalRef = delete_local_ref, .GetLongField = get_long_field};
 static JNIEnv env = &functions;
 
 static const char *begin(void)
@@ -149,7 +158,7 @@ static const char *begin(void)
 
 static bool ask(char *to)
 {
-    return hpx_waited_monitor_class(&thread.env, to);
+    return hpx_waited_monitor_class(hpx_waited_monitor_thread(&env, (jthread)&thread_at), to);
 }
 
 /* ---- tests ---- */
@@ -173,6 +182,23 @@ TEST(names_are_those_of_jvmti)
     check_name("p/a+b", "Lp/a+b;");
     check_name("p/a+0x", "Lp/a+0x;");
     check_name("p/a+0x1g", "Lp/a+0x1g;");
+}
+
+TEST(a_monitor_that_is_entered_comes_before_that_of_the_wait)
+{
+    static struct object entered = {.klass = &klasses[3]};
+    static struct object *entered_at = &entered;
+    static struct monitor other = {&entered_at};
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    name(2, "p/Account");
+    name(3, "p/Ledger");
+    thread.entering = &other;
+    assert_true(ask(to));
+    assert_string_equal(to, "Lp/Ledger;");
+    thread.waiting = NULL;
+    assert_true(ask(to));
+    assert_string_equal(to, "Lp/Ledger;");
 }
 
 TEST(a_collection_leaves_no_answer)
@@ -201,7 +227,14 @@ TEST(objects_of_another_shape_are_refused)
     assert_string_equal(hpx_waited_monitor_off(), "the VM's objects have another shape");
 }
 
-/* They tell where the JavaThread is. */
+TEST(a_thread_without_its_word_is_refused)
+{
+    eetop = NULL;
+    assert_string_equal(begin(), "Thread has no field eetop");
+    assert_int_equal(hpx_waited_monitor_thread(&env, (jthread)&thread_at), 0);
+}
+
+/* They tell whether eetop is the JavaThread. */
 TEST(anchors_that_are_left_end_the_answers)
 {
     char to[HPX_WAITED_MONITOR_ROOM];

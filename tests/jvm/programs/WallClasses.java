@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Three threads that wait in turn for objects of two classes, from one line each, for MS milliseconds; the first class twice as long as
- * the other. Prints "spent THREAD CLASS MS". Argument: MS. */
+ * the other. Prints "ready", then "spent THREAD CLASS MS". Argument: MS. */
 public class WallClasses {
     static class Account {
     }
@@ -94,6 +94,7 @@ public class WallClasses {
         Thread[] all = {start("blocked", WallClasses::blockFor, new Account(), new Ledger()),
             start("waiting", WallClasses::waitFor, new Account(), new Ledger()),
             start("parked", WallClasses::parkFor, lock, new Semaphore(0))};
+        System.out.println("ready");
         for (Thread t : all) {
             t.join();
         }
