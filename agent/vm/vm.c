@@ -84,6 +84,10 @@ jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *s
 
 void hpx_vm_live(JNIEnv *env)
 {
+    /* a look-up that fails must not take them from natives of an earlier session (park.c) */
+    if (hpx_vm_fields.tid != NULL && hpx_vm_fields.blocker != NULL) {
+        return;
+    }
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
     hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
