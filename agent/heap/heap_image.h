@@ -25,7 +25,7 @@ struct hpx_heap_field {
     struct hpx_text name;
     uint8_t type;
     bool is_static;
-    uint32_t offset; /* in an instance: of the fields that this class declares and is not static */
+    uint32_t offset; /* in the part of an instance that this class declares; of a static field 0 */
 };
 
 /* A field in an instance of some class: its place among the values of the record, and its type. */
@@ -104,7 +104,7 @@ struct hpx_heap_image {
     uint64_t nfacts, nroots;
     uint64_t objects, bytes, shown_bytes;  /* VM sizes; shown: of primitive arrays the contents, as in text */
     uint32_t array_base, reference_size;   /* VM: offset and size of the elements of an object array */
-    const struct hpx_heap_klass **classes; /* by number, NULL: none */
+    const struct hpx_heap_klass **classes; /* by number, NULL: none; with every superclass */
     uint32_t nclasses;                     /* length of it */
     struct hpx_heap_thread *threads;
     uint32_t nthreads;

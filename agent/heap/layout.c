@@ -39,6 +39,12 @@ static struct known *known_at(struct hpx_class_number number)
     return hpx_vec_at(&all_known, number.v);
 }
 
+/* The newest layout of a class that was asked for. */
+static const struct hpx_heap_klass *layout_of(struct hpx_class_number number)
+{
+    return ((const struct known *)hpx_vec_at(&all_known, number.v))->klass;
+}
+
 static void drop(jvmtiEnv *jvmti, void *p)
 {
     if (p != NULL) {
@@ -114,7 +120,7 @@ static bool ask_interfaces(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, struct kn
     drop(jvmti, direct);
     k->klass->first = 0;
     for (uint32_t i = 0; i < k->ninterfaces; i++) {
-        k->klass->first += ((const struct known *)hpx_vec_at(&all_known, k->interfaces[i].v))->klass->nfields;
+        k->klass->first += layout_of(k->interfaces[i])->nfields;
     }
     return good;
 }
@@ -298,6 +304,16 @@ static void find_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     l->string_class = find(env, jvmti, "java/lang/String", &string_class);
 }
 
+/* Adds a class and its superclasses. The VM's list lacks a superclass that was loaded while the VM made the list. */
+static void add_class(struct hpx_layout *l, const struct hpx_heap_klass *c)
+{
+    for (; c != NULL && l->classes[c->number.v] == NULL; c = c->above) {
+        const struct hpx_heap_klass *newest = layout_of(c->number);
+        l->classes[c->number.v] = newest;
+        l->largest = newest->instance_size > l->largest ? newest->instance_size : l->largest;
+    }
+}
+
 static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass *all = NULL;
@@ -311,7 +327,9 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
         const struct known *k = numbers != NULL ? ask(jvmti, env, all[i]) : NULL;
         if (k != NULL) {
             numbers[i] = k->klass->number;
-            most = numbers[i].v > most ? numbers[i].v : most;
+        }
+        for (const struct hpx_heap_klass *c = k != NULL ? k->klass : NULL; c != NULL; c = c->above) {
+            most = c->number.v > most ? c->number.v : most;
         }
     }
     l->class_refs = all;
@@ -320,9 +338,7 @@ static int list_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     l->classes = numbers != NULL ? calloc((size_t)most + 1, sizeof(const struct hpx_heap_klass *)) : NULL;
     l->nclasses = l->classes != NULL ? most + 1 : 0;
     for (jint i = 0; l->classes != NULL && i < n; i++) {
-        const struct hpx_heap_klass *c = numbers[i].v != 0 ? ((const struct known *)hpx_vec_at(&all_known, numbers[i].v))->klass : NULL;
-        l->classes[numbers[i].v] = c;
-        l->largest = c != NULL && c->instance_size > l->largest ? c->instance_size : l->largest;
+        add_class(l, numbers[i].v != 0 ? layout_of(numbers[i]) : NULL);
     }
     return l->classes != NULL ? 0 : -HPX_E_NOMEM;
 }

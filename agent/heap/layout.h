@@ -14,7 +14,7 @@
 #define HPX_LAYOUT_CONTENTS 9
 
 struct hpx_layout {
-    const struct hpx_heap_klass **classes; /* by number; NULL: none */
+    const struct hpx_heap_klass **classes; /* by number; NULL: none; with every superclass */
     uint32_t nclasses, loaded;             /* loaded: how many the VM listed */
     struct hpx_class_number class_class, object_class, string_class;
     uint32_t largest;                                              /* bytes of the largest instance */
