@@ -10,7 +10,7 @@
 #ifndef HPX_EVENT_H
 #define HPX_EVENT_H
 
-#include "compiler.h"
+#include "class_ids.h"
 
 #define HPX_EV_UNIT      16u
 #define HPX_SLOTS        256u                          /* slots of SAMPLE_DEF and SAMPLE per thread */
@@ -101,7 +101,7 @@ struct hpx_ev_gap {
 #define HPX_EV_MULTI_BYTES(stamp) (((stamp)&0x1fffffff) * 8)
 
 struct hpx_ev_site {
-    uint32_t klass; /* number of the object's class (HPX_MSG_SITE_CLASS); 0: unknown */
+    struct hpx_class_number klass; /* of the object (HPX_MSG_SITE_CLASS); 0: unknown */
     uint32_t pad;
     uint64_t bytes; /* sites=sampled: size in bytes of every object with this id; else 0 */
 };

@@ -138,7 +138,7 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
     uint32_t raw = hpx_symbols_stack(s->symbols, hash, frames, ev->units - 3u, hpx_symbols_thread(s->symbols, hpx_serial_of(t)));
     if (raw != HPX_INTERN_NONE) {
         id->raw = raw + 1;
-        id->klass = (struct hpx_class_number){site->klass};
+        id->klass = site->klass;
         id->size = site->bytes;
     }
     return raw != HPX_INTERN_NONE;

@@ -30,7 +30,7 @@ void hpx_binary_init(struct hpx_binary *w, struct hpx_out *o, uint32_t id_size)
     w->out = o;
     w->id_size = id_size;
     w->strings_ready = hpx_intern_init(&w->strings, 0) == 0;
-    hpx_vec_init(&w->held, sizeof(uint32_t));
+    hpx_vec_init(&w->held, sizeof(struct hpx_class_serial));
     hpx_vec_init(&w->methods, sizeof(struct method_strings));
 }
 
@@ -228,7 +228,7 @@ void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
     }
 }
 
-/* In the marks of the classes. */
+/* The place of the class in the marks, and of its object among the ids of class objects. */
 static uint32_t bit_of(struct hpx_class_serial serial)
 {
     return serial.v - HPX_SERIAL_CLASS;

@@ -194,7 +194,7 @@ static bool set_references(struct text *t, struct class *c, const struct hpx_hea
     return true;
 }
 
-/* Numbers of superclasses by class number, each found once. Returns the highest. */
+/* Sets the length of the chain from every class to the class without a superclass, by class number. Returns the longest. */
 static uint32_t set_depths(const struct hpx_heap_image *i, uint32_t *depths)
 {
     uint32_t most = 0;
@@ -467,9 +467,9 @@ static void put_reference(struct text *t, const char *label, uint64_t id)
     }
 }
 
-static uint64_t fact_of(const struct text *t, uint32_t klass, uint8_t kind)
+static uint64_t fact_of(const struct text *t, struct hpx_class_number klass, uint8_t kind)
 {
-    for (uint32_t n = t->facts.first[klass]; n < t->facts.first[klass + 1]; n++) {
+    for (uint32_t n = t->facts.first[klass.v]; n < t->facts.first[klass.v + 1]; n++) {
         if (t->facts.facts[n].kind == kind) {
             return t->facts.facts[n].value;
         }
@@ -485,9 +485,9 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
     hpx_text_put(t->o, c->name, false);
     hpx_out_printf(t->o, ", trace=%u)\n", HPX_SERIAL_TRACE);
     put_reference(t, "\tsuper\t\t", c->above != NULL ? hpx_heap_class_id(c->above->number) : 0);
-    put_reference(t, "\tloader\t\t", fact_of(t, c->number.v, HPX_HEAP_LOADER));
-    put_reference(t, "\tsigners\t\t", fact_of(t, c->number.v, HPX_HEAP_SIGNERS));
-    put_reference(t, "\tdomain\t\t", fact_of(t, c->number.v, HPX_HEAP_DOMAIN));
+    put_reference(t, "\tloader\t\t", fact_of(t, c->number, HPX_HEAP_LOADER));
+    put_reference(t, "\tsigners\t\t", fact_of(t, c->number, HPX_HEAP_SIGNERS));
+    put_reference(t, "\tdomain\t\t", fact_of(t, c->number, HPX_HEAP_DOMAIN));
     for (uint32_t n = from; n < end; n++) {
         if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_TYPE_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
             hpx_out_str(t->o, "\tstatic ");

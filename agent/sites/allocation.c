@@ -131,7 +131,7 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
     ev->stamp = f->size;
     *hash = (struct hpx_ev_hash){h.lo, h.hi};
-    *site = (struct hpx_ev_site){.klass = f->klass.v, .bytes = f->bytes};
+    *site = (struct hpx_ev_site){.klass = f->klass, .bytes = f->bytes};
     uint64_t what[4] = {h.lo, h.hi};
     parts_of(t, f, what + 2);
     uint64_t key = hpx_hash128(what, sizeof what).lo;

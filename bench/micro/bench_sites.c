@@ -134,7 +134,7 @@ static uint64_t define(uint32_t sites)
         for (uint32_t i = 0; i < n; i++, done++) {
             definitions[i].head = (struct hpx_ev_head){.kind = HPX_EV_SITE_DEF, .units = sizeof(definitions[i]) / HPX_EV_UNIT, .stamp = 24};
             definitions[i].head.id = id_of[done];
-            definitions[i].site = (struct hpx_ev_site){.klass = 1 + done % CLASSES};
+            definitions[i].site = (struct hpx_ev_site){.klass = {1 + done % CLASSES}};
             for (uint32_t f = 0; f < FRAMES; f++) {
                 definitions[i].frames[f] = (struct hpx_ev_frame){.bci = (int32_t)(done % 97), .method = 0x1000 + 8 * (done / 97 % 500 + f)};
             }

@@ -65,7 +65,7 @@ static void define(struct hpx_thread *t, uint32_t id, uint32_t klass, uint64_t b
     fx_fill_def(&as_sample, 0, 0, frames, n);
     memcpy(d.frames, as_sample.frames, sizeof(d.frames));
     d.hash = as_sample.hash;
-    d.site = (struct hpx_ev_site){.klass = klass, .bytes = sampled};
+    d.site = (struct hpx_ev_site){.klass = {klass}, .bytes = sampled};
     d.head = (struct hpx_ev_head){HPX_EV_SITE_DEF, (uint16_t)(n + 3), id, bytes};
     hpx_model_events(f.m, t, &d.head, HPX_EV_SITE_BYTES(n));
 }

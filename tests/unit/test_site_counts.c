@@ -217,7 +217,7 @@ static void sample(uint32_t id, uint32_t klass, uint64_t bytes, int32_t bci, uin
         struct hpx_ev_hash hash;
         struct hpx_ev_site site;
         struct hpx_ev_frame frame;
-    } ev = {.head = {HPX_EV_SITE_DEF, 4, id, bytes}, .site = {.klass = klass, .bytes = bytes}, .frame = {.method = 8, .bci = bci}};
+    } ev = {.head = {HPX_EV_SITE_DEF, 4, id, bytes}, .site = {.klass = {klass}, .bytes = bytes}, .frame = {.method = 8, .bci = bci}};
     struct hpx_hash128 h = hpx_hash128(&ev.frame, sizeof(ev.frame));
     ev.hash = (struct hpx_ev_hash){h.lo, h.hi};
     hpx_model_events(f.m, &f.t, &ev.head, sizeof(ev));
