@@ -3,7 +3,7 @@
 #include "site_ids.h"
 #include <sys/mman.h>
 
-#define PROBES    16u /* entries of a table that a lookup of a key tries: four cache lines */
+#define PROBES    16u /* entries of a table that a lookup of a key tries: 512 bytes */
 #define PAGE_BITS 10u
 
 /* Key and counters lie together: a free of a site that was just looked up hits the cache. */
@@ -12,6 +12,8 @@ struct hpx_site_place {
     struct hpx_site_objects objects;
     atomic_bool by_frees; /* relaxed: hpx_site_ids_by_frees() */
 };
+
+static_assert(PROBES * sizeof(struct hpx_site_place) == 512, "what a lookup touches");
 
 static uint32_t places(unsigned table)
 {

@@ -50,7 +50,7 @@ struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_
 
 #define HPX_SITE_UNITS_BITS 31
 #define HPX_SITE_CLASS_TAG  (UINT64_C(1) << 63)
-/* In the tag of a class: the table of sites, the table of blocked time knows it. */
+/* In the tag of a class: the table of sites knows it; the table of blocked time knows it. */
 #define HPX_SITE_ANNOUNCED  (UINT64_C(1) << 62)
 #define HPX_BLOCK_ANNOUNCED (UINT64_C(1) << 61)
 /* Of an object that is made to be freed: it tells when the frees of a collection arrive. */

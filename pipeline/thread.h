@@ -49,10 +49,10 @@ static inline void hpx_registry_retire(struct hpx_thread *t)
 {
     atomic_store_explicit(&t->state, HPX_THREAD_RETIRED, memory_order_release);
 }
-/* t has its ring (hpx_ring_init()) and its mode, and is clear otherwise, or comes from an aggregator. Any thread, not in signal handlers.
- */
+/* Hands t over. Either an aggregator gives it away, or it is new: it has its ring (hpx_ring_init()) and its mode, and the rest was clear
+ * when the aggregator could first see it (HPX_MSG_THREAD_START). Any thread, not in signal handlers. */
 void hpx_registry_push(struct hpx_registry *reg, struct hpx_thread *t);
-/* Aggregator: calls fn for every newly attached thread, oldest first. */
+/* Aggregator: calls fn for every thread that was pushed since the last call, oldest first. */
 void hpx_registry_collect(struct hpx_registry *reg, void (*fn)(void *ctx, struct hpx_thread *t), void *ctx);
 
 #endif

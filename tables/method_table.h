@@ -14,12 +14,12 @@
 #include "model_msg.h"
 
 struct hpx_class {
-    struct hpx_msg_class *said; /* NULL: removed, or a free number */
+    struct hpx_msg_class *said; /* NULL: removed, or a free place */
     uint32_t name, source;      /* 0: no method of the class was sampled, or there is none (yet) */
     uint32_t nsampled;          /* sampled records that refer to it */
     struct hpx_class_serial serial;
     bool listed;        /* rows of a table keep naming its serial: its unloading is not announced */
-    uint32_t next_free; /* of a free number: the next one, 0: none */
+    uint32_t next_free; /* of a free place: the index of the next one, 0: none */
 };
 
 enum hpx_sampled_state {
@@ -44,10 +44,10 @@ struct hpx_sampled {
 
 struct hpx_methods {
     struct hpx_vec classes; /* struct hpx_class; element 0: none */
-    uint32_t free;          /* a free number, 0: none */
+    uint32_t free;          /* index of a free place, 0: none */
     uint32_t live;          /* classes that are not removed */
     size_t said_bytes;      /* of their messages */
-    struct hpx_slots index; /* {number of the class + 1, hash of the id} for each announced id */
+    struct hpx_slots index; /* {index of the class + 1, hash of the id} for each announced id */
     struct hpx_vec sampled; /* struct hpx_sampled: the pseudo ones, then those of `ids` in its order */
     uint32_t npseudo;
     struct hpx_id_map ids; /* of sampled methods */
@@ -67,7 +67,7 @@ static inline struct hpx_class *hpx_methods_class(const struct hpx_methods *t, s
 bool hpx_methods_announce(struct hpx_methods *t, struct hpx_class_index klass, uint64_t id);
 /* The class of an id, and the id's index in the class's message; 0: none. */
 struct hpx_class_index hpx_methods_find(const struct hpx_methods *t, uint64_t id, uint32_t *at);
-/* Removes a class: frees its message and ids, and its number if no sampled record refers to it. */
+/* Removes a class: frees its message and ids, and its place if no sampled record refers to it. */
 void hpx_methods_forget(struct hpx_methods *t, struct hpx_class_index klass);
 
 /* The sampled record of an id, HPX_INTERN_NONE: none. */

@@ -35,7 +35,7 @@ struct hpx_site_level {
 struct hpx_site_class {
     uint32_t name; /* string number; 0: not announced yet, or no memory */
     struct hpx_class_serial serial;
-    struct hpx_class_number first; /* of the first announcement of this class: two threads may number one class */
+    struct hpx_class_number first; /* of the class that was announced first among those that share a row (add_class()) */
     uint8_t array;
     uint64_t size; /* bytes of an object; 0: unknown */
 };
@@ -82,7 +82,7 @@ static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *
                                             : hpx_vec_at(&s->classes, number.v);
 }
 
-/* Number of the class with this signature; a class that no thread has numbered gets a number. 0: no memory. */
+/* Number of the class with this signature; a class that was not announced gets a number from HPX_SITE_OWN_CLASSES on. 0: no memory. */
 struct hpx_class_number hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
 /* Index of the struct hpx_site_sum of this class and symbolized trace, new if needed. HPX_INTERN_NONE: no memory. */
 uint32_t hpx_sites_sum(struct hpx_sites *s, struct hpx_class_number klass, uint32_t symbolized);

@@ -55,7 +55,7 @@ struct hpx_symbols *hpx_symbols_create(const struct hpx_symbols_config *cfg)
         return NULL;
     }
     s->cfg = *cfg;
-    s->class_serials = cfg->class_numbers ? HPX_SITE_MOST : 0; /* of classes without a number */
+    s->class_serials = cfg->class_numbers ? HPX_SITE_MOST : 0; /* new serials are then above those of numbers */
     hpx_symbols_sweep_init(s);
     hpx_arena_init(&s->lines);
     if (hpx_strings_init(&s->strings) != 0 || hpx_methods_init(&s->methods) != 0 || hpx_traces_init(&s->traces) != 0 ||

@@ -74,10 +74,12 @@ uint32_t hpx_symbols_class_name(struct hpx_symbols *s, struct hpx_text signature
 
 /* true: with cfg.class_event, classes are announced and have serials. */
 bool hpx_symbols_announces(const struct hpx_symbols *s);
-/* A serial that no class has; that of hprofx.unknown. 0: classes have none. */
+/* A serial that no class has. 0: the output announces no classes. */
 struct hpx_class_serial hpx_symbols_new_serial(struct hpx_symbols *s);
+/* The serial of hprofx.unknown; 0 likewise. */
 struct hpx_class_serial hpx_symbols_unknown_class(const struct hpx_symbols *s);
-/* The serial of the class that declares this method (0: none does), which rows will name from now on. number: with cfg.class_numbers. */
+/* The serial of a class that rows name from now on. method: one that the class declares; 0: it declares none. number: its own, with
+ * cfg.class_numbers. */
 struct hpx_class_serial hpx_symbols_listed_class(struct hpx_symbols *s, uint64_t method, struct hpx_class_number number);
 
 /* ---- raw traces ---- */
@@ -115,7 +117,7 @@ static inline const struct hpx_trace_rec *hpx_symbols_rec(const struct hpx_symbo
 /* The symbolized method hprofx.unknown.NAME; that of a method without a name. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_pseudo(struct hpx_symbols *s, const char *name);
 uint32_t hpx_symbols_nameless(const struct hpx_symbols *s);
-/* The symbolized method of this class (and the strings of its name and source). signature: empty, or part of the name.
+/* The symbolized method of the class with this serial. class_name, source: strings of the class. signature: empty, or part of the name.
  * HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_method(struct hpx_symbols *s, struct hpx_class_serial serial, uint32_t class_name, uint32_t source,
                             struct hpx_text name, struct hpx_text signature);

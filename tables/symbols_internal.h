@@ -36,7 +36,7 @@ struct hpx_symbols {
     struct hpx_symbolized symbolized;
     struct hpx_arena lines; /* struct hpx_line */
     uint32_t unresolved;
-    uint32_t class_serials; /* given so far, with cfg.class_event */
+    uint32_t class_serials; /* with cfg.class_event: the last new serial is HPX_SERIAL_CLASS and this */
     struct hpx_symbols_sweep sweep;
     uint32_t symbolized_unnamed, symbolized_unloaded; /* symbolized methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;                   /* a class is named while a stack is made */

@@ -81,11 +81,11 @@ void hpx_binary_dump_end(struct hpx_binary *w, const char *report);
 /* Writes what still waits for a dump. */
 void hpx_binary_release(struct hpx_binary *w);
 
-/* ---- for the sections of the heap (hprof_heap.h) ---- */
+/* ---- for the sections of other files ---- */
 
 /* Makes sure that the class is in the stream; false: no memory, or refused. */
 bool hpx_binary_class(struct hpx_binary *w, struct hpx_class_serial serial, struct hpx_text name);
-/* Memory for the marks of the class, and those of the thread and the trace (0, NULL: none): none of them fails for want of it. */
+/* Reserves memory for the marks of a class, a thread and a trace (0, 0, NULL: none), so that later no mark fails for want of memory. */
 bool hpx_binary_reserve(struct hpx_binary *w, struct hpx_class_serial klass, uint32_t thread, const struct hpx_trace_rec *t);
 /* Room for the head of a record and up to 64 bytes of its body. */
 #define HPX_BINARY_SMALL 80u

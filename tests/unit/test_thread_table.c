@@ -14,7 +14,7 @@ static uint32_t next(uint64_t *seed)
     return (uint32_t)(*seed >> 33);
 }
 
-/* The table finds the thread, or its absence: removes it, and adds it again. */
+/* Removes the thread and adds it again. false: the table knew another serial. */
 static bool known(struct hpx_threads *t, uint32_t key)
 {
     return hpx_threads_remove(t, key) == serials[key] && (serials[key] == 0 || hpx_threads_add(t, key, serials[key]) == serials[key]);
