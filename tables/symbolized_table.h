@@ -10,7 +10,7 @@
 
 struct hpx_symbolized_frame {
     uint32_t method; /* number of the symbolized method */
-    int32_t line;    /* > 0 or -1 */
+    int32_t line;    /* as in struct hpx_frame_rec */
 };
 
 struct hpx_symbolized_trace {
