@@ -27,7 +27,8 @@ static struct {
 } words;
 
 static HPX_OF_SESSION struct {
-    _Atomic(const char *) why; /* release: leave(); acquire: hpx_waited_monitor_off(). NULL: there are answers */
+    atomic_bool asked;         /* release: init, when `words` is complete; acquire: hpx_waited_monitor_off() */
+    _Atomic(const char *) why; /* release: leave(); acquire: hpx_waited_monitor_off(). NULL: nothing here ends the answers */
     uint32_t faults;
 } waited;
 
@@ -38,7 +39,12 @@ static void leave(const char *why)
 
 const char *hpx_waited_monitor_off(void)
 {
-    return atomic_load_explicit(&waited.why, memory_order_acquire); /* partner: leave() */
+    if (!atomic_load_explicit(&waited.asked, memory_order_acquire)) { /* partner: hpx_waited_monitor_init() */
+        return NULL;
+    }
+    const char *why = atomic_load_explicit(&waited.why, memory_order_acquire); /* partner: leave() */
+    why = why != NULL ? why : hpx_internals_off();
+    return why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
 }
 
 static bool either(const struct hpx_vm_field *now, const struct hpx_vm_field *before)
@@ -200,7 +206,8 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
 {
     static char text[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed();
-    why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are off" : why;
+    why = why != NULL ? why : hpx_internals_off();
+    why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are not checked" : why;
     why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
     why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
               ? "the collector moves objects while the program runs"
@@ -217,12 +224,13 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
         snprintf(text, sizeof text, "%s", why);
         leave(text);
     }
+    atomic_store_explicit(&waited.asked, true, memory_order_release); /* partner: hpx_waited_monitor_off() */
     return hpx_waited_monitor_off();
 }
 
 static bool reads(void)
 {
-    return hpx_waited_monitor_off() == NULL && hpx_internals_on_sig() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL;
+    return hpx_waited_monitor_off() == NULL && hpx_internals_on_sig();
 }
 
 uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)

@@ -45,7 +45,7 @@ static struct monitor monitor = {&slot};
 static struct java_thread thread = {.waiting = &monitor};
 static struct heap heap;
 static struct heap *heap_at = &heap;
-static const char *anchors_off, *faults;
+static const char *structures_off, *anchors_off, *faults;
 static jfieldID eetop = (jfieldID)&thread;
 
 static void name(int i, const char *text)
@@ -94,9 +94,14 @@ const char *hpx_internals_closed(void)
     return NULL;
 }
 
+const char *hpx_internals_off(void)
+{
+    return structures_off;
+}
+
 bool hpx_internals_on_sig(void)
 {
-    return true;
+    return structures_off == NULL;
 }
 
 const char *hpx_internals_without(enum hpx_internals_part part)
@@ -243,7 +248,25 @@ TEST(anchors_that_are_left_end_the_answers)
     assert_true(ask(to));
     anchors_off = "the VM's threads have another shape";
     assert_false(ask(to));
+    assert_string_equal(hpx_waited_monitor_off(), anchors_off);
     assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), anchors_off);
+}
+
+TEST(structures_that_are_left_later_end_the_answers_and_say_why)
+{
+    char to[HPX_WAITED_MONITOR_ROOM];
+    assert_null(begin());
+    assert_null(hpx_waited_monitor_off());
+    structures_off = "a read of the VM's structures faulted";
+    assert_false(ask(to));
+    assert_string_equal(hpx_waited_monitor_off(), structures_off);
+}
+
+TEST(without_a_question_there_is_no_reason)
+{
+    structures_off = anchors_off = "vmstructs=n";
+    assert_null(hpx_waited_monitor_off());
+    assert_string_equal(begin(), "vmstructs=n");
 }
 
 TEST(eight_faults_end_the_answers_and_are_told)
