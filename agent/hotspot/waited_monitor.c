@@ -191,12 +191,13 @@ static bool ask(struct question *q)
     return false;
 }
 
-static bool knows(jobject local, const char *signature)
+static bool knows(JNIEnv *env, jobject local, const char *signature)
 {
     char name[HPX_WAITED_MONITOR_ROOM];
     bool told = false;
     for (int i = 0; i < TRIES && !told; i++) {
         struct question q = {0, local, name};
+        (*env)->DeleteLocalRef(env, (*env)->GetObjectClass(env, local)); /* returns when no collection runs */
         told = ask(&q);
     }
     return told && !strcmp(name, signature);
@@ -216,7 +217,7 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     words.eetop = why == NULL ? hpx_thread_id_eetop(env) : NULL;
     why = why == NULL && words.eetop == NULL ? "Thread has no field eetop" : why;
     jclass known = why == NULL ? (*env)->GetObjectClass(env, self) : NULL;
-    if (why == NULL && (!knows(self, "Ljava/lang/Thread;") || !knows(known, "Ljava/lang/Class;"))) {
+    if (why == NULL && (!knows(env, self, "Ljava/lang/Thread;") || !knows(env, known, "Ljava/lang/Class;"))) {
         why = "the VM's objects have another shape";
     }
     (*env)->DeleteLocalRef(env, known);

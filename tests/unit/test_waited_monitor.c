@@ -45,6 +45,7 @@ static struct monitor monitor = {&slot};
 static struct java_thread thread = {.waiting = &monitor};
 static struct heap heap;
 static struct heap *heap_at = &heap;
+static bool collects; /* a collection begins before the next read */
 static const char *structures_off, *anchors_off, *faults;
 static jfieldID eetop = (jfieldID)&thread;
 
@@ -125,6 +126,8 @@ void hpx_guard_end_read_sig(void)
 
 enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
+    heap.active = heap.active || collects;
+    collects = false;
     if (faults != NULL) {
         return HPX_GUARD_MISREAD;
     }
@@ -134,9 +137,11 @@ enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 
 static struct object *thread_at = &thread_object, *class_at = &class_object;
 
+/* A call into the VM returns when no collection runs. */
 static jclass JNICALL get_object_class(JNIEnv *env, jobject object)
 {
     (void)env, (void)object;
+    heap.active = 0;
     return (jclass)&class_at;
 }
 
@@ -215,6 +220,13 @@ TEST(a_collection_leaves_no_answer)
     assert_false(ask(to));
     heap.active = 0;
     assert_true(ask(to));
+}
+
+TEST(a_collection_during_init_does_not_end_the_answers)
+{
+    collects = true;
+    assert_null(begin());
+    assert_false(collects);
 }
 
 TEST(a_thread_that_waits_for_nothing_has_no_class)
