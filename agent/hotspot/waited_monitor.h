@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* waited_monitor.h: the class of the monitor that another thread enters, or in whose Object.wait it is: JVMTI does not tell the second from
- * JDK 22 on, and neither to an attached agent.
+/* waited_monitor.h: the class of the monitor that another thread enters, or waits on in Object.wait. JVMTI does not tell the monitor of
+ * Object.wait from JDK 22 on, and it tells an attached agent none.
  *
- * Touches, through structures.h: JavaThread._current_pending_monitor, JavaThread._current_waiting_monitor, ObjectMonitor._object (a
- * WeakHandle), of that object the class word, Klass._name, the bytes of the Symbol, and of the heap how many collections it had and whether
- * one runs; reads only, under guard.h. On JDK 17 to 28 with a collector that moves objects only while it stops the program: not with ZGC
- * and Shenandoah.
+ * Touches java.lang.Thread.eetop and, through structures.h: JavaThread._current_pending_monitor, JavaThread._current_waiting_monitor,
+ * ObjectMonitor._object (a WeakHandle), of that object the class word, Klass._name, the bytes of the Symbol, and of the heap how many
+ * collections it had and whether one runs; reads only, under guard.h. On JDK 17 to 28 with a collector that moves objects only while it
+ * stops the program: not with ZGC and Shenandoah.
  *
- * An object that waits for its thread is alive, and so is its class. A collection may move the object meanwhile: then there is no answer.
- * hpx_waited_monitor_init() compares what the words say of a known object; what contradicts, and eight faults, end all answers. So does
- * what ends the reading of anchors (internals.h), whose checks compare java.lang.Thread.eetop with the JavaThread. */
+ * While a thread enters a monitor or waits on it, the monitor's object is alive, and so is its class. If a collection runs during the
+ * reads, it may move the object: then there is no answer. hpx_waited_monitor_init() compares what the words say of two known objects with
+ * their classes. A difference ends all answers, and so do eight faults. The end of the reading of anchors (internals.h) ends them, too:
+ * their checks compare eetop with the JavaThread. */
 #ifndef HPX_WAITED_MONITOR_H
 #define HPX_WAITED_MONITOR_H
 

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define READABLE     17         /* releases: from which on waited_monitor.h reads monitors, */
-#define WAITS_UNTOLD 22         /* and JVMTI does not tell that of Object.wait */
+#define READABLE     17         /* the first release on which waited_monitor.h reads monitors */
+#define WAITS_UNTOLD 22         /* the first release on which JVMTI does not tell the monitor of Object.wait */
 #define ANSWERS      1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
 #define MOST         (1u << 20) /* numbers */
 
@@ -18,7 +18,7 @@ static HPX_OF_SESSION struct {
     bool contended; /* the capability; constant from load on */
     /* the looking thread's */
     bool single;
-    bool waits;                   /* the VM tells the monitor of Object.wait */
+    bool waits;                   /* JVMTI tells the monitor of Object.wait */
     _Atomic(const char *) unread; /* release: begin; acquire: hpx_wait_class_unread() */
     bool reads;                   /* waited_monitor.h tells what JVMTI does not */
     bool opened;                  /* the index is there */
@@ -137,7 +137,7 @@ static uint32_t ask(JNIEnv *env, jthread thread, uint64_t *asking_ns)
     return e == JVMTI_ERROR_NONE ? class_of(env, monitor) : 0;
 }
 
-/* As JVMTI does not tell it. */
+/* For a monitor that JVMTI does not tell. */
 static uint32_t read_monitor(JNIEnv *env, const struct hpx_watch_job *j)
 {
     char signature[HPX_WAITED_MONITOR_ROOM];

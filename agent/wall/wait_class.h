@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wait_class.h: of which class the monitor or blocker is that a thread waits for.
  *
- * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. A monitor is asked for by
- * GetCurrentContendedMonitor: 0.2 to 0.7 us from JDK 16 on; before, it stops all threads, and one answer serves all threads with the same
- * stack. What the VM does not tell is read from its own words (hotspot/waited_monitor.h) where they are known: from JDK 22 on the monitor
- * of Object.wait, and any monitor if the agent was attached.
+ * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. GetCurrentContendedMonitor tells a monitor: 0.2 to 0.7 us
+ * from JDK 16 on; before, it stops all threads, and one answer serves all threads with the same stack. It does not tell the monitor of
+ * Object.wait from JDK 22 on, and it tells an attached agent none: these monitors are read from the VM's own words
+ * (hotspot/waited_monitor.h).
  *
  * Classes have numbers by their names. All functions: the looking thread of watch.h, attached; no lock is held while the VM is called. */
 #ifndef HPX_WAIT_CLASS_H

@@ -59,7 +59,9 @@ struct hpx_watch_found {
 /* Looks at the threads at the places from `from` on; fills jobs. false: these were the last places. */
 bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
 /* Reads the thread's stack without the VM (quiet_stack.h), with the frames of a probe. Under the lock, which the thread takes before it
- * ends: its stack and its JavaThread stay as long. Returns the number of frames, at most `most`; 0: the VM has to be asked. */
+ * ends: its stack and its JavaThread stay as long. A thread that ends while the gate closes does not take it: then a read may fault, which
+ * guard.h catches, or find what is no longer there, and the thread's clock has moved. Returns the number of frames, at most `most`; 0: the
+ * VM has to be asked. */
 uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most);
 /* The class of the monitor that the thread enters or waits on, read without the VM. Under the lock, as hpx_watched_walk().
  * thread: hpx_waited_monitor_thread(). false: not known. */
