@@ -13,8 +13,8 @@ import sanitized
 from jdk import COLLECTORS, Jdk
 
 LEVELS = ('quick', 'plain', 'long')
-BRIEF_SHARE = 3
-PLAIN_SHARE = 4
+BRIEF_SHARE = 4
+PLAIN_SHARE = 6
 
 
 @dataclasses.dataclass(frozen=True)
