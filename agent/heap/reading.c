@@ -130,6 +130,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
         doubt = hpx_oops_check(&w->oops, jvmti, env);
     }
     w->oops.views = hpx_vm_flag("UseZGC", false);
+    w->oops.class_half = !hpx_vm_flag("UseCompressedClassPointers", true);
     w->by_tags = w->by_tags || doubt != NULL;
     t->by_tags = w->by_tags;
     if (doubt != NULL) {

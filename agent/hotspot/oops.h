@@ -17,6 +17,7 @@ struct hpx_oops {
     bool indirect;                  /* a word beside a tag is the address of a variable with the object's address */
     uint32_t length_at;             /* offset of the length in an array */
     uint32_t class_at, class_shift; /* the class word of an object: 4 bytes at that offset, shifted right */
+    bool class_half;                /* the class word is the lower half of an address, which may be 0 */
     uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
     bool views;                     /* ZGC: the heap is mapped several times; addresses differ above the lowest HPX_OOPS_VIEW bits */
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */

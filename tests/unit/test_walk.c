@@ -411,6 +411,18 @@ TEST(compact_headers_give_the_same, NULL, fx_end)
     check_all();
 }
 
+TEST(lower_halves_of_addresses_of_classes_may_be_zero, NULL, fx_end)
+{
+    fx_begin(FX_DIRECT, 8);
+    fx.walk.oops.class_half = true;
+    for (int i = 0; i < FX_OBJECTS; i++) {
+        if (fx.objects[i].klass == FX_BASE) {
+            fx_set_class_word(i, 0);
+        }
+    }
+    check_all();
+}
+
 /* Its number is known, but not its fields: no memory for them. */
 TEST(a_class_with_a_number_alone_is_not_in_the_dump, NULL, fx_end)
 {
