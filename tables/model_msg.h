@@ -31,7 +31,7 @@ enum hpx_model_msg {
 };
 
 /* A class and its methods. `text`: when named: signature 0, source file 0 (empty: none), then for each method name 0 and signature 0 (empty
- * when not asked for); names of methods after its end are requested when they are sampled. All modified UTF-8, as JVMTI gives it. */
+ * when not requested); names of methods after its end are requested when they are sampled. All modified UTF-8, as JVMTI gives it. */
 struct hpx_msg_class {
     struct hpx_msg m;
     uint64_t ref;                   /* a weak reference of this message; HPX_MSG_DROP deletes it when the class is unloaded; 0: none */

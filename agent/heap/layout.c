@@ -16,7 +16,7 @@
 
 /* A class, and what only the layout of its subclasses needs. */
 struct known {
-    struct hpx_heap_klass *klass;        /* NULL: not asked for */
+    struct hpx_heap_klass *klass;        /* NULL: not requested yet */
     struct hpx_class_number *interfaces; /* all its interfaces that declare fields, and of itself if it is one */
     uint32_t ninterfaces;
 };
@@ -39,7 +39,7 @@ static struct known *known_at(struct hpx_class_number number)
     return hpx_vec_at(&all_known, number.v);
 }
 
-/* The newest layout of a class that was asked for. */
+/* The newest layout of a class that is known. */
 static const struct hpx_heap_klass *layout_of(struct hpx_class_number number)
 {
     return ((const struct known *)hpx_vec_at(&all_known, number.v))->klass;

@@ -40,11 +40,9 @@ static bool begin_reading(JNIEnv *env)
 {
     const char *why = "the VM grants can_get_current_contended_monitor only at its start";
     jthread self = NULL;
-    if ((*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) != JVMTI_ERROR_NONE) {
-        return false;
-    }
     if (hpx_vm_release() >= READABLE) {
-        why = hpx_waited_monitor_init(env, self);
+        bool known = (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) == JVMTI_ERROR_NONE;
+        why = known ? hpx_waited_monitor_init(env, self) : "the VM does not name the looking thread";
     }
     (*env)->DeleteLocalRef(env, self);
     atomic_store_explicit(&classes.unread, why, memory_order_release); /* partner: hpx_wait_class_unread() */
