@@ -43,7 +43,11 @@ def calls_are_those_of_cpu_times(t, case):
     run = jvmpi_agent.run(t, 'tell', 'calls', 'Count', case)
     got, want = collections.Counter(), expected(run)
     for name, entries, entries2, with_object, exits in _calls(run):
-        t.equal((entries2, exits), (entries, entries), 'METHOD_ENTRY2 and METHOD_EXIT of %s' % name)
+        t.equal(entries2, entries, 'METHOD_ENTRY2 of %s' % name)
+        if name == 'Count.endless':  # the stack may overflow in the probe of an exit, too: in the few innermost frames of each of 20 overflows
+            t.check(entries - 20 * 16 <= exits <= entries, '%s: %d entries, %d exits' % (name, entries, exits))
+        else:
+            t.equal(exits, entries, 'METHOD_EXIT of %s' % name)
         t.check(with_object in (0, entries), '%s: %d calls, %d of them with an object' % (name, entries, with_object))
         got[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', name)] += entries
     t.equal({m: got[m] for m in want}, want, 'calls told and made')
