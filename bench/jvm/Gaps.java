@@ -3,7 +3,8 @@ import java.util.Arrays;
 
 /**
  * Sees interruptions from inside: short pieces of work of equal length, timed one by one at a given depth of the stack. What a piece takes
- * longer than the median piece is the length of an interruption. Arguments: depth, seconds.
+ * longer than the median piece is the length of an interruption. Arguments: depth, seconds, and how many paths of calls lead to the work
+ * (256; a power of two).
  */
 public final class Gaps {
     private static final int PIECE = 1000;       // steps of work, about 2 us
@@ -14,6 +15,7 @@ public final class Gaps {
     private static final long[] GAPS = new long[1 << 16];
     private static int timesN;
     private static int gapsN;
+    private static int paths = 256;
     private static long piece = Long.MAX_VALUE / 2;
 
     private static int work(int v) {
@@ -60,7 +62,7 @@ public final class Gaps {
     private static int run(int depth, double seconds) {
         long end = System.nanoTime() + (long) (seconds * 1e9);
         int v = 1;
-        for (int path = 0; System.nanoTime() < end; path = path + 1 & 255) {
+        for (int path = 0; System.nanoTime() < end; path = path + 1 & paths - 1) {
             v = down(depth / 2, path, v);
         }
         return v;
@@ -69,6 +71,7 @@ public final class Gaps {
     public static void main(String[] args) {
         int depth = Integer.parseInt(args[0]);
         double seconds = Double.parseDouble(args[1]);
+        if (args.length > 2) { paths = Integer.parseInt(args[2]); }
         int v = run(depth, Math.min(0.3, seconds)); // until it is compiled
         timesN = 0;
         v += run(depth, 0.15);

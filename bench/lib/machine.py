@@ -83,7 +83,8 @@ def compile_programs(root, home, out):
 def compile_agents(root, home, out):
     """Compiles the bench agents; returns {name: library}."""
     ring = os.path.join(root, "pipeline", "ring.c")
-    parts = {"null_agent": [], "null_sites": [], "null_heap": [], "null_monitor": [], "null_jvmpi": [], "handler_bench": [ring], "natives": []}
+    parts = {"null_agent": [], "null_sites": [], "null_heap": [], "null_monitor": [], "null_jvmpi": [], "handler_bench": [ring],
+             "handler_times": [], "natives": []}
     made = {}
     os.makedirs(out, exist_ok=True)
     for name, more in parts.items():

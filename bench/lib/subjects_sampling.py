@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=samples on real work, stops, and the handler's own cost."""
 import os
-import re
 import statistics
 import sys
 
 from machine import tick_ms
-from measure import DidNotRun, OutOfTime, differences, quartiles, ratios
+from measure import DidNotRun, OutOfTime, quartiles, ratios
 from report import row
 
 
@@ -103,43 +102,46 @@ def read_lines(path):
         return {k: int(v) for k, v in (line.split() for line in f)}
 
 
-def reported_handler_us(done):
-    """Mean time in the handler by the product's own report (wall time: on a busy machine a preemption counts too); None if not stated."""
-    match = re.match(r"([0-9.]+) us", done.report.get("handler", ""))
-    return float(match.group(1)) if match else None
+def floors(ctx, rows, raw, tick, jdk, depth):
+    """Length of an interruption by an empty handler on the same kind of timer, and of AsyncGetCallTrace on stacks that are new to the thread."""
+    inner = os.path.join(ctx.work, "handler.txt")
+
+    def once(name):
+        done = ctx.java(jdk, ["Gaps", str(depth), "0.7"], ["-agentpath:%s=%s,%d,%s" % (ctx.agents["handler_bench"], name, int(tick * 1000), inner)])
+        done.figures.update(read_lines(inner))
+        key = "gap_p50_ns" if name == "empty" else "inside_p50_ns"
+        if key not in done.figures:
+            raise DidNotRun("no interruption seen in: Gaps %d with %s" % (depth, name))
+        return done.figures[key] / 1e3
+
+    floor = ctx.compare({"empty": None, "agct": None}, 6, once)
+    rows.append(row("depth %d: interruption, empty" % depth, jdk, quartiles(floor["empty"]), "us"))
+    rows.append(row("depth %d: agct, time inside" % depth, jdk, quartiles(floor["agct"]), "us"))
+    raw.append(dict(jdk=jdk, depth=depth, us=floor))
+
+
+def known_stacks(ctx, rows, raw, tick, jdk, depth):
+    """Median time in the handler where most stacks are known to the thread, by a clock around the handler, in a program with one path of calls."""
+    inner = os.path.join(ctx.work, "handler-times.txt")
+    java = [os.path.join(ctx.jdks[jdk], "bin", "java"), "-cp", ctx.classes] + ctx.product("cpu=samples,depth=1024,interval=%g" % tick)
+
+    def once(_):
+        ctx.run(["env", "HANDLER_TIMES=" + inner, "LD_PRELOAD=" + ctx.agents["handler_times"]] + java + ["Gaps", str(depth), "2", "1"])
+        return read_lines(inner)
+
+    runs = ctx.compare({"known": None}, 6, once)["known"]
+    rows.append(row("depth %d: known stack, time inside" % depth, jdk, quartiles([r["inside_p50_ns"] / 1e3 for r in runs]), "us",
+                    3.0 if depth == 30 else 8.0))
+    raw.append(dict(jdk=jdk, depth=depth, known=runs))
 
 
 def handler(ctx, rows, raw):
-    """Length of an interruption by cpu=samples beyond that by an empty handler on the same kind of timer, at two depths.
+    """What a sample takes from the thread, at two depths.
 
     The interval is the scheduler's tick: then every tick brings a signal, in all configurations by the same POSIX timer."""
     ctx.need_agent()
-    tick = tick_ms()
-    inner = os.path.join(ctx.work, "handler.txt")
-    bench = "-agentpath:%s=%%s,%d,%s" % (ctx.agents["handler_bench"], int(tick * 1000), inner)
-    configurations = {"empty": [bench % "empty"], "agct": [bench % "agct"], "product": ctx.product("cpu=samples,depth=1024,interval=%g" % tick)}
-
-    def once(jdk, depth, name):
-        done = ctx.java(jdk, ["Gaps", str(depth), "0.7"], configurations[name])
-        if name in ("empty", "agct"):
-            done.figures.update(read_lines(inner))
-        if "gap_p50_ns" not in done.figures:
-            raise DidNotRun("no interruption seen in: Gaps %d with %s" % (depth, name))
-        return done
-
     for jdk in ctx.box.shares(ctx.jdks):
-        for depth, limit in ctx.box.shares(((30, 3.0), (500, 16.0))):
+        for depth in ctx.box.shares((30, 500)):
             say("handler, JDK %s, depth %d" % (jdk, depth))
-            runs = ctx.compare(configurations, 6, lambda c, j=jdk, d=depth: once(j, d, c))
-            gap = {c: [r.figures["gap_p50_ns"] / 1e3 for r in runs[c]] for c in configurations}
-            rows.append(row("depth %d: interruption, empty" % depth, jdk, quartiles(gap["empty"]), "us"))
-            for c in ("agct", "product"):
-                rows.append(row("depth %d: %s beyond the empty handler" % (depth, c), jdk, differences(gap[c], gap["empty"]), "us",
-                                limit if c == "product" else None))
-            inside = [r.figures.get("inside_p50_ns", 0) / 1e3 for r in runs["agct"]]
-            rows.append(row("depth %d: agct, time inside" % depth, jdk, quartiles(inside), "us"))
-            own = [v for v in map(reported_handler_us, runs["product"]) if v is not None]
-            if own:
-                rows.append(row("depth %d: product, mean inside by its report" % depth, jdk, quartiles(own), "us"))
-            raw += [dict(jdk=jdk, depth=depth, configuration=c, figures=r.figures, report=r.report)
-                    for c in configurations for r in runs[c]]
+            for part in ctx.box.shares((floors, known_stacks)):
+                part(ctx, rows, raw, tick_ms(), jdk, depth)
