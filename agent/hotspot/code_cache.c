@@ -286,7 +286,7 @@ static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
     int32_t stubs = hpx_vm_int(blob + cache.stubs);
     bool alive = is_alive(blob) && in_code(blob, pc) && stubs > 0, inside = alive && pc - blob < (uintptr_t)stubs;
     f->kind = inside ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
-    f->original = alive && !inside && cache.has_original ? hpx_vm_int(blob + cache.original) : 0;
+    f->original = alive && !inside && cache.has_original ? hpx_vm_int(blob + cache.original) : -1;
     f->id = hpx_vm_int(blob + cache.compile_id);
     f->code = (uint32_t)(pc - code_of(blob));
     f->complete = complete >= 0 && f->code >= (uint32_t)complete;
@@ -294,7 +294,7 @@ static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
 
 struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc)
 {
-    struct hpx_code_frame f = {.kind = HPX_BLOB_NONE};
+    struct hpx_code_frame f = {.kind = HPX_BLOB_NONE, .original = -1};
     uintptr_t blob = find_blob(pc);
     const char *name = blob != 0 ? (const char *)hpx_vm_word(blob + cache.blob_name) : NULL;
     if (name == NULL) {

@@ -114,7 +114,7 @@ static bool pop_frame(struct walk *k, int32_t words)
 static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_registers *r)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
-    if (f.original > 0 && f.original % (int32_t)WORD == 0 && in_stack(k, r->sp + (uintptr_t)f.original, r->sp, 1)) {
+    if (f.original >= 0 && f.original % (int32_t)WORD == 0 && in_stack(k, r->sp + (uintptr_t)f.original, r->sp, 1)) {
         struct hpx_code_frame was = hpx_code_cache_frame_sig(hpx_vm_word(r->sp + (uintptr_t)f.original));
         f = was.start == f.start ? was : f;
     }
