@@ -97,13 +97,18 @@ def pauses(ctx, rows, raw):
 
 
 def read_lines(path):
-    """{key: number} of a file of "key value" lines."""
-    with open(path, encoding="ascii") as f:
-        return {k: int(v) for k, v in (line.split() for line in f)}
+    """{key: number} of a file of "key value" lines, which goes away: the next run has its own. DidNotRun if the run left none."""
+    try:
+        with open(path, encoding="ascii") as f:
+            figures = {k: int(v) for k, v in (line.split() for line in f)}
+        os.unlink(path)
+    except OSError as e:
+        raise DidNotRun("the run left no figures: %s" % e) from e
+    return figures
 
 
 def floors(ctx, rows, raw, tick, jdk, depth):
-    """Length of an interruption by an empty handler on the same kind of timer, and of AsyncGetCallTrace on stacks that are new to the thread."""
+    """How long an empty handler on the same kind of timer interrupts, and how long AsyncGetCallTrace takes, on 256 paths of calls."""
     inner = os.path.join(ctx.work, "handler.txt")
 
     def once(name):
@@ -121,7 +126,7 @@ def floors(ctx, rows, raw, tick, jdk, depth):
 
 
 def known_stacks(ctx, rows, raw, tick, jdk, depth):
-    """Median time in the handler where most stacks are known to the thread, by a clock around the handler, in a program with one path of calls."""
+    """Median time in the handler, by a clock around it. The program has one path of calls, so the thread knows most stacks."""
     inner = os.path.join(ctx.work, "handler-times.txt")
     java = [os.path.join(ctx.jdks[jdk], "bin", "java"), "-cp", ctx.classes] + ctx.product("cpu=samples,depth=1024,interval=%g" % tick)
 
