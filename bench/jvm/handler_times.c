@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* handler_times.c: how long the handler of SIGPROF takes, whoever installs it. A library for LD_PRELOAD: its sigaction() puts a handler
- * that looks at the clock around the one that the process gives for SIGPROF. Test code of tools/bench.
+/* handler_times.c: measures how long the SIGPROF handler takes, whichever library installs it. Loaded by LD_PRELOAD: its sigaction() wraps
+ * the handler that the process gives for SIGPROF in one that reads the clock before and after it. Test code of tools/bench.
  *
- * At the end of the process `key value` lines go to the file that $HANDLER_TIMES names: signals, and quartiles of the time inside over the
- * second half of them, when the stacks of a program with few of them are known. */
+ * At the end of the process it writes `key value` lines to the file that $HANDLER_TIMES names: the number of signals, and quartiles of the
+ * time in the handler over the second half of them. By then the stacks of a program with few paths of calls are known. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,8 +17,8 @@
 #define MAX_TIMES (1u << 16)
 
 static int (*next)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction given; /* written before the handler is installed */
-static _Atomic bool wrapped;   /* relaxed: set by the one thread that installs */
+static struct sigaction given; /* written before the handler is installed, by one thread at a time */
+static _Atomic bool wrapped;   /* relaxed: a flag alone */
 static _Atomic unsigned times_n;
 static uint32_t times[MAX_TIMES];
 
@@ -51,7 +51,8 @@ __attribute__((visibility("default"))) int sigaction(int signo, const struct sig
     if (next == NULL) {
         find_next();
     }
-    bool wraps = signo == SIGPROF && act != NULL && (act->sa_flags & SA_SIGINFO) != 0, was = signo == SIGPROF && wrapped;
+    bool wraps = signo == SIGPROF && act != NULL && (act->sa_flags & SA_SIGINFO) != 0;
+    bool was = signo == SIGPROF && atomic_load_explicit(&wrapped, memory_order_relaxed);
     struct sigaction before = given, mine;
     if (wraps) {
         mine = given = *act;
@@ -59,11 +60,14 @@ __attribute__((visibility("default"))) int sigaction(int signo, const struct sig
         act = &mine;
     }
     int rc = next(signo, act, old);
+    if (rc != 0 && wraps) {
+        given = before;
+    }
     if (rc == 0 && was && old != NULL) {
         *old = before;
     }
     if (rc == 0 && signo == SIGPROF && act != NULL) {
-        wrapped = wraps;
+        atomic_store_explicit(&wrapped, wraps, memory_order_relaxed);
     }
     return rc;
 }
@@ -77,7 +81,8 @@ static int compare(const void *a, const void *b)
 __attribute__((destructor)) static void write_times(void)
 {
     const char *path = getenv("HANDLER_TIMES");
-    unsigned n = times_n < MAX_TIMES ? times_n : MAX_TIMES;
+    unsigned n = atomic_load_explicit(&times_n, memory_order_relaxed); /* once: other threads may still count */
+    n = n < MAX_TIMES ? n : MAX_TIMES;
     FILE *f = path != NULL && n > 1 ? fopen(path, "we") : NULL;
     if (f == NULL) {
         return;
