@@ -16,7 +16,7 @@ def find_peer(ctx, jdk):
         peer = Peer(*machine.async_profiler(ctx.root), ctx.work)
         return peer, home_for(ctx, jdk, peer), ""
     except DidNotRun as e:
-        return None, None, "no peer: " + str(e).splitlines()[0][:60]
+        return None, None, "no peer: " + str(e).splitlines()[0][:90]
 
 
 def configurations_of(ctx, peer):
