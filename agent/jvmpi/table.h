@@ -16,8 +16,7 @@
     X(METHOD_ENTRY2, PART, ENABLE, HELD,                                                                                                   \
       "As METHOD_ENTRY; constructors send it once that of java.lang.Object begins, or the VM tells their object.")                         \
     X(METHOD_EXIT, PART, ENABLE, FREE,                                                                                                     \
-      "As METHOD_ENTRY; a constructor that an exception ends before super() returns is not sent, nor some exits where the stack "          \
-      "overflows.")                                                                                                                        \
+      "As METHOD_ENTRY; missing if an exception ends a constructor before super() returns, and sometimes where the stack overflows.")      \
     X(OBJECT_ALLOC, MAPS, ENABLE_AND_REQUEST, HELD, "From JVM_INIT_DONE on; the arena is 1, class_id of a primitive array NULL.")          \
     X(OBJECT_FREE, PART, ENABLE, STOP, "Objects that have an id; from JDK 16 on after GC_FINISH, on a thread of the VM.")                  \
     X(OBJECT_MOVE, NOT, ENABLE, STOP, "Ids do not move here.")                                                                             \
