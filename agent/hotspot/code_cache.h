@@ -35,9 +35,9 @@ struct hpx_code_frame {
     int32_t size;            /* words of its frame, with the return address; 0 or less: it has no fixed one */
     uintptr_t start;         /* of the blob */
     uint32_t offset;         /* of pc in it */
-    uint32_t code;           /* of METHOD: bytes from the begin of its code to pc */
-    int32_t original; /* of DEAD: pc is in the handlers of a living method. If its frame is being deoptimized, the pc that it had is this
-                       * many bytes above its stack pointer, 0 in small frames of C2; -1: not known */
+    uint32_t code;           /* of METHOD: bytes from the beginning of its code to pc */
+    int32_t original; /* of DEAD: pc is in the handlers of a living method. If its frame is being deoptimized, the frame keeps its own pc
+                       * this many bytes above its stack pointer: 0 in small frames of C2. -1: not known */
 };
 
 /* At load: finds the names. NULL, or why the code cache is not read. */

@@ -109,8 +109,7 @@ static bool pop_frame(struct walk *k, int32_t words)
     return true;
 }
 
-/* The code of a caller. If its frame is being deoptimized, the VM has put another return address in place of the one that it keeps there.
- */
+/* The code of a caller. If its frame is being deoptimized, the return address is that of a handler, and the frame keeps its own pc. */
 static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_registers *r)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
