@@ -13,8 +13,8 @@ import sanitized
 from jdk import COLLECTORS, Jdk
 
 LEVELS = ('quick', 'plain', 'long')
-BRIEF_SHARE = 4
-PLAIN_SHARE = 6
+BRIEF_SHARE = 6
+PLAIN_SHARE = 12
 
 
 @dataclasses.dataclass(frozen=True)
