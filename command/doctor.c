@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FIRST_PIDS    0xEFFFFFFCu /* the inode of the machine's own pid namespace */
@@ -59,13 +60,25 @@ static void look_at_threads(const struct hpx_target *t, struct way *w)
     }
 }
 
+/* Threads of a session that has just ended may not have exited yet: one that runs is there 200 ms later, too. */
+static void look_at_session(const struct hpx_target *t, struct way *w)
+{
+    const struct timespec pause = {0, 20000000};
+    look_at_threads(t, w);
+    for (int i = 0; w->session && i < 10; i++) {
+        (void)nanosleep(&pause, NULL);
+        *w = (struct way){0};
+        look_at_threads(t, w);
+    }
+}
+
 /* The steps of an attempt, in their order, as far as one can look. The target is open. */
 static enum hpx_status look_for_way(const struct hpx_target *t, const char *agent, struct way *w, struct hpx_err *err)
 {
     char socket[32];
     enum hpx_status s = HPX_OK;
     *w = (struct way){0};
-    look_at_threads(t, w);
+    look_at_session(t, w);
     w->listens = w->listens && hpx_client_listens(t);
     if (!w->listens) {
         (void)snprintf(socket, sizeof socket, ".java_pid%d", (int)t->own_pid);
