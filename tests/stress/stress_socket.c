@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define DEFS   200u
-#define FASTER 50u /* so many times faster runs the clock of the net thread: 1000 back-offs of 50 ms are 50 s */
+#define FASTER 50u /* the clock of the net thread runs this many times faster: 1000 back-offs of 50 ms are 50 s */
 
 struct stream { /* the peer's, of one connection */
     bool seen[DEFS], begun;

@@ -33,7 +33,7 @@ static void request(struct hpx_msg *r)
     free(r);
 }
 
-static char order[256]; /* of collections and of what sections are asked for */
+static char order[256]; /* of collections and of the sections that are requested */
 
 static bool collect_garbage(void (*done)(uint64_t unused))
 {

@@ -86,7 +86,7 @@ static inline void give_class(void)
     fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
 }
 
-/* A snapshot that must be there, with so many rows, whose totals are the sums of its rows. */
+/* A snapshot that must be there, with this number of rows, whose totals are the sums of its rows. */
 static inline struct hpx_site_snapshot *take(uint32_t rows)
 {
     struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);

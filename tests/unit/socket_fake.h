@@ -23,7 +23,7 @@ struct fake_net {
     char asked[300];
     struct addrinfo list[4];
     /* connecting */
-    unsigned refuse;   /* so many attempts are refused */
+    unsigned refuse;   /* this many attempts are refused */
     int connect_errno; /* connect() itself fails */
     bool silent;       /* neither accepted nor refused */
     unsigned attempts, closed, shutdowns;
@@ -33,8 +33,8 @@ struct fake_net {
     char *got; /* of this connection; ends with a 0 */
     size_t len, cap;
     size_t window;   /* bytes the peer takes before send() says EAGAIN; SIZE_MAX: all */
-    size_t piece;    /* at most so many a call; 0: any */
-    size_t reset_at; /* the connection is reset when the peer has so many bytes; SIZE_MAX: never */
+    size_t piece;    /* most bytes of one call; 0: any number */
+    size_t reset_at; /* the connection is reset when the peer has this many bytes; SIZE_MAX: never */
     unsigned eintr_every, sends;
     bool gone; /* reset: every call says so */
     /* receiving */

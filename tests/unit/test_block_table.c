@@ -90,7 +90,7 @@ static void blocked(struct hpx_thread *t, uint32_t id, uint64_t ns)
     fx_event(&f, t, HPX_EV_BLOCKED, id, ns);
 }
 
-/* The table of a part, with so many rows, whose totals are the sums of its rows. */
+/* The table of a part, with this number of rows, whose totals are the sums of its rows. */
 static const struct hpx_block_table *table(const struct hpx_block_snapshot *s, enum hpx_block_part part, uint32_t rows)
 {
     const struct hpx_block_table *t = &s->of[part];

@@ -54,7 +54,7 @@ TEST(without_the_profile_before_allocations_are_left_out, begin, end)
     scan_says("shop 64\n", "");
 }
 
-/* A base that is broken, replaced or of another run is none, and nothing is told of it again. */
+/* A base that is broken, replaced or of another run is none, and is not mentioned again. */
 TEST(a_base_that_is_none_is_not_taken, begin, end)
 {
     for (int i = 0; i < 3; i++) {

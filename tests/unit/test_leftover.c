@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_leftover.c: what a run that died has left goes aside, is removed, or is left alone. */
+/* test_leftover.c: files of a killed run are renamed, removed, or left alone. */
 #include "folder_fixture.h"
 #include "leftover.h"
 #include <fcntl.h>

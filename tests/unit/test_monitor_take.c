@@ -94,7 +94,7 @@ TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
                                                     HPX_USAGE_REPLACED, HPX_USAGE_REPLACED, HPX_USAGE_REPLACED};
     for (unsigned i = 0; i < HPX_ARRAY_LEN(answers); i++) {
         struct object *m = add_monitor(i);
-        m->owner->owns[0] = NULL; /* it is asked for once */
+        m->owner->owns[0] = NULL; /* it is requested once */
         m->answer = answers[i];
     }
     uint64_t begun = fx.now;

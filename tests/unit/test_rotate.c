@@ -8,7 +8,7 @@
 /* ---- a disk ---- */
 
 static _Atomic uint64_t disk;     /* bytes that the folder may have; 0: no limit */
-static _Atomic uint32_t no_inode; /* so many of the next new files cannot be made */
+static _Atomic uint32_t no_inode; /* this many of the next new files cannot be created */
 
 static uint64_t in_use(void)
 {

@@ -25,7 +25,7 @@ static uint64_t tell(uint32_t from, uint32_t to)
     for (uint32_t i = from; i < to; i++) {
         uint32_t id = id_of(i);
         if (id == HPX_SITE_NONE) {
-            continue; /* counted where it is asked for */
+            continue; /* counted where it is requested */
         }
         allocate(&f.u, id, 16); /* before its definition */
         define(&f.t, id, 1 + i % CLASSES, 16, 0, FX_STACK({8 + 8 * (i % 40), (int32_t)(i % 7)}, {8, (int32_t)i}));

@@ -72,7 +72,7 @@ TEST(stacks_that_print_alike_are_one_row, NULL, end)
     hpx_site_snapshot_destroy(s);
 }
 
-/* As in the tables of samples: what is asked for and not yet answered is shown under another serial. */
+/* As in the tables of samples: a request without an answer is shown under another serial. */
 TEST(a_name_that_comes_late_moves_the_row, NULL, end)
 {
     begin(&no_lines, 0, true);

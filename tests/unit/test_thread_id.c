@@ -29,7 +29,7 @@ struct vm_thread {
 /* A jthread points to one. */
 struct thread {
     uintptr_t eetop;
-    unsigned looks_left; /* ends after so many looks at eetop; 0: lives on */
+    unsigned looks_left; /* ends after this many looks at eetop; 0: lives on */
 };
 
 static struct os_thread os[2];

@@ -191,7 +191,7 @@ TEST(what_is_no_jvm_is_looked_at_ever_more_rarely)
     assert_int_equal(k.next, 4 * SECOND);
 }
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 TEST(every_counter_has_a_key_of_its_own)
 {

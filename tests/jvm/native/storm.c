@@ -7,7 +7,7 @@
  * sets it no more: the program's sleeps and waits are not ended again and again. A thread of this library looks which threads run, every
  * millisecond, and begins with them anew.
  *
- * HPX_STORM=US[:SIGNAL]  from the end of a handler to the next signal: so many microseconds, up to twice as many; the agent's signal
+ * HPX_STORM=US[:SIGNAL]  from the end of a handler to the next signal: this many microseconds, up to twice as many; the agent's signal
  *                        (SIGPROF). Without it nothing is done.
  *
  * The handler of a thread may be inside while that thread, or another, holds the lock; it takes none. */
