@@ -103,6 +103,9 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
         th->admitted = false;
     }
     take_stack(th, s ? s : &th->own, stamp); /* without memory its calls count for the carrier */
+    if (ev->key != 0 && th->backlog.applying) {
+        hpx_call_waits_remove(&t->waits, ev->key, ev->turn);
+    }
     return true;
 }
 
@@ -156,6 +159,13 @@ static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
     }
 }
 
+/* A table that applies no SWITCH looks nothing up. false without memory. */
+static bool index_mount(struct hpx_calltab *t, const struct hpx_ev_head *ev)
+{
+    const struct hpx_ev_switch *mount = (const struct hpx_ev_switch *)(const void *)ev;
+    return ev->kind != HPX_EV_SWITCH || mount->key == 0 || t->cfg.apart || hpx_call_waits_add(&t->waits, mount->key, mount->turn);
+}
+
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end)
 {
@@ -167,7 +177,7 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
         if (ev->kind == HPX_EV_PAD) {
             continue;
         }
-        if (make_room(t, b, ev->units)) {
+        if (make_room(t, b, ev->units) && index_mount(t, ev)) {
             memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
             b->n += ev->units;
         } else {
@@ -175,6 +185,17 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
         }
     }
     return ev;
+}
+
+void hpx_calltab_index(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    struct hpx_call_backlog *b = &th->backlog;
+    for (size_t i = b->at; i < b->n; i += b->ev[i].units) {
+        if (!index_mount(t, &b->ev[i])) {
+            lose(t, &b->ev[i]);
+            b->ev[i].kind = HPX_EV_PAD;
+        }
+    }
 }
 
 /* true if some or all waiting records were applied. */
@@ -221,26 +242,11 @@ void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th)
     }
 }
 
-static bool has_earlier(const struct hpx_call_backlog *b, const struct hpx_ev_switch *than)
-{
-    for (size_t i = b->at; i < b->n; i += b->ev[i].units) {
-        const struct hpx_ev_switch *ev = (const struct hpx_ev_switch *)(const void *)&b->ev[i];
-        if (ev->head.kind == HPX_EV_SWITCH && ev->key == than->key && ev->turn < than->turn) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* true if the key is unknown and all earlier events have been read and applied. */
-static bool is_next(const struct hpx_calltab *t, const struct hpx_call_thread *th)
+static bool is_next(struct hpx_calltab *t, const struct hpx_call_thread *th)
 {
     const struct hpx_ev_switch *ev = waits_for(th);
-    bool next = th->backlog.old > th->backlog.at && !find(t, ev->key);
-    for (const struct hpx_call_thread *other = t->threads; next && other; other = other->next) {
-        next = !has_earlier(&other->backlog, ev);
-    }
-    return next;
+    return th->backlog.old > th->backlog.at && !find(t, ev->key) && !hpx_call_waits_earlier(&t->waits, ev->key, ev->turn);
 }
 
 /* One round over all waiting threads. true if something was applied. */

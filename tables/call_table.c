@@ -18,7 +18,7 @@ int hpx_calltab_init(struct hpx_calltab *t, const struct hpx_calltab_config *cfg
     hpx_vec_init(&t->allocs, sizeof(struct hpx_call_alloc));
     t->scratch = malloc((cfg->depth ? cfg->depth : 1u) * sizeof(*t->scratch));
     if (!t->scratch || hpx_traces_init(&t->traces) != 0 || hpx_slots_init(&t->edges, WORDS, 0) != 0 ||
-        hpx_slots_init(&t->keys, 2, 0) != 0 || hpx_intern_init(&t->alloc_index, 0) != 0) {
+        hpx_slots_init(&t->keys, 2, 0) != 0 || hpx_call_waits_init(&t->waits) != 0 || hpx_intern_init(&t->alloc_index, 0) != 0) {
         hpx_calltab_fini(t);
         return -HPX_E_NOMEM;
     }
@@ -44,6 +44,7 @@ void hpx_calltab_fini(struct hpx_calltab *t)
     hpx_intern_fini(&t->alloc_index);
     hpx_slots_fini(&t->edges, WORDS);
     hpx_slots_fini(&t->keys, 2);
+    hpx_call_waits_fini(&t->waits);
     free(t->scratch);
     t->scratch = NULL;
 }
@@ -451,6 +452,7 @@ void hpx_calltab_adopt(struct hpx_calltab *t, struct hpx_call_thread *th)
     th->backlog.old = th->backlog.passes = 0;
     t->stack_bytes += bytes_of(th);
     link_thread(t, th);
+    hpx_calltab_index(t, th);
 }
 
 void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)
@@ -583,5 +585,5 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_
 size_t hpx_calltab_bytes(const struct hpx_calltab *t)
 {
     return hpx_traces_bytes(&t->traces) + t->costs.bytes + t->edges.bytes + t->keys.bytes + t->stacks.bytes + t->stack_bytes +
-           t->allocs.bytes + hpx_intern_bytes(&t->alloc_index);
+           hpx_call_waits_bytes(&t->waits) + t->allocs.bytes + hpx_intern_bytes(&t->alloc_index);
 }

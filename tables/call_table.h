@@ -18,6 +18,7 @@
 #ifndef HPX_CALL_TABLE_H
 #define HPX_CALL_TABLE_H
 
+#include "call_waits.h"
 #include "calls.h"
 #include "trace_table.h"
 
@@ -108,6 +109,7 @@ struct hpx_calltab {
     struct hpx_call_thread *threads;
     struct hpx_slots keys;         /* {number + 1, hash of the key} */
     struct hpx_vec stacks;         /* struct hpx_call_stack of virtual threads */
+    struct hpx_call_waits waits;   /* the mounts in all backlogs; with cfg.apart: empty */
     struct hpx_vec allocs;         /* struct hpx_call_alloc, one per node, place and level */
     struct hpx_intern alloc_index; /* node, place, level -> index in allocs */
     uint32_t free_stack;           /* number + 1 */

@@ -21,7 +21,7 @@
 /* mirrors: tables/call_drainers.c:all_home 077d5b2b21da */
 /* mirrors: tables/call_drainers.c:hpx_call_drainers_gather 73542ceab6f1 */
 /* mirrors: tables/call_balance.c:hold 7aef1734cd4d */
-/* mirrors: tables/call_switch.c:is_next 1b86670be602 */
+/* mirrors: tables/call_switch.c:is_next e62691896536 */
 /* mirrors: tables/call_switch.c:settle a45ab7b422fa */
 /* mirrors: tables/call_switch.c:hpx_calltab_pass_end 2c5c1c72acb5 */
 

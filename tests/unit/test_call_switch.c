@@ -188,4 +188,101 @@ TEST(records_that_wait_without_memory_are_counted_as_the_calls_they_are)
     end();
 }
 
+/* Virtual threads without open calls that yield all the time: `mounts` mounts of 8 keys, dealt at random to 4 carriers, of which each is
+ * read as a whole before the next one. Returns the comparisons per mount that waited. */
+static uint64_t steps_of_yields(uint64_t mounts)
+{
+    enum { KEYS = 8, CARRIERS = 4 };
+    struct hpx_call_thread *carriers[CARRIERS];
+    struct {
+        uint64_t key, turn;
+        uint32_t carrier;
+    } *all = calloc(mounts, sizeof(*all));
+    uint64_t turns[KEYS + 1] = {0}, seed = 1;
+    assert_non_null(all);
+    begin(3);
+    for (uint64_t i = 0; i < mounts; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        all[i].key = 1 + (seed >> 33) % KEYS;
+        all[i].turn = turns[all[i].key]++;
+        all[i].carrier = (uint32_t)(seed >> 48) % CARRIERS;
+    }
+    for (uint32_t c = 0; c < CARRIERS; c++) {
+        carriers[c] = hpx_calltab_attach(&tab, 0);
+        for (uint64_t i = 0; i < mounts; i++) {
+            if (all[i].carrier == c) {
+                switch_to(carriers[c], all[i].key, all[i].turn, i);
+                event_of(carriers[c], HPX_EV_LEAF, 1, HPX_EV_LEAF_STAMP(1, 1));
+                switch_to(carriers[c], 0, 0, i);
+            }
+        }
+    }
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    uint64_t steps = tab.waits.steps;
+    for (uint32_t c = 0; c < CARRIERS; c++) {
+        assert_int_equal(carriers[c]->backlog.n, 0);
+    }
+    assert_cost(TRACE(1), mounts, (int64_t)mounts, (int64_t)mounts);
+    assert_int_equal(tab.forced + tab.stray + tab.no_memory, 0);
+    assert_int_equal(tab.waits.heap_bytes, 0); /* nothing waits any more */
+    end();
+    free(all);
+    return steps / mounts;
+}
+
+TEST(look_up_of_an_earlier_mount_costs_the_same_however_many_wait)
+{
+    uint64_t few = steps_of_yields(1000), many = steps_of_yields(16000);
+    assert_true(few > 0);
+    assert_true(many <= few + 4 * 4); /* a heap has four levels more when sixteen times as many wait; a scan costs sixteen times as much */
+}
+
+/* A mount whose turn was lost is forced, although a lower one of the same key waits elsewhere: the index forgets both. */
+TEST(index_of_waiting_mounts_is_empty_when_nothing_waits)
+{
+    begin(3);
+    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
+    switch_to(th, 77, 7, 10);
+    switch_to(th, 0, 0, 20);
+    switch_to(b, 77, 3, 50);
+    switch_to(b, 77 + 64, 9, 60);
+    switch_to(b, 0, 0, 70);
+    hpx_calltab_retire(&tab, th); /* applies turn 7 before turn 3 */
+    assert_true(tab.waits.heap_bytes > 0);
+    for (uint32_t i = 0; i < 4 * HPX_CALL_PATIENCE; i++) {
+        hpx_calltab_pass_end(&tab);
+    }
+    assert_int_equal(b->backlog.n, 0);
+    assert_int_equal(tab.waits.heap_bytes, 0);
+    end();
+}
+
+/* A table that applies no SWITCH keeps waiting mounts without an index; the table that adopts the thread finds them. */
+TEST(mounts_that_wait_move_with_their_thread)
+{
+    const struct hpx_calltab_config apart = {.depth = 3, .apart = true};
+    struct hpx_calltab other;
+    begin(3);
+    assert_int_equal(hpx_calltab_init(&other, &apart), 0);
+    struct hpx_call_thread *b = hpx_calltab_attach(&other, 0);
+    const struct hpx_ev_switch early = {.head = {HPX_EV_SWITCH, 2, 0, 10}, .key = 77, .turn = 1}; /* turn 0 had no call */
+    (void)hpx_calltab_apply(&other, b, &early.head, &early.head + 2);
+    assert_int_equal(other.waits.heap_bytes, 0);
+    hpx_calltab_detach(&other, b);
+    hpx_calltab_adopt(&tab, b);
+    switch_to(th, 77, 2, 50);
+    event(HPX_EV_EXIT, 1, 53);
+    hpx_calltab_pass_end(&tab);
+    hpx_calltab_pass_end(&tab);
+    assert_int_equal(th->backlog.n > 0, true); /* the stack is b's */
+    event_of(b, HPX_EV_ENTER, 1, 11);
+    switch_to(b, 0, 0, 13);
+    hpx_calltab_pass_end(&tab);
+    assert_cost(TRACE(1), 1, 2 + 3, 5);
+    assert_int_equal(tab.forced + tab.stray, 0);
+    hpx_calltab_fini(&other);
+    end();
+}
+
 TESTS(NULL, NULL)
