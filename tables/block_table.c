@@ -306,7 +306,7 @@ static bool put_place(struct hpx_blocks *b, const struct place *p, struct amount
     return put_both(b, &l, to);
 }
 
-/* What the sampled places of each class and part add up to. NULL without memory. */
+/* What the sampled places of each class and part add up to; dumped.count: how many places. NULL without memory. */
 static struct class_sums *estimates(struct hpx_blocks *b)
 {
     struct class_sums *of = calloc((size_t)b->sums.len + 1, sizeof(*of));
@@ -315,6 +315,7 @@ static struct class_sums *estimates(struct hpx_blocks *b)
         if (p->raw != 0 && p->klass < b->sums.len) {
             struct amount a = due(&p->sum);
             add(&of[p->klass].of[p->part].all, a.count, a.ns);
+            of[p->klass].of[p->part].dumped.count += a.count > 0;
         }
     }
     return of;
@@ -325,16 +326,19 @@ static uint64_t share(uint64_t of, uint64_t part, uint64_t whole)
     return whole > 0 ? (uint64_t)((double)of * ((double)part / (double)whole) + 0.5) : 0;
 }
 
-/* The part of the exact amount that falls to `a` of what is left in *left; both shrink, so that the last place gets the rest. */
-static struct amount divide(struct amount *exact, struct amount *left, struct amount a)
+/* The part of the exact amount that falls to `a` of what is left in *left (estimates()); both shrink, so that the last place gets the rest.
+ * A place whose stack was taken has blocked once at least, and so have those that are left. */
+static struct amount divide(struct amount *exact, struct sum *left, struct amount a)
 {
-    struct amount got = {share(exact->count, a.count, left->count), share(exact->ns, a.ns, left->ns)};
-    got.count = got.count < exact->count ? got.count : exact->count;
+    struct amount got = {share(exact->count, a.count, left->all.count), share(exact->ns, a.ns, left->all.ns)};
+    const uint64_t others = --left->dumped.count, most = exact->count > others ? exact->count - others : exact->count > 0;
+    got.count = got.count > 0 ? got.count : 1;
+    got.count = got.count < most ? got.count : most;
     got.ns = got.ns < exact->ns ? got.ns : exact->ns;
     exact->count -= got.count;
     exact->ns -= got.ns;
-    left->count -= a.count;
-    left->ns -= a.ns;
+    left->all.count -= a.count;
+    left->all.ns -= a.ns;
     return got;
 }
 
@@ -348,7 +352,7 @@ static bool put_places(struct hpx_blocks *b, struct class_sums *exact, struct cl
         }
         if (b->o.interval_ns > 0 && a.count > 0) { /* an estimate without anything exact, which was lost, is nothing */
             bool some = p->klass < b->sums.len;
-            a = some ? divide(&exact[p->klass].of[p->part].all, &left[p->klass].of[p->part].all, a) : (struct amount){0, 0};
+            a = some ? divide(&exact[p->klass].of[p->part].all, &left[p->klass].of[p->part], a) : (struct amount){0, 0};
         }
         if ((a.count > 0 || a.ns > 0) && !put_place(b, p, a, to)) {
             return false;
@@ -363,7 +367,7 @@ static bool put_rest(struct hpx_blocks *b, const struct class_sums *exact, struc
     for (uint32_t i = 0; i < b->sums.len; i++) {
         for (uint32_t part = 0; part < HPX_BLOCK_PARTS; part++) {
             struct line l = {.part = part, .name = name_of(b, i), .amount = exact[i].of[part].all}; /* trace 0: the empty one */
-            if (l.amount.count > 0 && !put_both(b, &l, to)) {
+            if ((l.amount.count > 0 || l.amount.ns > 0) && !put_both(b, &l, to)) {
                 return false;
             }
         }
@@ -423,7 +427,7 @@ static struct hpx_block_row row_of(const struct hpx_blocks *b, const struct line
         .trace = hpx_symbols_rec(b->symbols, l->trace),
         .owner = l->owner ? hpx_symbols_rec(b->symbols, l->owner - 1) : NULL,
         .class_name = hpx_symbols_text(b->symbols, l->name),
-        .count = l->amount.count > 0 ? l->amount.count : 1, /* an estimate that rounds to 0 */
+        .count = l->amount.count,
         .ns = l->amount.ns,
     };
 }

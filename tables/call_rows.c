@@ -5,7 +5,7 @@
 #include "number_table.h"
 #include <stdlib.h>
 
-/* With a journal. */
+/* With a journal: of a node, what dumps have reset, and what the journal's rows add up to. */
 struct past_cost {
     struct hpx_call_cost dumped, journaled;
 };
@@ -30,13 +30,30 @@ static struct hpx_call_thread *thread_of(struct hpx_call_rows *r, struct hpx_thr
     return t->call_stacks;
 }
 
+/* The calls begun, or the objects allocated, that a record tells of. */
+static uint64_t told_by(const struct hpx_ev_head *ev)
+{
+    switch (ev->kind) {
+    case HPX_EV_LEAF:
+        return HPX_EV_LEAF_CALLS(ev->stamp);
+    case HPX_EV_GAP:
+        return ((const struct hpx_ev_gap *)(const void *)ev)->calls;
+    case HPX_EV_PLACE_MULTI:
+        return HPX_EV_MULTI_N(ev->stamp);
+    case HPX_EV_ENTER:
+    case HPX_EV_PLACE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_call_rows *r = self;
     struct hpx_call_thread *th = thread_of(r, t);
     if (!th) { /* its exits will be strays */
-        uint64_t calls = ev->kind == HPX_EV_LEAF ? HPX_EV_LEAF_CALLS(ev->stamp) : ev->kind == HPX_EV_ENTER;
-        hpx_count(hpx_model_counters(r->m), HPX_C_LOST_NO_MEMORY, calls);
+        hpx_count(hpx_model_counters(r->m), HPX_C_LOST_NO_MEMORY, told_by(ev));
         return ev + ev->units;
     }
     return hpx_calltab_apply(&r->table, th, ev, end);
@@ -226,6 +243,8 @@ static struct hpx_symbolized_trace *symbolized_of(const struct hpx_call_rows *r,
     return hpx_symbols_at(r->symbols, hpx_traces_at(&r->table.traces, node)->symbolized);
 }
 
+/* A row of the journal has no time below 0, and its reader adds rows up. So a node that is below 0, because more probe time was subtracted
+ * than it had, shows 0, and what it is below goes into its next row. */
 static struct hpx_call_cost cost_of(const struct hpx_call_rows *r, uint32_t node, enum hpx_take take)
 {
     struct hpx_call_cost c = *hpx_calltab_cost(&r->table, node);
@@ -235,6 +254,8 @@ static struct hpx_call_cost cost_of(const struct hpx_call_rows *r, uint32_t node
         c.calls += p->dumped.calls - journaled.calls;
         c.self += p->dumped.self - journaled.self;
         c.total += p->dumped.total - journaled.total;
+        c.self = c.self < 0 ? 0 : c.self;
+        c.total = c.total < 0 ? 0 : c.total;
     }
     return c;
 }
@@ -292,6 +313,13 @@ static bool symbolize_nodes(struct hpx_call_rows *r, const struct nodes *l)
     return true;
 }
 
+static void add_to(struct hpx_call_cost *to, struct hpx_call_cost c)
+{
+    to->calls += c.calls;
+    to->self += c.self;
+    to->total += c.total;
+}
+
 /* Before the reset. */
 static void costs_taken(struct hpx_call_rows *r, const struct nodes *l, enum hpx_take take)
 {
@@ -302,8 +330,13 @@ static void costs_taken(struct hpx_call_rows *r, const struct nodes *l, enum hpx
             continue;
         }
         struct past_cost *p = hpx_vec_at(&r->past, l->at[i]);
-        struct hpx_call_cost all = {c->calls + p->dumped.calls, c->self + p->dumped.self, c->total + p->dumped.total};
-        *(take == HPX_TAKE_RESET ? &p->dumped : &p->journaled) = all;
+        if (take == HPX_TAKE_RESET) {
+            add_to(&p->dumped, *c);
+        } else {
+            const struct hpx_call_cost shown = cost_of(r, l->at[i], take);
+            p->journaled = take == HPX_TAKE_ALL ? (struct hpx_call_cost){0} : p->journaled;
+            add_to(&p->journaled, shown);
+        }
     }
 }
 

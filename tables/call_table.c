@@ -118,11 +118,12 @@ bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s)
     return true;
 }
 
-static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int64_t self, int64_t total)
+/* How many of the calls are counted: all, or 0 without memory for the node. */
+static inline uint64_t add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int64_t self, int64_t total)
 {
     if (hpx_unlikely(node == HPX_INTERN_NONE)) {
         t->no_memory += calls;
-        return;
+        return 0;
     }
     struct hpx_call_entry *e = hpx_calltab_entry(t, node);
     e->cost.calls += calls;
@@ -134,6 +135,7 @@ static inline void add(struct hpx_calltab *t, uint32_t node, uint64_t calls, int
         t->last_changed = node + 1;
         t->nchanged++;
     }
+    return calls;
 }
 
 static inline void enter(struct hpx_calltab *t, struct hpx_call_stack *s, uint32_t method, uint64_t now)
@@ -153,10 +155,9 @@ static inline void close_top(struct hpx_calltab *t, struct hpx_call_stack *s, ui
     int64_t time = (int64_t)(now - f->entered);
     time = time < 0 ? 0 : time; /* a clock that was set right */
     int64_t total = time - f->probes - (int64_t)t->cfg.inner;
-    add(t, f->node, 1, total - f->callees, total);
+    t->calls += add(t, f->node, 1, total - f->callees, total);
     f[-1].callees += total;
     f[-1].probes += f->probes + t->cfg.inner + t->cfg.outer;
-    t->calls++;
 }
 
 /* The innermost open call is not of this method. */
@@ -214,10 +215,9 @@ static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
         t->no_memory += calls;
         return;
     }
-    add(t, called(t, f->node, method), calls, total, total);
+    t->calls += add(t, called(t, f->node, method), calls, total, total);
     f->callees += total;
     f->probes += (int64_t)(calls * ((uint64_t)t->cfg.inner + t->cfg.outer));
-    t->calls += calls;
 }
 
 /* ---- events ---- */
@@ -567,7 +567,7 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_
             if (twin == HPX_INTERN_NONE) {
                 return false;
             }
-            add(to, twin, e->cost.calls, e->cost.self, e->cost.total);
+            (void)add(to, twin, e->cost.calls, e->cost.self, e->cost.total);
             e->cost = (struct hpx_call_cost){0};
         }
         hpx_calltab_settle(from, 1);

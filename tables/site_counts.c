@@ -130,21 +130,21 @@ void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *m
 
 /* ---- events ---- */
 
-bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
+void hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
 {
     bool multi = ev->kind == HPX_EV_COUNT_MULTI;
     const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, ev->id);
     uint32_t level = multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0;
-    if (!p || level >= p->nlevels) {
-        return false;
+    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1, bytes = multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
+    if (hpx_unlikely(!p || level >= p->nlevels)) {
+        hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, n);
+        return;
     }
     struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + level);
-    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1, bytes = multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
     l->objects += n;
     l->bytes += bytes;
     s->objects += n;
     s->bytes += bytes;
-    return true;
 }
 
 void hpx_sites_forget_running(struct hpx_sites *s)
@@ -200,25 +200,32 @@ static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx
     s->counts.unsized += sized ? 0 : objects;
 }
 
+/* false: its place is unknown, or there is no memory for its row. */
+static bool add_call(struct hpx_sites *s, struct hpx_call_rows *calls, const struct hpx_call_alloc *a)
+{
+    const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, a->place);
+    uint32_t symbolized;
+    if (!p || a->level >= p->nlevels || !hpx_call_rows_print(calls, a->node, &symbolized)) {
+        return false;
+    }
+    const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + a->level);
+    uint32_t site = hpx_sites_sum(s, l->klass, symbolized);
+    if (site == HPX_INTERN_NONE) {
+        return false;
+    }
+    add(s, hpx_vec_at(&s->sites, site), hpx_sites_class_at(s, l->klass), a->objects, a->bytes);
+    return true;
+}
+
 /* With exact calls: adds what calls allocated, under their traces. */
 static void add_calls(struct hpx_sites *s, struct hpx_call_rows *calls)
 {
     struct hpx_calltab *t = hpx_call_rows_table(calls);
     for (uint32_t i = 0; i < t->allocs.len; i++) {
         const struct hpx_call_alloc *a = hpx_vec_at(&t->allocs, i);
-        const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, a->place);
-        uint32_t symbolized;
-        if (a->objects > 0 && (!p || a->level >= p->nlevels)) {
+        if (a->objects > 0 && !add_call(s, calls, a)) {
             s->counts.missed_objects += a->objects;
             s->counts.missed_bytes += a->bytes;
-        }
-        if (a->objects == 0 || !p || a->level >= p->nlevels || !hpx_call_rows_print(calls, a->node, &symbolized)) {
-            continue;
-        }
-        const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + a->level);
-        uint32_t site = hpx_sites_sum(s, l->klass, symbolized);
-        if (site != HPX_INTERN_NONE) {
-            add(s, hpx_vec_at(&s->sites, site), hpx_sites_class_at(s, l->klass), a->objects, a->bytes);
         }
     }
 }

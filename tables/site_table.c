@@ -149,9 +149,7 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
     struct hpx_sites *s = self;
     for (; hpx_model_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MULTI); ev += ev->units) {
         if (ev->kind >= HPX_EV_COUNT) {
-            if (hpx_unlikely(!hpx_site_counts_apply(s, ev))) {
-                hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, 1);
-            }
+            hpx_site_counts_apply(s, ev);
             continue;
         }
         struct hpx_site_id *id = ev->id < HPX_SITE_IDS_MOST ? hpx_vec_reach(&s->ids, ev->id) : NULL;

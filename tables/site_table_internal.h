@@ -93,8 +93,8 @@ void hpx_site_counts_fini(struct hpx_sites *s);
 void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *msg);
 /* Sets the object size of the class; without memory the size stays unknown. */
 void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *msg);
-/* Counts an event of kind COUNT or COUNT_MULTI. false: its place or level is unknown, because there was no memory for it. */
-bool hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev);
+/* Counts an event of kind COUNT or COUNT_MULTI; as HPX_C_ALLOCATIONS_UNCOUNTED if there was no memory for its place. */
+void hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev);
 /* Adds all counts to the sums of the snapshot in progress. */
 void hpx_site_counts_add_up(struct hpx_sites *s);
 /* Index of the sum to which objects of this class sampled at this trace belong. HPX_INTERN_NONE: no probe counted them. */

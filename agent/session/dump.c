@@ -162,6 +162,7 @@ static bool serve_first(uint64_t until)
 static void leave_out_first(void)
 {
     struct hpx_dump_msg *m = drop_request();
+    hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
     m->request.done(m->request.arg);
     free(m);
 }

@@ -268,6 +268,23 @@ TEST(samples_divide_exact_sums, NULL, end)
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1101);
 }
 
+/* Of two blocks the short one stands for 10,000, the long one for 1: the shares of the long one round to 0. */
+TEST(a_place_whose_stack_was_taken_has_blocked_once, NULL, end)
+{
+    begin(NULL, 10 * MS);
+    for (uint32_t id = 1; id <= 2; id++) {
+        define(&f.t, id, 1, HPX_BLOCK_ENTER, 8 * id, 0);
+        fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), id == 1 ? 1000 : 30 * MS);
+        fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, id, id == 1 ? 1000 : 30 * MS);
+    }
+    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
+    const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 2);
+    assert_int_equal(row(t, "p.Gate", "a")->count, 1);
+    assert_int_equal(row(t, "p.Gate", "b")->count, 1);
+    assert_int_equal(t->ns, 30 * MS + 1000);
+    hpx_block_snapshot_destroy(s);
+}
+
 TEST(waits_are_told_and_counted, NULL, end)
 {
     struct {

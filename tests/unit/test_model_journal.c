@@ -5,6 +5,7 @@
 
 static const struct hpx_model_config no_lines = {.lines = false};
 static const struct fx_calls calls = {.calls = {.depth = 2}};
+static const struct fx_calls probed = {.calls = {.depth = 2, .inner_ns = 5}};
 
 static void assert_samples(struct hpx_snapshot *s, uint64_t total, uint32_t rows)
 {
@@ -63,6 +64,22 @@ TEST(calls_of_a_journal_add_up_whatever_is_reset, fx_setup_calls, fx_teardown, (
     assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_ALL), 6, 12);
     assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 0, 0);
     assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET), 4, 7);
+}
+
+/* Whose times were below 0 for a while, because more was subtracted for its probe than it took. */
+TEST(times_of_a_journal_add_up_to_those_of_the_calls, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&probed))
+{
+    struct fx *f = *state;
+    hpx_model_keep_journal(f->m);
+    fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 20));
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 1, 15);
+    fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 0));
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 1, 0);
+    fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 20));
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 1, 10);
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_ALL), 3, 25);
+    fx_event(f, &f->t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 9));
+    assert_calls(hpx_call_rows_snapshot(f->calls, HPX_TAKE_NEW), 1, 4);
 }
 
 /* Of many traces the journal lists those that were called since. */

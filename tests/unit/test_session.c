@@ -521,6 +521,7 @@ TEST(a_periodic_dump_is_not_made_any_more_once_the_session_ends, setup, teardown
     assert_true(second.prepares > 0);
     wait_and_end();
     assert_string_equal(tables("x.txt"), "FIRST 3 SECOND 0 ");
+    assert_non_null(strstr(content("x.txt"), "hprofx: dumps skipped: 1 "));
 
     assert_true(begin("cpu=samples,file=x.txt,force=y,doe=n,verbose=n"));
     second.never_prepared = true;
