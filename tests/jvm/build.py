@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What all tests of one run share: the agent, the compiled programs and JNI helpers, one temporary folder."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NOTHING_READ = "this build reads nothing of the VM's internals"  # of agent/hotspot/without.c
 GOLDEN = ROOT / 'tests' / 'golden'
+CLASSES_KEPT = 12  # folders: for each of three releases some compilers, and some changes ago
 
 
 def lacks(agent):
@@ -36,6 +38,7 @@ class Env:
         self.keep_tmp = False
         self.lock = threading.Lock()
         self._natives = {}
+        self.sources = hashlib.sha256()
         self._compile()
 
     def close(self):
@@ -61,6 +64,31 @@ class Env:
         return able[0] if able else None
 
     def javac(self, jdk, release, files, to):
+        """Compiles the files once: whoever has the same sources and compiler, later or in another run, takes the classes of before."""
+        self.sources.update(('%s %s' % (jdk.home, release)).encode())
+        for f in files:  # those of a later release use those of an earlier one
+            self.sources.update(f.name.encode() + b'\0' + f.read_bytes())
+        kept = ROOT / 'build-logs' / 'classes' / self.sources.hexdigest()[:32]
+        if kept.is_dir():
+            os.utime(kept)
+            shutil.copytree(kept, to)
+        else:
+            self._javac(jdk, release, files, to)
+            self._keep(to, kept)
+
+    def _keep(self, made, kept):
+        """All or nothing, whoever else does the same now; those that were not used for longest go."""
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = pathlib.Path(tempfile.mkdtemp(prefix='.new-', dir=kept.parent))
+        try:
+            shutil.copytree(made, new, dirs_exist_ok=True)
+            os.rename(new, kept)
+        except OSError:
+            shutil.rmtree(new, ignore_errors=True)
+        for _, old in sorted((os.stat(d).st_mtime, d) for d in kept.parent.iterdir() if d.is_dir())[:-CLASSES_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def _javac(self, jdk, release, files, to):
         to.mkdir()
         what = ['--release', str(release)] if jdk.version >= 9 else ['-source', str(release), '-target', str(release)]
         cmd = [str(jdk.home / 'bin' / 'javac')] + what + ['-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]
