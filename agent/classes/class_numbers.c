@@ -11,14 +11,19 @@
 #define MOST_CONSTANTS 8000u
 
 static _Atomic uint32_t methods, places; /* relaxed: numbers that were given; they only have to be unique */
-static _Atomic(jvmtiEnv *) tags;         /* release: remember(); acquire: users. A tag points to a struct hpx_class_numbers, never freed */
+static _Atomic(jvmtiEnv *)
+    tags; /* release: hpx_class_numbers_remember(); acquire: users. A tag points to a struct hpx_class_numbers, never freed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what the tags point to: two threads may redefine one class */
 
 void hpx_class_numbers_remember(void)
 {
     const jvmtiCapabilities want = {.can_tag_objects = 1};
-    if (atomic_load_explicit(&tags, memory_order_relaxed) == NULL) {
-        atomic_store_explicit(&tags, hpx_vm_environment(&want), memory_order_release); /* partner: remembered() */
+    jvmtiEnv *none = NULL, *made;
+    if (atomic_load_explicit(&tags, memory_order_relaxed) != NULL || (made = hpx_vm_environment(&want)) == NULL) {
+        return;
+    }
+    if (!atomic_compare_exchange_strong_explicit(&tags, &none, made, memory_order_release, memory_order_relaxed)) { /* partner: users */
+        (void)(*made)->DisposeEnvironment(made); /* another thread was faster */
     }
 }
 
@@ -40,10 +45,8 @@ struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
         n = *known;
         pthread_mutex_unlock(&lock);
     }
-    if (hpx_session_is(n.session)) {
-        n.places = 0;
-    }
     n.used = 0;
+    n.old_methods = n.old_places = n.scattered = false;
     return n;
 }
 
@@ -58,7 +61,8 @@ bool hpx_class_numbers_fits(struct hpx_class_numbers *of, const unsigned char *f
 
 uint32_t hpx_class_numbers_methods(struct hpx_class_numbers *of, uint32_t n)
 {
-    if (of->methods != n) {
+    of->old_methods = of->methods == n;
+    if (!of->old_methods) {
         of->method = 1 + atomic_fetch_add_explicit(&methods, n, memory_order_relaxed);
         of->methods = n;
     }
@@ -73,9 +77,35 @@ uint32_t hpx_class_numbers_places(struct hpx_class_numbers *of, uint32_t n)
         of->place = of->used == 0 ? place : of->place;
         of->scattered = of->scattered || place != of->place + of->used;
         of->places = of->used + n;
+    } else {
+        of->old_places = true;
     }
     of->used += n;
     return place;
+}
+
+bool hpx_class_numbers_mean(struct hpx_class_numbers *of, uint64_t method_hash, uint64_t place_hash)
+{
+    bool other_methods = method_hash != 0 && of->old_methods && of->of_methods.hash != method_hash;
+    bool other_places = place_hash != 0 && of->old_places && of->of_places.hash != place_hash;
+    if (other_methods) {
+        of->methods = 0;
+    }
+    if (other_places) {
+        of->places = 0;
+    }
+    if (other_methods || other_places) {
+        of->used = 0;
+        of->old_places = of->scattered = false;
+        return false;
+    }
+    if (method_hash != 0 && of->of_methods.hash != method_hash) {
+        of->of_methods = (struct hpx_class_meaning){method_hash, 0};
+    }
+    if (place_hash != 0 && of->of_places.hash != place_hash) {
+        of->of_places = (struct hpx_class_meaning){place_hash, 0};
+    }
+    return true;
 }
 
 uint32_t hpx_class_numbers_places_given(void)
@@ -92,15 +122,10 @@ void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
     }
     if (to != NULL) {
         pthread_mutex_lock(&lock);
-        const struct hpx_class_numbers was = made == NULL ? *to : (struct hpx_class_numbers){0};
         *to = *n;
-        to->places = n->scattered ? 0 : n->used;
-        if (n->used == 0 || (!n->scattered && n->place == was.place && n->used < was.places)) { /* a session without their probes */
-            to->place = was.place;
-            to->places = was.places;
+        if (n->used > 0) { /* else a session without their probes */
+            to->places = n->scattered ? 0 : n->used;
         }
-        to->scattered = false;
-        to->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         pthread_mutex_unlock(&lock);
     }
     if (made != NULL && (*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)made) != JVMTI_ERROR_NONE) {

@@ -5,6 +5,7 @@
 #include "class_list.h"
 #include "class_numbers.h"
 #include "downcall.h"
+#include "hash.h"
 #include "log.h"
 #include "names.h"
 #include "probe_frames.h"
@@ -51,6 +52,7 @@ struct announcement {
         size_t len, cap;
     } text, lines;         /* layout of hpx_msg_methods */
     struct part of, names; /* layout of hpx_msg_sites; names is its text */
+    struct part sites;     /* struct hprofx_bci_site, for the users */
     struct hpx_class_numbers numbers;
     uint32_t first, n, nsites;
     bool no_memory;
@@ -112,7 +114,11 @@ static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_n
 static void add_site(void *ctx, const struct hprofx_bci_site *s)
 {
     struct announcement *t = ctx;
-    const struct hpx_site_place_msg of = {.id = s->id, .line = s->line, .opcode = s->opcode};
+    struct hpx_site_place_msg of;
+    memset(&of, 0, sizeof of); /* what lies between its fields is hashed, too */
+    of.id = s->id;
+    of.line = s->line;
+    of.opcode = s->opcode;
     if (t->nsites++ == 0) {
         put(t, &t->names, "L", 1);
         put_text(t, &t->names, s->method->class_name, ";");
@@ -122,9 +128,25 @@ static void add_site(void *ctx, const struct hprofx_bci_site *s)
     put_text(t, &t->names, s->method->name, "");
     put_text(t, &t->names, s->method->desc, "");
     put_text(t, &t->names, s->operand, "");
-    for (uint32_t i = 0; i < users.n; i++) {
-        if (users.of[i]->site != NULL) {
-            users.of[i]->site(s);
+    put(t, &t->sites, s, sizeof *s);
+}
+
+/* Of numbers with their names; 0: there are none. */
+static uint64_t meaning_of(const struct part *numbers, const struct part *names, uint32_t first)
+{
+    uint64_t words[] = {first, numbers->len > 0 ? hpx_hash128(numbers->at, numbers->len).lo : 0,
+                        names->len > 0 ? hpx_hash128(names->at, names->len).lo : 0};
+    uint64_t hash = hpx_hash128(words, sizeof words).lo;
+    return numbers->len == 0 ? 0 : hash != 0 ? hash : 1;
+}
+
+static void tell_users(const struct announcement *t)
+{
+    for (size_t at = 0; at < t->sites.len; at += sizeof(struct hprofx_bci_site)) {
+        for (uint32_t i = 0; i < users.n; i++) {
+            if (users.of[i]->site != NULL) {
+                users.of[i]->site((const struct hprofx_bci_site *)(const void *)(t->sites.at + at));
+            }
         }
     }
 }
@@ -132,6 +154,9 @@ static void add_site(void *ctx, const struct hprofx_bci_site *s)
 /* As announce(), for sites. */
 static bool announce_sites(struct announcement *t)
 {
+    if (t->nsites == 0 || hpx_session_is(t->numbers.of_places.session)) {
+        return true;
+    }
     struct hpx_msg_sites *m = t->no_memory || t->names.len > UINT32_MAX ? NULL : hpx_msg_sites_new(t->nsites, (uint32_t)t->names.len);
     if (m == NULL) {
         add(&done.unannounced, 1);
@@ -140,12 +165,17 @@ static bool announce_sites(struct announcement *t)
     memcpy(m->of, t->of.at, t->of.len);
     memcpy(m->text, t->names.at, t->names.len);
     hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    tell_users(t);
+    t->numbers.of_places.session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     return true;
 }
 
-/* Posts the names before the VM gets the class. false: no memory; the caller keeps the old class. */
+/* Posts the names before the VM gets the class, unless this session has them. false: no memory; the caller keeps the old class. */
 static bool announce(struct announcement *t)
 {
+    if (t->n == 0 || hpx_session_is(t->numbers.of_methods.session)) {
+        return true;
+    }
     struct hpx_msg_methods *m = t->no_memory || t->text.len > UINT32_MAX ? NULL : hpx_msg_methods_new(t->n, (uint32_t)t->text.len);
     if (m == NULL) {
         add(&done.unannounced, 1);
@@ -155,6 +185,7 @@ static bool announce(struct announcement *t)
     memcpy(m->text, t->text.at, t->text.len);
     memcpy(m->lines, t->lines.at, t->lines.len);
     hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
+    t->numbers.of_methods.session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     return true;
 }
 
@@ -223,6 +254,33 @@ static const char *tracker_name(void)
     return downcalls && hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
 }
 
+static void forget_parts(struct announcement *t)
+{
+    struct part *all[] = {&t->text, &t->lines, &t->of, &t->names, &t->sites};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        free(all[i]->at);
+        *all[i] = (struct part){0};
+    }
+    t->first = t->n = t->nsites = 0;
+}
+
+/* A number that the class has keeps its meaning: where that would change, the class is rewritten once more, with new ones. As
+ * hprofx_bci_rewrite(). */
+static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcement *t, const unsigned char *data, jint n, uint8_t **out,
+                            size_t *m)
+{
+    const char *why;
+    for (;;) {
+        int rc = hprofx_bci_rewrite(opts, data, (size_t)n, out, m, &why);
+        if (rc != 0 || t->no_memory ||
+            hpx_class_numbers_mean(&t->numbers, meaning_of(&t->lines, &t->text, t->first), meaning_of(&t->of, &t->names, 0))) {
+            return rc;
+        }
+        free(*out);
+        forget_parts(t);
+    }
+}
+
 /* redefined: the class, if it is loaded already. */
 static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n, const unsigned char *data, jint *new_n,
                     unsigned char **new_data)
@@ -230,6 +288,9 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
     unsigned probes = name != NULL ? wanted(name, strlen(name)) : all_probes();
     if (probes == 0) {
         return;
+    }
+    if (redefined != NULL && (hpx_vm.late || atomic_load_explicit(&passed.of, memory_order_relaxed) == 0)) { /* not for the start */
+        hpx_class_numbers_remember();
     }
     struct announcement t = {.numbers = hpx_class_numbers_of(redefined)};
     if (hpx_vm.late && redefined != NULL && !hpx_class_numbers_fits(&t.numbers, data, n)) {
@@ -250,14 +311,13 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
     opts.want = name == NULL ? want_nameless : NULL;
     uint8_t *out;
     size_t m;
-    const char *why;
-    int rc = hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why);
+    int rc = rewrite_numbered(&opts, &t, data, n, &out, &m);
     for (int i = 0; i < HPROFX_BCI_LEFT_COUNT; i++) {
         add(&done.left[i], r.left[i]);
     }
     if (rc == 2) {
         add(&done.refused, 1);
-    } else if (rc == 0 && (t.n == 0 || announce(&t)) && (t.nsites == 0 || announce_sites(&t))) {
+    } else if (rc == 0 && announce(&t) && announce_sites(&t)) {
         if (hand_over(jvmti, out, m, new_n, new_data)) {
             count(&r);
             hpx_class_numbers_keep(redefined, &t.numbers);
@@ -266,10 +326,7 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
         }
     }
     free(out);
-    free(t.text.at);
-    free(t.lines.at);
-    free(t.of.at);
-    free(t.names.at);
+    forget_parts(&t);
 }
 
 /* JDK 8 to 14 name an anonymous class by its class file, "/" and a number. Its constants may be no constants of a class file, and JDK 8
@@ -458,7 +515,6 @@ static bool start_late(JNIEnv *env)
         hpx_warn("%s is off: %s", hpx_session_modes(), err.msg);
         return false;
     }
-    hpx_class_numbers_remember();
     define_downcalls(env);
     hpx_gate_open(&hook);
     return true;

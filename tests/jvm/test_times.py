@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cpu=times: exact counts of programs that know them; classes that look as they are."""
+import collections
 import pathlib
+import re
 
 from expect import COUNT_CASES, EXACT, LONG_PIECES, SPLIT_LOOPS, calls, exact, expected, no_odd_exits, truth_ms
-from preload import agent
+from hprof_text import SITES
+from preload import agent, java_agent
 from runner import test
 
 MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
@@ -121,6 +124,73 @@ def one_bad_class_does_not_fail_its_batch(t):
     got = calls(p)
     t.equal([m for m in got if m.startswith('java.util.Properties.')], [], 'methods of the spoilt class')
     t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
+
+
+def _compiled(t, folder, source):
+    """The folder and the class file of class Body."""
+    file = t.work / (folder + '.java.d') / 'Body.java'
+    file.parent.mkdir()
+    file.write_text(source)
+    t.env.javac(t.env.compiler(8), 8, [file], t.dir / folder)
+    return t.dir / folder, t.dir / folder / 'Body.class'
+
+
+def _redefined(t, folder, opts, *words, jvm=()):
+    """A run of Redefined, whose agent stands behind ours."""
+    path = '%s:%s' % (t.env.classpath(t.jdk), folder)
+    command = t.jdk.java() + t.gc + [*jvm, t.agent(opts + ',cutoff=0,include=Body'), java_agent(t, 'Redefined', 'Can-Retransform-Classes: true', 'Can-Redefine-Classes: true'), '-cp', path]
+    run = t.start_command(command + ['Redefined', 'Body', *map(str, words)]).finish()
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
+    return t.output()
+
+
+def _objects(p):
+    """Those that methods of Body make, by class."""
+    made = collections.Counter()
+    for r in p.table(SITES).rows:
+        if p.traces[r.trace].frames[0].method.startswith('Body.'):
+            made[r.name] += r.objects
+    return made
+
+
+WIDE = 'public class Body implements Runnable { public void run() { m0(0); new Object(); }\n%s }'
+
+
+@test(collectors='any', since=11, cases=('cpu=times', 'heap=sites,sites=counts'))
+def a_class_that_another_agent_retransforms_keeps_its_numbers(t, opts):
+    """Each version with numbers of its own would give the class as many constants more, among which the VM looks up every one."""
+    body, _ = _compiled(t, 'wide', WIDE % '\n'.join('static Object m%d(int x) { return x > 0 ? new Object() : null; }' % i for i in range(1500)))
+    p = _redefined(t, body, opts, 40, jvm=['-Xlog:redefine+class+constantpool=debug:file=%s:none' % (t.work / 'log')])
+    log = (t.work / 'log').read_text()
+    constants = [int(m[1]) for m in re.finditer(r'merge_cp_len=(\d+), ', log)][-80:]  # two lines for a version, of the last 40
+    t.check(len(constants) == 80, 'versions: %s' % constants)
+    t.equal(constants[-1], constants[9], 'constants of the last version and of the fifth')
+    if opts == 'cpu=times':
+        t.equal(calls(p)['Body.m0'], 41, 'calls of Body.m0')
+    else:
+        t.equal(sum(_objects(p).values()), 41, 'objects')
+
+
+TURNED = '''
+public class Body implements Runnable {
+    public void run() { for (int i = 0; i < 3; i++) { one(); } for (int i = 0; i < 5; i++) { two(); } }
+    %s
+    %s
+}
+'''
+ONE, TWO = 'static Object one() { return new StringBuilder(); }', 'static Object two() { return new int[3]; }'
+
+
+@test(collectors='any', cases=('cpu=times', 'heap=sites,sites=counts'))
+def a_class_whose_methods_change_places_gets_new_numbers(t, opts):
+    body, first = _compiled(t, 'first', TURNED % (ONE, TWO))
+    _, second = _compiled(t, 'second', TURNED % (TWO, ONE))
+    p = _redefined(t, body, opts, 9, second, first)
+    if opts == 'cpu=times':
+        got = calls(p)
+        t.equal([got['Body.' + m] for m in ('one', 'two', 'run')], [30, 50, 10], 'calls of one, two, run')
+    else:
+        t.equal(_objects(p), {'java.lang.StringBuilder': 30, 'int[]': 50}, 'objects')
 
 
 @test(level='quick')
