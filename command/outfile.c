@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* outfile.c: see outfile.h. */
 #include "outfile.h"
+#include "owner.h"
 #include "plain.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +10,45 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#define NOBODY ((uid_t)-1)
+
+/* A file that is there. It is looked at before it is opened: a FIFO waits for its reader, and wakes it. */
+static int open_old(const char *file, int how, uid_t *stranger)
+{
+    struct stat named, opened;
+    if (lstat(file, &named) != 0) {
+        return -1;
+    }
+    if (S_ISLNK(named.st_mode)) {
+        errno = ELOOP;
+        return -1;
+    }
+    if (!hpx_owner_may_read(&named)) {
+        *stranger = named.st_uid;
+        return -1;
+    }
+    int fd = open(file, how);
+    if (fd >= 0 && (fstat(fd, &opened) != 0 || !hpx_owner_may_read(&opened))) {
+        (void)close(fd);
+        errno = EBUSY; /* another file has this name now */
+        return -1;
+    }
+    return fd;
+}
+
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err)
 {
     const int how = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+    uid_t stranger = NOBODY;
     int fd = open(file, how | O_CREAT | O_EXCL, 0600);
     *fresh = fd >= 0;
     if (fd < 0 && errno == EEXIST) {
-        fd = open(file, how);
+        fd = open_old(file, how, &stranger);
     }
-    if (fd < 0) {
+    if (stranger != NOBODY) {
+        (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: it belongs to user %lu, who could read what is written; choose another name",
+                          file, (unsigned long)stranger);
+    } else if (fd < 0) {
         (void)hpx_err_set(err, HPX_E_IO, "cannot write %s: %s", file, strerror(errno));
     }
     return fd;

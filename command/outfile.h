@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
- * empties it. -1: it cannot be (err). */
+ * empties it. -1: it cannot be, or it is another user's, who is not root (err). */
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
 /* Writes all of it. false: errno. */
 bool hpx_out_all(int fd, const void *bytes, size_t n);

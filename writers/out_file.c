@@ -4,6 +4,7 @@
 #include "leftover.h"
 #include "log.h"
 #include "out_gzip.h"
+#include "owner.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,12 +21,14 @@
 
 #define CANDIDATES 10
 #define PART       ".part"
+#define NOBODY     ((uid_t)-1)
 
 struct out_file {
     _Atomic int fd; /* relaxed; -1: a FIFO not yet opened, or closed. hpx_out_file_forget() in a forked child reads its own copy */
     struct hpx_out *out;
     struct hpx_gzip *gzip; /* NULL: not compressed */
     struct stat fifo;
+    uid_t stranger; /* owner of a FIFO or a device that was refused for its owner; else NOBODY */
     char final[PATH_MAX];
     char part[PATH_MAX]; /* where a regular file is until published */
 };
@@ -56,7 +59,7 @@ static int open_fifo(struct out_file *f)
         return -1;
     }
     struct stat st;
-    if (fstat(fd, &st) != 0 || !same_file(&st, &f->fifo)) {
+    if (fstat(fd, &st) != 0 || !same_file(&st, &f->fifo) || !hpx_owner_may_read(&st)) {
         close(fd);
         errno = ENXIO; /* another file has this name now */
         return -1;
@@ -231,8 +234,15 @@ static bool open_regular(struct out_file *f)
     return false;
 }
 
+/* Whoever made a FIFO in a folder that all may write reads what comes out of it. A refused one is not even opened: that would wake its
+ * reader. */
 static bool open_in_place(struct out_file *f, const struct stat *named)
 {
+    if (!hpx_owner_may_read(named)) {
+        f->stranger = named->st_uid;
+        errno = EPERM;
+        return false;
+    }
     int fd = open(f->final, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         f->fifo = *named;
@@ -240,7 +250,8 @@ static bool open_in_place(struct out_file *f, const struct stat *named)
     }
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
-    if (fstat(fd, &st) != 0 || !same_file(&st, named) || flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    if (fstat(fd, &st) != 0 || !same_file(&st, named) || !hpx_owner_may_read(&st) || flags < 0 ||
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
         close(fd);
         return false;
     }
@@ -307,6 +318,17 @@ static const struct hpx_out_ops *open_named(struct out_file *f, const struct hpx
     return open_regular(f) ? &file_ops : NULL;
 }
 
+static int refuse(const struct out_file *f, const char *name, struct hpx_err *err)
+{
+    if (f->stranger == NOBODY) {
+        return hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", name);
+    }
+    return hpx_err_set(err, HPX_E_IO,
+                       "can't create profile file: %s: the FIFO or device belongs to user %lu, who could read the profile; choose another "
+                       "file=, or one of your own or of root",
+                       name, (unsigned long)f->stranger);
+}
+
 int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, struct hpx_err *err)
 {
     int rc = opts->gzip ? hpx_gzip_load(err) : 0;
@@ -319,12 +341,13 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
     }
     f->out = o;
     set_fd(f, -1);
+    f->stranger = NOBODY;
     errno = 0;
     const struct hpx_out_ops *ops = open_named(f, opts);
     if (ops == NULL) {
         int error = errno;
+        rc = refuse(f, opts->name, err);
         free(f);
-        rc = hpx_err_set(err, HPX_E_IO, "can't create profile file: %s", opts->name);
         errno = error;
         return rc;
     }

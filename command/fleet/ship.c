@@ -8,6 +8,7 @@
 #include "intake.h"
 #include "metrics.h"
 #include "outfile.h"
+#include "owner.h"
 #include "plain.h"
 #include "receive.h"
 #include <dirent.h>
@@ -91,6 +92,11 @@ static enum hpx_status open_state(struct ship *s, struct hpx_err *err)
     s->state = made ? open(s->spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (s->state < 0) {
         return hpx_fail(err, HPX_FAILED, "the spool %s cannot be used: %s; give another folder by --spool", s->spool, strerror(errno));
+    }
+    struct stat st;
+    if (fstat(s->state, &st) != 0 || !hpx_owner_may_read(&st)) {
+        return hpx_fail(err, HPX_FAILED,
+                        "the spool %s belongs to another user, whose files would be sent, too; give another folder by --spool", s->spool);
     }
     if (flock(s->state, LOCK_EX | LOCK_NB) != 0) {
         return hpx_fail(err, HPX_FAILED, "another hprofx-ship uses the spool %s; give this one a folder of its own by --spool", s->spool);

@@ -362,6 +362,15 @@ class Hostile(Case):
                 self.assertRegex(said, r'^hprofx: .*/profiles is (read, so|the spool, too).*\n$')
                 self.assertEqual([f.name for f in self.profiles.iterdir()], ['x.txt'])
 
+    def test_a_spool_of_another_user_is_refused(self):
+        """Its owner could put batches there, which would be sent with our secrets."""
+        if os.geteuid() != 0:
+            self.skipTest('only root gives folders away')
+        self.spool.mkdir()
+        os.chown(self.spool, 65533, -1)
+        status, said = shipper.once(self.profiles, self.spool, 'pprof:%s' % (self.folder / 'pprof'))
+        self.assertEqual((status, said), (1, 'hprofx: the spool %s belongs to another user, whose files would be sent, too; give another folder by --spool\n' % self.spool))
+
 
 class Commands(Case):
     def test_the_commands_of_the_document(self):

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define OTHER 65533u /* a user that is neither we nor root */
+
 static struct hpx_out out;
 static struct hpx_err err;
 
@@ -295,6 +297,60 @@ TEST(a_fifo_with_a_reader_is_written_at_once, setup, teardown)
     assert_int_equal(hpx_out_close(&out), 0);
     assert_true(there("fifo"));
     assert_false(there("fifo.part"));
+    close(reader);
+}
+
+/* Whoever made it waits for the profile. Its reader gets neither a byte nor an end of file: it is not opened. */
+TEST(a_fifo_of_another_user_is_refused, setup, teardown)
+{
+    char expect[256];
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_int_equal(mkfifo("fifo", 0666), 0);
+    assert_int_equal(chown("fifo", OTHER, (gid_t)-1), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(try_open("fifo", true, true), -HPX_E_IO);
+    snprintf(
+        expect, sizeof(expect),
+        "can't create profile file: fifo: the FIFO or device belongs to user %u, who could read the profile; choose another file=, or one "
+        "of your own or of root",
+        OTHER);
+    assert_string_equal(err.msg, expect);
+    struct pollfd p = {.fd = reader, .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 0), 0); /* POLLHUP, had it been opened and closed */
+    close(reader);
+}
+
+TEST(a_fifo_of_root_is_written_by_others, setup, teardown)
+{
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_int_equal(chmod(".", 0755), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(chmod("fifo", 0666), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(seteuid(OTHER), 0);
+    int rc = try_open("fifo", true, true);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(rc, 0);
+    assert_int_equal(hpx_out_close(&out), 0);
+    close(reader);
+}
+
+/* Its first write would open what another user has put in its place. */
+TEST(a_fifo_that_was_given_away_meanwhile_is_not_written, setup, teardown)
+{
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    open_ok("fifo");
+    assert_int_equal(chown("fifo", OTHER, (gid_t)-1), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
+    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
     close(reader);
 }
 

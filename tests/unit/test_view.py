@@ -64,6 +64,24 @@ class View(unittest.TestCase):
         self.assertEqual(running.returncode, 0)
         return said.decode().replace('\r\n', '\n')
 
+    def test_what_another_user_has_put_there_gets_no_picture(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root gives files away')
+        self.write(FOLDED)
+        for make in (lambda name: name.touch(0o666), lambda name: os.mkfifo(name, 0o666)):
+            name = self.folder / 'x.folded'
+            make(name)
+            os.chown(name, 65533, -1)
+            with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), 'rb') as reader:
+                self.view('-o', 'x.folded', 'in', status=1, said='cannot write x.folded: it belongs to user 65533, who could read what is written; choose another name')
+                self.assertEqual(reader.read() or b'', b'')
+            os.chown(name, 0, -1)
+            if name.is_fifo():
+                name.unlink()
+            else:
+                self.view('-o', 'x.folded', 'in')
+                name.unlink()
+
     def test_the_table_has_self_and_total_and_recursion_counts_once(self):
         self.assertEqual(self.view('-n', '4', self.write(FOLDED)), '''CPU: samples 100
      self    total    samples  method
