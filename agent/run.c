@@ -66,12 +66,14 @@ void hpx_run_disable(const struct hpx_err *err)
 /* One fork at a time: nothing else keeps these handlers of two threads apart (glibc 2.36 on). */
 static struct {
     pthread_mutex_t lock;
-    sigset_t mask; /* of the thread that forks; its lock's */
+    sigset_t mask;   /* of the thread that forks; its lock's */
+    bool registered; /* the handlers; its lock's */
+    bool session;    /* its lock's: the child finds a session, whose descriptors it closes */
 } forking = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A clone() that our timer interrupts would start anew, for ever if the process is big. Blocked before the lock is taken: a handler of the
  * program may fork. */
-static void before_fork(void)
+static void lock_forks(void)
 {
     sigset_t ours, old;
     hpx_sigmask_ours(&ours);
@@ -80,7 +82,7 @@ static void before_fork(void)
     forking.mask = old;
 }
 
-static void after_fork_parent(void)
+static void unlock_forks(void)
 {
     sigset_t old = forking.mask;
     pthread_mutex_unlock(&forking.lock);
@@ -91,18 +93,33 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
     hpx_gate_close(&hpx_session.gate);
-    hpx_output_forget();
-    hpx_callbacks_forget();
+    if (forking.session) {
+        hpx_output_forget();
+        hpx_callbacks_forget();
+    }
     hpx_steer_forget();
-    after_fork_parent();
+    unlock_forks();
 }
 
-/* Once in the process: handlers of forks cannot be taken back. */
-static bool watches_forks(void)
+/* A fork waits for no more than this: nothing is freed under the lock. Without the lock a child could be made while the session's memory
+ * goes, and would follow pointers to it. */
+static void show_to_forks(bool session)
 {
-    static bool registered;
-    registered = registered || pthread_atfork(before_fork, after_fork_parent, after_fork_child) == 0;
-    return registered;
+    lock_forks();
+    if (!session && forking.session) {
+        hpx_output_forget(); /* what is still open: the child would not know it any more */
+    }
+    forking.session = session;
+    unlock_forks();
+}
+
+int hpx_run_watch_forks(struct hpx_err *err)
+{
+    lock_forks();
+    forking.registered = forking.registered || pthread_atfork(lock_forks, unlock_forks, after_fork_child) == 0;
+    bool watched = forking.registered;
+    unlock_forks();
+    return watched ? 0 : hpx_err_set(err, HPX_E_NOMEM, "no memory for the fork handlers; raise the memory limit of the process");
 }
 
 static void warn_idle(const char *option, const char *needs, const char *missing)
@@ -140,10 +157,11 @@ int hpx_run_prepare(struct hpx_err *err)
     if (hpx_session_begin(&host) != 0 || hpx_service_init() != 0) {
         return hpx_err_set(err, HPX_E_NOMEM, "no memory for the tables; raise the memory limit of the process");
     }
-    if (!watches_forks()) {
-        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the fork handlers; raise the memory limit of the process");
+    int rc = hpx_run_watch_forks(err);
+    if (rc != 0) {
+        return rc;
     }
-    int rc = 0;
+    show_to_forks(true);
     note_origin();
     hpx_ticks_begin();
     for (uint32_t i = 0; rc == 0 && i < hpx_session.nmodes; i++) {
@@ -161,6 +179,12 @@ void hpx_run_loaded(void)
     hpx_vm.prepared = true;
 }
 
+static void end_session(void)
+{
+    show_to_forks(false);
+    hpx_session_end();
+}
+
 static void undo(void)
 {
     HPX_EACH_MODE(vm->disable, ());
@@ -169,7 +193,7 @@ static void undo(void)
         hpx_vm.jvmti = NULL;
     }
     hpx_service_fini();
-    hpx_session_end();
+    end_session();
 }
 
 /* A session has begun by halves and cannot be undone: none begins any more. */
@@ -249,7 +273,7 @@ int hpx_run_end(JNIEnv *env, struct hpx_err *err)
             "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
             "debugger); try again later");
     }
-    hpx_session_end();
+    end_session();
     (void)hpx_kept_states_sweep();
     hpx_vm.jvmti = NULL;
     hpx_vm.finished = false;

@@ -13,6 +13,8 @@
 /* Everything up to the output. At load, or before hpx_run_begin() goes live. The options are parsed. 0, -HPX_E_OPT, _IO, _VM, _NOMEM,
  * _SYS: see hpx_run_disable(). */
 int hpx_run_prepare(struct hpx_err *err);
+/* The child of a fork closes the descriptors of a session and of the commands from now on. Any thread. 0, -HPX_E_NOMEM. */
+int hpx_run_watch_forks(struct hpx_err *err);
 /* Says on stderr why a session cannot begin or end, as HPROF did. */
 void hpx_run_say(const struct hpx_err *err);
 /* The program continues without profiling, and without the cost of its events; says so. */

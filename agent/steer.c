@@ -498,7 +498,10 @@ static int begin_listening(struct hpx_err *err)
 
 int hpx_steer_listen(JavaVM *vm, bool stays, struct hpx_err *err)
 {
-    int rc = 0;
+    int rc = hpx_run_watch_forks(err);
+    if (rc != 0) {
+        return rc;
+    }
     pthread_mutex_lock(&steer.lock);
     if (!steer.runs) {
         steer.vm = vm;

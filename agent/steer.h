@@ -9,7 +9,8 @@
 #include <jvmti.h>
 
 /* Listens, or goes on to: the VM calls it on its attach thread for every command, and at load (stays: to the end of the JVM). 0; -HPX_E_IO:
- * the socket cannot be made; -HPX_E_SYS: no thread. */
+ * the socket cannot be made; -HPX_E_SYS: no thread;
+ * -HPX_E_NOMEM. */
 int hpx_steer_listen(JavaVM *vm, bool stays, struct hpx_err *err);
 /* A session has begun or ended by another way. Any thread. */
 void hpx_steer_look(void);

@@ -258,6 +258,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .live = live,
     .open = open,
     .close = close_hook,
+    .left = hpx_ticks_left,
     .restore = hpx_classes_restore,
     .unload = unload,
     .recheck = recheck,

@@ -211,6 +211,11 @@ static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
     return left;
 }
 
+static bool left(uint64_t until_ns)
+{
+    return hpx_ticks_left(until_ns) && hpx_stack_thread_left(until_ns);
+}
+
 const struct hpx_vm_mode hpx_samples_vm = {
     .names = true,
     .on_load = {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
@@ -223,7 +228,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .leave = leave,
     .close = close_events,
     .over = hpx_async_stack_end,
-    .left = hpx_stack_thread_left,
+    .left = left,
     .restore = restore,
     .unload = unload,
     .forget = hpx_clocks_forget,

@@ -47,7 +47,7 @@ void hpx_net_fini(void);
 void hpx_net_count(struct hpx_counters *c);
 /* Before the final summary, after hpx_out_close(): clears the counters that hpx_out_close() has already reported. */
 void hpx_net_said(struct hpx_counters *c);
-/* In the child of a fork; async-signal-safe. */
+/* As hpx_output_forget(). */
 void hpx_net_forget(void);
 /* CPU time of the net thread. Any thread. */
 uint64_t hpx_net_cpu(void);

@@ -103,7 +103,7 @@ void hpx_out_socket_complain(struct hpx_out_socket *s, const char *fmt, ...) HPX
 /* Any thread: close() and what is before it must have ended at `at` (clock of hpx_clock_mono). */
 void hpx_out_socket_deadline(struct hpx_out_socket *s, uint64_t at);
 void hpx_out_socket_count(struct hpx_out_socket *s, struct hpx_out_socket_counts *c);
-/* Child of a fork; async-signal-safe. */
+/* Child of a fork, or when the thread has left: closes the descriptors. Async-signal-safe. */
 void hpx_out_socket_forget(struct hpx_out_socket *s);
 /* After hpx_out_close(), and after run() returned. */
 void hpx_out_socket_destroy(struct hpx_out_socket *s);

@@ -45,7 +45,7 @@ void hpx_output_end(const struct hpx_report *r);
 bool hpx_output_wait(uint64_t stall_ns);
 /* The writer's thread has ended: frees the rest. */
 void hpx_output_fini(void);
-/* In the child of a fork; async-signal-safe. */
+/* In the child of a fork, or when everything is written, so that a child has nothing to close: closes what is open. Async-signal-safe. */
 void hpx_output_forget(void);
 uint64_t hpx_output_cpu(void);
 

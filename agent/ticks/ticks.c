@@ -21,6 +21,10 @@
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
 static __thread struct hpx_ticker *own __attribute__((tls_model("initial-exec")));
 
+/* Handlers that look for their ticker: the lists, and what is in them, stay meanwhile. seq_cst with gate.open; only the first signal of a
+ * thread that is older than VMInit, and late ones, count here */
+static _Atomic int looking;
+
 /* By signal, of the process: a handler that is installed stays. */
 static struct {
     struct sigaction before; /* handles signals of others; constant once installed */
@@ -32,7 +36,7 @@ static HPX_OF_SESSION struct {
     uint32_t nusers;
     /* threads older than VMInit: their handler finds the ticker by kernel id, once. Nothing is taken out: such states are kept while the
      * session lasts */
-    _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: adopt_sig(). Covers the ticker and next_adopted */
+    _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: find_sig(). Covers the ticker and next_adopted */
     atomic_bool said_blocked;
     bool installed;                  /* the handler, by this session */
     atomic_bool armed;               /* relaxed: a clock was started */
@@ -110,24 +114,74 @@ static _Atomic(struct hpx_ticker *) *list_of(pid_t tid)
     return &ticks.adopted[(unsigned)tid % LISTS];
 }
 
-static struct hpx_ticker *adopt_sig(void)
+static bool gate_is_open(void)
+{
+    return atomic_load_explicit(&hpx_session.gate.open, memory_order_seq_cst);
+}
+
+/* The ticker of a thread older than VMInit, marked as one that has a handler inside; NULL: none, or the session ends. */
+static struct hpx_ticker *find_sig(void)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
-    struct hpx_ticker *k = atomic_load_explicit(list_of(tid), memory_order_acquire); /* partner: expect_adopted() */
+    struct hpx_ticker *k = NULL;
+    atomic_fetch_add_explicit(&looking, 1, memory_order_seq_cst); /* partner: hpx_ticks_stop() */
+    if (gate_is_open()) {
+        k = atomic_load_explicit(list_of(tid), memory_order_acquire); /* partner: expect_adopted() */
+    }
     while (k != NULL && (k->clock.tid != tid || !atomic_load_explicit(&k->expected, memory_order_relaxed))) {
         k = k->next_adopted;
     }
+    if (k != NULL) {
+        atomic_store_explicit(&k->in_handler, 1, memory_order_seq_cst); /* partner: hpx_ticks_quiesce() */
+        k->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+    }
+    atomic_fetch_sub_explicit(&looking, 1, memory_order_seq_cst);
+    return k;
+}
+
+/* Completes the state of a thread older than VMInit, which find_sig() has found. */
+static bool adopt_sig(struct hpx_ticker *k)
+{
     void *env = NULL;
-    if (k == NULL || (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
-        return NULL;
+    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
+        return false;
     }
     own = k;
-    k->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     for (uint32_t u = 0; u < ticks.nusers; u++) {
         k->of[u]->env = env;
         if (ticks.users[u]->found_sig != NULL) {
             ticks.users[u]->found_sig(k->of[u]);
         }
+    }
+    return true;
+}
+
+static void leave_sig(struct hpx_ticker *k)
+{
+    atomic_store_explicit(&k->in_handler, 0, memory_order_release); /* partner: hpx_ticks_quiesce() */
+}
+
+/* The ticker of this thread in this session, marked as one that has a handler inside; NULL: none, or the gate is closed. First the mark,
+ * then the gate: either the end waits for this handler, or the gate is seen closed. Then the number: a gate that the next session has
+ * opened comes with its number. */
+static struct hpx_ticker *enter_sig(void)
+{
+    struct hpx_ticker *k = own;
+    if (k != NULL) {
+        atomic_store_explicit(&k->in_handler, 1, memory_order_seq_cst); /* partner: hpx_ticks_quiesce() */
+        bool open = gate_is_open();
+        if (open && hpx_session_is(k->session)) {
+            return k;
+        }
+        leave_sig(k);
+        if (!open) {
+            return NULL;
+        }
+    }
+    k = find_sig();
+    if (k != NULL && !adopt_sig(k)) {
+        leave_sig(k);
+        k = NULL;
     }
     return k;
 }
@@ -157,19 +211,18 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         errno = saved;
         return;
     }
-    struct hpx_ticker *k = own != NULL && hpx_session_is(own->session) ? own : adopt_sig();
+    struct hpx_ticker *k = enter_sig();
     if (k == NULL) {
-        hpx_count(&hpx_session.counters, HPX_C_SIGNALS_LATE, 1);
+        if (gate_is_open()) {
+            hpx_count(&hpx_session.counters, HPX_C_SIGNALS_LATE, 1);
+        }
         errno = saved;
         return;
     }
     bool measured = ++k->signals % 8 == 0; /* the clock costs a tenth of a walk */
     uint64_t begin = measured ? hpx_clock_thread_cpu() : 0;
-    atomic_store_explicit(&k->in_handler, 1, memory_order_seq_cst); /* partner: hpx_ticks_quiesce() */
-    if (atomic_load_explicit(&hpx_session.gate.open, memory_order_seq_cst)) {
-        take_signal(k, si, context);
-    }
-    atomic_store_explicit(&k->in_handler, 0, memory_order_release); /* partner: hpx_ticks_quiesce() */
+    take_signal(k, si, context);
+    leave_sig(k);
     if (measured) {
         hpx_count(k->clock.counters, HPX_C_HANDLER_NS, hpx_clock_thread_cpu() - begin);
         hpx_count(k->clock.counters, HPX_C_HANDLER_MEASURED, 1);
@@ -197,7 +250,7 @@ static void expect_adopted(struct hpx_ticker *k)
     _Atomic(struct hpx_ticker *) *list = list_of(k->clock.tid);
     atomic_store_explicit(&k->expected, true, memory_order_relaxed);
     k->next_adopted = atomic_load_explicit(list, memory_order_relaxed);
-    /* partner: adopt_sig() */
+    /* partner: find_sig() */
     while (!atomic_compare_exchange_weak_explicit(list, &k->next_adopted, k, memory_order_release, memory_order_relaxed)) {
     }
 }
@@ -271,16 +324,21 @@ void hpx_ticks_settle(struct hpx_ticker *k)
     }
 }
 
-bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns)
+/* seq_cst: partner of the handler's store: either it sees the gate closed, or we see it inside; acquire: what it wrote */
+static bool wait_for_zero(_Atomic int *inside, uint64_t until_ns)
 {
-    /* seq_cst: partner of the handler's store: either it sees the gate closed, or we see it inside; acquire: what it wrote */
-    while (atomic_load_explicit(&k->in_handler, memory_order_seq_cst)) {
+    while (atomic_load_explicit(inside, memory_order_seq_cst)) {
         if (hpx_clock_mono() > until_ns) {
             return false;
         }
         nanosleep(&(struct timespec){0, 50000}, NULL);
     }
     return true;
+}
+
+bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns)
+{
+    return wait_for_zero(&k->in_handler, until_ns);
 }
 
 static struct hpx_ticker *ticker_of(struct hpx_thread *t)
@@ -299,9 +357,15 @@ static void disarm(void *ctx, struct hpx_thread *t)
     hpx_ticks_disarm(ticker_of(t));
 }
 
+bool hpx_ticks_left(uint64_t until_ns)
+{
+    return wait_for_zero(&looking, until_ns); /* partner: find_sig() */
+}
+
 void hpx_ticks_stop(uint64_t until_ns)
 {
     if (ticks.nusers > 0) {
+        (void)hpx_ticks_left(until_ns); /* first: who leaves there may be inside */
         hpx_session_each(ticks.users[0]->mode, quiesce, &until_ns);
         hpx_session_each(ticks.users[0]->mode, disarm, NULL);
     }

@@ -80,6 +80,8 @@ bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns);
 /* The aggregator, after the gate is closed: waits for the handlers of all threads, at most until `until_ns`, and stops their clocks.
  * Every user calls it. */
 void hpx_ticks_stop(uint64_t until_ns);
+/* After that, before the states may go: waits until no handler looks for its state, at most until `until_ns`; false: one still does. */
+bool hpx_ticks_left(uint64_t until_ns);
 /* true if any clock was started. */
 bool hpx_ticks_armed(void);
 

@@ -31,6 +31,14 @@ def a_forked_child_does_not_sample_write_or_hold_our_file(t):
     t.equal(run.err.count('Dumping'), 1, 'messages about a dump')
 
 
+@test(level='quick', collectors='any')
+def a_forked_child_does_not_listen_for_commands(t):
+    """A command would find nobody who answers."""
+    run = t.java('Forks', 5, 0, opts='start=n', native=True)
+    t.equal((run.code, run.out, run.err), (0, 'forked 5\n', ''), 'end')
+    t.check('socket:' not in (t.work / 'child.txt').read_text(), 'the child holds a socket')
+
+
 @test(params=('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'))
 def a_forked_child_counts_no_allocations(t, mode):
     run, p = t.profile('Forks', 5, 0, opts=mode, native=True, stdout='forked 5\n')

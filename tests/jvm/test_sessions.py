@@ -171,6 +171,17 @@ def each_has_a_peer_of_its_own(t):
     t.equal(re.findall(r'^between .* awake (\d+) ', run.out, re.M), ['0'], 'threads of the agent')
 
 
+@test(level='quick', collectors='any')
+def a_fork_while_one_with_a_peer_ends_closes_nothing_of_the_program(t):
+    """The child closes the socket of the agent, whose memory is being freed."""
+    peer = Peer(t)
+    run = t.java('Sessions', _library(t), 1, 'cpu=times,cutoff=0,net=127.0.0.1:%d' % peer.port, opts=None, jvm=SEPARATE, env=preload(t, 'forkatend'))
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
+    peer.wait_end()
+    t.check(run.err.count('forked\n') >= 2, 'it was not forked: %s' % run.err)
+    t.equal(run.err.count('closed\n'), 0, 'children that have lost their descriptor 0')
+
+
 def _held(t, what, options):
     """What the program says: (what it did, whether that succeeded). The last two are of a session that follows."""
     run = t.java('SessionsHeld', _library(t, 'libsessions-held.so'), what, options + ',cutoff=0,verbose=n', opts=None)

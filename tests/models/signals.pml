@@ -4,17 +4,19 @@
  * States of ticks.h and kept_states.h: behind the close "either it sees the gate closed, or we see it inside"; a ring is freed only if no
  * handler is inside, else "everything stays"; a state is kept as long as its thread lives, and the next one is made of it; a state of
  * another session is no longer found by its handler; a handler works on complete states.
- * Abstracted: the thread is older than the session (adopted); it may end by itself; signals come whenever they like, also late ones. A
- * handler is taken to have looked at the gate before the next session, whose number it does not know, opens it, and before a sweep frees
- * states: the code does not wait for that (STALE_HANDLER).
+ * Abstracted: the thread is older than the session (adopted); it may end by itself; signals come whenever they like, also late ones, and
+ * a handler may be stopped between any two steps until the next session.
  * Not known to SPIN: `in_handler` and `open` are seq_cst; plants swap them. tests/unit/test_ticks.c under TSan. */
-/* mirrors: agent/ticks/ticks.c:on_signal 33b0b142d2fe */
-/* mirrors: agent/ticks/ticks.c:adopt_sig 5a7229f873f3 */
+/* mirrors: agent/ticks/ticks.c:on_signal 8b723b20f33c */
+/* mirrors: agent/ticks/ticks.c:find_sig 011edd0a6ebf */
+/* mirrors: agent/ticks/ticks.c:adopt_sig 8460c587d6bd */
+/* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_left 2a9b6e445162 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 3b67680789d0 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm b59b95bbac77 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 521ee238f16f */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f1276a57713b */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 772cc7af4f4b */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f4a01f854a9f */
 /* mirrors: agent/samples/samples.c:gone 599465b8b81e */
 /* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 9dd14241cfa9 */
 /* mirrors: agent/vm/kept_states.c:hpx_kept_states_take 15f52428d43e */
@@ -38,7 +40,7 @@ byte listed = NIL;        /* ticks.adopted */
 bool expected;
 byte of_session[STATES];  /* hpx_ticker.session */
 bool in_handler[STATES], complete[STATES], ring[STATES], freed[STATES];
-bool handling, looking;   /* the handler runs; it has not looked at the gate yet */
+bool handling, looking;   /* the handler runs; it looks for its state */
 bool retired;
 byte in_callback;         /* the gate's counter */
 
@@ -56,45 +58,88 @@ active proctype handler()
 end:
     do
     :: n < SIGNALS_ && session > 0 ->
-        d_step { n++; handling = true; looking = true };
+        d_step { n++; handling = true };
         k = own;
         if
         :: k != NIL ->
             assert(!freed[k]);
-            if
-#ifndef ANY_SESSION
-            :: of_session[k] != session -> k = NIL
+#ifdef NUMBER_FIRST
+            is = of_session[k] == session;
 #endif
+#ifdef LOOKS_FIRST
+            is = open;
+            in_handler[k] = true;
+#else
+            in_handler[k] = true;
+#ifndef NUMBER_FIRST
+            is = open;
+#endif
+#endif
+            if
+            :: !is -> d_step { in_handler[k] = false; k = NIL }
+#ifdef NUMBER_FIRST
+            :: is && !open -> d_step { in_handler[k] = false; k = NIL }
+            :: is && open
+#else
+#ifdef ANY_SESSION
+            :: is
+#else
+            :: is && of_session[k] != session -> d_step { in_handler[k] = false; k = NIL }
+            :: is && of_session[k] == session
+#endif
+#endif
+            fi
+        :: else
+        fi;
+        if
+        :: k == NIL && (own == NIL || is) -> /* find_sig(), adopt_sig() */
+#ifndef LOOKS_UNSEEN
+            looking = true;
+#endif
+            if
+            :: open -> k = listed
+            :: else
+            fi;
+            if
+            :: k != NIL ->
+                assert(!freed[k]);
+                if
+                :: expected ->
+#ifdef ADOPTS_FIRST
+                    of_session[k] = session;
+                    looking = false;
+                    own = k;
+                    in_handler[k] = true
+#else
+                    in_handler[k] = true;
+#ifndef NUMBER_LATE
+                    of_session[k] = session
+#else
+                    skip
+#endif
+#endif
+                :: else -> k = NIL
+                fi
+            :: else
+            fi;
+            looking = false;
+            if
+            :: k != NIL ->
+#ifdef NUMBER_LATE
+                of_session[k] = session;
+#endif
+                own = k
             :: else
             fi
         :: else
         fi;
         if
-        :: d_step { k == NIL && listed != NIL -> k = listed };
-            assert(!freed[k]);
-            if
-            :: expected -> d_step { own = k; of_session[k] = session }
-            :: else -> k = NIL
-            fi
-        :: k != NIL || listed == NIL
-        fi;
-        if
-        :: k == NIL -> looking = false /* SIGNALS_LATE */
+        :: k == NIL /* late */
         :: k != NIL ->
-#ifdef LOOKS_FIRST
-            d_step { is = open; looking = false };
-            in_handler[k] = true;
-#else
-            in_handler[k] = true;
-            d_step { is = open; looking = false };
-#endif
 #ifdef OUT_EARLY
             in_handler[k] = false;
 #endif
-            if
-            :: is -> work(k)
-            :: !is
-            fi;
+            work(k);
 #ifndef OUT_EARLY
             in_handler[k] = false
 #else
@@ -129,9 +174,6 @@ active proctype agent()
     :: session < SESSIONS ->
         /* begin: the gate opens before VMInit adopts */
         session++;
-#ifndef STALE_HANDLER
-        !looking;
-#endif
         open = true;
         if
         :: !retired ->
@@ -159,6 +201,9 @@ active proctype agent()
         open = false;
 #endif
         in_callback == 0;
+#ifndef LOOKS_UNSEEN
+        !looking; /* hpx_ticks_left() */
+#endif
         if
         :: k == NIL
         :: k != NIL ->
@@ -185,9 +230,6 @@ active proctype agent()
         skip;
 #else
         listed = NIL;
-#endif
-#ifndef STALE_HANDLER
-        !looking;
 #endif
         if /* the sweep */
 #ifdef FREED_WHILE_IT_LIVES

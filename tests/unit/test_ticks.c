@@ -89,9 +89,14 @@ TEST(a_clock_is_abandoned_when_its_handler_has_left)
     assert_int_equal(atomic_load(&tick.clock.clock), HPX_CLOCK_NONE);
 }
 
+static atomic_bool hold, held; /* a handler that completes its state */
+
 static jint JNICALL get_env(JavaVM *vm, void **to, jint version)
 {
     (void)vm, (void)version;
+    while (atomic_load(&hold)) {
+        atomic_store(&held, true);
+    }
     *to = &env;
     return JNI_OK;
 }
@@ -147,6 +152,26 @@ TEST(a_ticker_is_not_found_any_more_when_its_clock_is_stopped)
     pthread_join(o.id, NULL);
     assert_true(hpx_ticks_abandon(&o.tick));
     assert_false(atomic_load(&o.tick.expected));
+}
+
+/* Else the session, and with it what the state leads to, would be freed meanwhile. */
+TEST(the_end_waits_for_a_handler_that_completes_its_state)
+{
+    static struct older o;
+    atomic_store(&hold, true);
+    start_older(&o);
+    sem_post(&begin);
+    while (!atomic_load(&held)) {
+        sched_yield();
+    }
+    hpx_gate_close(&hpx_session.gate);
+    assert_false(hpx_ticks_quiesce(&o.tick, 0));
+    atomic_store(&hold, false);
+    assert_true(hpx_ticks_quiesce(&o.tick, UINT64_MAX));
+    assert_true(hpx_ticks_left(0));
+    hpx_gate_open(&hpx_session.gate);
+    pthread_join(o.id, NULL);
+    assert_true(hpx_ticks_abandon(&o.tick));
 }
 
 static int load(void **unused)
