@@ -27,6 +27,10 @@ int hpx_async_stack_init(jvmtiEnv *jvmti, bool (*astray)(const struct hpx_ev_fra
     bool known = name != NULL && (strstr(name, "OpenJDK") != NULL || strstr(name, "HotSpot") != NULL);
     test.zero = name != NULL && strstr(name, "Zero") != NULL;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    const char *unguarded = hpx_guard_forbidden();
+    if (known && unguarded != NULL) {
+        return hpx_err_set(err, HPX_E_VM, "AsyncGetCallTrace may fault, and %s", unguarded);
+    }
     return known ? hpx_asgct_init(astray, err) : hpx_err_set(err, HPX_E_VM, "AsyncGetCallTrace is not known to work on this VM");
 }
 

@@ -162,7 +162,8 @@ static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_counte
 static const char *compare_code(struct hpx_counters *counters, bool guard)
 {
     if (!guard) {
-        return "faults cannot be caught in this process";
+        const char *why = hpx_guard_forbidden();
+        return why != NULL ? why : "faults cannot be caught in this process";
     }
     return counters != NULL ? guarded(counters, &(struct check){.what = CODE}) : "no memory for the thread that checks them";
 }

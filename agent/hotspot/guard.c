@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guard.c: the fault handlers of guard.h. */
 #include "guard.h"
+#include "vm_flags.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -23,6 +24,11 @@ void hpx_guard_end_read_sig(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     own.reading = false;
+}
+
+const char *hpx_guard_forbidden(void)
+{
+    return hpx_vm_flag("CheckJNICalls", false) ? "-Xcheck:jni reports handlers of faults" : NULL;
 }
 
 #if defined(__x86_64__)
@@ -107,8 +113,11 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 
 bool hpx_guard_install(void)
 {
-    bool all = true;
+    bool all = hpx_guard_forbidden() == NULL;
     guard.users++;
+    if (!all) {
+        return false;
+    }
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction sa;
         if (guard.on[i]) {

@@ -14,9 +14,13 @@
 
 #include "compiler.h"
 
+/* Why no handler may be installed: with -Xcheck:jni the VM prints a warning to the program's stdout for every handler that is not its own.
+ * NULL: one may; a constant. Any thread. */
+const char *hpx_guard_forbidden(void);
 /* VMInit, before the first clock starts, if stacks are walked in a signal handler: the VM has installed its handlers by then. If the
  * VM's handlers cannot be replaced (libjsig hides them), walks are not guarded. Several users may install it. A body
- * must not call AsyncGetCallTrace on the Zero VM, whose SafeFetch is ordinary compiled code. false: not all faults are caught. */
+ * must not call AsyncGetCallTrace on the Zero VM, whose SafeFetch is ordinary compiled code. false: not all faults are caught, perhaps
+ * because none may be. */
 bool hpx_guard_install(void);
 /* VMDeath, after the last walk, once for every install: the last one removes the handlers, but leaves those that others installed since. */
 void hpx_guard_remove(void);

@@ -5,10 +5,6 @@ import re
 
 from hprof_text import TIMES
 
-# -Xcheck:jni says on stdout that the handlers of SIGSEGV and SIGBUS are not the VM's own, and lists all; another handler it must not miss.
-HANDLERS = re.compile(r'(Warning: SIG(SEGV|BUS) handler (modified!|expected:).*|Signal Handlers:| *SIG[A-Z0-9]+: .*|  [*]{3} (Handler was modified!|Expected: .*)|'
-                      r'Consider using jsig library[.])\n')
-
 # --- calls: the programs Count*
 
 EXACT = 'cpu=times,cutoff=0'

@@ -29,10 +29,10 @@ def _are_the_vms(t, p, least):
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
-@test(level='quick', params=('plain', 'redefinition', 'flushing', 'checked'), collectors='all', needs=('hotspot',), timeout=300)
+@test(level='quick', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',), timeout=300)
 def stacks_are_those_of_getstacktrace(t, row):
     _has_structures(t)
-    flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m'], 'checked': ['-Xcheck:jni']}[row]
+    flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
     _, p = t.profile('Soak', 2, opts=SITES + ',monitor=y,locks=y', jvm=['-Xss2m'] + flags, env=ALL)
     _are_the_vms(t, p, 5000)
 

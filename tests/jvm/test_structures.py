@@ -157,10 +157,10 @@ def sampler_asgct_recognises_and_names_nothing(t):
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
-@test(level='quick', params=('plain', 'redefinition', 'flushing', 'checked'), collectors='all', needs=('hotspot',))
+@test(level='quick', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
 def known_stacks_are_those_of_asyncgetcalltrace(t, row):
     _has_raw_walks(t)
-    flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m'], 'checked': ['-Xcheck:jni']}[row]
+    flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
     _, p = _profile(t, program=('Soak', 3), opts='cpu=samples,interval=0.5,depth=32,cutoff=0.001', jvm=['-Xss2m'] + flags, env={'HPROFX_VERIFY': '1'})
     known, compared, different = _known(p)
     t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
