@@ -83,7 +83,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { THREADS, UNSEEN, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, BYTES, UNKNOWN_NS, NS };
+enum { THREADS, UNSEEN, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, MOVED_NS, IDLE_NS, BYTES, UNKNOWN_NS, NS };
 static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room for all states");
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
@@ -100,6 +100,8 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[WALKED] = l.walked;
     f->v[CARRIERS] = l.carriers;
     f->v[MEAN_NS] = w.mean_ns;
+    f->v[MOVED_NS] = l.moved_ns;
+    f->v[IDLE_NS] = l.idle_ns;
     f->v[BYTES] = l.bytes;
     if (wall.table != NULL) {
         struct hpx_wall_totals t = hpx_walls_totals(wall.table);
@@ -134,6 +136,8 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
                   "hprofx: wall clock, looks: %" PRIu64 ", %" PRIu64 " stacks taken, %" PRIu64 " of them without the VM, %" PRIu64
                   " thrown away\n",
                   f->v[LOOKS], f->v[STACKS], f->v[WALKED], f->v[MOVED]);
+    hpx_lines_add(to, "hprofx: wall clock, time per look: %.3g ms of threads that ran, %.3g ms of others\n", hpx_lines_ms(f->v[MOVED_NS]),
+                  hpx_lines_ms(f->v[IDLE_NS]));
     hpx_lines_add(to, "hprofx: wall clock, without a stack: %.0f ms (%.2f %%)\n", hpx_lines_ms(f->v[UNKNOWN_NS]),
                   hpx_lines_percent(f->v[UNKNOWN_NS], all_ns(f)));
     if (f->v[UNSEEN] > 0) {

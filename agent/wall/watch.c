@@ -20,8 +20,12 @@
 #define VIRTUAL     19 /* the first release with virtual threads */
 #define FIRST       8u /* stacks that are compared first where that stops all threads, and of how many later ones one is */
 #define EACH        1024u
-#define HANDSHAKES  16  /* the release from which on one stack costs a handshake with its thread alone */
-#define ROUND_SHARE 20u /* a round may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
+#define HANDSHAKES  16 /* the release from which on one stack costs a handshake with its thread alone */
+#define GRAINS      8u
+#define LEAST_NS    UINT64_C(1000000)
+#define MOST_NS     UINT64_C(1000000000)
+#define CREDIT_NS   50000000
+#define ROUND_SHARE 20u /* rounds may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
 
 static HPX_OF_SESSION struct {
     struct hpx_wake wake;
@@ -39,6 +43,9 @@ static HPX_OF_SESSION struct {
     jvmtiFrameInfo *frames, *compared; /* ROOM each */
     uint32_t walked;
     uint64_t asking_ns; /* time in which the VM was asked for stacks */
+    uint64_t paid_ns;   /* when next_round() added to credit_ns last */
+    int64_t credit_ns;  /* what rounds may cost, saved up to CREDIT_NS */
+    uint64_t interval;  /* of threads that run: longer than wall= if rounds cost too much */
     bool single, verify,
         whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
     unsigned short random[3];
@@ -173,15 +180,14 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
     }
 }
 
-/* Due times are rounded up: a thread that would be due before the next round is looked at in this one. */
-static void go_round(JNIEnv *env, bool look_at_all, bool sums, bool last)
+static void go_round(JNIEnv *env, bool all, bool sums, bool last)
 {
-    struct hpx_watch_round r = {look_at_all, sums, hpx_clock_mono() + hpx_session.opt->wall_ns / 2};
-    bool more = true;
-    for (uint32_t from = 0; more; from += HPX_WATCH_BATCH) {
+    struct hpx_watch_round r = {all, sums, last, hpx_clock_mono()};
+    uint32_t place = 0;
+    for (bool more = true; more;) {
         struct hpx_watch_job jobs[HPX_WATCH_BATCH];
         uint32_t n;
-        more = hpx_watched_look(from, &r, jobs, &n);
+        more = hpx_watched_look(&place, &r, jobs, &n);
         take(env, jobs, n);
     }
     for (uint32_t from = 0; sums && hpx_watched_sums(from, last); from += HPX_WATCH_BATCH) {
@@ -189,12 +195,33 @@ static void go_round(JNIEnv *env, bool look_at_all, bool sums, bool last)
     atomic_fetch_add_explicit(&watch.rounds, 1, memory_order_relaxed);
 }
 
-/* Between half an interval and one and a half, so that no program is in step; what a round costs is kept to a share. */
-static uint64_t pause_after(uint64_t cost_ns)
+/* What rounds cost is kept to a share. A few rounds may cost more, as when many threads wake up at one moment: to pause then would be to
+ * miss just what they do. If the share is exceeded for longer, threads are looked at less often, whatever they do. */
+static uint64_t pause_after(uint64_t now, uint64_t cost_ns)
 {
-    uint64_t interval = hpx_session.opt->wall_ns;
-    uint64_t pause = interval / 2 + (uint64_t)((double)interval * erand48(watch.random));
-    return pause > cost_ns * ROUND_SHARE ? pause : cost_ns * ROUND_SHARE;
+    uint64_t least = hpx_session.opt->wall_ns;
+    watch.credit_ns += (int64_t)((now - watch.paid_ns) / ROUND_SHARE) - (int64_t)cost_ns;
+    watch.paid_ns = now;
+    if (watch.credit_ns > CREDIT_NS / 2) {
+        watch.credit_ns = watch.credit_ns < CREDIT_NS ? watch.credit_ns : CREDIT_NS;
+        watch.interval -= (watch.interval - least) / 16;
+    } else if (watch.credit_ns < CREDIT_NS / 4) {
+        watch.interval += watch.interval < MOST_NS ? watch.interval / 16 : 0;
+    }
+    hpx_watched_pace(watch.interval);
+    return watch.credit_ns < 0 ? (uint64_t)-watch.credit_ns * ROUND_SHARE : 0;
+}
+
+/* Every thread is due at its own random moment. Rounds are nearly as independent: an eighth of the interval lies between two of them. A
+ * thread that has begun is due within an interval. */
+static uint64_t next_round(uint64_t cost_ns)
+{
+    uint64_t now = hpx_clock_mono(), due = hpx_watched_soonest(), pause = pause_after(now, cost_ns);
+    uint64_t grain = watch.interval / GRAINS > LEAST_NS ? watch.interval / GRAINS : LEAST_NS;
+    grain = grain / 2 + (uint64_t)((double)grain * erand48(watch.random));
+    pause = pause > grain ? pause : grain;
+    due = due < now + watch.interval ? due : now + watch.interval;
+    return due > now + pause ? due : now + pause;
 }
 
 static void serve(JNIEnv *env)
@@ -211,7 +238,7 @@ static void serve(JNIEnv *env)
             uint64_t cpu = hpx_clock_thread_cpu(), asking = watch.asking_ns;
             go_round(env, all, sums, quit);
             uint64_t cost = hpx_clock_thread_cpu() - cpu, stopped = watch.single ? 0 : watch.asking_ns - asking;
-            next = hpx_clock_mono() + pause_after(cost > stopped ? cost : stopped);
+            next = next_round(cost > stopped ? cost : stopped);
             if (sums) {
                 atomic_store_explicit(&watch.done, asked, memory_order_release); /* partner: hpx_watch_done() */
                 hpx_aggregator_wake(&hpx_session.aggregator);
@@ -251,7 +278,9 @@ static void *run(void *unused)
 int hpx_watch_start(struct hpx_err *err)
 {
     memcpy(watch.random, &(uint64_t){hpx_clock_mono()}, sizeof watch.random);
-    watch.began = hpx_clock_mono();
+    watch.began = watch.paid_ns = hpx_clock_mono();
+    watch.credit_ns = CREDIT_NS;
+    watch.interval = hpx_session.opt->wall_ns;
     hpx_wake_init(&watch.wake);
     sem_init(&watch.left, 0, 0);
     atomic_store_explicit(&watch.running, true, memory_order_relaxed);

@@ -17,6 +17,8 @@
 
 #define RING_BYTES  (1u << 20)
 #define READY_LEAST UINT64_C(1000000) /* ns without a CPU below which the record waits for the next dump */
+#define IDLE_LOOKS  5000u             /* a second, at all threads that are idle, and one for each of them */
+#define SECOND      UINT64_C(1000000000)
 
 struct watched {
     struct hpx_mode_thread *first; /* its states; NULL: a free place, or `held` */
@@ -35,8 +37,14 @@ static HPX_OF_SESSION struct { /* guarded by `lock`, except the figures */
     struct hpx_thread *out;    /* its ring; NULL: none */
     struct hpx_vec all;        /* struct watched, by place */
     struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
+    struct hpx_vec soonest;    /* uint64_t, by HPX_WATCH_BATCH places: none of them is due before */
     struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
     uint32_t nunused;
+    uint64_t random;           /* state of draw() */
+    _Atomic uint64_t interval; /* relaxed: hpx_watched_pace() */
+    uint64_t debt_ns;          /* hpx_share_settle() */
+    _Atomic uint64_t moved_looks, moved_ns, idle_looks,
+        idle_ns; /* relaxed: looks at threads that had run and that had not, and their periods */
     _Atomic uint64_t looks, stacks, moved, walked, threads, carriers; /* relaxed */
 } list;
 
@@ -48,6 +56,35 @@ static struct watched *at(uint32_t place)
 static uint64_t *due_at(uint32_t place)
 {
     return hpx_vec_at(&list.due, place);
+}
+
+static uint64_t *soonest_at(uint32_t place)
+{
+    return hpx_vec_at(&list.soonest, place / HPX_WATCH_BATCH);
+}
+
+static void set_due(uint32_t place, uint64_t at)
+{
+    uint64_t *soonest = soonest_at(place);
+    *due_at(place) = at;
+    *soonest = at < *soonest ? at : *soonest;
+}
+
+/* SplitMix64. */
+static uint64_t draw(void)
+{
+    uint64_t x = list.random += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Few threads may be looked at as often while they are idle; many share the looks. */
+static struct hpx_share_pace pace(void)
+{
+    uint64_t threads = atomic_load_explicit(&list.threads, memory_order_relaxed);
+    return (struct hpx_share_pace){atomic_load_explicit(&list.interval, memory_order_relaxed), threads * SECOND / (IDLE_LOOKS + threads),
+                                   draw()};
 }
 
 /* ---- records; the lock is held, and the gate entered or the caller a thread of the program inside it ---- */
@@ -124,11 +161,13 @@ static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_
 static void settle(uint32_t place, struct watched *w)
 {
     static const struct hpx_watch_found nowhere = {NULL, -(jint)HPX_UNKNOWN_THREAD_ENDED, HPX_WALL_NATIVE, 0};
-    if (w->share.carry_ns > 0 && put_place(place, w, &nowhere)) {
-        hpx_share_place(&w->share);
+    uint64_t ns = hpx_share_settle(&w->share, w->defined, &list.debt_ns);
+    if (ns > 0 && put_place(place, w, &nowhere)) {
+        w->share.due_ns += ns;
+        ns = 0;
     }
     put_ready(w, 0);
-    if (!put_due(place, w) || w->share.carry_ns > 0) {
+    if (!put_due(place, w) || ns > 0 || w->share.ready_ns > 0) {
         hpx_count(&hpx_session.counters, HPX_C_WALL_UNWRITTEN, 1);
     }
 }
@@ -140,8 +179,16 @@ static uint32_t take_place(void)
     if (list.nunused > 0) {
         return *(const uint32_t *)hpx_vec_at(&list.unused, --list.nunused);
     }
-    uint64_t *due = list.due.len > list.all.len ? due_at(list.all.len) : hpx_vec_push(&list.due);
-    return due != NULL && hpx_vec_push(&list.all) != NULL ? list.all.len - 1 : UINT32_MAX;
+    uint32_t place = list.all.len;
+    if (place / HPX_WATCH_BATCH == list.soonest.len) {
+        uint64_t *soonest = hpx_vec_push(&list.soonest);
+        if (soonest == NULL) {
+            return UINT32_MAX;
+        }
+        *soonest = UINT64_MAX;
+    }
+    uint64_t *due = list.due.len > place ? due_at(place) : hpx_vec_push(&list.due);
+    return due != NULL && hpx_vec_push(&list.all) != NULL ? place : UINT32_MAX;
 }
 
 /* Returns the reference, which the caller must delete. A place that cannot be noted stays empty. */
@@ -162,11 +209,11 @@ static jthread free_place(uint32_t place)
 /* delay: hpx_run_delay(). */
 static void begin(uint32_t place, struct watched *w, pid_t tid, uint64_t delay)
 {
-    uint64_t now = hpx_clock_mono();
+    struct hpx_share_pace p = pace();
     w->tid = tid;
-    hpx_share_begin(&w->share, now, hpx_clock_tid_cpu(tid));
+    hpx_share_begin(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(tid), &p);
     w->delay_ns = delay;
-    *due_at(place) = now;
+    set_due(place, w->share.next_ns);
 }
 
 void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
@@ -183,7 +230,7 @@ void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
     if (place != UINT32_MAX) {
         struct watched *w = at(place);
         *w = (struct watched){.first = first, .ref = ref, .serial = first->serial};
-        *due_at(place) = 0;
+        set_due(place, 0);
         if (first->tid > 0) {
             begin(place, w, first->tid, delay);
         }
@@ -205,11 +252,20 @@ static uint64_t delay_of(struct watched *w, uint64_t delay)
     return w->delay_ns - before;
 }
 
-/* Returns whether the thread's place has to be found out. */
-static bool look(struct watched *w)
+/* Returns whether the thread's place has to be found out. is_due: else only its clocks are read. */
+static bool look(struct watched *w, bool is_due)
 {
-    uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono();
-    return hpx_share_look(&w->share, now, cpu, hpx_share_has_run(&w->share, cpu) ? delay_of(w, hpx_run_delay(w->tid)) : 0);
+    uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono(), end = w->share.end_ns;
+    uint64_t delay = hpx_share_has_run(&w->share, cpu) ? delay_of(w, hpx_run_delay(w->tid)) : 0;
+    if (!is_due) {
+        hpx_share_read(&w->share, now, cpu, delay);
+        return false;
+    }
+    struct hpx_share_pace p = pace();
+    bool moved = hpx_share_look(&w->share, now, cpu, delay, &p);
+    atomic_fetch_add_explicit(moved ? &list.moved_looks : &list.idle_looks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(moved ? &list.moved_ns : &list.idle_ns, w->share.end_ns - end, memory_order_relaxed);
+    return moved;
 }
 
 void hpx_watched_carrier(void)
@@ -324,6 +380,7 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
 /* One thread of a round. The lock is held. */
 static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_watch_job *jobs, uint32_t *n)
 {
+    bool is_due = r->last || *due_at(place) <= r->now;
     struct watched *w = at(place);
     if (w->first == NULL || w->held) {
         return;
@@ -336,32 +393,63 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
         begin(place, w, tid, hpx_run_delay(tid));
     }
     struct hpx_watch_job j = {w->ref, place, w->tid};
-    w->held = look(w);
+    w->held = look(w, is_due);
     if (w->held) {
         jobs[(*n)++] = j;
     }
     put_ready(w, r->sums ? 0 : READY_LEAST);
-    *due_at(place) = hpx_share_next(&w->share, hpx_session.opt->wall_ns);
+    *due_at(place) = w->share.next_ns;
     atomic_fetch_add_explicit(&list.looks, 1, memory_order_relaxed);
 }
 
-bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n)
+/* The threads at HPX_WATCH_BATCH places. The lock is held. */
+static void pass_batch(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job *jobs, uint32_t *n)
+{
+    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
+    uint64_t soonest = UINT64_MAX;
+    for (uint32_t i = from; i < end; i++) {
+        if (*due_at(i) <= r->now || (r->all && *due_at(i) != UINT64_MAX)) {
+            pass(i, r, jobs, n);
+        }
+        uint64_t due = *due_at(i);
+        soonest = due < soonest ? due : soonest;
+    }
+    *soonest_at(from) = soonest;
+}
+
+bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n)
 {
     *n = 0;
     bool inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&lock);
-    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
-    bool more = end < list.all.len;
-    for (uint32_t i = from; inside && i < end; i++) {
-        if (*due_at(i) <= r->now || (r->all && *due_at(i) != UINT64_MAX)) {
-            pass(i, r, jobs, n);
+    while (inside && *from < list.all.len && *n == 0) {
+        if (r->all || *soonest_at(*from) <= r->now) {
+            pass_batch(*from, r, jobs, n);
         }
+        *from += HPX_WATCH_BATCH;
     }
+    bool more = inside && *from < list.all.len;
     pthread_mutex_unlock(&lock);
     if (inside) {
         hpx_gate_leave(&hpx_session.gate);
     }
     return more;
+}
+
+void hpx_watched_pace(uint64_t interval)
+{
+    atomic_store_explicit(&list.interval, interval, memory_order_relaxed);
+}
+
+uint64_t hpx_watched_soonest(void)
+{
+    uint64_t soonest = UINT64_MAX;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < list.all.len; i += HPX_WATCH_BATCH) {
+        soonest = *soonest_at(i) < soonest ? *soonest_at(i) : soonest;
+    }
+    pthread_mutex_unlock(&lock);
+    return soonest;
 }
 
 bool hpx_watched_sums(uint32_t from, bool last)
@@ -401,8 +489,11 @@ int hpx_watched_begin(const void *mode)
     }
     hpx_vec_init(&list.all, sizeof(struct watched));
     hpx_vec_init(&list.due, sizeof(uint64_t));
+    hpx_vec_init(&list.soonest, sizeof(uint64_t));
     hpx_vec_init(&list.unused, sizeof(uint32_t));
     list.out = t;
+    list.random = hpx_clock_mono();
+    hpx_watched_pace(hpx_session.opt->wall_ns);
     hpx_registry_push(&hpx_session.aggregator.registry, t);
     return 0;
 }
@@ -429,6 +520,7 @@ void hpx_watched_fini(void)
 {
     hpx_vec_fini(&list.all);
     hpx_vec_fini(&list.due);
+    hpx_vec_fini(&list.soonest);
     hpx_vec_fini(&list.unused);
 }
 
@@ -440,8 +532,12 @@ struct hpx_watched_figures hpx_watched_figures(void)
                                     .moved = atomic_load_explicit(&list.moved, memory_order_relaxed),
                                     .walked = atomic_load_explicit(&list.walked, memory_order_relaxed),
                                     .carriers = atomic_load_explicit(&list.carriers, memory_order_relaxed)};
+    uint64_t moved = atomic_load_explicit(&list.moved_looks, memory_order_relaxed);
+    uint64_t idle = atomic_load_explicit(&list.idle_looks, memory_order_relaxed);
+    f.moved_ns = moved > 0 ? atomic_load_explicit(&list.moved_ns, memory_order_relaxed) / moved : 0;
+    f.idle_ns = idle > 0 ? atomic_load_explicit(&list.idle_ns, memory_order_relaxed) / idle : 0;
     pthread_mutex_lock(&lock);
-    f.bytes = list.all.bytes + list.due.bytes + list.unused.bytes;
+    f.bytes = list.all.bytes + list.due.bytes + list.soonest.bytes + list.unused.bytes;
     for (uint32_t i = 0; i < list.all.len; i++) {
         f.unseen += at(i)->first != NULL && at(i)->tid == 0;
     }

@@ -37,7 +37,8 @@ void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env);
 /* ---- the looking thread ---- */
 
 struct hpx_watch_round {
-    bool all, sums; /* looks at all threads; what is due will be written */
+    bool all, sums; /* all: reads the clocks of all threads; sums: what is due will be written */
+    bool last;      /* looks at all of them, due or not: nothing follows */
     uint64_t now;   /* looks at threads that are due until then */
 };
 
@@ -56,8 +57,12 @@ struct hpx_watch_found {
     uint32_t klass; /* number of the class of what it waits for (wait_class.h); 0: none, or unknown */
 };
 
-/* Looks at the threads at the places from `from` on; fills jobs. false: these were the last places. */
-bool hpx_watched_look(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
+/* Looks at the threads from place *from on until there are jobs; *from is where to go on. false: these were the last places. */
+bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
+/* How long the periods of threads that run are from now on (share.h). Any thread. */
+void hpx_watched_pace(uint64_t interval);
+/* No thread is due before that (hpx_clock_mono()), but one that begins meanwhile. UINT64_MAX: there is none. */
+uint64_t hpx_watched_soonest(void);
 /* Reads the thread's stack without the VM (quiet_stack.h), with the frames of a probe. Under the lock, which the thread takes before it
  * ends: its stack and its JavaThread stay as long. A thread that ends while the gate closes does not take it: then a read may fault, which
  * guard.h catches, or find what is no longer there, and the thread's clock has moved. Returns the number of frames, at most `most`; 0: the
@@ -75,6 +80,7 @@ struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
     uint64_t walked;                        /* of `stacks`: without the VM */
     uint64_t carriers;                      /* threads that carry virtual threads, since the start */
+    uint64_t moved_ns, idle_ns;             /* mean time for which a look at a thread stood that had run, and that had not */
     uint64_t unseen;                        /* older threads whose kernel id is not known, which have no clock */
     uint64_t bytes;
 };
