@@ -2,6 +2,7 @@
 /* layout.c: see layout.h. */
 #include "layout.h"
 #include "class_number.h"
+#include "hidden_field.h"
 #include "java_name.h"
 #include "patterns.h"
 #include "probe_frames.h"
@@ -125,19 +126,23 @@ static bool ask_interfaces(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, struct kn
     return good;
 }
 
-static void ask_field(jvmtiEnv *jvmti, jclass klass, jfieldID id, struct hpx_heap_field *to)
+/* false: the VM hides it in the walk. */
+static bool ask_field(jvmtiEnv *jvmti, jclass klass, const char *class_signature, jfieldID id, struct hpx_heap_field *to)
 {
     char *name = NULL, *signature = NULL;
     jint modifiers = 0;
+    bool hidden = false;
     to->type = HPX_TYPE_OBJECT;
     to->name = unnamed;
     if ((*jvmti)->GetFieldName(jvmti, klass, id, &name, &signature, NULL) == JVMTI_ERROR_NONE) {
         to->name = copy_text(name);
         to->type = hpx_type_of(signature[0]);
+        hidden = hpx_hidden_field(class_signature, name);
         drop(jvmti, name);
         drop(jvmti, signature);
     }
     to->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
+    return !hidden;
 }
 
 /* Where the fields of an instance lie in its record. false without memory. */
@@ -177,12 +182,15 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
     c->above = super;
     c->keeps = hpx_session.opt->keep != NULL && signature[0] == 'L' &&
                hpx_patterns_match(hpx_session.opt->keep, signature + 1, strlen(signature) - 2);
-    c->nfields = (uint32_t)n;
     for (jint i = 0; i < n; i++) {
-        ask_field(jvmti, klass, ids[i], &c->fields[i]);
-        if (!c->fields[i].is_static) {
-            c->fields[i].offset = c->instance_size;
-            c->instance_size += hpx_type_size(c->fields[i].type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
+        struct hpx_heap_field *f = &c->fields[c->nfields];
+        if (!ask_field(jvmti, klass, signature, ids[i], f)) {
+            continue;
+        }
+        c->nfields++;
+        if (!f->is_static) {
+            f->offset = c->instance_size;
+            c->instance_size += hpx_type_size(f->type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
         }
     }
     drop(jvmti, ids);

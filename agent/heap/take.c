@@ -7,6 +7,7 @@
 #include "reading.h"
 #include "session.h"
 #include "spawn.h"
+#include "value_classes.h"
 #include "vm_flags.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,6 +46,7 @@ static const char *no_copy;         /* constant from load on: why this VM cannot
 static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
 static jclass runtime_class;        /* the same */
 static jmethodID get_runtime, total_memory, free_memory;
+static bool values, flattened; /* the VM has value classes, and flattens their objects; the same */
 
 void hpx_take_init(void)
 {
@@ -189,6 +191,8 @@ static void measure(jvmtiEnv *jvmti, JNIEnv *env)
     total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
     free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
     (*env)->ExceptionClear(env);
+    values = hpx_value_classes(env);
+    flattened = values && (hpx_vm_flag("UseArrayFlattening", true) || hpx_vm_flag("UseFieldFlattening", true));
     (*env)->DeleteLocalRef(env, runtime);
     (*env)->DeleteLocalRef(env, object);
 }
@@ -319,20 +323,35 @@ static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enu
     return false;
 }
 
+/* Flattened objects have no address, and by tags equal ones are one object: such a dump would have records that do not exist. */
+static bool refuse_values(struct hpx_heap_take *t)
+{
+    if (flattened) {
+        give_up(t, "run without --enable-preview, or add -XX:+UnlockDiagnosticVMOptions -XX:-UseArrayFlattening -XX:-UseFieldFlattening",
+                "this VM flattens objects of value classes (--enable-preview), which hprofx cannot read");
+    } else if (values && t->by_tags) {
+        give_up(t, "run without --enable-preview", "objects of value classes (--enable-preview) cannot be told apart by tags%s%s",
+                t->doubt[0] != 0 ? "; not by addresses: " : "", t->doubt);
+    }
+    return t->failed;
+}
+
 /* Prepares a walk, then makes it here or begins it in a copy (true). Inside a JNI local frame. *how LEAVE_OUT: not decided yet. */
 static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool child = false;
     discard(t);
-    if (hpx_reading_prepare(t, jvmti, env, &sizes)) {
+    if (flattened || !hpx_reading_prepare(t, jvmti, env, &sizes)) {
+        if (!refuse_values(t)) {
+            give_up(t, again, "%s", t->why);
+        }
+    } else if (!refuse_values(t)) {
         *how = *how == LEAVE_OUT ? choose(env, t) : *how;
         if (*how == HERE) {
             hpx_reading_here(t, jvmti);
         } else if (*how == COPY) {
             child = fork_walk(jvmti, env, t, how);
         }
-    } else {
-        give_up(t, again, "%s", t->why);
     }
     hpx_layout_drop_refs(&t->layout, jvmti);
     return child;

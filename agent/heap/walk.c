@@ -78,8 +78,8 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
     }
 }
 
-/* A value of the open instance. */
-static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, uint64_t value)
+/* A value of the open instance; reference: it is the id of an object. */
+static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, bool reference, uint64_t value)
 {
     if (hpx_unlikely(key != w->current)) {
         contradict(w);
@@ -90,8 +90,8 @@ static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, uint6
     }
     uint32_t at = (uint32_t)index - w->klass->first;
     uint64_t slot = at < w->klass->nslots ? w->klass->slots[at] : 0;
-    if (hpx_unlikely(slot == 0)) {
-        fail(w, HPX_WALK_ORDER); /* the VM told of a field that its class does not have */
+    if (hpx_unlikely(slot == 0 || (HPX_HEAP_SLOT_TYPE(slot) == HPX_TYPE_OBJECT) != reference)) {
+        fail(w, HPX_WALK_ORDER); /* the VM told of a field that its class does not have, or the value of another one */
         return;
     }
     hpx_heap_spool_value(&w->spool, w->values + HPX_HEAP_SLOT_OFFSET(slot), HPX_HEAP_SLOT_TYPE(slot), value);
@@ -204,7 +204,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     }
     uint64_t id = meet(w, key, (uint64_t)*tag, c, size, length);
     if (hpx_likely(kind == JVMTI_HEAP_REFERENCE_FIELD)) {
-        set_field(w, referrer, info->field.index, id);
+        set_field(w, referrer, info->field.index, true, id);
     } else if (kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
         set_element(w, referrer, info->array.index, id);
     } else if (referrer_tag == NULL) {
@@ -268,7 +268,7 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
     if (is_static) {
         add_static(w, number, info->field.index, bits_of(value, type));
     } else {
-        set_field(w, key, info->field.index, bits_of(value, type));
+        set_field(w, key, info->field.index, false, bits_of(value, type));
     }
     return carry_on(w);
 }

@@ -2,6 +2,7 @@
 /* dump_layout.c: see dump_layout.h. */
 #include "dump_layout.h"
 #include "class_events.h"
+#include "hidden_field.h"
 #include <string.h>
 
 #define ACC_STATIC 0x8
@@ -19,18 +20,22 @@ static void *take(struct hpx_jvmpi_layout *l, size_t n, size_t size)
 
 /* ---- fields ---- */
 
-static void ask_field(const struct hpx_jvmpi_layout *l, jclass klass, jfieldID id, struct hpx_jvmpi_field *f)
+/* of: the class's signature. false: the VM hides it in the walk. */
+static bool ask_field(const struct hpx_jvmpi_layout *l, jclass klass, const char *of, jfieldID id, struct hpx_jvmpi_field *f)
 {
     jvmtiEnv *jvmti = hpx_jvmpi.jvmti;
-    char *signature = NULL;
+    char *name = NULL, *signature = NULL;
     jint modifiers = 0;
-    if ((*jvmti)->GetFieldName(jvmti, klass, id, NULL, &signature, NULL) != JVMTI_ERROR_NONE) {
-        return;
+    if ((*jvmti)->GetFieldName(jvmti, klass, id, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
+        return true;
     }
+    bool hidden = of != NULL && hpx_hidden_field(of, name);
     jint type = hpx_jvmpi_type_of(signature[0]);
     f->type = type == JVMPI_CLASS || l->primitives ? (uint8_t)type : 0;
     f->is_static = (*jvmti)->GetFieldModifiers(jvmti, klass, id, &modifiers) == JVMTI_ERROR_NONE && (modifiers & ACC_STATIC) != 0;
+    hpx_jvmpi_give_back(name);
     hpx_jvmpi_give_back(signature);
+    return !hidden;
 }
 
 /* Where the fields of an instance lie in its record: those of a class before those of its super classes. */
@@ -51,19 +56,23 @@ static void ask_fields(struct hpx_jvmpi_layout *l, jclass klass, struct hpx_jvmp
 {
     jvmtiEnv *jvmti = hpx_jvmpi.jvmti;
     jfieldID *ids = NULL;
+    char *of = NULL;
     jint n = 0;
     if ((*jvmti)->GetClassFields(jvmti, klass, &n, &ids) != JVMTI_ERROR_NONE) {
         return; /* not linked */
     }
     c->fields = take(l, (size_t)n, sizeof *c->fields);
     c->statics = take(l, (size_t)n, sizeof *c->statics);
-    c->nfields = l->failed ? 0 : (uint32_t)n;
-    for (uint32_t i = 0; i < c->nfields; i++) {
-        struct hpx_jvmpi_field *f = &c->fields[i];
-        ask_field(l, klass, ids[i], f);
-        f->at = c->values;
-        c->values += f->is_static ? 0 : hpx_jvmpi_type_size(f->type);
+    (void)(*jvmti)->GetClassSignature(jvmti, klass, &of, NULL);
+    for (jint i = 0; i < n && !l->failed; i++) {
+        struct hpx_jvmpi_field *f = &c->fields[c->nfields];
+        if (ask_field(l, klass, of, ids[i], f)) {
+            c->nfields++;
+            f->at = c->values;
+            c->values += f->is_static ? 0 : hpx_jvmpi_type_size(f->type);
+        }
     }
+    hpx_jvmpi_give_back(of);
     if (c->above != NULL) {
         c->values += c->above->values;
         c->nabove = c->above->nabove + c->above->nfields;

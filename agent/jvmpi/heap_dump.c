@@ -5,6 +5,7 @@
  * root whose frame is not in them any more has frame -1. */
 #include "dump_walk.h"
 #include "log.h"
+#include "value_classes.h"
 #include <stdlib.h>
 
 #define ATTEMPTS 4 /* a class may be loaded between the list of classes and the walk */
@@ -88,6 +89,21 @@ static bool attempt(JNIEnv *env, jint level, bool *again)
     return good;
 }
 
+/* An id is a tag, and equal objects of value classes have one. */
+static bool refuses_values(JNIEnv *env)
+{
+    jthrowable pending;
+    bool values = hpx_jvmpi_dump_begin(env, &pending);
+    if (values) {
+        values = hpx_value_classes(env);
+        hpx_jvmpi_dump_end(env, pending);
+    }
+    if (values) {
+        hpx_warn("jvmpi: there is no heap dump: objects of value classes (--enable-preview) have no ids; run without --enable-preview");
+    }
+    return values;
+}
+
 /* arg: the level; NULL: 2. */
 static jint requested(jint event, void *arg)
 {
@@ -95,7 +111,7 @@ static jint requested(jint event, void *arg)
     JNIEnv *env = hpx_jvmpi_env();
     jthrowable pending;
     jint level = arg != NULL ? ((const JVMPI_HeapDumpArg *)arg)->heap_dump_level : JVMPI_DUMP_LEVEL_2;
-    bool good = level >= JVMPI_DUMP_LEVEL_0 && level <= JVMPI_DUMP_LEVEL_2, again = true;
+    bool good = level >= JVMPI_DUMP_LEVEL_0 && level <= JVMPI_DUMP_LEVEL_2 && !refuses_values(env), again = true;
     for (int i = 1; good && again && i <= ATTEMPTS; i++) {
         again = i < ATTEMPTS;
         good = hpx_jvmpi_dump_begin(env, &pending);

@@ -26,7 +26,8 @@
     X(THREAD_START, MAPS, ENABLE_AND_REQUEST, HELD, "Platform threads; a virtual thread is seen as its carrier.")                          \
     X(THREAD_END, MAPS, ENABLE, FREE, "Platform threads.")                                                                                 \
     X(CLASS_LOAD_HOOK, MAPS, ENABLE, FREE, "Memory of other origin than malloc_f is copied too.")                                          \
-    X(HEAP_DUMP, MAPS, REQUEST, HELD, "Levels 0, 1, 2; JVMTI tells no JNI global reference.")                                              \
+    X(HEAP_DUMP, MAPS, REQUEST, HELD,                                                                                                      \
+      "Levels 0, 1, 2; JVMTI tells no JNI global reference; none with value classes (JDK 28, `--enable-preview`).")                        \
     X(JNI_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                            \
     X(JNI_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                           \
     X(JNI_WEAK_GLOBALREF_ALLOC, PART, ENABLE, HELD, "References made through JNI, not those made by the VM itself.")                       \

@@ -51,7 +51,7 @@ class Env:
         common = sorted(p for p in (HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))
         self.classes = {8: self.tmp / 'classes'}
         self.javac(self.compiler(8), 8, common, self.classes[8])
-        for release in (17, 21):
+        for release in (17, 21, 28):
             files = sorted((HERE / ('programs%d' % release)).glob('*.java'))
             with_jdk = self.compiler(release)
             if files and with_jdk:
@@ -91,6 +91,7 @@ class Env:
     def _javac(self, jdk, release, files, to):
         to.mkdir()
         what = ['--release', str(release)] if jdk.version >= 9 else ['-source', str(release), '-target', str(release)]
+        what += ['--enable-preview'] if release == 28 else []
         cmd = [str(jdk.home / 'bin' / 'javac')] + what + ['-Xlint:-options', '-g', '-nowarn', '-encoding', 'UTF-8', '-cp', str(self.classes[8]), '-d', str(to)]
         r = subprocess.run(cmd + [str(f) for f in files], capture_output=True, text=True, env=clean_environment())
         if r.returncode != 0:

@@ -150,6 +150,60 @@ def the_graph_of_a_program(t, form):
             _thread_local(t, run, v)
 
 
+REFLECT = {'by addresses': 'format=b', 'by tags': 'format=b,vmstructs=n', 'text': 'format=a'}
+
+
+@test(collectors='any', cases=sorted(REFLECT))
+def a_field_that_the_vm_hides_moves_no_value(t, form):
+    """HotSpot numbers the fields of a subclass of UnsafeStaticFieldAccessorImpl without that class's field `base`, but lists it."""
+    old = ['-Djdk.reflect.useDirectMethodHandle=false'] if 18 <= t.jdk.version <= 21 else []
+    run = _start(t, 'HeapReflect', opts='heap=dump,sites=none,' + REFLECT[form], jvm=old)
+    _stop(t, run)
+    v = _view(t, 'java.hprof.txt' if form == 'text' else 'java.hprof', form == 'text')  # a reference to nothing fails here
+    found = [i for n in v.of_class for i in v.instances(n) if 'UnsafeQualifiedStatic' in n]
+    t.equal(len(found), 1 if t.jdk.version <= 21 else 0, 'objects that read a constant')
+    if form != 'text':
+        t.equal([v.field(i, 'isReadOnly') for i in found], [1] * len(found), 'values of isReadOnly')
+
+
+# ---- value classes
+
+FLAT, BUFFERED = ['--enable-preview'], ['--enable-preview', '-XX:+UnlockDiagnosticVMOptions', '-XX:-UseArrayFlattening', '-XX:-UseFieldFlattening']
+VALUES = {
+    'flattened, fork': (FLAT, 'heapdump=fork', 'flattens objects of value classes'),
+    'flattened, walk': (FLAT, 'heapdump=walk', 'flattens objects of value classes'),
+    'flattened, by tags': (FLAT, 'vmstructs=n', 'flattens objects of value classes'),
+    'by tags': (BUFFERED, 'vmstructs=n', 'cannot be told apart by tags'),
+}
+
+
+@test(since=28, collectors='any', cases=sorted(VALUES), needs=('hotspot',))
+def values_that_cannot_be_read_are_refused(t, how):
+    """No heap, one line, and the rest of the profile."""
+    jvm, opts, why = VALUES[how]
+    run = t.start('Values', 100, opts='heap=all,format=b,split=y,maxpause=off,' + opts, jvm=jvm)
+    run.wait_line('ready')
+    _request(t, run, 'Dumping%s done.' % DUMPING['sites'])
+    stop_steps(run)
+    t.equal(run.code, 0, 'exit code')
+    t.equal(len(re.findall('^hprofx: heap dump: .*%s.*; this dump has no heap; run without --enable-preview' % why, run.err, re.M)), 2, 'lines that say why')
+    for name in ('java.hprof.1', 'java.hprof'):
+        p = t.binary(t.work / name)
+        t.equal((len(p.heaps), len(p.lists)), (0, 1), 'heap dumps and sites of ' + name)
+        t.check(why in p.report.get('heap', ''), 'the report tells why: %s' % p.report)
+
+
+@test(since=28, collectors='any', needs=('hotspot',))
+def values_that_are_objects_of_the_heap_are_read(t):
+    """Without flattening every object of a value class has its record, also those that are equal."""
+    run = _start(t, 'Values', 100, opts='heap=dump,format=b', jvm=BUFFERED)
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    t.equal({tuple(v.field(i, f) for f in 'xy') for i in v.instances('Values$Point')}, {(3, 4)}, 'points')
+    t.equal(len(v.instances('Values$Point')), 100, 'number of points')
+    t.equal(sorted(v.field(i, 'a') for i in v.instances('Values$Wide')), [i // 2 for i in range(100)], 'wides')
+
+
 LAYOUTS = {'wide references': ['-XX:-UseCompressedOops'], 'aligned to 16': ['-XX:ObjectAlignmentInBytes=16'], 'wide classes': ['-XX:-UseCompressedClassPointers'],
            'compact headers': ['-XX:+UnlockExperimentalVMOptions', '-XX:+UseCompactObjectHeaders']}
 

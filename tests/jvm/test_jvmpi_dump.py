@@ -39,6 +39,14 @@ def virtual_threads_stand_in_a_dump(t):
     t.equal([int(n) for n in re.findall(r'^of JvmpiDumpVirtual\$Held: (\d+)$', run.out, re.M)], [3], 'objects of virtual threads')
 
 
+@test(since=28, collectors='any')
+def values_have_no_dump(t):
+    """With value classes (--enable-preview) equal objects would have one id: no dump, one line, and the agent goes on."""
+    run = t.java('JvmpiFib', 1, agent=jvmpi_agent.shim(t, jvmpi_agent.library(t, 'hprof99'), 'heap=sites'), jvm=['--enable-preview'])
+    t.equal(run.code, 0, 'exit code: %s' % run.err[-300:])
+    t.check('hprofx: jvmpi: there is no heap dump: objects of value classes' in run.err, 'no line that says why: %s' % run.err[-500:])
+
+
 LETTERS = dict(zip(('boolean', 'char', 'float', 'double', 'byte', 'short', 'int', 'long'), 'ZCFDBSIJ'))
 
 

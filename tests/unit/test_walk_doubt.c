@@ -377,8 +377,20 @@ static void field_static(void)
     fx.events[VALUE].info.field.index = 4;
 }
 
+static void reference_for_a_number(void)
+{
+    fx.events[FIELD].info.field.index = 3;
+}
+
+static void number_for_a_reference(void)
+{
+    fx.events[VALUE].info.field.index = 2;
+}
+
 TEST(a_field_that_the_class_does_not_have_is_refused)
 {
+    each_mode(FX_MODES, reference_for_a_number, order, FIELD);
+    each_mode(FX_MODES, number_for_a_reference, order, VALUE);
     each_mode(FX_MODES, field_beyond, order, FIELD);
     each_mode(FX_MODES, field_of_an_interface, order, FIELD);
     each_mode(FX_MODES, field_negative, order, VALUE);
