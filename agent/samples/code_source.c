@@ -13,7 +13,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define FLAG "DebugNonSafepoints"
+#define FLAG                   "DebugNonSafepoints"
+#define RELEASE_LINES_OF_LOOPS 9 /* the second compiler of 8 loses the lines of loops that it has inlined, whoever reads them */
 
 /* load's */
 static HPX_OF_SESSION struct {
@@ -22,6 +23,7 @@ static HPX_OF_SESSION struct {
     enum hpx_flag_set flag; /* what became of it */
     bool event;             /* the event is on from the start */
     bool names;             /* the structures have all names */
+    bool blurred_loops;     /* of this release */
 } source;
 
 /* Unload first: a method that the VM unloads meanwhile must not stay in the code map. */
@@ -71,8 +73,9 @@ static const char *prepare(void)
 
 void hpx_code_source_load(void)
 {
-    static char text[128];                    /* a reason of the tables is valid until the next question */
-    const char *why = hpx_internals_closed(); /* first: then nothing is read */
+    static char text[128];                                            /* a reason of the tables is valid until the next question */
+    const char *why = hpx_internals_closed();                         /* first: then nothing is read */
+    source.blurred_loops = hpx_vm_release() < RELEASE_LINES_OF_LOOPS; /* the report's thread may not ask */
     source.unread = why != NULL;
     source.refused = why == NULL && hpx_vm_flag_refused(FLAG);
     bool wanted = hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC;
@@ -142,6 +145,10 @@ void hpx_code_source_lines(struct hpx_lines *to)
 {
     struct hpx_code_age a;
     hpx_lines_add(to, "hprofx: debug information: %s\n", information());
+    if (source.blurred_loops) {
+        hpx_lines_add(to, "hprofx: inlined loops: the compiler of this JDK shows the time of some at a line of their caller, or at an "
+                          "allocation next to them; the shares of a method and its caller add up\n");
+    }
     if (hpx_code_age_now(&a)) {
         hpx_lines_add(to, "hprofx: without debug information: %" PRIu64 " of %" PRIu64 " compiled methods, %.3g %% of the code\n",
                       a.old_methods, a.methods, 100.0 * (double)a.old_bytes / (double)a.bytes);

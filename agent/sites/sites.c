@@ -248,7 +248,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         if (live || g.rows.missed_objects > 0) { /* samples estimate both; without live figures there are none */
             hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", g.rows.missed_objects,
                           g.rows.missed_bytes);
+        } else {
+            hpx_lines_add(to, "hprofx: not counted by probes: objects of the VM, of native code (JNI, reflection) and of hidden classes; "
+                              "how many is not known\n");
         }
+        hpx_lines_add(to, "hprofx: removed by the compiler: objects that need no memory once their code is compiled are counted, too\n");
         if (g.rows.unsized > 0) {
             hpx_lines_add(to, "hprofx: objects of unknown size: %" PRIu64 "\n", g.rows.unsized);
         }
