@@ -2,6 +2,7 @@
 /* reading.c: see reading.h. */
 #include "reading.h"
 #include "clock.h"
+#include "copying.h"
 #include "internals.h"
 #include "log.h"
 #include "output.h"
@@ -21,8 +22,6 @@
 #define LAST_THAT_RESETS 17 /* the last release whose walks end with one through the whole heap */
 #define SPIN_NS          UINT64_C(120000000000)
 
-static struct hpx_child_slots slots; /* the VM's; constant once found */
-
 /* The reading. The taking thread's, but for what hpx_reading_await() writes before it returns. */
 static HPX_OF_SESSION struct {
     struct hpx_walk walk;
@@ -41,12 +40,6 @@ static struct {
     const char *doubt;
     struct hpx_oops oops;
 } learnt;
-
-const char *hpx_reading_init(void)
-{
-    static struct hpx_err err;
-    return hpx_child_find(&slots, (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences, &err) == 0 ? NULL : err.msg;
-}
 
 void hpx_reading_learn(jvmtiEnv *jvmti, JNIEnv *env)
 {
@@ -262,7 +255,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     struct hpx_walk *w = &reading.walk;
     *memory = false;
     t->forked = true;
-    if (hpx_child_prepare(&reading.child, &slots, &err) != 0) {
+    if (hpx_child_prepare(&reading.child, hpx_copying_slots(), &err) != 0) {
         return failed(t, err.msg);
     }
     keep[0] = t->image.spool;

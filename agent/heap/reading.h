@@ -14,9 +14,6 @@ struct hpx_heap_sizes {
     uint32_t array_base, reference, alignment;
 };
 
-/* At load. NULL: this VM can be copied. Else the constant text why not. */
-const char *hpx_reading_init(void);
-
 /* Lists classes and threads, opens the spool and checks addresses; `t` gets the layout. The caller has pushed a local frame that stays
  * until the walk has begun. false: t->why. */
 bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_heap_sizes *sizes);

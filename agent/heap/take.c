@@ -2,7 +2,7 @@
 /* take.c: takes one image of the heap, by a walk in the JVM or in a copy of the process (take.h). */
 #include "take.h"
 #include "clock.h"
-#include "fork_check.h"
+#include "copying.h"
 #include "log.h"
 #include "reading.h"
 #include "session.h"
@@ -17,10 +17,8 @@
 #include <unistd.h>
 
 #define ATTEMPTS     4    /* a class may be loaded between the list of classes and the walk */
-#define OBJECT_BYTES 40u  /* mean size of an object, to estimate their number from the used heap */
 #define OBJECT_NS    200u /* per object of a walk in the JVM, until one was measured; TAGGED_NS: by tags */
 #define TAGGED_NS    1500u
-#define RATE_NS      UINT64_C(5000000) /* least time over which the rate of allocation is measured */
 #define LAST_WAIT_NS UINT64_C(30000000000)
 #define LAST_SAY_NS  UINT64_C(500000000)
 
@@ -32,25 +30,18 @@ enum { FREE, BUSY, WALKS, OVER };
 static HPX_OF_SESSION _Atomic int state;
 static HPX_OF_SESSION struct {
     struct hpx_heap_take *take;
-    uint64_t begun;
-    uint64_t used; /* bytes of the heap in use at `begun`; 0: not known */
+    struct hpx_copying copying;
     int attempts;
     bool ending; /* VMDeath completes this image: no further attempt */
-    struct hpx_fork_answer fork;
-    uint64_t most; /* bytes that the copy may use; the watch ends it beyond them */
 } taking;
-/* Of the last fork, ns per GiB; of the last walk in the JVM, ns per object; 0: none. Used as `taking`. */
-static HPX_OF_SESSION uint64_t fork_rate, walk_rate;
+static HPX_OF_SESSION uint64_t walk_rate; /* of the last walk in the JVM, ns per object; 0: none. Used as `taking` */
 
-static const char *no_copy;         /* constant from load on: why this VM cannot be copied; NULL: it can */
 static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
-static jclass runtime_class;        /* the same */
-static jmethodID get_runtime, total_memory, free_memory;
-static bool values, flattened; /* the VM has value classes, and flattens their objects; the same */
+static bool values, flattened;      /* the VM has value classes, and flattens their objects; the same */
 
 void hpx_take_init(void)
 {
-    no_copy = hpx_reading_init();
+    hpx_copying_init();
 }
 
 static bool acquire_from(int from)
@@ -184,46 +175,18 @@ static void measure(jvmtiEnv *jvmti, JNIEnv *env)
     if (sizes.reference != 0) {
         return;
     }
-    jclass object = (*env)->FindClass(env, "java/lang/Object"), runtime = (*env)->FindClass(env, "java/lang/Runtime");
+    jclass object = (*env)->FindClass(env, "java/lang/Object");
     measure_arrays(jvmti, env, object);
-    runtime_class = runtime != NULL ? (*env)->NewGlobalRef(env, runtime) : NULL;
-    get_runtime = runtime != NULL ? (*env)->GetStaticMethodID(env, runtime, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
-    total_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "totalMemory", "()J") : NULL;
-    free_memory = runtime != NULL ? (*env)->GetMethodID(env, runtime, "freeMemory", "()J") : NULL;
+    hpx_copying_measure(env);
     (*env)->ExceptionClear(env);
     values = hpx_value_classes(env);
     flattened = values && (hpx_vm_flag("UseArrayFlattening", true) || hpx_vm_flag("UseFieldFlattening", true));
-    (*env)->DeleteLocalRef(env, runtime);
     (*env)->DeleteLocalRef(env, object);
-}
-
-static uint64_t call(JNIEnv *env, jobject runtime, jmethodID method)
-{
-    jlong n = method != NULL ? (*env)->CallLongMethod(env, runtime, method) : 0;
-    (*env)->ExceptionClear(env);
-    return n > 0 ? (uint64_t)n : 0;
-}
-
-/* Bytes of the heap in use and committed; 0 if the VM does not tell. */
-static void look_at_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
-{
-    jobject runtime = runtime_class != NULL && get_runtime != NULL ? (*env)->CallStaticObjectMethod(env, runtime_class, get_runtime) : NULL;
-    (*env)->ExceptionClear(env);
-    *committed = runtime != NULL ? call(env, runtime, total_memory) : 0;
-    uint64_t unused = runtime != NULL ? call(env, runtime, free_memory) : 0;
-    *used = *committed > unused ? *committed - unused : 0;
-    (*env)->DeleteLocalRef(env, runtime);
 }
 
 /* ---- one image ---- */
 
 enum how { LEAVE_OUT, HERE, COPY };
-
-/* The measured rate, limited to a quarter and three times the usual one, so that one slow stop does not forbid all later dumps. 0: none. */
-static uint64_t within(uint64_t rate, uint64_t usual)
-{
-    return rate == 0 ? 0 : rate < usual / 4 ? usual / 4 : rate > usual * 3 ? usual * 3 : rate;
-}
 
 /* ns: the predicted stop of the program. false: maxpause= forbids it, and the image is given up. */
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
@@ -243,31 +206,9 @@ static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 static enum how here(JNIEnv *env, struct hpx_heap_take *t)
 {
     uint64_t used, committed;
-    look_at_heap(env, &used, &committed);
+    hpx_copying_heap(env, &used, &committed);
     uint64_t each = t->by_tags ? TAGGED_NS : walk_rate != 0 ? walk_rate : OBJECT_NS;
-    return may_stop(t, used / OBJECT_BYTES * each, "to read the heap in the JVM") ? HERE : LEAVE_OUT;
-}
-
-/* here_only: asks only for the memory that a walk in the JVM allocates, because it copies no pages. */
-static void ask_fork(JNIEnv *env, const struct hpx_heap_take *t, bool here_only)
-{
-    uint64_t used, committed, ns = hpx_clock_mono() - taking.begun;
-    look_at_heap(env, &used, &committed);
-    /* a collection in between hides allocations: the rate is then too low, or 0, which means unknown */
-    double rate = taking.used != 0 && used > taking.used && ns > RATE_NS ? (double)(used - taking.used) * 1e9 / (double)ns : 0;
-    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
-                               .careful = hpx_session.opt->heapdump == HPX_HEAPDUMP_AUTO,
-                               .objects = used / OBJECT_BYTES,
-                               .heap_used = used,
-                               .heap_committed = committed,
-                               .heap_marked = used,
-                               .tagged = t->by_tags,
-                               .alloc_rate = (uint64_t)rate,
-                               .rate_ns_per_gib = fork_rate};
-    q.here = here_only;
-    hpx_fork_check(&q, &taking.fork);
-    /* beyond the need and the whole committed heap the prediction was wrong: the watch ends the child */
-    taking.most = taking.fork.need + committed;
+    return may_stop(t, used / HPX_COPYING_OBJECT * each, "to read the heap in the JVM") ? HERE : LEAVE_OUT;
 }
 
 /* Decides how this image is taken. LEAVE_OUT: it is given up. */
@@ -277,26 +218,23 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
     if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->queued.last && !hpx_session.goes_on)) {
         return here(env, t);
     }
-    ask_fork(env, t, false);
-    if (no_copy != NULL) {
-        taking.fork.verdict = HPX_FORK_UNSOUND;
-        (void)snprintf(taking.fork.text, sizeof taking.fork.text, "%s", no_copy);
-    }
-    switch (taking.fork.verdict) {
+    const struct hpx_fork_answer *fork = &taking.copying.fork;
+    hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.tagged = t->by_tags});
+    switch (fork->verdict) {
     case HPX_FORK_SOUND:
-        return may_stop(t, taking.fork.stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
+        return may_stop(t, fork->stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
     case HPX_FORK_MEMORY:
         if (t->of_error) { /* a later dump would miss the objects that fill the heap */
-            (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
-            ask_fork(env, t, true);
-            if (taking.fork.verdict == HPX_FORK_SOUND) {
+            (void)snprintf(t->why, sizeof t->why, "%s", fork->text);
+            hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.here = true, .tagged = t->by_tags});
+            if (fork->verdict == HPX_FORK_SOUND) {
                 return HERE;
             }
         }
-        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", taking.fork.text);
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", fork->text);
         return LEAVE_OUT;
     default:
-        (void)snprintf(t->why, sizeof t->why, "%s", taking.fork.text);
+        (void)snprintf(t->why, sizeof t->why, "%s", fork->text);
         if (option == HPX_HEAPDUMP_FORK) {
             hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->why);
         }
@@ -308,8 +246,8 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool memory;
-    if (hpx_reading_fork(t, jvmti, taking.most, &memory)) {
-        fork_rate = within(hpx_fork_rate(&taking.fork, t->fork_ns), HPX_FORK_SMALL_NS);
+    if (hpx_reading_fork(t, jvmti, taking.copying.most, &memory)) {
+        hpx_copying_note(&taking.copying, t->fork_ns);
         return true;
     }
     if (memory) {
@@ -431,7 +369,7 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         return false;
     }
     if (!t->forked && t->image.objects > 0) {
-        walk_rate = t->by_tags ? walk_rate : within(t->walk_ns / t->image.objects + 1, OBJECT_NS);
+        walk_rate = t->by_tags ? walk_rate : hpx_copying_within(t->walk_ns / t->image.objects + 1, OBJECT_NS);
     }
     return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
 }
@@ -482,7 +420,7 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
     if (t->failed) {
         discard(t);
     }
-    t->ns = hpx_clock_mono() - taking.begun;
+    t->ns = hpx_clock_mono() - taking.copying.begun;
     taking.take = NULL;
     publish(t);
     release(FREE);
@@ -491,8 +429,6 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
 /* The state is BUSY. */
 static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
 {
-    uint64_t committed;
-    taking.begun = hpx_clock_mono();
     taking.attempts = 0;
     taking.take = new_take(last);
     if (taking.take == NULL) {
@@ -502,7 +438,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
-    look_at_heap(env, &taking.used, &committed);
+    hpx_copying_begin(&taking.copying, env);
     work(jvmti, env, false);
 }
 

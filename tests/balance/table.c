@@ -50,7 +50,7 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *inside)
     return 0;
 }
 
-/* The child of a heap dump (agent/heap/child.h) is no fork() of libc's: another thread may have held the lock. */
+/* The child of a heap dump (agent/copy/child.h) is no fork() of libc's: another thread may have held the lock. */
 static bool is_child(void)
 {
     return syscall(SYS_getpid) != table.pid;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* copying.c: see copying.h. */
+#include "copying.h"
+#include "clock.h"
+#include "session.h"
+#include "vm.h"
+#include "vm_flags.h"
+#include <stdio.h>
+
+#define RATE_NS UINT64_C(5000000) /* least time over which the rate of allocation is measured */
+
+static struct {
+    bool looked; /* for the slots */
+    struct hpx_child_slots slots;
+    const char *never;
+} vm; /* constant from the first load on */
+
+/* Java's own figures of its heap. */
+static struct {
+    /* release: who has looked them up; acquire: who calls them */
+    _Atomic int state;
+    jclass klass;
+    jmethodID get, total, unused;
+} runtime;
+enum { UNKNOWN, LOOKS, KNOWN };
+
+static HPX_OF_SESSION _Atomic uint64_t fork_rate; /* relaxed: of the last fork, ns per GiB; 0: none */
+
+void hpx_copying_init(void)
+{
+    static struct hpx_err err;
+    if (!vm.looked) {
+        const void *inside = (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences;
+        vm.never = hpx_child_find(&vm.slots, inside, &err) == 0 ? NULL : err.msg;
+        vm.looked = true;
+    }
+}
+
+const char *hpx_copying_never(void)
+{
+    return vm.never;
+}
+
+const struct hpx_child_slots *hpx_copying_slots(void)
+{
+    return &vm.slots;
+}
+
+void hpx_copying_measure(JNIEnv *env)
+{
+    int unknown = UNKNOWN;
+    if (!atomic_compare_exchange_strong_explicit(&runtime.state, &unknown, LOOKS, memory_order_relaxed, memory_order_relaxed)) {
+        return;
+    }
+    jclass klass = (*env)->FindClass(env, "java/lang/Runtime");
+    runtime.klass = klass != NULL ? (*env)->NewGlobalRef(env, klass) : NULL;
+    runtime.get = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
+    runtime.total = runtime.get != NULL ? (*env)->GetMethodID(env, klass, "totalMemory", "()J") : NULL;
+    runtime.unused = runtime.total != NULL ? (*env)->GetMethodID(env, klass, "freeMemory", "()J") : NULL;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, klass);
+    bool found = runtime.klass != NULL && runtime.unused != NULL;
+    atomic_store_explicit(&runtime.state, found ? KNOWN : UNKNOWN, memory_order_release); /* partner: hpx_copying_heap() */
+}
+
+static uint64_t call(JNIEnv *env, jobject of, jmethodID method)
+{
+    jlong n = (*env)->CallLongMethod(env, of, method);
+    (*env)->ExceptionClear(env);
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+void hpx_copying_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
+{
+    *used = *committed = 0;
+    if (atomic_load_explicit(&runtime.state, memory_order_acquire) != KNOWN) { /* partner: hpx_copying_measure() */
+        return;
+    }
+    jobject of = (*env)->CallStaticObjectMethod(env, runtime.klass, runtime.get);
+    (*env)->ExceptionClear(env);
+    if (of != NULL) {
+        *committed = call(env, of, runtime.total);
+        uint64_t unused = call(env, of, runtime.unused);
+        *used = *committed > unused ? *committed - unused : 0;
+    }
+    (*env)->DeleteLocalRef(env, of);
+}
+
+void hpx_copying_begin(struct hpx_copying *c, JNIEnv *env)
+{
+    uint64_t committed;
+    c->begun = hpx_clock_mono();
+    hpx_copying_heap(env, &c->used, &committed);
+}
+
+void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how)
+{
+    uint64_t used, committed, ns = hpx_clock_mono() - c->begun;
+    hpx_copying_heap(env, &used, &committed);
+    /* a collection in between hides allocations: the rate is then too low, or 0, which means unknown */
+    double rate = c->used != 0 && used > c->used && ns > RATE_NS ? (double)(used - c->used) * 1e9 / (double)ns : 0;
+    struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
+                               .careful = hpx_session.opt->heapdump == HPX_HEAPDUMP_AUTO,
+                               .objects = used / HPX_COPYING_OBJECT,
+                               .heap_used = used,
+                               .heap_committed = committed,
+                               .heap_marked = how.light ? 0 : used,
+                               .here = how.here,
+                               .tagged = how.tagged,
+                               .alloc_rate = (uint64_t)rate,
+                               .rate_ns_per_gib = atomic_load_explicit(&fork_rate, memory_order_relaxed)};
+    hpx_fork_check(&q, &c->fork);
+    if (hpx_copying_never() != NULL && !how.here) {
+        c->fork.verdict = HPX_FORK_UNSOUND;
+        (void)snprintf(c->fork.text, sizeof c->fork.text, "%s", hpx_copying_never());
+    }
+    /* beyond the need and the whole committed heap the prediction was wrong: the watch ends the child */
+    c->most = c->fork.need + committed;
+}
+
+void hpx_copying_note(const struct hpx_copying *c, uint64_t fork_ns)
+{
+    uint64_t rate = hpx_copying_within(hpx_fork_rate(&c->fork, fork_ns), HPX_FORK_SMALL_NS);
+    atomic_store_explicit(&fork_rate, rate, memory_order_relaxed);
+}
+
+uint64_t hpx_copying_within(uint64_t rate, uint64_t usual)
+{
+    return rate == 0 ? 0 : rate < usual / 4 ? usual / 4 : rate > usual * 3 ? usual * 3 : rate;
+}
