@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* site_ids.c: the lock-free tables. Contract: site_ids.h. */
 #include "site_ids.h"
+#include <string.h>
 #include <sys/mman.h>
 
 #define PROBES    16u /* entries of a table that a lookup of a key tries: 512 bytes */
@@ -10,7 +11,7 @@
 struct hpx_site_place {
     _Atomic uint64_t key; /* relaxed: orders only the entry itself; 0: empty */
     struct hpx_site_objects objects;
-    atomic_bool by_frees; /* relaxed: hpx_site_ids_by_frees() */
+    uint64_t unused; /* 32 bytes: a place lies in one cache line */
 };
 
 static_assert(PROBES * sizeof(struct hpx_site_place) == 512, "what a lookup touches");
@@ -68,9 +69,8 @@ void hpx_site_ids_fini(struct hpx_site_ids *s)
     }
     atomic_store_explicit(&s->none.objects, 0, memory_order_relaxed);
     atomic_store_explicit(&s->none.bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->frees, 0, memory_order_relaxed);
     atomic_store_explicit(&s->classes, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->live, false, memory_order_relaxed);
+    atomic_store_explicit(&s->looked, false, memory_order_relaxed);
 }
 
 uint32_t hpx_site_ids_get(struct hpx_site_ids *s, uint64_t key, bool *fresh)
@@ -95,42 +95,14 @@ uint32_t hpx_site_ids_get(struct hpx_site_ids *s, uint64_t key, bool *fresh)
     return HPX_SITE_NONE;
 }
 
-/* NULL: HPX_SITE_NONE. */
-static struct hpx_site_place *place_of(struct hpx_site_ids *s, uint32_t id)
+struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_t id)
 {
     unsigned i = 0;
     while (i + 1 < HPX_SITE_TABLES && id >= base(i + 1)) {
         i++;
     }
     struct hpx_site_place *t = id != HPX_SITE_NONE ? atomic_load_explicit(&s->tables[i], memory_order_acquire) : NULL;
-    return t != NULL ? &t[id - base(i)] : NULL;
-}
-
-struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_t id)
-{
-    struct hpx_site_place *p = place_of(s, id);
-    return p != NULL ? &p->objects : &s->none;
-}
-
-void hpx_site_ids_by_frees(struct hpx_site_ids *s, uint32_t id)
-{
-    struct hpx_site_place *p = place_of(s, id);
-    if (p != NULL) {
-        atomic_store_explicit(&p->by_frees, true, memory_order_relaxed);
-    }
-}
-
-bool hpx_site_ids_is_live_count(struct hpx_site_ids *s, uint32_t id)
-{
-    const struct hpx_site_place *p = place_of(s, id);
-    return hpx_site_ids_counts_live(s) && (p == NULL || !atomic_load_explicit(&p->by_frees, memory_order_relaxed));
-}
-
-void hpx_site_ids_live(struct hpx_site_ids *s, uint64_t tag)
-{
-    if (hpx_site_class_of(tag).v != 0 || hpx_site_ids_is_live_count(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS))) {
-        hpx_site_ids_freed(s, tag);
-    }
+    return t != NULL ? &t[id - base(i)].objects : &s->none;
 }
 
 struct hpx_class_number hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirror)
@@ -161,37 +133,113 @@ struct hpx_class_number hpx_site_ids_class(struct hpx_site_ids *s, uint64_t mirr
     return number;
 }
 
-void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
+/* The tag as an object: of a class that of its mirror. 0: it has none. */
+static uint64_t object_tag(struct hpx_site_ids *s, uint64_t tag)
 {
     uint32_t class = hpx_site_class_of(tag).v;
-    if (class != 0) {
-        _Atomic uint64_t *page = class < HPX_SITE_MOST ? atomic_load_explicit(&s->mirrors[class >> PAGE_BITS], memory_order_acquire) : NULL;
-        tag = page != NULL ? atomic_load_explicit(&page[class & ((1u << PAGE_BITS) - 1)], memory_order_relaxed) : 0;
+    if (class == 0) {
+        return tag;
     }
-    atomic_store_explicit(&s->frees, atomic_load_explicit(&s->frees, memory_order_relaxed) + 1, memory_order_relaxed);
+    _Atomic uint64_t *page = class < HPX_SITE_MOST ? atomic_load_explicit(&s->mirrors[class >> PAGE_BITS], memory_order_acquire) : NULL;
+    return page != NULL ? atomic_load_explicit(&page[class & ((1u << PAGE_BITS) - 1)], memory_order_relaxed) : 0;
+}
+
+static uint32_t id_of(uint64_t tag)
+{
+    return (uint32_t)(tag >> HPX_SITE_UNITS_BITS);
+}
+
+static uint64_t bytes_of(uint64_t tag)
+{
+    return (tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1)) * HPX_SITE_UNIT;
+}
+
+void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag)
+{
+    tag = object_tag(s, tag);
     if (tag == 0) {
         return;
     }
-    struct hpx_site_objects *f = hpx_site_ids_objects_of(s, (uint32_t)(tag >> HPX_SITE_UNITS_BITS));
-    uint64_t bytes = (tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1)) * HPX_SITE_UNIT;
+    struct hpx_site_objects *f = hpx_site_ids_objects_of(s, id_of(tag));
     /* One writer at a time, so no atomic addition: one pause may report ten million frees. */
     atomic_store_explicit(&f->objects, atomic_load_explicit(&f->objects, memory_order_relaxed) + 1, memory_order_relaxed);
-    atomic_store_explicit(&f->bytes, atomic_load_explicit(&f->bytes, memory_order_relaxed) + bytes, memory_order_relaxed);
+    atomic_store_explicit(&f->bytes, atomic_load_explicit(&f->bytes, memory_order_relaxed) + bytes_of(tag), memory_order_relaxed);
 }
 
-void hpx_site_ids_count_live(struct hpx_site_ids *s)
+/* ---- a look ---- */
+
+#define PIECE_BYTES (HPX_SITE_PIECE * sizeof(struct hpx_site_count))
+
+bool hpx_site_look_begin(struct hpx_site_look *l, const struct hpx_site_ids *s)
 {
+    unsigned tables = 1; /* and one that may come meanwhile */
     for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
-        struct hpx_site_place *t = atomic_load_explicit(&s->tables[i], memory_order_acquire);
-        for (uint32_t k = 0; t != NULL && k < places(i); k++) {
-            if (atomic_load_explicit(&t[k].key, memory_order_relaxed) != 0 &&
-                !atomic_load_explicit(&t[k].by_frees, memory_order_relaxed)) { /* skips empty entries, so untouched pages stay unmapped */
-                atomic_store_explicit(&t[k].objects.objects, 0, memory_order_relaxed);
-                atomic_store_explicit(&t[k].objects.bytes, 0, memory_order_relaxed);
-            }
+        tables += atomic_load_explicit(&s->tables[i], memory_order_relaxed) != NULL;
+    }
+    uint32_t ids = tables < HPX_SITE_TABLES ? base(tables) : HPX_SITE_IDS_MOST;
+    memset(l, 0, sizeof(*l));
+    for (uint32_t i = 0; i <= (ids - 1) / HPX_SITE_PIECE; i++) {
+        void *p = mmap(NULL, PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED) {
+            hpx_site_look_fini(l);
+            return false;
+        }
+        l->pieces[i] = p;
+    }
+    return true;
+}
+
+void hpx_site_look_add(struct hpx_site_look *l, struct hpx_site_ids *s, uint64_t tag)
+{
+    tag = object_tag(s, tag);
+    uint32_t id = id_of(tag);
+    struct hpx_site_count *piece = tag != 0 && id < HPX_SITE_IDS_MOST ? l->pieces[id / HPX_SITE_PIECE] : NULL;
+    if (piece != NULL) {
+        piece[id % HPX_SITE_PIECE].objects++;
+        piece[id % HPX_SITE_PIECE].bytes += bytes_of(tag);
+    }
+}
+
+/* Only entries with a key, so that untouched pages stay unmapped. */
+static uint64_t take_table(const struct hpx_site_look *l, struct hpx_site_place *t, uint32_t n, uint32_t id)
+{
+    uint64_t all = 0;
+    for (uint32_t k = 0; k < n; k++, id++) {
+        const struct hpx_site_count *piece = l->pieces[id / HPX_SITE_PIECE];
+        if (atomic_load_explicit(&t[k].key, memory_order_relaxed) != 0) {
+            uint64_t objects = piece != NULL ? piece[id % HPX_SITE_PIECE].objects : 0;
+            atomic_store_explicit(&t[k].objects.objects, objects, memory_order_relaxed);
+            atomic_store_explicit(&t[k].objects.bytes, piece != NULL ? piece[id % HPX_SITE_PIECE].bytes : 0, memory_order_relaxed);
+            all += objects;
         }
     }
-    atomic_store_explicit(&s->live, true, memory_order_relaxed); /* ordered by the request of the last dump */
+    return all;
+}
+
+uint64_t hpx_site_look_take(struct hpx_site_look *l, struct hpx_site_ids *s)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < HPX_SITE_TABLES; i++) {
+        struct hpx_site_place *t = atomic_load_explicit(&s->tables[i], memory_order_acquire);
+        all += t != NULL ? take_table(l, t, places(i), base(i)) : 0;
+    }
+    atomic_store_explicit(&s->looked, true, memory_order_relaxed); /* ordered by what tells the aggregator that the look is over */
+    return all;
+}
+
+void hpx_site_look_fini(struct hpx_site_look *l)
+{
+    for (unsigned i = 0; i < HPX_SITE_PIECES; i++) {
+        if (l->pieces[i] != NULL) {
+            munmap(l->pieces[i], PIECE_BYTES);
+        }
+        l->pieces[i] = NULL;
+    }
+}
+
+void hpx_site_ids_forget_look(struct hpx_site_ids *s)
+{
+    atomic_store_explicit(&s->looked, false, memory_order_relaxed);
 }
 
 size_t hpx_site_ids_bytes(const struct hpx_site_ids *s)

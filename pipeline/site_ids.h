@@ -7,7 +7,8 @@
  * counters of frees lie next to the key, and they exist before an object can have the id in its tag.
  *
  * The tag of an object holds the site's id and the object's size. A free therefore needs no table of objects, and hpx_site_ids_freed() may
- * run in a garbage collection. The tag of a class holds the class's number. The mirror of a class is also an object with a site: its tag as
+ * run in a garbage collection. Where the VM must not be asked for frees, a walk over all tagged objects counts those that live (struct
+ * hpx_site_look). The tag of a class holds the class's number. The mirror of a class is also an object with a site: its tag as
  * an object is kept here. */
 #ifndef HPX_SITE_IDS_H
 #define HPX_SITE_IDS_H
@@ -23,7 +24,7 @@
 #define HPX_SITE_IDS_MOST 11182081u  /* ids are below: 1 + the entries of all tables */
 
 struct hpx_site_objects {
-    _Atomic uint64_t objects, bytes; /* relaxed: one writer at a time; exact after the VM has reported all pending frees */
+    _Atomic uint64_t objects, bytes; /* relaxed: one writer at a time. Freed so far; after hpx_site_look_take(): alive at that look */
 };
 
 struct hpx_site_ids {
@@ -31,9 +32,7 @@ struct hpx_site_ids {
     _Atomic(struct hpx_site_place *) tables[HPX_SITE_TABLES];
     _Atomic uint32_t classes;                                 /* relaxed: numbers given out */
     _Atomic(_Atomic uint64_t *) mirrors[HPX_SITE_MOST >> 10]; /* tags of class mirrors, in pages of 1024; order as `tables` */
-    /* relaxed: hpx_site_ids_count_live() was called; from then on the counters count live objects instead of frees */
-    atomic_bool live;
-    _Atomic uint64_t frees;       /* relaxed: hpx_site_ids_freed() so far */
+    atomic_bool looked;           /* relaxed: hpx_site_look_take() was called since the last hpx_site_ids_forget_look() */
     struct hpx_site_objects none; /* counters that HPX_SITE_NONE maps to */
 };
 
@@ -53,8 +52,6 @@ struct hpx_site_objects *hpx_site_ids_objects_of(struct hpx_site_ids *s, uint32_
 /* In the tag of a class: the table of sites knows it; the table of blocked time knows it. */
 #define HPX_SITE_ANNOUNCED  (UINT64_C(1) << 62)
 #define HPX_BLOCK_ANNOUNCED (UINT64_C(1) << 61)
-/* Of an object that is made to be freed: it tells when the frees of a collection arrive. */
-#define HPX_SITE_CANARY (HPX_SITE_CLASS_TAG | UINT32_MAX)
 
 /* The tag of an object. bytes: size of the object; 16 GiB and more count as 16 GiB less 8 bytes. Not 0 unless id is HPX_SITE_NONE. */
 static inline uint64_t hpx_site_tag(uint32_t id, uint64_t bytes)
@@ -77,29 +74,35 @@ static inline struct hpx_class_number hpx_site_class_of(uint64_t tag)
     return (struct hpx_class_number){tag & HPX_SITE_CLASS_TAG ? (uint32_t)tag : 0};
 }
 
-/* Adds a freed object with this tag to the counters of its site; after hpx_site_ids_count_live(), a live object. One thread at a time.
- * Takes no lock, allocates nothing, waits for nothing. */
+/* Adds a freed object with this tag to the counters of its site. One thread at a time. Takes no lock, allocates nothing, waits for nothing.
+ */
 void hpx_site_ids_freed(struct hpx_site_ids *s, uint64_t tag);
 
-/* Sets all counters to 0 and makes them count live objects: the caller calls hpx_site_ids_freed() once for every live object. No more frees
- * arrive. The thread that ends the VM. */
-void hpx_site_ids_count_live(struct hpx_site_ids *s);
-/* Whether the counters are of live objects. Any thread; relaxed. */
-static inline bool hpx_site_ids_counts_live(const struct hpx_site_ids *s)
-{
-    return atomic_load_explicit(&s->live, memory_order_relaxed);
-}
-/* A live object with this tag, between count_live and the last snapshot. In a VM operation: as hpx_site_ids_freed(). */
-void hpx_site_ids_live(struct hpx_site_ids *s, uint64_t tag);
-/* The counters of this id stay those of frees: the VM may not list its objects. Any thread. */
-void hpx_site_ids_by_frees(struct hpx_site_ids *s, uint32_t id);
-/* The counters of this id are of what lives. Any thread. */
-bool hpx_site_ids_is_live_count(struct hpx_site_ids *s, uint32_t id);
+/* ---- a look at what lives ---- */
 
-/* Number of frees so far. Any thread. */
-static inline uint64_t hpx_site_ids_frees(const struct hpx_site_ids *s)
+#define HPX_SITE_PIECE  (1u << 20) /* ids; 16 MiB: a copy of the process takes a large shared mapping for a heap (fork_check.c) */
+#define HPX_SITE_PIECES (HPX_SITE_IDS_MOST / HPX_SITE_PIECE + 1)
+
+/* Counts of live objects by id, in memory that a copy of the process shares. One owner at a time. */
+struct hpx_site_look {
+    struct hpx_site_count {
+        uint64_t objects, bytes;
+    } * pieces[HPX_SITE_PIECES];
+};
+/* Maps the counts, for all ids so far and those that come meanwhile. Zeroed memory has nothing mapped. false: no memory. */
+bool hpx_site_look_begin(struct hpx_site_look *l, const struct hpx_site_ids *s);
+/* A live object with this tag: once for every one. In a VM operation, also in a copy of the process: takes no lock, allocates nothing. */
+void hpx_site_look_add(struct hpx_site_look *l, struct hpx_site_ids *s, uint64_t tag);
+/* The counters of s become those of the look. Returns how many objects it counted. No thread calls hpx_site_ids_freed() for s. */
+uint64_t hpx_site_look_take(struct hpx_site_look *l, struct hpx_site_ids *s);
+/* Unmaps the counts. */
+void hpx_site_look_fini(struct hpx_site_look *l);
+/* Until the next hpx_site_look_take() nobody knows what lives. Any thread. */
+void hpx_site_ids_forget_look(struct hpx_site_ids *s);
+/* Whether the counters are of a look. Any thread. */
+static inline bool hpx_site_ids_looked(const struct hpx_site_ids *s)
 {
-    return atomic_load_explicit(&s->frees, memory_order_relaxed);
+    return atomic_load_explicit(&s->looked, memory_order_relaxed);
 }
 
 /* Bytes mapped by s. Any thread. */

@@ -302,13 +302,17 @@ static double alive(bool counted, uint64_t all, const _Atomic uint64_t *counter)
     return counted ? (double)(n < all ? n : all) : above_zero(all, n);
 }
 
+static bool knows_live(const struct hpx_sites *s)
+{
+    return s->o.live && (!s->o.looks || hpx_site_ids_looked(s->o.ids));
+}
+
 static void add_live(const struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx_site_id *id, uint32_t number, double w)
 {
     const struct hpx_site_objects *f = hpx_site_ids_objects_of(s->o.ids, number);
-    bool counted = hpx_site_ids_is_live_count(s->o.ids, number);
-    if (s->o.live) { /* a free may arrive while its allocation is still in a ring */
-        site->live_objects += alive(counted, id->objects, &f->objects) * w;
-        site->live_bytes += alive(counted, id->bytes, &f->bytes) * w;
+    if (knows_live(s)) { /* a free may arrive, or a look count, while the allocation is still in a ring */
+        site->live_objects += alive(s->o.looks, id->objects, &f->objects) * w;
+        site->live_bytes += alive(s->o.looks, id->bytes, &f->bytes) * w;
     }
 }
 
@@ -412,7 +416,7 @@ struct hpx_site_snapshot *hpx_sites_snapshot(struct hpx_sites *s)
     }
     struct hpx_site_snapshot *to = whole ? malloc(sizeof(*to) + s->sites.len * sizeof(to->rows[0])) : NULL;
     if (to) {
-        *to = (struct hpx_site_snapshot){.interval = s->o.interval, .live = s->o.live, .rows = (struct hpx_site_row *)(void *)(to + 1)};
+        *to = (struct hpx_site_snapshot){.interval = s->o.interval, .live = knows_live(s), .rows = (struct hpx_site_row *)(void *)(to + 1)};
         to->counts = s->o.counts;
         to->missed_objects = s->counts.missed_objects;
         to->missed_bytes = s->counts.missed_bytes;

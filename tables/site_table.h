@@ -3,7 +3,7 @@
  *
  * Events are counted by id. A snapshot maps ids to sites, pairs of class and trace, by the definitions of the ids. An id may be counted
  * before its definition arrives on the ring of another thread: the next snapshot then includes it. Live objects are allocated objects less
- * freed objects, or counted ones after hpx_site_ids_count_live() (pipeline/site_ids.h).
+ * freed objects, or those that the last look has counted (pipeline/site_ids.h).
  *
  * Sampled: an object of `bytes` bytes stands for about 1 / (1 - exp(-bytes / interval)) objects of that size. All objects of an id have one
  * size, so the estimate scales exact counts, and its standard error is known.
@@ -18,7 +18,8 @@
 struct hpx_site_options {
     struct hpx_site_ids *ids; /* outlives the table */
     uint64_t interval;        /* mean bytes between two samples; 0: every object is recorded */
-    bool live;                /* frees are counted */
+    bool live;                /* live objects are known: by frees, or by looks */
+    bool looks;               /* by looks: until one is taken, they are not known */
     /* sites=counts: probes count by place in the code, or by open call with exact calls. Sampled objects estimate what is live. */
     bool counts;
 };

@@ -7,22 +7,24 @@
 #include "probe_frames.h"
 #include "site_table.h"
 #include "site_thread.h"
+#include "survivors.h"
 #include "threads.h"
 #include <string.h>
 
 __thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
 struct hpx_site_thread hpx_site_nobody;
 
-#define MOST_DIMENSIONS 255u
+#define MOST_DIMENSIONS     255u
+#define RELEASE_HASHED_TAGS 20 /* from then on the identity hash of an object leads to its tag */
 
 /* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
 static HPX_OF_SESSION _Atomic uint32_t epoch;
-static HPX_OF_SESSION bool tag_objects; /* recorded objects get tags; constant from load on */
+static HPX_OF_SESSION bool tag_objects, follow_objects; /* recorded objects get tags, weak references; constant from load on */
 HPX_OF_SESSION atomic_bool hpx_allocation_off;
 
 static bool by_reference;     /* see self_reference(); constant from VMInit on */
 static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe of objects; constant from VMInit on */
-/* java.lang.Object.clone(): from JDK 20 on its objects lose their tags, because the VM copies the original's identity hash. */
+/* java.lang.Object.clone(), whose objects would lose their tags (late_tags.h); NULL: before JDK 20 they keep them */
 static jmethodID object_clone;
 static jclass arrays; /* Object[]; constant from VMInit on */
 
@@ -117,7 +119,10 @@ static void parts_of(const struct hpx_site_thread *t, const struct found *f, uin
     parts[1] = f->bytes ^ (uint64_t)atomic_load_explicit(&epoch, memory_order_relaxed) << 40;
 }
 
-/* The site's id; HPX_SITE_NONE: it has none, or there was no space. */
+#define CLONED (UINT32_C(1) << 31) /* of a site's id in the caches of stacks: its objects are those of Object.clone() */
+static_assert(HPX_SITE_IDS_MOST < CLONED, "an id has room for the mark");
+
+/* The site's id, perhaps with CLONED; HPX_SITE_NONE: it has none, or there was no space. */
 static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct found *f)
 {
     struct hpx_ev_head *ev = reserve(t, HPX_EV_SITE_BYTES(f->depth + extra_frames()));
@@ -135,10 +140,10 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     uint64_t what[4] = {h.lo, h.hi};
     parts_of(t, f, what + 2);
     uint64_t key = hpx_hash128(what, sizeof what).lo;
-    bool cloned = n > 0 && frames[0].method == (uint64_t)(uintptr_t)object_clone;
+    bool cloned = n > 0 && object_clone != NULL && frames[0].method == (uint64_t)(uintptr_t)object_clone;
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
-    if (hpx_unlikely(cloned)) {
-        hpx_site_ids_by_frees(&hpx_ids, id);
+    if (hpx_unlikely(cloned && id != HPX_SITE_NONE)) {
+        id |= CLONED;
     }
     hpx_event_stacks_learn(&t->stacks, &t->s, &f->look, id);
     return id;
@@ -151,15 +156,33 @@ static uint32_t record_known(struct hpx_site_thread *t, const struct found *f, u
     if (ev == NULL) {
         return HPX_SITE_NONE;
     }
-    *ev = (struct hpx_ev_head){.kind = HPX_EV_ALLOC, .id = id, .stamp = f->size};
+    *ev = (struct hpx_ev_head){.kind = HPX_EV_ALLOC, .id = id & ~CLONED, .stamp = f->size};
     hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
     return id;
 }
 
-/* self: the calling thread, as GetStackTrace takes it. */
-static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthread self, jobject object, jclass klass, uint64_t size,
-                              bool probe)
+/* After the commit: a snapshot may see a free before the allocation, but the next one sees both. */
+static void follow(struct hpx_site_thread *t, jvmtiEnv *jvmti, JNIEnv *env, jobject object, uint32_t id, uint64_t size)
 {
+    uint64_t tag = hpx_site_tag(id & ~CLONED, size);
+    bool done = true;
+    if (tag_objects) {
+        done = (id & CLONED) != 0 ? hpx_late_tag_put(&t->late, env, object, tag)
+                                  : (*jvmti)->SetTag(jvmti, object, (jlong)tag) == JVMTI_ERROR_NONE;
+    }
+    if (follow_objects) {
+        done = hpx_survivors_add(env, object, tag) && done;
+    }
+    if (hpx_unlikely(!done)) {
+        hpx_count(&t->s.base.counters, HPX_C_UNTAGGED, 1);
+    }
+}
+
+/* self: the calling thread, as GetStackTrace takes it. */
+static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread self, jobject object, jclass klass, uint64_t size, bool probe)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    hpx_late_tag_set(t->late, jvmti, env);
     struct found f = {.self = self,
                       .depth = depth_of(t),
                       .klass = hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message),
@@ -171,10 +194,8 @@ static void record_allocation(struct hpx_site_thread *t, jvmtiEnv *jvmti, jthrea
     parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
     uint32_t id = f.depth > 0 ? hpx_event_stacks_find(&t->stacks, &t->s, f.depth + extra_frames(), parts, &f.look) : 0;
     id = id != 0 ? record_known(t, &f, id) : record_stack(t, jvmti, &f);
-    /* Tagged after the commit: a snapshot may see the free before the allocation, but the next one sees both. */
-    if (tag_objects && id != HPX_SITE_NONE && object != NULL &&
-        (*jvmti)->SetTag(jvmti, object, (jlong)hpx_site_tag(id, size)) != JVMTI_ERROR_NONE) {
-        hpx_count(&t->s.base.counters, HPX_C_UNTAGGED, 1);
+    if (id != HPX_SITE_NONE && object != NULL) {
+        follow(t, jvmti, env, object, id, size);
     }
 }
 
@@ -210,12 +231,13 @@ static struct hpx_site_thread *enter(JNIEnv *env)
 
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
 {
+    (void)jvmti;
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return;
     }
     struct hpx_site_thread *t = enter(env);
     if (t != NULL) {
-        record_allocation(t, jvmti, thread, object, klass, (uint64_t)size, false);
+        record_allocation(t, env, thread, object, klass, (uint64_t)size, false);
         t->inside = false;
     }
     hpx_gate_leave(&hpx_session.gate);
@@ -251,9 +273,10 @@ static void record_probed(struct hpx_site_thread *t, JNIEnv *env, jthread self, 
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jlong size = 0;
+    hpx_late_tag_set(t->late, jvmti, env); /* it may be this object's */
     if (!is_tagged(jvmti, object) && (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE) {
         jclass klass = (*env)->GetObjectClass(env, object);
-        record_allocation(t, jvmti, self, object, klass, (uint64_t)size, true);
+        record_allocation(t, env, self, object, klass, (uint64_t)size, true);
         (*env)->DeleteLocalRef(env, klass);
     }
 }
@@ -310,9 +333,10 @@ void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject arr
     hpx_gate_leave(&hpx_session.gate);
 }
 
-void hpx_allocation_use(bool tag)
+void hpx_allocation_use(bool tag, bool follows)
 {
     tag_objects = tag;
+    follow_objects = follows;
 }
 
 void hpx_allocation_switch(bool on)
@@ -330,7 +354,8 @@ void hpx_allocation_live(JNIEnv *env, jint release)
     by_reference = release >= HPX_RELEASE_VIRTUAL;
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
-    object_clone = object_init != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
+    object_clone =
+        object_init != NULL && release >= RELEASE_HASHED_TAGS ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
     jclass array = object != NULL && arrays == NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
     arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : arrays;
     (*env)->ExceptionClear(env);
@@ -338,39 +363,8 @@ void hpx_allocation_live(JNIEnv *env, jint release)
     (*env)->DeleteLocalRef(env, object);
 }
 
-static HPX_OF_SESSION struct hpx_gate_own frees;
-static _Atomic int in_free;                     /* the VM posts one free at a time, so one flag is enough */
-static HPX_OF_SESSION atomic_bool canary_freed; /* release: the free of HPX_SITE_CANARY; acquire: who waits for it */
-
-void hpx_allocation_open_frees(void)
-{
-    hpx_gate_own_open(&frees);
-}
-
-bool hpx_allocation_close_frees(uint64_t until_ns)
-{
-    hpx_gate_own_close_fenced(&frees);
-    return hpx_gate_own_wait(&in_free, until_ns);
-}
-
-void hpx_allocation_expect_canary(void)
-{
-    atomic_store_explicit(&canary_freed, false, memory_order_relaxed);
-}
-
-bool hpx_allocation_canary_freed(void)
-{
-    return atomic_load_explicit(&canary_freed, memory_order_acquire); /* partner: hpx_allocation_freed() */
-}
-
 void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag)
 {
     (void)jvmti;
-    if (hpx_unlikely((uint64_t)tag == HPX_SITE_CANARY)) {
-        atomic_store_explicit(&canary_freed, true, memory_order_release); /* partner: hpx_allocation_canary_freed() */
-    }
-    if (hpx_gate_own_enter(&frees, &in_free)) {
-        hpx_site_ids_freed(&hpx_ids, (uint64_t)tag);
-    }
-    hpx_gate_own_leave(&in_free);
+    hpx_site_ids_freed(&hpx_ids, (uint64_t)tag);
 }

@@ -2,9 +2,9 @@
 /* allocation.h: the callbacks of heap=sites: an object was allocated, an object was freed.
  *
  * An allocation writes one record to the ring of its thread. It also tags the object if live objects are counted or probes report
- * allocations. The stack's hash leads to the site: first in a cache of the thread, then in the table that all threads share
- * (pipeline/site_ids.h). A free adds to the counters of the site in the tag. Neither takes a lock of hprofx. Only the first object of a
- * class looks up a name. */
+ * allocations, or follows it if live objects are estimated. The stack's hash leads to the site: first in a cache of the thread, then in the
+ * table that all threads share (pipeline/site_ids.h). A free adds to the counters of the site in the tag. Neither takes a lock of hprofx.
+ * Only the first object of a class looks up a name. */
 #ifndef HPX_ALLOCATION_H
 #define HPX_ALLOCATION_H
 
@@ -25,8 +25,8 @@ static inline uint64_t hpx_allocation_interval(void)
     return hpx_session.in_effect.sites == HPX_SITES_EXACT ? 0 : hpx_session.opt->sample_bytes;
 }
 
-/* tag: recorded objects get tags. At load, before the first event. */
-void hpx_allocation_use(bool tag);
+/* tag: recorded objects get tags. follow: they are followed (survivors.h). At load, before the first event. */
+void hpx_allocation_use(bool tag, bool follow);
 /* Turns recording on or off. The aggregator. */
 void hpx_allocation_switch(bool on);
 /* Sites get new ids, and frees of older objects are ignored. The aggregator. */
@@ -43,18 +43,9 @@ void JNICALL hpx_allocation_probe(JNIEnv *env, jclass tracker, jobject object);
 /* Native of hprofx.Tracker.multi(Object, int): records the array and, if it holds arrays, those too. On the allocating thread; site is
  * ignored. */
 void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject array, jint site);
-/* ObjectFree: adds the freed object to the counters of its site. During or after a collection, on any thread of the VM, one thread at a
- * time. Outside the session's gate: touches only the counters. */
+/* ObjectFree, up to JDK 15: adds the freed object to the counters of its site. In a collection, on the VM's thread, outside the session's
+ * gate: touches only the counters. */
 void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag);
-/* Starts counting frees. At VMInit, before ObjectFree is enabled. */
-void hpx_allocation_open_frees(void);
-/* No free is counted any more, also none that the VM is posting; false: until_ns (hpx_clock_mono()) came first. Takes about 10 ms without
- * CPU time if no other gate was prepared. The thread that ends the VM. */
-bool hpx_allocation_close_frees(uint64_t until_ns);
-/* Before an object with the tag HPX_SITE_CANARY may be freed: from now on hpx_allocation_canary_freed() tells whether one was. The service
- * thread. */
-void hpx_allocation_expect_canary(void);
-bool hpx_allocation_canary_freed(void);
 /* Looks up what the probes compare with. release: of the JDK. VMInit, before probes record anything. A failed lookup is not an error: inner
  * arrays are then not recorded, and Object.<init> stays in the stacks. */
 void hpx_allocation_live(JNIEnv *env, jint release);

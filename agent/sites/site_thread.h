@@ -4,6 +4,7 @@
 #define HPX_SITE_THREAD_H
 
 #include "event_stacks.h"
+#include "late_tags.h"
 
 #define HPX_SITE_CACHE  512u   /* entries of a thread's cache of site ids */
 #define HPX_SITE_PLACES 65536u /* places with counters in every thread; the kernel provides the pages that are used */
@@ -18,8 +19,9 @@ struct hpx_site_thread {
     uint32_t number;          /* owner; thread=y makes it part of the site's key, so threads do not share traces */
     /* sites=counts: HPX_SITE_PLACES counters; NULL: no memory, or cpu=times counts under the open call. Constant until gone() */
     struct hpx_place_count *counts;
-    _Atomic int in_probe; /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
-    bool inside;          /* owner; set in a callback: what the callback itself allocates is not recorded */
+    _Atomic int in_probe;       /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
+    struct hpx_late_slot *late; /* owner; NULL: it has cloned nothing */
+    bool inside;                /* owner; set in a callback: what the callback itself allocates is not recorded */
     struct hpx_site_known {
         uint64_t key;
         uint32_t id;

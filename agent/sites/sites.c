@@ -9,12 +9,14 @@
 #include "hprof_sites.h"
 #include "kept_states.h"
 #include "log.h"
+#include "looking.h"
 #include "peer.h"
 #include "quiet_stack.h"
 #include "report.h"
 #include "service.h"
 #include "site_table.h"
 #include "site_thread.h"
+#include "survivors.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +35,11 @@ static bool wanted(const struct hpx_options *o)
 static void begin(void)
 {
     sites.prepared = false;
-    const struct hpx_site_options table = {&hpx_ids, hpx_allocation_interval(), hpx_session.in_effect.live, hpx_sites_counts()};
+    const struct hpx_site_options table = {.ids = &hpx_ids,
+                                           .interval = hpx_allocation_interval(),
+                                           .live = hpx_session.in_effect.live,
+                                           .looks = hpx_sites_looks(),
+                                           .counts = hpx_sites_counts()};
     sites.table = hpx_sites_create(hpx_session.model, &table);
     if (sites.table == NULL) {
         hpx_warn("heap=sites: no memory for the table of sites; no allocation is counted; raise the limit of the process's memory");
@@ -43,6 +49,8 @@ static void begin(void)
 static void fini(void)
 {
     hpx_site_ids_fini(&hpx_ids);
+    hpx_survivors_fini();
+    hpx_late_tags_fini(NULL);
     hpx_counting_fini();
     sites.table = NULL;
 }
@@ -50,6 +58,7 @@ static void fini(void)
 static void gone(struct hpx_thread *t)
 {
     struct hpx_site_thread *s = HPX_CONTAINER_OF(t, struct hpx_site_thread, s.base);
+    s->late = NULL;
     s->inside = true; /* a probe that finds it in a later session takes its slow way */
     if (!hpx_gate_own_wait(&s->in_probe, 0)) {
         return; /* the thread is stopped inside, and will write its ring: everything stays */
@@ -76,12 +85,18 @@ static void stop(uint64_t until_ns)
     hpx_classes_close_and_wait();
 }
 
+static const struct hpx_service_task survivors_task = HPX_SERVICE_TASK(hpx_sites_look_at_survivors, "heap=sites");
+static HPX_OF_SESSION struct hpx_service_work survivors;
+
 static void look(void)
 {
     if (!sites.prepared && hpx_sites_counts()) {
         hpx_counting_prepare();
     }
     sites.prepared = true;
+    if (survivors.asked || (hpx_sites_follows() && hpx_survivors_due())) {
+        (void)hpx_service_prepare(&survivors, &survivors_task);
+    }
 }
 
 /* ---- a dump ---- */
@@ -89,17 +104,26 @@ static void look(void)
 static const struct hpx_service_task flush_task = HPX_SERVICE_TASK(hpx_sites_flush, "heap=sites: no garbage was collected before a dump");
 static HPX_OF_SESSION struct hpx_service_work flush;
 
-/* The VM reports frees some time after a collection. The flush makes it report them before the snapshot reads the counters of frees. */
 static bool prepare(enum hpx_why why)
 {
-    bool needed = hpx_session.in_effect.live || hpx_session.opt->gc || hpx_sites_counts();
-    return why != HPX_WHY_REQUEST || !needed || hpx_service_prepare(&flush, &flush_task);
+    bool needed = hpx_sites_looks() || hpx_sites_follows() || hpx_session.opt->gc || hpx_sites_counts();
+    if (why != HPX_WHY_REQUEST || !needed) {
+        return true;
+    }
+    if (!hpx_sites_looks()) {
+        return hpx_service_prepare(&flush, &flush_task);
+    }
+    if (!atomic_load(&hpx_session.gate.open)) {
+        return true; /* the end looks */
+    }
+    hpx_looking_expect(sites.table != NULL ? hpx_sites_recorded_objects(sites.table) : 0);
+    return !hpx_looking_walks() && hpx_service_prepare(&flush, &flush_task) && hpx_looking_idle();
 }
 
-/* A collection and the frees behind it take seconds in a large heap. */
+/* A collection takes seconds in a large heap. A look makes progress or is given up. */
 static uint64_t patience(void)
 {
-    return (hpx_session.opt->gc ? UINT64_C(60) : 5) * 1000 * 1000 * 1000;
+    return (hpx_sites_looks() ? UINT64_C(3600) : hpx_session.opt->gc ? 60 : 5) * 1000 * 1000 * 1000;
 }
 
 static void add_running(void *unused, struct hpx_thread *t)
@@ -203,6 +227,7 @@ struct figures {
     uint64_t objects, bytes;       /* recorded */
     uint64_t sites;
     uint64_t error; /* of the bytes, millionths */
+    struct hpx_look_facts look;
     bool in_dump;
 };
 HPX_FIGURES_FIT(struct figures);
@@ -226,6 +251,9 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.bytes = hpx_sites_recorded_bytes(sites.table);
         g.sites = hpx_sites_counts() && s != NULL ? s->nrows : hpx_sites_count(sites.table);
     }
+    if (s != NULL && hpx_sites_looks()) {
+        g.look = hpx_looking_facts();
+    }
     if (s != NULL) {
         g.rows = *s;
         g.error = error_of(s);
@@ -234,6 +262,30 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.rows.objects = sites.table != NULL ? hpx_sites_counted_objects(sites.table) : 0;
     }
     HPX_FIGURES_PUT(f, g);
+}
+
+static void live_lines(struct hpx_lines *to, const struct figures *g)
+{
+    const struct hpx_look_facts *look = &g->look;
+    if (hpx_sites_looks() && g->in_dump && !look->looked) {
+        hpx_lines_add(to, "hprofx: live: not in this dump: %s\n", look->why);
+        return;
+    }
+    hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", g->rows.live_objects,
+                  g->rows.live_bytes, hpx_allocation_interval() > 0 ? ", estimated" : "");
+    if (look->looked) {
+        hpx_lines_add(to, "hprofx: live walk: %s, program stopped %.1f ms, %.1f ms in all\n", look->forked ? "fork" : "walk",
+                      hpx_lines_ms(look->stopped_ns), hpx_lines_ms(look->ns));
+    }
+    if (look->looked && look->why[0] != 0) {
+        hpx_lines_add(to, "hprofx: live walk not forked: %s\n", look->why);
+    }
+}
+
+static uint64_t own_cpu(const struct hpx_counters *total)
+{
+    (void)total;
+    return hpx_looking_cpu();
 }
 
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
@@ -264,8 +316,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
     }
     if (live) {
-        hpx_lines_add(to, "hprofx: live: %" PRIu64 " objects, %" PRIu64 " bytes, as of the last collection%s\n", g.rows.live_objects,
-                      g.rows.live_bytes, hpx_allocation_interval() > 0 ? ", estimated" : "");
+        live_lines(to, &g);
     }
     if (o->heap_sites) {
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", g.sites);
@@ -321,5 +372,5 @@ const struct hpx_mode hpx_sites_mode = {
     .dump = {.prepare = prepare, .patience = patience, .snapshot = snapshot},
     .peer = {.listed_by = HPX_COMMAND_ALLOC_SITES, .control = control},
     .end = {.stop = stop, .fini = fini},
-    .report = {.names_classes = true, .collect = collect, .lines = lines, .summary = summary},
+    .report = {.names_classes = true, .collect = collect, .own_cpu = own_cpu, .lines = lines, .summary = summary},
 };

@@ -16,7 +16,12 @@ const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n);
 const char *hpx_sites_engine(void);
 /* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */
 bool hpx_sites_counts(void);
-/* Collects garbage if gc=y, then makes the VM report pending frees and object sizes. The service thread. */
+/* Whether live objects are counted by looks (looking.h); whether samples are followed (survivors.h). Any thread; constant from load on. */
+bool hpx_sites_looks(void);
+bool hpx_sites_follows(void);
+/* Collects garbage if gc=y, asks for sizes of objects, and finds out what lives; or completes a look. The service thread. */
 jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env);
+/* Finds out which samples live. The service thread. */
+jvmtiError hpx_sites_look_at_survivors(jvmtiEnv *jvmti, JNIEnv *env);
 
 #endif

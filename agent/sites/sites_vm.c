@@ -7,23 +7,23 @@
 #include "allocation.h"
 #include "class_number.h"
 #include "classes.h"
-#include "clock.h"
 #include "counting.h"
 #include "log.h"
+#include "looking.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
 #include "site_thread.h"
 #include "sites.h"
+#include "survivors.h"
 #include "threads.h"
 #include "vm_flags.h"
 #include "vm_mode.h"
 #include <string.h>
-#include <time.h>
 
 #define RING_LEAST (64u << 10) /* bytes */
-/* The VM posts ObjectFree within the collection before JDK 16, after it from 16 on, and on a separate thread from 20 on. */
+/* Before JDK 16 the VM posts ObjectFree within the collection. From then on it posts later, and waits for that in a way that may hang the
+ * program (looking.h). */
 #define RELEASE_POSTS_LATER 16
-#define RELEASE_POSTS_ALONE 20
 
 /* From JVMTI 11, by number: headers of older JDKs do not have the names. */
 #define EVENT_SAMPLED_OBJECT_ALLOC     86
@@ -32,8 +32,9 @@
 
 static HPX_OF_SESSION struct {
     bool sampled_event, probes, counts; /* the source: the event; probes that report objects; probes that count. Constant from load on */
-    jint release;                       /* of the JDK: 8, 11, ...; constant from load on */
-    _Atomic uint32_t threads;           /* relaxed: numbers given out */
+    bool frees, looks, follows; /* what lives is known by ObjectFree, by looks, or by weak references of samples. Constant from load on */
+    jint release;               /* of the JDK: 8, 11, ...; constant from load on */
+    _Atomic uint32_t threads;   /* relaxed: numbers given out */
 } vm;
 
 static struct hpx_site_thread *state(struct hpx_mode_thread *s)
@@ -57,7 +58,6 @@ static void callbacks(union hpx_event_callbacks *all)
 static void capabilities(jvmtiCapabilities *want)
 {
     want->can_tag_objects = 1;
-    want->can_generate_object_free_events = hpx_session.in_effect.live;
 }
 
 /* Probes report objects of the program's code; VMObjectAlloc reports objects that the VM allocates. */
@@ -94,9 +94,24 @@ static bool event_misses(jint release)
     return release < 17 || (release < 21 && eden) || hpx_vm.late;
 }
 
-static void optional(jvmtiEnv *jvmti)
+/* How live objects are known. */
+static void choose_live(jvmtiEnv *jvmti)
 {
-    vm.release = hpx_vm_release();
+    const jvmtiCapabilities frees = {.can_generate_object_free_events = 1};
+    bool exact = hpx_session.in_effect.live && hpx_allocation_interval() == 0;
+    vm.looks = exact && vm.release >= RELEASE_POSTS_LATER;
+    vm.follows = hpx_session.in_effect.live && !exact;
+    vm.frees = exact && !vm.looks;
+    jvmtiError e = vm.frees ? (*jvmti)->AddCapabilities(jvmti, &frees) : JVMTI_ERROR_NONE;
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("heap=sites: the VM refused the event of freed objects (%s); live objects are not counted; load hprofx alone",
+                 hpx_jvmti_error(e));
+        vm.frees = hpx_session.in_effect.live = false;
+    }
+}
+
+static void choose_source(jvmtiEnv *jvmti)
+{
     if (hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
         add_counting(jvmti);
     }
@@ -121,6 +136,23 @@ static void optional(jvmtiEnv *jvmti)
         hpx_warn("heap=sites: the VM refused probes (%s); %s; load hprofx alone", hpx_jvmti_error(e),
                  vm.sampled_event ? "a few allocations are not counted" : "no allocation is counted");
     }
+}
+
+static void optional(jvmtiEnv *jvmti)
+{
+    vm.release = hpx_vm_release();
+    choose_source(jvmti);
+    choose_live(jvmti);
+}
+
+bool hpx_sites_looks(void)
+{
+    return vm.looks;
+}
+
+bool hpx_sites_follows(void)
+{
+    return vm.follows;
 }
 
 bool hpx_sites_counts(void)
@@ -149,7 +181,7 @@ static void enable(jvmtiEnv *jvmti, bool on)
 {
     jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
     jvmtiError e = JVMTI_ERROR_NONE;
-    if (hpx_session.in_effect.live && (on || vm.release < RELEASE_POSTS_ALONE)) { /* see await_frees() */
+    if (vm.frees) {
         e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_OBJECT_FREE, NULL);
     }
     if (vm.sampled_event && (hpx_session.in_effect.live || !vm.counts)) {
@@ -177,7 +209,10 @@ static int load(struct hpx_err *err)
             "sites=sampled is not possible on this VM: it needs JDK 11 or later, and no other agent that samples allocations");
     }
     /* a tag shows a probe that the object is recorded already */
-    hpx_allocation_use(hpx_session.in_effect.live || vm.probes || hpx_session.opt->heap_dump);
+    hpx_allocation_use(vm.frees || vm.looks || vm.probes || hpx_session.opt->heap_dump, vm.follows);
+    if (vm.looks) {
+        hpx_looking_load();
+    }
     if (vm.probes) {
         static const JNINativeMethod natives[] = {
             {(char *)(uintptr_t) "object", (char *)(uintptr_t) "(Ljava/lang/Object;)V", (void *)(uintptr_t)hpx_allocation_probe},
@@ -220,13 +255,13 @@ static void classes(jvmtiEnv *jvmti, JNIEnv *env)
 
 static void open(jvmtiEnv *jvmti)
 {
-    hpx_allocation_open_frees();
     enable(jvmti, true);
     if (vm.counts) {
         hpx_counting_open();
     }
-    if (vm.sampled_event && hpx_allocation_interval() == 0) {
-        /* retires the TLABs of all threads: JDK 17 reports no allocation in an existing one */
+    if (vm.sampled_event && hpx_allocation_interval() == 0 && (!hpx_vm.late || hpx_session.opt->gc)) {
+        /* retires the TLABs of all threads: the VM reports no allocation in an existing one. A session that begins late has probes, too,
+         * and does not collect unless it was asked to */
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
 }
@@ -239,54 +274,23 @@ static void report_sizes(jvmtiEnv *jvmti)
     }
 }
 
-#define SETTLE_NS  (UINT64_C(10) * 1000 * 1000)       /* without a free: the VM has posted what it had */
-#define SETTLE_MAX (UINT64_C(400) * 1000 * 1000)      /* a program that collects all the time */
-#define FREE_MAX   (UINT64_C(1) * 1000 * 1000 * 1000) /* for a few stores */
-#define CANARY_MAX (UINT64_C(50) * 1000 * 1000 * 1000)
-
-static void sleep_1ms(void)
-{
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-}
-
-/* From 20 on a thread of the VM posts the frees some time after a collection. Disabling the event there could deadlock the VM: the thread
- * that disables it waits for the one that posts, and stops at no safepoint meanwhile. canary: an object with that tag dies in our
- * collection, if the VM makes one. Once the gate is closed nobody needs these frees: the last dump counts what lives (count_live()), and
- * the end of the session waits for this thread. */
-static void await_frees(bool canary)
-{
-    uint64_t begun = hpx_clock_mono();
-    while (canary && !hpx_allocation_canary_freed() && hpx_gate_is_open(&hpx_session.gate) && hpx_clock_mono() - begun < CANARY_MAX) {
-        sleep_1ms();
-    }
-    uint64_t moved = hpx_clock_mono(), now = moved, seen = hpx_site_ids_frees(&hpx_ids);
-    begun = now;
-    while (now - moved < SETTLE_NS && now - begun < SETTLE_MAX) {
-        sleep_1ms();
-        uint64_t frees = hpx_site_ids_frees(&hpx_ids);
-        now = hpx_clock_mono();
-        moved = frees != seen ? now : moved;
-        seen = frees;
-    }
-}
-
 /* Epsilon collects nothing, also not at ForceGarbageCollection. */
 static bool collects(void)
 {
     return !hpx_vm_flag("UseEpsilonGC", false);
 }
 
-/* false: it could not be made. */
-static bool make_canary(jvmtiEnv *jvmti, JNIEnv *env)
+/* What lives is found out, as of now. Inside the gate, or after it was closed. */
+static void find_live(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 {
-    jclass object = (*env)->FindClass(env, "java/lang/Object");
-    jobject canary = object != NULL ? (*env)->AllocObject(env, object) : NULL;
-    hpx_allocation_expect_canary();
-    bool made = canary != NULL && (*jvmti)->SetTag(jvmti, canary, (jlong)HPX_SITE_CANARY) == JVMTI_ERROR_NONE;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, canary);
-    (*env)->DeleteLocalRef(env, object);
-    return made;
+    if (vm.looks && last) {
+        hpx_looking_last(jvmti, env);
+    } else if (vm.looks) {
+        hpx_looking_step(jvmti, env);
+    }
+    if (vm.follows) {
+        hpx_survivors_look(env);
+    }
 }
 
 jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
@@ -295,8 +299,11 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return e; /* VMDeath has begun and flushes */
     }
-    bool alone = hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE;
-    bool canary = alone && hpx_session.opt->gc && collects() && make_canary(jvmti, env);
+    if (vm.looks && hpx_looking_is_over()) { /* this request has collected before the look */
+        hpx_looking_step(jvmti, env);
+        hpx_gate_leave(&hpx_session.gate);
+        return e;
+    }
     report_sizes(jvmti);
     if (hpx_session.opt->gc) { /* outside the gate: if the program ends meanwhile it may never return, as above collector_has_stopped() */
         hpx_gate_leave(&hpx_session.gate);
@@ -305,45 +312,19 @@ jvmtiError hpx_sites_flush(jvmtiEnv *jvmti, JNIEnv *env)
             return e;
         }
     }
-    if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_LATER && vm.release < RELEASE_POSTS_ALONE) {
-        /* disabling the event makes the VM post all pending frees */
-        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
-        (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_OBJECT_FREE, NULL);
-    }
+    find_live(jvmti, env, false);
     hpx_gate_leave(&hpx_session.gate);
-    if (alone) {
-        await_frees(canary);
-    }
     return e;
 }
 
-/* Runs in a VM operation: touches only counters and tags. If the program goes on, the tags go: with tagged objects the disposal of the
- * environment would wait for the thread that posts frees, as disabling the event does (await_frees()). The last image of the heap has been
- * taken. What is tagged later is of the threads that are inside the gate now: one object each. */
-static jint JNICALL on_live_object(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
+jvmtiError hpx_sites_look_at_survivors(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    (void)class_tag, (void)size, (void)length, (void)unused;
-    hpx_site_ids_live(&hpx_ids, (uint64_t)*tag);
-    *tag = hpx_session.goes_on ? 0 : *tag;
-    return JVMTI_VISIT_OBJECTS;
-}
-
-/* Once VMDeath has begun, nothing makes the VM post what is pending, and its thread may be in the midst of posting. So the objects that are
- * left are counted, and no free any more. */
-static void count_live(jvmtiEnv *jvmti)
-{
-    jvmtiHeapCallbacks walk;
-    memset(&walk, 0, sizeof walk);
-    walk.heap_iteration_callback = on_live_object;
-    if (!hpx_allocation_close_frees(hpx_clock_mono() + FREE_MAX)) {
-        hpx_warn("heap=sites: the VM has not finished posting a free; the last dump may show one live object too many");
+    (void)jvmti;
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        hpx_survivors_look(env);
+        hpx_gate_leave(&hpx_session.gate);
     }
-    hpx_site_ids_count_live(&hpx_ids);
-    jvmtiError e = (*jvmti)->IterateThroughHeap(jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &walk, NULL);
-    if (e != JVMTI_ERROR_NONE) {
-        hpx_warn("heap=sites: the VM cannot list the live objects (%s); the last dump shows none; raise the limit of the process's memory",
-                 hpx_jvmti_error(e));
-    }
+    return JVMTI_ERROR_NONE;
 }
 
 /* ZGC and Shenandoah stop their threads before VMDeath; a collection that is forced then never ends (ZGC to JDK 25, Shenandoah to 21), or
@@ -369,8 +350,9 @@ static void close_events(jvmtiEnv *jvmti)
     report_sizes(jvmti);
     collect_at_end(jvmti);
     enable(jvmti, false);
-    if (hpx_session.in_effect.live && vm.release >= RELEASE_POSTS_ALONE) {
-        count_live(jvmti);
+    JNIEnv *env = hpx_vm_env();
+    if (env != NULL) {
+        find_live(jvmti, env, true);
     }
     if (vm.probes || vm.counts) {
         hpx_classes_close();
@@ -442,6 +424,17 @@ static void disarm(struct hpx_mode_thread *s)
     hpx_site_self = &hpx_site_nobody;
 }
 
+static void end(struct hpx_mode_thread *s, JNIEnv *env)
+{
+    hpx_late_tag_leave(&state(s)->late, hpx_vm.jvmti, env);
+}
+
+static void unload(JNIEnv *env)
+{
+    hpx_survivors_forget(env);
+    hpx_late_tags_fini(env);
+}
+
 static void ours(void)
 {
     hpx_site_self = &hpx_site_nobody;
@@ -461,6 +454,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .close = close_events,
     .over = hpx_quiet_stack_over,
     .restore = restore,
+    .unload = unload,
     .forget = forget,
     .state_bytes = sizeof(struct hpx_site_thread),
     .ring_bytes = ring_bytes,
@@ -469,5 +463,6 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .begin = begin,
     .adopted = adopted,
     .disarm = disarm,
+    .end = end,
     .ours = ours,
 };
