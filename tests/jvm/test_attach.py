@@ -90,6 +90,23 @@ def objects_are_counted(t):
     p.end(t)
 
 
+@test(level='quick', params=('', ',gc=y'), quick_params=('',))
+def exact_sites_collect_no_garbage_unless_asked(t, more):
+    """And count every object of a thread that had begun to allocate before."""
+    p = Program(t)
+    p.tell('make 1000')
+    p.tell('collections')
+    does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=exact,cutoff=0' + more)
+    p.tell('make 70000')
+    does(t, 'stop', p.run.pid)
+    p.tell('collections')
+    rows = [r for r in t.parse(t.work / 'x', 1).table(SITES).rows if r.name == 'Attached$Made']
+    t.equal(sum(r.objects for r in rows), 70000, 'objects')
+    p.end(t)
+    before, after = map(int, re.findall(r'^collections (\d+)$', p.run.out, re.M))
+    t.equal(after > before, more != '', 'the VM has collected (%d, then %d collections)' % (before, after))
+
+
 @test(level='quick', collectors='any')
 def the_second_command_is_told_who_is_there(t):
     p = Program(t)

@@ -98,6 +98,19 @@ def no_bound_is_needed_beside_a_collection_of_another_collector(t):
     _busy(t, 'gcexit', 3)
 
 
+MODES = ('heap=sites', 'heap=sites,sites=sampled', 'heap=sites,sites=counts', 'heap=dump', 'heap=all', 'cpu=samples,interval=1', 'cpu=times', 'monitor=y', 'wall=5',
+         'heap=sites,monitor=y,wall=5', 'heap=sites,cpu=times')
+
+
+@test(level='quick', params=MODES, quick_params=MODES[:1], timeout=900)
+def while_threads_collect(t, mode):
+    """The VM may wait at its end for a thread of its own that waits for a safepoint: then the program would never end."""
+    for i in range(100 if t.level == 'long' else 8):
+        run = t.java('ExitGc', 30 + i * 13 % 64, 'exit' if i % 2 else 'return', opts=mode + ',verbose=n', jvm=['-Xmx64m'])
+        t.complete(run, 0, 'bye\n', verbose=False)
+        t.output(dumps=None)
+
+
 @test()
 def while_threads_start_and_end(t):
     for i, ms in enumerate((0, 1, 5, 20, 50, 100, 200, 300)):

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 
 /**
  * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
- * in each of two methods; "make N" allocates; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
+ * in each of two methods; "make N" allocates; "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
  * program that calls main has for it. Prints "ready" first; ends with its input.
  */
 public class Attached {
@@ -26,6 +28,11 @@ public class Attached {
             }
         }
     }
+    static long collections() {
+        long n = 0;
+        for (GarbageCollectorMXBean b : ManagementFactory.getGarbageCollectorMXBeans()) { n += b.getCollectionCount(); }
+        return n;
+    }
     static void burnMore(long ms) { Cpu.burn(ms * 1000000L); }
     static void burnLess(long ms) { Cpu.burn(ms * 1000000L); }
 
@@ -41,6 +48,7 @@ public class Attached {
             switch (w[0]) {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
+            case "collections": System.out.println("collections " + collections()); break;
             case "round": round.run(); break;
             case "stubs": stubs(Long.parseLong(w[1])); break;
             default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
