@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* errand.c: see errand.h. */
 #include "errand.h"
+#include "clock.h"
 #include "service.h"
 #include "spawn.h"
 #include "threads.h"
-#include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
 
 /* Of a thread that waits for the other. */
 struct errand {
@@ -77,14 +78,10 @@ static void *run_errand(void *unused)
 
 static void await_errand(struct errand *e)
 {
-    struct timespec until;
-    unsigned seconds = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
-    for (until.tv_sec++; sem_timedwait(&e->done, &until) != 0;) {
-        if (errno == ETIMEDOUT) {
-            e->what->each_second(e->what->number, ++seconds);
-            until.tv_sec++;
-        }
+    uint64_t until = hpx_clock_mono() + SECOND_NS;
+    for (unsigned seconds = 1; !hpx_spawn_wait(&e->done, until); seconds++) {
+        e->what->each_second(e->what->number, seconds);
+        until += SECOND_NS;
     }
 }
 

@@ -444,7 +444,7 @@ MODES = [
     Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y,keep-files=9', 'dump'),  # auto, which checks more
     Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y,keep-bytes=1g', 'dump'),
     Mode('walk-binary', 'heap=dump,heapdump=walk,doe=n,format=b,gz=y,sites=none', 'dump'),
-    Mode('commands', '', 'times', only='accept4 bind fchmod listen sem_timedwait socket'),
+    Mode('commands', '', 'times', only='accept4 bind fchmod listen sem_clockwait socket'),
 ]
 
 

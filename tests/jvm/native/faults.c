@@ -41,7 +41,7 @@
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
-    X(sched_setaffinity) X(sem_clockwait) X(sem_timedwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
+    X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
     X(tsearch) X(unlink) X(uselocale)
 /* clang-format on */
 
@@ -370,7 +370,6 @@ MINUS(sched_getaffinity, (int pid, size_t n, void *set), (pid, n, set))
 MINUS(sched_setaffinity, (int pid, size_t n, const void *set), (pid, n, set))
 MINUS(sched_getcpu, (void), ())
 MINUS(sem_clockwait, (void *s, int clock, const void *until), (s, clock, until))
-MINUS(sem_timedwait, (void *s, const void *until), (s, until))
 MINUS(sigaction, (int sig, const void *to, void *was), (sig, to, was))
 PASS(sysconf, long, sysconf, (int name), (name), -1)
 PASS(sysconf, long, __sysconf, (int name), (name), -1)
