@@ -31,6 +31,8 @@
     X(EVENTS_DIFFERENT, INFO, "event stacks different", "of these, those for which the VM had another stack")                              \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
     X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
+    X(SIGNALS_NESTED, INFO, "signals on top of another handler",                                                                           \
+      "signals in the same tick as another profiler's, whose handler had not begun: the stack is the program's")                           \
     X(SIGNALS_FOREIGN, INFO, "foreign signals", "signals of this number from elsewhere, passed on")                                        \
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already accounted for")                                      \
     X(HANDLER_NS, INFO, "handler time", "CPU time of the measured runs of the signal handler")                                             \

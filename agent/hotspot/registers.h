@@ -6,6 +6,8 @@
 #define HPX_REGISTERS_H
 
 #include "compiler.h"
+#include <signal.h>
+#include <stddef.h>
 #include <ucontext.h>
 
 /* Where a frame is: its pc, the stack pointer there, the frame pointer. */
@@ -49,6 +51,34 @@ static inline void hpx_registers_store(ucontext_t *u, const struct hpx_registers
 #else
     (void)u, (void)r;
 #endif
+}
+
+/* If u is at the first instruction of a signal handler, as the registers have it: the context that this handler is given, whose first
+ * HPX_REGISTERS_CONTEXT_BYTES the caller finds in a stack before it reads them, and the signal. NULL: it is elsewhere. */
+static inline ucontext_t *hpx_registers_handler_begins(const ucontext_t *u, int *sig)
+{
+    uintptr_t sp = 0, number = 0, info = 1, context = 0; /* info: from sp on, as the kernel puts it */
+#if defined(__x86_64__)
+#define HPX_REGISTERS_CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(uint64_t))
+    const greg_t *r = u->uc_mcontext.gregs;
+    sp = (uintptr_t)r[REG_RSP];
+    number = (uintptr_t)r[REG_RDI];
+    context = (uintptr_t)r[REG_RDX];
+    info = context == sp + sizeof(uintptr_t) && r[REG_RAX] == 0 ? (uintptr_t)r[REG_RSI] - context - HPX_REGISTERS_CONTEXT_BYTES : 1;
+#elif defined(__aarch64__)
+#define HPX_REGISTERS_CONTEXT_BYTES (offsetof(ucontext_t, uc_mcontext) + sizeof(mcontext_t))
+    const unsigned long long *r = u->uc_mcontext.regs;
+    sp = (uintptr_t)u->uc_mcontext.sp;
+    number = (uintptr_t)r[0];
+    context = (uintptr_t)r[2];
+    info = context == sp + sizeof(siginfo_t) ? (uintptr_t)r[1] - sp : 1;
+#else
+#define HPX_REGISTERS_CONTEXT_BYTES sizeof(ucontext_t)
+    (void)u;
+#endif
+    *sig = (int)number;
+    return info == 0 && number > 0 && number <= 64 && sp % sizeof(uintptr_t) == 0 ? (ucontext_t *)context
+                                                                                  : NULL; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "report.h"
 #include "session.h"
 #include "signal_watch.h"
+#include "tick_context.h"
 #include "vm.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -191,6 +192,7 @@ static void take_signal(struct hpx_ticker *k, siginfo_t *si, void *context)
 {
     uint64_t weight = hpx_clocks_weight_sig(&k->clock, si);
     hpx_count(k->clock.counters, HPX_C_SIGNALS, 1);
+    context = hpx_tick_context_sig(k->of[0], context);
     for (uint32_t i = ticks.nusers; i > 0; i--) {
         ticks.users[i - 1]->tick_sig(k->of[i - 1], context, weight);
     }
@@ -464,7 +466,11 @@ uint64_t hpx_ticks_cpu(const struct hpx_mode *mode, const struct hpx_counters *t
 void hpx_ticks_lines(struct hpx_lines *to, const struct hpx_report *r, double signal_ms)
 {
     uint64_t signals = hpx_counter_get(&r->total, HPX_C_SIGNALS), ns = signal_ns(&r->total);
+    uint64_t nested = hpx_counter_get(&r->total, HPX_C_SIGNALS_NESTED);
     hpx_lines_add(to, "hprofx: signals: %" PRIu64 "\n", signals);
+    if (nested > 0) {
+        hpx_lines_add(to, "hprofx: signals on top of another handler: %" PRIu64 "\n", nested);
+    }
     if (signals > 0 && signal_ms >= 0) {
         hpx_lines_add(to, "hprofx: effective interval: %.6g ms\n", signal_ms / (double)signals);
     }

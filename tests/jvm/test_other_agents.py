@@ -45,6 +45,15 @@ def an_agent_behind_ours_that_gives_the_signal_its_default_action_ends_sampling_
     t.output()
 
 
+@test(level='quick', params=('async', 'asgct', 'walk'))
+def clocks_of_other_profilers_in_the_same_ticks_take_no_stacks(t, sampler):
+    """Their signals have lower numbers, so ours interrupts the first instruction of the handlers of both."""
+    _, p = t.profile('HotSplit', 80, opts='cpu=samples,interval=4,cutoff=0,sampler=' + sampler, jvm=[agent(t, 'other_agents', 'tick')], stdout='done true\n')
+    hot = sum(p.share('HotSplit.hot' + x) for x in 'ABC')
+    t.check(hot > 0.8, 'share of the hot methods: %.2f' % hot)
+    t.check(int(p.report['signals on top of another handler']) > 20, 'the report: %s' % p.report)
+
+
 @test(timeout=120)
 def a_handler_taken_later_ends_sampling_without_a_new_thread(t):
     run, p = t.profile('OtherAgents', 'take', 2000, 2500, opts=FAST, native=True, stdout='timers true\n')
