@@ -19,6 +19,7 @@ struct hpx_class {
     uint32_t nsampled;          /* sampled records that refer to it */
     struct hpx_class_serial serial;
     bool listed;        /* rows of a table keep naming its serial: its unloading is not announced */
+    uint32_t look;      /* the number of looks (symbols_look.c) when it was announced */
     uint32_t next_free; /* of a free place: the index of the next one, 0: none */
 };
 

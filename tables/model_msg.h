@@ -27,6 +27,7 @@ enum hpx_model_msg {
     HPX_MSG_RESOLVE = 32,
     HPX_MSG_SWEEP,
     HPX_MSG_DROP,
+    HPX_MSG_LOOK,
     HPX_MSG_OTHER = 64
 };
 
@@ -38,12 +39,26 @@ struct hpx_msg_class {
     struct hpx_class_number number; /* with cfg.class_numbers; 0: none could be given */
     uint32_t nmethods;
     bool named;
+    bool looked_for; /* found by HPX_MSG_LOOK: its own announcement may have come meanwhile */
     uint32_t text_len;
     char *text;     /* inside the message */
     uint64_t ids[]; /* nmethods jmethodIDs; the text lies behind them */
 };
 /* NULL without memory. Any thread; not in signal handlers. The caller fills ids and text_len bytes of text. */
 struct hpx_msg_class *hpx_msg_class_new(uint32_t nmethods, uint32_t text_len);
+
+/* To the service thread: samples have methods of no class that was announced: look for these. `known`, by ascending id: the first method of
+ * every live class that was, and its reference, which is valid until messages behind this one are served. Posted back when all classes that
+ * were found are posted, with `found` and `ns`. */
+struct hpx_msg_look {
+    struct hpx_msg m;
+    uint32_t found;
+    uint64_t ns; /* that it took */
+    uint32_t n;
+    struct hpx_known_class {
+        uint64_t id, ref;
+    } known[];
+};
 
 /* HPX_MSG_BLOCK_CLASS, HPX_MSG_WALL_CLASS: the class of monitors or blockers with this number, as that table has it. Posted before a record
  * that has the number. */

@@ -275,6 +275,10 @@ static void take_sums(struct hpx_samples *s, struct hpx_snapshot *to, enum hpx_t
             to->total += t->sum;
         }
         t->sum = 0;
+        uint32_t why = hpx_symbols_lacks_name(s->symbols, i);
+        if (to && why > 0) {
+            to->nameless[why - 1] += count_of(s, i, take);
+        }
         if (to) {
             taken(s, i, take);
         }

@@ -60,9 +60,22 @@ struct hpx_row {
     uint64_t count; /* samples by weight */
 };
 
+/* Why a method of a stack has no name; of several the innermost counts. X(SYMBOL, name in the report). */
+#define HPX_NAMELESS_OF(X)                                                                                                                 \
+    X(UNANNOUNCED, "class not announced") /* or an old version of the method, after its class was redefined */                             \
+    X(UNLOADED, "class unloaded")         /* before its names were read, or there was no memory for them */                                \
+    X(UNANSWERED, "not answered in time")
+enum hpx_nameless {
+#define HPX_NAMELESS_ENUM(sym, name) HPX_NAMELESS_##sym,
+    HPX_NAMELESS_OF(HPX_NAMELESS_ENUM)
+#undef HPX_NAMELESS_ENUM
+        HPX_NAMELESS_COUNT
+};
+
 struct hpx_snapshot {
-    uint64_t total;     /* sum of the counts of all rows */
-    uint64_t effective; /* samples of equal weight whose shares would be as certain as these. 0: not known (journal) */
+    uint64_t total;                        /* sum of the counts of all rows */
+    uint64_t effective;                    /* samples of equal weight whose shares would be as certain as these. 0: not known (journal) */
+    uint64_t nameless[HPX_NAMELESS_COUNT]; /* counts of all rows whose stack has a method without a name */
     uint32_t nrows;
     struct hpx_row *rows; /* the reader may sort them; every count is > 0 */
 };

@@ -95,6 +95,9 @@ bool hpx_symbols_message(struct hpx_symbols *s, struct hpx_msg *msg)
     case HPX_MSG_RESOLVED:
         hpx_symbols_resolved(s, (const struct hpx_msg_resolved *)(const void *)msg);
         break;
+    case HPX_MSG_LOOK:
+        hpx_symbols_looked(s, (const struct hpx_msg_look *)(const void *)msg);
+        break;
     case HPX_MSG_RESOLVE:
         hpx_symbols_refused(s, (const struct hpx_msg_resolve *)(const void *)msg);
         break;
@@ -196,6 +199,11 @@ bool hpx_symbols_is_unknown(const struct hpx_symbols *s, uint32_t raw)
 {
     const struct hpx_raw *r = hpx_traces_at(&s->traces, raw);
     return r->nframes == 1 && r->frames[0].method < HPX_UNKNOWN_COUNT && r->frames[0].method != HPX_UNKNOWN_NO_JAVA;
+}
+
+uint32_t hpx_symbols_lacks_name(const struct hpx_symbols *s, uint32_t raw)
+{
+    return hpx_traces_at(&s->traces, raw)->nameless;
 }
 
 uint32_t hpx_symbols_raws(const struct hpx_symbols *s)

@@ -105,6 +105,8 @@ bool hpx_symbols_is_unknown(const struct hpx_symbols *s, uint32_t raw);
 
 /* *to: the number of the symbolized trace of a raw one, another one later if names were missing. false without memory. */
 bool hpx_symbols_print(struct hpx_symbols *s, uint32_t raw, uint32_t *to);
+/* enum hpx_nameless + 1 of a method of a raw trace that was printed; 0: all have names, or there is no stack. */
+uint32_t hpx_symbols_lacks_name(const struct hpx_symbols *s, uint32_t raw);
 /* The number of raw traces so far. */
 uint32_t hpx_symbols_raws(const struct hpx_symbols *s);
 /* A symbolized trace; that of a raw trace that was printed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* symbols_internal.h: the state of symbols.h, shared by its own files: symbols.c (life, raw traces), symbols_names.c (classes, requests,
- * answers), symbols_sweep.c (unloaded classes), symbols_print.c (printed forms). Included by them and by their tests only. Owner: the
- * aggregator. */
+ * answers), symbols_look.c (classes that nobody announced), symbols_sweep.c (unloaded classes), symbols_print.c (printed forms). Included
+ * by them and by their tests only. Owner: the aggregator. */
 #ifndef HPX_SYMBOLS_INTERNAL_H
 #define HPX_SYMBOLS_INTERNAL_H
 
@@ -28,6 +28,14 @@ struct hpx_symbols_sweep {
     uint32_t due;               /* starts when this many classes are live */
 };
 
+struct hpx_symbols_look {
+    bool wanted;   /* a stack with a method of no class came */
+    bool running;  /* the message is at the service thread */
+    uint32_t made; /* looks so far */
+    uint64_t due;  /* hpx_clock_mono() of the next; 0: at once, after DELAY */
+    uint64_t gap;  /* to the one after it */
+};
+
 struct hpx_symbols {
     struct hpx_symbols_config cfg;
     struct hpx_strings strings;
@@ -38,6 +46,7 @@ struct hpx_symbols {
     uint32_t unresolved;
     uint32_t class_serials; /* with cfg.class_event: the last new serial is HPX_SERIAL_CLASS and this */
     struct hpx_symbols_sweep sweep;
+    struct hpx_symbols_look look;
     uint32_t symbolized_unnamed, symbolized_unloaded; /* symbolized methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;                   /* a class is named while a stack is made */
 };
@@ -48,6 +57,12 @@ void *hpx_scratch(struct hpx_scratch *of, size_t n);
 /* symbols_sweep.c */
 void hpx_symbols_sweep_init(struct hpx_symbols *s);
 void hpx_symbols_swept(struct hpx_symbols *s, struct hpx_msg_sweep *msg); /* owns msg */
+
+/* symbols_look.c */
+void hpx_symbols_look_end_pass(struct hpx_symbols *s);
+void hpx_symbols_looked(struct hpx_symbols *s, const struct hpx_msg_look *msg);
+/* A class that a look has found was announced meanwhile: its message is dropped. false: it is new. */
+bool hpx_symbols_look_drops(struct hpx_symbols *s, struct hpx_msg_class *msg);
 
 /* symbols_names.c */
 void hpx_symbols_class(struct hpx_symbols *s, struct hpx_msg_class *msg); /* owns msg */

@@ -65,6 +65,7 @@ static void take_said(struct hpx_symbols *s, struct hpx_sampled *p, uint32_t met
 uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
 {
     if (id == 0) {
+        s->look.wanted = true;
         return HPX_PSEUDO_METHOD;
     }
     if (id > HPX_EV_METHOD_OF(HPX_UNKNOWN_COUNT)) {
@@ -83,6 +84,7 @@ uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
     if (klass.v) {
         take_said(s, hpx_methods_sampled(&s->methods, sampled), at);
     }
+    s->look.wanted |= klass.v == 0;
     ask(s, sampled);
     return sampled;
 }
@@ -117,9 +119,15 @@ bool hpx_symbols_announce_class(struct hpx_symbols *s, struct hpx_class_index kl
 
 void hpx_symbols_class(struct hpx_symbols *s, struct hpx_msg_class *msg)
 {
+    if (msg->looked_for && hpx_symbols_look_drops(s, msg)) {
+        return;
+    }
     bool kept = msg->nmethods || s->cfg.class_event;
     struct hpx_class_index klass = kept ? hpx_methods_new_class(&s->methods, msg) : (struct hpx_class_index){0};
     bool complete = klass.v || !msg->nmethods;
+    if (klass.v) {
+        hpx_methods_class(&s->methods, klass)->look = s->look.made;
+    }
     if (klass.v && s->cfg.class_event) {
         bool numbered = s->cfg.class_numbers && msg->number.v != 0;
         hpx_methods_class(&s->methods, klass)->serial = numbered ? hpx_serial_of_class(msg->number) : hpx_symbols_new_serial(s);

@@ -153,17 +153,30 @@ static uint32_t symbolize_method(struct hpx_symbols *s, uint32_t sampled, bool *
     return p->state == HPX_SAMPLED_GONE || p->state == HPX_SAMPLED_GAVE_UP ? s->symbolized_unloaded : s->symbolized_unnamed;
 }
 
+/* 0: the method has a name, or stands for none. */
+static uint8_t nameless(const struct hpx_symbols *s, uint32_t sampled, uint32_t symbolized)
+{
+    if (symbolized == s->symbolized_unnamed || symbolized == s->symbolized_unloaded) {
+        const struct hpx_sampled *p = hpx_methods_sampled(&s->methods, sampled);
+        bool waits = p->state == HPX_SAMPLED_ASKED || p->state == HPX_SAMPLED_GAVE_UP;
+        return 1 + (p->state == HPX_SAMPLED_GONE ? HPX_NAMELESS_UNLOADED : waits ? HPX_NAMELESS_UNANSWERED : HPX_NAMELESS_UNANNOUNCED);
+    }
+    return 0;
+}
+
 /* false without memory. */
 static bool symbolize(struct hpx_symbols *s, struct hpx_raw *raw)
 {
     struct hpx_symbolized_frame *frames = hpx_scratch(&s->stack, raw->nframes * sizeof(*frames));
     bool settled = true;
+    raw->nameless = 0;
     for (uint32_t i = 0; frames && i < raw->nframes; i++) {
         const struct hpx_raw_frame *f = &raw->frames[i];
         frames[i] = (struct hpx_symbolized_frame){symbolize_method(s, f->method, &settled), line_of(s, f)};
         if (frames[i].method == HPX_INTERN_NONE) {
             return false;
         }
+        raw->nameless = raw->nameless != 0 ? raw->nameless : nameless(s, f->method, frames[i].method);
     }
     uint32_t symbolized = frames ? hpx_symbolized_trace(&s->symbolized, raw->thread, frames, raw->nframes) : HPX_INTERN_NONE;
     if (symbolized != HPX_INTERN_NONE) {

@@ -99,6 +99,7 @@ void hpx_symbols_look_for_unloaded(struct hpx_symbols *s)
 bool hpx_symbols_pass_end(struct hpx_symbols *s)
 {
     struct hpx_symbols_sweep *w = &s->sweep;
+    hpx_symbols_look_end_pass(s);
     if (w->back && !w->seen) {
         w->seen = true;
         return true;

@@ -35,7 +35,7 @@ uint32_t hpx_traces_add(struct hpx_traces *t, struct hpx_hash128 h, const struct
     if (n > 0) {
         memcpy(copy, frames, n);
     }
-    *raw = (struct hpx_raw){copy, nframes, thread, HPX_INTERN_NONE, false};
+    *raw = (struct hpx_raw){copy, nframes, thread, HPX_INTERN_NONE, false, 0};
     hpx_intern_put(&t->index, h, t->raws.len - 1);
     return t->raws.len - 1;
 }

@@ -19,6 +19,7 @@ struct hpx_raw {
     uint32_t thread;     /* serial with thread=y, else 0 */
     uint32_t symbolized; /* number of its symbolized trace; HPX_INTERN_NONE: none yet */
     bool settled;        /* `symbolized` is final */
+    uint8_t nameless;    /* enum hpx_nameless + 1 of `symbolized`; 0: all its methods have names */
 };
 
 struct hpx_traces {

@@ -10,6 +10,7 @@
 #include "names.h"
 #include "probe_frames.h"
 #include "site_table.h"
+#include "unannounced.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,7 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n,
         if (hand_over(jvmti, out, m, new_n, new_data)) {
             count(&r);
             hpx_class_numbers_keep(redefined, &t.numbers);
+            hpx_unannounced_note_rewriting();
         } else {
             add(&done.unannounced, 1);
         }

@@ -144,11 +144,11 @@ static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was
 }
 
 /* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off. What a remedy guessed is not
- * learned. */
+ * learned, nor a frame without a name, which it may have when the stack comes again (unannounced.h). */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look)
 {
-    if (!look->whole || look->answer <= 0) {
-        return; /* raw has nothing */
+    if (!look->whole || look->answer <= 0 || look->nameless) {
+        return; /* raw has nothing, or AsyncGetCallTrace not all */
     }
     uint32_t least = look->raw.methods < w->depth ? look->raw.methods : w->depth;
     if ((uint32_t)look->answer < least || look->retried || t->last_slot == 0) {

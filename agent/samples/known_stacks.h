@@ -18,10 +18,11 @@ struct hpx_known_look {
     bool known; /* it was recognised, as `was`, but AsyncGetCallTrace shall be asked to compare */
     struct hpx_known was;
     /* the caller's */
-    int answer;   /* frames that AsyncGetCallTrace gave, or naming.h; 0 or less: none */
-    bool probe;   /* the first of them are a probe's */
-    bool retried; /* a remedy found them */
-    bool alone;   /* AsyncGetCallTrace was asked, and had none, a part, or a remedy's: they are named (naming.h) */
+    int answer;    /* frames that AsyncGetCallTrace gave, or naming.h; 0 or less: none */
+    bool probe;    /* the first of them are a probe's */
+    bool retried;  /* a remedy found them */
+    bool nameless; /* of one of them AsyncGetCallTrace had no jmethodID */
+    bool alone;    /* AsyncGetCallTrace was asked, and had none, a part, or a remedy's: they are named (naming.h) */
 };
 
 /* VMInit, before the first clock. verify: all are compared. */

@@ -90,6 +90,15 @@ static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, stru
     return walk_sig(t, w, frames, context, &look->retried);
 }
 
+static bool lacks_name(const struct hpx_ev_frame *frames, int n)
+{
+    bool lacks = false;
+    for (int i = 0; i < n; i++) {
+        lacks |= frames[i].method == 0;
+    }
+    return lacks;
+}
+
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
 {
     uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
@@ -106,6 +115,7 @@ static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t we
     uint32_t slot;
     look.answer = n;
     look.probe = hpx_probe_frames(frames, n) > 0;
+    look.nameless = lacks_name(frames, n);
     if (hpx_known_stacks_instead_sig(t, &look, weight, &slot)) {
         hpx_stacks_commit_known(t, frames, slot, weight);
         return;

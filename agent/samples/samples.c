@@ -160,12 +160,30 @@ static bool control(const struct hpx_command *c)
 
 /* ---- the report ---- */
 
-enum { SAMPLES, STALLS, STALLED, LONGEST, EFFECTIVE, TOTAL, LARGEST, CLOSE, UNKNOWN_ALL, UNKNOWN };
+enum {
+    SAMPLES,
+    STALLS,
+    STALLED,
+    LONGEST,
+    EFFECTIVE,
+    TOTAL,
+    LARGEST,
+    CLOSE,
+    NAMELESS,
+    UNKNOWN_ALL = NAMELESS + HPX_NAMELESS_COUNT,
+    UNKNOWN
+};
 static_assert(UNKNOWN + HPX_UNKNOWN_COUNT <= HPX_MODE_VALUES, "the figures have room for all causes");
 
 static const char *const unknown_names[] = {
 #define NAME(sym, name) name,
     HPX_UNKNOWNS(NAME)
+#undef NAME
+};
+
+static const char *const nameless_names[] = {
+#define NAME(sym, name) name,
+    HPX_NAMELESS_OF(NAME)
 #undef NAME
 };
 
@@ -188,6 +206,9 @@ static void certainty(struct hpx_figures *f, const struct hpx_snapshot *s)
     f->v[EFFECTIVE] = s->effective;
     f->v[TOTAL] = s->total;
     f->v[LARGEST] = top[0];
+    for (int i = 0; i < HPX_NAMELESS_COUNT; i++) {
+        f->v[NAMELESS + i] = s->nameless[i];
+    }
     f->v[CLOSE] = hpx_certainty_close(top, listed, s->total, s->effective);
 }
 
@@ -244,6 +265,16 @@ static void lines_of_structures(struct hpx_lines *to)
     hpx_code_source_lines(to);
 }
 
+static void lines_of_nameless(struct hpx_lines *to, const struct hpx_figures *f)
+{
+    for (int i = 0; i < HPX_NAMELESS_COUNT; i++) {
+        if (f->v[NAMELESS + i] > 0) {
+            hpx_lines_add(to, "hprofx: without a name, %s: %" PRIu64 " (%.2f %%)\n", nameless_names[i], f->v[NAMELESS + i],
+                          hpx_lines_percent(f->v[NAMELESS + i], f->v[TOTAL]));
+        }
+    }
+}
+
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     double interval = hpx_lines_ms(hpx_session.opt->interval_ns);
@@ -273,6 +304,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         uint64_t inside = hpx_counter_get(&r->total, HPX_C_IN_PROBES);
         hpx_lines_add(to, "hprofx: inside probes: %" PRIu64 " (%.2f %%)\n", inside, hpx_lines_percent(inside, f->v[SAMPLES]));
     }
+    lines_of_nameless(to, f);
     hpx_lines_add(to, "hprofx: without a stack: %" PRIu64 " (%.2f %%)\n", f->v[UNKNOWN_ALL],
                   hpx_lines_percent(f->v[UNKNOWN_ALL], f->v[SAMPLES]));
     for (int i = 0; i < HPX_UNKNOWN_COUNT; i++) {

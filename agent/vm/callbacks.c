@@ -11,6 +11,7 @@
 #include "service.h"
 #include "thread_refs.h"
 #include "threads.h"
+#include "unannounced.h"
 #include "vm_mode.h"
 #include <string.h>
 
@@ -149,6 +150,7 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     HPX_EACH_MODE(vm->classes, (jvmti, env));
     if (needs_names()) {
         hpx_names_loaded(jvmti, env);
+        hpx_unannounced_begin(jvmti, env);
     }
     HPX_EACH_MODE(vm->live, (jvmti, env));
     if (hpx_vm.late) { /* the program's threads start all the time: none has a state while probes are calibrated */

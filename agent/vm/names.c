@@ -99,25 +99,11 @@ bool hpx_names_ignored(void)
     return ignored;
 }
 
-void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_said said)
+void hpx_names_methods(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, const jmethodID *ids, jint n, enum hpx_names_said said, bool looked_for)
 {
-    jint n = 0;
-    jmethodID *ids = NULL;
-    jvmtiError e = (*jvmti)->GetClassMethods(jvmti, klass, &n, &ids);
-    if (e == JVMTI_ERROR_CLASS_NOT_PREPARED) {
-        return; /* an array or primitive class, or one whose ClassPrepare is still to come */
-    }
-    if (e == JVMTI_ERROR_NONE && n == 0 && !hpx_session.opt->binary) {
-        drop(jvmti, ids);
-        return; /* nothing in it can be sampled */
-    }
     struct class_text text = {.n = 0};
-    struct hpx_msg_class *m = NULL;
-    bool have_text =
-        e == JVMTI_ERROR_NONE && said != HPX_NAMES_NONE && class_text_init(jvmti, klass, ids, said == HPX_NAMES_ALL ? n : 0, &text);
-    if (e == JVMTI_ERROR_NONE) {
-        m = hpx_msg_class_new((uint32_t)n, have_text ? text.bytes : 0);
-    }
+    bool have_text = said != HPX_NAMES_NONE && class_text_init(jvmti, klass, ids, said == HPX_NAMES_ALL ? n : 0, &text);
+    struct hpx_msg_class *m = hpx_msg_class_new((uint32_t)n, have_text ? text.bytes : 0);
     if (m == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_CLASSES_UNNAMED, 1);
     } else {
@@ -125,6 +111,7 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
             m->ids[i] = (uint64_t)(uintptr_t)ids[i];
         }
         m->named = have_text;
+        m->looked_for = looked_for;
         if (have_text) {
             class_text_put(&text, m->text);
         }
@@ -138,19 +125,41 @@ void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_
     if (have_text) {
         class_text_fini(jvmti, &text);
     }
+}
+
+void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_said said)
+{
+    jint n = 0;
+    jmethodID *ids = NULL;
+    jvmtiError e = (*jvmti)->GetClassMethods(jvmti, klass, &n, &ids);
+    if (e == JVMTI_ERROR_CLASS_NOT_PREPARED) {
+        return; /* an array or primitive class, or one whose ClassPrepare is still to come */
+    }
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_count(&hpx_session.counters, HPX_C_CLASSES_UNNAMED, 1);
+    } else if (n > 0 || hpx_session.opt->binary) { /* else nothing in it can be sampled */
+        hpx_names_methods(jvmti, env, klass, ids, n, said, false);
+    }
     drop(jvmti, ids);
+}
+
+/* One local reference per class, for which -Xcheck:jni wants room. */
+jvmtiError hpx_names_list(jvmtiEnv *jvmti, JNIEnv *env, jint *n, jclass **all)
+{
+    jvmtiError e = (*jvmti)->GetLoadedClasses(jvmti, n, all);
+    if (e == JVMTI_ERROR_NONE && (*env)->EnsureLocalCapacity(env, *n + 64) != 0) {
+        (*env)->ExceptionClear(env);
+    }
+    return e;
 }
 
 void hpx_names_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint n = 0;
     jclass *all = NULL;
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+    if (hpx_names_list(jvmti, env, &n, &all) != JVMTI_ERROR_NONE) {
         hpx_warn("%s: cannot list the classes loaded so far; their methods will have no names", hpx_session_modes());
         return;
-    }
-    if ((*env)->EnsureLocalCapacity(env, n + 64) != 0) { /* one local reference per class, which -Xcheck:jni checks */
-        (*env)->ExceptionClear(env);
     }
     for (jint i = 0; i < n && hpx_gate_is_open(&hpx_session.gate); i++) { /* VMDeath closes it, and waits for this thread */
         hpx_names_class(jvmti, env, all[i], hpx_session.opt->binary ? HPX_NAMES_CLASS : HPX_NAMES_NONE);

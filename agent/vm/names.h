@@ -16,6 +16,10 @@ enum hpx_names_said {
     HPX_NAMES_ALL
 };
 void hpx_names_class(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, enum hpx_names_said said);
+/* The same for n methods of the class. looked_for: as in HPX_MSG_CLASS. Any attached thread. */
+void hpx_names_methods(jvmtiEnv *jvmti, JNIEnv *env, jclass klass, const jmethodID *ids, jint n, enum hpx_names_said said, bool looked_for);
+/* GetLoadedClasses. The caller deletes the references and frees *all by Deallocate. Any attached thread. */
+jvmtiError hpx_names_list(jvmtiEnv *jvmti, JNIEnv *env, jint *n, jclass **all);
 /* Announces all loaded classes. VMInit. */
 void hpx_names_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 

@@ -6,6 +6,7 @@
 #include "names.h"
 #include "spawn.h"
 #include "threads.h"
+#include "unannounced.h"
 #include "vm_mode.h"
 #include <semaphore.h>
 #include <stdlib.h>
@@ -116,6 +117,9 @@ static void serve_one(JNIEnv *env, struct hpx_msg *m)
         break;
     case HPX_MSG_DROP:
         hpx_names_drop(env, (struct hpx_msg_sweep *)(void *)m);
+        break;
+    case HPX_MSG_LOOK:
+        hpx_unannounced_serve(hpx_vm.jvmti, env, (struct hpx_msg_look *)(void *)m);
         break;
     case MSG_RUN:
         run_one(env, (struct msg_run *)(void *)m);

@@ -14,7 +14,7 @@
 int hpx_service_init(void);
 /* VMInit. 0, -HPX_E_SYS. */
 int hpx_service_start(struct hpx_err *err);
-/* Posts a request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP); requests of one thread are served in order. Any thread. */
+/* Posts a request of the model (HPX_MSG_RESOLVE, _SWEEP, _DROP, _LOOK); requests of one thread are served in order. Any thread. */
 void hpx_service_post(struct hpx_msg *r);
 /* JVM work that a mode needs before a dump; may take long. */
 struct hpx_service_task {

@@ -182,6 +182,8 @@ static void answered(struct run *r)
         }
         m->kind = HPX_MSG_SWEPT;
         message(r, m);
+    } else if (m->kind == HPX_MSG_LOOK) {
+        message(r, m);
     } else {
         resolved(r, (struct hpx_msg_resolve *)m);
     }

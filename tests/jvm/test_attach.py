@@ -430,6 +430,22 @@ def a_session_of_the_start_can_be_ended_and_another_begun(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any', cases=('cpu', 'wall'))
+def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
+    """main is entered with probes and never returns: the version that runs has no jmethodID once the class has its old code back."""
+    p = Program(t, opts='cpu=times,cutoff=0,file=first,verbose=n')
+    p.tell('calls 11')
+    does(t, 'stop', p.run.pid)
+    for name in ('second', 'third'):
+        does(t, 'start', '-e', what, '-o', name, p.run.pid, 'cutoff=0,depth=64')
+        p.tell('burn 100 100')
+        does(t, 'stop', p.run.pid)
+        frames = [f for trace in t.parse(t.work / name, 1).traces.values() for f in trace.frames]
+        t.check('hprofx.unknown.method' not in {f.method for f in frames}, 'a frame has no name in the ' + name)
+        t.check(any(f.method == 'Attached.main' and f.line > 0 for f in frames), 'no line of main in the %s: %s' % (name, frames))
+    p.end(t)
+
+
 @test(level='quick', collectors='any')
 def root_profiles_a_program_of_another_user(t):
     if os.geteuid() != 0:

@@ -7,7 +7,7 @@ import re
 
 from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
-from hprof_text import TIMES
+from hprof_text import SAMPLES, SITES, TIMES, WALL
 from preload import agent, java_agent, preload
 from runner import test
 
@@ -31,6 +31,17 @@ def five_thousand_short_threads(t, interval):
     # Each thread uses less than an interval and is counted with probability used/interval; beyond the five sigma: what a thread uses after its last
     # look at the clock (5 %).
     t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads, their CPU time in intervals')
+
+
+@test(level='quick', since=21, collectors='any', cases=('cpu=samples,interval=4', 'wall=10', 'heap=sites'))
+def classes_that_the_vm_does_not_announce_get_names(t, mode):
+    """JDK 21 raises no ClassPrepare for classes that are loaded in the transition of a virtual thread."""
+    _, p = t.profile('Pools', 1000, opts=mode + ',cutoff=0,depth=64', stdout='true\n')
+    title = SITES if mode.startswith('heap') else WALL if mode.startswith('wall') else SAMPLES
+    rows = [(r.bytes if title == SITES else r.count, {f.method for f in p.traces[r.trace].frames}) for r in p.table(title).rows]
+    whole = sum(n for n, methods in rows if 'java.util.concurrent.FutureTask.run' in methods)
+    lacks = sum(n for n, methods in rows if 'hprofx.unknown.method' in methods)
+    t.check(whole > 2 * lacks, 'in the pool with all names: %d, with a method without one: %d' % (whole, lacks))
 
 
 @test(params=('0.2', '0.5'), measures=True)

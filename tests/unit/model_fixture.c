@@ -15,6 +15,10 @@ static void fx_request(void *ctx, struct hpx_msg *r)
         f->nsweeps++;
         return;
     }
+    if (r->kind == HPX_MSG_LOOK) {
+        f->look = (struct hpx_msg_look *)(void *)r;
+        return;
+    }
     for (uint32_t i = 0; r->kind == HPX_MSG_DROP && i < s->n; i++) {
         f->dropped += s->of[i].ref;
         f->ndropped++;
@@ -68,6 +72,7 @@ void fx_end(struct fx *f)
         free(f->asked[i]);
     }
     free(f->sweep);
+    free(f->look);
     hpx_model_destroy(f->m);
 }
 

@@ -21,6 +21,7 @@ struct fx {
     struct hpx_msg_resolve *asked[FX_ASKED];
     uint32_t nasked;
     struct hpx_msg_sweep *sweep; /* asked, not yet answered */
+    struct hpx_msg_look *look;   /* likewise */
     uint64_t dropped, nsweeps;   /* references deleted: their sum */
     uint32_t ndropped;
     uint32_t started[16], ended[16]; /* thread serials */

@@ -71,7 +71,7 @@ static const struct hpx_asgct question = {.depth = DEPTH, .weight = 1};
 static void answer(struct hpx_known_look *look, uint32_t slot, uint64_t stack, int frames)
 {
     look->answer = frames;
-    look->probe = look->retried = look->alone = false;
+    look->probe = look->retried = look->alone = look->nameless = false;
     if (frames > 0) {
         thread.slots[slot] = (struct hpx_ev_hash){stack, stack};
         thread.last_slot = slot + 1;
@@ -156,7 +156,7 @@ TEST(what_was_not_whole_is_not_learned, begin)
         look.answer = broken[i].frames;
         look.probe = false;
         look.retried = broken[i].retried;
-        look.alone = false;
+        look.alone = look.nameless = false;
         hpx_known_stacks_learn_sig(&thread, &question, &look);
         vm.whole = true;
         assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
@@ -258,6 +258,7 @@ TEST(a_known_stack_is_taken_before_the_guess_of_a_remedy, begin)
     hpx_known_stacks_begin(false);
     assert_true(look.known);
     look.answer = 3;
+    look.nameless = false;
     look.retried = true;
     uint64_t before = counted(HPX_C_KNOWN_ALONE);
     assert_true(hpx_known_stacks_instead_sig(&thread, &look, 1, &slot));

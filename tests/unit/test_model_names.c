@@ -336,4 +336,89 @@ TEST(a_told_stack_has_lines_and_signatures_if_traces_have_them, fx_setup, fx_tea
     fx_assert_frame(t, 0, "p.C.a(I)V(C.java:-1)");
 }
 
+/* Passes until the look is asked for: it waits for announcements that are on their way. */
+static struct hpx_msg_look *await_look(struct fx *f)
+{
+    while (!f->look) {
+        (void)hpx_model_pass_end(f->m);
+    }
+    return f->look;
+}
+
+/* The service thread has found that many. */
+static void answer_look(struct fx *f, uint32_t found)
+{
+    struct hpx_msg_look *m = f->look;
+    f->look = NULL;
+    m->found = found;
+    fx_message(f, m);
+}
+
+static void find_class(struct fx *f, uint64_t ref, uint64_t id, const char *text, uint32_t text_len)
+{
+    struct hpx_msg_class *c = hpx_msg_class_new(1, text_len);
+    assert_non_null(c);
+    c->ref = ref;
+    c->ids[0] = id;
+    c->named = c->looked_for = true;
+    memcpy(c->text, text, text_len);
+    fx_message(f, c);
+}
+
+TEST(a_method_of_no_class_is_looked_for_and_named_afterwards, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
+{
+    struct fx *f = *state;
+    fx_class(f, 77, 24, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({800, 3}));
+    const struct hpx_msg_look *look = await_look(f);
+    assert_int_equal(look->n, 1);
+    assert_int_equal(look->known[0].id, 24);
+    assert_int_equal(look->known[0].ref, 77);
+    find_class(f, 78, 800, FX_TEXT("Lp/L;\0L.java\0late\0()V"));
+    answer_look(f, 1);
+    assert_only_trace(f, 1, FRAMES("p.L.late(L.java:-1)"));
+    assert_int_equal(f->ndropped, 0);
+}
+
+TEST(a_class_that_is_announced_during_the_look_stays_one_class, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
+{
+    struct fx *f = *state;
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 3}));
+    (void)await_look(f);
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    find_class(f, 78, 8, FX_TEXT("Lp/C;\0C.java\0a\0(I)V"));
+    answer_look(f, 1);
+    assert_int_equal(f->dropped, 78);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 1);
+    assert_only_trace(f, 1, FRAMES("p.C.a(C.java:-1)"));
+}
+
+TEST(an_id_that_an_earlier_class_had_may_be_found_for_another, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
+{
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    fx_define(f, &f->t, 0, 1, FX_STACK({0, 3}));
+    (void)await_look(f);
+    find_class(f, 78, 8, FX_TEXT("Lp/L;\0L.java\0late\0()V"));
+    answer_look(f, 1);
+    assert_int_equal(f->ndropped, 0);
+    assert_int_equal(hpx_symbols_classes(f->symbols), 2);
+}
+
+TEST(samples_with_a_method_without_a_name_are_counted_by_reason, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, NULL, 0);
+    fx_define(f, &f->t, 0, 5, FX_STACK({8, 3}, {0, 1}));
+    fx_define(f, &f->t, 1, 7, FX_STACK({0, 3}));
+    fx_define(f, &f->t, 2, 11, FX_STACK({16, 3}, {0, 4}));
+    fx_answer(f, 1, NULL, 0, ANSWER_TEXT);
+    fx_refuse(f, 0);
+    struct hpx_snapshot *s = fx_snapshot(f, 23, 3);
+    assert_int_equal(s->nameless[HPX_NAMELESS_UNLOADED], 5);
+    assert_int_equal(s->nameless[HPX_NAMELESS_UNANNOUNCED], 18);
+    assert_int_equal(s->nameless[HPX_NAMELESS_UNANSWERED], 0);
+    hpx_snapshot_destroy(s);
+}
+
 TESTS(NULL, NULL)
