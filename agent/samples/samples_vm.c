@@ -6,6 +6,7 @@
 #include "codemap.h"
 #include "engine.h"
 #include "inlines.h"
+#include "jfr_watch.h"
 #include "probe_frames.h"
 #include "sampler.h"
 #include "samples.h"
@@ -229,6 +230,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .close = close_events,
     .over = hpx_async_stack_end,
     .left = left,
+    .recheck = hpx_jfr_watch_recheck,
     .restore = restore,
     .unload = unload,
     .forget = hpx_clocks_forget,

@@ -62,3 +62,8 @@ pid_t hpx_thread_by_name(const char *name)
     }
     return tid > 0 ? tid : 0;
 }
+
+bool hpx_thread_named(const char *name)
+{
+    return look_for_name(name) != 0;
+}

@@ -192,6 +192,20 @@ def a_flight_recording(t):
     t.check(n and int(n.group(1)) > 5, 'execution samples of the recording:\n%s' % r.stdout[:2000])
 
 
+@test(since=25, needs=('jfr',), cases=('', ',signal=RTMIN+1'))
+def a_recording_of_cpu_time_has_its_signal_or_is_told(t, option):
+    events = t.dir / 'cpu.jfc'
+    events.write_text('<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample">'
+                      '<setting name="enabled">true</setting><setting name="throttle">10 ms</setting></event></configuration>')
+    rec = t.work / 'rec.jfr'
+    run, p = t.profile('HotSplit', 150, opts=FAST + option, stdout='done true\n', jvm=['-XX:StartFlightRecording=filename=%s,settings=%s' % (rec, events), '-Xlog:jfr*=off'])
+    t.check(p.having('HotSplit.main') > 100, 'too few samples')
+    r = subprocess.run([str(t.jdk.home / 'bin' / 'jfr'), 'summary', str(rec)], capture_output=True, text=True)
+    n = int(re.search(r'jdk\.CPUTimeSample\s+(\d+)', r.stdout).group(1))
+    t.check((n > 5) == bool(option), '%d samples of JFR' % n)
+    _said(t, run, 'JFR records no jdk.CPUTimeSample', 0 if option else 1)
+
+
 @test(since=11)
 def jacoco(t):
     t.check(JACOCO.exists(), 'no %s: tools/setup installs it' % JACOCO)
