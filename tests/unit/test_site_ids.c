@@ -4,6 +4,8 @@
 #include "failing_memory.h"
 #include "site_ids.h"
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define FIRST  HPX_SITE_FIRST        /* places of the first table */
 #define SECOND (4u * HPX_SITE_FIRST) /* of the second one */
@@ -286,6 +288,82 @@ TEST(its_memory_is_told_and_given_back, NULL, teardown)
     assert_int_equal(fresh_id(1), a); /* an empty one */
     assert_freed(a, 0, 0);
     assert_int_equal(hpx_site_ids_class(&s, 0).v, 1);
+}
+
+/* ---- a look at what lives ---- */
+
+static struct hpx_site_look look;
+
+static int end_look(void **state)
+{
+    hpx_site_look_fini(&look);
+    return teardown(state);
+}
+
+TEST(a_look_counts_what_lives_by_site, NULL, end_look)
+{
+    uint32_t a = fresh_id(1), b = fresh_id(2), c = fresh_id(3);
+    struct hpx_class_number mirror = hpx_site_ids_class(&s, hpx_site_tag(b, 112)), none = hpx_site_ids_class(&s, 0);
+    assert_false(hpx_site_ids_looked(&s));
+    assert_true(hpx_site_look_begin(&look, &s));
+    hpx_site_look_add(&look, &s, hpx_site_tag(a, 24));
+    hpx_site_look_add(&look, &s, hpx_site_tag(a, 40));
+    hpx_site_look_add(&look, &s, hpx_site_class_tag(mirror) | HPX_SITE_ANNOUNCED);
+    hpx_site_look_add(&look, &s, hpx_site_class_tag(none)); /* a class whose mirror was allocated before */
+    hpx_site_look_add(&look, &s, 0);
+    assert_freed(a, 0, 0); /* until it is taken */
+    assert_int_equal(hpx_site_look_take(&look, &s), 3);
+    assert_true(hpx_site_ids_looked(&s));
+    assert_freed(a, 2, 64);
+    assert_freed(b, 1, 112);
+    assert_freed(c, 0, 0);
+    hpx_site_look_fini(&look);
+
+    hpx_site_ids_forget_look(&s);
+    assert_false(hpx_site_ids_looked(&s));
+    assert_true(hpx_site_look_begin(&look, &s));
+    hpx_site_look_add(&look, &s, hpx_site_tag(c, 16));
+    assert_int_equal(hpx_site_look_take(&look, &s), 1);
+    assert_freed(a, 0, 0); /* what has died since */
+    assert_freed(c, 1, 16);
+}
+
+TEST(a_look_has_room_for_ids_that_come_meanwhile, NULL, end_look)
+{
+    uint32_t id = fresh_id(1);
+    assert_true(hpx_site_look_begin(&look, &s));
+    for (uint64_t key = 2; id <= FIRST; key++) { /* until the second table */
+        id = fresh_id(key);
+        hpx_site_look_add(&look, &s, hpx_site_tag(id, 16));
+    }
+    (void)hpx_site_look_take(&look, &s);
+    assert_freed(id, 1, 16);
+}
+
+TEST(a_copy_of_the_process_counts_for_the_process, NULL, end_look)
+{
+    uint32_t a = fresh_id(1);
+    int status = -1;
+    assert_true(hpx_site_look_begin(&look, &s));
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        hpx_site_look_add(&look, &s, hpx_site_tag(a, 32));
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(hpx_site_look_take(&look, &s), 1);
+    assert_freed(a, 1, 32);
+}
+
+TEST(without_memory_there_is_no_look, NULL, end_look)
+{
+    (void)fresh_id(1);
+    memory_fail_maps(1);
+    assert_false(hpx_site_look_begin(&look, &s));
+    memory_fail_maps(0);
+    assert_false(hpx_site_ids_looked(&s));
 }
 
 TESTS(NULL, NULL)
