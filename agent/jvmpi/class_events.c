@@ -6,6 +6,7 @@
  * that were told or are watched: so no class is told twice, and a freed id is known to be a class. */
 #include "class_events.h"
 #include "class_load.h"
+#include "frees.h"
 #include "tracker_class.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,8 +19,10 @@
 #define FIRST_SIZE 1024u
 #define MIX        UINT64_C(0x9e3779b97f4a7c15)
 
-/* An entry is id << 1 | told; 0: free; GONE: was there. */
-#define GONE UINT64_MAX
+/* An entry is id << 2 and bits; 0: free; GONE: was there. */
+#define TOLD     1u
+#define FOLLOWED 2u /* frees.h tells when it is freed */
+#define GONE     UINT64_MAX
 
 static struct {
     pthread_mutex_t lock; /* held for memory alone, so the VM's thread may take it at a safepoint */
@@ -30,7 +33,7 @@ static struct {
 static uint64_t *find(uint64_t *at, size_t size, uint64_t id)
 {
     size_t i = (size_t)(id * MIX >> 20) & (size - 1);
-    while (at[i] != 0 && (at[i] == GONE || at[i] >> 1 != id)) {
+    while (at[i] != 0 && (at[i] == GONE || at[i] >> 2 != id)) {
         i = (i + 1) & (size - 1);
     }
     return &at[i];
@@ -55,7 +58,7 @@ static bool grow_locked(void)
     classes.used = 0;
     for (size_t i = 0; i < classes.size; i++) {
         if (classes.at[i] != 0 && classes.at[i] != GONE) {
-            *find(at, size, classes.at[i] >> 1) = classes.at[i];
+            *find(at, size, classes.at[i] >> 2) = classes.at[i];
             classes.used++;
         }
     }
@@ -74,11 +77,25 @@ static bool watch(jobjectID id, bool told)
     if (id != NULL && grow_locked()) {
         uint64_t *e = find(classes.at, classes.size, n);
         classes.used += *e == 0;
-        first = (*e & 1) == 0;
-        *e = n << 1 | (*e & 1) | told;
+        first = (*e & TOLD) == 0;
+        *e = n << 2 | (*e & (TOLD | FOLLOWED)) | (told ? TOLD : 0);
     }
     (void)pthread_mutex_unlock(&classes.lock);
     return first;
+}
+
+/* Of a class that is watched. true: it is followed from now on, by the caller. */
+static bool begin_following(jobjectID id)
+{
+    bool begins = false;
+    (void)pthread_mutex_lock(&classes.lock);
+    uint64_t *e = classes.size > 0 ? find(classes.at, classes.size, (uint64_t)hpx_jvmpi_tag(id)) : NULL;
+    if (e != NULL && *e != 0 && (*e & FOLLOWED) == 0) {
+        *e |= FOLLOWED;
+        begins = true;
+    }
+    (void)pthread_mutex_unlock(&classes.lock);
+    return begins;
 }
 
 static bool forget(jobjectID id)
@@ -131,7 +148,11 @@ static void tell(jclass klass, bool now)
         return;
     }
     jobjectID id = hpx_jvmpi_id_of(klass);
-    if (watch(id, now) && now) {
+    const bool first = watch(id, now);
+    if (hpx_jvmpi_on(JVMPI_EVENT_CLASS_UNLOAD) && hpx_jvmpi_frees_by_looks() && begin_following(id)) {
+        hpx_jvmpi_frees_follow(klass, id, true);
+    }
+    if (first && now) {
         (void)hpx_jvmpi_class_load_send(klass, id, JVMPI_EVENT_CLASS_LOAD);
     }
 }
@@ -250,7 +271,7 @@ static void callbacks(jvmtiEventCallbacks *set)
 static void capabilities(jvmtiCapabilities *wanted)
 {
     wanted->can_generate_all_class_hook_events = 1; /* with classes of the boot loader */
-    wanted->can_generate_object_free_events = 1;
+    wanted->can_generate_object_free_events = !hpx_jvmpi_frees_by_looks();
 }
 
 /* From JDK 9 on the first classes reach the hook by a capability that costs the archive of classes, so only at load, and if asked. */
@@ -269,8 +290,7 @@ static jint switch_classes(jint event, bool on, bool is_live)
 {
     const bool wanted = on || hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD) || hpx_jvmpi_on(JVMPI_EVENT_CLASS_UNLOAD);
     JNIEnv *env = hpx_jvmpi_env();
-    if (!hpx_jvmpi_listen(JVMTI_EVENT_CLASS_PREPARE, wanted) ||
-        (on && event == JVMPI_EVENT_CLASS_UNLOAD && !hpx_jvmpi_listen(JVMTI_EVENT_OBJECT_FREE, true))) {
+    if (!hpx_jvmpi_listen(JVMTI_EVENT_CLASS_PREPARE, wanted) || (on && event == JVMPI_EVENT_CLASS_UNLOAD && !hpx_jvmpi_frees_begin())) {
         return JVMPI_FAIL;
     }
     return !on || event != JVMPI_EVENT_CLASS_UNLOAD || !is_live || (env != NULL && tell_all(env, false)) ? JVMPI_SUCCESS : JVMPI_FAIL;

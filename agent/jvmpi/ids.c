@@ -5,6 +5,7 @@
  * JVMTI. A thread that the agent suspends could stop in such a call and keep the lock, and the agent would wait for ever on its next id.
  * So the lock is also held while a thread is suspended, and a thread that gets it looks whether it was suspended since it last looked:
  * then it lets go, calls the VM, where it stops until it is resumed, and tries again. */
+#include "frees.h"
 #include "java_threads.h"
 #include <pthread.h>
 
@@ -55,7 +56,13 @@ void hpx_jvmpi_ids_walk(void)
 static jobjectID set_new(jobject object)
 {
     jlong tag = hpx_jvmpi_id_mint();
-    return object != NULL && (*hpx_jvmpi.jvmti)->SetTag(hpx_jvmpi.jvmti, object, tag) == JVMTI_ERROR_NONE ? hpx_jvmpi_id(tag) : NULL;
+    if (object == NULL || (*hpx_jvmpi.jvmti)->SetTag(hpx_jvmpi.jvmti, object, tag) != JVMTI_ERROR_NONE) {
+        return NULL;
+    }
+    if (hpx_jvmpi_on(JVMPI_EVENT_OBJECT_FREE) && hpx_jvmpi_frees_by_looks()) {
+        hpx_jvmpi_frees_follow(object, hpx_jvmpi_id(tag), false);
+    }
+    return hpx_jvmpi_id(tag);
 }
 
 jobjectID hpx_jvmpi_id_of_new(jobject object)

@@ -2,6 +2,7 @@
 /* load.c: Agent_OnLoad: loads the agent that the option names, prepares JVMTI and calls JVM_OnLoad; VMInit and VMDeath.
  *
  * What goes wrong here goes wrong before main: one line, and the process ends with 1, as JDK 1.2 to 5 did. */
+#include "frees.h"
 #include "java_vm.h"
 #include "log.h"
 #include "shim.h"
@@ -102,6 +103,7 @@ static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         }
     }
     atomic_store_explicit(&hpx_jvmpi.phase, HPX_JVMPI_LIVE, memory_order_relaxed);
+    hpx_jvmpi_frees_live();
     if (hpx_jvmpi_on(JVMPI_EVENT_JVM_INIT_DONE)) {
         hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_JVM_INIT_DONE, .env_id = env});
     }
@@ -110,6 +112,7 @@ static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
+    hpx_jvmpi_frees_last(env);
     if (hpx_jvmpi_on(JVMPI_EVENT_JVM_SHUT_DOWN)) {
         hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_JVM_SHUT_DOWN, .env_id = env});
     }

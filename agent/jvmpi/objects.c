@@ -6,6 +6,7 @@
  * environment of the probes says that it was sent; the tags of ids are in the other one.
  */
 #include "class_events.h"
+#include "frees.h"
 #include "nested.h"
 #include "probes.h"
 #include <string.h>
@@ -194,14 +195,19 @@ void JNICALL hpx_jvmpi_on_multi(JNIEnv *env, jclass tracker, jobject array, jint
 
 /* ---- freed ---- */
 
+void hpx_jvmpi_objects_freed(jobjectID id)
+{
+    if (hpx_jvmpi_on(JVMPI_EVENT_OBJECT_FREE)) {
+        JVMPI_Event event = {.event_type = JVMPI_EVENT_OBJECT_FREE, .env_id = hpx_jvmpi_env(), .u.obj_free.obj_id = id};
+        hpx_jvmpi_notify(&event);
+    }
+}
+
 static void JNICALL on_free(jvmtiEnv *jvmti, jlong tag)
 {
     (void)jvmti;
     hpx_jvmpi_class_events_freed(hpx_jvmpi_id(tag));
-    if (hpx_jvmpi_on(JVMPI_EVENT_OBJECT_FREE)) {
-        JVMPI_Event event = {.event_type = JVMPI_EVENT_OBJECT_FREE, .env_id = hpx_jvmpi_env(), .u.obj_free.obj_id = hpx_jvmpi_id(tag)};
-        hpx_jvmpi_notify(&event);
-    }
+    hpx_jvmpi_objects_freed(hpx_jvmpi_id(tag));
 }
 
 /* ---- the module ---- */
@@ -241,7 +247,7 @@ static void capabilities(jvmtiCapabilities *wanted)
     if (vm.sampled) {
         set_interval();
     }
-    wanted->can_generate_object_free_events = 1;
+    wanted->can_generate_object_free_events = !hpx_jvmpi_frees_by_looks();
     wanted->can_generate_vm_object_alloc_events = 1;
     hpx_jvmpi_probes_load();
 }
@@ -273,14 +279,14 @@ static jint switch_alloc(bool on)
     return (on ? env != NULL && begin(env) : listen_allocations(false)) ? JVMPI_SUCCESS : JVMPI_FAIL;
 }
 
-/* From JDK 20 on the VM may block for ever if the event is disabled while it posts frees: it stays, and the flag holds it back. */
+/* OBJECT_FREE stays: the flag holds it back. */
 static jint switched(jint event, bool on, void *arg)
 {
     (void)arg;
     if (event == JVMPI_EVENT_OBJECT_ALLOC) {
         return switch_alloc(on);
     }
-    return !on || hpx_jvmpi_listen(JVMTI_EVENT_OBJECT_FREE, true) ? JVMPI_SUCCESS : JVMPI_FAIL;
+    return !on || hpx_jvmpi_frees_begin() ? JVMPI_SUCCESS : JVMPI_FAIL;
 }
 
 static jint requested(jint event, void *arg)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* shim.h: what the modules of libhprofx-jvmpi.so know of each other. It stands between JVMTI and one agent that speaks JVMPI (jvmpi.h).
  *
- * Threads: an event is delivered on the thread that caused it, inside the callback of JVMTI. There are no queues and no threads of ours.
+ * Threads: an event is delivered on the thread that caused it, inside the callback of JVMTI, without queues. From JDK 16 on OBJECT_FREE and
+ * CLASS_UNLOAD come on a thread of ours, which looks what has died (frees.h).
  * Locks: the agent may have suspended any thread, also one inside these functions. A thread stops only where it enters the VM, so no lock
  * of ours is held across a call of JVMTI or JNI, but for the lock of ids, which knows of suspensions (ids.c), and that of switches
  * (switch.c), for which only other switches wait. No other lock of ours is held while the agent is called.
@@ -37,7 +38,7 @@ extern struct hpx_jvmpi hpx_jvmpi;
 /* One module. Every JVMTI event has one owner, who sets its callback:
  *   load.c VMInit, VMDeath; java_threads.c ThreadStart, ThreadEnd; vm_events.c DataDumpRequest, GarbageCollectionStart/Finish; monitors.c
  * the four of monitors; class_events.c ClassFileLoadHook, ClassLoad, ClassPrepare; methods.c CompiledMethodLoad/Unload, NativeMethodBind,
- *   MethodEntry/Exit; objects.c SampledObjectAlloc, VMObjectAlloc, ObjectFree. */
+ *   MethodEntry/Exit; objects.c SampledObjectAlloc, VMObjectAlloc, ObjectFree (to JDK 15). */
 struct hpx_jvmpi_source {
     const jint *events; /* that it can switch or send on request; ends with 0 */
     /* EnableEvent()/DisableEvent(): called once for every change, serialised. on: hpx_jvmpi_on(event) is already true; off: already false.

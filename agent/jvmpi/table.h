@@ -18,7 +18,8 @@
     X(METHOD_EXIT, PART, ENABLE, FREE,                                                                                                     \
       "As METHOD_ENTRY; missing if an exception ends a constructor before super() returns, and sometimes where the stack overflows.")      \
     X(OBJECT_ALLOC, MAPS, ENABLE_AND_REQUEST, HELD, "From JVM_INIT_DONE on; the arena is 1, class_id of a primitive array NULL.")          \
-    X(OBJECT_FREE, PART, ENABLE, STOP, "Objects that have an id; from JDK 16 on after GC_FINISH, on a thread of the VM.")                  \
+    X(OBJECT_FREE, PART, ENABLE, STOP,                                                                                                     \
+      "Objects that have an id; from JDK 16 on those that got it meanwhile, not by HEAP_DUMP, after GC_FINISH, on a thread of hprofx.")    \
     X(OBJECT_MOVE, NOT, ENABLE, STOP, "Ids do not move here.")                                                                             \
     X(COMPILED_METHOD_LOAD, MAPS, ENABLE, FREE, "Without methods that were inlined.")                                                      \
     X(COMPILED_METHOD_UNLOAD, MAPS, ENABLE, FREE, "The VM sends it some time later.")                                                      \
@@ -34,7 +35,8 @@
     X(JNI_WEAK_GLOBALREF_FREE, PART, ENABLE, FREE, "References freed through JNI, not those freed by the VM itself.")                      \
     X(CLASS_LOAD, MAPS, ENABLE_AND_REQUEST, HELD,                                                                                          \
       "Sent when the class is prepared, for the first classes at JVM_INIT_DONE; names have dots.")                                         \
-    X(CLASS_UNLOAD, MAPS, ENABLE, HELD, "Sent when the class object is freed; up to JDK 15 the world is stopped then.")                    \
+    X(CLASS_UNLOAD, MAPS, ENABLE, HELD,                                                                                                    \
+      "Sent when the class object is freed: up to JDK 15 the world is stopped then, from 16 on it comes on a thread of hprofx.")           \
     X(DATA_DUMP_REQUEST, MAPS, ENABLE, FREE, "SIGQUIT.")                                                                                   \
     X(DATA_RESET_REQUEST, NOT, ENABLE, FREE, "The VM has no such request.")                                                                \
     X(JVM_INIT_DONE, MAPS, ENABLE, FREE, "VMInit of JVMTI.")                                                                               \

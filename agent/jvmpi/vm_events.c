@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm_events.c: events of the VM as a whole: start, end, SIGQUIT, collections. */
+#include "frees.h"
 #include "shim.h"
 
 static void JNICALL data_dump(jvmtiEnv *jvmti)
@@ -22,6 +23,7 @@ static void JNICALL collection_start(jvmtiEnv *jvmti)
 static void JNICALL collection_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
+    hpx_jvmpi_frees_collected();
     if (hpx_jvmpi_on(JVMPI_EVENT_GC_FINISH)) {
         hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_GC_FINISH});
     }
@@ -40,6 +42,7 @@ static jint switched(jint event, bool on, void *arg)
         break;
     case JVMPI_EVENT_GC_FINISH:
         vm = JVMTI_EVENT_GARBAGE_COLLECTION_FINISH;
+        on = on || hpx_jvmpi_frees_need_collections();
         break;
     default: /* VMInit and VMDeath are always on (load.c) */
         return JVMPI_SUCCESS;
