@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#define TICK_NS (UINT64_C(1000000) * HPX_ERRAND_TICK_MS)
 
 /* Of a thread that waits for the other. */
 struct errand {
@@ -78,10 +78,10 @@ static void *run_errand(void *unused)
 
 static void await_errand(struct errand *e)
 {
-    uint64_t until = hpx_clock_mono() + SECOND_NS;
-    for (unsigned seconds = 1; !hpx_spawn_wait(&e->done, until); seconds++) {
-        e->what->each_second(e->what->number, seconds);
-        until += SECOND_NS;
+    uint64_t until = hpx_clock_mono() + TICK_NS;
+    for (unsigned ticks = 1; !hpx_spawn_wait(&e->done, until); ticks++) {
+        e->what->each_tick(e->what->number, ticks);
+        until += TICK_NS;
     }
 }
 

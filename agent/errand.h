@@ -7,10 +7,12 @@
 #include "err.h"
 #include <jvmti.h>
 
+#define HPX_ERRAND_TICK_MS 200
+
 struct hpx_errand {
     const char *options; /* of the session that begins; NULL: it ends */
     int (*work)(JNIEnv *env, const char *options, struct hpx_err *err);
-    void (*each_second)(int number, unsigned seconds); /* while the caller waits; seconds: since it began */
+    void (*each_tick)(int number, unsigned ticks); /* while the caller waits; ticks of HPX_ERRAND_TICK_MS since it began */
     int number;
 };
 

@@ -28,8 +28,10 @@
 #include <unistd.h>
 
 #define MS              UINT64_C(1000000)
-#define WORKING_SECONDS 10           /* between two lines of a long errand */
-#define FIRST_WAIT      (10000 * MS) /* for the command that had the library loaded */
+#define TICKS_OF_LINE   (1000 / HPX_ERRAND_TICK_MS) /* between two lines of an errand that rewrites classes */
+#define TICKS_OF_WORK   (10 * TICKS_OF_LINE)        /* of another long one */
+#define CLASS_US        300                         /* to rewrite one, before it is known how fast this goes */
+#define FIRST_WAIT      (10000 * MS)                /* for the command that had the library loaded */
 #define AGAIN           (10000 * MS)
 #define CLIENTS         8
 #define ACCEPT_PAUSE_NS 100000000
@@ -124,14 +126,44 @@ static void answer_who(int fd)
 
 /* ---- requests ---- */
 
-/* Every second. A line every WORKING_SECONDS tells the client that the agent is alive. */
-static void answer_progress(int fd, unsigned seconds)
+static struct {
+    bool begins, undone, told;
+} errand; /* that goes on */
+
+/* How many, about how long, and what fewer would be. */
+static void answer_outlook(int fd, const struct hpx_classes_progress *p)
+{
+    double seconds = p->done > 0 ? (double)(p->of - p->done) / p->done * HPX_ERRAND_TICK_MS / 1e3 : p->of * CLASS_US / 1e6;
+    if (!errand.begins) {
+        answer(fd, "classes: %u of %u, about %.0f s", p->done, p->of, seconds + 0.5);
+    } else {
+        answer(fd, "classes: %u of %u, about %.0f s; %u of them are the JDK's, and include= with a package rewrites only its own", p->done,
+               p->of, seconds + 0.5, p->jdk);
+    }
+}
+
+/* The client has sent something, or is gone: the session is not wanted any more. */
+static void look_for_end(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    if (fd >= 0 && errand.begins && !errand.undone && poll(&p, 1, 0) > 0) {
+        errand.undone = true;
+        hpx_classes_cancel();
+    }
+}
+
+/* Lines tell the client that the agent is alive. */
+static void answer_progress(int fd, unsigned ticks)
 {
     struct hpx_classes_progress p = hpx_classes_progress();
-    if (fd >= 0 && p.of > 0) {
+    look_for_end(fd);
+    if (fd >= 0 && p.of > 0 && !errand.told) {
+        errand.told = true;
+        answer_outlook(fd, &p);
+    } else if (fd >= 0 && p.of > 0 && ticks % TICKS_OF_LINE == 0) {
         answer(fd, "classes: %u of %u", p.done, p.of);
-    } else if (fd >= 0 && seconds % WORKING_SECONDS == 0) {
-        answer(fd, "working: %u s", seconds);
+    } else if (fd >= 0 && ticks % TICKS_OF_WORK == 0) {
+        answer(fd, "working: %u s", ticks / TICKS_OF_LINE);
     }
 }
 
@@ -143,6 +175,8 @@ static int work(JNIEnv *env, const char *options, struct hpx_err *err)
 /* fd: of the client that waits for it; -1: none. */
 static int do_errand(const char *options, int fd, struct hpx_err *err)
 {
+    errand.begins = options != NULL;
+    errand.undone = errand.told = false;
     return hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
 }
 
@@ -176,7 +210,10 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
 {
     struct hpx_err err;
     int rc = is_live() ? do_errand(r->options, fd, &err) : hpx_err_set(&err, HPX_E_BUSY, "the JVM is about to start, or ends; try again");
-    if (rc == 0) {
+    if (rc == 0 && errand.undone) {
+        rc = do_errand(NULL, fd, &err);
+        rc = rc != 0 ? rc : hpx_err_set(&err, HPX_E_BUSY, "the session was undone while it began: all classes have their old code");
+    } else if (rc == 0) {
         own.runs = true;
         own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         own.from = hpx_clock_mono();

@@ -7,7 +7,9 @@
  *   start MS OPTIONS   begins a session, "session: NUMBER"; after MS milliseconds it ends by itself, 0: never
  *   hold MS OPTIONS    the same; it also ends when this connection does
  *   stop [NUMBER]      ends it and writes its profile; with a number no other
- *                      all three: "classes: N of M" every second while classes are rewritten, else "working: S s" every tenth
+ *                      all three: "classes: N of M" every second while classes are rewritten, the first with about how long and what
+ *                      include= would save, else "working: S s" every tenth. Another line of this connection, or its end, before a
+ *                      session has begun undoes the session: it is answered by an error, then the line is
  *   dump [NUMBER]      requests a profile, as SIGQUIT does; with a number of no other session
  *   status             lines: what runs, since when, who began it
  *

@@ -2,6 +2,7 @@
 /* client.c: the command's end of the socket. */
 #include "client.h"
 #include "attach.h"
+#include "clock.h"
 #include "control.h"
 #include "plain.h"
 #include <errno.h>
@@ -17,6 +18,7 @@
 
 #define TRIES          2 /* the agent may have let go of its socket just now */
 #define ANSWER_SECONDS 600
+#define LOOK_MS        200 /* a signal before the wait is seen behind it */
 
 /* ---- the library, where the target sees it ---- */
 
@@ -191,34 +193,109 @@ void hpx_client_close(struct hpx_client *c)
     c->fd = -1;
 }
 
-enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
-                               struct hpx_err *err)
+/* Waits for bytes of the agent. false: `interrupted` is true, or time is over (c->silent). */
+static bool await_bytes(struct hpx_client *c, bool (*interrupted)(void))
+{
+    uint64_t until = hpx_clock_mono() + UINT64_C(1000000000) * ANSWER_SECONDS;
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+    while (interrupted == NULL || !interrupted()) {
+        if (memchr(c->got, '\n', c->len) != NULL || poll(&p, 1, LOOK_MS) > 0) {
+            return true;
+        }
+        if (hpx_clock_mono() > until) {
+            c->silent = true;
+            return false;
+        }
+    }
+    return false;
+}
+
+static enum hpx_status end_of(const char *error, struct hpx_err *err)
+{
+    char *sentence;
+    long code = strtol(error, &sentence, 10);
+    return hpx_fail(err,
+                    code == HPX_E_BUSY || code == HPX_E_VM ? HPX_REFUSED
+                    : code == HPX_E_OPT                    ? HPX_USAGE
+                                                           : HPX_FAILED,
+                    "%s", sentence + strspn(sentence, " "));
+}
+
+static enum hpx_status fail_gone(const struct hpx_client *c, struct hpx_err *err)
+{
+    return c->silent ? hpx_fail(err, HPX_FAILED, "the JVM has not answered for %d minutes; it may be stopped", ANSWER_SECONDS / 60)
+                     : hpx_fail(err, HPX_NO_JVM, "the JVM has ended");
+}
+
+static enum hpx_status send_line(const struct hpx_client *c, const char *request, struct hpx_err *err)
 {
     char whole[HPX_CONTROL_LINE];
     int n = snprintf(whole, sizeof whole, "%s\n", request);
     if (n < 0 || (size_t)n >= sizeof whole || strcspn(request, "\n") + 1 != (size_t)n) {
         return hpx_fail(err, HPX_USAGE, "the options are too long, or have an end of line in them");
     }
-    const char *text = send(c->fd, whole, (size_t)n, MSG_NOSIGNAL) == n ? next_line(c) : NULL;
-    for (; text != NULL; text = next_line(c)) {
+    return send(c->fd, whole, (size_t)n, MSG_NOSIGNAL) == n ? HPX_OK : fail_gone(c, err);
+}
+
+/* Until the last line of an answer. *stopped: `interrupted` has become true before that. */
+static enum hpx_status hear_answer(struct hpx_client *c, void (*line)(void *ctx, const char *text), void *ctx, bool (*interrupted)(void),
+                                   bool *stopped, struct hpx_err *err)
+{
+    for (;;) {
+        const char *text = NULL;
+        *stopped = !await_bytes(c, interrupted) && !c->silent;
+        if (*stopped || c->silent || (text = next_line(c)) == NULL) {
+            return fail_gone(c, err);
+        }
         if (strcmp(text, "ok") == 0) {
             return HPX_OK;
         }
         if (strncmp(text, "error ", 6) == 0) {
-            char *sentence;
-            long code = strtol(text + 6, &sentence, 10);
-            return hpx_fail(err,
-                            code == HPX_E_BUSY || code == HPX_E_VM ? HPX_REFUSED
-                            : code == HPX_E_OPT                    ? HPX_USAGE
-                                                                   : HPX_FAILED,
-                            "%s", sentence + strspn(sentence, " "));
+            return end_of(text + 6, err);
         }
         if (line != NULL) {
             line(ctx, text);
         }
     }
-    return c->silent ? hpx_fail(err, HPX_FAILED, "the JVM has not answered for %d minutes; it may be stopped", ANSWER_SECONDS / 60)
-                     : hpx_fail(err, HPX_NO_JVM, "the JVM has ended");
+}
+
+enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                               struct hpx_err *err)
+{
+    bool stopped;
+    enum hpx_status s = send_line(c, request, err);
+    return s == HPX_OK ? hear_answer(c, line, ctx, NULL, &stopped, err) : s;
+}
+
+enum hpx_status hpx_client_ask_while(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                                     bool (*interrupted)(void), struct hpx_err *err)
+{
+    bool stopped = false;
+    enum hpx_status s = send_line(c, request, err);
+    s = s == HPX_OK ? hear_answer(c, line, ctx, interrupted, &stopped, err) : s;
+    return stopped ? hpx_fail(err, HPX_FAILED, "interrupted; the JVM goes on with `%s`", request) : s;
+}
+
+/* The agent takes a line that comes while a session begins for the wish to undo it, and answers both; one of an earlier release begins, and
+ * then stops. */
+enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                                 bool (*interrupted)(void), struct hpx_err *err)
+{
+    struct hpx_err unused;
+    bool stopped = false;
+    enum hpx_status s = send_line(c, request, err);
+    s = s == HPX_OK ? hear_answer(c, line, ctx, interrupted, &stopped, err) : s;
+    if (!stopped) {
+        return s;
+    }
+    c->undone = true;
+    s = send_line(c, "stop", err);
+    s = s == HPX_OK ? hear_answer(c, line, ctx, NULL, &stopped, err) : s;
+    if (s != HPX_NO_JVM && !c->silent) {
+        (void)hear_answer(c, line, ctx, NULL, &stopped, &unused);
+        s = hpx_fail(err, HPX_FAILED, "interrupted; the session is undone: all classes have their old code");
+    }
+    return s;
 }
 
 bool hpx_client_wait(const struct hpx_client *c, int ms)

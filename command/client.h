@@ -8,6 +8,7 @@
 struct hpx_client {
     int fd;
     bool silent; /* the agent did not answer in time */
+    bool undone; /* hpx_client_undo(): it was asked to undo what it was about to do */
     size_t len;  /* of what was received and not yet taken */
     char got[8192];
 };
@@ -25,6 +26,12 @@ void hpx_client_close(struct hpx_client *c);
  * sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended. */
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err);
+/* As ask, for a session that begins. Once `interrupted` is true, the agent is asked to undo what it has done: HPX_FAILED, c->undone. */
+enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                                 bool (*interrupted)(void), struct hpx_err *err);
+/* As ask. Once `interrupted` is true, the answer is not waited for: HPX_FAILED. */
+enum hpx_status hpx_client_ask_while(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                                     bool (*interrupted)(void), struct hpx_err *err);
 /* Waits until the JVM ends, a signal comes, or ms are over. true: it has ended, or has sent data without a request. */
 bool hpx_client_wait(const struct hpx_client *c, int ms);
 

@@ -84,10 +84,10 @@ int hpx_live_profile(const struct hpx_asked *a, const char *word)
     enum hpx_status s = reach(a, word);
     if (s == HPX_OK) {
         s = run_session(a, out);
-        bool kept = s == HPX_FAILED && (a->out != NULL || live.client.silent);
+        bool kept = s == HPX_FAILED && !live.client.undone && (a->out != NULL || live.client.silent);
         if (kept && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
-        } else if ((s == HPX_FAILED || s == HPX_NO_JVM) && is_recoverable()) {
+        } else if (((s == HPX_FAILED && !live.client.undone) || s == HPX_NO_JVM) && is_recoverable()) {
             (void)fprintf(stderr, "hprofx: what the JVM wrote stays in its /tmp: `hprofx recover /tmp/%s` rebuilds the profile\n",
                           live.profile);
         } else {
@@ -111,6 +111,9 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
     if (s == HPX_OK) {
         s = hpx_live_begin(&live, a, "start", a->bounded ? a->seconds : 0, hpx_absolute(a->out, room), &number);
     }
+    if (live.client.undone && a->out != NULL) {
+        (void)fprintf(stderr, "hprofx: %s has what was counted until then\n", a->out);
+    }
     return hpx_live_leave(&live, s);
 }
 
@@ -126,7 +129,7 @@ int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *wor
     }
     s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     if (s == HPX_OK) {
-        s = hpx_client_ask(&live.client, request, say_line, stdout, &live.err);
+        s = hpx_client_ask_while(&live.client, request, say_line, stdout, hpx_live_interrupted, &live.err);
     }
     return hpx_live_leave(&live, s);
 }

@@ -129,7 +129,7 @@ enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, co
         return hpx_asked_bad_options(&l->err);
     }
     (void)snprintf(request, sizeof request, "%s %.0f %s", verb, ceil(limit * 1000), options);
-    return hpx_client_ask(&l->client, request, take_number, number, &l->err);
+    return hpx_client_begin(&l->client, request, take_number, number, hpx_live_interrupted, &l->err);
 }
 
 enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)

@@ -25,7 +25,8 @@ int hpx_live_leave(struct hpx_live *l, enum hpx_status s);
 /* A signal was noted. */
 bool hpx_live_interrupted(void);
 
-/* Begins a session that writes to `file`, a name of the JVM. verb: of control.h, "start" or "hold"; limit: seconds, 0: none. */
+/* Begins a session that writes to `file`, a name of the JVM. A signal has it undone: l->client.undone. verb: of control.h, "start" or
+ * "hold"; limit: seconds, 0: none. */
 enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, const char *verb, double limit, const char *file,
                                unsigned *number);
 /* The session as it was begun, and no other. */

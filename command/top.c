@@ -155,6 +155,10 @@ int hpx_top(const struct hpx_asked *a, const char *word)
     s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     (void)snprintf(file, sizeof file, "/tmp/%s", live.profile);
     s = s != HPX_OK ? s : hpx_live_begin(&live, &with, "hold", 0, file, &session);
+    if (live.client.undone) {
+        hpx_live_clean(&live);
+        remove_profile(1);
+    }
     if (s == HPX_OK) {
         s = watch(a);
         struct hpx_err why = live.err;

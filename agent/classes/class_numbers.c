@@ -11,9 +11,13 @@
 #define MOST_CONSTANTS 8000u
 
 static _Atomic uint32_t methods, places; /* relaxed: numbers that were given; they only have to be unique */
-static _Atomic(jvmtiEnv *)
-    tags; /* release: hpx_class_numbers_remember(); acquire: users. A tag points to a struct hpx_class_numbers, never freed */
+static _Atomic(jvmtiEnv *) tags; /* release: hpx_class_numbers_remember(); acquire: users. A tag points to a struct known, never freed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what the tags point to: two threads may redefine one class */
+
+struct known {
+    struct hpx_class_numbers numbers; /* the lock's */
+    struct hpx_class_state state;
+};
 
 void hpx_class_numbers_remember(void)
 {
@@ -27,22 +31,48 @@ void hpx_class_numbers_remember(void)
     }
 }
 
-static struct hpx_class_numbers *find(jvmtiEnv *jvmti, jclass klass)
+jvmtiEnv *hpx_class_numbers_environment(void)
+{
+    return atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
+}
+
+static struct known *find(jvmtiEnv *jvmti, jclass klass)
 {
     jlong tag = 0;
     if (jvmti != NULL && klass != NULL && (*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE) {
         tag = 0;
     }
-    return (struct hpx_class_numbers *)(uintptr_t)tag;
+    return (struct known *)(uintptr_t)tag;
+}
+
+/* NULL: no memory. */
+static struct known *find_or_make(jvmtiEnv *jvmti, jclass klass)
+{
+    struct known *k = find(jvmti, klass);
+    if (k != NULL || jvmti == NULL || klass == NULL || (k = calloc(1, sizeof *k)) == NULL) {
+        return k;
+    }
+    if ((*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)k) != JVMTI_ERROR_NONE) {
+        free(k);
+        k = NULL;
+    }
+    return k;
+}
+
+struct hpx_class_state *hpx_class_numbers_state(jclass klass, bool make)
+{
+    jvmtiEnv *jvmti = hpx_class_numbers_environment();
+    struct known *k = make ? find_or_make(jvmti, klass) : find(jvmti, klass);
+    return k != NULL ? &k->state : NULL;
 }
 
 struct hpx_class_numbers hpx_class_numbers_of(jclass klass)
 {
-    const struct hpx_class_numbers *known = find(atomic_load_explicit(&tags, memory_order_acquire), klass); /* partner: ..._remember() */
+    const struct known *known = find(hpx_class_numbers_environment(), klass);
     struct hpx_class_numbers n = {0};
     if (known != NULL) {
         pthread_mutex_lock(&lock);
-        n = *known;
+        n = known->numbers;
         pthread_mutex_unlock(&lock);
     }
     n.used = 0;
@@ -115,20 +145,15 @@ uint32_t hpx_class_numbers_places_given(void)
 
 void hpx_class_numbers_keep(jclass klass, const struct hpx_class_numbers *n)
 {
-    jvmtiEnv *jvmti = atomic_load_explicit(&tags, memory_order_acquire); /* partner: hpx_class_numbers_remember() */
-    struct hpx_class_numbers *to = find(jvmti, klass), *made = NULL;
-    if (to == NULL && jvmti != NULL && klass != NULL) {
-        to = made = malloc(sizeof *made);
+    struct known *k = find_or_make(hpx_class_numbers_environment(), klass);
+    if (k == NULL) {
+        return;
     }
-    if (to != NULL) {
-        pthread_mutex_lock(&lock);
-        *to = *n;
-        if (n->used > 0) { /* else a session without their probes */
-            to->places = n->scattered ? 0 : n->used;
-        }
-        pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    k->numbers = *n;
+    if (n->used > 0) { /* else a session without their probes */
+        k->numbers.places = n->scattered ? 0 : n->used;
     }
-    if (made != NULL && (*jvmti)->SetTag(jvmti, klass, (jlong)(uintptr_t)made) != JVMTI_ERROR_NONE) {
-        free(made);
-    }
+    pthread_mutex_unlock(&lock);
+    atomic_store_explicit(&k->state.without, 0, memory_order_relaxed);
 }

@@ -6,11 +6,12 @@
  * need as many new ones, HotSpot would keep a constant in the class for each, and to merge constants takes it time that grows with their
  * square. Only a class whose methods or places have changed gets new numbers, so a number never changes its meaning.
  * They are found by the tag of the class in an environment of ours. A class that is being loaded has no tag: it gets numbers once more when
- * it is first rewritten again, and keeps those. What a tag points to, 64 bytes, stays when its class is unloaded. */
+ * it is first rewritten again, and keeps those. What a tag points to, 80 bytes, stays when its class is unloaded. */
 #ifndef HPX_CLASS_NUMBERS_H
 #define HPX_CLASS_NUMBERS_H
 
 #include <jvmti.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,9 +33,20 @@ struct hpx_class_numbers {
     bool grown;                   /* it has too many constants now, and is left alone */
 };
 
+/* Of a loaded class, besides. It lives as long as the process. */
+struct hpx_class_state {
+    _Atomic unsigned waits;   /* enum hpx_class_waits; waiting.h */
+    _Atomic uint32_t without; /* session that has listed the class and not rewritten it: its end leaves it alone */
+};
+enum hpx_class_waits { HPX_CLASS_KNOWN, HPX_CLASS_WAITS, HPX_CLASS_ASKED };
+
 /* Makes the environment, if there is none. When a class is first rewritten again: the begin of a JVM makes none. Any thread of the JVM, the
  * class hook too. */
 void hpx_class_numbers_remember(void);
+/* NULL: there is none. Any thread. */
+jvmtiEnv *hpx_class_numbers_environment(void);
+/* NULL: nothing is known of the class; with `make`: no memory. Any thread. */
+struct hpx_class_state *hpx_class_numbers_state(jclass klass, bool make);
 /* The numbers that a loaded class has; klass NULL: it is being loaded. Any thread. */
 struct hpx_class_numbers hpx_class_numbers_of(jclass klass);
 /* This file of a loaded class, n bytes, is about to be rewritten. false: it has too many constants. HotSpot merges those of the old and the

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* classes.c: the class file load hook, and the tracker classes. Contract: classes.h. */
 #include "classes.h"
+#include "batches.h"
 #include "callbacks.h"
 #include "class_list.h"
 #include "class_numbers.h"
+#include "clock.h"
 #include "downcall.h"
 #include "hash.h"
 #include "log.h"
@@ -11,11 +13,10 @@
 #include "probe_frames.h"
 #include "site_table.h"
 #include "unannounced.h"
+#include "waiting.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BATCH 64 /* classes per call of RetransformClasses */
 
 static HPX_OF_SESSION struct {
     _Atomic uint64_t classes, refused, grown, methods, sites, objects, bare, unannounced;
@@ -35,8 +36,11 @@ static jclass tracker;                            /* set in VMStart, used in VMI
 static struct hpx_tracker_targets defined;        /* of the class of the downcalls, which stays */
 static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
 static struct {
-    _Atomic uint32_t done, of;
+    _Atomic uint32_t done, of, jdk;
+    _Atomic uint64_t longest_ns;             /* stop */
 } passed;                                    /* relaxed: of the loaded classes, while they are retransformed */
+static HPX_OF_SESSION atomic_bool cancelled; /* relaxed: the begin goes no further */
+static _Thread_local uint64_t hooked_ns;     /* the class hook was last called by this thread */
 static HPX_OF_SESSION atomic_bool rewritten; /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
 
 static void add(_Atomic uint64_t *to, uint64_t n)
@@ -350,8 +354,18 @@ static bool has_grown(jclass klass)
     return grown;
 }
 
+static bool is_of_jdk(const char *name)
+{
+    static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+    bool is = false;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(packages); i++) {
+        is = is || strncmp(name, packages[i], strlen(packages[i])) == 0;
+    }
+    return is;
+}
+
 /* The VM makes a new version of every class that it retransforms, even if the hook changes nothing: 0.3 ms per class. */
-static bool worth_it(jvmtiEnv *jvmti, jclass klass)
+static bool worth_it(jvmtiEnv *jvmti, jclass klass, bool *jdk)
 {
     jboolean modifiable = JNI_FALSE;
     char *signature = NULL; /* "Lp/C;" */
@@ -364,81 +378,174 @@ static bool worth_it(jvmtiEnv *jvmti, jclass klass)
     if (!yes && !is_anonymous(signature)) {
         signature[n - 1] = 0;
         yes = wanted(signature + 1, n - 2) != 0;
+        *jdk = is_of_jdk(signature + 1);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     return yes && !has_grown(klass);
 }
 
-/* Retransforms the batch; if the VM refuses it, its classes one by one. */
-static void retransform(jvmtiEnv *jvmti, const jclass *batch, jint n)
+/* Classes that are to be retransformed, and their batches. */
+struct picked {
+    jvmtiEnv *jvmti;
+    JNIEnv *env;
+    jclass *of;
+    uint32_t n;
+    uint32_t jdk;
+    uint32_t linked; /* of them; the others come behind. The end of a session alone has others */
+    bool begins;
+    struct hpx_batches batches;
+};
+
+/* VMDeath closes the gate, and waits for this thread. */
+static bool goes_on(const struct picked *p)
 {
-    if (n == 0 || (*jvmti)->RetransformClasses(jvmti, n, batch) == JVMTI_ERROR_NONE) {
-        return;
-    }
-    for (jint i = 0; i < n; i++) {
-        if ((*jvmti)->RetransformClasses(jvmti, 1, batch + i) != JVMTI_ERROR_NONE) {
-            add(&done.refused, 1);
-        }
+    return !p->begins || (hpx_gate_is_open(&hpx_session.gate) && !atomic_load_explicit(&cancelled, memory_order_relaxed));
+}
+
+/* The VM first prepares the classes one after the other, beside the program, and calls the hook for each; what comes behind the last call
+ * is its stop, at most. One class that it refuses fails the whole call before that stop: the halves are tried, down to the class. */
+static void retransform(struct picked *p, const jclass *batch, uint32_t n)
+{
+    hooked_ns = hpx_clock_mono();
+    jvmtiError e = n > 0 ? (*p->jvmti)->RetransformClasses(p->jvmti, (jint)n, batch) : JVMTI_ERROR_NONE;
+    if (e == JVMTI_ERROR_NONE) {
+        hpx_batches_took(&p->batches, n, hpx_clock_mono() - hooked_ns);
+        atomic_fetch_add_explicit(&passed.done, n, memory_order_relaxed);
+    } else if (e == JVMTI_ERROR_OUT_OF_MEMORY) {
+        add(&done.unannounced, n); /* each further try would collect garbage */
+    } else if (n == 1) {
+        add(&done.refused, 1);
+        atomic_fetch_add_explicit(&passed.done, 1, memory_order_relaxed);
+    } else if (goes_on(p)) {
+        retransform(p, batch, n / 2);
+        retransform(p, batch + n / 2, n - n / 2);
     }
 }
 
-/* Those of the list that are worth it. seen NULL: all; else those that are not in it. */
-static void retransform_list(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_class_list *l, const struct hpx_class_list *seen)
+static void retransform_picked(struct picked *p)
 {
-    jint in_batch = 0;
-    jclass batch[BATCH];
-    const bool begins = atomic_load_explicit(&rewritten, memory_order_relaxed);
-    for (jint i = 0; i < l->n && (!begins || hpx_gate_is_open(&hpx_session.gate)); i++) { /* VMDeath closes it, and waits for this thread */
-        if ((seen == NULL || !hpx_class_list_has(seen, jvmti, env, l->all[i])) && worth_it(jvmti, l->all[i])) {
-            batch[in_batch++] = l->all[i];
-        }
-        if (in_batch == BATCH || i == l->n - 1) {
-            retransform(jvmti, batch, in_batch);
-            in_batch = 0;
-            atomic_store_explicit(&passed.done, (uint32_t)i + 1, memory_order_relaxed);
+    uint32_t i = 0;
+    while (i < p->n && goes_on(p)) {
+        uint32_t end = i < p->linked ? p->linked : p->n, n = hpx_batches_size(&p->batches);
+        n = n < end - i ? n : end - i;
+        retransform(p, p->of + i, n);
+        i += n;
+    }
+    for (; p->begins && i < p->n; i++) { /* undone, or the JVM ends: the session's end has nothing to take out of these */
+        struct hpx_class_state *s = hpx_class_numbers_state(p->of[i], true);
+        if (s != NULL) {
+            atomic_store_explicit(&s->without, atomic_load_explicit(&hpx_session_number, memory_order_relaxed), memory_order_relaxed);
         }
     }
+    atomic_store_explicit(&passed.longest_ns, p->batches.longest_ns, memory_order_relaxed);
+}
+
+static bool is_linked(jvmtiEnv *jvmti, jclass klass)
+{
+    jint status = 0;
+    return (*jvmti)->GetClassStatus(jvmti, klass, &status) != JVMTI_ERROR_NONE || (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
+}
+
+/* At the end: it has no probes, because it waits for them, or because this session did not come to it. */
+static bool has_none(jclass klass)
+{
+    struct hpx_class_state *s = hpx_class_numbers_state(klass, false);
+    unsigned waits = HPX_CLASS_WAITS;
+    return s != NULL &&
+           (atomic_compare_exchange_strong_explicit(&s->waits, &waits, HPX_CLASS_KNOWN, memory_order_relaxed, memory_order_relaxed) ||
+            hpx_session_is(atomic_load_explicit(&s->without, memory_order_relaxed)));
+}
+
+/* Those of the list that are worth it. seen NULL: all; else those that are not in it. At the end of a session classes that are not linked
+ * come last: the VM links them, or refuses. false: no memory. */
+static bool pick(struct picked *p, const struct hpx_class_list *l, const struct hpx_class_list *seen)
+{
+    uint32_t others = (uint32_t)l->n;
+    p->of = malloc(((size_t)l->n + 1) * sizeof *p->of);
+    p->n = p->jdk = 0;
+    for (jint i = 0; p->of != NULL && i < l->n && goes_on(p); i++) {
+        jclass c = l->all[i];
+        bool jdk = false;
+        if ((seen != NULL && hpx_class_list_has(seen, p->jvmti, p->env, c)) || !worth_it(p->jvmti, c, &jdk) ||
+            (!p->begins && has_none(c)) || (p->begins && hpx_vm.late && hpx_waiting_add(p->jvmti, c))) {
+            continue;
+        }
+        p->jdk += jdk;
+        if (p->begins || is_linked(p->jvmti, c)) {
+            p->of[p->n++] = c;
+        } else {
+            p->of[--others] = c;
+        }
+    }
+    p->linked = p->n;
+    while (p->of != NULL && others < (uint32_t)l->n) {
+        p->of[p->n++] = p->of[others++];
+    }
+    return p->of != NULL;
+}
+
+static void retransform_list(struct picked *p, const struct hpx_class_list *l, const struct hpx_class_list *seen)
+{
+    if (!pick(p, l, seen)) {
+        add(&done.unannounced, (uint64_t)l->n);
+        return;
+    }
+    atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
+    atomic_store_explicit(&passed.jdk, p->jdk, memory_order_relaxed);
+    atomic_store_explicit(&passed.of, p->n, memory_order_relaxed);
+    retransform_picked(p);
+    free(p->of);
 }
 
 /* A class that began to load before the hook was open may not have been there when the others were listed. Those that began later have
  * their probes, and get them once more. */
-static void retransform_late(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_class_list *seen)
+static void retransform_late(struct picked *p, struct hpx_class_list *seen)
 {
     struct hpx_class_list l;
-    if (!hpx_class_list_index(seen, jvmti) || !hpx_class_list_init(&l, jvmti, env)) {
+    if (!hpx_class_list_index(seen, p->jvmti) || !hpx_class_list_init(&l, p->jvmti, p->env)) {
         add(&done.unannounced, 1); /* how many there are is not known */
         return;
     }
-    retransform_list(jvmti, env, &l, seen);
-    hpx_class_list_fini(&l, jvmti, env);
+    retransform_list(p, &l, seen);
+    hpx_class_list_fini(&l, p->jvmti, p->env);
 }
 
 /* Has the hook see all loaded classes that get probes; or, if it is closed, take their probes out. */
 static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_class_list l;
-    const bool begins = atomic_load_explicit(&rewritten, memory_order_relaxed);
+    struct picked p = {.jvmti = jvmti, .env = env, .begins = atomic_load_explicit(&rewritten, memory_order_relaxed)};
     if (!hpx_class_list_init(&l, jvmti, env)) {
         hpx_warn("%s: cannot list the classes loaded so far; %s; raise the memory limit of the VM", hpx_session_modes(),
-                 begins ? "nothing is counted in them" : "their probes stay, without effect");
+                 p.begins ? "nothing is counted in them" : "their probes stay, without effect");
         return;
     }
     hpx_names_ignore(true);
-    atomic_store_explicit(&passed.of, (uint32_t)l.n, memory_order_relaxed);
-    retransform_list(jvmti, env, &l, NULL);
-    atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
-    if (begins && hpx_vm.late) {
-        retransform_late(jvmti, env, &l);
+    retransform_list(&p, &l, NULL);
+    if (p.begins && hpx_vm.late && goes_on(&p)) {
+        retransform_late(&p, &l);
     }
+    atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
     atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
     hpx_names_ignore(false);
     hpx_class_list_fini(&l, jvmti, env);
 }
 
+void hpx_classes_cancel(void)
+{
+    atomic_store_explicit(&cancelled, true, memory_order_relaxed);
+}
+
+bool hpx_classes_cancelled(void)
+{
+    return atomic_load_explicit(&cancelled, memory_order_relaxed);
+}
+
 struct hpx_classes_progress hpx_classes_progress(void)
 {
     return (struct hpx_classes_progress){atomic_load_explicit(&passed.done, memory_order_relaxed),
-                                         atomic_load_explicit(&passed.of, memory_order_relaxed)};
+                                         atomic_load_explicit(&passed.of, memory_order_relaxed),
+                                         atomic_load_explicit(&passed.jdk, memory_order_relaxed)};
 }
 
 void hpx_classes_figures(struct hpx_classes_figures *f)
@@ -519,12 +626,14 @@ static bool start_late(JNIEnv *env)
     }
     define_downcalls(env);
     hpx_gate_open(&hook);
+    (void)hpx_waiting_begin(); /* without, the VM links what is not linked, or refuses it */
     return true;
 }
 
 void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (atomic_exchange_explicit(&rewritten, false, memory_order_relaxed)) {
+        hpx_waiting_end(env);
         retransform_loaded(jvmti, env);
     }
 }
@@ -562,6 +671,9 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
     if (hpx_gate_enter(&hook)) {
         rewrite(jvmti, redefined, name, n, data, new_n, new_data);
         hpx_gate_leave(&hook);
+    }
+    if (redefined != NULL) {
+        hooked_ns = hpx_clock_mono();
     }
 }
 
@@ -619,6 +731,10 @@ void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figur
                       "hprofx: classes not instrumented: %" PRIu64 " refused by the VM or the rewriter, %" PRIu64
                       " for lack of memory, %" PRIu64 " that sessions made too big\n",
                       f->refused, f->unannounced, f->grown);
+    }
+    uint64_t late = hpx_waiting_figures().late;
+    if (late > 0) {
+        hpx_lines_add(to, "hprofx: classes linked late: %" PRIu64 " without probes for their first calls\n", late);
     }
 }
 

@@ -37,9 +37,10 @@ void hpx_classes_use(const struct hpx_class_user *user);
 void hpx_classes_callbacks(union hpx_event_callbacks *all);
 /* Adds the capabilities of these events and of retransforming. At load. */
 void hpx_classes_capabilities(jvmtiCapabilities *want);
-/* Retransforms the classes loaded so far, in batches, and then has the probes use downcalls if they are available. If the VM refuses a
- * batch, its classes are tried one by one, and refused ones are counted. In a JVM that runs also those that have loaded meanwhile.
- * VMInit (hpx_vm_mode.classes); only the first call has an effect. */
+/* Retransforms the classes loaded so far, in batches (batches.h), and then has the probes use downcalls if they are available. If the VM
+ * refuses a batch, its halves are tried, and classes that it refuses are counted. In a JVM that runs also those that have loaded
+ * meanwhile, and those that are not linked yet wait until they are (waiting.h). VMInit (hpx_vm_mode.classes); only the first call has an
+ * effect. */
 void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 /* Stops the rewriting; a thread inside the hook continues. Any thread; async-signal-safe. */
 void hpx_classes_close(void);
@@ -50,9 +51,16 @@ void hpx_classes_close_and_wait(void);
  * has stopped. Only the first call has an effect. */
 void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env);
 
-/* How many of the loaded classes have been retransformed, while a session begins or ends; of 0: none are. Any thread. */
+/* The begin of this session is to go no further: no class is rewritten any more. Who has it cancelled then ends the session, which gives
+ * those that were rewritten their old code back. Any thread. */
+void hpx_classes_cancel(void);
+bool hpx_classes_cancelled(void);
+
+/* How many of the loaded classes that get or lose probes have been retransformed, while a session begins or ends; of 0: none are. Any
+ * thread. */
 struct hpx_classes_progress {
     uint32_t done, of;
+    uint32_t jdk; /* of them are in packages of the JDK */
 };
 struct hpx_classes_progress hpx_classes_progress(void);
 

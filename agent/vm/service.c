@@ -48,8 +48,7 @@ void hpx_service_post(struct hpx_msg *r)
     hpx_lane_post(&service.lane, r, true);
 }
 
-/* false: no memory; `done` is not called. */
-static bool ask(const struct hpx_service_task *task, void (*done)(uint64_t arg), uint64_t arg)
+bool hpx_service_ask(const struct hpx_service_task *task, void (*done)(uint64_t arg), uint64_t arg)
 {
     struct msg_run *m = hpx_msg_new(MSG_RUN, sizeof *m);
     if (m == NULL) {
@@ -73,7 +72,7 @@ static void work_done(uint64_t work)
 bool hpx_service_prepare(struct hpx_service_work *w, const struct hpx_service_task *task)
 {
     if (!w->asked) {
-        w->asked = ask(task, work_done, (uint64_t)(uintptr_t)w);
+        w->asked = hpx_service_ask(task, work_done, (uint64_t)(uintptr_t)w);
         w->begun += w->asked;
         return !w->asked;
     }
@@ -95,7 +94,7 @@ static jvmtiError collect(jvmtiEnv *jvmti, JNIEnv *env)
 bool hpx_service_collect(void (*done)(uint64_t unused))
 {
     static const struct hpx_service_task collection = HPX_SERVICE_TASK(collect, "garbage collection failed");
-    return ask(&collection, done, 0);
+    return hpx_service_ask(&collection, done, 0);
 }
 
 static void run_one(JNIEnv *env, struct msg_run *m)

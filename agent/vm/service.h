@@ -36,6 +36,8 @@ struct hpx_service_work {
 bool hpx_service_prepare(struct hpx_service_work *w, const struct hpx_service_task *task);
 /* Whoever waited for the work waits no longer; the next call of prepare asks anew. The aggregator. */
 void hpx_service_forget(struct hpx_service_work *w);
+/* Has the service thread do it, then call `done`, in the order of the requests. false: no memory; `done` is not called. Any thread. */
+bool hpx_service_ask(const struct hpx_service_task *task, void (*done)(uint64_t arg), uint64_t arg);
 /* Collects garbage, then calls `done`, on the service thread. false: no memory. Any thread. Has no effect after the service thread has
  * left the JVM. */
 bool hpx_service_collect(void (*done)(uint64_t unused));

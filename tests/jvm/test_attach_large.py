@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from attached import Program, command, does, leaves_nothing, library
+from attached import FAILED, Program, command, does, leaves_no_profile, leaves_nothing, library
 from hprof_text import SITES, TIMES
 from runner import test
 
@@ -43,6 +43,60 @@ def every_method_of_many_classes(t):
     of_classes = [calls for name, calls in counts.items() if name.startswith('gen.C')]
     t.equal((len(of_classes), sum(of_classes), counts.get('Large.once')), (n, n, n), 'methods and calls of the classes, calls of what they call')
     _samples_too(t, p)
+
+
+@test(level='quick', collectors='any', since=17, timeout=200)
+def a_class_that_cannot_be_linked_fails_no_other(t):
+    """Among each 64 that is one. A class of them in a call fails it; each call that succeeds stops the program, and walks all classes."""
+    n = 2000
+    p = Program(t, 'Large', 'refused', n, jvm=['-Xlog:safepoint:file=%s:none' % (t.work / 'log')])
+    counts = _counts(t, p)
+    of_classes = [calls for name, calls in counts.items() if name.startswith('gen.C')]
+    t.equal((len(of_classes), sum(of_classes)), (n, n), 'methods and calls of the classes')
+    stops = (t.work / 'log').read_text().count('RedefineClasses')
+    t.check(0 < stops < 150, 'stops: %d' % stops)
+    p.end(t)
+
+
+@test(level='quick', collectors='any', timeout=200)
+def classes_that_are_linked_while_a_session_runs_are_counted_from_their_first_call(t):
+    n = 100
+    p = Program(t, 'Large', 'unlinked', n)
+    for i in (1, 2):
+        file = t.work / ('times%d' % i)
+        does(t, 'start', '-e', 'times', '-o', file, p.run.pid, 'cutoff=0')
+        p.tell('round')
+        does(t, 'stop', p.run.pid)
+        of_classes = [calls for name, calls in t.parse(file, 1).table(TIMES).counts().items() if name.startswith('gen.C')]
+        t.equal((len(of_classes), sum(of_classes)), (2 * n, 2 * n), 'methods, with constructors, and calls in session %d' % i)
+    p.end(t)
+
+
+def _interrupted(t, p, *words):
+    """A command that gets SIGTERM while its session begins. What it says."""
+    c = subprocess.Popen([*command(t), *map(str, words), '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
+    said = c.stderr.readline()
+    t.check('classes: ' in said and 'about' in said and 'include=' in said, 'said first: %s' % said)
+    c.send_signal(signal.SIGTERM)
+    said += c.communicate(timeout=max(1, t.deadline - time.monotonic()))[1]
+    t.equal(c.returncode, FAILED, 'status: %s' % said)
+    t.check('interrupted' in said and 'old code' in said, 'said: %s' % said)
+    leaves_no_profile(t, c)
+    t.check('session: none' in does(t, 'status', p.run.pid), 'a session')
+    return said
+
+
+@test(level='quick', collectors='any', timeout=300)
+def one_that_is_interrupted_while_it_begins_is_undone(t):
+    p = Program(t, 'Large', 'classes', 1000 if t.jdk.version == 8 else 4000)
+    _interrupted(t, p, '-d', '1s')
+    t.equal(t.files(), [], 'files')
+    t.check('has what was counted' in _interrupted(t, p, 'start'), 'what is kept is not said')
+    (t.work / 'x').unlink()
+    n = _counts(t, p).get('Large.once')
+    t.equal(n, 1000 if t.jdk.version == 8 else 4000, 'calls in the next one')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
 
 
 def _ways(t):
