@@ -43,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HPROFX_BCI_TRACKER "hprofx/Tracker" /* default of hprofx_bci_opts.tracker */
+#define HPROFX_BCI_TRACKER "java/lang/HprofxTracker" /* default of hprofx_bci_opts.tracker */
 #define HPROFX_BCI_STEPS   200
 #define HPROFX_BCI_GROWTH  16
 #define HPROFX_BCI_NEWEST  72 /* major version of the newest class files read so far: JDK 28 */

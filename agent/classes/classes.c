@@ -8,9 +8,11 @@
 #include "clock.h"
 #include "downcall.h"
 #include "hash.h"
+#include "loader_asker.h"
 #include "log.h"
 #include "names.h"
 #include "probe_frames.h"
+#include "registrar.h"
 #include "site_table.h"
 #include "unannounced.h"
 #include "waiting.h"
@@ -19,7 +21,7 @@
 #include <string.h>
 
 static HPX_OF_SESSION struct {
-    _Atomic uint64_t classes, refused, grown, methods, sites, objects, bare, unannounced;
+    _Atomic uint64_t classes, refused, grown, unfound, methods, sites, objects, bare, unannounced;
     _Atomic uint64_t left[HPX_CLASSES_REASONS];
 } done; /* relaxed */
 
@@ -33,6 +35,8 @@ static HPX_OF_SESSION struct {
 static HPX_OF_SESSION hpx_classes_note call_note; /* constant from VMStart on */
 static struct hpx_gate hook;                      /* open from VMStart on */
 static jclass tracker;                            /* set in VMStart, used in VMInit */
+static jvmtiEnv *tags;                            /* of loaders; set at load */
+static struct hpx_probe_class called[2];          /* by `downcalls`; each constant once the hook is open in a session that uses it */
 static struct hpx_tracker_targets defined;        /* of the class of the downcalls, which stays */
 static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
 static struct {
@@ -286,12 +290,28 @@ static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcem
     }
 }
 
+/* Kinds of probe that a class file may get. */
+static unsigned wanted_of_file(const char *name)
+{
+    return name != NULL ? wanted(name, strlen(name)) : all_probes();
+}
+
+/* Of the class that methods call in this session. */
+static enum hpx_loader look(jobject loader)
+{
+    return hpx_loaders_look(&called[downcalls], loader);
+}
+
 /* redefined: the class, if it is loaded already. */
-static void rewrite(jvmtiEnv *jvmti, jclass redefined, const char *name, jint n, const unsigned char *data, jint *new_n,
+static void rewrite(jvmtiEnv *jvmti, jclass redefined, jobject loader, const char *name, jint n, const unsigned char *data, jint *new_n,
                     unsigned char **new_data)
 {
-    unsigned probes = name != NULL ? wanted(name, strlen(name)) : all_probes();
+    unsigned probes = wanted_of_file(name);
     if (probes == 0) {
+        return;
+    }
+    if (look(loader) != HPX_LOADER_FINDS) {
+        add(&done.unfound, 1);
         return;
     }
     if (redefined != NULL && (hpx_vm.late || atomic_load_explicit(&passed.of, memory_order_relaxed) == 0)) { /* not for the start */
@@ -384,6 +404,39 @@ static bool worth_it(jvmtiEnv *jvmti, jclass klass, bool *jdk)
     return yes && !has_grown(klass);
 }
 
+/* false: it gets no probes, which is counted. */
+static bool is_found(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
+{
+    jobject loader = NULL;
+    bool finds = (*jvmti)->GetClassLoader(jvmti, klass, &loader) == JVMTI_ERROR_NONE && look(loader) == HPX_LOADER_FINDS;
+    (*env)->DeleteLocalRef(env, loader);
+    if (!finds) {
+        add(&done.unfound, 1);
+    }
+    return finds;
+}
+
+/* Has the loaders of the listed classes asked that are unknown. */
+static void ask_loaders(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_class_list *l)
+{
+    struct hpx_loader_list unknown = {.n = 0};
+    for (jint i = 0; i < l->n; i++) {
+        jobject loader = NULL;
+        bool jdk;
+        if ((*jvmti)->GetClassLoader(jvmti, l->all[i], &loader) == JVMTI_ERROR_NONE && look(loader) == HPX_LOADER_UNKNOWN &&
+            worth_it(jvmti, l->all[i], &jdk)) {
+            (void)hpx_loader_list_add(&unknown, &called[downcalls], env, loader);
+        }
+        (*env)->DeleteLocalRef(env, loader);
+    }
+    uint32_t silent = hpx_loader_asker_ask(&unknown, &called[downcalls], env);
+    if (silent > 0) {
+        hpx_warn("%s: %" PRIu32 " class loaders of the program do not answer; their classes have no probes, and the report counts them; "
+                 "begin the session again when they are not locked",
+                 hpx_session_modes(), silent);
+    }
+}
+
 /* Classes that are to be retransformed, and their batches. */
 struct picked {
     jvmtiEnv *jvmti;
@@ -467,7 +520,8 @@ static bool pick(struct picked *p, const struct hpx_class_list *l, const struct 
         jclass c = l->all[i];
         bool jdk = false;
         if ((seen != NULL && hpx_class_list_has(seen, p->jvmti, p->env, c)) || !worth_it(p->jvmti, c, &jdk) ||
-            (!p->begins && has_none(c)) || (p->begins && hpx_vm.late && hpx_waiting_add(p->jvmti, c))) {
+            (!p->begins && has_none(c)) || (p->begins && !is_found(p->jvmti, p->env, c)) ||
+            (p->begins && hpx_vm.late && hpx_waiting_add(p->jvmti, c))) {
             continue;
         }
         p->jdk += jdk;
@@ -486,6 +540,9 @@ static bool pick(struct picked *p, const struct hpx_class_list *l, const struct 
 
 static void retransform_list(struct picked *p, const struct hpx_class_list *l, const struct hpx_class_list *seen)
 {
+    if (p->begins) {
+        ask_loaders(p->jvmti, p->env, l);
+    }
     if (!pick(p, l, seen)) {
         add(&done.unannounced, (uint64_t)l->n);
         return;
@@ -552,6 +609,7 @@ void hpx_classes_figures(struct hpx_classes_figures *f)
 {
     f->classes = atomic_load_explicit(&done.classes, memory_order_relaxed);
     f->refused = atomic_load_explicit(&done.refused, memory_order_relaxed);
+    f->unfound = atomic_load_explicit(&done.unfound, memory_order_relaxed);
     f->grown = atomic_load_explicit(&done.grown, memory_order_relaxed);
     f->methods = atomic_load_explicit(&done.methods, memory_order_relaxed);
     f->sites = atomic_load_explicit(&done.sites, memory_order_relaxed);
@@ -568,7 +626,7 @@ void hpx_classes_figures(struct hpx_classes_figures *f)
 static int register_natives(JNIEnv *env, jclass klass)
 {
     for (uint32_t i = 0; i < users.n; i++) {
-        if ((*env)->RegisterNatives(env, klass, users.of[i]->natives, users.of[i]->nnatives) != 0) {
+        if (!hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, klass, users.of[i]->natives, users.of[i]->nnatives)) {
             return -1;
         }
     }
@@ -592,7 +650,9 @@ static void define_downcalls(JNIEnv *env)
     if (hpx_downcall_class() == NULL && (all.enter != 0 || all.alloc != 0) && hpx_downcall_define(hpx_vm.jvmti, env, &all)) {
         defined = all;
     }
-    downcalls = hpx_downcall_class() != NULL && memcmp(&all, &defined, sizeof all) == 0;
+    jclass down = hpx_downcall_class();
+    downcalls = down != NULL && memcmp(&all, &defined, sizeof all) == 0 &&
+                (called[1].klass != NULL || hpx_probe_class_init(&called[1], env, down, HPX_TRACKER_DOWN, 1));
 }
 
 static int refused_class(struct hpx_err *err)
@@ -607,11 +667,12 @@ static int define(JNIEnv *env, struct hpx_err *err)
     jclass klass = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);
     /* the look-up of a method links the class */
     if (klass == NULL || register_natives(env, klass) != 0 ||
-        (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") == NULL || !hpx_probe_frames_add(hpx_vm.jvmti, klass)) {
+        (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") == NULL || !hpx_loaders_init(tags, env) ||
+        !hpx_probe_class_init(&called[0], env, klass, HPROFX_BCI_TRACKER, 0) || !hpx_probe_frames_add(hpx_vm.jvmti, klass)) {
         (*env)->ExceptionClear(env);
         return refused_class(err);
     }
-    tracker = (*env)->NewGlobalRef(env, klass);
+    tracker = called[0].klass;
     (*env)->DeleteLocalRef(env, klass);
     return 0;
 }
@@ -663,13 +724,29 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
     }
 }
 
+/* Outside the gate the loader is asked, which may take long, so what it is asked for must not be of the session. */
+static bool must_ask(jobject loader, const char *name, const struct hpx_probe_class **c)
+{
+    bool must = false;
+    if (loader != NULL && hpx_gate_enter(&hook)) {
+        must = wanted_of_file(name) != 0 && look(loader) == HPX_LOADER_UNKNOWN;
+        *c = &called[downcalls];
+        hpx_gate_leave(&hook);
+    }
+    return must;
+}
+
 /* Rewrites from VMStart on, although probes count only from VMInit on: such classes need no retransforming. */
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
-    (void)env, (void)loader, (void)protection_domain;
+    (void)protection_domain;
+    const struct hpx_probe_class *c;
+    if (redefined == NULL && must_ask(loader, name, &c)) {
+        (void)hpx_loaders_ask(c, env, loader);
+    }
     if (hpx_gate_enter(&hook)) {
-        rewrite(jvmti, redefined, name, n, data, new_n, new_data);
+        rewrite(jvmti, redefined, loader, name, n, data, new_n, new_data);
         hpx_gate_leave(&hook);
     }
     if (redefined != NULL) {
@@ -677,8 +754,11 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
     }
 }
 
+/* Here and not later: the VM gives capabilities at load, and when it runs. */
 void hpx_classes_use(const struct hpx_class_user *user)
 {
+    const jvmtiCapabilities want = {.can_tag_objects = 1};
+    tags = tags != NULL ? tags : hpx_vm_environment(&want);
     users.of[users.n++] = user;
 }
 
@@ -726,11 +806,12 @@ void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figur
     if (between[0] == ';') {
         hpx_lines_add(to, "\n");
     }
-    if (f->refused + f->unannounced + f->grown > 0) {
+    if (f->refused + f->unannounced + f->grown + f->unfound > 0) {
         hpx_lines_add(to,
                       "hprofx: classes not instrumented: %" PRIu64 " refused by the VM or the rewriter, %" PRIu64
-                      " for lack of memory, %" PRIu64 " that sessions made too big\n",
-                      f->refused, f->unannounced, f->grown);
+                      " for lack of memory, %" PRIu64 " that sessions made too big, %" PRIu64
+                      " whose loader does not find the class that probes call\n",
+                      f->refused, f->unannounced, f->grown, f->unfound);
     }
     uint64_t late = hpx_waiting_figures().late;
     if (late > 0) {

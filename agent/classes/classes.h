@@ -5,10 +5,9 @@
  * numbers methods and sites. Their names reach the aggregator before the JVM gets the class, so before any event that uses a number.
  * Classes of the program are never looked up by name.
  *
- * hprofx.Tracker is in the unnamed module of the boot loader. Every class can call it, because the VM lets the module of a class that an
- * agent changes read that module. (In a package of java.base, the VM would warn on stdout when the natives are registered.) If critical
- * downcalls are available (downcall.h), methods call java.lang.invoke.HprofxTracker instead. From VMInit on that class calls C by
- * downcalls; before VMInit, and for work that a downcall must not do, it calls the natives. */
+ * Methods call natives of java.lang.HprofxTracker, in the boot loader (tracker_class.h); classes whose loader does not find it are left
+ * alone (loaders.h). If critical downcalls are available (downcall.h), methods call java.lang.invoke.HprofxTracker instead. From VMInit on
+ * that class calls C by downcalls; before VMInit, and for work that a downcall must not do, it calls the natives. */
 #ifndef HPX_CLASSES_H
 #define HPX_CLASSES_H
 
@@ -24,7 +23,7 @@ struct hpx_class_user {
     bool (*wants)(const char *name, size_t n);
     /* Called for every place that got a probe of SITES, before its class runs. Any thread. NULL: not called. */
     void (*site)(const struct hprofx_bci_site *site);
-    const JNINativeMethod *natives; /* of hprofx.Tracker; its probes call them */
+    const JNINativeMethod *natives; /* of java.lang.HprofxTracker */
     jint nnatives;
     const struct hpx_tracker_targets *targets; /* functions for downcalls; NULL: probes always call the natives */
 };
@@ -86,6 +85,7 @@ struct hpx_classes_figures {
     uint64_t left[HPX_CLASSES_REASONS]; /* methods with code but no probe, by enum hprofx_bci_left */
     uint64_t bare;                      /* methods with CALLS but no handler: an exit by exception shows only at the caller's next event */
     uint64_t unannounced;               /* classes not rewritten because hprofx or the VM had no memory */
+    uint64_t unfound;                   /* classes not rewritten because their loader does not find the class of the probes (loaders.h) */
     uint64_t grown;                     /* classes not rewritten by hpx_class_numbers_fits() */
 };
 /* Copies the figures. Any thread; relaxed reads, so figures of a class being rewritten may be incomplete. */

@@ -54,22 +54,6 @@ static const char *obstacle(void)
     return NULL;
 }
 
-/* Lets java.base call hprofx/Tracker, which is in the unnamed module of the boot loader. The VM does the same for the module of a class
- * that an agent changes, but no class of java.base has been changed yet. */
-static bool read_unnamed(JNIEnv *env, jclass down)
-{
-    jclass modules = (*env)->FindClass(env, "jdk/internal/module/Modules");
-    jclass of_class = modules != NULL ? (*env)->FindClass(env, CLASS) : NULL;
-    jmethodID module = of_class != NULL ? (*env)->GetMethodID(env, of_class, "getModule", "()Ljava/lang/Module;") : NULL;
-    jmethodID add = module != NULL ? (*env)->GetStaticMethodID(env, modules, "transformedByAgent", "(Ljava/lang/Module;)V") : NULL;
-    jobject base = add != NULL ? (*env)->CallObjectMethod(env, down, module) : NULL;
-    if (failed(env) || base == NULL) {
-        return false;
-    }
-    (*env)->CallStaticVoidMethod(env, modules, add, base);
-    return !failed(env);
-}
-
 /* Calls every probe that has a target once, while none counts: it must reach its native. */
 static bool reaches_natives(JNIEnv *env, jclass down, const struct hpx_tracker_targets *targets)
 {
@@ -107,7 +91,7 @@ bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_
         return refuse(env, "no memory");
     }
     jclass down = (*env)->DefineClass(env, HPX_TRACKER_DOWN, NULL, (const jbyte *)bytes, (jsize)n);
-    jclass kept = down != NULL && read_unnamed(env, down) && reaches_natives(env, down, targets) ? (*env)->NewGlobalRef(env, down) : NULL;
+    jclass kept = down != NULL && reaches_natives(env, down, targets) ? (*env)->NewGlobalRef(env, down) : NULL;
     (*env)->PopLocalFrame(env, NULL);
     if (kept == NULL) {
         return refuse(env, "the VM refused the class " HPX_TRACKER_DOWN);

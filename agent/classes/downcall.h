@@ -17,9 +17,9 @@ static inline __attribute__((always_inline)) void hpx_downcall_frame(void)
     __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 }
 
-/* Defines HPX_TRACKER_DOWN. Its probes call the natives of hprofx/Tracker until hpx_downcall_link(). targets: the caller's; `test` is
- * ignored. false: not available here (hpx_downcall_reason()); methods call hprofx/Tracker. VMStart, after the natives are registered. No
- * exception stays pending. */
+/* Defines HPX_TRACKER_DOWN. Its probes call the natives of java/lang/HprofxTracker until hpx_downcall_link(). targets: the caller's; `test`
+ * is ignored. false: not available here (hpx_downcall_reason()); methods call java/lang/HprofxTracker. VMStart, after the natives are
+ * registered. No exception stays pending. */
 bool hpx_downcall_define(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_tracker_targets *targets);
 /* Makes the entry point, tests it and switches the probes to it. false: probes keep calling the natives (hpx_downcall_reason()). VMInit's
  * thread, once. No exception stays pending. */

@@ -203,6 +203,36 @@ size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX])
     return natives_class(to, HPX_TRACKER_JVMPI, true);
 }
 
+size_t hpx_tracker_class_registrar(uint8_t to[static HPX_TRACKER_CLASS_MAX], const char *name)
+{
+    struct file f;
+    begin(&f, to, name);
+    unsigned object = class_of(&f, "java/lang/Object"), type = utf8(&f, "()V"), run = utf8(&f, HPX_TRACKER_RUN);
+    unsigned native = utf8(&f, HPX_TRACKER_REGISTER), call = member(&f, METHOD, f.self, native, type);
+    const uint8_t code[] = {0xb8, U2(call), 0xb1}; /* invokestatic; return */
+    end_constants(&f, object);
+    u2(&f, 0); /* fields */
+    u2(&f, 2);
+    u2(&f, ACC_PUBLIC | ACC_STATIC | ACC_NATIVE);
+    u2(&f, native);
+    u2(&f, type);
+    u2(&f, 0); /* attributes */
+    u2(&f, ACC_STATIC);
+    u2(&f, run);
+    u2(&f, type);
+    u2(&f, 1); /* attribute */
+    u2(&f, f.code);
+    u4(&f, 12 + sizeof code);
+    u2(&f, 0); /* stack */
+    u2(&f, 0); /* locals */
+    u4(&f, sizeof code);
+    bytes(&f, code, sizeof code);
+    u2(&f, 0); /* handlers */
+    u2(&f, 0); /* attributes of the code */
+    u2(&f, 0); /* attributes */
+    return f.n;
+}
+
 /* Constants of a probe that calls `target`, and of what all such probes use. */
 struct probe {
     unsigned name, target, native, entry, link;

@@ -135,7 +135,7 @@ static bool is_ours(jclass klass)
     char *signature = NULL;
     bool ours = true;
     if ((*hpx_jvmpi.jvmti)->GetClassSignature(hpx_jvmpi.jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE) {
-        ours = strcmp(signature, "L" HPX_TRACKER_JVMPI ";") == 0;
+        ours = strcmp(signature, "L" HPX_TRACKER_JVMPI ";") == 0 || strcmp(signature, "L" HPX_TRACKER_REGISTRAR_JVMPI ";") == 0;
         hpx_jvmpi_give_back(signature);
     }
     return ours;
@@ -242,7 +242,8 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     (void)loader, (void)protection_domain;
-    if (redefined != NULL || !hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD_HOOK) || (name != NULL && strcmp(name, HPX_TRACKER_JVMPI) == 0)) {
+    if (redefined != NULL || !hpx_jvmpi_on(JVMPI_EVENT_CLASS_LOAD_HOOK) ||
+        (name != NULL && (strcmp(name, HPX_TRACKER_JVMPI) == 0 || strcmp(name, HPX_TRACKER_REGISTRAR_JVMPI) == 0))) {
         return;
     }
     unsigned char *of = (unsigned char *)(uintptr_t)data; /* the manual's type is not const */

@@ -2,7 +2,9 @@
 /* probes.c: the hook that rewrites classes, the tracker class, and the numbers of methods. Contract: probes.h. */
 #include "probes.h"
 #include "hprofx_bci.h"
+#include "loaders.h"
 #include "log.h"
+#include "registrar.h"
 #include "tracker_class.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +18,12 @@
 enum { SELF = 64 };
 
 static struct {
-    jvmtiEnv *jvmti;          /* constant from load on */
-    jclass tracker;           /* a global reference; written by hpx_jvmpi_probes_update() alone */
-    _Atomic unsigned kinds;   /* relaxed: what the hook adds; a class that loads beside a change is retransformed */
-    _Atomic uint32_t numbers; /* relaxed: given out */
+    jvmtiEnv *jvmti;                /* constant from load on */
+    jvmtiEnv *tags;                 /* of loaders (loaders.h); constant from load on */
+    struct hpx_probe_class tracker; /* written by hpx_jvmpi_probes_update() alone, before kinds is not 0 */
+    _Atomic unsigned
+        kinds; /* what the hook adds; a class that loads beside a change is retransformed. release: _update(); acquire: the hook */
+    _Atomic uint32_t numbers;                          /* relaxed: given out */
     _Atomic(struct hpx_jvmpi_method *) pieces[PIECES]; /* release: reserve(); acquire: hpx_jvmpi_probes_method() */
 } probes;
 
@@ -121,8 +125,9 @@ static void note_method(void *ctx, const struct hprofx_bci_method *m)
 /* Their calls end on another stack than they begin on. A class without a name (JDK 8) is one of the VM's own. */
 static bool is_wanted(const char *name)
 {
-    static const char *const left[] = {"java/lang/VirtualThread", "jdk/internal/vm/Continuation", HPX_TRACKER_JVMPI, HPROFX_BCI_TRACKER,
-                                       HPX_TRACKER_DOWN};
+    static const char *const left[] = {
+        "java/lang/VirtualThread", "jdk/internal/vm/Continuation", HPX_TRACKER_JVMPI,          HPROFX_BCI_TRACKER,
+        HPX_TRACKER_DOWN,          HPX_TRACKER_REGISTRAR,          HPX_TRACKER_REGISTRAR_JVMPI};
     for (size_t i = 0; name != NULL && i < HPX_ARRAY_LEN(left); i++) {
         size_t n = strlen(left[i]);
         if (strncmp(name, left[i], n) == 0 && (name[n] == '\0' || name[n] == '$')) {
@@ -132,12 +137,20 @@ static bool is_wanted(const char *name)
     return name != NULL;
 }
 
+/* The loader is asked where the class is defined, or retransformed. */
+static bool finds(JNIEnv *env, jobject loader)
+{
+    enum hpx_loader answer = hpx_loaders_look(&probes.tracker, loader);
+    answer = answer == HPX_LOADER_UNKNOWN ? hpx_loaders_ask(&probes.tracker, env, loader) : answer;
+    return answer == HPX_LOADER_FINDS;
+}
+
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
-    (void)env, (void)redefined, (void)loader, (void)protection_domain;
-    const unsigned kinds = atomic_load_explicit(&probes.kinds, memory_order_relaxed);
-    if (kinds == 0 || !is_wanted(name)) {
+    (void)redefined, (void)protection_domain;
+    const unsigned kinds = atomic_load_explicit(&probes.kinds, memory_order_acquire); /* partner: hpx_jvmpi_probes_update() */
+    if (kinds == 0 || !is_wanted(name) || !finds(env, loader)) {
         return;
     }
     struct hprofx_bci_opts opts = {.tracker = HPX_TRACKER_JVMPI,
@@ -252,21 +265,23 @@ static bool define(JNIEnv *env)
                                               NATIVE("object", "(Ljava/lang/Object;)V", hpx_jvmpi_on_object),
                                               NATIVE("multi", "(Ljava/lang/Object;I)V", hpx_jvmpi_on_multi)};
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
-    if (probes.tracker != NULL) {
+    if (probes.tracker.klass != NULL) {
         return true;
     }
     hpx_jvmpi_own_begin();
     size_t n = hpx_tracker_class_jvmpi(bytes);
     jclass klass = (*env)->DefineClass(env, HPX_TRACKER_JVMPI, NULL, (const jbyte *)bytes, (jsize)n);
     /* the look-up of a method links the class */
-    if (klass != NULL && (*env)->RegisterNatives(env, klass, natives, HPX_ARRAY_LEN(natives)) == 0 &&
-        (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") != NULL && remember(klass)) {
-        probes.tracker = (*env)->NewGlobalRef(env, klass);
+    bool ready = klass != NULL && hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR_JVMPI, klass, natives, HPX_ARRAY_LEN(natives)) &&
+                 (*env)->GetStaticMethodID(env, klass, HPX_TRACKER_CALIBRATE, "(I)V") != NULL && remember(klass) &&
+                 hpx_loaders_init(probes.tags, env);
+    if (ready) {
+        (void)hpx_probe_class_init(&probes.tracker, env, klass, HPX_TRACKER_JVMPI, 0);
     }
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, klass);
     hpx_jvmpi_own_end();
-    return probes.tracker != NULL;
+    return probes.tracker.klass != NULL;
 }
 
 /* ---- life ---- */
@@ -284,6 +299,11 @@ void hpx_jvmpi_probes_load(void)
     wanted.can_generate_all_class_hook_events = 1; /* with classes of the boot loader */
     wanted.can_retransform_classes = 1;
     wanted.can_tag_objects = 1;
+    const jvmtiCapabilities to_tag = {.can_tag_objects = 1};
+    if ((*hpx_jvmpi.vm)->GetEnv(hpx_jvmpi.vm, (void **)&probes.tags, JVMTI_VERSION_1_2) != JNI_OK ||
+        (*probes.tags)->AddCapabilities(probes.tags, &to_tag) != JVMTI_ERROR_NONE) {
+        probes.tags = NULL;
+    }
     if ((*probes.jvmti)->AddCapabilities(probes.jvmti, &wanted) != JVMTI_ERROR_NONE ||
         (*probes.jvmti)->SetEventCallbacks(probes.jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE) {
         (void)(*probes.jvmti)->DisposeEnvironment(probes.jvmti);
@@ -309,7 +329,7 @@ bool hpx_jvmpi_probes_update(JNIEnv *env)
     bool done = jvmti != NULL && define(env) &&
                 (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) == JVMTI_ERROR_NONE;
     if (done) {
-        atomic_store_explicit(&probes.kinds, had | kinds, memory_order_relaxed);
+        atomic_store_explicit(&probes.kinds, had | kinds, memory_order_release); /* partner: the hook */
         done = retransform_loaded(env);
     }
     if (!done) {

@@ -37,11 +37,11 @@ void hpx_allocation_clear(void);
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size);
 /* VMObjectAlloc: the same, but skips an object that already has a tag: a probe has recorded it. */
 void JNICALL hpx_allocation_vm_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size);
-/* Native of hprofx.Tracker.object(Object): records an object that has no tag yet. On the allocating thread; an exception may be pending and
- * stays pending. */
+/* Native of java.lang.HprofxTracker.object(Object): records an object that has no tag yet. On the allocating thread; an exception may be
+ * pending and stays pending. */
 void JNICALL hpx_allocation_probe(JNIEnv *env, jclass tracker, jobject object);
-/* Native of hprofx.Tracker.multi(Object, int): records the array and, if it holds arrays, those too. On the allocating thread; site is
- * ignored. */
+/* Native of java.lang.HprofxTracker.multi(Object, int): records the array and, if it holds arrays, those too. On the allocating thread;
+ * site is ignored. */
 void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject array, jint site);
 /* ObjectFree, up to JDK 15: adds the freed object to the counters of its site. In a collection, on the VM's thread, outside the session's
  * gate: touches only the counters. */

@@ -43,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("source", nargs="+")
-    parser.add_argument("--tracker", default="hprofx/Tracker")
+    parser.add_argument("--tracker", default="java/lang/HprofxTracker")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--compare")
     parser.add_argument("--probes", default="calls")

@@ -131,7 +131,7 @@ class Program(unittest.TestCase):
             self.assertEqual(jar.namelist(), ["META-INF/MANIFEST.MF", "p/", "p/T.class", "p/x.txt", "L.class"])
             self.assertEqual(jar.read("p/x.txt"), b"y" * 100000)
             self.assertEqual(jar.read("L.class"), LEFT)
-            self.assertIn(utf8("hprofx/Tracker"), jar.read("p/T.class"))
+            self.assertIn(utf8("java/lang/HprofxTracker"), jar.read("p/T.class"))
 
     def test_a_class_refused_in_a_jar_is_copied_and_listed(self):
         run = self.jar([("T.class", GOOD), ("bad/B.class", BAD)])

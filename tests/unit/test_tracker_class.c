@@ -58,6 +58,15 @@ TEST(the_class_of_jvmpi_has_one_native_more)
     assert_class(&r, HPX_TRACKER_JVMPI, 9, 1);
 }
 
+TEST(the_registrar_calls_a_native)
+{
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX];
+    struct seen s = {""};
+    struct hprofx_bci_result r = read_class(&s, bytes, hpx_tracker_class_registrar(bytes, HPX_TRACKER_REGISTRAR));
+    assert_class(&r, HPX_TRACKER_REGISTRAR, 2, 1);
+    assert_string_equal(s.names, "run()V ");
+}
+
 static bool holds(const uint8_t *bytes, size_t n, uint64_t address)
 {
     uint8_t constant[9] = {5}; /* CONSTANT_Long */

@@ -76,7 +76,7 @@ static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmetho
         (*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE) {
         return;
     }
-    for (int i = 0; i < PROBES && !strcmp(class, "Lhprofx/Tracker;"); i++) {
+    for (int i = 0; i < PROBES && !strcmp(class, "Ljava/lang/HprofxTracker;"); i++) {
         if (!strcmp(name, names[i])) {
             real[i] = (probe)(uintptr_t)address;
             *instead = (void *)(uintptr_t)mine[i];
