@@ -29,11 +29,15 @@ def _by_state(p, name):
     return sum_by((r.state, r.count) for r in p.wall.rows if p.traces[r.trace].thread == serial)
 
 
+def _per_look(p):
+    """ms for which a look stands: at a thread that ran, and at another."""
+    return [float(ms) for ms in re.findall(r'(\S+) ms of', p.report['wall clock, time per look'])]
+
+
 def _uncertain(p, changes):
-    """ms by which a sum of waits may be off that began and ended so often: each change is uniform in a gap between two looks. Five standard deviations; looks come
-    late on a busy machine, and the report says how late."""
-    every = float(re.search(r'every (\S+) ms', p.report['wall clock, rounds'])[1])
-    return 5 * every * math.sqrt(changes / 12)
+    """ms by which a sum of waits may be off that began and ended so often: a change decides a period, whose look is uniform in it. Five standard deviations; looks
+    come late on a busy machine, and the report says how late."""
+    return 5 * _per_look(p)[0] * math.sqrt(changes / 6)
 
 
 def _near_truth(t, p, name, ways, there):
@@ -55,6 +59,19 @@ def known_shares(t, opts):
     t.equal(sorted(told), ['blocks', 'parks', 'reads', 'runs', 'waits'], 'threads that tell their shares')
     for name, ways in told.items():
         _near_truth(t, p, name, ways, there[name])
+
+
+@test(measures=True, params=(('apart', 200, 1000, 40, 3), ('step', 60, 500, 50, 6)), level='quick')
+def short_waits_after_idling(t, how):
+    """An idle thread is looked at seldom; what it does then counts in full. Threads that do it at one moment are found independently."""
+    order, threads, idle, nap, cycles = how
+    run, p = t.profile('Naps', threads, idle, nap, cycles, order, opts='wall=5,depth=8,cutoff=0')
+    truth = int(re.match(r'napped (\d+)', run.out)[1])
+    got = sum_by((r.state, r.count) for r in p.wall.rows)
+    late = got.get('runnable', 0)  # after a nap, it is part of what the program counts as one
+    period = max(_per_look(p))
+    points = POINTS + late / truth + 5 * period * math.sqrt(threads * cycles * 0.25) / truth
+    t.near(got['sleeping'] / truth, 1, points, 'sleeping %d ms, truth %d, a look per %.3g ms' % (got['sleeping'], truth, period))
 
 
 @test(level='quick')
@@ -80,9 +97,7 @@ def _by_class(p, name):
 
 def _is_told(t, p, state):
     """Whether of every wait in this state it is known what it is for."""
-    if state == 'waiting' and t.jdk.version >= 22:
-        return 'wall clock, monitors not told' not in p.report
-    return state == 'parked' or t.jdk.version >= 16
+    return state != 'waiting' or t.jdk.version < 22 or 'wall clock, monitors not told' not in p.report
 
 
 @test(level='quick', params=('', ',vmstructs=n'))

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Threads that park for long and sleep shortly, CYCLES times: all of them at the same moments (step), or spread evenly (apart). Prints "napped
+ * MS", what they slept together. Arguments: THREADS IDLE_MS NAP_MS CYCLES step|apart. */
+public class Naps {
+    static final AtomicLong slept = new AtomicLong();
+
+    static void nap(long ms) throws InterruptedException {
+        long from = System.nanoTime();
+        Thread.sleep(ms);
+        slept.addAndGet(System.nanoTime() - from);
+    }
+
+    static void idleUntil(long ns) {
+        for (long left; (left = ns - System.nanoTime()) > 0;) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        final int threads = Integer.parseInt(args[0]), cycles = Integer.parseInt(args[3]);
+        final long idle = Long.parseLong(args[1]) * 1000000, nap = Long.parseLong(args[2]);
+        final boolean apart = args[4].equals("apart");
+        final CyclicBarrier together = new CyclicBarrier(threads);
+        final CountDownLatch done = new CountDownLatch(threads);
+        final long began = System.nanoTime() + 100000000L;
+        for (int i = 0; i < threads; i++) {
+            final long offset = apart ? i * (idle + nap * 1000000) / threads : 0;
+            new Thread() {
+                @Override
+                public void run() {
+                    try {
+                        together.await();
+                        for (int k = 1; k <= cycles; k++) {
+                            idleUntil(began + offset + k * (idle + nap * 1000000) - nap * 1000000);
+                            nap(nap);
+                        }
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                    done.countDown();
+                }
+            }.start();
+        }
+        done.await();
+        System.out.println("napped " + slept.get() / 1000000);
+    }
+}
