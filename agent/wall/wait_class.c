@@ -11,7 +11,7 @@
 
 #define READABLE     17         /* the first release on which waited_monitor.h reads monitors */
 #define WAITS_UNTOLD 22         /* the first release on which JVMTI does not tell the monitor of Object.wait */
-#define ANSWERS      1024u      /* stacks whose class is kept where a question stops all threads; a power of two */
+#define ANSWERS      1024u      /* stacks whose class is kept for a round, where a question stops all threads; a power of two */
 #define MOST         (1u << 20) /* numbers */
 
 static HPX_OF_SESSION struct {
@@ -24,9 +24,11 @@ static HPX_OF_SESSION struct {
     bool opened;                  /* the index is there */
     struct hpx_intern index;      /* signature -> number */
     uint32_t numbers;             /* given so far */
+    uint64_t round;               /* number of the current one; the first is 1 */
     struct answer {
         struct hpx_hash128 stack;
-        uint32_t state, klass;  /* state 0: there is none */
+        uint64_t round; /* 0: there is none */
+        uint32_t state, klass;
     } answers[ANSWERS], *asked; /* asked: the one that the last question has filled; NULL: none was asked */
 } classes;
 
@@ -55,6 +57,7 @@ void hpx_wait_class_begin(JNIEnv *env, bool single)
     classes.waits = hpx_vm_release() < WAITS_UNTOLD;
     classes.reads = !(classes.waits && classes.contended) && begin_reading(env);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
+    classes.round = 1;
 }
 
 const char *hpx_wait_class_unread(void)
@@ -143,12 +146,18 @@ static uint32_t read_monitor(JNIEnv *env, const struct hpx_watch_job *j)
     return thread != 0 && hpx_watched_monitor(j, thread, signature) ? number_of(signature) : 0;
 }
 
-/* The question stops all threads: it is asked once for all that wait in this state with this stack. */
+void hpx_wait_class_round(void)
+{
+    classes.round++;
+}
+
+/* The question stops all threads: in a round it is asked once for all that wait in this state with this stack. In a later one they may wait
+ * for another monitor. */
 static uint32_t ask_once(JNIEnv *env, jthread thread, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
     struct answer *a = &classes.answers[stack.lo % ANSWERS];
-    if (a->stack.lo != stack.lo || a->stack.hi != stack.hi || a->state != state) {
-        *a = (struct answer){stack, state, ask(env, thread, asking_ns)};
+    if (a->stack.lo != stack.lo || a->stack.hi != stack.hi || a->state != state || a->round != classes.round) {
+        *a = (struct answer){stack, classes.round, state, ask(env, thread, asking_ns)};
         classes.asked = a;
     }
     return a->klass;
@@ -157,7 +166,7 @@ static uint32_t ask_once(JNIEnv *env, jthread thread, uint32_t state, struct hpx
 void hpx_wait_class_delivered(bool holds)
 {
     if (!holds && classes.asked != NULL) {
-        classes.asked->state = 0;
+        classes.asked->round = 0;
     }
     classes.asked = NULL;
 }

@@ -2,8 +2,8 @@
 /* wait_class.h: of which class the monitor or blocker is that a thread waits for.
  *
  * A parked thread's blocker is the field Thread.parkBlocker: 0.1 us on every JDK. GetCurrentContendedMonitor tells a monitor: 0.2 to 0.7 us
- * from JDK 16 on; before, it stops all threads, and one answer serves all threads with the same stack. It does not tell the monitor of
- * Object.wait from JDK 22 on, and it tells an attached agent none: these monitors are read from the VM's own words
+ * from JDK 16 on; before, it stops all threads, and one answer serves all threads that have the same stack in a round. It does not tell the
+ * monitor of Object.wait from JDK 22 on, and it tells an attached agent none: these monitors are read from the VM's own words
  * (hotspot/waited_monitor.h).
  *
  * Classes have numbers by their names. All functions: the looking thread of watch.h, attached; no lock is held while the VM is called. */
@@ -18,6 +18,8 @@
 void hpx_wait_class_load(jvmtiEnv *jvmti);
 /* The looking thread is attached. single: a question costs the threads that are not asked about nothing. */
 void hpx_wait_class_begin(JNIEnv *env, bool single);
+/* A round of looks begins: what threads waited for in earlier ones is forgotten. */
+void hpx_wait_class_round(void);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);

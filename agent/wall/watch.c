@@ -184,6 +184,7 @@ static void go_round(JNIEnv *env, bool all, bool sums, bool last)
 {
     struct hpx_watch_round r = {all, sums, last, hpx_clock_mono()};
     uint32_t place = 0;
+    hpx_wait_class_round();
     for (bool more = true; more;) {
         struct hpx_watch_job jobs[HPX_WATCH_BATCH];
         uint32_t n;

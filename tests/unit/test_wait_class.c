@@ -235,6 +235,19 @@ TEST(where_all_threads_stop_one_answer_serves_a_stack, setup, teardown)
     assert_int_equal(vm.questions, 3);
 }
 
+/* Two monitors of different classes in one line of the program: who waits for the second must not get the class of the first. */
+TEST(an_answer_serves_one_round, setup, teardown)
+{
+    begin(8, false);
+    vm.monitor = "Lp/Account;";
+    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Account;");
+    vm.monitor = "Lp/Ledger;";
+    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Account;");
+    hpx_wait_class_round();
+    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Ledger;");
+    assert_int_equal(vm.questions, 2);
+}
+
 /* Where it was when it was asked for is not where its stack says. */
 TEST(the_answer_of_a_thread_that_ran_is_not_kept, setup, teardown)
 {
