@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall_table.c: events and snapshots of wall_table.h. */
 #include "wall_table.h"
+#include "id_map.h"
 #include "model_table.h"
 #include "sample_table.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define NS_PER_MS UINT64_C(1000000)
 
 /* A stack in a state, which waits for an object of a class. */
 struct cell {
@@ -21,9 +24,84 @@ struct hpx_walls {
     struct hpx_vec cells;    /* struct cell */
     struct hpx_vec classes;  /* uint32_t, by number of a class: number of its name; 0: not known */
     struct hpx_vec places;   /* uint32_t, by watched thread: number of its cell + 1; 0: not known */
-    struct hpx_vec last;     /* uint32_t, by serial of a thread: raw trace of its last sample + 1; 0: none */
+    struct hpx_slots last;   /* by serial of a live thread: raw trace of its last sample */
+    struct hpx_vec gone;     /* uint32_t: serials of threads that have ended, the first `ngone`, which are forgotten in the next pass */
+    uint32_t ngone, ngone_before; /* ngone_before: of them, those of the pass before */
+    uint64_t lost_ns;             /* less than what is counted: a millisecond */
     struct hpx_wall_totals totals;
 };
+
+/* ---- the last samples of threads ---- */
+
+#define LAST_WORDS 3 /* the last one is the raw trace */
+
+static bool is_thread(const void *serial, const uint32_t *slot)
+{
+    return slot[0] == *(const uint32_t *)serial + 1;
+}
+
+static uint32_t *last_of(const struct hpx_walls *w, uint32_t serial)
+{
+    return hpx_slots_find(&w->last, LAST_WORDS, hpx_id_hash(serial), is_thread, &serial);
+}
+
+/* Without memory the thread's time without a CPU has no stack. */
+static void set_last(struct hpx_walls *w, uint32_t serial, uint32_t raw)
+{
+    uint32_t *slot = last_of(w, serial);
+    if (!slot && hpx_slots_reserve(&w->last, LAST_WORDS, NULL, NULL) == 0) {
+        slot = hpx_slots_put(&w->last, LAST_WORDS, hpx_id_hash(serial), serial);
+    }
+    if (slot) {
+        slot[LAST_WORDS - 1] = raw;
+    }
+}
+
+static void forget(struct hpx_walls *w, uint32_t serial)
+{
+    uint32_t *slot = last_of(w, serial);
+    if (slot) {
+        hpx_slots_remove(&w->last, slot);
+    }
+}
+
+/* Its last record about time without a CPU is in another ring, which may be drained only in the next pass. */
+static void thread_gone(void *self, struct hpx_thread *t)
+{
+    struct hpx_walls *w = self;
+    uint32_t serial = hpx_serial_of(t);
+    uint32_t *gone = w->ngone < w->gone.len ? hpx_vec_at(&w->gone, w->ngone) : hpx_vec_push(&w->gone);
+    if (gone) {
+        *gone = serial;
+        w->ngone++;
+    } else {
+        forget(w, serial);
+    }
+}
+
+static void pass_end(void *self)
+{
+    struct hpx_walls *w = self;
+    for (uint32_t i = 0; i < w->ngone; i++) {
+        uint32_t *serial = hpx_vec_at(&w->gone, i);
+        if (i < w->ngone_before) {
+            forget(w, *serial);
+        } else {
+            *(uint32_t *)hpx_vec_at(&w->gone, i - w->ngone_before) = *serial;
+        }
+    }
+    w->ngone -= w->ngone_before;
+    w->ngone_before = w->ngone;
+}
+
+/* ---- cells ---- */
+
+static void lose(struct hpx_walls *w, uint64_t ns)
+{
+    w->lost_ns += ns;
+    hpx_count(hpx_model_counters(w->m), HPX_C_WALL_LOST, w->lost_ns / NS_PER_MS);
+    w->lost_ns %= NS_PER_MS;
+}
 
 /* The number of the cell; HPX_INTERN_NONE without memory. */
 static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint32_t klass)
@@ -46,7 +124,7 @@ static uint32_t cell_of(struct hpx_walls *w, uint32_t raw, uint32_t state, uint3
 static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
 {
     if (hpx_unlikely(cell == HPX_INTERN_NONE)) {
-        hpx_count(hpx_model_counters(w->m), HPX_C_LOST_NO_MEMORY, 1);
+        lose(w, ns);
         return;
     }
     struct cell *c = hpx_vec_at(&w->cells, cell);
@@ -65,10 +143,7 @@ static uint32_t number_at(const struct hpx_vec *v, uint32_t i)
 static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
 {
     struct hpx_walls *w = self;
-    uint32_t *last = hpx_vec_reach(&w->last, serial - HPX_SERIAL_THREAD);
-    if (last) {
-        *last = raw + 1;
-    }
+    set_last(w, serial, raw);
     add(w, cell_of(w, raw, HPX_WALL_RUNNING, 0), weight * w->interval_ns);
 }
 
@@ -106,8 +181,9 @@ static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)
 static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_thread *t = (const void *)(ev + 1);
-    uint32_t i = t->serial - HPX_SERIAL_THREAD, raw = number_at(&w->last, i);
-    if (raw == HPX_INTERN_NONE) {
+    const uint32_t *last = last_of(w, t->serial);
+    uint32_t raw = last ? last[LAST_WORDS - 1] : HPX_INTERN_NONE;
+    if (!last) {
         raw = hpx_symbols_no_stack(w->symbols, HPX_UNKNOWN_NO_JAVA, hpx_symbols_thread(w->symbols, t->serial));
         w->totals.unknown_ns += ev->stamp;
     }
@@ -132,7 +208,7 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
 static size_t bytes(const void *self)
 {
     const struct hpx_walls *w = self;
-    return hpx_intern_bytes(&w->index) + w->cells.bytes + w->classes.bytes + w->places.bytes + w->last.bytes;
+    return hpx_intern_bytes(&w->index) + w->cells.bytes + w->classes.bytes + w->places.bytes + w->last.bytes + w->gone.bytes;
 }
 
 static bool message(void *self, struct hpx_msg *msg)
@@ -160,12 +236,19 @@ static void destroy(void *self)
     hpx_vec_fini(&w->cells);
     hpx_vec_fini(&w->classes);
     hpx_vec_fini(&w->places);
-    hpx_vec_fini(&w->last);
+    hpx_vec_fini(&w->gone);
+    hpx_slots_fini(&w->last, LAST_WORDS);
     free(w);
 }
 
-static const struct hpx_model_table table = {
-    .first = HPX_EV_WALL_DEF, .last = HPX_EV_WALL_READY, .message = message, .apply = apply, .bytes = bytes, .destroy = destroy};
+static const struct hpx_model_table table = {.first = HPX_EV_WALL_DEF,
+                                             .last = HPX_EV_WALL_READY,
+                                             .message = message,
+                                             .apply = apply,
+                                             .pass_end = pass_end,
+                                             .thread_gone = thread_gone,
+                                             .bytes = bytes,
+                                             .destroy = destroy};
 
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
 {
@@ -180,8 +263,13 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
     hpx_vec_init(&w->cells, sizeof(struct cell));
     hpx_vec_init(&w->classes, sizeof(uint32_t));
     hpx_vec_init(&w->places, sizeof(uint32_t));
-    hpx_vec_init(&w->last, sizeof(uint32_t));
+    hpx_vec_init(&w->gone, sizeof(uint32_t));
     if (hpx_intern_init(&w->index, 0) != 0) {
+        free(w);
+        return NULL;
+    }
+    if (hpx_slots_init(&w->last, LAST_WORDS, 0) != 0) {
+        hpx_intern_fini(&w->index);
         free(w);
         return NULL;
     }
