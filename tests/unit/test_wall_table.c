@@ -258,15 +258,13 @@ TEST(threads_that_have_ended_take_no_memory, NULL, end)
 {
     size_t before = 0;
     begin(NULL);
-    fx_define(&f, &f.t, 1, 1, FX_STACK({16, 1}));
     for (uint32_t i = 0; i < 100000; i++) {
         f.t.serial = HPX_SERIAL_THREAD + 1 + i;
-        fx_event(&f, &f.t, HPX_EV_SAMPLE, 1, 1);
+        fx_define(&f, &f.t, 1, 1, FX_STACK({16, 1}));
         hpx_model_thread_gone(f.m, &f.t);
-        ready(f.t.serial, 1 * MS); /* its last record is drained after its ring */
+        ready(HPX_SERIAL_THREAD + 1 + i, 1 * MS); /* its last record is drained after its ring */
         (void)hpx_model_pass_end(f.m);
         before = i == 1000 ? hpx_model_bytes(f.m) : before;
-        fx_define(&f, &f.t, 1, 1, FX_STACK({16, 1}));
     }
     assert_true(hpx_model_bytes(f.m) < before + 8192); /* where it is in the moves of its hash table */
     struct hpx_wall_snapshot *s = hpx_walls_snapshot(walls, HPX_TAKE_RESET);
