@@ -37,6 +37,7 @@
     X(SIGNALS_LATE, INFO, "late signals", "signals after the end of a thread, already accounted for")                                      \
     X(HANDLER_NS, INFO, "handler time", "CPU time of the measured runs of the signal handler")                                             \
     X(HANDLER_MEASURED, INFO, "handlers measured", "measured runs of the signal handler: one in eight of every thread")                    \
+    X(VALUES, INFO, "value objects", "recorded allocations of value objects: live figures and heap dumps do not have them")                \
     X(CLASSES_UNLOADED, INFO, "classes unloaded", "classes unloaded; their samples stay")                                                  \
     X(LOST_RING_FULL, LOSS, "lost, ring full", "samples lost: the aggregator did not keep up")                                             \
     X(LOST_NESTED, LOSS, "lost, nested", "samples lost: the signal interrupted a record of the same thread")                               \

@@ -17,12 +17,17 @@ struct hpx_site_thread hpx_site_nobody;
 #define MOST_DIMENSIONS     255u
 #define RELEASE_HASHED_TAGS 20 /* from then on the identity hash of an object leads to its tag */
 
+/* From JDK 28 on objects may be of value classes: JNI's HasIdentity() by its place in the table, because older headers lack it. */
+#define RELEASE_VALUES 28
+#define HAS_IDENTITY   236
+
 /* relaxed: part of every site key. A clear increments it: sites get new ids, and frees of older objects are ignored */
 static HPX_OF_SESSION _Atomic uint32_t epoch;
 static HPX_OF_SESSION bool tag_objects, follow_objects; /* recorded objects get tags, weak references; constant from load on */
 HPX_OF_SESSION atomic_bool hpx_allocation_off;
 
 static bool by_reference;     /* see self_reference(); constant from VMInit on */
+static bool may_be_values;    /* the VM may have value classes; constant from VMInit on */
 static jmethodID object_init; /* java.lang.Object.<init>, which calls the probe of objects; constant from VMInit on */
 /* java.lang.Object.clone(), whose objects would lose their tags (late_tags.h); NULL: before JDK 20 they keep them */
 static jmethodID object_clone;
@@ -166,7 +171,7 @@ static void follow(struct hpx_site_thread *t, jvmtiEnv *jvmti, JNIEnv *env, jobj
 {
     uint64_t tag = hpx_site_tag(id & ~CLONED, size);
     bool done = true;
-    if (tag_objects) {
+    if (tag_objects && object != NULL) {
         done = (id & CLONED) != 0 ? hpx_late_tag_put(&t->late, env, object, tag)
                                   : (*jvmti)->SetTag(jvmti, object, (jlong)tag) == JVMTI_ERROR_NONE;
     }
@@ -178,7 +183,8 @@ static void follow(struct hpx_site_thread *t, jvmtiEnv *jvmti, JNIEnv *env, jobj
     }
 }
 
-/* self: the calling thread, as GetStackTrace takes it. */
+/* self: the calling thread, as GetStackTrace takes it. object: NULL for an object of a value class, which has no identity: equal ones have
+ * one tag, so none gets one. */
 static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread self, jobject object, jclass klass, uint64_t size, bool probe)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
@@ -194,8 +200,11 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
     parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
     uint32_t id = f.depth > 0 ? hpx_event_stacks_find(&t->stacks, &t->s, f.depth + extra_frames(), parts, &f.look) : 0;
     id = id != 0 ? record_known(t, &f, id) : record_stack(t, jvmti, &f);
-    if (id != HPX_SITE_NONE && object != NULL) {
+    if (id != HPX_SITE_NONE) {
         follow(t, jvmti, env, object, id, size);
+        if (hpx_unlikely(object == NULL)) {
+            hpx_count(&t->s.base.counters, HPX_C_VALUES, 1);
+        }
     }
 }
 
@@ -269,14 +278,25 @@ static jthread self_reference(jvmtiEnv *jvmti)
     return self;
 }
 
+static bool is_value(JNIEnv *env, jobject object)
+{
+    jboolean(JNICALL * fn)(JNIEnv *, jobject);
+    if (hpx_likely(!may_be_values)) {
+        return false;
+    }
+    memcpy(&fn, (const char *)*env + HAS_IDENTITY * sizeof(void *), sizeof fn);
+    return !fn(env, object);
+}
+
 static void record_probed(struct hpx_site_thread *t, JNIEnv *env, jthread self, jobject object)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jlong size = 0;
     hpx_late_tag_set(t->late, jvmti, env); /* it may be this object's */
-    if (!is_tagged(jvmti, object) && (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE) {
+    bool value = is_value(env, object);
+    if ((value || !is_tagged(jvmti, object)) && (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE) {
         jclass klass = (*env)->GetObjectClass(env, object);
-        record_allocation(t, env, self, object, klass, (uint64_t)size, true);
+        record_allocation(t, env, self, value ? NULL : object, klass, (uint64_t)size, true);
         (*env)->DeleteLocalRef(env, klass);
     }
 }
@@ -352,6 +372,7 @@ void hpx_allocation_clear(void)
 void hpx_allocation_live(JNIEnv *env, jint release)
 {
     by_reference = release >= HPX_RELEASE_VIRTUAL;
+    may_be_values = release >= RELEASE_VALUES;
     jclass object = (*env)->FindClass(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
     object_clone =

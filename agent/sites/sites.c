@@ -318,6 +318,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (live) {
         live_lines(to, &g);
     }
+    uint64_t values = hpx_counter_get(&r->total, HPX_C_VALUES);
+    if (values > 0) { /* the VM tells no object of them: equal ones would be one */
+        hpx_lines_add(to, "hprofx: allocations of value objects: %" PRIu64 "%s, not among live objects\n", values,
+                      hpx_allocation_interval() > 0 ? " samples" : "");
+    }
     if (o->heap_sites) {
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", g.sites);
     }

@@ -28,6 +28,7 @@
 /* From JVMTI 11, by number: headers of older JDKs do not have the names. */
 #define EVENT_SAMPLED_OBJECT_ALLOC     86
 #define CAPABILITY_SAMPLED             43  /* bit of can_generate_sampled_object_alloc_events */
+#define CAPABILITY_VALUES              45  /* bit of can_support_value_objects */
 #define FUNCTION_SET_SAMPLING_INTERVAL 156 /* SetHeapSamplingInterval */
 
 static HPX_OF_SESSION struct {
@@ -201,6 +202,15 @@ static void enable(jvmtiEnv *jvmti, bool on)
 
 static const jvmtiEvent class_events[] = {HPX_CLASSES_EVENTS, 0}; /* of the rewriting; only probes need them */
 
+/* Without this capability (JDK 28) the event leaves out objects of value classes; with it their object is NULL. Probes that report objects
+ * report these, too. */
+static void add_values(jvmtiEnv *jvmti)
+{
+    if (vm.release >= 28 && vm.sampled_event && !vm.probes) {
+        (void)hpx_vm_capability(jvmti, CAPABILITY_VALUES);
+    }
+}
+
 static int load(struct hpx_err *err)
 {
     if (!vm.sampled_event && !vm.counts && hpx_allocation_interval() > 0) {
@@ -224,6 +234,7 @@ static int load(struct hpx_err *err)
         hpx_counting_use();
     }
     hpx_quiet_stack_load(&hpx_sites_mode);
+    add_values(hpx_vm.jvmti);
     if (vm.sampled_event) { /* before the first TLAB: the VM does not shorten a TLAB that a thread already has */
         (void)set_interval(hpx_vm.jvmti, hpx_allocation_interval());
     }

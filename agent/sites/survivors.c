@@ -11,7 +11,7 @@
 #define WAIT_NS UINT64_C(5000000000)
 
 struct survivor {
-    jweak ref;
+    jweak ref; /* NULL: of a value object */
     uint64_t tag;
     struct survivor *next;
 };
@@ -25,8 +25,8 @@ static HPX_OF_SESSION struct survivor *known;
 bool hpx_survivors_add(JNIEnv *env, jobject object, uint64_t tag)
 {
     struct survivor *s = malloc(sizeof *s);
-    jweak ref = s != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
-    if (ref == NULL) {
+    jweak ref = s != NULL && object != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
+    if (s == NULL || (ref == NULL && object != NULL)) {
         free(s);
         return false;
     }
@@ -84,7 +84,9 @@ void hpx_survivors_look(JNIEnv *env)
         struct survivor *s = *at;
         if ((*env)->IsSameObject(env, s->ref, NULL)) {
             hpx_site_ids_freed(&hpx_ids, s->tag);
-            (*env)->DeleteWeakGlobalRef(env, s->ref);
+            if (s->ref != NULL) {
+                (*env)->DeleteWeakGlobalRef(env, s->ref);
+            }
             *at = s->next;
             free(s);
         } else {
@@ -101,7 +103,9 @@ void hpx_survivors_forget(JNIEnv *env)
     }
     adopt();
     for (const struct survivor *s = known; s != NULL; s = s->next) {
-        (*env)->DeleteWeakGlobalRef(env, s->ref);
+        if (s->ref != NULL) {
+            (*env)->DeleteWeakGlobalRef(env, s->ref);
+        }
     }
     end();
     hpx_survivors_fini();

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Follows the object; tag: hpx_site_tag(). false: no memory, and it never counts as freed. The allocating thread, in a callback. */
+/* Follows the object; tag: hpx_site_tag(). NULL, a value object, counts as freed at the next look. false: no memory, and it never counts as
+ * freed. The allocating thread, in a callback. */
 bool hpx_survivors_add(JNIEnv *env, jobject object, uint64_t tag);
 /* So many were added since the last look that one is due: it keeps the memory for those that are dead small. Any thread. */
 bool hpx_survivors_due(void);

@@ -7,6 +7,7 @@ from expect import objects_are_exact, of_site, site_rows, sites_are_exact
 from harness import DUMPING
 from preload import agent
 from runner import test
+from waiting import stop_steps
 
 DONE = 'Dumping%s done.' % DUMPING['sites']
 MANY = 100  # calls of each way: too few to compile the method
@@ -175,3 +176,24 @@ def classes_that_unload_keep_their_names(t):
     rows = [(r, name) for r, name, methods in site_rows(p) if 'SitesUnload$Loader.define' in methods]
     t.equal(sum(r.objects for r, name in rows if name == 'java.lang.Class'), 40 if t.jdk.version > 8 else 0, 'mirrors')
     t.equal([name for _, name in rows if name.startswith('gen.')], [], 'mirrors that are instances of their own class')
+
+
+@test(since=28, collectors='any', params=('exact', 'sampled', 'counts'))
+def objects_of_value_classes_are_counted(t, sites):
+    """Of all N the stack and the size are known, and none is live, as the report says."""
+    n = 2000
+    run = t.start('Values', n, opts='heap=sites,cutoff=0,sites=%s%s' % (sites, ',sample=100' if sites == 'sampled' else ''), jvm=['--enable-preview'])
+    run.wait_line('ready')
+    stop_steps(run)
+    t.equal(run.code, 0, 'exit code')
+    p = t.output()
+    rows = re.findall(r'^ *\d+ +[\d.]+% +[\d.]+% +\d+ +(\d+) +\d+ +(\d+) +\d+ Values\$Wide$', (t.work / 'java.hprof.txt').read_text(), re.M)
+    live, made = (sum(int(r[k]) for r in rows) for k in (0, 1))
+    t.equal(live, 0, 'live')
+    if sites == 'sampled':
+        t.check(0.7 * n < made < 1.3 * n, 'about %d are %d' % (n, made))
+    else:
+        t.equal(made, n + (sites == 'exact'), 'objects')  # the VM makes one of each class itself, which no probe sees
+    if sites != 'counts':
+        said = int(p.report['allocations of value objects'].split()[0].rstrip(','))
+        t.check(said >= n if sites == 'exact' else said > 0, 'the report says %d' % said)
