@@ -2,6 +2,7 @@
 /* run.c: the order in which a session begins and ends. Contract: run.h. */
 #include "run.h"
 #include "callbacks.h"
+#include "handler.h"
 #include "kept_states.h"
 #include "log.h"
 #include "modes.h"
@@ -57,6 +58,7 @@ void hpx_run_disable(const struct hpx_err *err)
     atomic_store_explicit(&taken, true, memory_order_release);
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
     HPX_EACH_MODE(vm->disable, ());
+    hpx_handlers_give_back();
     if (hpx_vm.jvmti != NULL) {
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_vm.jvmti = NULL;
@@ -181,6 +183,7 @@ void hpx_run_loaded(void)
 
 static void end_session(void)
 {
+    hpx_handlers_give_back();
     show_to_forks(false);
     hpx_session_end();
 }

@@ -253,7 +253,6 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .callbacks = callbacks,
     .options = options,
     .load = load,
-    .disable = hpx_ticks_disable,
     .classes = hpx_classes_loaded,
     .live = live,
     .open = open,

@@ -113,12 +113,6 @@ static int load(struct hpx_err *err)
     return 0;
 }
 
-static void disable(void)
-{
-    hpx_code_source_disable();
-    hpx_ticks_disable();
-}
-
 static void close_events(jvmtiEnv *jvmti)
 {
     hpx_code_source_close(jvmti);
@@ -224,7 +218,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,
-    .disable = disable,
+    .disable = hpx_code_source_disable,
     .ready = ready,
     .leave = leave,
     .close = close_events,

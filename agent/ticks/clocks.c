@@ -26,6 +26,8 @@ static HPX_OF_SESSION struct {
     _Atomic uint32_t perf_open, perf_most;    /* relaxed: our share of the program's descriptors */
     atomic_bool perf;                         /* relaxed: a hint that turns off for good when the system refuses */
 } clocks;
+/* Timers and events that exist. release: a deletion; acquire: hpx_clocks_running() */
+static _Atomic uint32_t running;
 static atomic_bool perf_used; /* relaxed: never false again, because signals of closed events may still come */
 
 bool hpx_clocks_own_sig(const siginfo_t *si)
@@ -115,11 +117,28 @@ static void describe(struct sigevent *ev, pid_t tid)
     ev->_sigev_un._tid = tid;
 }
 
+static void count_clock(void)
+{
+    atomic_fetch_add_explicit(&running, 1, memory_order_relaxed);
+}
+
+static void uncount_clock(void)
+{
+    atomic_fetch_sub_explicit(&running, 1, memory_order_release); /* partner: hpx_clocks_running() */
+}
+
+uint32_t hpx_clocks_running(void)
+{
+    return atomic_load_explicit(&running, memory_order_acquire); /* partner: uncount_clock() */
+}
+
 static bool arm_timer(struct hpx_thread_clock *t)
 {
     struct sigevent ev;
     describe(&ev, t->tid);
+    count_clock();
     if (timer_create(hpx_clock_of_tid(t->tid), &ev, &t->timer) != 0) {
+        uncount_clock();
         return false;
     }
     uint64_t interval = hpx_session.opt->interval_ns, phase = draw(t, interval);
@@ -176,6 +195,7 @@ static void close_event(int fd)
     ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
     remember_fd(fd, false);
     close(fd);
+    uncount_clock();
 }
 
 /* The clock is HPX_CLOCK_NONE already. */
@@ -229,6 +249,7 @@ static bool arm_perf(struct hpx_thread_clock *t)
         return false;
     }
     remember_fd(fd, true);
+    count_clock();
     atomic_store_explicit(&perf_used, true, memory_order_relaxed);
     bool runs = run_perf(t, fd, &phase);
     if (!runs) {
@@ -273,6 +294,7 @@ void hpx_clocks_close(struct hpx_thread_clock *t, int clock)
 {
     if (clock == HPX_CLOCK_TIMER) {
         timer_delete(t->timer);
+        uncount_clock();
     } else if (clock == HPX_CLOCK_PERF) {
         close_perf(t);
     }

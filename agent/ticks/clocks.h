@@ -46,6 +46,9 @@ void hpx_clocks_stop(struct hpx_thread_clock *t);
 int hpx_clocks_detach(struct hpx_thread_clock *t);
 void hpx_clocks_close(struct hpx_thread_clock *t, int clock);
 
+/* How many clocks exist in the process. Once one is deleted it raises no signal any more, but one may be pending. Any thread. */
+uint32_t hpx_clocks_running(void);
+
 /* ---- the handler on t; async-signal-safe ---- */
 
 /* true if one of these clocks raised the signal. */

@@ -2,6 +2,7 @@
 /* ticks.c: the signal handler of ticks.h. */
 #include "ticks.h"
 #include "clock.h"
+#include "handler.h"
 #include "log.h"
 #include "report.h"
 #include "session.h"
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #define LISTS   64 /* of threads older than VMInit, by kernel id */
-#define SIGNALS 65
 #define STOP_NS (20ull * 1000 * 1000)
 
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
@@ -26,12 +26,6 @@ static __thread struct hpx_ticker *own __attribute__((tls_model("initial-exec"))
  * thread that is older than VMInit, and late ones, count here */
 static _Atomic int looking;
 
-/* By signal, of the process: a handler that is installed stays. */
-static struct {
-    struct sigaction before; /* handles signals of others; constant once installed */
-    bool installed;
-} handlers[SIGNALS];
-
 static HPX_OF_SESSION struct {
     const struct hpx_ticks_user *users[HPX_TICKS_USERS]; /* constant after load */
     uint32_t nusers;
@@ -39,7 +33,6 @@ static HPX_OF_SESSION struct {
      * session lasts */
     _Atomic(struct hpx_ticker *) adopted[LISTS]; /* release: expect_adopted(); acquire: find_sig(). Covers the ticker and next_adopted */
     atomic_bool said_blocked;
-    bool installed;                  /* the handler, by this session */
     atomic_bool armed;               /* relaxed: a clock was started */
     void (*test_sig)(void *context); /* VMInit's thread and its handler */
 } ticks;
@@ -95,20 +88,6 @@ void hpx_ticker_init(struct hpx_ticker *k, struct hpx_mode_thread *s)
 }
 
 /* ---- the handler ---- */
-
-static void pass_on(int sig, siginfo_t *si, void *context)
-{
-    hpx_count(&hpx_session.counters, HPX_C_SIGNALS_FOREIGN, 1);
-    const struct sigaction *before = &handlers[sig].before;
-    if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
-        return;
-    }
-    if (before->sa_flags & SA_SIGINFO) {
-        before->sa_sigaction(sig, si, context);
-    } else {
-        before->sa_handler(sig);
-    }
-}
 
 static _Atomic(struct hpx_ticker *) *list_of(pid_t tid)
 {
@@ -203,13 +182,16 @@ static void take_signal(struct hpx_ticker *k, siginfo_t *si, void *context)
 static void on_signal(int sig, siginfo_t *si, void *context)
 {
     int saved = errno;
-    if (si->si_code == SI_QUEUE && si->si_value.sival_ptr == (void *)&ticks && ticks.test_sig != NULL) {
-        ticks.test_sig(context);
+    if (si->si_code == SI_QUEUE && si->si_value.sival_ptr == (void *)&ticks) {
+        if (ticks.test_sig != NULL) {
+            ticks.test_sig(context);
+        }
         errno = saved;
         return;
     }
     if (!hpx_clocks_own_sig(si)) {
-        pass_on(sig, si, context);
+        hpx_count(&hpx_session.counters, HPX_C_SIGNALS_FOREIGN, 1);
+        hpx_handler_pass_on_sig(sig, si, context);
         errno = saved;
         return;
     }
@@ -389,10 +371,9 @@ static void reach_sig(void *context)
 }
 
 /* The handler of an earlier session. Another one may be before it and call it: then that one is expected from now on. */
-static void expect_again(int signal)
+static void expect_again(int signal, const struct sigaction *before)
 {
     struct sigaction now;
-    const struct sigaction *before = &handlers[signal].before;
     if (sigaction(signal, NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO)) {
         now.sa_sigaction = on_signal; /* that it is replaced shows at the first look */
     }
@@ -405,41 +386,23 @@ static void expect_again(int signal)
 
 int hpx_ticks_init(struct hpx_err *err)
 {
-    static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    const struct sigaction *before;
+    bool again;
     hpx_clocks_init();
     int signal = hpx_session.opt->signal;
     if (ticks.nusers == 0) {
         return 0; /* no signal at all */
     }
-    if (handlers[signal].installed) {
-        expect_again(signal);
-        return 0;
+    int why = hpx_handler_install(signal, on_signal, &before, &again);
+    if (why != 0) {
+        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), signal, strerror(why));
     }
-    struct sigaction sa;
-    memset(&sa, 0, sizeof sa);
-    sa.sa_sigaction = on_signal;
-    sa.sa_flags = SA_SIGINFO | SA_RESTART;
-    /* A walk that faults would abandon a handler of the program that interrupted it. The VM needs its own signals. */
-    sigfillset(&sa.sa_mask);
-    for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
-        sigdelset(&sa.sa_mask, vms[i]);
+    if (again) {
+        expect_again(signal, before);
+    } else {
+        hpx_signal_watch_expect(before, on_signal);
     }
-    if (sigaction(hpx_session.opt->signal, &sa, &handlers[signal].before) != 0) {
-        return hpx_err_set(err, HPX_E_SYS, "%s: cannot install a handler for signal %d: %s", hpx_ticks_of(), hpx_session.opt->signal,
-                           strerror(errno));
-    }
-    handlers[signal].installed = ticks.installed = true;
-    hpx_signal_watch_expect(&handlers[signal].before, on_signal);
     return 0;
-}
-
-void hpx_ticks_disable(void)
-{
-    struct sigaction now;
-    int signal = hpx_session.opt->signal;
-    if (ticks.installed && handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && now.sa_sigaction == on_signal) {
-        handlers[signal].installed = sigaction(signal, &handlers[signal].before, NULL) != 0;
-    }
 }
 
 /* ---- the report ---- */

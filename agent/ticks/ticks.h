@@ -50,8 +50,6 @@ void hpx_ticks_begin(void);
 void hpx_ticks_use(const struct hpx_ticks_user *user);
 /* Installs the handler if there is a user. 0, -HPX_E_SYS. */
 int hpx_ticks_init(struct hpx_err *err);
-/* Restores the previous handler; no clock has been started. */
-void hpx_ticks_disable(void);
 /* `what` of the first user. */
 const char *hpx_ticks_of(void);
 /* "thread CPU timer" or "perf cpu-clock". */

@@ -33,6 +33,50 @@ def sessions_begin_and_end(t):
     p.end(t)
 
 
+def _has_handler(pid, number):
+    return int(re.search(r'^SigCgt:\s*(\w+)$', pathlib.Path('/proc/%d/status' % pid).read_text(), re.M)[1], 16) >> (number - 1) & 1
+
+
+def _sampled(t, p, file):
+    does(t, 'start', '-o', t.work / file, p.run.pid, 'interval=1,cutoff=0')
+    p.tell('burn 300 0')
+    does(t, 'stop', p.run.pid)
+    t.check(t.parse(t.work / file, 1).having('Attached.burnMore') > 20, 'samples in %s' % file)
+
+
+@test(level='quick', collectors='any')
+def the_signal_is_the_programs_again_after_a_session(t):
+    p = Program(t)
+    for file in ('0.txt', '1.txt'):
+        _sampled(t, p, file)
+        t.equal(_has_handler(p.run.pid, signal.SIGPROF), 0, 'the signal has a handler')
+    os.kill(p.run.pid, signal.SIGPROF)
+    t.equal(p.run.process.wait(), -signal.SIGPROF, 'the end by that signal')
+
+
+@test(level='quick', collectors='any', since=25)
+def flight_recorder_samples_after_a_session(t):
+    """It does not begin where the signal has a handler. The next session calls its handler."""
+    p = Program(t)
+
+    def tool(name, *words):
+        return subprocess.run([*t.jdk.tool(name), *words], capture_output=True, text=True, check=True, cwd=t.work).stdout
+
+    def recorded(file):
+        tool('jcmd', str(p.run.pid), 'JFR.dump', 'name=x', 'filename=%s' % (t.work / file))
+        return int(re.search(r'^ jdk.CPUTimeSample +(\d+) ', tool('jfr', 'summary', str(t.work / file)), re.M)[1])
+
+    _sampled(t, p, '0.txt')
+    tool('jcmd', str(p.run.pid), 'JFR.start', 'name=x', 'jdk.CPUTimeSample#enabled=true', 'jdk.CPUTimeSample#throttle=10ms')
+    p.tell('burn 500 0')
+    first = recorded('0.jfr')
+    t.check(first > 5, 'samples of Flight Recorder: %d (%s)' % (first, p.run.out))
+    _sampled(t, p, '1.txt')
+    p.tell('burn 500 0')
+    t.check(recorded('1.jfr') > first + 5, 'samples of Flight Recorder after another session: %d after %d' % (recorded('1.jfr'), first))
+    p.end(t)
+
+
 @test(level='quick', collectors='any')
 def a_session_says_whose_it_is(t):
     """Every session is a run of its own, with the names of the program's environment."""

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_ticks.c: clocks of threads that another thread starts, and stops while the handler is inside. */
 #include "cmocka_all.h"
+#include "handler.h"
 #include "session.h"
 #include "ticks.h"
 #include "vm.h"
@@ -9,6 +10,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -174,6 +176,166 @@ TEST(the_end_waits_for_a_handler_that_completes_its_state)
     assert_true(hpx_ticks_abandon(&o.tick));
 }
 
+/* ---- the signal goes back ---- */
+
+static void begin_again(void)
+{
+    struct hpx_err err;
+    assert_int_equal(hpx_ticks_init(&err), 0);
+}
+
+static sighandler_t current(void)
+{
+    struct sigaction now;
+    assert_int_equal(sigaction(SIGPROF, NULL, &now), 0);
+    return now.sa_handler;
+}
+
+static void set_current(sighandler_t handler)
+{
+    assert_int_not_equal(signal(SIGPROF, handler), SIG_ERR);
+}
+
+/* A thread that blocks the signal until its clock has expired, which is then stopped. */
+static struct blocking {
+    struct hpx_thread_clock clock;
+    pthread_t id;
+    bool raises; /* before: a signal that is pending already is not sent again */
+    sem_t pending, unblock;
+} blocking;
+
+static void *work_blocked(void *unused)
+{
+    sigset_t set;
+    (void)unused;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (blocking.raises) {
+        (void)raise(SIGPROF);
+    }
+    blocking.clock = (struct hpx_thread_clock){.tid = (pid_t)syscall(SYS_gettid), .adopted = true, .perf_fd = -1};
+    assert_int_equal(hpx_clocks_start(&blocking.clock), 0);
+    do {
+        sigpending(&set);
+    } while (!sigismember(&set, SIGPROF));
+    sem_post(&blocking.pending);
+    sem_wait(&blocking.unblock);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return NULL;
+}
+
+static void begin_blocked(void)
+{
+    sem_init(&blocking.pending, 0, 0);
+    sem_init(&blocking.unblock, 0, 0);
+    assert_int_equal(pthread_create(&blocking.id, NULL, work_blocked, NULL), 0);
+    sem_wait(&blocking.pending);
+}
+
+static void end_blocked(void)
+{
+    sem_post(&blocking.unblock);
+    pthread_join(blocking.id, NULL);
+}
+
+TEST(the_default_action_is_back_after_a_session)
+{
+    hpx_handlers_give_back();
+    assert_true(current() == SIG_DFL);
+    begin_again();
+    assert_true(current() != SIG_DFL);
+}
+
+TEST(the_default_action_does_not_come_back_while_a_clock_exists)
+{
+    begin_blocked();
+    hpx_handlers_give_back();
+    assert_true(current() != SIG_DFL);
+    hpx_clocks_stop(&blocking.clock);
+    begin_again();
+    end_blocked();
+}
+
+/* Later kernels drop the signal of a deleted timer when it is due; that of another sender stands for those of earlier ones. */
+TEST(a_signal_that_is_pending_after_a_session_ends_nothing)
+{
+    blocking.raises = true;
+    begin_blocked();
+    blocking.raises = false;
+    hpx_clocks_stop(&blocking.clock);
+    hpx_handlers_give_back();
+    assert_true(current() == SIG_DFL);
+    end_blocked(); /* and the process with it, if the signal was still there */
+    begin_again();
+}
+
+static atomic_uint foreign;
+
+static void count_foreign(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&foreign, 1);
+}
+
+TEST(a_handler_of_the_program_does_not_get_a_signal_of_ours)
+{
+    hpx_handlers_give_back();
+    set_current(count_foreign);
+    begin_again();
+    begin_blocked();
+    hpx_clocks_stop(&blocking.clock);
+    hpx_handlers_give_back();
+    assert_true(current() != count_foreign); /* ours stays, and passes on what is not ours */
+    assert_int_equal(raise(SIGPROF), 0);
+    assert_int_equal(atomic_load(&foreign), 1);
+    end_blocked();
+    assert_int_equal(atomic_load(&foreign), 1);
+    hpx_handlers_give_back(); /* as after the next session */
+    assert_true(current() == count_foreign);
+    set_current(SIG_DFL);
+    begin_again();
+}
+
+TEST(a_handler_that_came_later_stays)
+{
+    sighandler_t ours = current();
+    set_current(count_foreign);
+    hpx_handlers_give_back();
+    assert_true(current() == count_foreign);
+    struct sigaction a;
+    sigaction(SIGPROF, NULL, &a);
+    a.sa_handler = ours;
+    a.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(SIGPROF, &a, NULL);
+    begin_again();
+}
+
+/* Ours stays in place, because a clock exists. */
+static int status_of_child(bool used)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        begin_blocked();
+        if (!used) {
+            hpx_handlers_give_back();
+        }
+        (void)raise(SIGPROF);
+        _exit(current() == SIG_DFL ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+TEST(a_signal_of_others_ends_the_program_only_without_a_session)
+{
+    int status = status_of_child(true);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    status = status_of_child(false);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF);
+}
+
 static int load(void **unused)
 {
     struct hpx_err err;
@@ -192,7 +354,7 @@ static int load(void **unused)
 static int unload(void **unused)
 {
     (void)unused;
-    hpx_ticks_disable();
+    hpx_handlers_give_back();
     return 0;
 }
 

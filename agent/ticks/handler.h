@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* handler.h: installs the handler of the sampling signal, calls the previous one, and gives the signal back when a session has ended.
+ *
+ * A signal of ours that comes when the signal has its default action would kill the program. So the previous action comes back only when
+ * every clock is deleted (clocks.h) and no thread has the signal pending. If another handler was installed since, ours stays, because that
+ * one may call it. The variables are the process's. */
+#ifndef HPX_HANDLER_H
+#define HPX_HANDLER_H
+
+#include "compiler.h"
+#include <signal.h>
+
+typedef void hpx_handler(int, siginfo_t *, void *);
+
+/* Installs it; *was: the previous action, which handles the signals of others. No effect if it is still installed since an earlier session
+ * (*again), when another handler may be before it. The thread that begins the session. 0, or errno. */
+int hpx_handler_install(int signal, hpx_handler *handler, const struct sigaction **was, bool *again);
+/* The session does not use the signals any more: gives back those whose current handler is ours. Waits at most 50 ms for signals that are
+ * pending; if some still are, a signal that had no handler loses them, and one that had keeps ours until the next session has ended. After
+ * the gate is closed and all clocks are deleted; the thread that ends the session. */
+void hpx_handlers_give_back(void);
+/* In the handler, for a signal that no clock of ours has sent: calls the previous handler. If there was none, the signal has no effect
+ * while a session uses it; later it has the effect that it would have without ours: the default action ends the program. */
+void hpx_handler_pass_on_sig(int signal, siginfo_t *si, void *context);
+
+#endif
