@@ -206,6 +206,13 @@ def a_recording_of_cpu_time_has_its_signal_or_is_told(t, option):
     _said(t, run, 'JFR records no jdk.CPUTimeSample', 0 if option else 1)
 
 
+@test(level='quick', collectors='any')
+def a_method_that_runs_on_in_a_version_before_its_redefinition_has_its_name(t):
+    _, p = t.profile('OldVersion', 1500, opts='cpu=samples,interval=4,cutoff=0', stdout='done\n', jvm=[java_agent(t, 'OldVersion', 'Can-Retransform-Classes: true')])
+    t.check(p.having('OldVersion$Runs.loop') > 2 * p.having('hprofx.unknown.method'), 'samples of the loop %d, without a name %d' %
+            (p.having('OldVersion$Runs.loop'), p.having('hprofx.unknown.method')))
+
+
 @test(since=11)
 def jacoco(t):
     t.check(JACOCO.exists(), 'no %s: tools/setup installs it' % JACOCO)
