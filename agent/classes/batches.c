@@ -23,7 +23,9 @@ void hpx_batches_took(struct hpx_batches *b, uint32_t n, uint64_t stop_ns)
     uint64_t of_least = theirs * b->least_n / more, fixed = b->least_ns > of_least ? b->least_ns - of_least : 0;
     const uint64_t goal = HPX_BATCH_STOP_NS / 2;
     uint64_t room = goal > 2 * fixed ? goal - fixed : fixed; /* for what the classes take */
-    uint64_t most = (uint64_t)n * GROWTH, size = theirs > 0 ? room * more / theirs : most;
+    uint64_t most = (uint64_t)n * GROWTH, all_theirs = stop_ns > 0 ? HPX_BATCH_STOP_NS * n / stop_ns : most;
+    all_theirs = all_theirs > n + n / 4 ? all_theirs : n + n / 4; /* a bigger batch tells */
+    uint64_t size = theirs > 0 ? room * more / theirs : all_theirs;
     size = size > most ? most : size;
     size = size > HPX_BATCH_MOST ? HPX_BATCH_MOST : size;
     b->size = size < HPX_BATCH_FIRST ? HPX_BATCH_FIRST : (uint32_t)size;
