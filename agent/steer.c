@@ -9,6 +9,7 @@
 #include "log.h"
 #include "run.h"
 #include "spawn.h"
+#include "trial.h"
 #include "vm.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -522,7 +523,7 @@ static int begin_listening(struct hpx_err *err)
     }
     steer.fds[LISTENER].fd = open_socket();
     int failed = errno;
-    steer.fds[BELL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    steer.fds[BELL].fd = !hpx_trial_passes(HPX_TRIAL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     steer.expected = 0;
     int rc = steer.fds[LISTENER].fd < 0
                  ? hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed))

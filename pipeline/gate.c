@@ -2,6 +2,7 @@
 /* gate.c: striped counters and a flag; flags of threads and a barrier. */
 #include "gate.h"
 #include "clock.h"
+#include "trial.h"
 
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -97,14 +98,17 @@ void hpx_gate_own_close(struct hpx_gate_own *g)
 
 void hpx_gate_own_prepare(void)
 {
-    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* refused: the other ways remain */
+    if (hpx_trial_passes(HPX_TRIAL_MEMBARRIER)) {
+        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* refused: the other ways remain */
+    }
 }
 
 /* All threads of the process pass a full barrier between call and return. The expedited command takes microseconds, but only in a process
  * that is registered for it. */
 static void barrier_in_all_threads(void)
 {
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0 && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
+    if (!hpx_trial_passes(HPX_TRIAL_MEMBARRIER) || (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0 &&
+                                                    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)) {
         sleep_ns(BARRIER_NS); /* where both are refused: no store waits so long in a processor */
     }
 }

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "log.h"
 #include "out_socket_internal.h"
+#include "trial.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -460,7 +461,7 @@ static struct hpx_out_socket *make(const struct hpx_out_socket_config *cfg)
     s->token_at = s->ops->now(s->sys);
     s->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     atomic_init(&s->fd, -1);
-    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->wake_fd = !hpx_trial_passes(HPX_TRIAL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->ring = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     s->peer = strdup(cfg->peer);
     if (s->wake_fd < 0 || s->ring == MAP_FAILED || s->peer == NULL || s->size <= HPX_OUT_SOCKET_NOTE || make_lock(s) != 0) {

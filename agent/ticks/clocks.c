@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "session.h"
 #include "stall.h"
+#include "trial.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -136,6 +137,9 @@ static bool arm_timer(struct hpx_thread_clock *t)
 {
     struct sigevent ev;
     describe(&ev, t->tid);
+    if (!hpx_trial_passes(HPX_TRIAL_TIMER_CREATE)) {
+        return false;
+    }
     count_clock();
     if (timer_create(hpx_clock_of_tid(t->tid), &ev, &t->timer) != 0) {
         uncount_clock();
@@ -263,7 +267,7 @@ int hpx_clocks_try(void)
     struct sigevent ev;
     timer_t timer;
     describe(&ev, gettid());
-    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &ev, &timer) != 0) {
+    if (!hpx_trial_passes(HPX_TRIAL_TIMER_CREATE) || timer_create(CLOCK_THREAD_CPUTIME_ID, &ev, &timer) != 0) {
         return errno;
     }
     timer_delete(timer);
@@ -355,5 +359,6 @@ void hpx_clocks_init(void)
     struct rlimit fds = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &fds);
     atomic_store_explicit(&clocks.perf_most, fds.rlim_cur / 4 < PERF_FDS ? (uint32_t)(fds.rlim_cur / 4) : PERF_FDS, memory_order_relaxed);
-    atomic_store_explicit(&clocks.perf, hpx_session.opt->interval_ns < clocks.tick_ns, memory_order_relaxed);
+    bool perf = hpx_session.opt->interval_ns < clocks.tick_ns && hpx_trial_passes(HPX_TRIAL_PERF_EVENT_OPEN);
+    atomic_store_explicit(&clocks.perf, perf, memory_order_relaxed);
 }

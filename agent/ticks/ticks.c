@@ -8,6 +8,7 @@
 #include "session.h"
 #include "signal_watch.h"
 #include "tick_context.h"
+#include "trial.h"
 #include "vm.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -221,6 +222,7 @@ bool hpx_ticks_test(void (*test_sig)(void *context))
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     ticks.test_sig = test_sig;
     bool sent = !hpx_signal_watch_took_signal() && sigismember(&blocked, hpx_session.opt->signal) != 1 &&
+                hpx_trial_passes(HPX_TRIAL_SIGQUEUE) &&
                 pthread_sigqueue(pthread_self(), hpx_session.opt->signal, (union sigval){.sival_ptr = &ticks}) == 0;
     ticks.test_sig = NULL; /* a signal to the thread itself has been handled when the call returns */
     return sent;

@@ -35,7 +35,11 @@ BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNO
           'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
           'clock_nanosleep': ('poll', 'ENOMEM', 1, True), 'opendir': ('process_vm_readv', 'EPERM', 1, True), 'readdir': ('process_vm_readv', 'EPERM', 1, True)}
 
+# Neither the VM nor the C library makes these for every program, so that a seccomp filter may kill who does: base/trial.c tries them in a child.
+TRIED = set('perf_event_open timer_create timer_settime timer_delete membarrier process_vm_readv rt_tgsigqueueinfo eventfd2'.split())
+
 CANNOT = {
+    'makes the child that tries a call (TRIED); if it fails the call is taken as refused': 'clone',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind''',
@@ -43,7 +47,7 @@ CANNOT = {
     'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
         erand48 expm1 log sqrt''',
     'fails only by a mistake in the program': '''pthread_attr_setdetachstate pthread_attr_setstacksize pthread_attr_getstack pthread_condattr_setclock pthread_cond_broadcast pthread_join pthread_mutex_lock
-        pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember sigabbrev_np localtime_r''',
+        uname pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember sigabbrev_np localtime_r''',
     'liburcu: a queue without memory of its own': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
@@ -52,6 +56,7 @@ CANNOT = {
 }
 CANNOT_CALL = {
     'has no way to fail': 'gettid getpid getppid exit_group',
+    'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv rt_tgsigqueueinfo eventfd2',
     'fails only by a mistake in the program': 'sigaltstack rt_sigaction rt_sigprocmask prlimit64',
     'asks whether a thread lives; if it is refused the state of the thread is kept': 'tgkill',
 }
@@ -107,7 +112,9 @@ def wrong(agent, faults):
     names = {plain(s) for s in symbols} | {'sys_' + n for n in by_number()}
     known = set(INJECTED) | set(REASONS) | {'syscall'}
     ours = exported(faults)
+    tried = set(re.findall(r'SYS_(\w+), ', (ROOT / 'base/trial.c').read_text('utf-8').partition('trials[')[2].partition('};')[0]))
     lines = ['%s is imported, and is in no table' % n for n in sorted(names - known - MADE)]
     lines += ['%s is in a table, and is not imported' % n for n in sorted(known - names - MADE)]
     lines += ['%s is in both tables' % n for n in sorted(set(INJECTED) & set(REASONS))]
+    lines += ['%s is tried in base/trial.c or in TRIED alone' % n for n in sorted(tried ^ TRIED)]
     return lines + ['native/faults.c does not replace %s' % s for s in sorted(symbols - ours) if plain(s) in INJECTED]

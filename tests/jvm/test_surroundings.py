@@ -11,7 +11,7 @@ import hprof_text
 from preload import preload
 from runner import test
 
-SYSCALLS = {'x86_64': {'timer_create': 222, 'perf_event_open': 298}, 'aarch64': {'timer_create': 107, 'perf_event_open': 241}}
+SYSCALLS = {'x86_64': {'timer_create': 222, 'perf_event_open': 298, 'timer_settime': 223, 'timer_delete': 226, 'membarrier': 324, 'process_vm_readv': 310, 'rt_tgsigqueueinfo': 297, 'eventfd2': 290}, 'aarch64': {'timer_create': 107, 'perf_event_open': 241}}
 OURS = ('hprofx: ', 'HPROF ')
 
 
@@ -188,6 +188,26 @@ def seccomp_refuses_perf_events(t, error):
     p = t.output()
     t.equal(_said(run), [], 'lines')
     t.check('timer' in p.report['sampler'] and 'Faults.chain' in p.methods(), 'report %s' % p.report)
+
+
+KILLED = {'perf_event_open': 'cpu=samples,interval=1', 'timer_create': 'cpu=samples', 'timer_settime': 'cpu=samples', 'timer_delete': 'cpu=times,times=sampled', 'membarrier': 'heap=sites,sites=counts',
+          'process_vm_readv': 'wall=20', 'rt_tgsigqueueinfo': 'cpu=samples', 'eventfd2': 'start=n'}
+
+
+@test(level='quick', collectors='any', params=sorted(KILLED), quick_params=('perf_event_open', 'timer_create'))
+def seccomp_kills_who_makes_an_unusual_call(t, call):
+    if call not in SYSCALLS.get(platform.machine(), {}):
+        t.skip('the number of %s on %s is not known here' % (call, platform.machine()))
+    if call == 'membarrier' and t.jdk.version < 11:
+        t.skip('sites=counts is tested from JDK 11 on')
+    run = _refuse(t, call, 0, 'Faults', opts=KILLED[call])
+    t.equal((run.code, run.out), (0, 'faults survived\n'), 'exit code and stdout (%s)' % run.err)
+    lines = [ln for ln in _said(run) if 'seccomp' in ln]
+    name = 'timer_create' if call.startswith('timer') else call
+    t.check(lines in ([], ['hprofx: a seccomp filter kills whoever calls %s; hprofx does without; allow the call for the complete profile' % name]), 'lines: %s' % lines)
+    t.check(lines or call in ('process_vm_readv', 'membarrier'), 'nothing is said')  # where that is not needed
+    if call == 'perf_event_open':
+        t.check('timer' in t.output().report['sampler'], 'the sampler')
 
 
 # --- clocks

@@ -11,7 +11,7 @@
 /* mirrors: pipeline/gate.h:hpx_gate_own_leave 90a825b4bf38 */
 /* mirrors: pipeline/gate.c:hpx_gate_own_open 1f0250422fa4 */
 /* mirrors: pipeline/gate.c:hpx_gate_own_close 9992f685ed8f */
-/* mirrors: pipeline/gate.c:barrier_in_all_threads d4e86dfc9682 */
+/* mirrors: pipeline/gate.c:barrier_in_all_threads 5d62d10f523a */
 /* mirrors: pipeline/gate.c:hpx_gate_own_close_fenced 31e002f5c7c5 */
 /* mirrors: pipeline/gate.c:hpx_gate_own_wait a5a3e7cdeafc */
 
