@@ -14,8 +14,9 @@ void hpx_calltab_leave_stack(struct hpx_calltab *t, struct hpx_call_thread *th, 
 /* Stores the records of calls from ev on, for later. Returns as hpx_calltab_apply(). */
 const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,
                                                const struct hpx_ev_head *end);
-/* The records of th that wait were added to another table: from now on t finds its mounts. One for which there is no memory is lost. */
-void hpx_calltab_index(struct hpx_calltab *t, struct hpx_call_thread *th);
+/* th leaves t, or has come to it, with records that wait. takes: a mount for which there is no memory is lost. */
+void hpx_calltab_gives(struct hpx_calltab *t, const struct hpx_call_thread *th);
+void hpx_calltab_takes(struct hpx_calltab *t, struct hpx_call_thread *th);
 /* Applies waiting records; takes stacks from other threads. */
 void hpx_calltab_force(struct hpx_calltab *t, struct hpx_call_thread *th);
 

@@ -111,6 +111,25 @@ bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const
 
 /* ---- waiting ---- */
 
+static void list(struct hpx_calltab *t, struct hpx_call_thread *th)
+{
+    th->backlog.prev = NULL;
+    th->backlog.next = t->waiting;
+    if (t->waiting) {
+        t->waiting->backlog.prev = th;
+    }
+    t->waiting = th;
+}
+
+static void unlist(struct hpx_calltab *t, const struct hpx_call_thread *th)
+{
+    struct hpx_call_thread *next = th->backlog.next, *prev = th->backlog.prev;
+    if (next) {
+        next->backlog.prev = prev;
+    }
+    *(prev ? &prev->backlog.next : &t->waiting) = next;
+}
+
 /* Room for one more record; false without memory. */
 static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t units)
 {
@@ -179,6 +198,9 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
         }
         if (make_room(t, b, ev->units) && index_mount(t, ev)) {
             memcpy(b->ev + b->n, ev, ev->units * sizeof(*ev));
+            if (b->n == 0) {
+                list(t, th);
+            }
             b->n += ev->units;
         } else {
             lose(t, ev);
@@ -187,9 +209,19 @@ const struct hpx_ev_head *hpx_calltab_postpone(struct hpx_calltab *t, struct hpx
     return ev;
 }
 
-void hpx_calltab_index(struct hpx_calltab *t, struct hpx_call_thread *th)
+void hpx_calltab_gives(struct hpx_calltab *t, const struct hpx_call_thread *th)
+{
+    if (th->backlog.n > 0) {
+        unlist(t, th);
+    }
+}
+
+void hpx_calltab_takes(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
     struct hpx_call_backlog *b = &th->backlog;
+    if (b->n > 0) {
+        list(t, th);
+    }
     for (size_t i = b->at; i < b->n; i += b->ev[i].units) {
         if (!index_mount(t, &b->ev[i])) {
             lose(t, &b->ev[i]);
@@ -213,6 +245,7 @@ static bool apply_backlog(struct hpx_calltab *t, struct hpx_call_thread *th)
     if (b->at == b->n) {
         t->stack_bytes -= b->cap * sizeof(*b->ev);
         free(b->ev);
+        unlist(t, th);
         *b = (struct hpx_call_backlog){0};
     }
     return true;
@@ -253,12 +286,12 @@ static bool is_next(struct hpx_calltab *t, const struct hpx_call_thread *th)
 static bool settle(struct hpx_calltab *t)
 {
     bool moved = false;
-    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-        if (th->backlog.n > 0) {
-            th->admitted = !t->hold && is_next(t, th);
-            moved |= apply_backlog(t, th);
-            th->admitted = false;
-        }
+    for (struct hpx_call_thread *th = t->waiting, *next; th; th = next) {
+        next = th->backlog.next; /* th may wait no more */
+        t->waits.steps++;
+        th->admitted = !t->hold && is_next(t, th);
+        moved |= apply_backlog(t, th);
+        th->admitted = false;
     }
     return moved;
 }
@@ -276,8 +309,9 @@ void hpx_calltab_pass_end(struct hpx_calltab *t)
     if (t->hold) {
         return;
     }
-    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
-        if (th->backlog.n > 0 && ++th->backlog.passes > HPX_CALL_PATIENCE) {
+    for (struct hpx_call_thread *th = t->waiting, *next; th; th = next) {
+        next = th->backlog.next;
+        if (++th->backlog.passes > HPX_CALL_PATIENCE) {
             hpx_calltab_force(t, th);
             forced = true;
         }
@@ -285,7 +319,7 @@ void hpx_calltab_pass_end(struct hpx_calltab *t)
     if (forced) {
         settle_all(t);
     }
-    for (struct hpx_call_thread *th = t->threads; th; th = th->next) {
+    for (struct hpx_call_thread *th = t->waiting; th; th = th->backlog.next) {
         th->backlog.old = th->backlog.n;
     }
 }

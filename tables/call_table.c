@@ -439,6 +439,7 @@ void hpx_calltab_detach(struct hpx_calltab *t, struct hpx_call_thread *th)
 {
     assert(th->now == &th->own);
     t->stack_bytes -= bytes_of(th);
+    hpx_calltab_gives(t, th);
     unlink_thread(t, th);
 }
 
@@ -452,7 +453,7 @@ void hpx_calltab_adopt(struct hpx_calltab *t, struct hpx_call_thread *th)
     th->backlog.old = th->backlog.passes = 0;
     t->stack_bytes += bytes_of(th);
     link_thread(t, th);
-    hpx_calltab_index(t, th);
+    hpx_calltab_takes(t, th);
 }
 
 void hpx_calltab_retire(struct hpx_calltab *t, struct hpx_call_thread *th)

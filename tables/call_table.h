@@ -88,6 +88,7 @@ struct hpx_call_thread {
         size_t old;        /* those below were read before the last pass ended */
         uint32_t passes;   /* passes that have ended without applying any of them */
         bool applying;
+        struct hpx_call_thread *next, *prev; /* of those that wait */
     } backlog;
 };
 
@@ -106,13 +107,13 @@ struct hpx_calltab {
     uint32_t nchanged;      /* how many wait there */
     struct hpx_slots edges; /* {node + 1, hash, caller's node, method} */
     struct hpx_raw_frame *scratch;
-    struct hpx_call_thread *threads;
-    struct hpx_slots keys;         /* {number + 1, hash of the key} */
-    struct hpx_vec stacks;         /* struct hpx_call_stack of virtual threads */
-    struct hpx_call_waits waits;   /* the mounts in all backlogs; with cfg.apart: empty */
-    struct hpx_vec allocs;         /* struct hpx_call_alloc, one per node, place and level */
-    struct hpx_intern alloc_index; /* node, place, level -> index in allocs */
-    uint32_t free_stack;           /* number + 1 */
+    struct hpx_call_thread *threads, *waiting; /* waiting: those with a backlog */
+    struct hpx_slots keys;                     /* {number + 1, hash of the key} */
+    struct hpx_vec stacks;                     /* struct hpx_call_stack of virtual threads */
+    struct hpx_call_waits waits;               /* the mounts in all backlogs; with cfg.apart: empty */
+    struct hpx_vec allocs;                     /* struct hpx_call_alloc, one per node, place and level */
+    struct hpx_intern alloc_index;             /* node, place, level -> index in allocs */
+    uint32_t free_stack;                       /* number + 1 */
     size_t stack_bytes;
     bool hold; /* another owner may still send records: pass_end() forces and admits nothing */
     /* since the start */

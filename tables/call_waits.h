@@ -16,7 +16,7 @@ struct hpx_call_waits {
     struct hpx_vec keys;    /* struct hpx_call_waiting, one per key of which a mount waits, and free ones */
     uint32_t free_key;      /* number + 1 of the first free one; 0: none */
     size_t heap_bytes;
-    uint64_t steps; /* comparisons of two turns or keys since the start: what the look-ups cost */
+    uint64_t steps; /* comparisons of two turns or keys, and threads that were looked at, since the start: what waiting costs */
 };
 
 int hpx_call_waits_init(struct hpx_call_waits *w); /* 0, -HPX_E_NOMEM */

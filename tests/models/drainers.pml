@@ -22,8 +22,8 @@
 /* mirrors: tables/call_drainers.c:hpx_call_drainers_gather 73542ceab6f1 */
 /* mirrors: tables/call_balance.c:hold 7aef1734cd4d */
 /* mirrors: tables/call_switch.c:is_next e62691896536 */
-/* mirrors: tables/call_switch.c:settle a45ab7b422fa */
-/* mirrors: tables/call_switch.c:hpx_calltab_pass_end 2c5c1c72acb5 */
+/* mirrors: tables/call_switch.c:settle d28820ee31d1 */
+/* mirrors: tables/call_switch.c:hpx_calltab_pass_end 46c3f9a96bd9 */
 
 #ifdef LONG
 #define RECORDS 2

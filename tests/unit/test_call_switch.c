@@ -190,7 +190,7 @@ TEST(records_that_wait_without_memory_are_counted_as_the_calls_they_are)
 
 /* Virtual threads without open calls that yield all the time: `mounts` mounts of 8 keys, dealt at random to 4 carriers, of which each is
  * read as a whole before the next one. Returns the comparisons per mount that waited. */
-static uint64_t steps_of_yields(uint64_t mounts)
+static uint64_t steps_of_yields(uint64_t mounts, uint32_t idle)
 {
     enum { KEYS = 8, CARRIERS = 4 };
     struct hpx_call_thread *carriers[CARRIERS];
@@ -206,6 +206,9 @@ static uint64_t steps_of_yields(uint64_t mounts)
         all[i].key = 1 + (seed >> 33) % KEYS;
         all[i].turn = turns[all[i].key]++;
         all[i].carrier = (uint32_t)(seed >> 48) % CARRIERS;
+    }
+    for (uint32_t i = 0; i < idle; i++) {
+        assert_non_null(hpx_calltab_attach(&tab, 0));
     }
     for (uint32_t c = 0; c < CARRIERS; c++) {
         carriers[c] = hpx_calltab_attach(&tab, 0);
@@ -233,9 +236,10 @@ static uint64_t steps_of_yields(uint64_t mounts)
 
 TEST(look_up_of_an_earlier_mount_costs_the_same_however_many_wait)
 {
-    uint64_t few = steps_of_yields(1000), many = steps_of_yields(16000);
+    uint64_t few = steps_of_yields(1000, 0), many = steps_of_yields(16000, 0), idle = steps_of_yields(1000, 1000);
     assert_true(few > 0);
     assert_true(many <= few + 4 * 4); /* a heap has four levels more when sixteen times as many wait; a scan costs sixteen times as much */
+    assert_int_equal(idle, few);      /* threads that do not wait are not looked at */
 }
 
 /* A mount whose turn was lost is forced, although a lower one of the same key waits elsewhere: the index forgets both. */
