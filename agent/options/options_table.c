@@ -150,16 +150,17 @@ const struct hpx_opt hpx_opts[] = {
      .more = "n: heap=sites counts what was allocated, not what is live. Costs less time and memory."},
     {.name = "gc", .parse = hpx_opt_flag, .offset = AT(gc), .values = YN, .must = YN, .def = "n",
      .what = "collect garbage before every dump",
-     .more = "n: the live objects of heap=sites are those of the last collection."},
+     .more = "n: the live objects of heap=sites are those of the last collection. y: exact sites that a command begins also collect at their "
+             "beginning."},
     {.name = "heapdump", .parse = hpx_opt_heapdump, .values = "HOW", .must = "auto|fork|walk, oom, or one of them and oom: fork+oom", .def = "auto",
      .what = "auto, fork or walk; oom; or fork+oom",
      .more = "How heap=dump reads the heap. fork: a copy of the process reads it, and the program stops only while the copy is made. walk: the "
              "program stops until the heap is read. auto: fork, or walk if the collector permits no copy, and at the exit. If memory for a copy is "
-             "short, the dump is left out. oom: also makes a dump at the first OutOfMemoryError."},
+             "short, the dump is left out. Exact heap=sites counts live objects in the same ways, in the program if memory is short. oom: also makes a dump at the first OutOfMemoryError."},
     {.name = "maxpause", .parse = hpx_opt_maxpause, .values = "TIME", .must = "a time from 1ms on, or off: 200ms, 2s", .def = "200ms",
      .what = "longest stop for a requested heap dump",
      .more = "Longest stop of the program for a heap dump on request. If hprofx predicts a longer stop, it refuses the dump with a line on stderr "
-             "that has the predicted time. Without a unit TIME is in seconds; the minimum is 1ms. 0 or off: no limit. There is no limit for the dumps at "
+             "that has the predicted time; tables of exact heap=sites then do not show what is live. Without a unit TIME is in seconds; the minimum is 1ms. 0 or off: no limit. There is no limit for the dumps at "
              "exit and at an OutOfMemoryError."},
     {.name = "redact", .parse = hpx_opt_redact, .values = "WHAT", .must = "arrays, fields or strings, joined by +, or off", .def = "off",
      .what = "zeros for arrays, fields or strings",
