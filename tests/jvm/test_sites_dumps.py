@@ -3,6 +3,7 @@
 import math
 import re
 import struct
+import subprocess
 import time
 
 import hprof_binary
@@ -52,6 +53,51 @@ def without_a_dump_the_summary_has_no_sites(t, more):
     t.output(dumps=0)
     m = re.findall('^hprofx: sites: (?:(\\d+) allocations counted, )?0 lost; no profile at exit$', run.err, re.M)
     t.check(len(m) == 1 and (m[0] == '' if 'cpu' in more else int(m[0]) > 2000), 'stderr %s' % run.err)
+
+
+HOW = {'fork': 'fork', 'walk': 'walk', 'auto,maxpause=off': '(fork|walk)'}
+
+
+def _live(prof, which):
+    """(objects, live) of the classes of SitesLive in a list."""
+    sums = {}
+    for r in prof.lists[which].rows:
+        if re.match(r'SitesLive\$', r.name):
+            objects, live = sums.get(r.name[10:], (0, 0))
+            sums[r.name[10:]] = (objects + r.objects, live + r.live)
+    return sums
+
+
+@test(level='quick', since=17, collectors='all', params=sorted(HOW), quick_params=('fork',), needs=('hotspot',))
+def what_lives_is_counted_for_a_dump(t, how):
+    """By a copy of the process, or in the JVM; at the end there again. ZGC cannot be copied, and shows no more than what is reachable."""
+    n = 4000
+    run = t.start_command(t.command('SitesLive', n, opts='heap=sites,cutoff=0,depth=2,heapdump=' + how + ('' if 'maxpause' in how else ',maxpause=60')), stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    t.check(ask(run, DONE), 'the program has ended')
+    run.process.stdin.close()
+    run.finish()
+    t.equal((run.code, run.out.splitlines()[0]), (0, 'ready'), 'exit code, first line')
+    prof = t.parse(t.work / 'java.hprof.txt', 2)
+    first = prof.dumps[0].report['live walk'].split(',')[0]
+    want = HOW[how] if t.case.collector != 'ZGC' else 'walk'
+    t.check(re.fullmatch(want, first), 'the first look is a %s' % first)
+    t.check(prof.dumps[1].report['live walk'].startswith('walk,'), 'the last look: %s' % prof.dumps[1].report['live walk'])
+    for i in range(2):
+        t.equal(_live(prof, i), {'Kept': (n, n), 'Half': (n, n // 2), 'Dropped': (n, 0), 'Copy': (n + 1, n)}, 'objects, live of list %d' % (i + 1))
+
+
+@test(level='quick', since=17, collectors='any', needs=('hotspot',))
+def a_look_that_stops_for_too_long_is_left_out(t):
+    run = t.start_command(t.command('SitesLive', 40000, opts='heap=sites,cutoff=0,depth=2,heapdump=walk,maxpause=1ms'), stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    t.check(ask(run, DONE), 'the program has ended')
+    run.process.stdin.close()
+    run.finish()
+    prof = t.parse(t.work / 'java.hprof.txt', 2)
+    t.check(prof.dumps[0].report['live'].startswith('not in this dump: to count live objects in the JVM would stop the program for about '), 'report %s' % prof.dumps[0].report)
+    t.check('this dump does not show what is live; maxpause=' in run.err, 'stderr %s' % run.err)
+    t.equal([_live(prof, i)['Kept'] for i in range(2)], [(40000, 0), (40000, 40000)], 'objects, live')
 
 
 @test(level='quick', since=11, collectors='any')
