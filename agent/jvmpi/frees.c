@@ -130,8 +130,8 @@ static void *run(void *unused)
     jint rc = (*hpx_jvmpi.vm)->AttachCurrentThreadAsDaemon(hpx_jvmpi.vm, &env, &args);
     hpx_jvmpi_own_end();
     if (rc != JNI_OK) {
-        hpx_warn(
-            "jvmpi: the VM does not attach the thread that looks for freed objects; OBJECT_FREE and CLASS_UNLOAD are sent at the end only");
+        hpx_warn("jvmpi: the VM does not attach the thread that looks for freed objects; OBJECT_FREE and CLASS_UNLOAD are sent at the end "
+                 "only; raise the memory limit of the process");
         return NULL;
     }
     while (!atomic_load_explicit(&ended, memory_order_relaxed)) {
@@ -182,7 +182,8 @@ bool hpx_jvmpi_frees_begin(void)
 void hpx_jvmpi_frees_live(void)
 {
     if (hpx_jvmpi_frees_need_collections() && !start()) {
-        hpx_warn("jvmpi: the thread that looks for freed objects cannot be started; OBJECT_FREE and CLASS_UNLOAD are sent at the end only");
+        hpx_warn("jvmpi: the thread that looks for freed objects cannot be started; OBJECT_FREE and CLASS_UNLOAD are sent at the end only; "
+                 "raise the limit of threads");
     }
 }
 

@@ -85,7 +85,8 @@ static void stop(uint64_t until_ns)
     hpx_classes_close_and_wait();
 }
 
-static const struct hpx_service_task survivors_task = HPX_SERVICE_TASK(hpx_sites_look_at_survivors, "heap=sites");
+static const struct hpx_service_task survivors_task =
+    HPX_SERVICE_TASK(hpx_sites_look_at_survivors, "heap=sites: samples that have died are found at the next dump");
 static HPX_OF_SESSION struct hpx_service_work survivors;
 
 static void look(void)
