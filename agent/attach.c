@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* attach.c: loading into a JVM that runs. The VM calls it each time that a command asks for the library, on its attach thread; nothing here
  * ends the process. */
+#include "control.h"
 #include "err.h"
 #include "log.h"
 #include "options.h"
@@ -9,8 +10,6 @@
 #include "twin.h"
 #include <stdio.h>
 #include <string.h>
-
-#define TAKES_PART 100 /* what the VM tells the command: this and the number of the error; JNI's own errors are negative */
 
 static void print_stdout(void *ctx, const char *s)
 {
@@ -29,7 +28,8 @@ static jint help(void)
 static int obey(JavaVM *vm, JNIEnv *env, const char *words, struct hpx_err *err)
 {
     if (strcmp(words, "control") == 0) {
-        return hpx_steer_listen(vm, false, err);
+        int rc = hpx_run_is_live(vm, err);
+        return rc != 0 ? rc : hpx_steer_listen(vm, false, err);
     }
     int rc = strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
     hpx_steer_look();
@@ -47,14 +47,14 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     }
     if (hpx_twin_is_loaded()) {
         hpx_warn("another copy of the library is loaded; attach with that one: /proc/PID/maps has its name");
-        return TAKES_PART + HPX_E_BUSY;
+        return HPX_CONTROL_REFUSED + HPX_E_BUSY;
     }
     if ((*vm)->GetEnv(vm, &env, JNI_VERSION_1_6) != JNI_OK) {
         return JNI_EVERSION;
     }
     int rc = obey(vm, env, words, &err);
-    if (rc != 0) {
+    if (rc != 0 && (rc != -HPX_E_NOT_LIVE || strcmp(words, "control") != 0)) { /* that command tries again */
         hpx_run_say(&err);
     }
-    return rc == 0 ? JNI_OK : TAKES_PART - rc;
+    return rc == 0 ? JNI_OK : HPX_CONTROL_REFUSED - rc;
 }

@@ -139,18 +139,46 @@ static void note_origin(void)
     }
 }
 
+/* HotSpot gives an environment while it loads agents and in the live phase. */
+static int get_jvmti(JavaVM *vm, jvmtiEnv **to, struct hpx_err *err)
+{
+    jint rc = (*vm)->GetEnv(vm, (void **)to, JVMTI_VERSION_1_2);
+    if (rc == JNI_OK) {
+        return 0;
+    }
+    return rc == JNI_EDETACHED ? hpx_err_set(err, HPX_E_NOT_LIVE, "the JVM is starting, or is ending; try again when it runs")
+                               : hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");
+}
+
+/* Of an environment that was given in the live phase. */
+static bool is_dead(jvmtiEnv *jvmti)
+{
+    jvmtiPhase phase;
+    return (*jvmti)->GetPhase(jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE;
+}
+
+int hpx_run_is_live(JavaVM *vm, struct hpx_err *err)
+{
+    jvmtiEnv *jvmti = NULL;
+    int rc = get_jvmti(vm, &jvmti, err);
+    if (rc == 0) {
+        (*jvmti)->DisposeEnvironment(jvmti);
+    }
+    return rc;
+}
+
 int hpx_run_prepare(struct hpx_err *err)
 {
     if (!hpx_session.opt->start) {
         return hpx_err_set(err, HPX_E_OPT, "start=n is for the command line of the JVM");
     }
     hpx_options_idle(hpx_session.opt, warn_idle);
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&hpx_vm.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
-        return hpx_err_set(err, HPX_E_VM, "this VM does not support JVMTI 1.2");
+    int got = get_jvmti(hpx_vm.java, &hpx_vm.jvmti, err);
+    if (got != 0) {
+        return got;
     }
-    jvmtiPhase phase = JVMTI_PHASE_LIVE;
-    if (hpx_vm.late && ((*hpx_vm.jvmti)->GetPhase(hpx_vm.jvmti, &phase) != JVMTI_ERROR_NONE || phase != JVMTI_PHASE_LIVE)) {
-        return hpx_err_set(err, HPX_E_BUSY, "the JVM is about to start, or ends; try again");
+    if (hpx_vm.late && is_dead(hpx_vm.jvmti)) {
+        return hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
     }
     if (hpx_callbacks_capabilities(err) != 0) {
         return -HPX_E_VM;

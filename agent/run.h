@@ -23,6 +23,8 @@ void hpx_run_disable(const struct hpx_err *err);
 /* At load, once everything is prepared: VMInit may begin the session, and no other begins while it lasts. */
 void hpx_run_loaded(void);
 
+/* A session can begin: the JVM is in its live phase. The calling thread is attached. 0; -HPX_E_NOT_LIVE; -HPX_E_VM: no JVMTI. */
+int hpx_run_is_live(JavaVM *vm, struct hpx_err *err);
 /* Begins a session in a JVM that runs. The calling thread is attached and in no callback of ours. 0; -HPX_E_BUSY: there is one; or as
  * prepare: nothing has begun. */
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err);

@@ -181,36 +181,49 @@ static int do_errand(const char *options, int fd, struct hpx_err *err)
     return hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
 }
 
-static atomic_bool live; /* release: on_vm_init(); acquire: is_live() */
+static _Atomic int life; /* with start=n. release: the callbacks; acquire: refuse_dead() */
+enum { STARTS, LIVES, ENDS };
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti, (void)env, (void)thread;
-    atomic_store_explicit(&live, true, memory_order_release);
+    atomic_store_explicit(&life, LIVES, memory_order_release);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti, (void)env;
+    atomic_store_explicit(&life, ENDS, memory_order_release);
 }
 
 /* At load: before VMInit no thread can be attached, and GetPhase tells only those that are. */
 static int await_birth(JavaVM *vm, struct hpx_err *err)
 {
-    const jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init};
+    const jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init, .VMDeath = on_vm_death};
     jvmtiEnv *jvmti = NULL;
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE ||
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) != JVMTI_ERROR_NONE) {
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) != JVMTI_ERROR_NONE ||
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL) != JVMTI_ERROR_NONE) {
         return hpx_err_set(err, HPX_E_VM, "start=n: this VM does not tell when it is ready; leave out start=n and attach later");
     }
     return 0;
 }
 
-static bool is_live(void)
+/* 0: no thread is refused by the VM because of that. */
+static int refuse_dead(struct hpx_err *err)
 {
-    return !steer.stays || atomic_load_explicit(&live, memory_order_acquire); /* partner: on_vm_init() */
+    int now = steer.stays ? atomic_load_explicit(&life, memory_order_acquire) : LIVES; /* partners: on_vm_init(), on_vm_death() */
+    return now == LIVES    ? 0
+           : now == STARTS ? hpx_err_set(err, HPX_E_NOT_LIVE, "the JVM is starting; try again when it runs")
+                           : hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
 }
 
 static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
 {
     struct hpx_err err;
-    int rc = is_live() ? do_errand(r->options, fd, &err) : hpx_err_set(&err, HPX_E_BUSY, "the JVM is about to start, or ends; try again");
+    int rc = refuse_dead(&err);
+    rc = rc != 0 ? rc : do_errand(r->options, fd, &err);
     if (rc == 0 && errand.undone) {
         rc = do_errand(NULL, fd, &err);
         rc = rc != 0 ? rc : hpx_err_set(&err, HPX_E_BUSY, "the session was undone while it began: all classes have their old code");

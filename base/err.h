@@ -16,6 +16,7 @@ enum hpx_errc {
     HPX_E_VM,        /* JVMTI or JNI failed; its error name is in the text */
     HPX_E_RANGE,     /* outside what the format or a limit allows */
     HPX_E_BUSY,      /* somebody else has it */
+    HPX_E_NOT_LIVE,  /* the JVM is starting, or is ending */
 };
 
 struct hpx_err {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* attach.c: the protocol of attach.h. The JVM listens at /tmp/.java_pidN once it finds the file .attach_pidN at a SIGQUIT. */
 #include "attach.h"
+#include "control.h"
+#include "starting.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -102,9 +104,17 @@ static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t un
     return HPX_OK;
 }
 
+static enum hpx_status not_live(const struct hpx_target *t, struct hpx_err *err)
+{
+    return hpx_fail(err, HPX_NOT_LIVE, "process %d is starting, or is ending; try again when it runs", (int)t->pid);
+}
+
 static enum hpx_status wake_listener(const struct hpx_target *t, const char *name, uint64_t until, int *fd, struct hpx_err *err)
 {
     bool was_there = false, signalled = false;
+    if (hpx_starting_is_early(t)) {
+        return not_live(t, err);
+    }
     enum hpx_status s = hpx_become(t, err);
     if (s != HPX_OK) {
         return s;
@@ -208,15 +218,17 @@ enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer,
     long code = strtol(number, &text, 10);
     if (status == 0 && text != number) {
         return code == 0 ? HPX_OK
-                         : hpx_fail(err, HPX_REFUSED, "the library refused with code %ld; its reason is on stderr of the JVM", code);
+               : code == HPX_CONTROL_REFUSED + HPX_E_NOT_LIVE
+                   ? not_live(t, err)
+                   : hpx_fail(err, HPX_REFUSED, "the library refused with code %ld; its reason is on stderr of the JVM", code);
     }
     if (strstr(rest, "ynamic agent loading is not enabled") != NULL) {
         return hpx_fail(
             err, HPX_REFUSED,
             "the JVM was started with -XX:-EnableDynamicAgentLoading; start it without, or with -agentpath:libhprofx.so=start=n");
     }
-    if (strstr(rest, "only permitted in the live phase") != NULL) { /* it listens only when that has begun */
-        return hpx_fail(err, HPX_NO_JVM, "process %d is ending", (int)t->pid);
+    if (strstr(rest, "only permitted in the live phase") != NULL) {
+        return not_live(t, err);
     }
     int n = (int)strcspn(rest, "\n");
     return hpx_fail(err, HPX_REFUSED, "the JVM did not load %s: %.*s", library, n, rest);

@@ -8,7 +8,7 @@
 
 /* Loads `library`, a name as the target sees it, and has its Agent_OnAttach called with `options`. The target is open. seconds: the longest
  * wait; a JVM in a stop answers after it. HPX_OK; HPX_FAILED, HPX_NO_JVM: it has ended; HPX_NOT_PERMITTED; HPX_REFUSED: the JVM or
- * Agent_OnAttach refused. */
+ * Agent_OnAttach refused; HPX_NOT_LIVE. */
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds,
                                 struct hpx_err *err);
 /* What the JVM's whole answer means: the end of hpx_attach_load(). No system calls; the bytes are hostile. */

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "control.h"
 #include "plain.h"
+#include "starting.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -159,7 +160,7 @@ static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struc
     return false;
 }
 
-enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
+static enum hpx_status open_once(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
 {
     *c = (struct hpx_client){.fd = -1};
     for (int i = 0; i < TRIES; i++) {
@@ -183,6 +184,16 @@ enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, u
                ? HPX_OK
                : hpx_fail(err, HPX_FAILED, "the library in process %d does not answer; another release of hprofx may be loaded there",
                           (int)t->pid);
+}
+
+enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
+{
+    struct hpx_starting wait = {0};
+    enum hpx_status s;
+    while ((s = open_once(t, agent, seconds, c, err)) == HPX_NOT_LIVE && hpx_starting_wait(&wait, t)) {
+    }
+    c->target = t;
+    return s != HPX_NOT_LIVE ? s : hpx_target_ended(t) ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid) : HPX_REFUSED;
 }
 
 void hpx_client_close(struct hpx_client *c)
@@ -215,9 +226,10 @@ static enum hpx_status end_of(const char *error, struct hpx_err *err)
     char *sentence;
     long code = strtol(error, &sentence, 10);
     return hpx_fail(err,
-                    code == HPX_E_BUSY || code == HPX_E_VM ? HPX_REFUSED
-                    : code == HPX_E_OPT                    ? HPX_USAGE
-                                                           : HPX_FAILED,
+                    code == HPX_E_NOT_LIVE                   ? HPX_NOT_LIVE
+                    : code == HPX_E_BUSY || code == HPX_E_VM ? HPX_REFUSED
+                    : code == HPX_E_OPT                      ? HPX_USAGE
+                                                             : HPX_FAILED,
                     "%s", sentence + strspn(sentence, " "));
 }
 
@@ -259,12 +271,24 @@ static enum hpx_status hear_answer(struct hpx_client *c, void (*line)(void *ctx,
     }
 }
 
+/* Sends the line again while the JVM is starting. */
+static enum hpx_status ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+                           bool (*interrupted)(void), bool *stopped, struct hpx_err *err)
+{
+    struct hpx_starting wait = {0};
+    enum hpx_status s;
+    do {
+        s = send_line(c, request, err);
+        s = s == HPX_OK ? hear_answer(c, line, ctx, interrupted, stopped, err) : s;
+    } while (s == HPX_NOT_LIVE && !*stopped && c->target != NULL && hpx_starting_wait(&wait, c->target));
+    return s == HPX_NOT_LIVE ? HPX_REFUSED : s;
+}
+
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err)
 {
     bool stopped;
-    enum hpx_status s = send_line(c, request, err);
-    return s == HPX_OK ? hear_answer(c, line, ctx, NULL, &stopped, err) : s;
+    return ask(c, request, line, ctx, NULL, &stopped, err);
 }
 
 enum hpx_status hpx_client_ask_while(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
@@ -283,8 +307,7 @@ enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void
 {
     struct hpx_err unused;
     bool stopped = false;
-    enum hpx_status s = send_line(c, request, err);
-    s = s == HPX_OK ? hear_answer(c, line, ctx, interrupted, &stopped, err) : s;
+    enum hpx_status s = ask(c, request, line, ctx, interrupted, &stopped, err);
     if (!stopped) {
         return s;
     }

@@ -7,9 +7,10 @@
 
 struct hpx_client {
     int fd;
-    bool silent; /* the agent did not answer in time */
-    bool undone; /* hpx_client_undo(): it was asked to undo what it was about to do */
-    size_t len;  /* of what was received and not yet taken */
+    const struct hpx_target *target; /* that hpx_client_open() got; it stays open while requests are sent */
+    bool silent;                     /* the agent did not answer in time */
+    bool undone;                     /* hpx_client_begin(): it was asked to undo what it was about to do */
+    size_t len;                      /* of what was received and not yet taken */
     char got[8192];
 };
 
@@ -19,11 +20,13 @@ enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *age
 /* The agent, or what has ended without removing it, has a socket in an open target; only looks. */
 bool hpx_client_listens(const struct hpx_target *t);
 /* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
- * that is removed again. seconds: as hpx_attach_load(). HPX_OK, or its errors; HPX_REFUSED: the agent listens, and is busy or stopped. */
+ * that is removed again. seconds: as hpx_attach_load(). A JVM that is starting is
+ * waited for (starting.h). HPX_OK, or its errors; HPX_REFUSED: the agent listens, and is busy or stopped. */
 enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
 void hpx_client_close(struct hpx_client *c);
-/* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". HPX_OK; HPX_REFUSED, HPX_FAILED: the agent's own
- * sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended. */
+/* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". Sends it again while the JVM is starting. HPX_OK;
+ * HPX_REFUSED, HPX_FAILED: the agent's own sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended.
+ */
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err);
 /* As ask, for a session that begins. Once `interrupted` is true, the agent is asked to undo what it has done: HPX_FAILED, c->undone. */

@@ -5,6 +5,7 @@
 #include "control.h"
 #include "diagnosis.h"
 #include "proc.h"
+#include "starting.h"
 #include "target.h"
 #include <dirent.h>
 #include <errno.h>
@@ -33,6 +34,7 @@ struct way {
     bool listens;     /* the agent does, for commands */
     bool copies;      /* a copy of the library would go to its /tmp */
     bool session;     /* one runs */
+    bool starting;    /* the JVM: commands wait for it */
     unsigned blocked; /* threads of the program that block SIGPROF */
 };
 
@@ -84,6 +86,8 @@ static enum hpx_status look_for_way(const struct hpx_target *t, const char *agen
         (void)snprintf(socket, sizeof socket, ".java_pid%d", (int)t->own_pid);
         s = hpx_client_lets_load(t, agent, &w->copies, err);
         s = s == HPX_OK && !hpx_target_has_socket(t, socket) ? hpx_target_takes_quit(t, err) : s;
+        w->starting = s == HPX_NOT_LIVE || (s == HPX_OK && hpx_starting_is_early(t));
+        s = w->starting ? HPX_OK : s;
     }
     return s == HPX_OK && w->session
                ? hpx_fail(err, HPX_REFUSED, "a session runs in process %d; `hprofx status %d` tells whose, `hprofx stop %d` ends it",
@@ -95,6 +99,8 @@ static void say_way(const struct hpx_target *t, const char *agent, const struct 
 {
     if (w->listens) {
         hpx_diagnosis_line(HPX_DIAGNOSIS_OK, "attach: hprofx is loaded and listens; nothing has to be attached");
+    } else if (w->starting) {
+        hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE, "attach: the JVM is starting; commands wait up to %d s for it", HPX_STARTING_SECONDS);
     } else if (t->library[0] != 0) {
         hpx_diagnosis_line(HPX_DIAGNOSIS_OK, "attach: possible; hprofx is loaded: %s", t->library);
     } else {

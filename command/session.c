@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "screen.h"
 #include "stale.h"
+#include "starting.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -144,8 +145,17 @@ enum hpx_status hpx_live_find(struct hpx_live *l, const char *word)
     l->client.fd = l->target.pidfd = l->target.cwd = l->target.tmp = -1;
     name_profile(l);
     catch_interrupts();
-    enum hpx_status s = hpx_target_find(word, &l->target, &l->err);
-    return s != HPX_OK ? s : hpx_target_open(&l->target, &l->err);
+    struct hpx_starting wait = {0};
+    enum hpx_status s;
+    do {
+        hpx_target_close(&l->target);
+        s = hpx_target_find(word, &l->target, &l->err);
+        if (s != HPX_OK) {
+            return s;
+        }
+        s = hpx_target_open(&l->target, &l->err);
+    } while (s == HPX_NO_JVM && hpx_starting_may_be(&l->target) && hpx_starting_wait(&wait, &l->target));
+    return s;
 }
 
 enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a)

@@ -13,6 +13,7 @@ enum hpx_status {
     HPX_NOT_PERMITTED = 4,
     HPX_REFUSED = 5, /* by the JVM, or by a session that is there */
     HPX_PARTIAL = 6,
+    HPX_NOT_LIVE = 64, /* no command ends with it: the JVM is starting, or is ending; try again (starting.h) */
 };
 
 /* Writes the sentence and returns the status. */

@@ -15,10 +15,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GROUPS_MAX 65536
 #define END_MS     3000
+#define SECOND     UINT64_C(1000000000)
 
 /* Fields of stat (proc(5)), and a bit of the flags (linux/sched.h). */
 enum { FLAGS = 9, START = 22, IS_EXITING = 4 };
@@ -87,8 +89,16 @@ static uint64_t start_of(pid_t pid)
     return stat_field(pid, START);
 }
 
-/* It has ended, or its files and folders can no longer be reached. */
-static bool is_exiting(const struct hpx_target *t)
+uint64_t hpx_target_age(const struct hpx_target *t)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    uint64_t at = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+    uint64_t born = t->started * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    return at > born ? at - born : 0;
+}
+
+bool hpx_target_is_exiting(const struct hpx_target *t)
 {
     return start_of(t->pid) != t->started || (stat_field(t->pid, FLAGS) & IS_EXITING) != 0;
 }
@@ -293,7 +303,7 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
         return hpx_fail(err, HPX_REFUSED,
                         "process %d runs OpenJ9, to which hprofx cannot attach; load it at the start: -agentpath:libhprofx.so", pid);
     }
-    if (!t->jvm && is_exiting(t)) {
+    if (!t->jvm && hpx_target_is_exiting(t)) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", pid);
     }
     if (!t->jvm) {
@@ -343,7 +353,7 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
     t->cwd = open_folder(t->pid, "cwd");
     t->tmp = open_tmp(t->pid);
     int failed = errno;
-    if (start_of(t->pid) != t->started || (t->tmp < 0 && is_exiting(t))) {
+    if (start_of(t->pid) != t->started || (t->tmp < 0 && hpx_target_is_exiting(t))) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     return t->tmp >= 0 ? HPX_OK
@@ -362,6 +372,15 @@ void hpx_target_close(struct hpx_target *t)
     }
 }
 
+static bool has_word(const struct hpx_target *t, const char *wanted)
+{
+    const char *word = hpx_target_word(t, NULL);
+    while (word != NULL && strcmp(word, wanted) != 0) {
+        word = hpx_target_word(t, word);
+    }
+    return word != NULL;
+}
+
 enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err *err)
 {
     static struct hpx_target now;
@@ -370,8 +389,8 @@ enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     if (!now.catches_quit) {
-        return hpx_fail(err, HPX_REFUSED,
-                        "process %d takes no SIGQUIT: it was started with -Xrs, or is about to start; try again, or start it without -Xrs",
+        return hpx_fail(err, hpx_target_age(t) < HPX_TARGET_STARTS && !has_word(t, "-Xrs") ? HPX_NOT_LIVE : HPX_REFUSED,
+                        "process %d takes no SIGQUIT: it was started with -Xrs, or is starting; start it without -Xrs, or try again",
                         (int)t->pid);
     }
     return HPX_OK;

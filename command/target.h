@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <sys/types.h>
 
+#define HPX_TARGET_STARTS UINT64_C(60000000000) /* ns: a JVM may take so long until it handles SIGQUIT */
+
 struct hpx_target {
     pid_t pid, own_pid; /* own_pid: as it sees itself, in its namespace */
     uint64_t started;   /* in ticks since boot: tells it from another that gets its number */
@@ -46,12 +48,17 @@ bool hpx_target_release(const struct hpx_target *t, char *to, size_t size);
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
 /* A library can be loaded from its /tmp. The target is open. HPX_OK, HPX_REFUSED. */
 enum hpx_status hpx_target_lets_copy(const struct hpx_target *t, struct hpx_err *err);
-/* It is still the same process, and has a handler for SIGQUIT. HPX_OK, HPX_NO_JVM, HPX_REFUSED. */
+/* It is still the same process, and has a handler for SIGQUIT. HPX_OK, HPX_NO_JVM, HPX_REFUSED; HPX_NOT_LIVE: it is young, and may get one.
+ */
 enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err *err);
 /* Its user has a socket of that name in its /tmp. The target is open. */
 bool hpx_target_has_socket(const struct hpx_target *t, const char *name);
-/* Sends SIGQUIT, if it is still the same process and has a handler. HPX_OK, HPX_NO_JVM, HPX_NOT_PERMITTED, HPX_REFUSED. */
+/* Sends SIGQUIT, if it is still the same process and has a handler. As hpx_target_takes_quit(); HPX_NOT_PERMITTED. */
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
+/* In nanoseconds. */
+uint64_t hpx_target_age(const struct hpx_target *t);
+/* It has ended, or its files and folders can no longer be reached. */
+bool hpx_target_is_exiting(const struct hpx_target *t);
 /* It has ended. */
 bool hpx_target_ended(const struct hpx_target *t);
 /* The same for one whose socket was closed: a process that ends closes its sockets before it has ended, so this waits 3 s at most, or until

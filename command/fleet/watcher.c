@@ -22,7 +22,6 @@
 #define LONGEST_LOOK (60 * SECOND) /* the same if the watcher itself costs too much */
 #define AT_ONCE      2             /* keepers that one look begins: JVMs that all get a library at once would be felt */
 #define YOUNG        (3 * SECOND)  /* JVMs this young may be tools that end at once */
-#define STARTS       (60 * SECOND) /* so long a JVM may take until it handles SIGQUIT */
 #define AGAIN        (600 * SECOND)
 #define FREE_AGAIN   (60 * SECOND) /* somebody else's session has ended */
 #define PROFILES     3             /* the budget is checked after this number of them */
@@ -192,15 +191,6 @@ static void reap(void)
 
 /* ---- looking ---- */
 
-static uint64_t age_of(const struct hpx_target *t)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    uint64_t ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-    uint64_t born = t->started * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
-    return ns > born ? ns - born : 0;
-}
-
 static bool is_asked_for(const struct hpx_target *t)
 {
     char name[256];
@@ -219,10 +209,10 @@ static void examine(struct hpx_known *known, uint64_t now)
         known->kind = HPX_KNOWN_UNMATCHED;
         return;
     }
-    uint64_t age = age_of(&t);
+    uint64_t age = hpx_target_age(&t);
     known->kind = HPX_KNOWN_WAITS;
     known->next = now + LOOK / 2;
-    if (age < YOUNG || (!t.catches_quit && t.library[0] == 0 && t.jvm && age < STARTS) || of.begun == AT_ONCE) {
+    if (age < YOUNG || (!t.catches_quit && t.library[0] == 0 && t.jvm && age < HPX_TARGET_STARTS) || of.begun == AT_ONCE) {
         return;
     }
     begin_keeper(known, &t);

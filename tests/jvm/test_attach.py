@@ -413,7 +413,7 @@ def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
             s.sendall(b'start 60000 cpu=samples,file=%s\n' % bytes(t.work / 'x'))
             with s.makefile() as lines:
                 answers.append(next(ln.strip() for ln in lines if ln.startswith(('ok', 'error'))))
-    t.check(answers[-1:] == ['ok'] and all('about to start' in a for a in answers[:-1]), 'answers: %s' % set(answers))
+    t.check(answers[-1:] == ['ok'] and all('the JVM is starting' in a for a in answers[:-1]), 'answers: %s' % set(answers))
     run.wait_line('ready')
     run.process.stdin.close()
     run.finish()

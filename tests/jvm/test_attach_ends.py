@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx and ends: of the command and of the JVM, at any moment; a JVM that is stopped; several commands at once."""
+import contextlib
 import os
 import pathlib
 import re
@@ -8,8 +9,9 @@ import subprocess
 import threading
 import time
 
+import preload
 import waiting
-from attached import FAILED, NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, refuses, wait_for_session
+from attached import FAILED, NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, own_number, refuses, wait_for_session
 from hprof_text import TIMES
 from runner import test
 
@@ -243,10 +245,103 @@ def a_jvm_that_ends_at_any_moment_is_said(t):
         late = _begins(t, '-d', '100ms', '-e', ('cpu', 'times')[i % 2], p.run.pid)
         p.end(t)
         code, out, err = _ends(t, late)
-        refused = (code, err) == (REFUSED, 'hprofx: the JVM is about to start, or ends; try again\n')  # by the agent, when the JVM has said that it ends
+        refused = (code, err) == (REFUSED, 'hprofx: the JVM is ending\n')  # by the agent, when the JVM has said that it ends
         t.check(code in (OK, NO_JVM) or refused, 'status %d, stdout %s, stderr %s' % (code, out, err))
         t.check(code != NO_JVM or re.search(r'there is no process|has ended|is ending', err), 'it says %r' % err)
         t.equal(_triggers(t, p), [], 'requests to listen that are left')
         left = [f.name for f in pathlib.Path('/tmp').iterdir() if f.name == '.hprofx-%d' % p.run.pid or f.name.startswith('hprofx-%d-' % late.pid)]
         t.equal(left, [], 'files in /tmp')
         pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)  # of a JVM that listened when it had begun to end
+
+
+def _held(t, at, agent=None):
+    """A JVM that is held in its start, or will be at its end, and the FIFO that lets it go on (native/starts.c)."""
+    fifo = t.work / 'fifo'
+    os.mkfifo(fifo)
+    env = {'STARTS_AT': at, 'STARTS_FIFO': str(fifo)}
+    if at in ('program', 'signals'):
+        env = preload.preload(t, 'starts', **env)
+    else:
+        agent = preload.agent(t, 'starts')
+    return t.start_command(t.command('Attached', opts=None, agent=agent), env=env, stdin=subprocess.PIPE), fifo
+
+
+def _await_hold(run, fifo):
+    """What lets it go on when it is closed."""
+    ends = []
+
+    def is_read():
+        with contextlib.suppress(OSError):  # nobody reads it yet
+            ends.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+        return ends
+    waiting.until(run, is_read)
+    return ends[0]
+
+
+def _sleeps(process):
+    """The command waits before its next attempt; True also if it has ended."""
+    with contextlib.suppress(OSError):
+        return process.poll() is not None or pathlib.Path('/proc/%d/syscall' % process.pid).read_text().split()[0] == '230'  # clock_nanosleep
+    return False
+
+
+def _was_asked(run):
+    """The JVM listens, and has loaded the library if it does that before it lives (JDK 20 and earlier)."""
+    return pathlib.Path('/tmp/.java_pid%d' % own_number(run.pid)).exists() and (run.test.jdk.version > 20 or '/libhprofx' in pathlib.Path('/proc/%d/maps' % run.pid).read_text())
+
+
+def _profiles_when_it_runs(t, run, fifo, has_tried):
+    go = _await_hold(run, fifo)
+    looks = hprofx(t, 'doctor', run.pid)
+    waits = _begins(t, '-d', '50ms', run.pid)
+    waiting.until(run, lambda: waits.poll() is not None or has_tried(waits))
+    waiting.until(run, lambda: _sleeps(waits))
+    os.close(go)
+    code, out, err = _ends(t, waits)
+    t.equal((code, err), (OK, ''), 'status, stderr')
+    t.check('Attached used ' in out, 'no profile')
+    run.wait_line('ready')
+    run.process.stdin.close()
+    run.finish()
+    t.equal((run.code, run.out.splitlines()), (0, ['ready', 'end']), 'exit code and stdout of the program (%s)' % run.err)
+    return looks
+
+
+@test(level='quick', collectors='any', cases=('program', 'signals'))
+def a_jvm_that_is_starting_is_waited_for(t, at):
+    looks = _profiles_when_it_runs(t, *_held(t, at), _sleeps)
+    if at == 'signals':
+        t.check(looks.returncode == OK and 'the JVM is starting; commands wait up to 10 s' in looks.stdout, 'doctor says %s' % looks.stdout)
+
+
+@test(level='quick', collectors='any', since=9)
+def a_jvm_that_listens_and_does_not_live_is_waited_for(t):
+    run, fifo = _held(t, 'live')
+    _profiles_when_it_runs(t, run, fifo, lambda waits: _was_asked(run))
+    t.check('HPROF ERROR' not in run.err, 'its stderr: %s' % run.err)
+
+
+@test(level='quick', collectors='any')
+def a_jvm_that_waits_for_commands_is_waited_for(t):
+    run, fifo = _held(t, 'signals', '-agentpath:%s=start=n' % library(t))
+    _profiles_when_it_runs(t, run, fifo, _sleeps)
+
+
+@test(collectors='any', cases=('ends', 'stays'))
+def a_jvm_behind_its_death_is_said(t, how):
+    run, fifo = _held(t, 'end')
+    run.wait_line('ready')
+    run.process.stdin.close()
+    go = _await_hold(run, fifo)
+    late = _begins(t, '-d', '50ms', run.pid)
+    waiting.until(run, lambda: late.poll() is not None or _was_asked(run))
+    waiting.until(run, lambda: _sleeps(late))
+    if how == 'ends':
+        os.close(go)
+    code, out, err = _ends(t, late)
+    if how == 'stays':
+        os.close(go)
+    run.finish()
+    says = 'hprofx: process %d ' % run.pid + ('has ended\n' if how == 'ends' else 'is starting, or is ending; try again when it runs\n')
+    t.equal((code, out, err, run.code), (NO_JVM if how == 'ends' else REFUSED, '', says, 0), 'status, stdout, stderr, exit code of the program')
+    pathlib.Path('/tmp/.java_pid%d' % run.pid).unlink(missing_ok=True)
