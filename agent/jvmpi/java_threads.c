@@ -5,7 +5,9 @@
  * env_of() in JVMTI's storage of the thread. Threads that run before VMInit are looked at there: JVMTI tells a thread's name only from then
  * on. Virtual threads raise no ThreadStart, because we do not ask for them. */
 #include "java_threads.h"
+#include "functions.h"
 #include "log.h"
+#include "thread_state.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -262,6 +264,7 @@ static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         hpx_jvmpi_notify(&(JVMPI_Event){.event_type = JVMPI_EVENT_THREAD_END, .env_id = env});
     }
     mine = NULL;
+    hpx_jvmpi_raw_detach();
     if (t != NULL) {
         forget(t);
         hpx_jvmpi_unpin(t);
@@ -325,6 +328,7 @@ static void live(JNIEnv *env, jthread thread)
     hpx_jvmpi_own_begin();
     long offset = env_offset(env, thread);
     hpx_jvmpi_own_end();
+    hpx_jvmpi_state_learn(offset);
     if ((*hpx_jvmpi.jvmti)->GetAllThreads(hpx_jvmpi.jvmti, &n, &all) != JVMTI_ERROR_NONE) {
         return;
     }

@@ -11,6 +11,7 @@ static const unsigned char modes[JVMPI_MAX_EVENT_TYPE_VAL + 1] = {HPX_JVMPI_EVEN
 static _Thread_local struct {
     int own; /* hpx_jvmpi_own_begin() without its end */
     int held;
+    bool stopped; /* the thread stops the world, and a handler runs */
     enum hpx_jvmpi_mode mode;
 } self;
 
@@ -41,9 +42,16 @@ static enum hpx_jvmpi_mode mode_of(const JVMPI_Event *event)
     return mode == HPX_JVMPI_HELD && event->env_id == NULL ? HPX_JVMPI_STOP : mode;
 }
 
+/* From JDK 16 on objects are freed while the program runs. */
+static bool stops_world(const JVMPI_Event *event, enum hpx_jvmpi_mode mode)
+{
+    return event->event_type == JVMPI_EVENT_GC_START || event->event_type == JVMPI_EVENT_GC_FINISH ||
+           (mode == HPX_JVMPI_STOP && hpx_jvmpi.jdk < 16);
+}
+
 void hpx_jvmpi_notify(JVMPI_Event *event)
 {
-    static atomic_bool said;
+    static atomic_bool said, left_out;
     if (self.own > 0 || atomic_load_explicit(&hpx_jvmpi.phase, memory_order_relaxed) == HPX_JVMPI_DEAD) {
         return;
     }
@@ -57,13 +65,30 @@ void hpx_jvmpi_notify(JVMPI_Event *event)
         return;
     }
     const enum hpx_jvmpi_mode before = self.mode, mine = mode_of(event);
+    const bool stopped = stops_world(event, mine);
+    if (stopped && !hpx_jvmpi_raw_stop()) {
+        hpx_warn_once(&left_out,
+                      "jvmpi: an event of a collection is left out, as others may be: a thread has entered a raw monitor, and this "
+                      "build cannot see whether it can exit; use a build of hprofx with -Dhotspot=true");
+        return;
+    }
     self.mode = mine;
+    self.stopped = stopped;
     self.held += mine == HPX_JVMPI_HELD;
     int depth = hpx_jvmpi_vm_pause();
     call(event);
     hpx_jvmpi_vm_resume(depth);
     self.held -= mine == HPX_JVMPI_HELD;
     self.mode = before;
+    if (stopped) {
+        self.stopped = false;
+        hpx_jvmpi_raw_go_on();
+    }
+}
+
+bool hpx_jvmpi_world_is_stopped(void)
+{
+    return self.stopped;
 }
 
 void hpx_jvmpi_own_begin(void)

@@ -5,17 +5,22 @@
  * Collections. An agent of JVMPI enters its monitor in GC_START, and calls functions of the VM in handlers in which it has entered the same
  * one: in JVMPI no collection comes then. Here one may, and then the owner stands still in the VM while the thread of the collection wants
  * the monitor. So that thread borrows it from an owner that is inside one of our functions (hpx_jvmpi_vm_begin/end, or waiting here for
- * another monitor), and the owner does not leave the function before the loan is back. */
+ * another monitor), and the owner does not leave the function before the loan is back. It also borrows from an owner that stands still in
+ * the VM because the agent called JNI itself (thread_state.h): that one goes on with the world, behind the handler.
+ * If the VM shows no states, a handler runs only if no owner is outside, and nobody enters meanwhile. */
 #include "functions.h"
 #include "log.h"
+#include "thread_state.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define MAGIC 0x4d52584au
+#define MAGIC   0x4d52584au
+#define LOOK_NS 50000
 
-/* What others see of a thread; in its thread-local storage. Under `lock` but for depth and env, which are the thread's own. */
+/* What others see of a thread; in its thread-local storage. Under `lock` but for depth, which is the thread's own, and env
+ * while it owns nothing. */
 struct owner {
     JNIEnv *env;  /* when it entered its first monitor */
     int depth;    /* of vm_begin() */
@@ -41,7 +46,7 @@ struct _JVMPI_RawMonitor { /* never freed, so that a stale handle is recognised 
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t stop_may = PTHREAD_COND_INITIALIZER; /* for threads of collections: a monitor is free, or may be borrowed */
+static bool stopped_blind;                                 /* a handler runs while the world is stopped, and states are unknown */
 static pthread_cond_t returned = PTHREAD_COND_INITIALIZER; /* for owners */
 static JVMPI_RawMonitor all, spare;
 static _Thread_local struct owner self;
@@ -87,7 +92,6 @@ static void go_inside_locked(void)
 {
     if (self.owned > 0 && !self.inside) {
         self.inside = true;
-        (void)pthread_cond_broadcast(&stop_may);
     }
 }
 
@@ -154,7 +158,6 @@ static void release_locked(JVMPI_RawMonitor m)
     m->owner = NULL;
     m->entries = 0;
     (void)pthread_cond_signal(&m->free);
-    (void)pthread_cond_broadcast(&stop_may);
 }
 
 /* A thread that ends as an owner would be one for ever. */
@@ -192,17 +195,22 @@ static bool is_stopped(void)
     return hpx_jvmpi_mode() == HPX_JVMPI_STOP && self.env == NULL;
 }
 
+static bool can_lend(const struct owner *o)
+{
+    return o->inside || (o->env != NULL && hpx_jvmpi_world_is_stopped() && hpx_jvmpi_stands_still(o->env));
+}
+
 /* Takes or borrows it, if that can be. */
 static bool try_locked(JVMPI_RawMonitor m, int entries, bool stopped)
 {
-    if (m->borrower != NULL) {
+    if (m->borrower != NULL || (stopped_blind && !hpx_jvmpi_world_is_stopped())) {
         return false;
     }
     if (m->owner == NULL) {
         own_locked(m, entries);
         return true;
     }
-    if (stopped && m->owner->inside) {
+    if (stopped && can_lend(m->owner)) {
         m->borrower = &self;
         m->loans = 1;
         m->owner->borrowed++;
@@ -211,13 +219,25 @@ static bool try_locked(JVMPI_RawMonitor m, int entries, bool stopped)
     return false;
 }
 
+/* Nobody says that an owner stands still, so a thread of collections looks again. */
+static void wait_a_moment_locked(JVMPI_RawMonitor m, bool stopped)
+{
+    if (!stopped) {
+        (void)pthread_cond_wait(&m->free, &lock);
+        return;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    (void)nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    (void)pthread_mutex_lock(&lock);
+}
+
 /* w: is in m->entering. */
 static void wait_until_mine_locked(JVMPI_RawMonitor m, int entries, struct waiter *w)
 {
     bool stopped = is_stopped();
     go_inside_locked();
     while (!try_locked(m, entries, stopped)) {
-        (void)pthread_cond_wait(stopped ? &stop_may : &m->free, &lock);
+        wait_a_moment_locked(m, stopped);
     }
     take_out(&m->entering, w);
     come_out_locked();
@@ -328,6 +348,14 @@ static void give_back_locked(JVMPI_RawMonitor m)
     }
 }
 
+/* An owner that stood still may come here before the handler that borrowed the monitor has exited it. */
+static void await_return_locked(JVMPI_RawMonitor m)
+{
+    while (m->borrower != NULL) {
+        (void)pthread_cond_wait(&returned, &lock);
+    }
+}
+
 void hpx_jvmpi_raw_exit(JVMPI_RawMonitor m)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_RawMonitorExit);
@@ -338,7 +366,10 @@ void hpx_jvmpi_raw_exit(JVMPI_RawMonitor m)
         give_back_locked(m);
     } else if (m->owner != &self) {
         hpx_jvmpi_rule("RawMonitorExit was called by a thread that had not entered the monitor");
-    } else if (--m->entries == 0) {
+    } else if (m->entries > 1) {
+        m->entries--;
+    } else {
+        await_return_locked(m);
         name = m->entering != NULL && hpx_jvmpi_on(JVMPI_EVENT_RAW_MONITOR_CONTENDED_EXIT) ? strdup(m->name) : NULL;
         self.owned--;
         release_locked(m);
@@ -439,6 +470,42 @@ void hpx_jvmpi_raw_destroy(JVMPI_RawMonitor m)
     } else {
         destroy_locked(m);
     }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* ---- while the world is stopped ---- */
+
+bool hpx_jvmpi_raw_stop(void)
+{
+    if (hpx_jvmpi_state_known()) {
+        return true;
+    }
+    (void)pthread_mutex_lock(&lock);
+    bool may = true;
+    for (JVMPI_RawMonitor m = all; m != NULL; m = m->next) {
+        may = may && (m->owner == NULL || m->owner == &self || m->owner->inside);
+    }
+    stopped_blind = may;
+    (void)pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void hpx_jvmpi_raw_go_on(void)
+{
+    if (!hpx_jvmpi_state_known()) {
+        (void)pthread_mutex_lock(&lock);
+        stopped_blind = false;
+        for (JVMPI_RawMonitor m = all; m != NULL; m = m->next) {
+            (void)pthread_cond_signal(&m->free);
+        }
+        (void)pthread_mutex_unlock(&lock);
+    }
+}
+
+void hpx_jvmpi_raw_detach(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    self.env = NULL;
     (void)pthread_mutex_unlock(&lock);
 }
 

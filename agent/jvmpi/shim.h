@@ -82,6 +82,8 @@ bool hpx_jvmpi_own(void);
 /* The mode, as the manual calls it, in which the calling thread is: the innermost handler's, FREE outside of handlers. */
 enum hpx_jvmpi_mode { HPX_JVMPI_FREE, HPX_JVMPI_HELD, HPX_JVMPI_STOP };
 enum hpx_jvmpi_mode hpx_jvmpi_mode(void);
+/* The calling thread is the VM's, in a handler, and every thread of Java stands still that is not in native code. */
+bool hpx_jvmpi_world_is_stopped(void);
 /* Has the calling thread, or DisableGC() on any thread, disabled collections? */
 bool hpx_jvmpi_gc_is_disabled(void);
 
@@ -157,6 +159,12 @@ struct hpx_jvmpi_raw {
     jint entries, enterers, waiters;
     JNIEnv *const *entering, *const *waiting;
 };
+/* Around a handler that runs while the world is stopped. false: it must not run, because it could wait for a raw monitor for ever: one has
+ * an owner, and the VM does not show whether that stands still. */
+bool hpx_jvmpi_raw_stop(void);
+void hpx_jvmpi_raw_go_on(void);
+/* The calling thread leaves the VM: its state can no longer be read. */
+void hpx_jvmpi_raw_detach(void);
 void hpx_jvmpi_raw_each(void (*each)(void *ctx, const struct hpx_jvmpi_raw *raw), void *ctx);
 
 /* ---- rules (rules.c) ---- */

@@ -114,3 +114,11 @@ def broken_rules_are_said_once_each(t):
     t.equal(sorted(_ours(run)), sorted('hprofx: jvmpi: the agent broke a rule: ' + r for r in rules), 'rules')
     quiet = _odd(t, 'rules', env={'HPROFX_JVMPI_RULES': '0'})
     t.equal((quiet.code, _ours(quiet)), (0, []), 'exit code and messages without the check')
+
+
+@test(level='quick', collectors='all', needs=('hotspot',), cases=('', 'end'))
+def a_collection_gets_a_monitor_whose_owner_stands_still_in_jni(t, until):
+    """The handler of an entry calls JNI until a collection has begun whose handler enters the same monitor."""
+    run = jvmpi_agent.run(t, 'held', until, 'JvmpiFib', 1)
+    starts, finishes = map(int, re.search(r'^told (\d+) (\d+) \d+$', run.out, re.M).groups())
+    t.check(starts >= 5 and 0 <= starts - finishes <= 1, 'collections begun and ended: %s' % [starts, finishes])
