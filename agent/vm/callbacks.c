@@ -13,6 +13,7 @@
 #include "threads.h"
 #include "unannounced.h"
 #include "vm_mode.h"
+#include <pthread.h>
 #include <string.h>
 
 #define OUTPUT_STALL_NS  (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
@@ -66,6 +67,8 @@ static jvmtiError live_events(jvmtiEventMode mode)
     return first;
 }
 
+static void begin_early(jvmtiEnv *jvmti, JNIEnv *env);
+
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
@@ -87,6 +90,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
 {
     (void)thread;
+    begin_early(jvmti, env);
     if (!hpx_names_ignored() && hpx_gate_enter(&hpx_session.gate)) {
         hpx_names_class(jvmti, env, klass, HPX_NAMES_ALL);
         hpx_gate_leave(&hpx_session.gate);
@@ -106,6 +110,7 @@ static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
 void hpx_callbacks_give_up(const struct hpx_err *err)
 {
     load_events(JVMTI_DISABLE);
+    hpx_vm_events(JVMTI_DISABLE, of_names);
     HPX_EACH_MODE(vm->disable, ());
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
 }
@@ -209,6 +214,9 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
         return; /* VMDeath has already happened, on another thread */
     }
     hpx_threads_begin(jvmti, env, false); /* main first: its START is the first in the file */
+    if (!needs_names()) {                 /* for begin_early() */
+        hpx_vm_events(JVMTI_DISABLE, of_names);
+    }
     warn_refused(live_events(JVMTI_ENABLE));
     HPX_EACH_MODE(vm->ready, (env));
     if (!hpx_vm.late) {
@@ -224,6 +232,23 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     (void)thread;
     bool mine;
     if (go_live(env, &mine)) {
+        live(jvmti, env);
+    }
+}
+
+static HPX_OF_SESSION struct {
+    pthread_t thread; /* that starts the JVM and gets VMInit */
+    bool may;         /* the session is to begin with the JVM */
+} start;
+
+/* VMInit reaches agents in the order of the command line, and one before us may run a program of its own in it: premain of a Java agent.
+ * The first class that it loads begins the session. Other threads do not: VMInit's thread is the first in the file. */
+static void begin_early(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jvmtiPhase now;
+    bool mine;
+    if (start.may && atomic_load_explicit(&phase, memory_order_relaxed) == LOADED && pthread_equal(pthread_self(), start.thread) &&
+        (*jvmti)->GetPhase(jvmti, &now) == JVMTI_ERROR_NONE && now == JVMTI_PHASE_LIVE && go_live(env, &mine)) {
         live(jvmti, env);
     }
 }
@@ -451,9 +476,15 @@ int hpx_callbacks_init(struct hpx_err *err)
     if (e == JVMTI_ERROR_NONE) {
         e = load_events(JVMTI_ENABLE);
     }
+    if (e == JVMTI_ERROR_NONE && !hpx_vm.late) {
+        start.thread = pthread_self();
+        start.may = true;
+        e = hpx_vm_events(JVMTI_ENABLE, of_names);
+    }
     if (e != JVMTI_ERROR_NONE) {
         hpx_vm_events(JVMTI_DISABLE, always);
         load_events(JVMTI_DISABLE);
+        hpx_vm_events(JVMTI_DISABLE, of_names);
         return hpx_err_set(err, HPX_E_VM, "the VM refuses a capability or event that hprofx needs: %s", hpx_jvmti_error(e));
     }
     return 0;

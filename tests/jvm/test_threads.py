@@ -4,11 +4,13 @@ import errno
 import math
 import platform
 import re
+import subprocess
 
+from attached import does
 from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
 from hprof_text import SAMPLES, SITES, TIMES, WALL
-from preload import agent, java_agent, preload
+from preload import agent, preload
 from runner import test
 
 
@@ -141,9 +143,15 @@ def _by_name(t, why=None):
     return why and 'by name, ' + why
 
 
-def _early(t, opts, ms=100, **kw):
-    """Threads of one name that another agent has started before VMInit."""
-    return t.profile('Early', ms, opts=opts + ',cutoff=0,thread=y', jvm=[java_agent(t, 'Early')], **kw)
+def _early(t, opts, ms=100):
+    """Threads of one name that are older than the session."""
+    run = t.start_command(t.command('Early', ms, opts=None), stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    does(t, 'start', '-o', t.work / 'java.hprof.txt', run.pid, opts + ',cutoff=0,thread=y')
+    run.process.stdin.close()
+    run.finish()
+    t.equal(run.code, 0, 'exit code: %s' % run.err)
+    return run, t.parse(t.work / 'java.hprof.txt', 1)
 
 
 def _each_near(t, got, used):
@@ -186,7 +194,7 @@ def the_report_says_where_the_vm_tells_no_ids(t):
 
 @test(level='quick')
 def without_the_vms_ids_older_threads_are_found_by_name(t):
-    """There are others of that name, so they are announced and not sampled, which is counted. Some may have no name yet when VMInit looks."""
+    """There are others of that name, so they are announced and not sampled, which is counted. Some may have no name yet when the session begins."""
     run, p = _early(t, 'cpu=samples,interval=5,vmstructs=n', ms=5)
     t.equal(p.report['thread ids'], _by_name(t, 'vmstructs=n'), 'the report')
     t.equal(list(p.names.values()).count('early'), 24, 'threads that are announced')

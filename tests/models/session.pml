@@ -13,7 +13,7 @@
 /* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
 /* mirrors: agent/vm/callbacks.c:start_threads 4552341391e1 */
 /* mirrors: agent/vm/callbacks.c:go_live 89cc4da1d27f */
-/* mirrors: agent/vm/callbacks.c:live 9bf8b4640865 */
+/* mirrors: agent/vm/callbacks.c:live c6a965d79aff */
 /* mirrors: agent/vm/callbacks.c:settled_phase 44c3583070e5 */
 /* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
 /* mirrors: agent/vm/callbacks.c:wind_up d5ca306cef62 */

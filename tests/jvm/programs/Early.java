@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import java.util.concurrent.CountDownLatch;
 
-/** Early MS: 24 threads of one name that premain has started, each in a group g0.. of its own, burn MS, 2 or 3 times MS of CPU time, each kind in its own method. Prints
+/** Early MS: 24 threads of one name that run until the end of stdin before they burn, each in a group g0.. of its own, burn MS, 2 or 3 times MS of CPU time, each kind in its own method. Prints
  * "thread GROUP NS" for each, and "truth NS NS NS": the sums by kind. */
 public class Early {
     static final int N = 24;
@@ -30,6 +30,9 @@ public class Early {
     /** args: "exit" ends the program at once. */
     public static void premain(String args) {
         if ("exit".equals(args)) { System.exit(0); }
+    }
+
+    static void start() {
         Cpu.now();
         for (int i = 0; i < N; i++) {
             final int k = i;
@@ -40,6 +43,9 @@ public class Early {
 
     public static void main(String[] a) throws Exception {
         unit = Long.parseLong(a[0]) * 1000000L;
+        start();
+        System.out.println("ready");
+        while (System.in.read() >= 0) { }
         GO.countDown();
         long[] kinds = new long[3];
         StringBuilder out = new StringBuilder();
