@@ -74,21 +74,21 @@ bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, str
 struct named {
     struct hpx_raw_thread t;
     struct hpx_ev_frame *frames;
-    bool behind;
+    uint32_t *broken;
 };
 
 static int walk_names(void *arg)
 {
     const struct named *k = arg;
     hpx_guard_begin_read_sig();
-    int n = k->behind ? hpx_raw_walk_frames_behind_sig(&k->t, k->frames) : hpx_raw_walk_frames_sig(&k->t, k->frames);
+    int n = k->broken != NULL ? hpx_raw_walk_frames_behind_sig(&k->t, k->frames, k->broken) : hpx_raw_walk_frames_sig(&k->t, k->frames);
     hpx_guard_end_read_sig();
     return n;
 }
 
-int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted)
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted)
 {
-    struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, frames, behind};
+    struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, frames, broken};
     int n = 0;
     *faulted = hpx_internals_names_sig() && hpx_guard_run_sig(walk_names, &k, &n) != HPX_GUARD_PASSED;
     return *faulted || hpx_asgct_astray_sig(frames, n) ? 0 : n;

@@ -29,9 +29,9 @@ struct hpx_async_stack {
 bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted);
 
 /* The frames of the same stack by a raw walk, where internals.h allows names. frames: room for w->depth. Their number, leaf first; 0: not
- * all have names, or `astray` of hpx_async_stack_init() is true of them. *faulted: as above. behind: as of
- * hpx_raw_walk_frames_behind_sig(). */
-int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted);
+ * all have names, or `astray` of hpx_async_stack_init() is true of them. *faulted: as above. broken: NULL: as of hpx_raw_walk_frames_sig(),
+ * else as of hpx_raw_walk_frames_behind_sig(). */
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted);
 
 /* The self-test: asks as a sample does, without remedies, on a thread in native code. end NULL: without the guard. true: the answer is one
  * that AsyncGetCallTrace gives. */

@@ -240,6 +240,11 @@ void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
     }
 }
 
+void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
+{
+    hpx_count(counters, HPX_C_EVENTS_ALONE, 1);
+}
+
 /* ---- the report ---- */
 
 void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
@@ -263,6 +268,10 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
     if (compared > 0) {
         hpx_lines_add(to, "hprofx: stacks of events compared: %" PRIu64 ", %" PRIu64 " different\n", compared,
                       hpx_counter_get(total, HPX_C_EVENTS_DIFFERENT));
+    }
+    uint64_t alone = hpx_counter_get(total, HPX_C_EVENTS_ALONE);
+    if (alone > 0) {
+        hpx_lines_add(to, "hprofx: stacks of events without an answer: %" PRIu64 "\n", alone);
     }
     if (faults > 0) {
         hpx_lines_add(to, "hprofx: stacks of events faulted: %" PRIu64 "\n", faults);

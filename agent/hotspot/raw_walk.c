@@ -66,6 +66,7 @@ struct walk {
     enum hpx_frame_place place;    /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names; /* NULL: a hash will do */
     enum hpx_frame_place behind_stub;
+    uint32_t broken; /* names above the first frame that is being deoptimized; UINT32_MAX: there is none */
 };
 
 /* A bijection of each half for every word, so stacks that differ in one frame differ. */
@@ -125,6 +126,9 @@ static bool step_compiled(struct walk *k)
     struct hpx_code_frame f = caller_of(k, &k->r);
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return false;
+    }
+    if (k->names != NULL && k->broken == UINT32_MAX && hpx_code_cache_frame_sig(k->r.pc).kind != HPX_BLOB_METHOD) {
+        k->broken = k->names->n; /* its pc is a handler's */
     }
     if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, &f, k->place)) {
         return false;
@@ -362,21 +366,24 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return done;
 }
 
-static int name(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_frame_place behind_stub)
+static int name(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_frame_place behind_stub, uint32_t *broken)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct walk k = {.t = t, .names = &names, .behind_stub = behind_stub};
-    return walk(&k) ? (int)names.n : 0;
+    struct walk k = {.t = t, .names = &names, .behind_stub = behind_stub, .broken = UINT32_MAX};
+    bool done = walk(&k);
+    *broken = k.broken;
+    return done ? (int)names.n : 0;
 }
 
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
 {
-    return name(t, out, HPX_FRAME_ANCHOR);
+    uint32_t broken;
+    return name(t, out, HPX_FRAME_ANCHOR, &broken);
 }
 
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken)
 {
-    return name(t, out, HPX_FRAME_INTERRUPTED);
+    return name(t, out, HPX_FRAME_INTERRUPTED, broken);
 }
 
 #else
@@ -403,9 +410,10 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
     return 0;
 }
 
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken)
 {
     (void)t, (void)out;
+    *broken = UINT32_MAX;
     return 0;
 }
 

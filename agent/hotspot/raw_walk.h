@@ -60,7 +60,8 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
  * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
  * move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
-/* The same, with what comes behind the call, to compare the two. */
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
+/* The same, with what comes behind the call, to compare the two. *broken: frames above the first one that the VM is deoptimizing, where
+ * AsyncGetCallTrace ends its answer without saying so; UINT32_MAX: there is none. */
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken);
 
 #endif

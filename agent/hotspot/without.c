@@ -49,9 +49,9 @@ bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, str
     return false;
 }
 
-int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted)
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted)
 {
-    (void)w, (void)frames, (void)context, (void)behind;
+    (void)w, (void)frames, (void)context, (void)broken;
     *faulted = false;
     return 0;
 }
@@ -200,6 +200,11 @@ bool hpx_quiet_stack_compares(uint32_t seen)
 void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
 {
     (void)counters, (void)same;
+}
+
+void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
+{
+    (void)counters;
 }
 
 /* ---- the VM's structures: closed ---- */

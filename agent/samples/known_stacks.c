@@ -143,15 +143,17 @@ static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was
     }
 }
 
-/* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off. What a remedy guessed is not
- * learned, nor a frame without a name, which it may have when the stack comes again (unannounced.h). */
+/* Every frame of a method stands for one frame of the answer at least: a shorter answer was broken off, and only counted. What a remedy
+ * guessed is not learned, nor a frame without a name, which it may have when the stack comes again (unannounced.h). */
 void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look)
 {
-    if (!look->whole || look->answer <= 0 || look->nameless) {
-        return; /* raw has nothing, or AsyncGetCallTrace not all */
+    if (!look->whole || look->answer <= 0 || look->nameless) { /* raw has nothing, or AsyncGetCallTrace not all */
+        hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, look->whole && look->known && look->nameless && look->answer > 0);
+        return;
     }
     uint32_t least = look->raw.methods < w->depth ? look->raw.methods : w->depth;
     if ((uint32_t)look->answer < least || look->retried || t->last_slot == 0) {
+        hpx_count(&t->s.base.counters, HPX_C_KNOWN_PART, look->known && !look->retried);
         return;
     }
     struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
@@ -168,7 +170,7 @@ void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *tot
 {
     const char *why = hpx_internals_without(HPX_INTERNALS_RAW);
     uint64_t n = hpx_counter_get(total, HPX_C_KNOWN), compared = hpx_counter_get(total, HPX_C_KNOWN_COMPARED);
-    uint64_t alone = hpx_counter_get(total, HPX_C_KNOWN_ALONE);
+    uint64_t alone = hpx_counter_get(total, HPX_C_KNOWN_ALONE), part = hpx_counter_get(total, HPX_C_KNOWN_PART);
     if (why != NULL) {
         hpx_lines_add(to, "hprofx: raw walk: off, %s\n", why);
     }
@@ -176,9 +178,11 @@ void hpx_known_stacks_lines(struct hpx_lines *to, const struct hpx_counters *tot
     if (faults > 0) {
         hpx_lines_add(to, "hprofx: raw walk faults: %u\n", faults);
     }
-    if (n + compared + alone > 0) {
+    if (n + compared + alone + part > 0) {
         hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
-        hpx_lines_add(to, "hprofx: known stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " not comparable\n", compared,
-                      hpx_counter_get(total, HPX_C_KNOWN_DIFFERENT), alone);
+        hpx_lines_add(to,
+                      "hprofx: known stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " without an answer, %" PRIu64
+                      " broken off\n",
+                      compared, hpx_counter_get(total, HPX_C_KNOWN_DIFFERENT), alone, part);
     }
 }

@@ -35,10 +35,10 @@ static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
     return hpx_hash128(frames, (size_t)n * sizeof *frames).lo;
 }
 
-static int walk_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind)
+static int walk_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken)
 {
     bool faulted;
-    int n = hpx_async_stack_names_sig(w, frames, context, behind, &faulted);
+    int n = hpx_async_stack_names_sig(w, frames, context, broken, &faulted);
     if (faulted) {
         hpx_known_stacks_fault_sig();
     }
@@ -48,7 +48,7 @@ static int walk_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, cons
 void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                          bool compare, struct hpx_naming *to)
 {
-    *to = (struct hpx_naming){.n = hpx_internals_names_sig() ? walk_sig(w, frames, context, false) : 0};
+    *to = (struct hpx_naming){.n = hpx_internals_names_sig() ? walk_sig(w, frames, context, NULL) : 0};
     if (to->n > 0) {
         to->compare = is_compared(t) || compare;
     }
@@ -66,30 +66,34 @@ static void note(struct hpx_sample_thread *t, bool different)
     }
 }
 
-/* AsyncGetCallTrace breaks off where a caller is being deoptimized, and says nothing of it: a part of the stack is no other one. */
+/* AsyncGetCallTrace breaks off where a caller is being deoptimized, and says nothing of it. Only there a part of the stack is no other
+ * one. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                            int answer, bool *usable)
 {
     bool same = true;
     if (*usable) {
+        uint32_t broken = UINT32_MAX;
         uint64_t hash = hash_of(frames, answer);
-        int n = walk_sig(w, frames, context, true);
-        same = n >= answer && hash_of(frames, answer) == hash;
-        *usable = !same || n == answer;
-    }
-    if (*usable) {
-        note(t, !same);
+        int n = walk_sig(w, frames, context, &broken);
+        bool part = n > answer && (uint32_t)answer == broken;
+        same = (n == answer || part) && hash_of(frames, answer) == hash;
+        *usable = !same || !part;
+        hpx_count(&t->s.base.counters, HPX_C_NAMED_PART, !*usable);
     } else {
         hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
     }
-    return same ? walk_sig(w, frames, context, false) : 0;
+    if (*usable) {
+        note(t, !same);
+    }
+    return same ? walk_sig(w, frames, context, NULL) : 0;
 }
 
 void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
 {
     const char *why = hpx_internals_without(HPX_INTERNALS_NAMES);
     uint64_t n = hpx_counter_get(total, HPX_C_NAMED), compared = hpx_counter_get(total, HPX_C_NAMED_COMPARED);
-    uint64_t alone = hpx_counter_get(total, HPX_C_NAMED_ALONE);
+    uint64_t alone = hpx_counter_get(total, HPX_C_NAMED_ALONE), part = hpx_counter_get(total, HPX_C_NAMED_PART);
     if (why != NULL && n > 0) { /* one line: readers take the last one of a key */
         hpx_lines_add(to, "hprofx: named stacks: off, %s, after %" PRIu64 " (%.2f %%)\n", why, n, hpx_lines_percent(n, samples));
     } else if (why != NULL) {
@@ -97,8 +101,10 @@ void hpx_naming_lines(struct hpx_lines *to, const struct hpx_counters *total, ui
     } else if (n > 0) {
         hpx_lines_add(to, "hprofx: named stacks: %" PRIu64 " (%.2f %%)\n", n, hpx_lines_percent(n, samples));
     }
-    if (compared + alone > 0) {
-        hpx_lines_add(to, "hprofx: named stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " not comparable\n", compared,
-                      hpx_counter_get(total, HPX_C_NAMED_DIFFERENT), alone);
+    if (compared + alone + part > 0) {
+        hpx_lines_add(to,
+                      "hprofx: named stacks compared: %" PRIu64 ", %" PRIu64 " different, %" PRIu64 " without an answer, %" PRIu64
+                      " broken off\n",
+                      compared, hpx_counter_get(total, HPX_C_NAMED_DIFFERENT), alone, part);
     }
 }

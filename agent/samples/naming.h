@@ -3,7 +3,8 @@
  *
  * The first 256 named stacks of a session are compared with what AsyncGetCallTrace answers, and one in 64 after that; with HPROFX_VERIFY=1
  * all. If more than a few differ, nothing is named any more (internals.h), and the answer that differs is AsyncGetCallTrace's. What a
- * remedy found is not compared, because it leaves frames out and guesses where a caller is, nor an answer that is broken off. */
+ * remedy found is not compared, because it leaves frames out and guesses where a caller is, nor an answer that ends where the VM is
+ * deoptimizing a frame. Any other answer with fewer or more frames differs. */
 #ifndef HPX_NAMING_H
 #define HPX_NAMING_H
 

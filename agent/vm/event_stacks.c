@@ -59,6 +59,9 @@ uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode
 void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *s, const struct hpx_event_look *look, uint32_t id)
 {
     if (!look->whole || id == 0) {
+        if (look->was != 0) {
+            hpx_quiet_stack_not_compared(&s->base.counters);
+        }
         return;
     }
     struct hpx_event_known *k = entries_of(e, look->lo);
@@ -100,7 +103,9 @@ uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_threa
     struct hpx_hash128 h = hpx_hash128(frames, named * sizeof *frames);
     uint32_t n = hpx_event_stacks_ask(jvmti, self, frames, most);
     hpx_count_own(t.counters, HPX_C_EVENTS_ASKED, 1);
-    if (compares) {
+    if (compares && n == 0) {
+        hpx_quiet_stack_not_compared(t.counters);
+    } else if (compares) {
         struct hpx_hash128 vm = hpx_hash128(frames, n * sizeof *frames);
         hpx_quiet_stack_compared(t.counters, n == named && vm.lo == h.lo && vm.hi == h.hi);
     }

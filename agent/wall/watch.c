@@ -104,11 +104,12 @@ static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
     (void)(e == JVMTI_ERROR_NONE ? deliver(env, j, &f) : hpx_watched_deliver(env, j, NULL));
 }
 
-/* The VM's answer to the same question; false: another one, or none. */
-static bool as_the_vm(const struct hpx_watch_job *j, jint n)
+/* Whether the VM's answer to the same question is the same; *told: it has one. */
+static bool as_the_vm(const struct hpx_watch_job *j, jint n, bool *told)
 {
     jint most = most_frames(), m = 0;
-    bool same = ask(j, watch.compared, &m) == JVMTI_ERROR_NONE && m == (n < most ? n : most);
+    *told = ask(j, watch.compared, &m) == JVMTI_ERROR_NONE;
+    bool same = m == (n < most ? n : most);
     for (jint i = 0; same && i < m; i++) {
         same = watch.frames[i].method == watch.compared[i].method && watch.frames[i].location == watch.compared[i].location;
     }
@@ -129,9 +130,12 @@ static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
         return false;
     }
     struct hpx_watch_found f = {watch.frames, n, state, 0};
-    bool compared = compares(), same = compared && as_the_vm(j, n);
-    if (deliver(env, j, &f) && compared) {
+    bool compared = compares(), told = false, same = compared && as_the_vm(j, n, &told);
+    bool holds = deliver(env, j, &f);
+    if (compared && holds && told) {
         hpx_quiet_stack_compared(&hpx_session.counters, same);
+    } else if (compared) {
+        hpx_quiet_stack_not_compared(&hpx_session.counters);
     }
     return true;
 }

@@ -17,7 +17,7 @@ static struct {
     uint64_t named_method, vm_method;
     jint vm_frames;
     jvmtiError vm_error;
-    uint32_t questions, same, different;
+    uint32_t questions, same, different, not_compared;
 } vm;
 
 bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to)
@@ -47,6 +47,12 @@ void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
     (void)counters;
     vm.same += same;
     vm.different += !same;
+}
+
+void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
+{
+    (void)counters;
+    vm.not_compared++;
 }
 
 static jvmtiError JNICALL get_stack_trace(jvmtiEnv *jvmti, jthread thread, jint from, jint most, jvmtiFrameInfo *to, jint *n)
@@ -220,6 +226,9 @@ TEST(names_are_compared_and_the_vm_is_right, begin)
     vm.vm_frames = 2; /* a part of ours */
     assert_int_equal(take(&look, frames), 2);
     assert_int_equal(vm.different, 2);
+    vm.vm_error = JVMTI_ERROR_WRONG_PHASE;
+    assert_int_equal(take(&look, frames), 0);
+    assert_true(vm.different == 2 && vm.not_compared == 1);
 }
 
 TEST(what_cannot_be_named_is_asked_for, begin)
@@ -256,6 +265,7 @@ TEST(a_stack_that_the_vm_does_not_tell_is_not_learned, begin)
     assert_int_equal(find(parts, &look), 0);
     assert_int_equal(take(&look, frames), 0);
     hpx_event_stacks_learn(&stacks, &thread, &look, 5);
+    assert_true(vm.not_compared == 1 && vm.same == 0 && vm.different == 0);
     vm.compares = false;
     assert_int_equal(find(parts, &look), 6);
     assert_int_equal(vm.different, 0);

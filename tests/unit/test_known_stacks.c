@@ -164,6 +164,19 @@ TEST(what_was_not_whole_is_not_learned, begin)
     }
 }
 
+TEST(a_known_stack_with_a_part_for_an_answer_is_counted, begin)
+{
+    struct hpx_known_look look;
+    trust(5);
+    hpx_known_stacks_begin(true);
+    uint64_t before = counted(HPX_C_KNOWN_COMPARED);
+    assert_false(hpx_known_stacks_push_sig(&thread, &question, NULL, &look));
+    assert_true(look.known);
+    answer(&look, 5, 6, 2);
+    assert_int_equal(counted(HPX_C_KNOWN_PART), 1);
+    assert_int_equal(counted(HPX_C_KNOWN_COMPARED), before);
+}
+
 TEST(a_stack_without_an_answer_may_be_known_by_its_stub, begin)
 {
     struct hpx_known_look look;

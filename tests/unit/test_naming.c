@@ -14,6 +14,7 @@ static struct {
     int n; /* frames of a raw walk: methods 1, 2, ..; the leaf's bytecode is `leaf`, behind a call `behind` */
     int32_t leaf, behind;
     bool faulted;
+    uint32_t broken; /* frames above the first one that is being deoptimized */
     uint32_t walks, faults;
     const char *left;
 } vm;
@@ -25,12 +26,15 @@ static void fill(struct hpx_ev_frame *frames, int n, int32_t leaf)
     }
 }
 
-int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, bool behind, bool *faulted)
+int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted)
 {
     (void)w, (void)context;
     vm.walks++;
     *faulted = vm.faulted;
-    fill(frames, vm.n, behind ? vm.behind : vm.leaf);
+    fill(frames, vm.n, broken != NULL ? vm.behind : vm.leaf);
+    if (broken != NULL) {
+        *broken = vm.broken;
+    }
     return vm.faulted ? 0 : vm.n;
 }
 
@@ -68,6 +72,7 @@ static int begin(void **state)
     memset(&vm, 0, sizeof vm);
     memset(&thread, 0, sizeof thread);
     vm.n = 3;
+    vm.broken = UINT32_MAX;
     vm.leaf = vm.behind = 5;
     hpx_naming_begin(false);
     return 0;
@@ -138,15 +143,34 @@ TEST(where_they_differ_asyncgetcalltrace_counts, begin)
 }
 
 /* It breaks off where a caller is being deoptimized. */
-TEST(the_upper_part_of_a_stack_is_no_difference, begin)
+TEST(the_part_of_a_stack_above_a_frame_that_is_deoptimized_is_no_difference, begin)
 {
     bool usable = true;
+    vm.broken = 2;
     assert_int_equal(compare(2, 5, &usable), 3);
     assert_false(usable);
+    assert_int_equal(counted(HPX_C_NAMED_PART), 1);
     usable = false; /* no answer at all, or a remedy's */
     assert_int_equal(compare(0, 5, &usable), 3);
-    assert_int_equal(counted(HPX_C_NAMED_ALONE), 2);
+    assert_int_equal(counted(HPX_C_NAMED_ALONE), 1);
     assert_int_equal(counted(HPX_C_NAMED_COMPARED), 0);
+}
+
+/* As if the walk went on where the stack has ended. */
+TEST(frames_that_only_the_walk_has_are_a_difference, begin)
+{
+    bool usable = true;
+    assert_int_equal(compare(2, 5, &usable), 0);
+    assert_true(usable);
+    usable = true;
+    vm.broken = 1; /* not where the answer ends */
+    assert_int_equal(compare(2, 5, &usable), 0);
+    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 2);
+    usable = true;
+    vm.broken = 2;
+    assert_int_equal(compare(2, 6, &usable), 0); /* nor is what it has the same */
+    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 3);
+    assert_int_equal(counted(HPX_C_NAMED_PART), 0);
 }
 
 TEST(names_that_differ_often_are_left, begin)
