@@ -17,7 +17,7 @@
 
 #define RING_BYTES  (1u << 20)
 #define READY_LEAST UINT64_C(1000000) /* ns without a CPU below which the record waits for the next dump */
-#define IDLE_LOOKS  5000u             /* a second, at all threads that are idle, and one for each of them */
+#define IDLE_LOOKS  3000u             /* a second, at all threads that are idle, and one for each of them */
 #define SECOND      UINT64_C(1000000000)
 
 struct watched {
