@@ -44,7 +44,7 @@ static struct {
     _Atomic uint64_t longest_ns;             /* stop */
 } passed;                                    /* relaxed: of the loaded classes, while they are retransformed */
 static HPX_OF_SESSION atomic_bool cancelled; /* relaxed: the begin goes no further */
-static _Thread_local uint64_t hooked_ns;     /* the class hook was last called by this thread */
+static __thread uint64_t hooked_ns __attribute__((tls_model("initial-exec"))); /* the class hook was last called by this thread */
 static HPX_OF_SESSION atomic_bool rewritten; /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
 
 static void add(_Atomic uint64_t *to, uint64_t n)

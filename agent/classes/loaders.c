@@ -20,7 +20,7 @@ struct asking {
     jobject loader;
     struct asking *outer;
 };
-static __thread struct asking *asking;
+static __thread struct asking *asking __attribute__((tls_model("initial-exec")));
 
 bool hpx_probe_class_init(struct hpx_probe_class *c, JNIEnv *env, jclass klass, const char *name, unsigned number)
 {

@@ -32,7 +32,7 @@ static struct {
     bool open; /* a session takes them */
 } asked = {.lock = PTHREAD_MUTEX_INITIALIZER, .served = PTHREAD_COND_INITIALIZER};
 
-static _Thread_local bool serves; /* this thread retransforms them: it does not wait for itself */
+static __thread bool serves __attribute__((tls_model("initial-exec"))); /* this thread retransforms them: it does not wait for itself */
 
 static void add(_Atomic uint64_t *to)
 {
