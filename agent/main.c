@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main.c: Agent_OnLoad and Agent_OnUnload. Agent_OnLoad ends the process for `help`, for an option error and for an output that cannot be
- * created; this is before the program's main. */
+/* main.c: Agent_OnLoad and Agent_OnUnload. A JVM that only writes an archive (archive.h) is left alone. Agent_OnLoad ends the process for
+ * `help`, for an option error and for an output that cannot be created; this is before the program's main. */
+#include "archive.h"
 #include "internals.h"
 #include "log.h"
 #include "modes.h"
@@ -67,6 +68,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed) || hpx_twin_is_loaded()) {
         hpx_warn("loaded twice; the second load has no effect; check the command line for duplicate options");
         return JNI_OK;
+    }
+    const char *option;
+    if (hpx_archive(&option) == HPX_ARCHIVE_WRITTEN) {
+        return JNI_OK; /* no program runs; a file of the one that recorded may have this name */
     }
     hpx_vm.java = vm;
     hpx_session.start = time(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.c: the order in which a session begins and ends. Contract: run.h. */
 #include "run.h"
+#include "archive.h"
 #include "callbacks.h"
 #include "handler.h"
 #include "kept_states.h"
@@ -167,12 +168,59 @@ int hpx_run_is_live(JavaVM *vm, struct hpx_err *err)
     return rc;
 }
 
+static bool needs_rewriting(const struct hpx_mode *m)
+{
+    bool needs = false;
+    for (const jvmtiEvent *e = m->vm->on_load; *e != 0; e++) {
+        needs = needs || *e == JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
+    }
+    return needs;
+}
+
+/* While the VM records classes for an archive nothing may change them: what needs that is left out, the rest goes on. */
+static int spare_archive(struct hpx_err *err)
+{
+    const char *option;
+    uint32_t off = 0;
+    if (hpx_archive(&option) == HPX_ARCHIVE_NONE) {
+        return 0;
+    }
+    hpx_session.in_effect.rewrites = false;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        off += needs_rewriting(hpx_session.modes[i]);
+    }
+    if (off > 0 && off == hpx_session.nmodes) {
+        return hpx_err_set(err, HPX_E_VM,
+                           "the VM records classes for an archive (%s), which changed ones would spoil; use cpu=samples, or a run without "
+                           "that option",
+                           option);
+    }
+    for (uint32_t i = hpx_session.nmodes; i-- > 0;) {
+        if (needs_rewriting(hpx_session.modes[i])) {
+            hpx_warn("%s is off: the VM records classes for an archive (%s), which changed ones would spoil; use a run without that option",
+                     hpx_session.modes[i]->name, option);
+            hpx_session_drop(hpx_session.modes[i]);
+        }
+    }
+    if (hpx_session.opt->heap_sites && hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
+        hpx_warn(
+            "sites=counts: the VM records classes for an archive (%s), which changed ones would spoil; sites=exact is used instead, at "
+            "a higher cost; use a run without that option",
+            option);
+        hpx_session.in_effect.sites = HPX_SITES_EXACT;
+    }
+    return 0;
+}
+
 int hpx_run_prepare(struct hpx_err *err)
 {
     if (!hpx_session.opt->start) {
         return hpx_err_set(err, HPX_E_OPT, "start=n is for the command line of the JVM");
     }
     hpx_options_idle(hpx_session.opt, warn_idle);
+    if (spare_archive(err) != 0) {
+        return -HPX_E_VM;
+    }
     int got = get_jvmti(hpx_vm.java, &hpx_vm.jvmti, err);
     if (got != 0) {
         return got;

@@ -11,6 +11,7 @@
 #define LONGEST_NAME 100u
 #define ORIGIN_MASK  15 /* of the lowest bits, since JDK 8; a constant of the VM since 17 */
 #define BOOL         0  /* the type's number, since 17 */
+#define TEXT         8  /* the same of ccstr */
 
 static struct {
     pthread_once_t once;
@@ -98,16 +99,16 @@ static uintptr_t find(const char *name)
     return 0;
 }
 
-static bool is_bool(uintptr_t flag)
+static bool has_type(uintptr_t flag, const char *name, int number)
 {
     const char *type = table.typed_by_name ? (const char *)hpx_vm_word(flag + table.type) : NULL;
-    return table.typed_by_name ? type != NULL && !strcmp(type, "bool") : hpx_vm_int(flag + table.type) == BOOL;
+    return table.typed_by_name ? type != NULL && !strcmp(type, name) : hpx_vm_int(flag + table.type) == number;
 }
 
 /* Address of the value of a flag of type bool; 0: none. */
 static uintptr_t value_of(uintptr_t flag)
 {
-    uintptr_t at = flag != 0 && is_bool(flag) ? hpx_vm_word(flag + table.value) : 0;
+    uintptr_t at = flag != 0 && has_type(flag, "bool", BOOL) ? hpx_vm_word(flag + table.value) : 0;
     return at != 0 && hpx_vm_byte(at) <= 1 ? at : 0;
 }
 
@@ -115,6 +116,13 @@ bool hpx_vm_flag(const char *name, bool otherwise)
 {
     uintptr_t at = value_of(find(name));
     return at != 0 ? hpx_vm_byte(at) != 0 : otherwise;
+}
+
+const char *hpx_vm_flag_text(const char *name)
+{
+    uintptr_t flag = find(name);
+    uintptr_t at = flag != 0 && has_type(flag, "ccstr", TEXT) ? hpx_vm_word(flag + table.value) : 0;
+    return at != 0 ? (const char *)hpx_vm_word(at) : NULL;
 }
 
 /* A known answer: of these flags at least one is true, unless somebody turned all of them off. JDK 8 chooses no collector by a flag on

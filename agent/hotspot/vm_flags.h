@@ -13,6 +13,9 @@
 /* Value of a VM flag of type bool; `otherwise` if it cannot be read. */
 bool hpx_vm_flag(const char *name, bool otherwise);
 
+/* Value of a VM flag that is a text: the VM's, which does not change once options are read. NULL: none, or it cannot be read. */
+const char *hpx_vm_flag_text(const char *name);
+
 enum hpx_flag_set {
     HPX_FLAG_UNREADABLE, /* nothing changed; *why has the reason, a constant */
     HPX_FLAG_SET,        /* was false by default, is true now */

@@ -262,6 +262,12 @@ bool hpx_vm_flag(const char *name, bool otherwise)
     return otherwise;
 }
 
+const char *hpx_vm_flag_text(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 bool hpx_vm_flag_refused(const char *name)
 {
     (void)name;

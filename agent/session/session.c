@@ -20,6 +20,7 @@ int hpx_session_parse(const char *java_hprof_options, const char *hprofx_options
         .owner = given.owner,
         .split = given.split,
         .gz = given.gz,
+        .rewrites = true,
     };
     return rc;
 }

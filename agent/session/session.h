@@ -26,6 +26,7 @@ struct hpx_in_effect {
     enum hpx_times times;
     enum hpx_sites_how sites;
     bool live, owner, split, gz;
+    bool rewrites; /* classes may be changed */
 };
 
 struct hpx_session {

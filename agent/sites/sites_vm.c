@@ -131,6 +131,10 @@ static void choose_source(jvmtiEnv *jvmti)
                  "allocations, at a higher cost; load hprofx alone",
                  hpx_jvmti_error(e));
     }
+    if (!hpx_session.in_effect.rewrites) {
+        hpx_warn("heap=sites: without changed classes a few allocations are not counted; run without the archive");
+        return;
+    }
     e = add_probes(jvmti);
     vm.probes = e == JVMTI_ERROR_NONE;
     if (!vm.probes) {

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import hprof_text
+from attached import REFUSED, does, refuses
 from preload import preload
 from runner import test
 
@@ -151,6 +152,62 @@ def uid_1000_with_a_read_only_root(t, folder):
     t.equal(_said(run), [], 'lines')
     p = t.parse(t.work / 'out.txt')
     t.check(p.total and 'Faults.chain' in p.methods(), 'total %s' % p.total)
+
+
+# --- archives of classes
+
+
+def _jar(t):
+    """The VM takes no folder into an archive."""
+    jar = t.work / 'app.jar'
+    subprocess.run([str(t.jdk.home / 'bin' / 'jar'), 'cf', str(jar), '-C', str(t.env.classes[8]), '.'], check=True)
+    return str(jar)
+
+
+TRAINING = {'AOTMode=record': (['-XX:AOTMode=record', '-XX:AOTConfiguration=made'], 'made'), 'AOTCacheOutput': (['-XX:AOTCacheOutput=made'], 'made')}
+ALL = 'cpu=samples,cpu=times,heap=sites,sites=counts,interval=1'
+
+
+@test(since=25, needs=('hotspot',), collectors=('G1',), params=TRAINING)
+def a_jvm_that_trains_an_aot_cache(t, how):
+    """No class is rewritten, the rest is profiled; the JVM that it starts at its end, with its environment, leaves the profile alone."""
+    jvm, made = TRAINING[how]
+    end = ['-XX:ErrorFile=hs_err.log', *jvm, '-cp', _jar(t), 'Gc', '2', '5']
+    plain = t.start_command(t.jdk.java() + t.gc + end).finish()
+    if plain.code != 0 or not (t.work / made).exists():
+        t.skip('this JDK makes no AOT cache: %s' % plain.err[-200:])
+    for opts, sections in ((ALL, ['SITES', 'CPU SAMPLES']), ('cpu=times', None)):
+        for file in (made, 'java.hprof.txt'):
+            (t.work / file).unlink(missing_ok=True)
+        run = t.start_command(t.jdk.java() + t.gc + end, env={'JAVA_TOOL_OPTIONS': t.agent(opts)}).finish()
+        t.equal((run.code, (t.work / made).exists(), (t.work / 'hs_err.log').exists()), (0, True, False), 'exit code, cache, crash (%s)' % run.err[-600:])
+        t.equal(len(_said(run, 'cpu=times is off', 'records classes', how.split('=')[0])), 1, 'lines about cpu=times: %s' % run.err)
+        t.equal([str(f.name) for f in t.work.glob('java.hprof*')], ['java.hprof.txt'] if sections else [], 'files')
+        if sections:
+            p = t.output(dumps=2)
+            t.equal((p.sections, p.report['pid']), (sections, str(run.pid)), 'sections, pid')
+
+
+@test(since=17, needs=('hotspot',), collectors=('G1',), params=('ArchiveClassesAtExit=made', '+RecordDynamicDumpInfo'))
+def a_session_in_a_jvm_that_records_classes(t, how):
+    run = t.start_command(t.jdk.java() + t.gc + ['-XX:' + how, '-cp', _jar(t), 'Attached'], stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    refuses(t, REFUSED, 'records classes for an archive .*' + re.escape(how.split('=')[0]), 'start', '-e', 'times', '-o', t.work / 'x', run.pid)
+    does(t, 'start', '-o', t.work / 'y', run.pid, ALL)
+    does(t, 'stop', run.pid)
+    if how[0] == '+':
+        subprocess.run([str(t.jdk.home / 'bin' / 'jcmd'), str(run.pid), 'VM.cds', 'dynamic_dump', str(t.work / 'made')], check=True, capture_output=True)
+    run.process.stdin.close()
+    run.finish()
+    t.equal((run.code, (t.work / 'made').exists()), (0, True), 'exit code, archive (%s)' % run.err[-600:])
+    t.equal(t.parse(t.work / 'y', 2).sections, ['SITES', 'CPU SAMPLES'], 'sections')
+
+
+@test(until=11, needs=('hotspot',), collectors=('G1',))
+def a_jvm_that_only_writes_an_archive(t):
+    run = t.start_command(t.jdk.java() + ['-Xshare:dump', *(['-XX:+UnlockDiagnosticVMOptions'] if t.jdk.version == 8 else []), '-XX:SharedArchiveFile=made', t.agent('cpu=times')]).finish()
+    t.equal((run.code, (t.work / 'made').exists(), _said(run)), (0, True, []), 'exit code, archive, lines (%s)' % run.err[-600:])
+    t.equal([f.name for f in t.work.glob('java.hprof*')], [], 'files')
 
 
 # --- refused system calls

@@ -118,6 +118,36 @@ TEST(flags_of_jdk_17_are_typed_by_number)
     assert_flags_work();
 }
 
+static const char *text = "record";
+
+static void assert_texts_work(int other)
+{
+    flags[STRANGE] = (struct flag){"ccstr", "Text", &text, 0, flags[STRANGE].type};
+    assert_string_equal(hpx_vm_flag_text("Text"), "record");
+    text = NULL;
+    assert_null(hpx_vm_flag_text("Text"));
+    assert_null(hpx_vm_flag_text("On"));
+    assert_null(hpx_vm_flag_text("Absent"));
+    text = "record";
+    flags[STRANGE].type_name = "ccstrlist";
+    flags[STRANGE].type = other;
+    assert_null(hpx_vm_flag_text("Text"));
+}
+
+TEST(texts_of_jdk_11_are_typed_by_name)
+{
+    fill("JVMFlag", "JVMFlag*", "JVMFlag::Flags", true);
+    flags[STRANGE].type = 0;
+    assert_texts_work(0);
+}
+
+TEST(texts_of_jdk_17_are_typed_by_number)
+{
+    fill_17();
+    flags[STRANGE].type = 8;
+    assert_texts_work(9);
+}
+
 TEST(a_name_that_cannot_be_printed_refuses_the_table)
 {
     fill_17();
