@@ -314,7 +314,7 @@ def a_jvm_that_is_starting_is_waited_for(t, at):
         t.check(looks.returncode == OK and 'the JVM is starting; commands wait up to 10 s' in looks.stdout, 'doctor says %s' % looks.stdout)
 
 
-@test(level='quick', collectors='any', since=9)
+@test(level='quick', collectors='any', since=17)
 def a_jvm_that_listens_and_does_not_live_is_waited_for(t):
     run, fifo = _held(t, 'live')
     _profiles_when_it_runs(t, run, fifo, lambda waits: _was_asked(run))
