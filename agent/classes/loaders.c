@@ -20,7 +20,8 @@ struct asking {
     jobject loader;
     struct asking *outer;
 };
-static __thread struct asking *asking __attribute__((tls_model("initial-exec")));
+/* Not initial-exec: the library of JVMPI, which shares this, has more of such variables than fit into the static block. */
+static __thread struct asking *asking;
 
 bool hpx_probe_class_init(struct hpx_probe_class *c, JNIEnv *env, jclass klass, const char *name, unsigned number)
 {

@@ -43,6 +43,7 @@ CANNOT = {
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind''',
+    'finds a variable of the thread, whose block is static because others of the library are initial-exec: it allocates nothing': 'tls_get_addr',
     'frees': 'free freeaddrinfo freelocale tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
     'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
         erand48 expm1 log sqrt''',
