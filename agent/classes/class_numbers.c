@@ -107,7 +107,7 @@ uint32_t hpx_class_numbers_places(struct hpx_class_numbers *of, uint32_t n)
         of->place = of->used == 0 ? place : of->place;
         of->scattered = of->scattered || place != of->place + of->used;
         of->places = of->used + n;
-    } else {
+    } else if (n > 0) {
         of->old_places = true;
     }
     of->used += n;
@@ -118,13 +118,8 @@ bool hpx_class_numbers_mean(struct hpx_class_numbers *of, uint64_t method_hash, 
 {
     bool other_methods = method_hash != 0 && of->old_methods && of->of_methods.hash != method_hash;
     bool other_places = place_hash != 0 && of->old_places && of->of_places.hash != place_hash;
-    if (other_methods) {
-        of->methods = 0;
-    }
-    if (other_places) {
-        of->places = 0;
-    }
-    if (other_methods || other_places) {
+    if (other_methods || other_places) { /* both anew: else the one that was new seems old the next time, and they take turns for ever */
+        of->methods = of->places = 0;
         of->used = 0;
         of->old_places = of->scattered = false;
         return false;

@@ -279,7 +279,7 @@ static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcem
                             size_t *m)
 {
     const char *why;
-    for (;;) {
+    for (int round = 0; round < 2; round++) { /* new numbers have no other meaning */
         int rc = hprofx_bci_rewrite(opts, data, (size_t)n, out, m, &why);
         if (rc != 0 || t->no_memory ||
             hpx_class_numbers_mean(&t->numbers, meaning_of(&t->lines, &t->text, t->first), meaning_of(&t->of, &t->names, 0))) {
@@ -288,6 +288,8 @@ static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcem
         free(*out);
         forget_parts(t);
     }
+    *out = NULL;
+    return 2; /* refused */
 }
 
 /* Kinds of probe that a class file may get. */
