@@ -25,6 +25,14 @@ static struct {
     atomic_bool used; /* relaxed: by a session */
 } handlers[SIGNALS];
 
+/* The kernel's. libc's call is none for handlers: libjsig's takes a lock. */
+struct kernel_action {
+    uintptr_t handler;
+    unsigned long flags;
+    uintptr_t restorer;
+    uint64_t mask;
+};
+
 /* A walk that faults would abandon a handler of the program that interrupted it. The VM needs its own signals. */
 static void describe(struct sigaction *sa, hpx_handler *handler)
 {
@@ -38,11 +46,16 @@ static void describe(struct sigaction *sa, hpx_handler *handler)
     }
 }
 
+static bool has_function(const struct sigaction *a)
+{
+    return (a->sa_flags & SA_SIGINFO) || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
+}
+
 int hpx_handler_install(int signal, hpx_handler *handler, const struct sigaction **was, bool *again)
 {
-    struct sigaction sa;
+    struct sigaction sa, now;
     *was = &handlers[signal].before;
-    *again = handlers[signal].installed;
+    *again = handlers[signal].installed && sigaction(signal, NULL, &now) == 0 && has_function(&now); /* else nobody calls ours */
     describe(&sa, handler);
     handlers[signal].handler = handler;
     atomic_store_explicit(&handlers[signal].used, true, memory_order_relaxed);
@@ -54,20 +67,16 @@ int hpx_handler_install(int signal, hpx_handler *handler, const struct sigaction
     return 0;
 }
 
-static bool has_function(const struct sigaction *a)
-{
-    return (a->sa_flags & SA_SIGINFO) || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
-}
-
 static bool is_ours(int signal, const struct sigaction *a)
 {
     return (a->sa_flags & SA_SIGINFO) && a->sa_sigaction == handlers[signal].handler;
 }
 
-static bool is_on_top(int signal)
+static bool is_on_top_sig(int signal)
 {
-    struct sigaction now;
-    return sigaction(signal, NULL, &now) == 0 && is_ours(signal, &now);
+    struct kernel_action now = {0};
+    return syscall(SYS_rt_sigaction, signal, NULL, &now, sizeof now.mask) == 0 && (now.flags & SA_SIGINFO) &&
+           now.handler == (uintptr_t)handlers[signal].handler;
 }
 
 /* ---- the signal goes back ---- */
@@ -91,12 +100,15 @@ static bool is_pending_in(const char *tid, int signal)
     return pending >> (signal - 1) & 1;
 }
 
-static bool is_pending(int signal)
+/* *threads: a hash of those that were seen. */
+static bool is_pending(int signal, uint64_t *threads)
 {
     DIR *tasks = opendir("/proc/self/task");
     bool found = tasks == NULL;
+    *threads = 0;
     for (const struct dirent *e; !found && (e = readdir(tasks)) != NULL;) {
         found = e->d_name[0] != '.' && is_pending_in(e->d_name, signal);
+        *threads = *threads * UINT64_C(0x100000001b3) + strtoull(e->d_name, NULL, 10);
     }
     if (tasks != NULL) {
         (void)closedir(tasks);
@@ -104,14 +116,16 @@ static bool is_pending(int signal)
     return found;
 }
 
-/* A signal that a thread does not block reaches it when it runs next. */
+/* A signal that a thread does not block reaches it when it runs next. A look may miss a thread while others end, so two must have seen
+ * the same threads. */
 static bool stays_pending(int signal)
 {
-    uint64_t until = hpx_clock_mono() + PENDING_NS;
-    while (is_pending(signal)) {
+    uint64_t until = hpx_clock_mono() + PENDING_NS, threads, before = 0;
+    while (is_pending(signal, &threads) || threads != before) {
         if (hpx_clock_mono() > until) {
             return true;
         }
+        before = threads;
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
     return false;
@@ -121,7 +135,7 @@ static bool stays_pending(int signal)
 static bool replace_ours(int signal, const struct sigaction *by)
 {
     struct sigaction was;
-    if (!is_on_top(signal) || sigaction(signal, by, &was) != 0) {
+    if (!is_on_top_sig(signal) || sigaction(signal, by, &was) != 0) {
         return false;
     }
     if (is_ours(signal, &was)) {
@@ -131,17 +145,30 @@ static bool replace_ours(int signal, const struct sigaction *by)
     return false;
 }
 
+/* By way of SIG_IGN, which discards the pending ones of all threads at once: not one may meet the default action. */
+static bool give_back_plain(int signal, const struct sigaction *before)
+{
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction was;
+    if (!replace_ours(signal, &ignored)) {
+        return false;
+    }
+    if (sigaction(signal, before, &was) == 0 && has_function(&was)) { /* the program has installed its own just now */
+        (void)sigaction(signal, &was, NULL);
+    }
+    return true;
+}
+
 static void give_back(int signal)
 {
-    const struct sigaction ignored = {.sa_handler = SIG_IGN}, *before = &handlers[signal].before;
-    if (hpx_clocks_running() > 0 || !is_on_top(signal)) {
+    const struct sigaction *before = &handlers[signal].before;
+    if (hpx_clocks_running() > 0 || !is_on_top_sig(signal)) {
         return;
     }
-    bool pending = stays_pending(signal);
-    if (!pending) {
+    if (!has_function(before)) {
+        handlers[signal].installed = !give_back_plain(signal, before);
+    } else if (!stays_pending(signal)) {
         handlers[signal].installed = !replace_ours(signal, before);
-    } else if (!has_function(before) && replace_ours(signal, &ignored)) { /* which discards the pending ones of all threads */
-        handlers[signal].installed = before->sa_handler == SIG_DFL && sigaction(signal, before, NULL) != 0;
     }
 }
 
@@ -158,9 +185,10 @@ void hpx_handlers_give_back(void)
 /* ---- signals of others ---- */
 
 /* The default action, once the handler has returned. Not for a handler of the program that calls ours, and handles the signal itself. */
-static void act_by_default(int signal)
+static void act_by_default_sig(int signal)
 {
-    if (is_on_top(signal) && sigaction(signal, &handlers[signal].before, NULL) == 0) {
+    const struct kernel_action by_default = {0};
+    if (is_on_top_sig(signal) && syscall(SYS_rt_sigaction, signal, &by_default, NULL, sizeof by_default.mask) == 0) {
         (void)syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal);
     }
 }
@@ -173,6 +201,6 @@ void hpx_handler_pass_on_sig(int signal, siginfo_t *si, void *context)
     } else if (has_function(before)) {
         before->sa_handler(signal);
     } else if (before->sa_handler == SIG_DFL && !atomic_load_explicit(&handlers[signal].used, memory_order_relaxed)) {
-        act_by_default(signal);
+        act_by_default_sig(signal);
     }
 }

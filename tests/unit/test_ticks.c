@@ -311,6 +311,22 @@ TEST(a_handler_that_came_later_stays)
     begin_again();
 }
 
+TEST(a_handler_that_went_without_us_is_installed_again)
+{
+    sighandler_t ours = current();
+    set_current(SIG_DFL);
+    hpx_handlers_give_back();
+    begin_again();
+    assert_true(current() == ours);
+    set_current(SIG_IGN);
+    begin_again();
+    assert_true(current() == ours);
+    hpx_handlers_give_back();
+    assert_true(current() == SIG_IGN);
+    set_current(SIG_DFL);
+    begin_again();
+}
+
 /* Ours stays in place, because a clock exists. */
 static int status_of_child(bool used)
 {
