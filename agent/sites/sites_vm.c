@@ -132,7 +132,7 @@ static void choose_source(jvmtiEnv *jvmti)
                  hpx_jvmti_error(e));
     }
     if (!hpx_session.in_effect.rewrites) {
-        hpx_warn("heap=sites: without changed classes a few allocations are not counted; run without the archive");
+        hpx_warn("heap=sites: without changed classes a few allocations are not counted; leave out the option that records the archive");
         return;
     }
     e = add_probes(jvmti);

@@ -15,10 +15,10 @@ OK, FAILED, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 1, 2, 3, 4, 5
 class Program:
     """Attached, which does what it is told."""
 
-    def __init__(self, t, *words, jvm=(), opts=None, agent=None, prefix=(), env=None):
+    def __init__(self, t, *words, jvm=(), opts=None, agent=None, prefix=(), env=None, classes=None):
         """words: the program and its arguments. prefix: the start of a command that starts the JVM."""
         agent = agent if opts is None else '-agentpath:%s=%s' % (library(t), opts)
-        self.run = t.start_command(list(prefix) + t.command(*(words or ('Attached',)), jvm=jvm, opts=None, agent=agent), env=env, stdin=subprocess.PIPE)
+        self.run = t.start_command(list(prefix) + t.command(*(words or ('Attached',)), jvm=jvm, opts=None, agent=agent, classes=classes), env=env, stdin=subprocess.PIPE)
         self.told = 0
         self.run.wait_line('ready')
 

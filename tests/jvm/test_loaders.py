@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Class loaders that keep classes from their own: what they ask for is what they asked for without the agent, and their classes run as without it."""
+import pathlib
 import re
+import shutil
 
 from attached import Program, does
 from hprof_text import TIMES
@@ -58,3 +60,65 @@ def a_loader_that_is_locked_for_ever_keeps_its_classes(t):
     t.equal(int(re.search(r'(\d+) whose loader does not find', r.report['classes not instrumented'])[1]), 2, 'classes without probes')
     t.check('1 class loaders of the program do not answer' in p.run.err, 'it says %r' % p.run.err)
     p.end(t)
+
+
+# ---- OSGi: Debian's libfelix-framework-java, libeclipse-osgi-java
+
+CONTAINERS = {'felix': ('org.apache.felix.framework.jar', 'org.apache.felix.framework.FrameworkFactory'), 'equinox': ('eclipse-osgi.jar', 'org.eclipse.osgi.launch.EquinoxFactory')}
+OTHERS = ('heap=sites,sites=sampled', 'heap=dump', 'monitor=y', 'wall=20')
+
+
+def _container(t, name):
+    """The jar, copied to where every JDK can read it, and the class to start."""
+    jar, factory = CONTAINERS[name]
+    jar = pathlib.Path('/usr/share/java') / jar
+    if not jar.exists():
+        t.skip('no %s' % jar)
+    return shutil.copy(jar, t.dir), factory
+
+
+def _bundle_is_profiled(t, mode, p, sessions_before=0):
+    if mode.startswith('cpu=times'):
+        t.equal(p.table(TIMES).counts().get('LoadersPlug.f'), ROUND + (0 if sessions_before else FIRST), 'calls of the bundle')
+        t.check('classes not instrumented' not in p.report, 'classes without probes: %s' % p.report.get('classes not instrumented'))
+
+
+QUICK = (('felix', MODES[1]), ('equinox', MODES[4]))
+
+
+@test(level='quick', params=QUICK, collectors='any')
+def a_bundle_that_imports_packages_only(t, param):
+    _in_container(t, *param)
+
+
+@test(params=[(c, m) for c in CONTAINERS for m in MODES + OTHERS if (c, m) not in QUICK], collectors='any')
+def a_bundle_that_imports_packages_only_by_other_modes(t, param):
+    _in_container(t, *param)
+
+
+def _in_container(t, container, mode):
+    """At start: what the bundle says, and the end of the JVM, are those of a run without the agent."""
+    jar, factory = _container(t, container)
+    outs = []
+    for opts in (None, mode + ',cutoff=0'):
+        run = t.java('Osgi', 'now', factory, t.work / ('stored%d' % len(outs)), opts=opts, classes=jar)
+        outs.append((run.code, [ln for ln in run.out.splitlines() if not ln.startswith(('Problem creating', 'WARNING: '))]))
+    t.equal(outs[1], outs[0], 'exit code and stdout with and without the agent (%s)' % run.err)
+    t.equal(outs[0], (0, [PLUG]), 'what the bundle says')
+    _bundle_is_profiled(t, mode, t.parse(t.work / 'java.hprof.txt', dumps=None))
+
+
+@test(params=[(c, m) for c in CONTAINERS for m in MODES], collectors='any')
+def a_bundle_that_is_there_before_a_session(t, param):
+    container, mode = param
+    jar, factory = _container(t, container)
+    p = Program(t, 'Osgi', 'told', factory, t.work / 'stored', classes=jar)
+    for i in range(2):
+        file = t.work / ('%d.txt' % i)
+        does(t, 'start', '-o', file, p.run.pid, mode + ',cutoff=0')
+        p.tell('round')
+        does(t, 'stop', p.run.pid)
+        _bundle_is_profiled(t, mode, t.parse(file, 1 + ('times,' in mode)), i)
+    p.run.process.stdin.close()
+    p.run.finish()
+    t.equal((p.run.code, p.run.out.count(PLUG)), (0, 2), 'exit code and what the bundle says (%s)' % p.run.err)
