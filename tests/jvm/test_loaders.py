@@ -118,7 +118,7 @@ def a_bundle_that_is_there_before_a_session(t, param):
         does(t, 'start', '-o', file, p.run.pid, mode + ',cutoff=0')
         p.tell('round')
         does(t, 'stop', p.run.pid)
-        _bundle_is_profiled(t, mode, t.parse(file, 1 + ('times,' in mode)), i)
+        _bundle_is_profiled(t, mode, t.parse(file, None), i)
     p.run.process.stdin.close()
     p.run.finish()
     t.equal((p.run.code, p.run.out.count(PLUG)), (0, 2), 'exit code and what the bundle says (%s)' % p.run.err)
