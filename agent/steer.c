@@ -219,28 +219,6 @@ static int refuse_dead(struct hpx_err *err)
                            : hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
 }
 
-static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
-{
-    struct hpx_err err;
-    int rc = refuse_dead(&err);
-    rc = rc != 0 ? rc : do_errand(r->options, fd, &err);
-    if (rc == 0 && errand.undone) {
-        rc = do_errand(NULL, fd, &err);
-        rc = rc != 0 ? rc : hpx_err_set(&err, HPX_E_BUSY, "the session was undone while it began: all classes have their old code");
-    } else if (rc == 0) {
-        own.runs = true;
-        own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-        own.from = hpx_clock_mono();
-        own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
-        own.who = *who;
-        own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
-        answer(fd, "session: %u", own.number);
-    } else if (rc == -HPX_E_BUSY && session_runs()) { /* else the JVM is ending */
-        answer_who(fd);
-    }
-    answer_result(fd, rc, &err);
-}
-
 /* number 0: whatever runs. fd: as do_errand(). */
 static int end(uint64_t number, int fd, struct hpx_err *err)
 {
@@ -250,6 +228,37 @@ static int end(uint64_t number, int fd, struct hpx_err *err)
     int rc = do_errand(NULL, fd, err);
     own.runs = own.runs && rc != 0; /* one that stalls ends with the next command */
     return rc;
+}
+
+/* If its end fails now, end_in_time() tries again. */
+static int undo(int fd, struct hpx_err *err)
+{
+    own.holder = -1;
+    own.until = own.from;
+    int rc = end(own.number, fd, err);
+    return rc != 0 ? rc : hpx_err_set(err, HPX_E_BUSY, HPX_CONTROL_UNDONE);
+}
+
+static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
+{
+    struct hpx_err err;
+    int rc = refuse_dead(&err);
+    rc = rc != 0 ? rc : do_errand(r->options, fd, &err);
+    if (rc == 0) {
+        own.runs = true;
+        own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+        own.from = hpx_clock_mono();
+        own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
+        own.who = *who;
+        own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
+        rc = errand.undone ? undo(fd, &err) : 0;
+        if (rc == 0) {
+            answer(fd, "session: %u", own.number);
+        }
+    } else if (rc == -HPX_E_BUSY && session_runs()) { /* else the JVM is ending */
+        answer_who(fd);
+    }
+    answer_result(fd, rc, &err);
 }
 
 static void request_dump(int fd, uint64_t number)

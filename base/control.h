@@ -24,6 +24,7 @@
 #define HPX_CONTROL_NAME     ".hprofx-%d" /* of the socket, in /tmp */
 #define HPX_CONTROL_LINE     8192         /* longest line with its end */
 #define HPX_CONTROL_REFUSED  100          /* what Agent_OnAttach returns: this and the number of the error; JNI's own errors are negative */
+#define HPX_CONTROL_UNDONE   "the session was undone while it began: all classes have their old code"
 
 enum hpx_control_verb { HPX_CONTROL_START, HPX_CONTROL_HOLD, HPX_CONTROL_STOP, HPX_CONTROL_DUMP, HPX_CONTROL_STATUS };
 

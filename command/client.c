@@ -300,25 +300,39 @@ enum hpx_status hpx_client_ask_while(struct hpx_client *c, const char *request, 
     return stopped ? hpx_fail(err, HPX_FAILED, "interrupted; the JVM goes on with `%s`", request) : s;
 }
 
-/* The agent takes a line that comes while a session begins for the wish to undo it, and answers both; one of an earlier release begins, and
- * then stops. */
-enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+/* The session that has begun in spite of the interrupt ends: this one, and no other. */
+static enum hpx_status end_begun(struct hpx_client *c, unsigned number, struct hpx_err *err)
+{
+    char stop[32];
+    (void)snprintf(stop, sizeof stop, "stop %u", number);
+    enum hpx_status s = hpx_client_ask(c, stop, NULL, NULL, err);
+    c->undone = s == HPX_OK;
+    return c->undone ? hpx_fail(err, HPX_FAILED, "interrupted; the session had begun, and has ended") : s;
+}
+
+/* The agent takes a line that comes while a session begins for the wish to undo it, and answers both. The line ends nothing by itself: what
+ * runs may be somebody else's, and ours be refused because of that. An agent that has not seen it in time begins. */
+enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *number, const char *text), unsigned *number,
                                  bool (*interrupted)(void), struct hpx_err *err)
 {
-    struct hpx_err unused;
+    struct hpx_err answer, unused;
     bool stopped = false;
-    enum hpx_status s = ask(c, request, line, ctx, interrupted, &stopped, err);
+    enum hpx_status s = ask(c, request, line, number, interrupted, &stopped, err);
     if (!stopped) {
         return s;
     }
-    c->undone = true;
-    s = send_line(c, "stop", err);
-    s = s == HPX_OK ? hear_answer(c, line, ctx, NULL, &stopped, err) : s;
-    if (s != HPX_NO_JVM && !c->silent) {
-        (void)hear_answer(c, line, ctx, NULL, &stopped, &unused);
-        s = hpx_fail(err, HPX_FAILED, "interrupted; the session is undone: all classes have their old code");
+    s = send_line(c, "status", err);
+    s = s == HPX_OK ? hear_answer(c, line, number, NULL, &stopped, err) : s;
+    if (s == HPX_NO_JVM || c->silent) {
+        return s;
     }
-    return s;
+    answer = *err;
+    (void)hear_answer(c, NULL, NULL, NULL, &stopped, &unused);
+    if (s == HPX_OK) {
+        return end_begun(c, *number, err);
+    }
+    c->undone = strcmp(answer.msg, HPX_CONTROL_UNDONE) == 0;
+    return hpx_fail(err, c->undone ? HPX_FAILED : s, "interrupted; %s", answer.msg);
 }
 
 bool hpx_client_wait(const struct hpx_client *c, int ms)

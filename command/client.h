@@ -9,7 +9,7 @@ struct hpx_client {
     int fd;
     const struct hpx_target *target; /* that hpx_client_open() got; it stays open while requests are sent */
     bool silent;                     /* the agent did not answer in time */
-    bool undone;                     /* hpx_client_begin(): it was asked to undo what it was about to do */
+    bool undone;                     /* hpx_client_begin(): the session was undone, or ended at once */
     size_t len;                      /* of what was received and not yet taken */
     char got[8192];
 };
@@ -29,8 +29,10 @@ void hpx_client_close(struct hpx_client *c);
  */
 enum hpx_status hpx_client_ask(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
                                struct hpx_err *err);
-/* As ask, for a session that begins. Once `interrupted` is true, the agent is asked to undo what it has done: HPX_FAILED, c->undone. */
-enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
+/* As ask, for a session that begins; `line` takes its number from the answer. Once `interrupted` is true, the agent is asked to undo what
+ * it has done, and a session that has begun all the same ends: HPX_FAILED, c->undone; not if the agent had refused it, or says that it
+ * cannot end it. */
+enum hpx_status hpx_client_begin(struct hpx_client *c, const char *request, void (*line)(void *number, const char *text), unsigned *number,
                                  bool (*interrupted)(void), struct hpx_err *err);
 /* As ask. Once `interrupted` is true, the answer is not waited for: HPX_FAILED. */
 enum hpx_status hpx_client_ask_while(struct hpx_client *c, const char *request, void (*line)(void *ctx, const char *text), void *ctx,
