@@ -388,6 +388,7 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
     if (w->tid == 0) { /* an older thread: it finds its states, and then its id is known */
         pid_t tid = __atomic_load_n(&w->first->tid, __ATOMIC_RELAXED);
         if (tid == 0) {
+            *due_at(place) = r->now + atomic_load_explicit(&list.interval, memory_order_relaxed); /* else every round were the shortest */
             return;
         }
         begin(place, w, tid, hpx_run_delay(tid));
