@@ -16,6 +16,7 @@
 #include "steer.h"
 #include "threads.h"
 #include "ticks.h"
+#include "trial.h"
 #include "vm_mode.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -307,6 +308,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     }
     hpx_vm.java = vm;
     hpx_vm.late = true;
+    hpx_trial_begin();
     (void)hpx_kept_states_sweep();
     hpx_session.start = time(NULL);
     int rc = hpx_session_parse(NULL, NULL, options, err);
