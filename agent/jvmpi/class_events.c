@@ -98,6 +98,15 @@ static bool begin_following(jobjectID id)
     return begins;
 }
 
+/* There was no memory for it. */
+static void give_up_following(jobjectID id)
+{
+    (void)pthread_mutex_lock(&classes.lock);
+    uint64_t *e = find(classes.at, classes.size, (uint64_t)hpx_jvmpi_tag(id));
+    *e &= ~(uint64_t)(*e != 0 && *e != GONE ? FOLLOWED : 0);
+    (void)pthread_mutex_unlock(&classes.lock);
+}
+
 static bool forget(jobjectID id)
 {
     bool had = false;
@@ -149,8 +158,9 @@ static void tell(jclass klass, bool now)
     }
     jobjectID id = hpx_jvmpi_id_of(klass);
     const bool first = watch(id, now);
-    if (hpx_jvmpi_on(JVMPI_EVENT_CLASS_UNLOAD) && hpx_jvmpi_frees_by_looks() && begin_following(id)) {
-        hpx_jvmpi_frees_follow(klass, id, true);
+    if (hpx_jvmpi_on(JVMPI_EVENT_CLASS_UNLOAD) && hpx_jvmpi_frees_by_looks() && begin_following(id) &&
+        !hpx_jvmpi_frees_follow(klass, id, true)) {
+        give_up_following(id);
     }
     if (first && now) {
         (void)hpx_jvmpi_class_load_send(klass, id, JVMPI_EVENT_CLASS_LOAD);

@@ -32,21 +32,41 @@ static atomic_bool ended;      /* relaxed: the thread has no more to do */
 static bool started;           /* the lock's of switches, or VMInit's */
 static sem_t collected;
 
-void hpx_jvmpi_frees_follow(jobject object, jobjectID id, bool is_class)
+/* NULL: no memory. An exception that this makes is taken back; one of the program's stays. */
+static jweak refer(JNIEnv *env, jobject object)
 {
-    JNIEnv *env = hpx_jvmpi_env();
-    struct followed *f = env != NULL && id != NULL ? malloc(sizeof *f) : NULL;
     hpx_jvmpi_own_begin(); /* this reference is none of the program's */
-    jweak ref = f != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
+    bool was = (*env)->ExceptionCheck(env);
+    jweak ref = (*env)->NewWeakGlobalRef(env, object);
+    if (ref == NULL && !was) {
+        (*env)->ExceptionClear(env);
+    }
     hpx_jvmpi_own_end();
+    return ref;
+}
+
+bool hpx_jvmpi_frees_follow(jobject object, jobjectID id, bool is_class)
+{
+    static atomic_bool told; /* relaxed: only one thread gets false */
+    JNIEnv *env = hpx_jvmpi_env();
+    if (env == NULL || id == NULL) {
+        return false;
+    }
+    struct followed *f = malloc(sizeof *f);
+    jweak ref = f != NULL ? refer(env, object) : NULL;
     if (ref == NULL) {
         free(f);
-        return;
+        if (!atomic_exchange_explicit(&told, true, memory_order_relaxed)) {
+            hpx_warn("jvmpi: no memory to follow an object; OBJECT_FREE and CLASS_UNLOAD are missing for some; raise the memory limit of "
+                     "the process");
+        }
+        return false;
     }
     *f = (struct followed){ref, id, is_class, atomic_load_explicit(&fresh, memory_order_relaxed)};
     while (!atomic_compare_exchange_weak_explicit(&fresh, &f->next, f, memory_order_release, memory_order_relaxed)) {
         /* partner: adopt() */
     }
+    return true;
 }
 
 /* Moves what has come to the beginning of `known`: a class was followed after its object, and is told first. */
@@ -102,11 +122,11 @@ static bool await_one(uint64_t ns)
 {
     struct timespec until;
     int rc;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)ns;
     until.tv_sec += until.tv_nsec / SECOND;
     until.tv_nsec %= SECOND;
-    while ((rc = ns > 0 ? sem_timedwait(&collected, &until) : sem_wait(&collected)) != 0 && errno == EINTR) {
+    while ((rc = ns > 0 ? sem_clockwait(&collected, CLOCK_MONOTONIC, &until) : sem_wait(&collected)) != 0 && errno == EINTR) {
     }
     return rc == 0;
 }

@@ -22,8 +22,8 @@ bool hpx_jvmpi_frees_begin(void);
 bool hpx_jvmpi_frees_need_collections(void);
 /* A collection is over. In its callback: takes no lock, allocates nothing. */
 void hpx_jvmpi_frees_collected(void);
-/* Follows the object with this id, or the class. An attached thread. */
-void hpx_jvmpi_frees_follow(jobject object, jobjectID id, bool is_class);
+/* Follows the object with this id, or the class. An attached thread. false: no memory, which is said once; or no id. */
+bool hpx_jvmpi_frees_follow(jobject object, jobjectID id, bool is_class);
 /* In VMInit and in VMDeath. */
 void hpx_jvmpi_frees_live(void);
 void hpx_jvmpi_frees_last(JNIEnv *env);

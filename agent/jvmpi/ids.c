@@ -60,7 +60,7 @@ static jobjectID set_new(jobject object)
         return NULL;
     }
     if (hpx_jvmpi_on(JVMPI_EVENT_OBJECT_FREE) && hpx_jvmpi_frees_by_looks()) {
-        hpx_jvmpi_frees_follow(object, hpx_jvmpi_id(tag), false);
+        (void)hpx_jvmpi_frees_follow(object, hpx_jvmpi_id(tag), false);
     }
     return hpx_jvmpi_id(tag);
 }
