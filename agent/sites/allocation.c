@@ -127,6 +127,18 @@ static void parts_of(const struct hpx_site_thread *t, const struct found *f, uin
 #define CLONED (UINT32_C(1) << 31) /* of a site's id in the caches of stacks: its objects are those of Object.clone() */
 static_assert(HPX_SITE_IDS_MOST < CLONED, "an id has room for the mark");
 
+/* frames: of the stack; n 0: with depth=0 there are none, and one is looked at. */
+static bool is_clone(jvmtiEnv *jvmti, const struct found *f, const struct hpx_ev_frame *frames, uint32_t n)
+{
+    jvmtiFrameInfo top = {.method = NULL};
+    jint got = 0;
+    if (object_clone == NULL || n > 0) {
+        return n > 0 && object_clone != NULL && frames[0].method == (uint64_t)(uintptr_t)object_clone;
+    }
+    return tag_objects && f->depth == 0 && (*jvmti)->GetStackTrace(jvmti, f->self, 0, 1, &top, &got) == JVMTI_ERROR_NONE && got == 1 &&
+           top.method == object_clone;
+}
+
 /* The site's id, perhaps with CLONED; HPX_SITE_NONE: it has none, or there was no space. */
 static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct found *f)
 {
@@ -145,7 +157,7 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     uint64_t what[4] = {h.lo, h.hi};
     parts_of(t, f, what + 2);
     uint64_t key = hpx_hash128(what, sizeof what).lo;
-    bool cloned = n > 0 && object_clone != NULL && frames[0].method == (uint64_t)(uintptr_t)object_clone;
+    bool cloned = is_clone(jvmti, f, frames, n);
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
     if (hpx_unlikely(cloned && id != HPX_SITE_NONE)) {
         id |= CLONED;
@@ -172,7 +184,7 @@ static void follow(struct hpx_site_thread *t, jvmtiEnv *jvmti, JNIEnv *env, jobj
     uint64_t tag = hpx_site_tag(id & ~CLONED, size);
     bool done = true;
     if (tag_objects && object != NULL) {
-        done = (id & CLONED) != 0 ? hpx_late_tag_put(&t->late, env, object, tag)
+        done = (id & CLONED) != 0 ? hpx_late_tag_put(&t->late, jvmti, env, object, tag)
                                   : (*jvmti)->SetTag(jvmti, object, (jlong)tag) == JVMTI_ERROR_NONE;
     }
     if (follow_objects) {

@@ -2,6 +2,7 @@
 /* late_tags.c: see late_tags.h. */
 #include "late_tags.h"
 #include "compiler.h"
+#include "survivors.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -62,17 +63,22 @@ static void set(struct hpx_late_tag *t, jvmtiEnv *jvmti, JNIEnv *env)
     free(t);
 }
 
-bool hpx_late_tag_put(struct hpx_late_slot **slot, JNIEnv *env, jobject object, uint64_t tag)
+bool hpx_late_tag_put(struct hpx_late_slot **slot, jvmtiEnv *jvmti, JNIEnv *env, jobject object, uint64_t tag)
 {
     *slot = *slot != NULL ? *slot : find_slot();
     struct hpx_late_tag *t = *slot != NULL ? malloc(sizeof *t) : NULL;
-    jweak ref = t != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
+    jweak ref = t != NULL ? hpx_survivors_reference(env, object) : NULL;
     if (ref == NULL) {
         free(t);
         return false;
     }
     *t = (struct hpx_late_tag){.ref = ref, .tag = tag, .slot = *slot};
-    (void)put(*slot, t); /* the slot is empty: its thread alone fills it, or gets back what it has not set */
+    while (!put(*slot, t)) { /* a look gave back what it took: of a thread that has ended, or that has allocated again */
+        struct hpx_late_tag *old = take(*slot);
+        if (old != NULL) {
+            set(old, jvmti, env);
+        }
+    }
     return true;
 }
 

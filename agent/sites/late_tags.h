@@ -14,9 +14,9 @@
 struct hpx_late_slot; /* of a thread; it has at most one such object. Freed with the session */
 struct hpx_late_tag;
 
-/* The object gets this tag later. *slot: the thread's, made at its first call; it holds none. false: no memory. The thread itself, in a
- * callback. */
-bool hpx_late_tag_put(struct hpx_late_slot **slot, JNIEnv *env, jobject object, uint64_t tag);
+/* The object gets this tag later. *slot: the thread's, made at its first call; an object that a look has put back there gets its tag now.
+ * false: no memory. The thread itself, in a callback, after hpx_late_tag_set(). */
+bool hpx_late_tag_put(struct hpx_late_slot **slot, jvmtiEnv *jvmti, JNIEnv *env, jobject object, uint64_t tag);
 /* Sets the tag of the object that the slot holds, if any. The thread itself, not while it clones. */
 void hpx_late_tag_set(struct hpx_late_slot *slot, jvmtiEnv *jvmti, JNIEnv *env);
 /* The same; the slot is another thread's then. The thread that ends. */

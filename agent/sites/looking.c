@@ -50,6 +50,8 @@ static HPX_OF_SESSION struct {
     _Atomic uint64_t *progress; /* in the copy */
 } look;
 static HPX_OF_SESSION atomic_bool cancelled;     /* relaxed */
+static HPX_OF_SESSION atomic_bool ended;         /* relaxed, ordered by `state`: no look begins any more but the last */
+static HPX_OF_SESSION atomic_bool waits;         /* release: the waiter, when it has left the session; acquire: hpx_looking_left() */
 static HPX_OF_SESSION _Atomic uint64_t expected; /* relaxed: objects that were recorded */
 static HPX_OF_SESSION uint64_t tagged_rate;      /* ns per object of the last walk in the JVM; 0: none. Used as `look` */
 static HPX_OF_SESSION struct hpx_spawned waiter;
@@ -321,6 +323,7 @@ static void *wait_for_copy(void *unused)
     hpx_spawn_leave(&waiter); /* before the next one may enter */
     release(OVER);
     hpx_aggregator_wake(&hpx_session.aggregator);
+    atomic_store_explicit(&waits, false, memory_order_release); /* partner: hpx_looking_left() */
     return NULL;
 }
 
@@ -379,9 +382,11 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last)
         look_here(jvmti);
     } else if (how == COPY && begin_copy(jvmti, env)) {
         release(WALKS);
+        atomic_store_explicit(&waits, !last, memory_order_relaxed);
         if (!last && hpx_spawn(wait_for_copy, "hprofx-child", &err) == 0) {
             return;
         }
+        atomic_store_explicit(&waits, false, memory_order_relaxed);
         (void)acquire_from(WALKS);
         await_copy();
         copy_ended(jvmti, env);
@@ -395,7 +400,11 @@ void hpx_looking_step(jvmtiEnv *jvmti, JNIEnv *env)
         copy_ended(jvmti, env);
         finish(jvmti, env);
     } else if (acquire_from(FREE)) {
-        start(jvmti, env, false);
+        if (atomic_load_explicit(&ended, memory_order_relaxed)) {
+            release(FREE);
+        } else {
+            start(jvmti, env, false);
+        }
     }
 }
 
@@ -409,19 +418,37 @@ struct hpx_look_facts hpx_looking_facts(void)
 void hpx_looking_last(jvmtiEnv *jvmti, JNIEnv *env)
 {
     uint64_t until = hpx_clock_mono() + LAST_WAIT_NS;
+    bool free;
+    atomic_store_explicit(&ended, true, memory_order_relaxed);
     atomic_store_explicit(&cancelled, true, memory_order_relaxed);
-    while ((now() == BUSY || now() == WALKS) && hpx_clock_mono() < until) {
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    while (!(free = acquire_from(FREE)) && hpx_clock_mono() < until) {
+        if (acquire_from(OVER)) {
+            copy_ended(jvmti, env);
+            finish(jvmti, env);
+        } else {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        }
     }
-    atomic_store_explicit(&cancelled, false, memory_order_relaxed); /* the last look may be by a copy, too */
-    if (acquire_from(OVER)) {
-        copy_ended(jvmti, env);
-        finish(jvmti, env);
-    }
-    if (acquire_from(FREE)) {
+    if (free) {
+        atomic_store_explicit(&cancelled, false, memory_order_relaxed); /* the last look may be by a copy, too */
         start(jvmti, env, true);
     } else {
         hpx_warn("heap=sites: another thread still counts live objects at the end of the program; the last dump does not show what is "
                  "live; ask earlier");
+    }
+}
+
+/* Who waits for a copy uses the session, as does who looks. */
+bool hpx_looking_left(uint64_t until_ns)
+{
+    for (;;) {
+        int is = now();
+        if (is != BUSY && is != WALKS && !atomic_load_explicit(&waits, memory_order_acquire)) { /* partner: wait_for_copy() */
+            return true;
+        }
+        if (hpx_clock_mono() >= until_ns) {
+            return false;
+        }
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
 }

@@ -23,8 +23,10 @@ bool hpx_looking_is_over(void);
 bool hpx_looking_walks(void);
 /* No look is being made. Any thread; acquire. */
 bool hpx_looking_idle(void);
-/* The end, after the gate was closed: ends a copy that looks, then looks once more. */
+/* The end, after the gate was closed: ends a copy that looks, then looks once more. No other look begins any more. */
 void hpx_looking_last(jvmtiEnv *jvmti, JNIEnv *env);
+/* Waits until nobody looks, nor waits for a copy; false: somebody does still at until_ns (CLOCK_MONOTONIC). After hpx_looking_last(). */
+bool hpx_looking_left(uint64_t until_ns);
 
 /* The last look. */
 struct hpx_look_facts {

@@ -468,6 +468,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .open = open,
     .close = close_events,
     .over = hpx_quiet_stack_over,
+    .left = hpx_looking_left,
     .restore = restore,
     .unload = unload,
     .forget = forget,

@@ -22,10 +22,20 @@ static HPX_OF_SESSION _Atomic uint32_t nfresh; /* relaxed */
 static HPX_OF_SESSION atomic_bool looks;       /* acquire, release: a thread owns `known` */
 static HPX_OF_SESSION struct survivor *known;
 
+jweak hpx_survivors_reference(JNIEnv *env, jobject object)
+{
+    bool pending = (*env)->ExceptionCheck(env);
+    jweak ref = (*env)->NewWeakGlobalRef(env, object);
+    if (ref == NULL && !pending) {
+        (*env)->ExceptionClear(env); /* an OutOfMemoryError of ours is none of the program's */
+    }
+    return ref;
+}
+
 bool hpx_survivors_add(JNIEnv *env, jobject object, uint64_t tag)
 {
     struct survivor *s = malloc(sizeof *s);
-    jweak ref = s != NULL && object != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
+    jweak ref = s != NULL && object != NULL ? hpx_survivors_reference(env, object) : NULL;
     if (s == NULL || (ref == NULL && object != NULL)) {
         free(s);
         return false;

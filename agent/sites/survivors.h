@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A weak reference; NULL: no memory. No exception stays pending that was not before. A thread in the JVM. */
+jweak hpx_survivors_reference(JNIEnv *env, jobject object);
 /* Follows the object; tag: hpx_site_tag(). NULL, a value object, counts as freed at the next look. false: no memory, and it never counts as
  * freed. The allocating thread, in a callback. */
 bool hpx_survivors_add(JNIEnv *env, jobject object, uint64_t tag);
