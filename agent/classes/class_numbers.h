@@ -38,7 +38,8 @@ struct hpx_class_state {
     _Atomic unsigned waits;   /* enum hpx_class_waits; waiting.h */
     _Atomic uint32_t without; /* session that has listed the class and not rewritten it: its end leaves it alone */
 };
-enum hpx_class_waits { HPX_CLASS_KNOWN, HPX_CLASS_WAITS, HPX_CLASS_ASKED };
+/* WAITS, MAY_HAVE: it is to get probes when it is linked; it may have them from when it was loaded. ASKED: it gets them now. */
+enum hpx_class_waits { HPX_CLASS_KNOWN, HPX_CLASS_WAITS, HPX_CLASS_MAY_HAVE, HPX_CLASS_ASKED };
 
 /* Makes the environment, if there is none. When a class is first rewritten again: the begin of a JVM makes none. Any thread of the JVM, the
  * class hook too. */

@@ -304,15 +304,15 @@ static enum hpx_loader look(jobject loader)
     return hpx_loaders_look(&called[downcalls], loader);
 }
 
-/* redefined: the class, if it is loaded already. */
-static void rewrite(jvmtiEnv *jvmti, jclass redefined, jobject loader, const char *name, jint n, const unsigned char *data, jint *new_n,
-                    unsigned char **new_data)
+/* redefined: the class, if it is loaded already. finds: what is known of its loader. */
+static void rewrite(jvmtiEnv *jvmti, jclass redefined, enum hpx_loader finds, const char *name, jint n, const unsigned char *data,
+                    jint *new_n, unsigned char **new_data)
 {
     unsigned probes = wanted_of_file(name);
     if (probes == 0) {
         return;
     }
-    if (look(loader) != HPX_LOADER_FINDS) {
+    if (finds != HPX_LOADER_FINDS) {
         add(&done.unfound, 1);
         return;
     }
@@ -432,7 +432,7 @@ static void ask_loaders(jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_class_lis
         (*env)->DeleteLocalRef(env, loader);
     }
     uint32_t silent = hpx_loader_asker_ask(&unknown, &called[downcalls], env);
-    if (silent > 0) {
+    if (silent > 0 && hpx_gate_is_open(&hpx_session.gate) && !hpx_classes_cancelled()) {
         hpx_warn("%s: %" PRIu32 " class loaders of the program do not answer; their classes have no probes, and the report counts them; "
                  "begin the session again when they are not locked",
                  hpx_session_modes(), silent);
@@ -448,6 +448,7 @@ struct picked {
     uint32_t jdk;
     uint32_t linked; /* of them; the others come behind. The end of a session alone has others */
     bool begins;
+    bool listed_before; /* the hook was opened: none of them got its probes while it was loaded */
     struct hpx_batches batches;
 };
 
@@ -486,7 +487,7 @@ static void retransform_picked(struct picked *p)
         retransform(p, p->of + i, n);
         i += n;
     }
-    for (; p->begins && i < p->n; i++) { /* undone, or the JVM ends: the session's end has nothing to take out of these */
+    for (; p->listed_before && i < p->n; i++) { /* undone, or the JVM ends: the session's end has nothing to take out of these */
         struct hpx_class_state *s = hpx_class_numbers_state(p->of[i], true);
         if (s != NULL) {
             atomic_store_explicit(&s->without, atomic_load_explicit(&hpx_session_number, memory_order_relaxed), memory_order_relaxed);
@@ -501,14 +502,16 @@ static bool is_linked(jvmtiEnv *jvmti, jclass klass)
     return (*jvmti)->GetClassStatus(jvmti, klass, &status) != JVMTI_ERROR_NONE || (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
 }
 
-/* At the end: it has no probes, because it waits for them, or because this session did not come to it. */
+/* At the end: it has no probes, because it waits for them, or because this session did not come to it, nor did another agent have it
+ * rewritten meanwhile. In doubt false: then the class is restored. */
 static bool has_none(jclass klass)
 {
     struct hpx_class_state *s = hpx_class_numbers_state(klass, false);
-    unsigned waits = HPX_CLASS_WAITS;
-    return s != NULL &&
-           (atomic_compare_exchange_strong_explicit(&s->waits, &waits, HPX_CLASS_KNOWN, memory_order_relaxed, memory_order_relaxed) ||
-            hpx_session_is(atomic_load_explicit(&s->without, memory_order_relaxed)));
+    struct hpx_class_numbers n = hpx_class_numbers_of(klass);
+    bool rewritten_now = hpx_session_is(n.of_methods.session) || hpx_session_is(n.of_places.session);
+    unsigned waits = s != NULL ? atomic_exchange_explicit(&s->waits, HPX_CLASS_KNOWN, memory_order_relaxed) : HPX_CLASS_KNOWN;
+    return s != NULL && !rewritten_now &&
+           (waits == HPX_CLASS_WAITS || hpx_session_is(atomic_load_explicit(&s->without, memory_order_relaxed)));
 }
 
 /* Those of the list that are worth it. seen NULL: all; else those that are not in it. At the end of a session classes that are not linked
@@ -523,7 +526,7 @@ static bool pick(struct picked *p, const struct hpx_class_list *l, const struct 
         bool jdk = false;
         if ((seen != NULL && hpx_class_list_has(seen, p->jvmti, p->env, c)) || !worth_it(p->jvmti, c, &jdk) ||
             (!p->begins && has_none(c)) || (p->begins && !is_found(p->jvmti, p->env, c)) ||
-            (p->begins && hpx_vm.late && hpx_waiting_add(p->jvmti, c))) {
+            (p->begins && hpx_vm.late && hpx_waiting_add(p->jvmti, c, p->listed_before))) {
             continue;
         }
         p->jdk += jdk;
@@ -565,6 +568,7 @@ static void retransform_late(struct picked *p, struct hpx_class_list *seen)
         add(&done.unannounced, 1); /* how many there are is not known */
         return;
     }
+    p->listed_before = false;
     retransform_list(p, &l, seen);
     hpx_class_list_fini(&l, p->jvmti, p->env);
 }
@@ -574,7 +578,13 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_class_list l;
     struct picked p = {.jvmti = jvmti, .env = env, .begins = atomic_load_explicit(&rewritten, memory_order_relaxed)};
-    if (!hpx_class_list_init(&l, jvmti, env)) {
+    p.listed_before = p.begins && hpx_vm.late;
+    bool listed = hpx_class_list_init(&l, jvmti, env);
+    if (p.listed_before && goes_on(&p)) {
+        hpx_gate_open(&hook);
+        (void)hpx_waiting_begin(); /* without, the VM links what is not linked, or refuses it */
+    }
+    if (!listed) {
         hpx_warn("%s: cannot list the classes loaded so far; %s; raise the memory limit of the VM", hpx_session_modes(),
                  p.begins ? "nothing is counted in them" : "their probes stay, without effect");
         return;
@@ -679,7 +689,7 @@ static int define(JNIEnv *env, struct hpx_err *err)
     return 0;
 }
 
-/* As in VMStart, where the session began later. */
+/* As in VMStart, where the session began later. The hook stays closed until the loaded classes are listed. */
 static bool start_late(JNIEnv *env)
 {
     struct hpx_err err;
@@ -688,8 +698,6 @@ static bool start_late(JNIEnv *env)
         return false;
     }
     define_downcalls(env);
-    hpx_gate_open(&hook);
-    (void)hpx_waiting_begin(); /* without, the VM links what is not linked, or refuses it */
     return true;
 }
 
@@ -743,12 +751,14 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
                                        jobject protection_domain, jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
 {
     (void)protection_domain;
-    const struct hpx_probe_class *c;
+    const struct hpx_probe_class *c = NULL;
+    enum hpx_loader answer = HPX_LOADER_UNKNOWN;
     if (redefined == NULL && must_ask(loader, name, &c)) {
-        (void)hpx_loaders_ask(c, env, loader);
+        answer = hpx_loaders_ask(c, env, loader);
     }
     if (hpx_gate_enter(&hook)) {
-        rewrite(jvmti, redefined, loader, name, n, data, new_n, new_data);
+        bool known = answer != HPX_LOADER_UNKNOWN && c == &called[downcalls]; /* its tag may be lost, or there are no tags */
+        rewrite(jvmti, redefined, known ? answer : look(loader), name, n, data, new_n, new_data);
         hpx_gate_leave(&hook);
     }
     if (redefined != NULL) {
@@ -779,6 +789,7 @@ void hpx_classes_capabilities(jvmtiCapabilities *want)
 void hpx_classes_close(void)
 {
     hpx_gate_close(&hook);
+    hpx_waiting_close();
 }
 
 void hpx_classes_close_and_wait(void)

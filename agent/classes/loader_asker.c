@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* loader_asker.c: see loader_asker.h. */
 #include "loader_asker.h"
+#include "classes.h"
 #include "clock.h"
 #include "service.h"
 #include "spawn.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 #define PATIENCE_NS  (2ull * 1000 * 1000 * 1000) /* for one answer */
+#define SLICE_NS     (50ull * 1000 * 1000)       /* the end of the session is seen after so long */
 #define MOST_THREADS 4u                          /* each of them but one may wait for ever */
 
 /* Of the threads that ask and the one that waits: whoever leaves last frees it. */
@@ -19,11 +21,14 @@ struct work {
     atomic_int users;      /* acq_rel: the others have left */
 };
 
-static _Atomic(struct work *) given; /* release: hpx_loader_asker_ask(); acquire: the threads that it starts */
+/* NULL: taken. release: who starts a thread, one at a time; acquire: that thread, or who takes it back. Its share of `users` goes with it
+ */
+static _Atomic(struct work *) given;
 
+/* env NULL: the references stay. */
 static void empty(struct hpx_loader_list *l, JNIEnv *env)
 {
-    for (uint32_t i = 0; i < l->n; i++) {
+    for (uint32_t i = 0; env != NULL && i < l->n; i++) {
         (*env)->DeleteGlobalRef(env, l->of[i]);
     }
     free(l->of);
@@ -42,11 +47,14 @@ static void leave(struct work *w, JNIEnv *env)
 static void *run(void *unused)
 {
     (void)unused;
-    struct work *w = atomic_exchange_explicit(&given, NULL, memory_order_acquire); /* partner: hpx_loader_asker_ask() */
+    struct work *w = atomic_exchange_explicit(&given, NULL, memory_order_acquire); /* partner: start() */
     hpx_spawn_enter("hprofx-loaders", NULL);
-    JNIEnv *env = hpx_threads_attach(HPX_OURS "loaders");
-    if (env == NULL || w == NULL) {
-        return NULL; /* *w stays: what is in it cannot be given back here */
+    JNIEnv *env = w != NULL ? hpx_threads_attach(HPX_OURS "loaders") : NULL;
+    if (env == NULL) {
+        if (w != NULL) {
+            leave(w, NULL);
+        }
+        return NULL;
     }
     for (uint32_t i; (i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed)) < w->loaders.n;) {
         (void)hpx_loaders_ask(w->c, env, w->loaders.of[i]);
@@ -96,32 +104,63 @@ static struct work *new_work(struct hpx_loader_list *l, const struct hpx_probe_c
     return w;
 }
 
-/* false: no thread can be started. */
+/* If no thread has taken it: none will. The caller's own share keeps *w. */
+static void take_back(struct work *w)
+{
+    if (atomic_exchange_explicit(&given, NULL, memory_order_acquire) != NULL) { /* partner: start() */
+        atomic_fetch_sub_explicit(&w->users, 1, memory_order_relaxed);
+    }
+}
+
+/* false: no thread can be started, or the one started before has not begun. */
 static bool start(struct work *w)
 {
     struct hpx_err err;
+    if (atomic_load_explicit(&given, memory_order_relaxed) != NULL) {
+        return false;
+    }
     atomic_fetch_add_explicit(&w->users, 1, memory_order_relaxed);
     atomic_store_explicit(&given, w, memory_order_release); /* partner: run() */
     if (hpx_spawn(run, "hprofx-loaders", &err) != 0) {
-        atomic_fetch_sub_explicit(&w->users, 1, memory_order_relaxed);
+        take_back(w);
         return false;
     }
     return true;
+}
+
+/* Threads of the program may stand at the session's gate, and VMDeath waits there. */
+static bool is_wanted(void)
+{
+    return hpx_gate_is_open(&hpx_session.gate) && !hpx_classes_cancelled();
+}
+
+/* false: no answer came in time, or none is wanted any more. */
+static bool await_one(struct work *w)
+{
+    uint64_t until = hpx_clock_mono() + PATIENCE_NS;
+    bool came = false;
+    for (uint64_t t; !came && is_wanted() && (t = hpx_clock_mono()) < until;) {
+        came = hpx_spawn_wait(&w->answered, t + SLICE_NS < until ? t + SLICE_NS : until);
+    }
+    return came;
 }
 
 /* One that does not answer keeps its thread; another goes on behind it. Returns how many have answered. */
 static uint32_t await(struct work *w)
 {
     uint32_t answers = 0, threads = 1;
-    bool goes_on = start(w);
+    bool goes_on = is_wanted() && start(w);
     while (goes_on && answers < w->loaders.n) {
-        if (hpx_spawn_wait(&w->answered, hpx_clock_mono() + PATIENCE_NS)) {
+        if (await_one(w)) {
             answers++;
+        } else if (!is_wanted()) {
+            goes_on = false;
         } else {
             goes_on = answers + threads < w->loaders.n && threads < MOST_THREADS && start(w);
             threads++;
         }
     }
+    take_back(w);
     return answers;
 }
 

@@ -16,8 +16,8 @@ struct hpx_loader_list {
 };
 /* Adds a loader unless it is known or was listed before (hpx_loaders_list()). false: no memory; then it stays unknown. */
 bool hpx_loader_list_add(struct hpx_loader_list *l, const struct hpx_probe_class *c, JNIEnv *env, jobject loader);
-/* Asks them all and empties the list. *c: constant from now on. Returns how many have not answered; they stay unknown, and get their tags
- * when they answer. */
+/* Asks them all and empties the list; stops when the session's gate closes or its begin is cancelled. *c: constant from now on. Returns how
+ * many have not answered; they stay unknown, and get their tags when they answer. */
 uint32_t hpx_loader_asker_ask(struct hpx_loader_list *l, const struct hpx_probe_class *c, JNIEnv *env);
 
 #endif

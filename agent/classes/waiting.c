@@ -27,10 +27,12 @@ struct asked {
 /* Of classes whose probes the service thread is to add. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t served; /* one of them is done */
-    struct asked *first;
-    bool open; /* a session takes them */
-} asked = {.lock = PTHREAD_MUTEX_INITIALIZER, .served = PTHREAD_COND_INITIALIZER};
+    pthread_once_t made;
+    pthread_cond_t served; /* one of them is done, or they are taken no longer */
+    struct asked *first;   /* the newest */
+    atomic_bool open;      /* relaxed: a session takes them */
+    bool silent;           /* the service thread let a class wait in vain, and has served none since: nobody waits for it */
+} asked = {.lock = PTHREAD_MUTEX_INITIALIZER, .made = PTHREAD_ONCE_INIT};
 
 static __thread bool serves __attribute__((tls_model("initial-exec"))); /* this thread retransforms them: it does not wait for itself */
 
@@ -44,32 +46,65 @@ static bool turn(struct hpx_class_state *s, unsigned from, unsigned to)
     return atomic_compare_exchange_strong_explicit(&s->waits, &from, to, memory_order_relaxed, memory_order_relaxed);
 }
 
-static struct asked *take(void)
+/* Who takes it out of this state tells whether it has its probes in time; it does so once. */
+static void tell(struct hpx_class_state *s, bool in_time)
 {
-    pthread_mutex_lock(&asked.lock);
-    struct asked *a = asked.first;
-    asked.first = a != NULL ? a->next : NULL;
-    pthread_mutex_unlock(&asked.lock);
-    return a;
+    if (turn(s, HPX_CLASS_ASKED, HPX_CLASS_KNOWN)) {
+        add(in_time ? &done.linked : &done.late);
+    }
 }
 
-static void drop(JNIEnv *env, struct asked *a)
+/* Takes all, oldest first, and counts them. */
+static struct asked *take(uint32_t *n)
+{
+    struct asked *list = NULL;
+    *n = 0;
+    pthread_mutex_lock(&asked.lock);
+    for (struct asked *a = asked.first, *next; a != NULL; a = next) {
+        next = a->next;
+        a->next = list;
+        list = a;
+        ++*n;
+    }
+    asked.first = NULL;
+    asked.silent = false;
+    pthread_mutex_unlock(&asked.lock);
+    return list;
+}
+
+static void drop(JNIEnv *env, struct asked *a, bool has_probes)
 {
     (*env)->DeleteGlobalRef(env, a->klass);
     pthread_mutex_lock(&asked.lock);
-    (void)turn(a->state, HPX_CLASS_ASKED, HPX_CLASS_KNOWN);
+    tell(a->state, has_probes);
     pthread_cond_broadcast(&asked.served);
     pthread_mutex_unlock(&asked.lock);
     free(a);
 }
 
+/* false: each of them is to be tried alone. */
+static bool retransform_all(jvmtiEnv *jvmti, const struct asked *list, uint32_t n)
+{
+    jclass *of = n > 1 ? malloc(n * sizeof *of) : NULL;
+    uint32_t i = 0;
+    for (const struct asked *a = list; of != NULL && a != NULL; a = a->next) {
+        of[i++] = a->klass;
+    }
+    bool has = of != NULL && (*jvmti)->RetransformClasses(jvmti, (jint)n, of) == JVMTI_ERROR_NONE;
+    free(of);
+    return has;
+}
+
 static jvmtiError serve(jvmtiEnv *jvmti, JNIEnv *env)
 {
+    uint32_t n;
     serves = true;
     hpx_names_ignore(true);
-    for (struct asked *a; (a = take()) != NULL; drop(env, a)) {
-        if ((*jvmti)->RetransformClasses(jvmti, 1, &a->klass) != JVMTI_ERROR_NONE) {
-            add(&done.late);
+    for (struct asked *list; (list = take(&n)) != NULL;) {
+        bool all = retransform_all(jvmti, list, n);
+        for (struct asked *a = list, *next; a != NULL; a = next) {
+            next = a->next;
+            drop(env, a, all || (*jvmti)->RetransformClasses(jvmti, 1, &a->klass) == JVMTI_ERROR_NONE);
         }
     }
     hpx_names_ignore(false);
@@ -80,6 +115,11 @@ static jvmtiError serve(jvmtiEnv *jvmti, JNIEnv *env)
 static void served(uint64_t unused)
 {
     (void)unused;
+}
+
+static bool is_open(void)
+{
+    return atomic_load_explicit(&asked.open, memory_order_relaxed);
 }
 
 /* false: nobody takes it. */
@@ -93,7 +133,7 @@ static bool ask(JNIEnv *env, jclass klass, struct hpx_class_state *s)
         return false;
     }
     pthread_mutex_lock(&asked.lock);
-    bool open = asked.open;
+    bool open = is_open();
     if (open) {
         *a = (struct asked){asked.first, held, s};
         asked.first = a;
@@ -107,21 +147,22 @@ static bool ask(JNIEnv *env, jclass klass, struct hpx_class_state *s)
     return open;
 }
 
-/* false: it has no probes yet. */
-static bool await(const struct hpx_class_state *s)
+/* Until it has its probes, or what becomes of it is told. */
+static void await(struct hpx_class_state *s)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += WAIT_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     int rc = 0;
     pthread_mutex_lock(&asked.lock);
-    while (rc != ETIMEDOUT && atomic_load_explicit(&s->waits, memory_order_relaxed) == HPX_CLASS_ASKED) {
+    while (rc == 0 && is_open() && !asked.silent && atomic_load_explicit(&s->waits, memory_order_relaxed) == HPX_CLASS_ASKED) {
         rc = pthread_cond_timedwait(&asked.served, &asked.lock, &until);
     }
+    asked.silent = asked.silent || rc == ETIMEDOUT;
+    tell(s, false);
     pthread_mutex_unlock(&asked.lock);
-    return rc != ETIMEDOUT;
 }
 
 /* The class is linked, not yet initialized; its thread holds its lock. */
@@ -129,13 +170,23 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 {
     (void)jvmti, (void)thread;
     struct hpx_class_state *s = hpx_class_numbers_state(klass, false);
-    if (s == NULL || !turn(s, HPX_CLASS_WAITS, HPX_CLASS_ASKED)) {
+    if (s == NULL || !is_open() || (!turn(s, HPX_CLASS_WAITS, HPX_CLASS_ASKED) && !turn(s, HPX_CLASS_MAY_HAVE, HPX_CLASS_ASKED))) {
         return;
     }
-    if (!ask(env, klass, s) || (!serves && !await(s))) {
-        add(&done.late);
-    } else {
-        add(&done.linked);
+    if (!ask(env, klass, s)) {
+        tell(s, false);
+    } else if (!serves) {
+        await(s);
+    }
+}
+
+static void make(void)
+{
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) == 0) { /* else, with the other clock, nobody waits */
+        (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+        (void)pthread_cond_init(&asked.served, &monotonic);
+        (void)pthread_condattr_destroy(&monotonic);
     }
 }
 
@@ -149,11 +200,13 @@ bool hpx_waiting_begin(void)
 {
     const jvmtiEventCallbacks callbacks = {.ClassPrepare = on_class_prepare};
     hpx_class_numbers_remember();
+    (void)pthread_once(&asked.made, make);
     jvmtiEnv *jvmti = hpx_class_numbers_environment();
     bool can =
         jvmti != NULL && (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE && enable(JVMTI_ENABLE);
     pthread_mutex_lock(&asked.lock);
-    asked.open = can;
+    atomic_store_explicit(&asked.open, can, memory_order_relaxed);
+    asked.silent = false;
     pthread_mutex_unlock(&asked.lock);
     return can;
 }
@@ -165,27 +218,33 @@ static bool is_linked(jvmtiEnv *jvmti, jclass klass)
 }
 
 /* It may be linked between the looks: what has been asked for by then has its probes. */
-bool hpx_waiting_add(jvmtiEnv *jvmti, jclass klass)
+bool hpx_waiting_add(jvmtiEnv *jvmti, jclass klass, bool has_none)
 {
+    const unsigned waits = has_none ? HPX_CLASS_WAITS : HPX_CLASS_MAY_HAVE;
     struct hpx_class_state *s = is_linked(jvmti, klass) ? NULL : hpx_class_numbers_state(klass, true);
-    if (s == NULL || (!turn(s, HPX_CLASS_KNOWN, HPX_CLASS_WAITS) && !turn(s, HPX_CLASS_WAITS, HPX_CLASS_WAITS))) {
+    if (s == NULL || (!turn(s, HPX_CLASS_KNOWN, waits) && !turn(s, HPX_CLASS_WAITS, waits) && !turn(s, HPX_CLASS_MAY_HAVE, waits))) {
         return false;
     }
-    if (is_linked(jvmti, klass) && turn(s, HPX_CLASS_WAITS, HPX_CLASS_KNOWN)) {
+    if (is_linked(jvmti, klass) && turn(s, waits, HPX_CLASS_KNOWN)) {
         return false;
     }
     add(&done.waited);
     return true;
 }
 
+void hpx_waiting_close(void)
+{
+    atomic_store_explicit(&asked.open, false, memory_order_relaxed);
+}
+
 void hpx_waiting_end(JNIEnv *env)
 {
+    uint32_t n;
     (void)enable(JVMTI_DISABLE);
-    pthread_mutex_lock(&asked.lock);
-    asked.open = false;
-    pthread_mutex_unlock(&asked.lock);
-    for (struct asked *a; (a = take()) != NULL;) {
-        drop(env, a);
+    hpx_waiting_close();
+    for (struct asked *a = take(&n), *next; a != NULL; a = next) {
+        next = a->next;
+        drop(env, a, false);
     }
 }
 

@@ -4,8 +4,9 @@
  * To retransform one the VM has to link it, which fails for classes that refer to a library that is missing (servers have hundreds), and
  * with it fails every class of the same call. So they get their probes when they are linked: in ClassPrepare, before anything of them runs.
  * The thread that links has the service thread retransform the class and waits for that, WAIT_MS at most: it holds the class's lock, for
- * which another agent that retransforms the same class may wait, while the VM lets nobody else retransform it. What comes too late is
- * counted: calls of that class are missing until it has its probes. */
+ * which another agent that retransforms the same class may wait, while the VM lets nobody else retransform it. Once it has waited in vain,
+ * no thread waits until the service thread serves again. What comes too late is counted: calls of that class are missing until it has its
+ * probes. */
 #ifndef HPX_WAITING_H
 #define HPX_WAITING_H
 
@@ -15,9 +16,11 @@
 
 /* Before any class is looked at. false: the VM raises no ClassPrepare for us, so no class can wait. The thread that begins the session. */
 bool hpx_waiting_begin(void);
-/* A loaded class. true: it is not linked yet, and gets its probes when it is. false: it is linked, or cannot wait. After begin; the thread
- * that retransforms. */
-bool hpx_waiting_add(jvmtiEnv *jvmti, jclass klass);
+/* A loaded class; has_none: it was loaded before the class hook opened, so it has no probes. true: it is not linked yet, and gets its
+ * probes when it is. false: it is linked, or cannot wait. After begin; the thread that retransforms. */
+bool hpx_waiting_add(jvmtiEnv *jvmti, jclass klass, bool has_none);
+/* The session takes no class any more: no thread begins to wait. Before or after begin. Async-signal-safe. */
+void hpx_waiting_close(void);
 /* No class waits for probes any longer. The service thread has left. */
 void hpx_waiting_end(JNIEnv *env);
 
