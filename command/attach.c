@@ -109,6 +109,13 @@ static enum hpx_status not_live(const struct hpx_target *t, struct hpx_err *err)
     return hpx_fail(err, HPX_NOT_LIVE, "process %d is starting, or is ending; try again when it runs", (int)t->pid);
 }
 
+enum hpx_status hpx_attach_may_ask(const struct hpx_target *t, struct hpx_err *err)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, ".java_pid%d", (int)t->own_pid);
+    return hpx_target_has_socket(t, name) ? HPX_OK : hpx_starting_is_early(t) ? not_live(t, err) : hpx_target_takes_quit(t, err);
+}
+
 static enum hpx_status wake_listener(const struct hpx_target *t, const char *name, uint64_t until, int *fd, struct hpx_err *err)
 {
     bool was_there = false, signalled = false;

@@ -11,6 +11,9 @@
  * Agent_OnAttach refused; HPX_NOT_LIVE. */
 enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library, const char *options, unsigned seconds,
                                 struct hpx_err *err);
+/* Whether the JVM listens, or would take the signal that has it listen; only looks. HPX_OK; HPX_NOT_LIVE; HPX_REFUSED; HPX_NO_JVM: it has
+ * ended. */
+enum hpx_status hpx_attach_may_ask(const struct hpx_target *t, struct hpx_err *err);
 /* What the JVM's whole answer means: the end of hpx_attach_load(). No system calls; the bytes are hostile. */
 enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer, const char *library, struct hpx_err *err);
 /* Connects to a socket in the target's /tmp, as its user; whoever listens there must be the target. A descriptor whose connecting, sending

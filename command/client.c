@@ -100,7 +100,8 @@ static enum hpx_status load(const struct hpx_target *t, const char *agent, unsig
     }
     (void)snprintf(name, sizeof name, "libhprofx-%d.so", (int)t->own_pid);
     (void)snprintf(path, sizeof path, "/tmp/%s", name);
-    s = copy_library(t, agent, name, err);
+    s = hpx_attach_may_ask(t, err); /* while a JVM starts this is tried over and over, and the library is big */
+    s = s == HPX_OK ? copy_library(t, agent, name, err) : s;
     if (s == HPX_OK) {
         s = hpx_attach_load(t, path, "control", seconds, err);
         if (hpx_become(t, NULL) == HPX_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* doctor.c: see doctor.h. */
 #include "doctor.h"
+#include "attach.h"
 #include "client.h"
 #include "control.h"
 #include "diagnosis.h"
@@ -77,16 +78,14 @@ static void look_at_session(const struct hpx_target *t, struct way *w)
 /* The steps of an attempt, in their order, as far as one can look. The target is open. */
 static enum hpx_status look_for_way(const struct hpx_target *t, const char *agent, struct way *w, struct hpx_err *err)
 {
-    char socket[32];
     enum hpx_status s = HPX_OK;
     *w = (struct way){0};
     look_at_session(t, w);
     w->listens = w->listens && hpx_client_listens(t);
     if (!w->listens) {
-        (void)snprintf(socket, sizeof socket, ".java_pid%d", (int)t->own_pid);
         s = hpx_client_lets_load(t, agent, &w->copies, err);
-        s = s == HPX_OK && !hpx_target_has_socket(t, socket) ? hpx_target_takes_quit(t, err) : s;
-        w->starting = s == HPX_NOT_LIVE || (s == HPX_OK && hpx_starting_is_early(t));
+        s = s == HPX_OK ? hpx_attach_may_ask(t, err) : s;
+        w->starting = s == HPX_NOT_LIVE;
         s = w->starting ? HPX_OK : s;
     }
     return s == HPX_OK && w->session
