@@ -199,7 +199,8 @@ def a_recording_of_cpu_time_has_its_signal_or_is_told(t, option):
     events.write_text('<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample">'
                       '<setting name="enabled">true</setting><setting name="throttle">10 ms</setting></event></configuration>')
     rec = t.work / 'rec.jfr'
-    run, p = t.profile('HotSplit', 150, opts=FAST + option, stdout='done true\n', jvm=['-XX:StartFlightRecording=filename=%s,settings=%s' % (rec, events), '-Xlog:jfr*=off'])
+    run, p = t.profile('HotSplit', 1000, opts=FAST + option,  # longer than the 10 s between two looks
+                       stdout='done true\n', jvm=['-XX:StartFlightRecording=filename=%s,settings=%s' % (rec, events), '-Xlog:jfr*=off'])
     t.check(p.having('HotSplit.main') > 100, 'too few samples')
     r = subprocess.run([str(t.jdk.home / 'bin' / 'jfr'), 'summary', str(rec)], capture_output=True, text=True)
     n = int(re.search(r'jdk\.CPUTimeSample\s+(\d+)', r.stdout).group(1))

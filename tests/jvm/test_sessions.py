@@ -257,13 +257,6 @@ def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
     t.output('last')
 
 
-@test(level='quick', collectors='any', since=20, cases=('heap=sites,sites=exact,live=y', 'heap=all,format=b'))
-def one_has_no_tags_when_its_environment_goes(t, options):
-    """The VM would wait, where it stops at no safepoint, for its thread that tells of freed objects."""
-    _, told = _held(t, 'tags', options)
-    t.equal(told, [('begins', 'true'), ('ends', 'true'), ('untagged', 'true')], 'what was done')
-
-
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
 GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code

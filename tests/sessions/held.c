@@ -102,34 +102,6 @@ bool __wrap_hpx_output_wait(uint64_t stall_ns)
     return __real_hpx_output_wait(stall_ns);
 }
 
-static jint tagged; /* objects with a tag of the session, before its environment is disposed of */
-
-static jint JNICALL count_tagged(jlong class_tag, jlong size, jlong *tag, jint length, void *unused)
-{
-    (void)class_tag, (void)size, (void)tag, (void)length, (void)unused;
-    tagged++;
-    return 0;
-}
-
-__typeof__(hpx_aggregator_stop) __real_hpx_aggregator_stop, __wrap_hpx_aggregator_stop;
-
-void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
-{
-    const jvmtiHeapCallbacks walk = {.heap_iteration_callback = count_tagged};
-    __real_hpx_aggregator_stop(a);
-    tagged = 0;
-    if (hpx_vm.jvmti != NULL) {
-        (void)(*hpx_vm.jvmti)->IterateThroughHeap(hpx_vm.jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &walk, NULL);
-    }
-}
-
-JNIEXPORT jint JNICALL Java_SessionsHeld_tagged(JNIEnv *env, jclass unused);
-JNIEXPORT jint JNICALL Java_SessionsHeld_tagged(JNIEnv *env, jclass unused)
-{
-    (void)env, (void)unused;
-    return tagged;
-}
-
 JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at);
 JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at)
 {

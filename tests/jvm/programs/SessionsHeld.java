@@ -12,7 +12,6 @@ public class SessionsHeld {
     static native void release();
     static native boolean suspend();
     static native boolean resume();
-    static native int tagged();
 
     static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6;
     static volatile boolean stop;
@@ -116,16 +115,6 @@ public class SessionsHeld {
 
     static void fill() { for (int i = 0; i < 5000000; i++) { nothing(); leaf(i); } }
 
-    /** Objects that live on. */
-    static void tags(String options) {
-        Object[] live = new Object[1000];
-        told("begins", Sessions.begin(options + ",file=0"));
-        for (int i = 0; i < live.length; i++) { live[i] = new Made(); }
-        told("ends", Sessions.end());
-        told("untagged", tagged() == 0);
-        sink = live;
-    }
-
     static class Loader extends ClassLoader {
         final CountDownLatch waits = new CountDownLatch(1), goesOn = new CountDownLatch(1);
 
@@ -172,7 +161,6 @@ public class SessionsHeld {
         case "probeOfCalls": probe(a[2], SessionsHeld::fill); break;
         case "probeOfCounts": probe(a[2], () -> sink = new int[2][2]); break;
         case "stackEnd": stackEnd(a[2]); break;
-        case "tags": tags(a[2]); break;
         case "sampler": sampler(a[2]); break;
         default: classes(a[2]); break;
         }
