@@ -262,7 +262,7 @@ GROWS = {
     ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
     ('heap', 'hpx_kept_states_renew@kept_states.c'): 10,  # of threads that live: some modes are first used by the last session
     ('heap', 'claim@threads.c'): 4,
-    ('heap', 'hpx_class_numbers_keep@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
+    ('heap', 'find_or_make@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files, which the VM frees
 }
 
