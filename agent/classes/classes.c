@@ -519,7 +519,7 @@ static bool has_none(jclass klass)
 static bool pick(struct picked *p, const struct hpx_class_list *l, const struct hpx_class_list *seen)
 {
     uint32_t others = (uint32_t)l->n;
-    p->of = malloc(((size_t)l->n + 1) * sizeof *p->of);
+    p->of = malloc(((size_t)l->n + 1) * sizeof(jclass));
     p->n = p->jdk = 0;
     for (jint i = 0; p->of != NULL && i < l->n && goes_on(p); i++) {
         jclass c = l->all[i];

@@ -72,7 +72,7 @@ bool hpx_loader_list_add(struct hpx_loader_list *l, const struct hpx_probe_class
         return true;
     }
     uint32_t cap = l->cap == 0 ? 16 : 2 * l->cap;
-    jobject *more = l->n == l->cap ? realloc(l->of, cap * sizeof *more) : NULL;
+    jobject *more = l->n == l->cap ? realloc(l->of, cap * sizeof(jobject)) : NULL;
     if (more != NULL) {
         l->of = more;
         l->cap = cap;

@@ -28,7 +28,7 @@ bool hpx_probe_class_init(struct hpx_probe_class *c, JNIEnv *env, jclass klass, 
     char dotted[64];
     size_t n = 0;
     for (; name[n] != 0 && n + 1 < sizeof dotted; n++) {
-        dotted[n] = name[n] == '/' ? '.' : name[n];
+        dotted[n] = (char)(name[n] == '/' ? '.' : name[n]);
     }
     dotted[n] = 0;
     jstring text = (*env)->NewStringUTF(env, dotted);

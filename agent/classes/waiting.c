@@ -85,7 +85,7 @@ static void drop(JNIEnv *env, struct asked *a, bool has_probes)
 /* false: each of them is to be tried alone. */
 static bool retransform_all(jvmtiEnv *jvmti, const struct asked *list, uint32_t n)
 {
-    jclass *of = n > 1 ? malloc(n * sizeof *of) : NULL;
+    jclass *of = n > 1 ? malloc(n * sizeof(jclass)) : NULL;
     uint32_t i = 0;
     for (const struct asked *a = list; of != NULL && a != NULL; a = a->next) {
         of[i++] = a->klass;

@@ -15,7 +15,7 @@
 
 #define SIGNALS    65
 #define PENDING_NS (50ull * 1000 * 1000)
-#define LOOK_NS    (1000 * 1000)
+#define LOOK_NS    1000000L
 
 /* By signal. */
 static struct {

@@ -21,7 +21,7 @@ static uint32_t length(const char *s)
 static char *put(char *to, const char *s)
 {
     uint32_t n = length(s);
-    if (n > 0) {
+    if (s != NULL) {
         memcpy(to, s, n);
     }
     to[n] = 0;
