@@ -236,7 +236,7 @@ static int undo(int fd, struct hpx_err *err)
     own.holder = -1;
     own.until = own.from;
     int rc = end(own.number, fd, err);
-    return rc != 0 ? rc : hpx_err_set(err, HPX_E_BUSY, HPX_CONTROL_UNDONE);
+    return rc != 0 ? rc : hpx_err_set(err, HPX_E_BUSY, "%s", HPX_CONTROL_UNDONE);
 }
 
 static void begin(int fd, const struct ucred *who, const struct hpx_control_request *r)
