@@ -21,7 +21,7 @@ static const struct {
     {"alloc", "heap=sites,sites=sampled,live=n,depth=16"},
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
     {"lock", "monitor=y,waits=y,depth=16"},
-    {"heap", "heap=dump,format=b"},
+    {"heap", "heap=dump,sites=none,format=b"},
     {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
 };
 
@@ -53,6 +53,13 @@ bool hpx_asked_names_mode(const char *more)
 {
     return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor") ||
            hpx_asked_names(more, "wall");
+}
+
+/* Sites that the user asks for take time to record. */
+bool hpx_asked_at_once(const struct hpx_asked *a)
+{
+    return strcmp(a->what, "heap") == 0 && !hpx_asked_names_mode(a->more) &&
+           (!hpx_asked_names(a->more, "sites") || strstr(a->more, "sites=none") != NULL);
 }
 
 bool hpx_asked_picture(const struct hpx_asked *a)

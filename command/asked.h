@@ -22,6 +22,8 @@ const char *hpx_asked_kind(const char *what);
 bool hpx_asked_names_mode(const char *more);
 /* They have this option. */
 bool hpx_asked_names(const char *more, const char *option);
+/* What is asked for needs no time: a heap dump without sites. a->what is set. */
+bool hpx_asked_at_once(const struct hpx_asked *a);
 /* All options of the agent, with its output to `file`, an absolute name. false: they do not fit, or the name has a comma. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size);
 enum hpx_status hpx_asked_bad_options(struct hpx_err *err);

@@ -35,7 +35,9 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"
                             "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
                             "  -d TIME   how long: 30s, 2m (10s)\n"
-                            "  -e WHAT   cpu, wall, times, alloc, live, lock, heap or all (cpu)\n"
+                            "  -e WHAT   cpu; in brackets what it costs the program: cpu (low), wall (low), times (slow: every call),\n"
+                            "            alloc (low; slow with sites=exact), live (low; collects garbage), lock (low), all (low),\n"
+                            "            heap (pause: a heap dump at once, without -d)\n"
                             "  -o FILE   keep the profile in FILE and print no table: HPROF as the agent writes it, or by suffix\n"
                             "            another format, as .html or .pb.gz (hprofx convert --help)\n"
                             "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
@@ -183,6 +185,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     }
     if (!asks && (checked = hpx_asked_check(a, &err)) != HPX_OK) {
         return hpx_complain(checked, &err);
+    }
+    if (!asks && !starts && !tops && a->bounded && hpx_asked_at_once(a)) {
+        return misuse("-e heap dumps the heap at once, so that -d has nothing to limit; leave it out");
     }
     return asks     ? hpx_live_ask(a, verb, w->of[1])
            : starts ? hpx_live_start(a, w->of[1])

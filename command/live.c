@@ -49,8 +49,9 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     if (s != HPX_OK) {
         return s;
     }
-    bool known = hpx_usage_read("", live.target.pid, &before), ended = hpx_live_wait(&live, a->seconds);
-    known = hpx_usage_read("", live.target.pid, &after) && known && !ended;
+    bool once = hpx_asked_at_once(a), known = !once && hpx_usage_read("", live.target.pid, &before);
+    bool ended = !once && hpx_live_wait(&live, a->seconds);
+    known = known && hpx_usage_read("", live.target.pid, &after) && !ended;
     s = ended ? HPX_NO_JVM : hpx_live_stop(&live, number);
     /* if somebody else has ended it, its profile is there all the same */
     int fd = s == HPX_NO_JVM ? await_profile() : s == HPX_OK || s == HPX_REFUSED ? hpx_live_open(&live, "") : -1;

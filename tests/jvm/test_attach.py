@@ -134,6 +134,32 @@ def objects_are_counted(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any')
+def a_heap_dump_is_taken_at_once(t):
+    """No site is recorded, for which every class would be rewritten and every allocation counted."""
+    p = Program(t)
+    p.tell('make 100')
+    refuses(t, USAGE, '-e heap dumps the heap at once', '-e', 'heap', '-d', '5s', p.run.pid)
+    done = hprofx(t, '-e', 'heap', p.run.pid)
+    t.equal((done.returncode, done.stderr), (OK, ''), 'status, stderr')
+    t.check(done.stdout.startswith('\nHeap dump\n') and 'allocated in, called by' not in done.stdout, 'it shows %r' % done.stdout)  # and no use of CPUs in an interval
+    does(t, '-e', 'heap', '-o', t.work / 'x.hprof', p.run.pid, 'sites=none')
+    t.equal(len(t.binary(t.work / 'x.hprof').heaps), 1, 'heap dumps')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='quick', collectors='any', since=11)
+def only_exact_modes_rewrite_classes(t):
+    """What the help of the command calls low leaves the program's code as it is."""
+    p = Program(t)
+    costs = dict(re.findall(r'([a-z]+) \((low|slow|pause)\b', re.search(r'-e WHAT(.*?)\n  -o', does(t, '--help'), re.S)[1]))
+    t.equal(set(costs), {'cpu', 'wall', 'times', 'alloc', 'live', 'lock', 'heap', 'all'}, 'kinds whose cost the help tells')
+    rewritten = {kind: 'classes: ' in hprofx(t, '-e', kind, *(('-d', '50ms') if kind != 'heap' else ()), '-o', t.work / kind, p.run.pid).stderr for kind in costs}
+    t.equal({k for k in costs if rewritten[k]}, {k for k, c in costs.items() if c == 'slow'}, 'kinds that rewrite classes')
+    p.end(t)
+
+
 @test(level='quick', params=('', ',gc=y'), quick_params=('',))
 def exact_sites_collect_no_garbage_unless_asked(t, more):
     """And count every object of a thread that had begun to allocate before."""
