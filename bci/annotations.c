@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* annotations.c: type annotations inside Code. No JVM reads them when it loads a class, so a position outside the code is copied
- * unchanged. */
+ * unchanged. And the annotations of a method, which stay as they are. */
 #include "rewriter.h"
 
 enum { LOCAL = 0x40, RESOURCE = 0x41, CATCH = 0x42, FIRST_OFFSET = 0x43, LAST_OFFSET = 0x46, LAST_ARGUMENT = 0x4B };
@@ -114,4 +114,35 @@ int hpx_annotations_emit(struct hpx_class *c, const struct hpx_code *m, size_t a
         skip_pairs(&r, 0);
     }
     return r.bad || r.at != r.end ? HPX_LEAVE(ATTRIBUTE) : 0;
+}
+
+/* Whether one of the annotations in [at, end) is of one of these types. What follows something malformed is not read. */
+static bool has_type(struct hpx_class *c, size_t at, size_t end, const char *const *types, size_t ntypes)
+{
+    struct cursor r = {c->in + at, 0, end - at, false};
+    uint32_t n = take(&r, 2);
+    bool has = false;
+    c->steps += end - at;
+    for (uint32_t i = 0; i < n && !r.bad && !has; i++) {
+        struct hprofx_bci_name type = hpx_utf8(c, take(&r, 2));
+        skip_pairs(&r, 0);
+        for (size_t k = 0; k < ntypes && !r.bad; k++) {
+            has = has || hpx_name_is(type, types[k]);
+        }
+    }
+    return has;
+}
+
+bool hpx_is_intrinsic(struct hpx_class *c, size_t at, size_t end)
+{
+    static const char *const types[] = {"Ljdk/internal/vm/annotation/IntrinsicCandidate;", /* JDK 16 and later */
+                                        "Ljdk/internal/HotSpotIntrinsicCandidate;"};       /* JDK 9 to 15 */
+    bool is = false;
+    for (at += 8; end - at >= 6 && !is;) {
+        size_t next = at + 6 + hpx_u4(c->in + at + 2);
+        is = hpx_name_is(hpx_utf8(c, hpx_u2(c->in + at)), "RuntimeVisibleAnnotations") &&
+             has_type(c, at + 6, next, types, HPX_ARRAY_LEN(types));
+        at = next;
+    }
+    return is;
 }

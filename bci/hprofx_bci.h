@@ -101,7 +101,9 @@ struct hprofx_bci_method {
     uint16_t code_length, new_length;  /* bytes of bytecode; new_length is 0 in `want` */
     bool direct;                       /* a constructor that surely runs no other method before it calls super(...) or this(...); with
                                         * hprofx_bci_opts.self alone */
-    bool bare;                         /* it should have a handler and has none: exits by exception are not reported */
+    bool intrinsic; /* its annotation permits HotSpot to run its own code instead, without probes (JDK 9 and later; it does
+                     * so for classes of the JDK alone) */
+    bool bare;      /* it should have a handler and has none: exits by exception are not reported */
 };
 
 /* An instruction with a probe of SITES. */

@@ -191,6 +191,7 @@ static bool do_methods(struct hpx_class *c, const struct shape *s, struct told *
         struct hpx_code m = {.m = {.number = 0, .index = i, .class_name = c->result->class_name, .access = hpx_u2(c->in + start)}};
         m.m.name = hpx_utf8(c, hpx_u2(c->in + start + 2));
         m.m.desc = hpx_utf8(c, hpx_u2(c->in + start + 4));
+        m.m.intrinsic = (c->probes & HPROFX_BCI_CALLS) != 0 && hpx_is_intrinsic(c, start, at);
         m.constructor = c->super_class != 0 && hpx_name_is(m.m.name, "<init>");
         uint32_t before = c->result->rewritten;
         if (!do_method(c, &m, start, code, code_n, at)) {

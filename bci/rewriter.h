@@ -285,8 +285,12 @@ int hpx_code_read(struct hpx_class *c, struct hpx_code *m, size_t code, size_t e
 /* Appends the attributes of Code, preceded by their count. */
 int hpx_tables_emit(struct hpx_class *c, struct hpx_code *m);
 
-/* annotations.c: appends the content [at, end) of a type annotations attribute. */
+/* annotations.c */
+/* Appends the content [at, end) of a type annotations attribute. */
 int hpx_annotations_emit(struct hpx_class *c, const struct hpx_code *m, size_t at, size_t end);
+/* Whether the method whose bytes are [at, end) has an annotation that permits HotSpot to run its own code instead. The caller has checked
+ * that its attributes end at `end`. */
+bool hpx_is_intrinsic(struct hpx_class *c, size_t at, size_t end);
 
 /* probes.c: the probes of SITES and OBJECTS. */
 /* Numbers the sites (at least one) and adds a constant for every id that needs one. Returns 0, HPX_LEAVE or HPX_NO_MEMORY. */

@@ -10,6 +10,11 @@ struct past_cost {
     struct hpx_call_cost dumped, journaled;
 };
 
+struct replaced_method {
+    uint32_t symbolized; /* overloads have one row */
+    uint64_t calls;      /* scratch of the snapshot being made; 0 between snapshots */
+};
+
 struct hpx_call_rows {
     struct hpx_model *m;
     struct hpx_symbols *symbols;
@@ -17,7 +22,8 @@ struct hpx_call_rows {
     struct hpx_calltab table;
     struct hpx_vec past; /* struct past_cost, of the first nodes */
     struct hpx_numbers numbers;
-    uint32_t lost; /* symbolized method hprofx.unknown.lost_call */
+    struct hpx_vec replaced; /* struct replaced_method: those that the VM can replace, of the nodes that a snapshot had */
+    uint32_t lost;           /* symbolized method hprofx.unknown.lost_call */
 };
 
 /* ---- events ---- */
@@ -91,7 +97,7 @@ static void thread_gone(void *self, struct hpx_thread *t)
 static size_t bytes(const void *self)
 {
     const struct hpx_call_rows *r = self;
-    return hpx_calltab_bytes(&r->table) + hpx_numbers_bytes(&r->numbers) + r->past.bytes;
+    return hpx_calltab_bytes(&r->table) + hpx_numbers_bytes(&r->numbers) + r->past.bytes + r->replaced.bytes;
 }
 
 void hpx_call_rows_pending(struct hpx_call_rows *r, struct hpx_thread *t, const struct hpx_calls_pending *p)
@@ -190,6 +196,7 @@ static void destroy(void *self)
     hpx_calltab_fini(&r->table);
     hpx_numbers_fini(&r->numbers);
     hpx_vec_fini(&r->past);
+    hpx_vec_fini(&r->replaced);
     free(r);
 }
 
@@ -215,6 +222,7 @@ struct hpx_call_rows *hpx_call_rows_create(struct hpx_model *m, const struct hpx
     r->symbols = hpx_model_symbols(m);
     r->signatures = o->signatures;
     hpx_vec_init(&r->past, sizeof(struct past_cost));
+    hpx_vec_init(&r->replaced, sizeof(struct replaced_method));
     hpx_numbers_init(&r->numbers);
     r->lost = hpx_symbols_pseudo(r->symbols, "lost_call");
     if (hpx_calltab_init(&r->table, &cfg) != 0 || r->lost == HPX_INTERN_NONE) {
@@ -302,12 +310,42 @@ static bool list_nodes(const struct hpx_call_rows *r, enum hpx_take take, struct
     return l->at != NULL;
 }
 
+/* The symbolized method of a node that was printed, if the VM can replace it; else HPX_INTERN_NONE. */
+static uint32_t replaced_method_of(const struct hpx_call_rows *r, uint32_t node)
+{
+    const struct hpx_raw *raw = hpx_traces_at(&r->table.traces, node);
+    const struct hpx_number *n = raw->nframes > 0 ? hpx_vec_find(&r->numbers.of, raw->frames[0].method) : NULL;
+    const struct hpx_msg_methods *said = n ? hpx_numbers_said(&r->numbers, n) : NULL;
+    return said && n->symbolized && said->of[raw->frames[0].method - said->first].replaced ? n->symbolized - 1 : HPX_INTERN_NONE;
+}
+
+/* A few hundred methods of the JDK, so they are searched. NULL: not in the list. */
+static struct replaced_method *replaced_find(const struct hpx_call_rows *r, uint32_t symbolized)
+{
+    for (uint32_t i = 0; i < r->replaced.len; i++) {
+        struct replaced_method *m = hpx_vec_at(&r->replaced, i);
+        if (m->symbolized == symbolized) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+/* false without memory. */
 static bool symbolize_nodes(struct hpx_call_rows *r, const struct nodes *l)
 {
     uint32_t symbolized;
     for (uint32_t i = 0; i < l->n; i++) {
         if (!hpx_call_rows_print(r, l->at[i], &symbolized)) {
             return false;
+        }
+        symbolized = replaced_method_of(r, l->at[i]);
+        if (symbolized != HPX_INTERN_NONE && !replaced_find(r, symbolized)) {
+            struct replaced_method *m = hpx_vec_push(&r->replaced);
+            if (!m) {
+                return false;
+            }
+            m->symbolized = symbolized;
         }
     }
     return true;
@@ -385,6 +423,29 @@ static void fill_rows(struct hpx_call_rows *r, const struct nodes *l, struct hpx
     }
 }
 
+static void take_replaced(struct hpx_call_rows *r, const struct nodes *l, struct hpx_call_snapshot *s, enum hpx_take take)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        uint32_t symbolized = replaced_method_of(r, l->at[i]);
+        if (symbolized != HPX_INTERN_NONE) {
+            struct replaced_method *m = replaced_find(r, symbolized);
+            s->nreplaced += m->calls == 0; /* every node of the list has calls */
+            m->calls += cost_of(r, l->at[i], take).calls;
+        }
+    }
+    for (uint32_t i = 0; i < s->nreplaced; i++) {
+        struct replaced_method *most = hpx_vec_at(&r->replaced, 0);
+        for (uint32_t k = 1; k < r->replaced.len; k++) {
+            struct replaced_method *m = hpx_vec_at(&r->replaced, k);
+            most = m->calls > most->calls ? m : most;
+        }
+        if (i < HPX_REPLACED_NAMED) {
+            s->replaced[i] = hpx_symbols_method_rec(r->symbols, most->symbolized);
+        }
+        most->calls = 0;
+    }
+}
+
 static void fill_figures(const struct hpx_call_rows *r, struct hpx_call_snapshot *s)
 {
     const struct hpx_calltab *t = &r->table;
@@ -410,6 +471,7 @@ static struct hpx_call_snapshot *snapshot_of(struct hpx_call_rows *r, const stru
         s->rows = (struct hpx_call_row *)(void *)(s + 1);
         s->nrows = rows;
         fill_rows(r, l, s, take);
+        take_replaced(r, l, s, take);
         fill_figures(r, s);
     }
     clear_numbers(r, l);

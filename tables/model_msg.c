@@ -93,7 +93,7 @@ struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len)
 
 struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len)
 {
-    uint64_t text_at = sizeof(struct hpx_msg_methods) + (uint64_t)n * sizeof(uint16_t);
+    uint64_t text_at = sizeof(struct hpx_msg_methods) + (uint64_t)n * sizeof(struct hpx_numbered);
     struct hpx_msg_methods *m = new_message(HPX_MSG_METHODS, text_at + text_len);
     if (m) {
         m->n = n;

@@ -135,8 +135,11 @@ struct hpx_msg_methods {
     struct hpx_msg m;
     uint32_t first, n;
     uint32_t text_len;
-    char *text;       /* inside the message */
-    uint16_t lines[]; /* n: the first line of each, 0: not known; the text lies behind them */
+    char *text; /* inside the message */
+    struct hpx_numbered {
+        uint16_t line;     /* its first one; 0: not known */
+        uint16_t replaced; /* 1: the VM can run its own code instead, which has no probes; else 0 */
+    } of[];                /* n; the text lies behind them */
 };
 struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len);
 

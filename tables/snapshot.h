@@ -89,6 +89,8 @@ struct hpx_call_row {
     uint64_t self_ns, total_ns; /* total: with inner calls */
 };
 
+#define HPX_REPLACED_NAMED 24u
+
 struct hpx_call_snapshot {
     uint64_t self_ns, calls; /* of all rows */
     /* now */
@@ -100,6 +102,9 @@ struct hpx_call_snapshot {
     uint64_t lost_calls;           /* begun and returned where events were lost: in no row */
     uint64_t lost_events;          /* not 0: rows of calls that were open then are approximate */
     uint64_t resynced, stray;      /* calls without an exit, closed by a later one; exits without an enter */
+    /* Methods of the rows that the VM can replace (struct hpx_numbered), and those of them that have the most calls. */
+    uint32_t nreplaced;
+    const struct hpx_method_rec *replaced[HPX_REPLACED_NAMED];
     uint32_t nrows;
     struct hpx_call_row *rows; /* the reader may sort them */
 };

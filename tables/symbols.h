@@ -116,6 +116,8 @@ static inline const struct hpx_trace_rec *hpx_symbols_rec(const struct hpx_symbo
 {
     return hpx_symbols_at(s, symbolized)->rec;
 }
+/* The record of a symbolized method. */
+const struct hpx_method_rec *hpx_symbols_method_rec(const struct hpx_symbols *s, uint32_t method);
 /* The symbolized method hprofx.unknown.NAME; that of a method without a name. HPX_INTERN_NONE without memory. */
 uint32_t hpx_symbols_pseudo(struct hpx_symbols *s, const char *name);
 uint32_t hpx_symbols_nameless(const struct hpx_symbols *s);

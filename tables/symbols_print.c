@@ -74,6 +74,11 @@ uint32_t hpx_symbols_method(struct hpx_symbols *s, struct hpx_class_serial seria
     return missing ? HPX_INTERN_NONE : hpx_symbolized_method(&s->symbolized, serial, class_name, n, d, source);
 }
 
+const struct hpx_method_rec *hpx_symbols_method_rec(const struct hpx_symbols *s, uint32_t method)
+{
+    return hpx_vec_at(&s->symbolized.methods, method);
+}
+
 uint32_t hpx_symbols_pseudo(struct hpx_symbols *s, const char *name)
 {
     uint32_t c = hpx_symbols_string(s, HPX_SYMBOLS_UNKNOWN);

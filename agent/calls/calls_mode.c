@@ -303,6 +303,23 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
     hpx_lines_add(to, "hprofx: ticks outside counted methods: %.3f ms\n", hpx_lines_ms(rows->outside_ns));
 }
 
+static void add_replaced(struct hpx_lines *to, const struct hpx_call_snapshot *rows)
+{
+    uint32_t n = rows->nreplaced, named = n < HPX_REPLACED_NAMED ? n : HPX_REPLACED_NAMED;
+    if (n == 0) {
+        return;
+    }
+    hpx_lines_add(to, "hprofx: replaced by the VM: %" PRIu32 " methods of this table", n);
+    for (uint32_t i = 0; i < named; i++) {
+        const struct hpx_method_rec *m = rows->replaced[i];
+        hpx_lines_add(to, "%s %.*s.%.*s", i > 0 ? "," : ":", (int)m->class_name.len, m->class_name.bytes, (int)m->name.len, m->name.bytes);
+    }
+    if (n > named) {
+        hpx_lines_add(to, " and %" PRIu32 " more", n - named);
+    }
+    hpx_lines_add(to, "; where the VM runs its own code instead, neither they nor the methods that they call are counted\n");
+}
+
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     struct hpx_classes_figures made;
@@ -319,6 +336,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     hpx_lines_add(to, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", g.rows.all_calls,
                   hpx_lines_ms(g.rows.self_ns));
+    add_replaced(to, &g.rows);
     hpx_lines_add(to, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", g.rows.open_calls, hpx_lines_ms(g.rows.open_ns));
     if (!hpx_calls_timed_by_samples()) {
         hpx_lines_add(to, "hprofx: probe overhead subtracted: %.3f ms (%" PRIu64 " + %" PRIu64 " ns per call)\n",

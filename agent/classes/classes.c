@@ -13,6 +13,7 @@
 #include "names.h"
 #include "probe_frames.h"
 #include "registrar.h"
+#include "replaced.h"
 #include "site_table.h"
 #include "unannounced.h"
 #include "waiting.h"
@@ -59,7 +60,7 @@ struct announcement {
     struct part {
         char *at;
         size_t len, cap;
-    } text, lines;         /* layout of hpx_msg_methods */
+    } text, numbered;      /* layout of hpx_msg_methods */
     struct part of, names; /* layout of hpx_msg_sites; names is its text */
     struct part sites;     /* struct hprofx_bci_site, for the users */
     struct hpx_class_numbers numbers;
@@ -105,7 +106,8 @@ static void add_method(void *ctx, const struct hprofx_bci_method *m)
     }
     put_name(t, m->name, "");
     put_name(t, m->desc, "");
-    put(t, &t->lines, &m->first_line, sizeof m->first_line);
+    struct hpx_numbered of = {m->first_line, hpx_replaced_is(m, hpx_vm_release())};
+    put(t, &t->numbered, &of, sizeof of);
 }
 
 static uint32_t reserve_sites(void *ctx, uint32_t n)
@@ -192,7 +194,7 @@ static bool announce(struct announcement *t)
     }
     m->first = t->first;
     memcpy(m->text, t->text.at, t->text.len);
-    memcpy(m->lines, t->lines.at, t->lines.len);
+    memcpy(m->of, t->numbered.at, t->numbered.len);
     hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
     t->numbers.of_methods.session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     return true;
@@ -265,7 +267,7 @@ static const char *tracker_name(void)
 
 static void forget_parts(struct announcement *t)
 {
-    struct part *all[] = {&t->text, &t->lines, &t->of, &t->names, &t->sites};
+    struct part *all[] = {&t->text, &t->numbered, &t->of, &t->names, &t->sites};
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         free(all[i]->at);
         *all[i] = (struct part){0};
@@ -282,7 +284,7 @@ static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcem
     for (int round = 0; round < 2; round++) { /* new numbers have no other meaning */
         int rc = hprofx_bci_rewrite(opts, data, (size_t)n, out, m, &why);
         if (rc != 0 || t->no_memory ||
-            hpx_class_numbers_mean(&t->numbers, meaning_of(&t->lines, &t->text, t->first), meaning_of(&t->of, &t->names, 0))) {
+            hpx_class_numbers_mean(&t->numbers, meaning_of(&t->numbered, &t->text, t->first), meaning_of(&t->of, &t->names, 0))) {
             return rc;
         }
         free(*out);
@@ -376,16 +378,6 @@ static bool has_grown(jclass klass)
     return grown;
 }
 
-static bool is_of_jdk(const char *name)
-{
-    static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
-    bool is = false;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(packages); i++) {
-        is = is || strncmp(name, packages[i], strlen(packages[i])) == 0;
-    }
-    return is;
-}
-
 /* The VM makes a new version of every class that it retransforms, even if the hook changes nothing: 0.3 ms per class. */
 static bool worth_it(jvmtiEnv *jvmti, jclass klass, bool *jdk)
 {
@@ -400,7 +392,7 @@ static bool worth_it(jvmtiEnv *jvmti, jclass klass, bool *jdk)
     if (!yes && !is_anonymous(signature)) {
         signature[n - 1] = 0;
         yes = wanted(signature + 1, n - 2) != 0;
-        *jdk = is_of_jdk(signature + 1);
+        *jdk = hpx_is_of_jdk(signature + 1, n - 2);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     return yes && !has_grown(klass);

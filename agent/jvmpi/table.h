@@ -12,7 +12,9 @@
 #define HPX_JVMPI_TABLE_H
 
 #define HPX_JVMPI_EVENTS(X)                                                                                                                \
-    X(METHOD_ENTRY, PART, ENABLE, FREE, "Methods with code, from JVM_INIT_DONE on; native methods and hidden classes are not sent.")       \
+    X(METHOD_ENTRY, PART, ENABLE, FREE,                                                                                                    \
+      "Methods with code, from JVM_INIT_DONE on; native methods, hidden classes and calls for which the VM runs its own code (Math.max) "  \
+      "are not sent.")                                                                                                                     \
     X(METHOD_ENTRY2, PART, ENABLE, HELD,                                                                                                   \
       "As METHOD_ENTRY; constructors send it once that of java.lang.Object begins, or the VM tells their object.")                         \
     X(METHOD_EXIT, PART, ENABLE, FREE,                                                                                                     \

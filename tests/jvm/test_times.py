@@ -62,6 +62,23 @@ def huge_methods(t):
     t.equal(p.report.get('methods without exception probe'), '1 methods', "that of Object's constructor")
 
 
+@test()
+def methods_that_the_vm_replaces_are_named(t):
+    """Where it runs its own code there are no probes: the report says of which methods the counts are lower bounds, and the program's are exact."""
+    run, p = t.profile('Replaced', 30, opts='cpu=times,cutoff=0,depth=1')
+    truth, got = int(re.match(r'calls (\d+)$', run.out)[1]), calls(p)
+    said = p.report['replaced by the VM']
+    n, names = re.match(r'(\d+) methods of this table: ([^;]*);', said).groups()
+    named = re.split(', | and ', names)
+    for m in ('java.lang.Math.max', 'java.lang.Integer.bitCount', 'java.lang.StringBuilder.append'):
+        t.check(m in named, '%s is among %s' % (m, named))
+    t.equal([m for m in named if m not in got and not re.match(r'\d+ more$', m)], [], 'named methods that are not in the table')
+    t.equal([m for m in named if m.startswith('Replaced.') or m.endswith('.Object.<init>')], [], 'named methods that are always counted')
+    t.equal([got['Replaced.many'], got['Replaced.text'], got['Replaced.work']], [truth, truth, 30], 'calls of the program')
+    if t.jdk.has('jit'):
+        t.check(got['java.lang.Math.max'] < truth, 'calls of Math.max: %d of %d; what the report says is needless' % (got['java.lang.Math.max'], truth))
+
+
 @test(collectors='all')
 def counts_are_exact_with_each_collector(t):
     run, p = t.profile('Count', 'exceptions', opts=EXACT)

@@ -187,7 +187,8 @@ void cf_method(struct cf_class *c, uint16_t access, const char *name, const char
     cf_u2(&c->methods, access);
     cf_u2(&c->methods, cf_utf8(c, name));
     cf_u2(&c->methods, cf_utf8(c, desc));
-    cf_u2(&c->methods, 1);
+    cf_u2(&c->methods, 1 + m->beside_n);
+    cf_put(&c->methods, m->beside.p, m->beside.n);
     cf_attribute(c, &c->methods, "Code", &code);
     c->method_n++;
     cf_free(&code);
@@ -196,5 +197,6 @@ void cf_method(struct cf_class *c, uint16_t access, const char *name, const char
     cf_free(&m->handlers);
     cf_free(&m->frames);
     cf_free(&m->attrs);
+    cf_free(&m->beside);
     memset(m, 0, sizeof(*m));
 }

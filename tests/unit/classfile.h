@@ -46,6 +46,8 @@ struct cf_code {
     uint16_t max_stack, max_locals;
     struct cf_bytes code, handlers, frames, attrs;
     uint32_t frame_n, attr_n;
+    struct cf_bytes beside; /* whole attributes of the method, which stand before Code */
+    uint32_t beside_n;
 };
 
 /* Instructions. */

@@ -453,6 +453,71 @@ TEST(type_annotations_move)
     }
 }
 
+#define CANDIDATE "Ljdk/internal/vm/annotation/IntrinsicCandidate;"
+
+/* Whether a method with these annotations is told as one that the VM may replace. "$" in hex: the type `name`. */
+static bool told_as_candidate(const char *attribute, const char *name, const char *hex)
+{
+    struct cf_class c;
+    struct told t = {.n = 0};
+    struct cf_code m = {.max_stack = 0}, bytes = {0};
+    char type[8];
+    cf_init(&c, 61);
+    (void)snprintf(type, sizeof(type), "%04x", cf_utf8(&c, name));
+    for (; *hex != 0; hex++) {
+        cf_ops(&bytes, *hex == '$' ? type : (char[]){hex[0], hex[0] == ' ' ? 0 : *++hex, 0});
+    }
+    cf_attribute(&c, &m.beside, attribute, &bytes.code);
+    m.beside_n = 1;
+    cf_ops(&m, "b1");
+    cf_method(&c, 9, "m", "()V", &m);
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.method = tell, .ctx = &t});
+    assert_int_equal(k.how, 0);
+    assert_int_equal(t.n, 1);
+    check_free(&k);
+    cf_free(&bytes.code);
+    return t.m[0].intrinsic;
+}
+
+TEST(methods_that_the_vm_may_replace_are_told)
+{
+    static const char *const visible = "RuntimeVisibleAnnotations";
+    assert_true(told_as_candidate(visible, CANDIDATE, "0001 $ 0000"));
+    assert_true(told_as_candidate(visible, "Ljdk/internal/HotSpotIntrinsicCandidate;", "0001 $ 0000"));
+    /* behind another one with values of every kind: a constant, an enum, a class, an annotation, an array */
+    assert_true(told_as_candidate(visible, CANDIDATE,
+                                  "0002 0001 0005 0001 49 0001 0001 65 0001 0001 0001 63 0001 0001 40 0001 0001 0001 73 0001"
+                                  " 0001 5b 0002 5a 0001 5b 0000 $ 0000"));
+    assert_false(told_as_candidate(visible, "Ljava/lang/Deprecated;", "0001 $ 0000"));
+    assert_false(told_as_candidate(visible, CANDIDATE "x", "0001 $ 0000"));
+    assert_false(told_as_candidate("RuntimeInvisibleAnnotations", CANDIDATE, "0001 $ 0000"));
+    assert_false(told_as_candidate(visible, CANDIDATE, "0001 0001 0001 0001 40 $ 0000")); /* a value of another annotation */
+}
+
+TEST(odd_annotations_are_copied_and_say_nothing)
+{
+    static const char *const odd[] = {
+        "",
+        "00",
+        "0001",
+        "0001 $",                         /* cut off */
+        "0000 $ 0000",                    /* more than it says */
+        "ffff 0001 ffff",                 /* more than there are */
+        "0002 0001 0001 0001 78 $ 0000",  /* an unknown kind of value */
+        "0002 0001 0001 0001 00 $ 0000",  /* no kind */
+        "0002 ffff 0001 ffff 49 ffff 00", /* numbers of no constant */
+    };
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        assert_false(told_as_candidate("RuntimeVisibleAnnotations", CANDIDATE, odd[i]));
+    }
+    char deep[4096] = "0002 0001 0001 0001"; /* arrays in arrays, then the right one: what nests deeper than 32 is not read */
+    for (int i = 0; i < 40; i++) {
+        strcat(deep, " 5b 0001");
+    }
+    strcat(deep, " 49 0001 $ 0000");
+    assert_false(told_as_candidate("RuntimeVisibleAnnotations", CANDIDATE, deep));
+}
+
 TEST(interface_methods_of_every_kind_are_rewritten)
 {
     struct cf_class c;

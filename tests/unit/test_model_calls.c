@@ -89,6 +89,67 @@ TEST(overloads_are_one_row_unless_signatures_are_shown)
     }
 }
 
+static void announce_replaced(struct fx *f, uint32_t first, uint32_t n, const char *text, uint32_t text_len)
+{
+    struct hpx_msg_methods *msg = hpx_msg_methods_new(n, text_len);
+    if (msg) {
+        msg->first = first;
+        memcpy(msg->text, text, text_len);
+        for (uint32_t i = 0; i < n; i++) {
+            msg->of[i].replaced = 1;
+        }
+        fx_message(f, msg);
+    }
+}
+
+static void assert_replaced(const struct hpx_call_snapshot *s, uint32_t place, const char *name)
+{
+    const struct hpx_method_rec *m = s->replaced[place];
+    assert_int_equal(m->name.len, strlen(name));
+    assert_memory_equal(m->name.bytes, name, m->name.len);
+}
+
+TEST(methods_that_the_vm_can_replace_are_named_by_their_calls, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
+{
+    struct fx *f = *state;
+    announce_calls(f);
+    announce_replaced(f, 10, 4, FX_TEXT("Ljava/lang/Math;\0\0max\0(II)I\0max\0(JJ)J\0min\0(II)I\0abs\0(I)I"));
+    fx_event(f, &f->t, HPX_EV_LEAF, 12, HPX_EV_LEAF_STAMP(4, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 10, HPX_EV_LEAF_STAMP(2, 0));
+    fx_event(f, &f->t, HPX_EV_ENTER, 1, 0);
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(9, 0));
+    fx_event(f, &f->t, HPX_EV_LEAF, 11, HPX_EV_LEAF_STAMP(3, 0)); /* an overload, under another method */
+    fx_event(f, &f->t, HPX_EV_EXIT, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_KEEP);
+        assert_int_equal(s->nreplaced, 2);
+        assert_replaced(s, 0, "max");
+        assert_replaced(s, 1, "min");
+        hpx_call_snapshot_destroy(s);
+    }
+    hpx_call_snapshot_destroy(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET));
+    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 0));
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
+    assert_int_equal(s->nreplaced, 0);
+    hpx_call_snapshot_destroy(s);
+}
+
+TEST(of_many_methods_that_the_vm_can_replace_the_first_are_named, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
+{
+    struct fx *f = *state;
+    for (uint32_t i = 0; i < HPX_REPLACED_NAMED + 3; i++) {
+        char text[64];
+        int n = snprintf(text, sizeof(text), "La;%c%cm%u%c()V", 0, 0, i, 0);
+        announce_replaced(f, 10 + i, 1, text, (uint32_t)n + 1);
+        fx_event(f, &f->t, HPX_EV_LEAF, 10 + i, HPX_EV_LEAF_STAMP(1 + i, 0));
+    }
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
+    assert_int_equal(s->nreplaced, HPX_REPLACED_NAMED + 3);
+    assert_replaced(s, 0, "m26");
+    assert_replaced(s, HPX_REPLACED_NAMED - 1, "m3");
+    hpx_call_snapshot_destroy(s);
+}
+
 TEST(methods_that_nobody_announced_are_counted_once, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
@@ -263,7 +324,7 @@ static void scenario(uint64_t first, uint64_t last)
         return;
     }
     announce_calls(&f);
-    announce(&f, 10, 3, FX_TEXT("Lp/Leaf;\0Leaf.java\0a\0()V\0b\0(I)I\0c\0()V"));
+    announce_replaced(&f, 10, 3, FX_TEXT("Lp/Leaf;\0Leaf.java\0a\0()V\0b\0(I)I\0c\0()V"));
     uint64_t sent = tree(&f, &t, 100), shown = take(&f);
     sent += tree(&f, &u, 20);
     const struct hpx_ev_switch on = {.head = {HPX_EV_SWITCH, 2, 0, 500}, .key = 77}, off = {.head = {HPX_EV_SWITCH, 2, 0, 600}};
