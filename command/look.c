@@ -182,7 +182,7 @@ static size_t chosen(const struct hpx_tree *t, const struct asked *a, struct hpx
 }
 
 /* What the report of hprofx says, and the other views. */
-static void foot(const struct hpx_look *l, size_t shown)
+static void foot(const struct hpx_look *l, const struct hpx_tree_column *columns, size_t shown)
 {
     const struct hpx_tree *t = l->tree;
     const char *lost = hpx_tree_text(t, t->lost), *own = hpx_tree_text(t, t->own), *between = "\nAlso here: --view ";
@@ -194,6 +194,11 @@ static void foot(const struct hpx_look *l, size_t shown)
         }
     }
     (void)fputs(between[0] == ',' ? "\n" : "", l->to);
+    for (size_t k = 0; k < shown && t->replaced != 0; k++) {
+        if (columns[k].view == HPX_VIEW_CALLS) {
+            hpx_words_replaced(l->to, hpx_tree_text(t, t->replaced));
+        }
+    }
     if (lost[0] != '\0' || own[0] != '\0') {
         (void)fprintf(l->to, "\n%s%s%s%s%s.\n", lost[0] != '\0' ? "Lost: " : "", lost, lost[0] != '\0' && own[0] != '\0' ? ". " : "",
                       own[0] != '\0' ? "Own CPU time: " : "", own);
@@ -222,7 +227,7 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
         for (size_t i = 0; i < n && s == HPX_OK; i++) {
             s = one_view(l, a, shown[i], err);
         }
-        foot(l, n);
+        foot(l, shown, n);
     }
     free(threads);
     return s;

@@ -302,8 +302,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
             hpx_lines_add(to, "hprofx: not counted by probes: about %" PRIu64 " objects, %" PRIu64 " bytes\n", g.rows.missed_objects,
                           g.rows.missed_bytes);
         } else {
-            hpx_lines_add(to, "hprofx: not counted by probes: objects of the VM, of native code (JNI, reflection) and of hidden classes; "
-                              "how many is not known\n");
+            hpx_lines_add(
+                to, "hprofx: not counted by probes: objects of the VM, also where it replaces a method by its own code (Arrays.copyOf), "
+                    "of native code (JNI, reflection) and of hidden classes; how many is not known\n");
         }
         hpx_lines_add(to, "hprofx: removed by the compiler: objects that need no memory once their code is compiled are counted, too\n");
         if (g.rows.unsized > 0) {
@@ -315,6 +316,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: standard error: %.2f %% of all allocated bytes\n", (double)g.error / 1e4);
     } else {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
+        if (hpx_sites_lacks_event()) {
+            hpx_lines_add(to,
+                          "hprofx: not counted by probes: objects that the VM makes where it replaces a method by its own code "
+                          "(Arrays.copyOf, chains of StringBuilder.append), on JDK 8 also those of JNI functions; how many is not known\n");
+        }
     }
     if (live) {
         live_lines(to, &g);

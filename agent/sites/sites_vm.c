@@ -165,6 +165,11 @@ bool hpx_sites_counts(void)
     return vm.counts;
 }
 
+bool hpx_sites_lacks_event(void)
+{
+    return vm.probes && !vm.sampled_event;
+}
+
 const char *hpx_sites_engine(void)
 {
     return vm.counts                       ? "probes that count"

@@ -6,10 +6,23 @@
 #include <string.h>
 
 /* Those before HOST are of a table and end with the next, the others are of the run. */
-enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, HOST, SERVICE, VERSION, CONTAINER, PID, BEGAN, PROFILE, KEYS };
-static const char *const keys[KEYS] = {"effective samples",         "inside probes",  "samples", "lost",      "own CPU time",
-                                       "without debug information", "standard error", "live",    "host",      "service",
-                                       "service version",           "container",      "pid",     "run began", "profile"};
+enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, REPLACED, HOST, SERVICE, VERSION, CONTAINER, PID, BEGAN, PROFILE, KEYS };
+static const char *const keys[KEYS] = {"effective samples",
+                                       "inside probes",
+                                       "samples",
+                                       "lost",
+                                       "own CPU time",
+                                       "without debug information",
+                                       "standard error",
+                                       "live",
+                                       "replaced by the VM",
+                                       "host",
+                                       "service",
+                                       "service version",
+                                       "container",
+                                       "pid",
+                                       "run began",
+                                       "profile"};
 
 static uint64_t leading_number(const char *digits, size_t n)
 {
@@ -20,13 +33,18 @@ static uint64_t leading_number(const char *digits, size_t n)
     return v;
 }
 
-static void keep_line(char to[HPX_SAID], const char *value, size_t n)
+static void keep(char *to, size_t size, const char *value, size_t n)
 {
     size_t k = 0;
-    for (; k < n && k < HPX_SAID - 1 && value[k] != '\n'; k++) {
+    for (; k < n && k < size - 1 && value[k] != '\n'; k++) {
         to[k] = value[k];
     }
     to[k] = '\0';
+}
+
+static void keep_line(char to[HPX_SAID], const char *value, size_t n)
+{
+    keep(to, HPX_SAID, value, n);
 }
 
 /* "4 (40.00 %)". */
@@ -118,6 +136,9 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         break;
     case LIVE:
         s->live_drawn = memmem(value, n, "estimated", 9) != NULL;
+        break;
+    case REPLACED:
+        keep(s->replaced, sizeof(s->replaced), value, n);
         break;
     default:
         keep_line(i == LOST ? s->lost : i == OWN ? s->own : s->older, value, n);

@@ -5,7 +5,8 @@
 
 #include "events.h"
 
-#define HPX_SAID 160
+#define HPX_SAID       160
+#define HPX_SAID_NAMES 2048 /* of a line with a list of names */
 
 /* 0 and "": nothing. */
 struct hpx_said {
@@ -17,6 +18,7 @@ struct hpx_said {
     uint64_t allocations;     /* of SITES: samples of equal weight that would be as certain, by the standard error; 0: they were counted */
     bool live_drawn;          /* of SITES: live objects are estimated */
     char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
+    char replaced[HPX_SAID_NAMES];                       /* of CPU TIME: methods whose counts are lower bounds */
     /* Of the last report that says it. */
     char host[HPX_SAID], service[HPX_SAID], version[HPX_SAID], container[HPX_SAID];
     uint64_t pid, began_ms, number, from_ms, to_ms; /* times since 1970 */

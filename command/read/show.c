@@ -551,6 +551,7 @@ void hpx_report_tables(const struct hpx_report *r)
 {
     methods(r);
     rest(r);
+    hpx_words_replaced(r->to, r->profile->said.replaced);
     if (r->profile->said.lost[0] != '\0') {
         fputs("\nLost: ", r->to);
         hpx_words_name(r->to, r->profile->said.lost, 0, false);

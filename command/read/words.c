@@ -84,3 +84,12 @@ const char *hpx_words_seconds(uint64_t us)
     }
     return text;
 }
+
+void hpx_words_replaced(FILE *to, const char *said)
+{
+    if (said[0] != '\0') {
+        fputs("\nReplaced by the VM: ", to);
+        hpx_words_name(to, said, 0, false);
+        fputs(".\n", to);
+    }
+}

@@ -14,6 +14,8 @@
 const char *hpx_words_cut(const char *name, size_t columns);
 /* The same, all of it for 0 columns. quoted: also \" and \\, as JSON wants them. */
 void hpx_words_name(FILE *to, const char *name, size_t columns, bool quoted);
+/* What the report says of methods that the VM replaces; "": nothing. */
+void hpx_words_replaced(FILE *to, const char *said);
 /* The name of a class or method as people write it, in HPX_NAME_COLUMNS. */
 void hpx_words_java(FILE *to, const char *name);
 /* 1234567 as 1,234,567. */

@@ -35,6 +35,9 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
         to->sampled += from->sampled;
         to->live_drawn |= from->live_drawn;
     }
+    if ((views >> HPX_VIEW_CALLS & 1) != 0 && from->replaced != 0) {
+        to->replaced = names[from->replaced];
+    }
     if ((views >> HPX_VIEW_CPU & 1) == 0) {
         return;
     }

@@ -95,12 +95,12 @@ struct hpx_tree {
     struct hpx_seeded_map name_of, frame_of, node_of;
     struct hpx_tree_view views[HPX_VIEWS];
     /* Facts for the head of a picture; 0, "": unknown. Those of several files are those of the last. */
-    uint64_t start_ms, duration_ms; /* since 1970 */
-    uint64_t interval_ns;           /* CPU time that a sample stands for */
-    uint64_t effective;             /* samples, by weight (certainty.h): the sum over all files */
-    uint64_t sampled;               /* the same of allocations that were sampled; 0: they were counted, or nothing says how many */
-    bool live_drawn;                /* live objects were estimated, also where allocations were counted */
-    uint32_t lost, own, older;      /* names: what hprofx's report says of each */
+    uint64_t start_ms, duration_ms;      /* since 1970 */
+    uint64_t interval_ns;                /* CPU time that a sample stands for */
+    uint64_t effective;                  /* samples, by weight (certainty.h): the sum over all files */
+    uint64_t sampled;                    /* the same of allocations that were sampled; 0: they were counted, or nothing says how many */
+    bool live_drawn;                     /* live objects were estimated, also where allocations were counted */
+    uint32_t lost, own, older, replaced; /* names: what hprofx's report says of each */
     struct hpx_tree_origin origin;
     char *verdict;  /* owned; NULL, or sentences as on the terminal, each with a newline */
     bool crowded;   /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */

@@ -208,4 +208,14 @@ TEST(other_tables_have_places_too, setup, teardown)
            "Look at p.C.in (100 % of the CPU time).\n");
 }
 
+TEST(methods_that_the_vm_replaces_are_named, setup, teardown)
+{
+    const char *seen = shown(HEAD "TRACE 300001:\n\tjava.lang.Math.max(Math.java:1)\n"
+                                  "CPU TIME (ms) BEGIN (total = 10) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"
+                                  "   1 100.00% 100.00%       1 300001 java.lang.Math.max\nCPU TIME (ms) END\n"
+                                  "hprofx: replaced by the VM: 1 methods of this table: java.lang.Math.max; why\nhprofx: lost: 0\n",
+                             (struct hpx_usage){.at = 0}, true);
+    assert_non_null(strstr(seen, "\n\nReplaced by the VM: 1 methods of this table: java.lang.Math.max; why.\n\nLost: 0.\n"));
+}
+
 TESTS(NULL, NULL)

@@ -244,6 +244,16 @@ Wall clock: time 100 ms
         self.view('missing', status=1, said='hprofx: missing: No such file')
         self.view(self.write('words\n'), status=1, said='neither HPROF, nor pprof, nor collapsed stacks')
 
+    def test_methods_that_the_vm_replaces_are_named(self):
+        table = '%s BEGIN (total = 10) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n   1 100.00%% 100.00%%      10 300001 A.m\n%s END\n'
+        self.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\nTRACE 300001:\n\tA.m(A.java:1)\n'
+                   + table % (('CPU SAMPLES',) * 2) + table % (('CPU TIME (ms)',) * 2)
+                   + 'hprofx: replaced by the VM: 30 methods of this table: %s and 6 more; why\nhprofx: lost: 0\n' % ', '.join(['java.lang.Math.max'] * 24))
+        named = 'Replaced by the VM: 30 methods of this table: java.lang.Math.max, '
+        self.assertIn(named, self.view('in'))
+        self.assertIn('max and 6 more; why.\n', self.view('in', '--view', 'times'))
+        self.assertNotIn(named, self.view('in', '--view', 'cpu'))
+
     def test_a_profile_without_stacks_says_why(self):
         shown = self.view(self.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n'
                                      'CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n'), status=1, said='the profile has no stacks')

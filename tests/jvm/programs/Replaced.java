@@ -1,10 +1,14 @@
+import java.util.Arrays;
+
 /**
  * Calls methods for which HotSpot has code of its own. args: rounds. Each round calls work() once, and that many(), which is counted, and three
- * methods of the JDK, which are not once work() is compiled.
+ * methods of the JDK, which are not once work() is compiled; Arrays.copyOf then makes its array without the probe.
  */
 public class Replaced {
     private static final int CALLS = 20000;
+    private static final Object[] OF = new Object[7];
     private static int sum;
+    static Object[] kept;
 
     static int many(int x) {
         return x ^ (x >> 3);
@@ -19,6 +23,7 @@ public class Replaced {
             sum = Math.max(sum, many(i));
             sum += Integer.bitCount(sum);
             sum += text(i).length();
+            kept = Arrays.copyOf(OF, 12);
         }
     }
 
