@@ -9,6 +9,7 @@
 #include "code_age.h"
 #include "codemap.h"
 #include "internals.h"
+#include "native_word.h"
 #include "oops.h"
 #include "outside.h"
 #include "quiet_stack.h"
@@ -123,6 +124,20 @@ void hpx_codemap_remove(const void *code, uint64_t method)
 
 void hpx_codemap_clear(void)
 {
+}
+
+/* ---- Unsafe.park is taken for the VM's ---- */
+
+uintptr_t hpx_native_word_find(uint64_t running, uint64_t wanted, uintptr_t up_to)
+{
+    (void)running, (void)wanted, (void)up_to;
+    return 0;
+}
+
+uintptr_t hpx_native_word_read(uintptr_t word)
+{
+    (void)word;
+    return 0;
 }
 
 /* ---- stacks of allocations and blocks: by GetStackTrace ---- */

@@ -54,19 +54,14 @@ static void callbacks(union hpx_event_callbacks *all)
 
 static int load(struct hpx_err *err)
 {
-    const struct hpx_options *o = hpx_session.opt;
     (void)err;
     hpx_thread_refs_use(true);
     hpx_virtuals_load();
     hpx_quiet_stack_load(&hpx_monitor_mode);
     hpx_attach_barrier_load(hpx_vm.java, hpx_vm_release());
-    if (o->locks || o->pinned) {
-        hpx_park_load();
-    }
     return 0;
 }
 
-/* A replaced Unsafe.park stays; it calls the VM's. */
 static void disable(void)
 {
     if (hpx_monitor_env != NULL) {
@@ -87,7 +82,10 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     (void)jvmti;
     hpx_monitor_take_live(env);
     if (hpx_session.opt->locks || hpx_session.opt->pinned) {
-        hpx_park_live();
+        const char *why = hpx_park_live(env);
+        if (why != NULL) {
+            hpx_warn("locks=y, pinned=y: parked time is not counted (%s); load hprofx alone, and record no archive of classes", why);
+        }
     }
 }
 
@@ -120,7 +118,7 @@ static void close_monitors(jvmtiEnv *jvmti)
 
 static void unload(JNIEnv *env)
 {
-    hpx_park_close();
+    hpx_park_close(env);
     hpx_waits_forget(env);
     disable();
 }

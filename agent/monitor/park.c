@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* park.c: see park.h. */
 #include "park.h"
+#include "archive.h"
 #include "clock.h"
-#include "log.h"
+#include "native_word.h"
 #include "places.h"
+#include "registrar.h"
 #include "threads.h"
+#include "tracker_class.h"
 #include "virtuals.h"
 #include <string.h>
-
-#define CAN_EARLY_VMSTART 41 /* bit of can_generate_early_vmstart (JVMTI 9): else a method has no name when Unsafe.park is bound */
 
 typedef void(JNICALL *park_fn)(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
 
 static struct {
-    _Atomic(park_fn) vms; /* the VM's. release: the event that replaces it; acquire: park() */
-    atomic_bool live;     /* release: VMInit; acquire: park() */
+    _Atomic(park_fn) next;     /* what ours calls: the VM's, or another agent's. release: place(); acquire: park() */
+    _Atomic(JNIEnv *) probing; /* relaxed: of the thread that looks whether its park comes to ours */
+    atomic_bool live;          /* release: hpx_park_live(); acquire: park() */
+    /* Of the thread that begins or ends a session: */
+    park_fn vms;    /* the VM's */
+    uintptr_t word; /* where the VM keeps what Unsafe.park calls (native_word.h); 0: not known */
+    bool placed;    /* ours is there, by hpx_park_live() */
 } parks;
 
 /* What is parked, and where. */
@@ -90,63 +96,160 @@ static void end(struct parked *p, JNIEnv *env)
 static void JNICALL park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
 {
     struct parked p;
+    if (hpx_unlikely(atomic_load_explicit(&parks.probing, memory_order_relaxed) == env)) {
+        atomic_store_explicit(&parks.probing, NULL, memory_order_relaxed);
+        return; /* a park may end at any time */
+    }
     bool recorded = begin(&p, env);
-    atomic_load_explicit(&parks.vms, memory_order_acquire)(env, unsafe, absolute, time); /* partner: on_bind() */
+    atomic_load_explicit(&parks.next, memory_order_acquire)(env, unsafe, absolute, time); /* partner: place() */
     if (recorded) {
         end(&p, env);
     }
 }
 
-static bool is_park(jvmtiEnv *jvmti, jmethodID method)
-{
-    char *name = NULL, *signature = NULL, *of = NULL;
-    jclass klass = NULL;
-    bool is = (*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(name, "park") == 0 &&
-              strcmp(signature, "(ZJ)V") == 0 && (*jvmti)->GetMethodDeclaringClass(jvmti, method, &klass) == JVMTI_ERROR_NONE &&
-              (*jvmti)->GetClassSignature(jvmti, klass, &of, NULL) == JVMTI_ERROR_NONE &&
-              (strcmp(of, "Ljdk/internal/misc/Unsafe;") == 0 || strcmp(of, "Lsun/misc/Unsafe;") == 0);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)of);
-    return is;
-}
+/* ---- what Unsafe.park calls ---- */
 
-static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, void *address, void **replacement)
+struct unsafe {
+    jclass klass;
+    jobject object;
+    jmethodID park, registers; /* registers: the native by which the class has the VM register all of them */
+};
+
+static bool find_unsafe(JNIEnv *env, struct unsafe *u)
 {
-    (void)env, (void)thread;
-    if (!is_park(jvmti, method)) {
-        return;
+    bool old = hpx_vm_release() < 9;
+    jfieldID field = NULL;
+    *u = (struct unsafe){.klass = (*env)->FindClass(env, old ? "sun/misc/Unsafe" : "jdk/internal/misc/Unsafe")};
+    if (u->klass != NULL && (u->park = (*env)->GetMethodID(env, u->klass, "park", "(ZJ)V")) != NULL &&
+        (u->registers = (*env)->GetStaticMethodID(env, u->klass, "registerNatives", "()V")) != NULL) {
+        field = (*env)->GetStaticFieldID(env, u->klass, "theUnsafe", old ? "Lsun/misc/Unsafe;" : "Ljdk/internal/misc/Unsafe;");
     }
-    park_fn fn;
-    memcpy(&fn, &address, sizeof fn);
-    atomic_store_explicit(&parks.vms, fn, memory_order_release); /* partner: park() */
-    *replacement = (void *)(uintptr_t)park;
-    (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
+    u->object = field != NULL ? (*env)->GetStaticObjectField(env, u->klass, field) : NULL;
+    (*env)->ExceptionClear(env);
+    return u->object != NULL;
 }
 
-void hpx_park_load(void)
+static void leave_unsafe(JNIEnv *env, const struct unsafe *u)
 {
-    jvmtiEnv *jvmti = hpx_monitor_env;
-    jvmtiCapabilities bind = {.can_generate_native_method_bind_events = 1};
-    jvmtiEventCallbacks callbacks = {.NativeMethodBind = on_bind};
-    if (jvmti == NULL || (*jvmti)->AddCapabilities(jvmti, &bind) != JVMTI_ERROR_NONE) {
-        return;
+    (*env)->DeleteLocalRef(env, u->object);
+    (*env)->DeleteLocalRef(env, u->klass);
+}
+
+/* Of the thread that asks, for what it finds. */
+static struct {
+    struct unsafe of;
+    uintptr_t up_to;
+    park_fn vms;
+    uintptr_t word;
+} question;
+
+/* In place of RegisterNatives, for the thread that asks: nothing is registered. */
+static jint JNICALL look_on(JNIEnv *env, jclass klass, const JNINativeMethod *natives, jint n)
+{
+    (void)env, (void)klass;
+    for (jint i = 0; i < n; i++) {
+        if (strcmp(natives[i].name, "park") == 0 && strcmp(natives[i].signature, "(ZJ)V") == 0) {
+            memcpy(&question.vms, &natives[i].fnPtr, sizeof question.vms);
+        }
     }
-    (void)hpx_vm_capability(jvmti, CAN_EARLY_VMSTART); /* JDK 8 has no such phase, and needs none */
-    (void)(*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks);
-    (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_NATIVE_METHOD_BIND, NULL);
-}
-
-void hpx_park_live(void)
-{
-    if (hpx_vm_fields.blocker == NULL || atomic_load_explicit(&parks.vms, memory_order_relaxed) == NULL) {
-        hpx_warn("locks=y, pinned=y: the VM does not let hprofx see Unsafe.park; parked time is not counted; load hprofx alone");
-        return;
+    if (question.word == 0) {
+        question.word =
+            hpx_native_word_find((uint64_t)(uintptr_t)question.of.registers, (uint64_t)(uintptr_t)question.of.park, question.up_to);
     }
-    atomic_store_explicit(&parks.live, true, memory_order_release); /* partner: park() */
+    return JNI_OK;
 }
 
-void hpx_park_close(void)
+/* The VM registers its natives of the class again, in a JNI of this thread alone whose RegisterNatives looks on. */
+static void ask_vm(JNIEnv *env, const struct unsafe *u)
 {
+    static struct JNINativeInterface_ ours;
+    const struct JNINativeInterface_ *vms = *env;
+    question.of = *u;
+    question.up_to = (uintptr_t)__builtin_frame_address(0);
+    question.vms = NULL;
+    question.word = 0;
+    ours = *vms;
+    ours.RegisterNatives = look_on;
+    *env = &ours;
+    vms->CallStaticVoidMethod(env, u->klass, u->registers);
+    *env = vms;
+    vms->ExceptionClear(env);
+    parks.vms = question.vms;
+    parks.word = question.word;
+}
+
+/* The VM knows it if the word says so; without the word nobody does. */
+static bool is_now(park_fn fn)
+{
+    return parks.word != 0 && hpx_native_word_read(parks.word) == (uintptr_t)fn;
+}
+
+static bool put(JNIEnv *env, const struct unsafe *u, park_fn fn)
+{
+    const JNINativeMethod native = {(char *)(uintptr_t) "park", (char *)(uintptr_t) "(ZJ)V", (void *)(uintptr_t)fn};
+    return hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, u->klass, &native, 1);
+}
+
+/* A park of this thread comes to ours: perhaps by another agent's, which has put itself before it. */
+static bool is_reached(JNIEnv *env, const struct unsafe *u)
+{
+    atomic_store_explicit(&parks.probing, env, memory_order_relaxed);
+    (*env)->CallVoidMethod(env, u->object, u->park, (jboolean)JNI_FALSE, (jlong)1);
+    (*env)->ExceptionClear(env);
+    return atomic_exchange_explicit(&parks.probing, NULL, memory_order_relaxed) == NULL;
+}
+
+/* Another agent that hears of it may put its own before ours, which then must not call that one: so ours calls the VM's until the word
+ * says that nobody has. */
+static bool place(JNIEnv *env, const struct unsafe *u)
+{
+    ask_vm(env, u);
+    if (parks.vms == NULL) {
+        return false;
+    }
+    uintptr_t word = hpx_native_word_read(parks.word);
+    park_fn before = parks.vms;
+    if (word != 0) {
+        memcpy(&before, &word, sizeof before);
+    }
+    atomic_store_explicit(&parks.next, parks.vms, memory_order_release); /* partner: park() */
+    parks.placed = put(env, u, park);
+    if (parks.placed && is_now(park)) {
+        atomic_store_explicit(&parks.next, before, memory_order_release); /* partner: park() */
+    }
+    return parks.placed && is_reached(env, u);
+}
+
+static const char *why_not(JNIEnv *env)
+{
+    struct unsafe u;
+    const char *option;
+    if (hpx_archive(&option) != HPX_ARCHIVE_NONE) {
+        return "the VM records classes for an archive";
+    }
+    bool found = find_unsafe(env, &u);
+    bool sees = found && hpx_vm_fields.blocker != NULL && (is_reached(env, &u) || place(env, &u));
+    leave_unsafe(env, &u);
+    return sees ? NULL : "the VM does not let hprofx see Unsafe.park";
+}
+
+const char *hpx_park_live(JNIEnv *env)
+{
+    const char *why = why_not(env);
+    atomic_store_explicit(&parks.live, why == NULL, memory_order_release); /* partner: park() */
+    return why;
+}
+
+void hpx_park_close(JNIEnv *env)
+{
+    struct unsafe u;
     atomic_store_explicit(&parks.live, false, memory_order_relaxed);
+    if (!parks.placed) {
+        return;
+    }
+    parks.placed = false;
+    if ((parks.word == 0 || is_now(park)) && find_unsafe(env, &u)) { /* else another agent's is before it, and calls it */
+        (void)put(env, &u, atomic_load_explicit(&parks.next, memory_order_relaxed));
+        leave_unsafe(env, &u);
+    }
 }

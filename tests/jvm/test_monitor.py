@@ -4,6 +4,7 @@ import collections
 import re
 import time
 
+from attached import Program, does
 from expect import as_long, blocked_in, blocks_are_known, known_blocks, of_blocks, same_blocks
 from harness import DUMPING
 from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, TIMES, WAIT_TIME
@@ -248,6 +249,57 @@ def parked_in_locks(t):
 def parked_in_locks_is_not_asked_for(t, more):
     run, p = t.profile('Locked', 1, 5, opts=EXACT + more)
     t.equal([s for s in p.sections if s != DUMP and s != MONITOR_TIME], [], 'sections')
+
+
+def _late_session(t, p, name, *more):
+    """A session of -e lock in a JVM that runs, with one round of LockedLate: what that tells, and the profile."""
+    does(t, 'start', '-e', 'lock', '-o', t.work / name, p.run.pid, *more)
+    before = len(p.run.out)
+    p.tell('round')
+    does(t, 'stop', p.run.pid)
+    return known_blocks(p.run.out[before:], 'parked'), t.parse(t.work / name, None)
+
+
+def _parked_as_known(t, known, profile, parks):
+    got, hidden = blocked_in(profile, LOCK_TIME, {b.method for b in known} | {'LockedLate.parks'}, lambda r, method, _: method)
+    same_blocks(t, got, hidden, of_blocks(known, lambda b: b.method), LOCK_TIME, counts=False)
+    t.equal(got.get('LockedLate.parks', (0,))[0], parks, 'parks')
+
+
+@test(level='quick', collectors='any', params=('', '-Xint', '-Xcomp', '-Xcheck:jni'), quick_params=('',))
+def parked_in_locks_of_a_jvm_that_runs(t, jvm):
+    """The VM has bound Unsafe.park long ago, and code that calls it is compiled. Between sessions nothing is counted."""
+    p = Program(t, 'LockedLate', 5000, jvm=[jvm] if jvm else [])
+    for name in ('0.txt', '1.txt'):
+        known, profile = _late_session(t, p, name, 'cutoff=0')
+        t.equal(len(known), 10, 'ways to park')
+        _parked_as_known(t, known, profile, 5000)
+        p.tell('round')
+    p.end(t)
+    t.check(not re.search(r'Re-registering|(WARNING|FATAL ERROR) in native', p.run.out.split('ready\n', 1)[1] + p.run.err), 'the VM warns: %s' % p.run.out[-1000:])
+
+
+@test(level='quick', collectors='any', params=('once', 'always'), needs=('hotspot',))
+def another_agent_that_replaces_park_goes_on(t, hook):
+    """It counts every call: before the sessions, in them and between them."""
+    p = Program(t, 'LockedLate', 500, jvm=[agent(t, 'parkhook', hook)])
+    for name in ('0.txt', '1.txt'):
+        known, profile = _late_session(t, p, name, 'cutoff=0')
+        _parked_as_known(t, known, profile, 500)
+        p.tell('round')
+    p.run.process.stdin.close()
+    p.run.finish()
+    hooked = int(re.search(r'^hooked (\d+)$', p.run.out, re.M)[1])
+    t.check(hooked >= 5 * 500, 'the other agent saw %d of more than 2500 calls' % hooked)
+
+
+@test(level='quick', collectors='any', params=('once', 'always'), needs=('hotspot',))
+def another_agent_that_replaces_park_goes_on_beside_one_from_the_start(t, hook):
+    run, p = t.profile('Locked', 3, 5, opts=EXACT + ',locks=y', jvm=[agent(t, 'parkhook', hook)])
+    known = known_blocks(run.out, 'parked')
+    got, hidden = blocked_in(p, LOCK_TIME, {b.method for b in known}, lambda r, method, _: method)
+    same_blocks(t, got, hidden, of_blocks(known, lambda b: b.method), LOCK_TIME, counts=False)
+    t.check(int(re.search(r'^hooked (\d+)$', run.out, re.M)[1]) >= 3 * 10, 'the other agent saw few: %s' % run.out[-200:])
 
 
 # --- virtual threads

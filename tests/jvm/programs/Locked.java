@@ -140,7 +140,10 @@ public class Locked {
         queue.put(queue);
         one.finish();
         Object blocker = new Blocker();
-        one.give(me -> parks(me, blocker));
+        one.give(me -> {
+            me.spendPermit(); // the queue may have unparked it late
+            parks(me, blocker);
+        });
         waiting(one, ms);
         LockSupport.unpark(one.thread);
         one.finish();
