@@ -64,7 +64,18 @@ static inline uint8_t *hpx_put_record(uint8_t *to, uint8_t tag, uint32_t us, uin
 enum { HPX_SITES_HEAD = 34, HPX_SITES_ROW = 25, HPX_SAMPLES_HEAD = 8, HPX_SAMPLES_ROW = 8 };
 
 /* Flags of CONTROL SETTINGS. */
-enum { HPX_SETTING_ALLOC = 1 /* allocations have traces */, HPX_SETTING_CPU = 2 /* sampling is on */ };
+enum {
+    HPX_SETTING_ALLOC = 1, /* allocations have traces */
+    HPX_SETTING_CPU = 2,   /* sampling is on */
+    HPX_SETTING_SINCE = 4  /* hprofx's: tables count since the one before, those of allocations since the start */
+};
+
+/* The same in text: a line before the eight dashes. And the exact times of a table, of which its rows have shares: lines behind its END,
+ * the total, then those of the rows in their order, divided by blanks. */
+#define HPX_TEXT_SINCE       "Tables count since the table before them; SITES and HEAP DUMP since the start."
+#define HPX_TEXT_EXACT_TOTAL "hprofx: total in ns: "
+#define HPX_TEXT_EXACT_ROWS  "hprofx: rows in ns: "
+#define HPX_TEXT_EXACT_LINE  1000u /* bytes, at most: readers need not keep longer ones */
 
 /* Records inside HEAP DUMP and HEAP DUMP SEGMENT: u1 tag, body. */
 #define HPX_SUBS_OF(X)                                                                                                                     \

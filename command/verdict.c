@@ -39,6 +39,15 @@ static void say_usage(FILE *to, const struct hpx_verdict *v, struct hpx_profile 
     }
 }
 
+static void say_period(FILE *to, const struct hpx_profile *p)
+{
+    char period[HPX_PROFILE_PERIOD];
+    hpx_profile_period(p, period);
+    if (period[0] != '\0') {
+        (void)fprintf(to, "%s%s.\n", p->said.to_ms > 0 ? "From " : "", period);
+    }
+}
+
 /* Of the row that is least sure, with half of all samples: 1.96 / sqrt(4 n). */
 static void say_certainty(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
@@ -129,6 +138,7 @@ void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *
     if (v->usage.at > 0) {
         say_usage(to, v, p);
     }
+    say_period(to, p);
     say_certainty(to, v, p);
     say_places(to, p);
     say_older_code(to, p);

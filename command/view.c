@@ -44,6 +44,9 @@ int hpx_view(const struct hpx_view *a, const char *file, int fd)
     if (g.cut && result == HPX_RD_SOUND && !a->part) {
         result = hpx_reader_break(&r, r.end, 0, "the compressed data end too early");
     }
+    if (summary) {
+        hpx_profile_finish(&p);
+    }
     if (result == HPX_RD_FAILED) {
         fprintf(stderr, "%s: %s: %s\n", a->program, file, g.fault != NULL ? g.fault : r.why);
     } else {

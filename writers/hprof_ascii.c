@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_ascii.c: the records of the text format. */
 #include "hprof_ascii.h"
+#include "hprof_format.h"
 #include "log.h"
 #include "text.h"
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "                 that allocated them and the references in them, CLS are classes.\n"
                                   "  SITES          Where objects were allocated, how many, and how many of them were\n"
                                   "                 live at the last garbage collection; bytes as the VM counts them. A\n"
-                                  "                 row is a class and a stack. Counts are since the start.\n"
+                                  "                 row is a class and a stack.\n"
                                   "  CPU SAMPLES    Where CPU time went. Every time a thread has used another interval\n"
                                   "                 of CPU time (an option, default 10 ms), its current stack gets one\n"
                                   "                 sample. A thread that sleeps, waits or is blocked uses no CPU time\n"
@@ -54,8 +55,7 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "often threads were blocked; self is its share of the total in percent, accum the share\n"
                                   "of this row and all rows above it, and method the innermost one. The total covers all\n"
                                   "traces; the option cutoff ends the list at the first row whose share is below it, so\n"
-                                  "the last accum tells how much is shown. Samples, calls and times start at zero again\n"
-                                  "after every dump.\n"
+                                  "the last accum tells how much is shown.\n" HPX_TEXT_SINCE "\n"
                                   "\n"
                                   "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
                                   "its name is the reason. hprofx.stalled is CPU time in which no sample could be taken.\n"

@@ -129,7 +129,7 @@ void hpx_binary_header(struct hpx_binary *w, struct timespec wall, uint64_t mono
     hpx_out_bytes(w->out, version, sizeof(version));
     at = hpx_put_be8(hpx_put_be4(at, w->id_size), ms);
     at = hpx_binary_head(w, at, HPX_TAG_CONTROL, 6);
-    at = hpx_put_be2(hpx_put_be4(at, settings), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
+    at = hpx_put_be2(hpx_put_be4(at, settings | HPX_SETTING_SINCE), (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX));
     at = hpx_binary_head(w, at, HPX_TAG_TRACE, 12);
     (void)put(w, record, hpx_put_be4(hpx_put_be4(hpx_put_be4(at, HPX_SERIAL_TRACE), 0), 0));
 }

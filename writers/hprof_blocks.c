@@ -54,6 +54,7 @@ void hpx_ascii_block_table(struct hpx_ascii *w, enum hpx_block_part part, struct
     const bool owners = part == HPX_BLOCK_OWNERS;
     const struct hpx_table table = {.title = tables[part].title,
                                     .columns = tables[part].columns,
+                                    .exact = true,
                                     .digits = 4,
                                     .row = sizeof(struct hpx_block_row),
                                     .value = offsetof(struct hpx_block_row, ns),

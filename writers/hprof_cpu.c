@@ -67,6 +67,7 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
 {
     static const struct hpx_table times = {.title = "CPU TIME (ms)",
                                            .columns = CPU_COLUMNS,
+                                           .exact = true,
                                            .digits = 4,
                                            .row = sizeof(struct hpx_call_row),
                                            .value = offsetof(struct hpx_call_row, self_ns),

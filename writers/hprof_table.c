@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_table.c: see hprof_table.h. */
 #include "hprof_table.h"
+#include "hprof_format.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,6 +66,26 @@ static size_t room_of(const struct hpx_table *t, const char *row, uint32_t n)
     return room;
 }
 
+/* Small: a row has some 60 bytes and a trace of its own, its time five to ten. */
+static void put_exact(struct hpx_ascii *w, const struct hpx_table *t, const struct hpx_ranked *r, uint32_t shown)
+{
+    const char *row = r->rows;
+    char line[HPX_TEXT_EXACT_LINE + 24];
+    size_t n = 0;
+    (void)hpx_out_record(w->out); /* of its own: the end of the table stays whatever is refused here */
+    hpx_out_room_parts(w->out, HPX_SECTION_ROOM + (size_t)shown * 21);
+    hpx_out_printf(w->out, HPX_TEXT_EXACT_TOTAL "%" PRIu64 "\n", r->total);
+    for (uint32_t i = 0; i < shown; i++, row += t->row) {
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s%" PRIu64, n == 0 ? HPX_TEXT_EXACT_ROWS : " ", value_of(t, row));
+        if (n > HPX_TEXT_EXACT_LINE - 22 || i + 1 == shown) {
+            line[n++] = '\n';
+            hpx_out_bytes(w->out, line, n);
+            hpx_out_part(w->out, i + 1 == shown);
+            n = 0;
+        }
+    }
+}
+
 void hpx_ascii_table(struct hpx_ascii *w, const struct hpx_table *t, struct hpx_ranked r, time_t now, const char *total, ...)
 {
     char text[64];
@@ -89,4 +110,7 @@ void hpx_ascii_table(struct hpx_ascii *w, const struct hpx_table *t, struct hpx_
         hpx_out_part(w->out, i + 1 == shown);
     }
     hpx_out_printf(w->out, "%s END\n", t->title);
+    if (t->exact && r.total > 0) {
+        put_exact(w, t, &r, shown);
+    }
 }

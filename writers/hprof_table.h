@@ -14,6 +14,7 @@
 struct hpx_table {
     const char *title, *columns; /* of text */
     bool positive;               /* rows of the value 0 are not in it */
+    bool exact;                  /* its rows have shares of a time: behind it the times themselves stand in ns */
     bool titled;                 /* the line of columns stands there without rows too */
     int digits;                  /* columns of the rank */
     size_t row, value;           /* bytes of a row; where its uint64_t is of which it has a share */
@@ -35,7 +36,8 @@ struct hpx_ranked {
 struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t n, uint64_t total, double cutoff);
 
 /* The threads and traces that are not in the output yet, then the table, without rows whose traces are not in the output; these go from
- * the array too. What stands between the parentheses behind BEGIN is printed as by printf(). */
+ * the array too. What stands between the parentheses behind BEGIN is printed as by printf(). t->exact: lines that readers of HPROF pass
+ * over as they do the report's (hprof_format.h). */
 void hpx_ascii_table(struct hpx_ascii *w, const struct hpx_table *t, struct hpx_ranked r, time_t now, const char *total, ...)
     HPX_PRINTF(5, 6);
 

@@ -34,6 +34,7 @@ static void put(struct hpx_ascii *w, const void *row)
 
 static const struct hpx_table table = {.title = "WALL CLOCK (ms)",
                                        .columns = "rank   self  accum        ms trace state    method\n",
+                                       .exact = true,
                                        .digits = 4,
                                        .row = sizeof(struct hpx_wall_row),
                                        .value = offsetof(struct hpx_wall_row, ns),

@@ -177,6 +177,7 @@ bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t 
     }
     struct hpx_report r;
     collect(&r);
+    r.kept = request->keep;
     return hand_over(&r, request, until);
 }
 

@@ -28,6 +28,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
     if (!hpx_session_bare()) { /* stderr knows */
         hpx_origin_lines(&t, &r->period);
     }
+    if (r->kept) {
+        hpx_lines_add(&t, "hprofx: counts: go on: the next table has those of this one, too\n");
+    }
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         hpx_session.modes[i]->report.lines(&t, r, &r->figures[i]);
         names_classes = names_classes || hpx_session.modes[i]->report.names_classes;

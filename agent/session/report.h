@@ -19,6 +19,7 @@ struct hpx_report {
     size_t table_bytes, trace_bytes;           /* trace_bytes: the part that grows with the distinct stacks */
     uint32_t classes;
     struct hpx_period period;
+    bool kept; /* for a peer: the counts were not reset */
 };
 
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that

@@ -199,6 +199,8 @@ static int prose(struct hpx_txt *t, struct hpx_rd_text l)
         t->state = last_blank;
     } else if (hpx_txt_begins(l, "THREAD START (obj=") || hpx_txt_begins(l, "CPU SAMPLES BEGIN (total = ")) {
         return hpx_txt_break(t, "a record before the line of eight dashes that ends the header");
+    } else if (l.n == sizeof HPX_TEXT_SINCE - 1 && memcmp(l.p, HPX_TEXT_SINCE, l.n) == 0) {
+        return hpx_txt_emit(t, &(struct hpx_rd_event){.kind = HPX_RD_SINCE});
     }
     return HPX_RD_SOUND;
 }

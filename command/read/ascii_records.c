@@ -439,6 +439,23 @@ static int report(struct hpx_txt *t, struct hpx_rd_text l)
     return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
 }
 
+/* Of the table before: no record, but what belongs to it. */
+static int exact(struct hpx_txt *t, struct hpx_rd_text l, bool total)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_EXACT, .exact = {.total = total}};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    int rc = HPX_RD_SOUND;
+    hpx_scan_word(&s, total ? HPX_TEXT_EXACT_TOTAL : HPX_TEXT_EXACT_ROWS);
+    do {
+        ev.exact.ns = hpx_scan_number(&s);
+        rc = s.ok ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+        if (s.p < s.end) {
+            hpx_scan_word(&s, " ");
+        }
+    } while (rc == HPX_RD_SOUND && !total && s.ok && s.p < s.end);
+    return rc == HPX_RD_SOUND && !hpx_scan_done(&s) ? HPX_TXT_NO_MATCH : rc;
+}
+
 int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
 {
     static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
@@ -455,6 +472,10 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
     }
     if (hpx_txt_begins(l, "WAIT: ") || hpx_txt_begins(l, "WAITED: ")) {
         return wait_line(t, l);
+    }
+    bool rows = hpx_txt_begins(l, HPX_TEXT_EXACT_ROWS);
+    if (rows || hpx_txt_begins(l, HPX_TEXT_EXACT_TOTAL)) {
+        return exact(t, l, !rows);
     }
     if (hpx_txt_begins(l, "hprofx: ")) {
         return report(t, l);

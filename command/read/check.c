@@ -254,7 +254,7 @@ static int thread_end(struct hpx_check *c, struct hpx_reader *r, const struct hp
 
 static int control(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    if ((ev->control.flags & ~(uint32_t)(HPX_SETTING_ALLOC | HPX_SETTING_CPU)) != 0) {
+    if ((ev->control.flags & ~(uint32_t)(HPX_SETTING_ALLOC | HPX_SETTING_CPU | HPX_SETTING_SINCE)) != 0) {
         return hpx_reader_break(r, ev->at, ev->line, "CONTROL SETTINGS with the unknown flags 0x%" PRIx32, ev->control.flags);
     }
     return c->records > 1 ? hpx_reader_note(r, HPX_NOTE_CONTROL_AGAIN, ev->at, ev->line) : HPX_RD_SOUND;

@@ -47,6 +47,8 @@ enum hpx_rd_kind {
     HPX_RD_MONITOR_END,
     HPX_RD_DEADLOCK, /* text: a thread of a deadlock */
     HPX_RD_WAIT,
+    HPX_RD_SINCE,  /* text: tables count since the one before; binary has a flag of CONTROL */
+    HPX_RD_EXACT,  /* text: a number of the table before */
     HPX_RD_REPORT, /* text: a line of hprofx's report */
     HPX_RD_FINISH, /* the file ended after a whole record */
 };
@@ -169,6 +171,11 @@ struct hpx_rd_report {
     struct hpx_rd_text key, value;
 };
 
+struct hpx_rd_exact {
+    bool total; /* of the table; else of its next row */
+    uint64_t ns;
+};
+
 struct hpx_rd_event {
     enum hpx_rd_kind kind;
     uint64_t at;   /* offset of its record, or of its record inside a heap dump */
@@ -196,6 +203,7 @@ struct hpx_rd_event {
         struct hpx_rd_heap heap;
         struct hpx_rd_monitor monitor;
         struct hpx_rd_report report;
+        struct hpx_rd_exact exact;
     };
 };
 

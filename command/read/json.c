@@ -85,6 +85,10 @@ static void header(struct json *j, const struct hpx_report *r)
         integer(j, "flags", p->flags);
         integer(j, "depth", p->depth);
     }
+    if (p->said.to_ms > 0) {
+        integer(j, "from_ms", p->said.first_ms);
+        integer(j, "to_ms", p->said.to_ms);
+    }
     integer(j, "bytes", r->reader->end);
     integer(j, "dumps", r->check->dumps);
 }
@@ -218,6 +222,7 @@ static void table(struct json *j, struct hpx_profile *p, int tag)
     key(j, hpx_tag_name(tag));
     open(j, '{');
     integer(j, "seen", t->seen);
+    integer(j, "added", t->sums.added);
     if (tag != HPX_TAG_OLD && (tag != HPX_TAG_SITES || !p->header.text)) {
         integer(j, "total", t->table.total);
     }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* profile.h: what a person wants to know of a file: how much of what, the top of its tables, who filled the heap.
  *
- * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, ten rows a
- * kind of table; defined.whole: also four bytes for each frame of a trace. Without memory a name is "?", and the numbers stay right. */
+ * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, the rows
+ * of tables (sums.h); defined.whole: also four bytes for each frame of a trace. Without memory a name is "?", and defined.no_memory is set.
+ */
 #ifndef HPX_READ_PROFILE_H
 #define HPX_READ_PROFILE_H
 
 #include "definitions.h"
 #include "methods.h"
 #include "said.h"
+#include "sums.h"
 
 #define HPX_PROFILE_TOP 10
 
@@ -19,10 +21,12 @@ struct hpx_profile_row {
     uint32_t state;        /* WALL CLOCK: of the thread; else 0 */
 };
 
-/* The last table of a kind. */
+/* What the tables of a kind say together. */
 struct hpx_profile_table {
     uint64_t seen; /* tables of this kind */
-    struct hpx_rd_table table;
+    struct hpx_sums sums;
+    /* After hpx_profile_finish(): */
+    struct hpx_rd_table table; /* with the total of all that count */
     uint64_t rows;
     struct hpx_profile_row top[HPX_PROFILE_TOP];
 };
@@ -59,8 +63,13 @@ struct hpx_profile {
     bool heap_open;
     int open; /* tag of the open table */
     struct hpx_said said;
-    struct hpx_methods methods; /* of the last CPU SAMPLES, if defined.whole */
-    uint64_t walked;            /* frames of traces, for them */
+    uint32_t fresh;             /* bits: which of the tables began since the last report */
+    bool reported;              /* a report has come since the last table */
+    uint64_t last;              /* samples of the last CPU SAMPLES */
+    double weight, squares;     /* of samples: of all CPU SAMPLES before the last, and those squared, by their effective number */
+    uint64_t effective;         /* hpx_profile_finish(): samples, by weight */
+    uint64_t interval_ns;       /* CPU time that a sample stands for */
+    struct hpx_methods methods; /* hpx_profile_finish(): of CPU SAMPLES, if defined.whole */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_definitions defined;
@@ -79,12 +88,19 @@ static inline const char *hpx_profile_name(const struct hpx_profile *p, uint32_t
 {
     return hpx_defined_name(&p->defined, name);
 }
+/* After the last event, once: adds up the tables. */
+void hpx_profile_finish(struct hpx_profile *p);
+/* Of a stream: what comes is another profile of the same run. */
+void hpx_profile_again(struct hpx_profile *p);
 struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
 /* How sure the rows at the top of CPU SAMPLES are (certainty.h): the samples that count. HPROF's files do not say which weigh more: there
  * every one is a sample. */
 uint64_t hpx_profile_effective(struct hpx_profile *p);
 /* Bit i: rows i and i + 1 of CPU SAMPLES are too close for their order. */
 uint32_t hpx_profile_close(struct hpx_profile *p);
+#define HPX_PROFILE_PERIOD 96
+/* From when to when the profile is, and how many dumps of the file were added up; "": nothing says it, and there is one dump. */
+void hpx_profile_period(const struct hpx_profile *p, char to[static HPX_PROFILE_PERIOD]);
 /* Sorts p->classes and p->sites by bytes, descending, and p->methods. */
 void hpx_profile_sort(struct hpx_profile *p);
 

@@ -6,7 +6,26 @@
 #include <string.h>
 
 /* Those before HOST are of a table and end with the next, the others are of the run. */
-enum { EFFECTIVE, PROBES, SAMPLES, LOST, OWN, OLDER, ERROR, LIVE, REPLACED, HOST, SERVICE, VERSION, CONTAINER, PID, BEGAN, PROFILE, KEYS };
+enum {
+    EFFECTIVE,
+    PROBES,
+    SAMPLES,
+    LOST,
+    OWN,
+    OLDER,
+    ERROR,
+    LIVE,
+    REPLACED,
+    COUNTS,
+    HOST,
+    SERVICE,
+    VERSION,
+    CONTAINER,
+    PID,
+    BEGAN,
+    PROFILE,
+    KEYS
+};
 static const char *const keys[KEYS] = {"effective samples",
                                        "inside probes",
                                        "samples",
@@ -16,6 +35,7 @@ static const char *const keys[KEYS] = {"effective samples",
                                        "standard error",
                                        "live",
                                        "replaced by the VM",
+                                       "counts",
                                        "host",
                                        "service",
                                        "service version",
@@ -91,6 +111,7 @@ static void period(struct hpx_said *s, const char *value, size_t n)
     if (sscanf(line, "%18llu, from %18llu to %18llu ms since 1970", &number, &from, &to) == 3 && from <= to) {
         s->number = number;
         s->from_ms = from;
+        s->first_ms = s->first_ms == 0 || from < s->first_ms ? from : s->first_ms;
         s->to_ms = to;
     }
 }
@@ -134,6 +155,9 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
     case ERROR:
         s->allocations = by_error(value, n);
         break;
+    case COUNTS:
+        s->kept |= memmem(value, n, "go on", 5) != NULL;
+        break;
     case LIVE:
         s->live_drawn = memmem(value, n, "estimated", 9) != NULL;
         break;
@@ -151,6 +175,10 @@ static void binary_report(struct hpx_said *s, struct hpx_rd_text t)
 {
     static const char begin[] = "hprofx: ";
     bool is = t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0;
+    static const char wall[] = "hprofx: WALL CLOCK ";
+    bool reports = is && !(t.n > sizeof(wall) && memcmp(t.p, wall, sizeof(wall) - 1) == 0);
+    s->since |= reports;
+    s->reported |= reports;
     for (size_t i = 0; is && i < KEYS; i++) {
         char line[40];
         size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, keys[i]);
@@ -173,6 +201,9 @@ static void text_report(struct hpx_said *s, const struct hpx_rd_report *r)
 
 void hpx_said_event(struct hpx_said *s, const struct hpx_rd_event *ev)
 {
+    s->reported |= ev->kind == HPX_RD_REPORT;
+    s->since |= ev->kind == HPX_RD_SINCE || ev->kind == HPX_RD_REPORT ||
+                (ev->kind == HPX_RD_CONTROL && (ev->control.flags & HPX_SETTING_SINCE) != 0);
     if (ev->kind == HPX_RD_STRING) {
         binary_report(s, ev->string.text);
     } else if (ev->kind == HPX_RD_REPORT) {

@@ -10,6 +10,8 @@
 
 /* 0 and "": nothing. */
 struct hpx_said {
+    bool since;          /* the file is hprofx's: tables count since the one before */
+    bool reported, kept; /* until the caller clears them: a report has come, and the counts of its tables went on */
     /* Of the last CPU SAMPLES. */
     uint64_t effective;       /* samples, by weight */
     uint64_t in_probes;       /* samples inside probes since the start, which may be more than the table has */
@@ -22,6 +24,7 @@ struct hpx_said {
     /* Of the last report that says it. */
     char host[HPX_SAID], service[HPX_SAID], version[HPX_SAID], container[HPX_SAID];
     uint64_t pid, began_ms, number, from_ms, to_ms; /* times since 1970 */
+    uint64_t first_ms;                              /* from_ms of the first report that says it */
 };
 
 /* Takes from an event what it says; a table begins anew. */

@@ -100,6 +100,11 @@ static void overview(const struct hpx_report *r)
     if (p->date[0] != '\0' || when[0] != '\0') {
         fprintf(r->to, "  created   %s\n", p->date[0] != '\0' ? p->date : when);
     }
+    char period[HPX_PROFILE_PERIOD];
+    hpx_profile_period(p, period);
+    if (period[0] != '\0') {
+        fprintf(r->to, "  %s%s\n", p->said.to_ms > 0 ? "from      " : "", period);
+    }
     if (p->us > 0) {
         fprintf(r->to, "  covers    %s\n", hpx_words_seconds(p->us));
     }
@@ -257,13 +262,16 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
     static const struct hpx_grid_column drawn_columns[] = {{"self", 2, 7, false}, {"+-", 1, 6, false}, {"count", 1, 10, false}},
                                         columns[] = {{"self", 2, 7, false}, {"count", 1, 10, false}};
     const struct hpx_profile_table *t = hpx_profile_table(r->profile, tag);
-    char text[160];
+    char text[160], dumps[48] = "";
     struct hpx_grid g;
     if (t->seen == 0) {
         return;
     }
+    if (t->seen > 1 && t->sums.added > 1) {
+        snprintf(dumps, sizeof dumps, ", of %zu dumps", t->sums.added);
+    }
     snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_tag_name(tag), hpx_words_number(t->table.total), unit,
-             t->seen > 1 ? ", the last of several" : "");
+             t->seen > 1 && t->sums.added == 1 ? ", the last of several" : dumps);
     title(r, text);
     bool drawn = tag == HPX_TAG_SAMPLES;
     hpx_grid_begin(&g, r->to, drawn ? drawn_columns : columns, drawn ? 3 : 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprof_in.c: an HPROF file as a tree: a sink behind the profile, whose definitions it uses. Of several tables of a kind the last counts,
- * because HPROF's tables count from the start of the program; of heap dumps, too. */
+/* hprof_in.c: an HPROF file as a tree: a sink behind the profile, whose definitions and tables it uses. Of several heap dumps the last
+ * counts. */
 #include "formats.h"
 #include "generated.h"
 #include "names.h"
@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MS        UINT64_C(1000000)
-#define MOST      ((size_t)1 << 26)       /* rows of a view; kinds of objects: as tree.h bounds what it holds */
+#define MOST      ((size_t)1 << 26)       /* kinds of objects: as tree.h bounds what it holds */
 #define YEAR_2262 UINT64_C(9223372036854) /* ms since 1970; what is later has too many ns for pprof */
 
 /* What the heap has of a class from a trace. */
@@ -20,22 +19,9 @@ struct objects {
     uint64_t count, bytes;
 };
 
-/* A row, kept until the file ends: a later table may replace it, and stacks are built faster in the order of traces, where neighbours begin
- * alike, than in the order of rows. */
-struct kept_row {
-    uint32_t trace; /* its index in the definitions + 1; 0: `node` is all */
-    uint32_t node;
-    uint32_t class; /* a name of the tree, or a state, + 1; 0: none */
-    uint64_t values[4];
-};
-
 struct hprof_in {
     struct hpx_profile profile;
     struct hpx_tree *tree;
-    struct hpx_list *open;           /* rows of the table being read; NULL: it has no view */
-    struct hpx_list rows[HPX_VIEWS]; /* struct kept_row */
-    int tag;
-    uint64_t total;
     struct hpx_list frames; /* uint32_t: of the tree, for each defined frame; 0: not yet asked for */
     struct hpx_list nodes;  /* uint32_t: of the tree, for each defined trace; at the end of the file */
     struct hpx_list spoken; /* uint32_t: names of the tree + 1, for each defined name; 0: not yet asked for */
@@ -167,25 +153,9 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     return in->thread;
 }
 
-/* Nanoseconds of a row that tells its share of the table's, in hundredths of a percent. */
-static uint64_t share_ns(const struct hprof_in *in, const struct hpx_rd_row *w)
-{
-    double ns = (double)in->total * (double)w->self * 100.0 + 0.5;
-    return w->self == HPX_NO_SHARE ? 0 : ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
-}
-
 static uint32_t text_name(struct hprof_in *in, struct hpx_rd_text text)
 {
     return spoken(in, hpx_defined_keep(&in->profile.defined, text));
-}
-
-/* cpu=old has a method and its caller instead of a trace. */
-static void old_row(struct hprof_in *in, const struct hpx_rd_row *w, struct kept_row *to)
-{
-    uint32_t caller = hpx_tree_frame(in->tree, text_name(in, w->caller), 0, 0, HPX_FRAME_METHOD);
-    uint32_t callee = hpx_tree_frame(in->tree, text_name(in, w->name), 0, 0, HPX_FRAME_METHOD);
-    *to = (struct kept_row){.node = hpx_tree_node(in->tree, hpx_tree_node(in->tree, 0, caller), callee),
-                            .values = {w->count, w->bytes < INT64_MAX / MS ? w->bytes * MS : INT64_MAX}};
 }
 
 /* Of a trace among the defined ones, + 1; 0: it is not defined. */
@@ -193,35 +163,6 @@ static uint32_t index_of(const struct hprof_in *in, uint32_t trace)
 {
     const uint32_t *index = hpx_seeded_map_find(&in->profile.defined.trace_of, trace);
     return index != NULL ? *index : 0;
-}
-
-static void row(struct hprof_in *in, const struct hpx_rd_row *w)
-{
-    struct hpx_definitions *d = &in->profile.defined;
-    struct kept_row *to = in->open->len < MOST ? hpx_list_push(in->open, sizeof *to) : NULL;
-    if (to == NULL) {
-        in->tree->no_memory = true;
-        return;
-    }
-    if (in->tag == HPX_TAG_OLD) {
-        old_row(in, w, to);
-        return;
-    }
-    to->trace = index_of(in, w->trace);
-    if (in->tag == HPX_TAG_WALL) {
-        to->class = 1 + (w->state.n > 0 ? hpx_tree_name(in->tree, w->state.p, w->state.n) : hpx_tree_name(in->tree, "?", 1));
-        to->values[0] = w->count < INT64_MAX / MS ? w->count * MS : INT64_MAX;
-        return;
-    }
-    if (in->tag != HPX_TAG_SAMPLES && in->tag != HPX_TAG_TIMES) {
-        to->class = 1 + (d->text ? text_name(in, w->name) : spoken(in, hpx_defined_class(d, w->class_serial)));
-    }
-    if (in->tag == HPX_TAG_SITES) {
-        memcpy(to->values, (uint64_t[]){w->objects, w->bytes, w->live_objects, w->live_bytes}, sizeof to->values);
-    } else {
-        to->values[0] = w->count;
-        to->values[1] = in->tag == HPX_TAG_SAMPLES ? 0 : share_ns(in, w);
-    }
 }
 
 /* ---- heap dumps ---- */
@@ -277,7 +218,8 @@ static void begin_heap(struct hprof_in *in)
 
 /* ---- at the end of the file: traces and names may stand behind the dump ---- */
 
-/* Gives a node to every trace that rows or objects name, in the order of traces. */
+/* Gives a node to every trace that rows or objects name, in the order of traces: stacks are built faster so, because neighbours begin
+ * alike. */
 static bool place(struct hprof_in *in)
 {
     const uint32_t used = UINT32_MAX;
@@ -287,11 +229,13 @@ static bool place(struct hprof_in *in)
         }
     }
     uint32_t *nodes = in->nodes.items;
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        const struct kept_row *w = in->rows[k].items;
-        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
-            if (w->trace != 0) {
-                nodes[w->trace - 1] = used;
+    for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
+        const struct hpx_sums *of = &in->profile.tables[k].sums;
+        const struct hpx_sum *row = of->rows.items;
+        for (size_t i = 0; view_of(of->tag) != HPX_VIEWS && i < of->rows.len; i++, row++) {
+            uint32_t index = index_of(in, row->trace);
+            if (index != 0) {
+                nodes[index - 1] = used;
             }
         }
     }
@@ -307,25 +251,61 @@ static bool place(struct hprof_in *in)
     return true;
 }
 
-static void add_row(struct hprof_in *in, struct hpx_tree_view *v, const struct kept_row *w)
+/* cpu=old has a method and its caller instead of a trace. */
+static uint32_t old_node(struct hprof_in *in, const struct hpx_sum *of)
 {
-    uint32_t node = w->trace != 0 ? ((const uint32_t *)in->nodes.items)[w->trace - 1] : w->node;
-    uint32_t thread = w->trace != 0 ? thread_name(in, trace_at(in, w->trace - 1)->thread) : 0;
-    hpx_tree_add(in->tree, v, w->class != 0 ? class_node(in, node, w->class - 1) : node, thread, w->values);
+    uint32_t caller = hpx_tree_frame(in->tree, spoken(in, of->other), 0, 0, HPX_FRAME_METHOD);
+    uint32_t callee = hpx_tree_frame(in->tree, spoken(in, of->name), 0, 0, HPX_FRAME_METHOD);
+    return hpx_tree_node(in->tree, hpx_tree_node(in->tree, 0, caller), callee);
 }
 
-/* The report behind the table says what a sample stands for. */
-static void add_rows(struct hprof_in *in)
+/* class: a name of the tree + 1, of what is below the stack; 0: nothing is. */
+static void add(struct hprof_in *in, enum hpx_view_kind kind, uint32_t serial, uint32_t class, const uint64_t *values)
 {
-    uint64_t interval = in->profile.said.interval_ns;
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        struct kept_row *w = in->rows[k].items;
-        for (size_t i = 0; i < in->rows[k].len; i++, w++) {
-            if (k == HPX_VIEW_CPU && __builtin_mul_overflow(w->values[0], interval, &w->values[1])) {
-                w->values[1] = UINT64_MAX;
-            }
-            add_row(in, &in->tree->views[k], w);
+    uint32_t index = index_of(in, serial), node = index != 0 ? ((const uint32_t *)in->nodes.items)[index - 1] : 0;
+    uint32_t thread = index != 0 ? thread_name(in, trace_at(in, index - 1)->thread) : 0;
+    hpx_tree_add(in->tree, &in->tree->views[kind], class != 0 ? class_node(in, node, class - 1) : node, thread, values);
+}
+
+/* What the view has of a row of a table. */
+static void values_of(const struct hprof_in *in, enum hpx_view_kind kind, uint64_t count, uint64_t ns, uint64_t to[4])
+{
+    to[0] = kind == HPX_VIEW_WALL ? ns : count;
+    to[1] = kind == HPX_VIEW_WALL ? 0 : ns;
+    to[2] = to[3] = 0;
+    if (kind == HPX_VIEW_CPU && __builtin_mul_overflow(count, in->profile.interval_ns, &to[1])) {
+        to[1] = UINT64_MAX;
+    }
+}
+
+/* What the table counts and does not list. */
+static void add_rest(struct hprof_in *in, enum hpx_view_kind kind, uint64_t rest)
+{
+    uint64_t values[4];
+    uint32_t name = hpx_tree_name(in->tree, HPX_REST, sizeof HPX_REST - 1);
+    uint32_t node = hpx_tree_node(in->tree, 0, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_METHOD));
+    values_of(in, kind, kind == HPX_VIEW_CPU ? rest : 0, rest, values);
+    hpx_tree_add(in->tree, &in->tree->views[kind], hpx_view_has_classes(kind) ? class_node(in, node, name) : node, 0, values);
+}
+
+static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sums *of)
+{
+    const struct hpx_sum *row = of->rows.items;
+    uint64_t values[4];
+    for (size_t i = 0; i < of->rows.len; i++, row++) {
+        values_of(in, kind, row->values[HPX_SUM_COUNT], row->values[HPX_SUM_NS], values);
+        if (of->tag == HPX_TAG_OLD) {
+            hpx_tree_add(in->tree, &in->tree->views[kind], old_node(in, row), 0, values);
+        } else if (of->tag == HPX_TAG_WALL) {
+            const char *state = row->state != 0 ? hpx_defined_name(&in->profile.defined, row->state) : "?";
+            add(in, kind, row->trace, 1 + hpx_tree_name(in->tree, state, strlen(state)), values);
+        } else {
+            bool class = of->tag != HPX_TAG_SAMPLES && of->tag != HPX_TAG_TIMES;
+            add(in, kind, row->trace, class ? 1 + spoken(in, row->name) : 0, of->tag == HPX_TAG_SITES ? row->values : values);
         }
+    }
+    if (of->rest > 0) {
+        add_rest(in, kind, of->rest);
     }
 }
 
@@ -333,32 +313,27 @@ static void add_objects(struct hprof_in *in)
 {
     for (size_t i = 0; i < in->objects.len; i++) {
         const struct objects *o = (const struct objects *)in->objects.items + i;
-        struct kept_row w = {.trace = index_of(in, o->trace),
-                             .class = 1 + ((const uint32_t *)in->classes.items)[o->class - 1],
-                             .values = {o->count, o->bytes}};
-        add_row(in, &in->tree->views[HPX_VIEW_HEAP], &w);
+        const uint64_t values[4] = {o->count, o->bytes};
+        add(in, HPX_VIEW_HEAP, o->trace, 1 + ((const uint32_t *)in->classes.items)[o->class - 1], values);
     }
 }
 
 static void add_all(struct hprof_in *in)
 {
+    hpx_profile_finish(&in->profile);
     if (!place(in)) {
         in->tree->no_memory = true;
         return;
     }
-    add_rows(in);
-    add_objects(in);
-}
-
-static void begin_table(struct hprof_in *in, const struct hpx_rd_table *table)
-{
-    enum hpx_view_kind kind = view_of(table->tag);
-    in->tag = table->tag;
-    in->total = table->total;
-    in->open = kind != HPX_VIEWS ? &in->rows[kind] : NULL;
-    if (in->open != NULL && !table->more) {
-        in->open->len = 0;
+    for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
+        const struct hpx_sums *of = &in->profile.tables[k].sums;
+        enum hpx_view_kind kind = view_of(of->tag);
+        if (kind != HPX_VIEWS) {
+            add_table(in, kind, of);
+        }
     }
+    add_objects(in);
+    in->tree->no_memory |= in->profile.defined.no_memory;
 }
 
 static void facts(struct hprof_in *in);
@@ -366,9 +341,7 @@ static void facts(struct hprof_in *in);
 /* The numbers of a new tree are others. */
 static void forget(struct hprof_in *in)
 {
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        in->rows[k].len = 0;
-    }
+    hpx_profile_again(&in->profile);
     in->frames.len = in->nodes.len = in->spoken.len = 0;
     in->classes.len = in->objects.len = in->near = 0;
     in->thread = in->thread_of = 0;
@@ -409,14 +382,6 @@ static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
         return hpx_reader_break(r, r->end, 0, "nobody takes its profiles any more");
     }
     switch (ev->kind) {
-    case HPX_RD_TABLE:
-        begin_table(in, &ev->table);
-        break;
-    case HPX_RD_ROW:
-        if (in->open != NULL) {
-            row(in, &ev->row);
-        }
-        break;
     case HPX_RD_HEAP:
         begin_heap(in);
         break;
@@ -431,7 +396,7 @@ static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
     default:
         break;
     }
-    return in->tree->no_memory ? hpx_reader_no_memory(r) : HPX_RD_SOUND;
+    return in->tree->no_memory || in->profile.defined.no_memory ? hpx_reader_no_memory(r) : HPX_RD_SOUND;
 }
 
 static uint32_t fact(struct hpx_tree *t, const char *text, uint32_t before)
@@ -460,9 +425,9 @@ static void origin(struct hpx_tree *t, const struct hpx_said *s)
                                 .began_ms = s->began_ms,
                                 .number = s->number};
     t->origin = o;
-    if (s->to_ms > 0 && s->to_ms < YEAR_2262) { /* what this profile covers; the head of the file is older */
-        t->start_ms = s->from_ms;
-        t->duration_ms = s->to_ms - s->from_ms;
+    if (s->to_ms > 0 && s->to_ms < YEAR_2262) { /* what its profiles cover; the head of the file is older */
+        t->start_ms = s->first_ms;
+        t->duration_ms = s->to_ms - s->first_ms;
     }
 }
 
@@ -472,9 +437,9 @@ static void facts(struct hprof_in *in)
     struct hpx_profile *p = &in->profile;
     t->start_ms = start_of(p);
     t->duration_ms = p->us / 1000;
-    t->interval_ns = p->said.interval_ns;
-    t->effective += in->rows[HPX_VIEW_CPU].len > 0 ? hpx_profile_effective(p) : 0;
-    if (in->rows[HPX_VIEW_ALLOC].len > 0) {
+    t->interval_ns = p->interval_ns;
+    t->effective += hpx_profile_table(p, HPX_TAG_SAMPLES)->rows > 0 ? hpx_profile_effective(p) : 0;
+    if (hpx_profile_table(p, HPX_TAG_SITES)->rows > 0) {
         t->sampled += p->said.allocations;
         t->live_drawn |= p->said.live_drawn;
         t->views[HPX_VIEW_ALLOC].exact = p->said.allocations == 0;
@@ -488,9 +453,6 @@ static void facts(struct hprof_in *in)
 
 static void leave(struct hprof_in *in)
 {
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        free(in->rows[k].items);
-    }
     free(in->frames.items);
     free(in->nodes.items);
     free(in->spoken.items);

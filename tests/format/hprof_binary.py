@@ -220,7 +220,7 @@ class Binary:
             self.summaries.append(Summary(*self._take(body, 'IIQQ')))
         elif tag == CONTROL:
             self.settings = struct.unpack('>IH', body)
-            if self.settings[0] > 3:
+            if self.settings[0] > 7:
                 raise Malformed('flags %d' % self.settings[0])
         else:
             raise Malformed('tag 0x%02x' % tag)

@@ -626,12 +626,32 @@ class Parser(MonitorParser):
         self.report(d)
 
     def report(self, d):
+        exact = []
         while self.more() and self.line().startswith('hprofx: '):
             m = self.match(REPORT, 'report line')
+            if m[1] in ('total in ns', 'rows in ns'):
+                exact.append(m)
+                self.at += 1
+                continue
             if m[1] in d.report:
                 self.bad('the report says %r twice' % m[1])
             d.report[m[1]] = m[2]
             self.at += 1
+        if exact:
+            self.exact_times(d, int(exact[0][2]), [int(ns) for m in exact[1:] for ns in m[2].split(' ')])
+        elif d.title in (TIMES, WALL) and not self.original and not self.recovered:
+            self.bad('a table of times without the exact ones')
+
+    def exact_times(self, d, total, rows):
+        """What the shares of the rows are made of."""
+        shown = getattr(d, 'rows', [])
+        if len(rows) != len(shown) or sum(rows) > total:
+            self.bad('%d exact times of %d rows, %d of %d ns' % (len(rows), len(shown), sum(rows), total))
+        if rows != sorted(rows, reverse=True):
+            self.bad('the exact times are not in order')
+        for ns, row in zip(rows, shown):
+            if hasattr(row, 'self_percent') and abs(100 * ns / max(total, 1) - row.self_percent) > 0.00501:
+                self.bad('%d of %d ns is not %.2f %%' % (ns, total, row.self_percent))
 
     def shares_add_up(self, d):
         """Of times only the shares are in the file, each rounded."""

@@ -76,7 +76,7 @@ def definition_breaks(f):
         ('thread without name', good().before('frame 1', 'new', f.start(200002, 1, 300000, 999, 0, 0)), 'new', 'name of a thread'),
         ('thread without group', good().before('frame 1', 'new', f.start(200002, 1, 300000, 0, 0, 999)), 'new', 'name of a thread'),
         ('thread ends twice', good().before('unload', 'new', f.record(0x0b, struct.pack('>I', 200001))), 'new', 'ends a second time'),
-        ('control flags', patched(good(), 'control', 9, struct.pack('>I', 4)), 'control', 'flags 0x4'),
+        ('control flags', patched(good(), 'control', 9, struct.pack('>I', 8)), 'control', 'flags 0x8'),
     ]
 
 

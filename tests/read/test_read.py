@@ -181,19 +181,22 @@ class GoldenTests(Folder):
                 pieces.before('end', name, piece)
             self.assertEqual([(w['state'], w['count']) for w in self.wall(pieces.data())['WALL CLOCK (ms)']['top']], [(state, 9)])
 
-    def test_the_next_dump_of_a_binary_file_has_a_wall_clock_of_its_own(self):
-        f, _ = self.binary_with_wall()
+    def test_the_wall_clock_of_the_next_dump_of_a_binary_file_is_added(self):
+        f, first = self.binary_with_wall()
+        before = self.wall(first.data())['WALL CLOCK (ms)']
         report, again = ('report', f.string(990, 'hprofx: version: 1\n')), h.wall(f, 950, ('running', 1, (3, 300001)), ('native', 1, (2, 300001)))
         _, pieces = self.binary_with_wall(report, *again)
         wall = self.wall(pieces.data())['WALL CLOCK (ms)']
-        self.assertEqual((wall['seen'], wall['total'], [(w['state'], w['count']) for w in wall['top']]), (2, 5, [('running', 3), ('native', 2)]))
+        ms = lambda table, state: sum(w['count'] for w in table['top'] if w['state'] == state)
+        self.assertEqual((wall['seen'], wall['total'], ms(wall, 'native')), (2, before['total'] + 5, 2))
+        self.assertEqual(ms(wall, 'running'), ms(before, 'running') + 3)
 
     def test_the_samples_behind_the_report_are_of_no_head_before_it(self):
         f = h.Format(8)
         head = h.wall(f, 980, ('running', 1, (7, 300001)))[0]
         _, pieces = self.binary_with_wall(head, ('report', f.string(990, 'hprofx: version: 1\n')), ('more samples', f.samples(3, (3, 300001))))
         tables = self.wall(pieces.data())
-        self.assertEqual((tables['WALL CLOCK (ms)']['seen'], tables['CPU SAMPLES']['total']), (1, 3))
+        self.assertEqual((tables['WALL CLOCK (ms)']['seen'], tables['CPU SAMPLES']['total']), (1, 13))
 
     def test_a_head_of_wall_clock_that_is_none_leaves_samples(self):
         f = h.Format(8)
@@ -208,12 +211,12 @@ class GoldenTests(Folder):
             self.assertEqual('WALL CLOCK (ms)' in tables, made == good, made)
             self.assertEqual(tables['CPU SAMPLES']['seen'], 1 if made == good else 2)
 
-    def test_a_count_of_wall_clock_beyond_64_bits_is_the_largest(self):
+    def test_a_time_of_wall_clock_beyond_64_bits_is_the_largest(self):
         f = h.Format(8)
         pieces = h.binary()
         for name, piece in h.wall(f, 900, ('io', 10 ** 18, (4000000000, 300001)), made='hprofx: WALL CLOCK io, total 7 ms, 1000000000000000000 ms per count'):
             pieces.before('end', name, piece)
-        self.assertEqual(self.wall(pieces.data())['WALL CLOCK (ms)']['top'][0]['count'], 2 ** 64 - 1)
+        self.assertEqual(self.wall(pieces.data())['WALL CLOCK (ms)']['top'][0]['count'], round(2 ** 63 / 10 ** 6))  # ms: the largest signed number of ns
 
     def test_an_owner_without_a_stack_is_told(self):
         pieces = h.text()
@@ -305,14 +308,15 @@ class GoldenTests(Folder):
                     self.assertEqual(shown[3:], told)
                     self.assertEqual(table['inside_probes'], int(n.split()[0]))
 
-    def test_the_report_of_an_earlier_dump_says_nothing_of_the_last(self):
+    def test_effective_samples_of_dumps_weigh_together(self):
+        """The first says that its 10 samples are as certain as 5, the other says nothing: 20 * 20 / (10 * 10 / 5 + 10)."""
         again = h.text()
         table = [again.get(n) for n in ('samples', 'titles', 'row 1', 'row 2', 'samples end')]
-        again.put('report', (self.SAYS % '1000').encode()).before('end 1', 'again', b''.join(table))
-        self.assertEqual(self.sampled(again)[1]['effective'], 10)
+        again.put('report', (self.SAYS % '5').encode()).before('end 1', 'again', b''.join(table))
+        self.assertEqual(self.sampled(again)[1]['effective'], 13)
 
     def test_samples_inside_probes_are_those_of_the_last_report(self):
-        """They are a sum since the start, the tables are not: a later sum is not added, and a table without a report has none."""
+        """They are a sum since the start, the tables are not, and are added up: a later sum is not added, and a table without a report has none."""
         line = 'hprofx: version: 1\nhprofx: inside probes: %s\n'
         for last, told, n in ((line % '24 (80.00 %)', ['  Of the samples since the start, 80 % were inside probes; they count for the method that called the probe.'], 24), ('', [], 0)):
             text = h.text()
@@ -321,7 +325,7 @@ class GoldenTests(Folder):
             with self.subTest(last):
                 shown, found = self.sampled(text)
                 self.assertEqual(shown[-len(told):] if told else [ln for ln in shown if 'probes' in ln], told)
-                self.assertEqual((found['seen'], found['total'], found['inside_probes']), (2, 10, n))
+                self.assertEqual((found['seen'], found['total'], found['inside_probes']), (2, 20, n))
 
     def test_tables_that_are_no_samples_have_no_error(self):
         for pieces in (h.times(), h.old(), h.old().drop('report')):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks and values of HPROF files, read again by other means than the command's, for its tests: of the last table of each kind, and of the
-last heap dump. No checks: files of the original agent are taken as they are."""
+"""Stacks and values of HPROF files, read again by other means than the command's, for its tests: of all tables of each kind (of allocations the
+last), and of the last heap dump. No checks: files of the original agent are taken as they are. It clears its counts at SIGQUIT, not when a
+peer asks for a table: a table that has all of the one before stands for both."""
 import collections
 import re
 import struct
 
 PRIMITIVES = {4: ('boolean', 1), 5: ('char', 2), 6: ('float', 4), 7: ('double', 8), 8: ('byte', 1), 9: ('short', 2), 10: ('int', 4), 11: ('long', 8)}
 LETTERS = {'Z': 'boolean', 'C': 'char', 'F': 'float', 'D': 'double', 'B': 'byte', 'S': 'short', 'I': 'int', 'J': 'long'}
+LAST = {'alloc_objects', 'heap_objects'}
 BLOCKED = {'MONITOR TIME': ('contentions', 'delay'), 'MONITOR OWNERS': ('owner_contentions', 'owner_delay'), 'WAIT TIME': ('waits', 'wait_delay'),
            'LOCK TIME': ('parks', 'park_delay'), 'PINNED TIME': ('pins', 'pinned_delay')}
 
@@ -49,26 +51,46 @@ class Stacks:
 
     def __init__(self, data):
         self.found = collections.defaultdict(collections.Counter)
-        self.traces = {}
+        self.traces, self.open, self.tables = {}, {}, {}
         if data.startswith(b'JAVA PROFILE') and b'\0' in data[:20]:
             self._binary(data)
         else:
             self._text(data.decode('utf-8', 'surrogateescape').split('\n'))
+        self._end()
 
-    def _begin(self, *measures):
-        for m in measures:
-            self.found[m] = collections.Counter()
+    def _begin(self, *measures, total=None, rest=''):
+        """A table. total: of the last of its measures; rest: the stack of what no row has."""
+        self._end()
+        self.open = {m: collections.Counter() for m in measures}
+        self.total, self.rest = total, rest
+
+    def _end(self):
+        if not self.open:
+            return
+        counts, main = list(self.open.values())[0], list(self.open.values())[-1]
+        rest = (self.total or 0) - sum(main.values())
+        if self.total and rest * (1000 if len(self.open) > 1 else self.total) >= self.total:
+            main[self.rest] += rest
+        before = self.tables.setdefault(tuple(self.open), [])
+        if before and (next(iter(self.open)) in LAST or all(counts[k] >= v or v < 2e-4 * counts.total() for k, v in before[-1][0].items() if '[rest]' not in k)
+                       and counts.total() >= before[-1][0].total()):
+            before.pop()
+        before.append(list(self.open.values()))
+        for i, m in enumerate(self.open):
+            self.found[m] = sum((table[i] for table in before), collections.Counter())
+        self.open = {}
 
     def _add(self, trace, leaf, **values):
         frames = [*reversed(self.traces.get(trace, [])), *([spoken(leaf)] if leaf else [])]
         for measure, v in values.items():
             if v:
-                self.found[measure][';'.join(frames) or '[no stack]'] += v
+                self.open[measure][';'.join(frames) or '[no stack]'] += v
 
     def _text(self, lines):
         title, total, trace, objects = None, 0, None, []
         if lines[0].startswith('count callee caller'):
             title = 'OLD'
+            self._begin('calls', 'time')
             lines = lines[1:]
         for line in lines:
             if m := re.match(r'TRACE (\d+):', line):
@@ -80,7 +102,8 @@ class Stacks:
             elif m := re.match(r'(CPU SAMPLES|CPU TIME \(ms\)|SITES|HEAP DUMP|MONITOR DUMP|[A-Z]+ (?:TIME|OWNERS)) BEGIN(?: \(total = (\d+))?', line):
                 title, total, trace = m[1], int(m[2] or 0), None
                 self._begin(*BLOCKED.get(title, {'CPU SAMPLES': ['samples'], 'CPU TIME (ms)': ['calls', 'time'], 'HEAP DUMP': ['heap_objects', 'heap_space'],
-                                                 'SITES': ['alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space']}.get(title, [])))
+                                                 'SITES': ['alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space']}.get(title, [])),
+                            total=total if title == 'CPU SAMPLES' else total * 1000000, rest='[rest];[rest]' if title in BLOCKED else '[rest]')
                 objects = [] if title == 'HEAP DUMP' else objects
             elif line.startswith('count callee caller'):
                 title = 'OLD'
@@ -89,6 +112,9 @@ class Stacks:
                 title = None
             elif title:
                 self._row(title, total, line, objects)
+        self._end()
+        self.open = {'heap_objects': collections.Counter(), 'heap_space': collections.Counter()}
+        self.total = None
         for trace, name, size in objects:  # traces may stand behind the dump
             self._add(trace, name, heap_objects=1, heap_space=size)
 
@@ -107,8 +133,8 @@ class Stacks:
             self._add(int(words[4]), name, **dict(zip(BLOCKED[title], (count, ns))))
         elif title == 'OLD' and (m := re.match(r'(\d+) (<unknown callee>|\S+) (<unknown caller>|\S+) (\d+)$', line)):
             frames = '%s;%s' % (spoken(m[3]), spoken(m[2]))
-            self.found['calls'][frames] += int(m[1])
-            self.found['time'][frames] += int(m[4]) * 1000000
+            self.open['calls'][frames] += int(m[1])
+            self.open['time'][frames] += int(m[4]) * 1000000
         elif title == 'HEAP DUMP' and (m := re.match(r'(OBJ|ARR) \S+ \(sz=(\d+), trace=(\d+), (?:class|nelems=\d+, elem type)=(.*?)(@\w+)?\)$', line)):
             name = m[4] if m[1] == 'OBJ' or m[4].endswith(']') else m[4] + '[]'
             objects.append((int(m[3]), name, int(m[2])))
@@ -140,7 +166,7 @@ class Stacks:
                     _, serial, trace, live, objs, made, all_objs = take('BIIIIII', row)
                     self._add(trace, classes.get(serial, '?'), alloc_objects=all_objs, alloc_space=made, inuse_objects=objs, inuse_space=live)
             elif tag == 0x0d:
-                self._begin('samples')
+                self._begin('samples', total=take('I')[0], rest='[rest]')
                 for row in range(8, n, 8):
                     count, trace = take('II', row)
                     self._add(trace, None, samples=count)
@@ -151,6 +177,9 @@ class Stacks:
             elif tag == 0x2c:
                 inside = False
             at += 9 + n
+        self._end()
+        self.open = {'heap_objects': collections.Counter(), 'heap_space': collections.Counter()}
+        self.total = None
         for trace, of, bytes_of in heap:
             name = of if isinstance(of, str) else by_object.get(of, '?')
             self._add(trace, name, heap_objects=1, heap_space=bytes_of)

@@ -204,10 +204,10 @@ class Command(Folder):
         data = h.text().data()
         self.write(data[:data.index(b'   2 40.00%')])
         self.done('convert', 'in', 'x.folded', status=6, said='in: broken at byte ')
-        self.assertEqual(folded((self.folder / 'x.folded').read_text()), {'B.x;A.main': 6})
+        self.assertEqual(folded((self.folder / 'x.folded').read_text()), {'B.x;A.main': 6, '[rest]': 4})
         self.write(FOLDED + 'no count\n', 'two')
         self.done('merge', 'two', 'in', 'y.folded', status=6, said='two: line 4 is not a stack and a count; such lines are left out')
-        self.assertEqual(folded((self.folder / 'y.folded').read_text()), folded(FOLDED) + folded('B.x;A.main 6'))
+        self.assertEqual(folded((self.folder / 'y.folded').read_text()), folded(FOLDED) + folded('B.x;A.main 6\n[rest] 4'))
 
     def test_what_cannot_be_read_leaves_nothing(self):
         for data, why in ((b'', 'neither HPROF'), (b'\x0a\x05\x00', 'not a pprof profile'), (b'words\n', 'neither HPROF'), (None, 'No such file')):

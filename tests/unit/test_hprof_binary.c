@@ -31,13 +31,13 @@ TEST(the_file_begins_with_the_time_that_is_zero)
     /* 1795250000.1239999 s: the header has 123 ms, so 999900 us of the record are past it */
     hpx_binary_header(&w, (struct timespec){1795250000, 123999900}, 5000000000, HPX_SETTING_CPU, 4);
     assert_written("\"JAVA PROFILE 1.0.2\" 00 00000008 000001A1 FD3D10FB"
-                   "0E 000003E7 00000006 00000002 0004"
+                   "0E 000003E7 00000006 00000006 0004"
                    "05 000003E7 0000000C 000493E0 00000000 00000000");
     end();
     begin(4);
     hpx_binary_header(&w, (struct timespec){1795250000, 123000000}, 5000000000, HPX_SETTING_ALLOC | HPX_SETTING_CPU, 70000);
     assert_written("\"JAVA PROFILE 1.0.2\" 00 00000004 000001A1 FD3D10FB"
-                   "0E 00000000 00000006 00000003 FFFF"
+                   "0E 00000000 00000006 00000007 FFFF"
                    "05 00000000 0000000C 000493E0 00000000 00000000");
     end();
 }

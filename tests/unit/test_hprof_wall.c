@@ -75,27 +75,31 @@ TEST(rows_are_sorted_by_time_with_their_state)
 {
     struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNABLE, 400 * 1000), ROW(first, HPX_WALL_RUNNING, 30 * MS),
                                   ROW(first, HPX_WALL_PARKED, 1234567 * MS + 600000), ROW(first, HPX_WALL_IO, 30 * MS)};
-    assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
-                                                      "TRACE 300002:\n\t<empty>\n"
-                                                      "WALL CLOCK (ms) BEGIN (total = 1234628) " NOW_TEXT "\n" TITLES
-                                                      "   1 100.00% 100.00%   1234568 300001 parked   p.Unsafe.park\n"
-                                                      "   2  0.00% 100.00%        30 300001 running  p.Unsafe.park\n"
-                                                      "   3  0.00% 100.00%        30 300001 io       p.Unsafe.park\n"
-                                                      "   4  0.00% 100.00%         0 300002 runnable <empty trace>\n"
-                                                      "WALL CLOCK (ms) END\n");
+    assert_string_equal(text_of(rows_of(4, rows), 0),
+                        "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
+                        "TRACE 300002:\n\t<empty>\n"
+                        "WALL CLOCK (ms) BEGIN (total = 1234628) " NOW_TEXT "\n" TITLES
+                        "   1 100.00% 100.00%   1234568 300001 parked   p.Unsafe.park\n"
+                        "   2  0.00% 100.00%        30 300001 running  p.Unsafe.park\n"
+                        "   3  0.00% 100.00%        30 300001 io       p.Unsafe.park\n"
+                        "   4  0.00% 100.00%         0 300002 runnable <empty trace>\n"
+                        "WALL CLOCK (ms) END\n"
+                        "hprofx: total in ns: 1234628000000\nhprofx: rows in ns: 1234567600000 30000000 30000000 400000\n");
 }
 
 TEST(a_row_names_what_the_thread_waits_for)
 {
     struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 1 * MS), CLASSED(first, HPX_WALL_PARKED, 2 * MS, "p.Lock$Sync"),
                                   CLASSED(first, HPX_WALL_BLOCKED, 2 * MS, "p.B"), CLASSED(first, HPX_WALL_BLOCKED, 2 * MS, "p.A")};
-    assert_string_equal(text_of(rows_of(4, rows), 0), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
-                                                      "WALL CLOCK (ms) BEGIN (total = 7) " NOW_TEXT "\n" TITLES
-                                                      "   1 28.57% 28.57%         2 300001 blocked p.A; p.Unsafe.park\n"
-                                                      "   2 28.57% 57.14%         2 300001 blocked p.B; p.Unsafe.park\n"
-                                                      "   3 28.57% 85.71%         2 300001 parked p.Lock$Sync; p.Unsafe.park\n"
-                                                      "   4 14.29% 100.00%         1 300001 parked   p.Unsafe.park\n"
-                                                      "WALL CLOCK (ms) END\n");
+    assert_string_equal(text_of(rows_of(4, rows), 0),
+                        "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
+                        "WALL CLOCK (ms) BEGIN (total = 7) " NOW_TEXT "\n" TITLES
+                        "   1 28.57% 28.57%         2 300001 blocked p.A; p.Unsafe.park\n"
+                        "   2 28.57% 57.14%         2 300001 blocked p.B; p.Unsafe.park\n"
+                        "   3 28.57% 85.71%         2 300001 parked p.Lock$Sync; p.Unsafe.park\n"
+                        "   4 14.29% 100.00%         1 300001 parked   p.Unsafe.park\n"
+                        "WALL CLOCK (ms) END\n"
+                        "hprofx: total in ns: 7000000\nhprofx: rows in ns: 2000000 2000000 2000000 1000000\n");
 }
 
 TEST(a_class_has_a_table_of_its_own)
@@ -122,8 +126,10 @@ TEST(the_cutoff_ends_the_list_and_not_the_total)
     assert_string_equal(text_of(rows_of(2, rows), 0.011), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
                                                           "WALL CLOCK (ms) BEGIN (total = 100) " NOW_TEXT "\n" TITLES
                                                           "   1 99.00% 99.00%        99 300001 parked   p.Unsafe.park\n"
-                                                          "WALL CLOCK (ms) END\n");
-    assert_string_equal(text_of(rows_of(1, again), 1.1), "WALL CLOCK (ms) BEGIN (total = 99) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
+                                                          "WALL CLOCK (ms) END\n"
+                                                          "hprofx: total in ns: 100000000\nhprofx: rows in ns: 99000000\n");
+    assert_string_equal(text_of(rows_of(1, again), 1.1),
+                        "WALL CLOCK (ms) BEGIN (total = 99) " NOW_TEXT "\nWALL CLOCK (ms) END\nhprofx: total in ns: 99000000\n");
     assert_string_equal(text_of(rows_of(0, NULL), NAN), "WALL CLOCK (ms) BEGIN (total = 0) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
 }
 
