@@ -106,6 +106,14 @@ void fx_message(struct fx *f, void *msg)
     }
 }
 
+/* text may be NULL without a length. */
+static void copy_text(char *to, const char *text, uint32_t len)
+{
+    if (len > 0) {
+        memcpy(to, text, len);
+    }
+}
+
 void fx_class(struct fx *f, uint64_t ref, uint64_t first_id, uint32_t n, const char *text, uint32_t text_len)
 {
     struct hpx_msg_class *c = hpx_msg_class_new(n, text_len);
@@ -114,7 +122,7 @@ void fx_class(struct fx *f, uint64_t ref, uint64_t first_id, uint32_t n, const c
     }
     c->ref = ref;
     c->named = text_len > 0;
-    memcpy(c->text, text, text_len);
+    copy_text(c->text, text, text_len);
     for (uint32_t i = 0; i < n; i++) {
         c->ids[i] = first_id + 8u * i;
     }
@@ -129,7 +137,7 @@ void fx_answer(struct fx *f, uint32_t i, const struct hpx_line *lines, uint32_t 
     }
     r->method = f->asked[i]->method;
     r->named = text_len > 0;
-    memcpy(r->text, text, text_len);
+    copy_text(r->text, text, text_len);
     if (nlines > 0) {
         memcpy(r->lines, lines, nlines * sizeof(*lines));
     }
@@ -170,7 +178,7 @@ void fx_thread_start(struct fx *f, uint64_t key, struct hpx_thread *t, const cha
         s->key = key;
         s->threads[0] = t;
         s->nthreads = t != NULL;
-        memcpy(s->text, text, text_len);
+        copy_text(s->text, text, text_len);
         fx_message(f, s);
     }
 }

@@ -22,8 +22,9 @@ static void begin(const struct hpx_model_config *cfg)
 static int end(void **state)
 {
     (void)state;
-    if (walls) {
+    if (f.m) { /* without walls: the table had no memory */
         fx_end(&f);
+        f.m = NULL;
         walls = NULL;
     }
     return 0;
