@@ -159,15 +159,17 @@ bool hpx_is_init(const struct hpx_class *c, uint32_t index)
     return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), "<init>");
 }
 
-bool hpx_is_array_clone(const struct hpx_class *c, uint32_t index)
+bool hpx_method_names(const struct hpx_class *c, uint32_t index, struct hprofx_bci_name *owner, struct hprofx_bci_name *name,
+                      struct hprofx_bci_name *desc)
 {
-    const uint8_t *ref = constant(c, index, METHOD);
-    if (ref == NULL) {
+    const uint8_t *ref = constant(c, index, METHOD), *p = ref == NULL ? NULL : constant(c, hpx_u2(ref + 2), NAME_AND_TYPE);
+    if (p == NULL) {
         return false;
     }
-    struct hprofx_bci_name owner = hpx_class_name(c, hpx_u2(ref));
-    const uint8_t *p = owner.len == 0 || owner.at[0] != '[' ? NULL : constant(c, hpx_u2(ref + 2), NAME_AND_TYPE);
-    return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), "clone") && hpx_name_is(hpx_utf8(c, hpx_u2(p + 2)), "()Ljava/lang/Object;");
+    *owner = hpx_class_name(c, hpx_u2(ref));
+    *name = hpx_utf8(c, hpx_u2(p));
+    *desc = hpx_utf8(c, hpx_u2(p + 2));
+    return true;
 }
 
 uint8_t *hpx_pool_add(struct hpx_class *c, uint8_t tag, size_t n, uint16_t *index, int *left)

@@ -18,14 +18,17 @@
  *     new; push ID; invokestatic TRACKER.alloc(I)V
  *     newarray, anewarray; dup; arraylength; push ID; invokestatic TRACKER.array(II)V
  *     multianewarray; dup; push ID; invokestatic TRACKER.multi(Ljava/lang/Object;I)V
+ *     a call of a maker; dup; push ID; invokestatic TRACKER.multi(Ljava/lang/Object;I)V
  * The object of `new` is not initialized yet, so it is not passed. This probe also appears before super(...).
  *
+ * A maker (makers.c) returns an object that it has made without an instruction that has a probe: Object.clone(), Array.newInstance, and
+ * some that the JDK calls. Its own code has no SITES and OBJECTS.
+ *
  * HPROFX_BCI_OBJECTS: passes the objects themselves.
- *     newarray, anewarray, invokevirtual of clone()Ljava/lang/Object; on an array class; dup; invokestatic TRACKER.object
- *     multianewarray; dup; iconst_0; invokestatic TRACKER.multi(Ljava/lang/Object;I)V    its inner arrays are new objects, too
+ *     newarray, anewarray, a call of a maker; dup; invokestatic TRACKER.object
+ *     multianewarray, a call of a maker of arrays in arrays; dup; iconst_0; invokestatic TRACKER.multi(Ljava/lang/Object;I)V
  *     aload_0; invokestatic TRACKER.object; return    in the constructor of java.lang.Object, which every object except arrays runs
- * TRACKER.object has the type (Ljava/lang/Object;)V. Clones of objects and arrays of java.lang.reflect.Array have no probe, because no
- * bytecode creates them.
+ * TRACKER.object has the type (Ljava/lang/Object;)V.
  *
  * A probe after an instruction belongs to that instruction. The exception table and the variable tables cover both or neither, and a branch
  * to the next instruction skips the probe. The probe of SITES precedes that of OBJECTS; before a return, `object` precedes `exit`.
@@ -109,11 +112,13 @@ struct hprofx_bci_method {
 /* An instruction with a probe of SITES. */
 struct hprofx_bci_site {
     uint32_t id;
-    uint16_t bci;                   /* in the class file before the rewriting */
-    uint16_t line;                  /* 0: unknown */
-    uint8_t opcode;                 /* 187 new, 188 newarray, 189 anewarray, 197 multianewarray */
+    uint16_t bci;   /* in the class file before the rewriting */
+    uint16_t line;  /* 0: unknown */
+    uint8_t opcode; /* 187 new, 188 newarray, 189 anewarray, 197 multianewarray; of a call of a maker: 182 invokevirtual, 183
+                     * invokespecial, 184 invokestatic */
+    bool arrays;    /* a maker of arrays in arrays */
     struct hprofx_bci_name operand; /* new: "p/C"; newarray, anewarray: the element, "I", "p/C", "[I"; multianewarray: the array, "[[I".
-                                     * newarray's is static text. Absent if the operand names no class */
+                                     * newarray's is static text. Absent if the operand names no class, and for a maker */
     const struct hprofx_bci_method *method; /* as passed to `method`; valid during the call */
 };
 

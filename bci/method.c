@@ -128,6 +128,9 @@ static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
         m->m.probes &= ~(unsigned)HPROFX_BCI_CALLS;
         *no_calls = HPX_LEAVE(FINALIZER);
     }
+    if (hpx_makes(c, &m->m)) {
+        m->m.probes &= HPROFX_BCI_CALLS;
+    }
     m->root = (m->m.probes & HPROFX_BCI_OBJECTS) && c->super_class == 0 && hpx_name_is(m->m.name, "<init>");
     return m->m.probes == 0 ? *no_calls : 0;
 }

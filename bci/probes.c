@@ -38,10 +38,10 @@ int hpx_sites_number(struct hpx_class *c, struct hpx_code *m)
     return left;
 }
 
-/* Whether the event gets a probe of SITES; has_object(): of OBJECTS. */
-static bool has_site(const struct hpx_code *m, uint8_t op)
+/* hpx_code_scan() has made events only of instructions that allocate. */
+static bool has_site(const struct hpx_code *m)
 {
-    return (m->m.probes & HPROFX_BCI_SITES) && op != HPX_OP_INVOKEVIRTUAL;
+    return (m->m.probes & HPROFX_BCI_SITES) != 0;
 }
 
 static bool has_object(const struct hpx_code *m, uint8_t op)
@@ -51,11 +51,12 @@ static bool has_object(const struct hpx_code *m, uint8_t op)
 
 uint32_t hpx_probe_len(const struct hpx_class *c, const struct hpx_code *m, const struct hpx_event *e)
 {
-    uint8_t op = c->in[m->at + e->pc];
-    uint32_t len = has_object(m, op) ? 1u + (op == HPX_OP_MULTIANEWARRAY) + HPX_CALL_LEN : 0;
-    if (has_site(m, op)) {
+    const uint8_t *op = c->in + m->at + e->pc;
+    uint32_t len = has_object(m, *op) ? 1u + (hpx_object_call(*op, hpx_made_by(c, op)) == HPX_MULTI) + HPX_CALL_LEN : 0;
+    if (has_site(m)) {
         uint32_t id = site_id(m, e);
-        len += (op == HPX_OP_NEW ? 0u : op == HPX_OP_MULTIANEWARRAY ? 1u : 2u) + hpx_push_len(id, site_constant(m, id)) + HPX_CALL_LEN;
+        enum hpx_injected call = hpx_site_call(*op);
+        len += (call == HPX_ALLOC ? 0u : call == HPX_MULTI ? 1u : 2u) + hpx_push_len(id, site_constant(m, id)) + HPX_CALL_LEN;
     }
     return len;
 }
@@ -69,10 +70,10 @@ static uint8_t *put_call(const struct hpx_class *c, uint8_t *p, enum hpx_injecte
 
 uint8_t *hpx_probe_put(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, const struct hpx_event *e)
 {
-    uint8_t op = c->in[m->at + e->pc];
-    if (has_site(m, op)) {
+    const uint8_t *op = c->in + m->at + e->pc;
+    if (has_site(m)) {
         uint32_t id = site_id(m, e);
-        enum hpx_injected call = op == HPX_OP_NEW ? HPX_ALLOC : op == HPX_OP_MULTIANEWARRAY ? HPX_MULTI : HPX_ARRAY;
+        enum hpx_injected call = hpx_site_call(*op);
         if (call != HPX_ALLOC) {
             *p++ = HPX_OP_DUP;
         }
@@ -81,12 +82,13 @@ uint8_t *hpx_probe_put(const struct hpx_class *c, const struct hpx_code *m, uint
         }
         p = put_call(c, hpx_push_put(p, id, site_constant(m, id)), call);
     }
-    if (has_object(m, op)) {
+    if (has_object(m, *op)) {
+        enum hpx_injected call = hpx_object_call(*op, hpx_made_by(c, op));
         *p++ = HPX_OP_DUP;
-        if (op == HPX_OP_MULTIANEWARRAY) {
+        if (call == HPX_MULTI) {
             *p++ = HPX_OP_ICONST_0;
         }
-        p = put_call(c, p, op == HPX_OP_MULTIANEWARRAY ? HPX_MULTI : HPX_OBJECT);
+        p = put_call(c, p, call);
     }
     return p;
 }
@@ -130,7 +132,7 @@ int hpx_sites_note(struct hpx_class *c, const struct hpx_code *m, uint32_t metho
         for (; pc < m->len && pc <= e->pc; pc++) {
             line = c->flags[pc] & HPX_F_LINE ? lines[pc] : line;
         }
-        if (e->kind == HPX_K_ALLOC && has_site(m, c->in[m->at + e->pc])) {
+        if (e->kind == HPX_K_ALLOC && has_site(m)) {
             struct hpx_site s = {.id = site_id(m, e), .method = method, .at = (uint32_t)m->at + e->pc, .bci = e->pc, .line = line};
             memcpy(c->sites.p + c->sites.n, &s, sizeof(s));
             c->sites.n += sizeof(s);
@@ -146,7 +148,7 @@ static struct hprofx_bci_name operand(const struct hpx_class *c, const uint8_t *
     if (*p == HPX_OP_NEWARRAY) {
         return p[1] >= 4 && p[1] <= 11 ? (struct hprofx_bci_name){elements + (p[1] - 4), 1} : (struct hprofx_bci_name){NULL, 0};
     }
-    return hpx_class_name(c, hpx_u2(p + 1));
+    return hpx_class_name(c, hpx_u2(p + 1)); /* absent for a maker: its operand is a method */
 }
 
 void hpx_sites_tell(const struct hpx_class *c, const struct hprofx_bci_method *methods)
@@ -156,6 +158,7 @@ void hpx_sites_tell(const struct hpx_class *c, const struct hprofx_bci_method *m
         memcpy(&s, c->sites.p + at, sizeof(s));
         struct hprofx_bci_site told = {.id = s.id, .bci = s.bci, .line = s.line, .opcode = c->in[s.at]};
         told.operand = operand(c, c->in + s.at);
+        told.arrays = hpx_made_by(c, c->in + s.at) == HPX_MADE_MANY;
         told.method = &methods[s.method];
         c->opts->site(c->opts->ctx, &told);
     }

@@ -25,8 +25,8 @@ enum hpx_kind {
     HPX_K_WIDE,
     HPX_K_STOP, /* athrow, ret: control does not reach the next instruction */
     HPX_K_RETURN,
-    HPX_K_VIRTUAL, /* invokevirtual, with OBJECTS; becomes an ALLOC event if it clones an array */
-    HPX_K_ALLOC,   /* new, newarray, anewarray, multianewarray, with SITES or OBJECTS */
+    HPX_K_INVOKE, /* invokevirtual, invokespecial, invokestatic, with SITES or OBJECTS; becomes an ALLOC event if it calls a maker */
+    HPX_K_ALLOC,  /* new, newarray, anewarray, multianewarray, with SITES or OBJECTS */
     HPX_K_COND,
     HPX_K_GOTO,
     HPX_K_JSR,
@@ -217,8 +217,9 @@ struct hprofx_bci_name hpx_class_name(const struct hpx_class *c, uint32_t index)
 bool hpx_name_is(struct hprofx_bci_name name, const char *s);
 /* Whether constant `index` is a method reference to a constructor. */
 bool hpx_is_init(const struct hpx_class *c, uint32_t index);
-/* Whether constant `index` refers to clone() of an array class. */
-bool hpx_is_array_clone(const struct hpx_class *c, uint32_t index);
+/* The names of the method to which constant `index` refers, the descriptor included. false: it refers to none. */
+bool hpx_method_names(const struct hpx_class *c, uint32_t index, struct hprofx_bci_name *owner, struct hprofx_bci_name *name,
+                      struct hprofx_bci_name *desc);
 /* Adds the constants that the method's probes need and that are missing. Returns 0, HPX_LEAVE or HPX_NO_MEMORY. */
 int hpx_pool_extend(struct hpx_class *c, const struct hpx_code *m);
 /* Upper bound of the bytes of all added constants. */
@@ -292,7 +293,23 @@ int hpx_annotations_emit(struct hpx_class *c, const struct hpx_code *m, size_t a
  * that its attributes end at `end`. */
 bool hpx_is_intrinsic(struct hpx_class *c, size_t at, size_t end);
 
+/* makers.c: the methods that make objects without an instruction that has a probe. */
+enum hpx_made { HPX_MADE_NONE, HPX_MADE_ONE, HPX_MADE_MANY }; /* MANY: an array whose elements are new arrays, too */
+/* What the instruction at p makes, if it calls a maker. Its operand is in the input. */
+enum hpx_made hpx_made_by(const struct hpx_class *c, const uint8_t *p);
+/* Whether the method is a maker: its own code has no SITES and OBJECTS, because those of its caller count what it makes. */
+bool hpx_makes(const struct hpx_class *c, const struct hprofx_bci_method *m);
+
 /* probes.c: the probes of SITES and OBJECTS. */
+/* The call of SITES behind an instruction that has one; that of OBJECTS behind one that has one. */
+static inline enum hpx_injected hpx_site_call(uint8_t op)
+{
+    return op == HPX_OP_NEW ? HPX_ALLOC : op == HPX_OP_NEWARRAY || op == HPX_OP_ANEWARRAY ? HPX_ARRAY : HPX_MULTI;
+}
+static inline enum hpx_injected hpx_object_call(uint8_t op, enum hpx_made made)
+{
+    return op == HPX_OP_MULTIANEWARRAY || made == HPX_MADE_MANY ? HPX_MULTI : HPX_OBJECT;
+}
 /* Numbers the sites (at least one) and adds a constant for every id that needs one. Returns 0, HPX_LEAVE or HPX_NO_MEMORY. */
 int hpx_sites_number(struct hpx_class *c, struct hpx_code *m);
 /* Bytes of the probes after the event's instruction. */

@@ -12,10 +12,10 @@
 #define P8         P4, P4
 #define P16        P8, P8
 
-/* Parameters: virtual: kind of invokevirtual; alloc and prim: kinds of instructions that allocate, with and without a class in the constant
- * pool. */
+/* Parameters: invoke: kind of invokevirtual, invokespecial and invokestatic; alloc and prim: kinds of instructions that allocate, with and
+ * without a class in the constant pool. */
 /* clang-format off */
-#define OPCODES(virtual, alloc, prim) { \
+#define OPCODES(invoke, alloc, prim) { \
     P16,                                                                        /* 00 constants */ \
     P(2), P(3), X(2), X(3), X(3), P(2), P(2), P(2), P(2), P(2), P4, P(1), P(1), /* 10 pushes; 12 ldc; 15 loads */ \
     P16,                                                                        /* 20 */ \
@@ -24,13 +24,13 @@
     P4, P(3), P8, P(1), P(1), P(1),                                             /* 80; 84 iinc */ \
     P8, P(1), C, C, C, C, C, C, C,                                              /* 90; 99 branches */ \
     C, C, C, C, C, C, C, K(GOTO, 3), K(JSR, 3), K(STOP, 2), K(TABLE, 1), K(LOOKUP, 1), R, R, R, R, \
-    R, R, X(3), X(3), X(3), X(3), K(virtual, 3), X(3), X(3), X(5), X(5), K(alloc, 3), K(prim, 2), K(alloc, 3), P(1), K(STOP, 1), /* b0 */ \
+    R, R, X(3), X(3), X(3), X(3), K(invoke, 3), K(invoke, 3), K(invoke, 3), X(5), X(5), K(alloc, 3), K(prim, 2), K(alloc, 3), P(1), K(STOP, 1), /* b0 */ \
     X(3), X(3), P(1), P(1), K(WIDE, 1), K(alloc, 4), C, C, K(GOTO_W, 5), K(JSR_W, 5),  /* c0 */ \
 }
 /* clang-format on */
 
 const uint8_t hpx_opcodes[256] = OPCODES(POOL, POOL, PLAIN);
-static const uint8_t allocating[256] = OPCODES(VIRTUAL, ALLOC, ALLOC);
+static const uint8_t allocating[256] = OPCODES(INVOKE, ALLOC, ALLOC);
 
 #undef C
 #undef OPCODES
@@ -133,16 +133,15 @@ static struct hpx_event *add_allocation(const struct hpx_class *c, struct hpx_co
     if (*p == HPX_OP_NEWARRAY ? pc + len > m->len : !in_pool(c, p, len, m->len - pc)) {
         return NULL;
     }
-    bool object = (m->m.probes & HPROFX_BCI_OBJECTS) && *p != HPX_OP_NEW;
-    bool site = (m->m.probes & HPROFX_BCI_SITES) && *p != HPX_OP_INVOKEVIRTUAL;
-    if (*p == HPX_OP_INVOKEVIRTUAL) {
-        object = object && hpx_is_array_clone(c, hpx_u2(p + 1));
-    }
+    bool invoke = *p >= HPX_OP_INVOKEVIRTUAL && *p <= HPX_OP_INVOKESTATIC;
+    enum hpx_made made = invoke ? hpx_made_by(c, p) : HPX_MADE_NONE;
+    bool makes = !invoke || made != HPX_MADE_NONE;
+    bool object = (m->m.probes & HPROFX_BCI_OBJECTS) && *p != HPX_OP_NEW && makes;
+    bool site = (m->m.probes & HPROFX_BCI_SITES) && makes;
     if (site || object) {
         *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = HPX_K_ALLOC, .target = (uint16_t)m->site_n};
     }
-    enum hpx_injected call = *p == HPX_OP_NEW ? HPX_ALLOC : *p == HPX_OP_MULTIANEWARRAY ? HPX_MULTI : HPX_ARRAY;
-    m->allocates |= (site ? 1u << call : 0) | (object ? 1u << (call == HPX_MULTI ? HPX_MULTI : HPX_OBJECT) : 0);
+    m->allocates |= (site ? 1u << hpx_site_call(*p) : 0) | (object ? 1u << hpx_object_call(*p, made) : 0);
     m->site_n += site;
     m->object_n += object;
     return e;
@@ -179,7 +178,7 @@ static inline __attribute__((always_inline)) int scan(struct hpx_class *c, struc
             return HPX_LEAVE(MALFORMED);
         }
         if (kind >= HPX_K_RETURN) {
-            if (opcodes != hpx_opcodes && (kind == HPX_K_VIRTUAL || kind == HPX_K_ALLOC)) {
+            if (opcodes != hpx_opcodes && (kind == HPX_K_INVOKE || kind == HPX_K_ALLOC)) {
                 e = add_allocation(c, m, pc, len, e);
                 if (e == NULL) {
                     return HPX_LEAVE(MALFORMED);

@@ -38,13 +38,15 @@ enum hpx_ev_kind {
                     * the tick, 0: none */
     HPX_EV_PLACE,  /* no body: as COUNT, but counted under the open call */
     HPX_EV_PLACE_MULTI, /* no body: as COUNT_MULTI, but counted under the open call */
-    /* Allocations. id = id of the site (pipeline/site_ids.h), stamp = size of the object in bytes. SITE_DEF to COUNT_MULTI: kinds of
+    HPX_EV_PLACE_MADE,  /* no body: as COUNT_MADE, but counted under the open call */
+    /* Allocations. id = id of the site (pipeline/site_ids.h), stamp = size of the object in bytes. SITE_DEF to COUNT_MADE: kinds of
      * allocations. */
     HPX_EV_SITE_DEF, /* definition and first object of a site; body: struct hpx_ev_hash, struct hpx_ev_site, frames, leaf first */
     HPX_EV_ALLOC,    /* no body */
     /* sites=counts: id = id of a place in the code (HPX_MSG_SITES). */
     HPX_EV_COUNT,       /* no body: an object (stamp = 0) or an array (stamp = its bytes) */
     HPX_EV_COUNT_MULTI, /* no body: all arrays of one dimension of a multianewarray; stamp = HPX_EV_MULTI_STAMP */
+    HPX_EV_COUNT_MADE,  /* no body: what a maker (bci/makers.c) returned; stamp = HPX_EV_MADE_STAMP */
     /* monitor=y. A place: what blocked (class), where (stacks). BLOCK_DEF to WAITED: all of them. */
     HPX_EV_BLOCK_DEF,     /* id = a new place; body: hash of the frames, hash of the owner's frames, struct hpx_ev_block, frames, leaf
                            * first, then the owner's */
@@ -99,6 +101,29 @@ struct hpx_ev_gap {
 #define HPX_EV_MULTI_LEVEL(stamp) ((uint32_t)((stamp) >> 60))
 #define HPX_EV_MULTI_N(stamp)     ((stamp) >> 29 & 0x7fffffff)
 #define HPX_EV_MULTI_BYTES(stamp) (((stamp)&0x1fffffff) * 8)
+
+/* n objects (below 2^12) of the class with this number (below 2^20), each of `bytes` bytes, a multiple of 8. */
+#define HPX_EV_MADE_MOST_N 4095u
+#define HPX_EV_MADE_STAMP(klass, n, bytes)                                                                                                 \
+    ((uint64_t)(klass).v << 44 | (uint64_t)(n) << 32 | (uint64_t)((bytes) / 8 < UINT32_MAX ? (bytes) / 8 : UINT32_MAX))
+#define HPX_EV_MADE_CLASS(stamp) ((struct hpx_class_number){(uint32_t)((stamp) >> 44)})
+#define HPX_EV_MADE_N(stamp)     ((stamp) >> 32 & HPX_EV_MADE_MOST_N)
+#define HPX_EV_MADE_BYTES(stamp) (((stamp)&UINT32_MAX) * 8)
+
+/* Objects and bytes that a record of PLACE to PLACE_MADE or COUNT to COUNT_MADE tells of. */
+static inline uint64_t hpx_ev_objects(const struct hpx_ev_head *ev)
+{
+    bool multi = ev->kind == HPX_EV_PLACE_MULTI || ev->kind == HPX_EV_COUNT_MULTI;
+    bool made = ev->kind == HPX_EV_PLACE_MADE || ev->kind == HPX_EV_COUNT_MADE;
+    return multi ? HPX_EV_MULTI_N(ev->stamp) : made ? HPX_EV_MADE_N(ev->stamp) : 1;
+}
+static inline uint64_t hpx_ev_bytes(const struct hpx_ev_head *ev)
+{
+    bool multi = ev->kind == HPX_EV_PLACE_MULTI || ev->kind == HPX_EV_COUNT_MULTI;
+    bool made = ev->kind == HPX_EV_PLACE_MADE || ev->kind == HPX_EV_COUNT_MADE;
+    uint64_t n = hpx_ev_objects(ev);
+    return multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : made ? n * HPX_EV_MADE_BYTES(ev->stamp) : ev->stamp;
+}
 
 struct hpx_ev_site {
     struct hpx_class_number klass; /* of the object (HPX_MSG_SITE_CLASS); 0: unknown */

@@ -44,11 +44,12 @@ static uint64_t told_by(const struct hpx_ev_head *ev)
         return HPX_EV_LEAF_CALLS(ev->stamp);
     case HPX_EV_GAP:
         return ((const struct hpx_ev_gap *)(const void *)ev)->calls;
-    case HPX_EV_PLACE_MULTI:
-        return HPX_EV_MULTI_N(ev->stamp);
     case HPX_EV_ENTER:
-    case HPX_EV_PLACE:
         return 1;
+    case HPX_EV_PLACE:
+    case HPX_EV_PLACE_MULTI:
+    case HPX_EV_PLACE_MADE:
+        return hpx_ev_objects(ev);
     default:
         return 0;
     }
@@ -201,7 +202,7 @@ static void destroy(void *self)
 }
 
 static const struct hpx_model_table table = {.first = HPX_EV_ENTER,
-                                             .last = HPX_EV_PLACE_MULTI,
+                                             .last = HPX_EV_PLACE_MADE,
                                              .apply = apply,
                                              .message = message,
                                              .pass_end = pass_end,

@@ -166,8 +166,10 @@ static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
     case HPX_EV_EXIT:
     case HPX_EV_THROWN:
         break;
+    case HPX_EV_PLACE:
     case HPX_EV_PLACE_MULTI:
-        t->no_memory += HPX_EV_MULTI_N(ev->stamp);
+    case HPX_EV_PLACE_MADE:
+        t->no_memory += hpx_ev_objects(ev);
         break;
     case HPX_EV_GAP: /* its events have a loss counter already */
         t->lost_events += ev->id - 1;

@@ -286,18 +286,23 @@ static struct hpx_call_alloc *alloc_of(struct hpx_calltab *t, uint32_t node, uin
     return a;
 }
 
+static uint32_t level_of(const struct hpx_ev_head *ev)
+{
+    return ev->kind == HPX_EV_PLACE_MULTI  ? HPX_EV_MULTI_LEVEL(ev->stamp)
+           : ev->kind == HPX_EV_PLACE_MADE ? HPX_CALL_MADE | HPX_EV_MADE_CLASS(ev->stamp).v
+                                           : 0;
+}
+
 static void allocated(struct hpx_calltab *t, const struct hpx_call_stack *s, const struct hpx_ev_head *ev)
 {
-    bool multi = ev->kind == HPX_EV_PLACE_MULTI;
     uint32_t node = s->frames[s->depth].node;
-    struct hpx_call_alloc *a = node != HPX_INTERN_NONE ? alloc_of(t, node, ev->id, multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0) : NULL;
-    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1;
+    struct hpx_call_alloc *a = node != HPX_INTERN_NONE ? alloc_of(t, node, ev->id, level_of(ev)) : NULL;
     if (!a) {
-        t->no_memory += n;
+        t->no_memory += hpx_ev_objects(ev);
         return;
     }
-    a->objects += n;
-    a->bytes += multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
+    a->objects += hpx_ev_objects(ev);
+    a->bytes += hpx_ev_bytes(ev);
 }
 
 /* from_ticks is constant in each of its two copies. */
@@ -351,6 +356,7 @@ apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_hea
             break;
         case HPX_EV_PLACE:
         case HPX_EV_PLACE_MULTI:
+        case HPX_EV_PLACE_MADE:
             allocated(t, s, ev);
             break;
         case HPX_EV_PAD:

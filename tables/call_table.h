@@ -92,7 +92,9 @@ struct hpx_call_thread {
     } backlog;
 };
 
-/* What the calls of a node allocated at a place since the start or the last clear (PLACE, PLACE_MULTI). level: dimension of the arrays. */
+#define HPX_CALL_MADE (UINT32_C(1) << 31)
+/* What the calls of a node allocated at a place since the start or the last clear (PLACE to PLACE_MADE). level: dimension of the arrays; of
+ * PLACE_MADE, HPX_CALL_MADE and the number of the class. */
 struct hpx_call_alloc {
     uint32_t node, place, level;
     uint64_t objects, bytes;
@@ -148,7 +150,7 @@ static inline bool hpx_calltab_travels(const struct hpx_calltab *t, const struct
 
 static inline bool hpx_calltab_is_kind(uint16_t kind)
 {
-    return kind >= HPX_EV_ENTER && kind <= HPX_EV_PLACE_MULTI;
+    return kind >= HPX_EV_ENTER && kind <= HPX_EV_PLACE_MADE;
 }
 /* Applies records of calls (and skips pads) from ev on, at most up to end; returns the first of another kind, or end. */
 const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_head *ev,

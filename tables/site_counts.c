@@ -2,20 +2,20 @@
 /* site_counts.c: sites=counts: counts of probes by place in the code, and sizes of objects.
  *
  * The probe of `new` does not know the object's size. The size of its class arrives later (HPX_MSG_SITE_SIZE), so the snapshot computes the
- * bytes. Events of arrays carry their bytes. */
+ * bytes. Events of arrays and of what makers made carry their bytes. */
 #include "call_rows.h"
 #include "site_table_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_ANEWARRAY = 189, OP_MULTIANEWARRAY = 197 };
+enum { OP_INVOKESTATIC = 184, OP_NEW = 187, OP_NEWARRAY = 188, OP_ANEWARRAY = 189, OP_MULTIANEWARRAY = 197 };
 enum { MOST_LEVELS = 255 };
 
 bool hpx_site_counts_init(struct hpx_sites *s)
 {
     hpx_vec_init(&s->counts.places, sizeof(struct hpx_site_place_rec));
     hpx_vec_init(&s->counts.levels, sizeof(struct hpx_site_level));
-    return hpx_intern_init(&s->counts.by_place, 0) == 0;
+    return hpx_intern_init(&s->counts.by_place, 0) == 0 && hpx_intern_init(&s->counts.made, 0) == 0;
 }
 
 void hpx_site_counts_fini(struct hpx_sites *s)
@@ -23,6 +23,7 @@ void hpx_site_counts_fini(struct hpx_sites *s)
     hpx_vec_fini(&s->counts.places);
     hpx_vec_fini(&s->counts.levels);
     hpx_intern_fini(&s->counts.by_place);
+    hpx_intern_fini(&s->counts.made);
 }
 
 /* ---- places ---- */
@@ -37,14 +38,13 @@ static struct hpx_hash128 place_key(struct hpx_text class_name, const struct hpx
     return hpx_hash128(parts, sizeof(parts));
 }
 
-/* Adds a level to the last place. signature: class of the arrays or objects of this level. false: no memory. */
-static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, uint32_t symbolized)
+/* A new level, of objects of this class. NULL: no memory. */
+static struct hpx_site_level *add_level(struct hpx_sites *s, struct hpx_class_number klass, uint32_t symbolized)
 {
-    struct hpx_class_number klass = hpx_sites_class(s, signature, len);
-    uint32_t site = klass.v ? hpx_sites_sum(s, klass, symbolized) : HPX_INTERN_NONE;
+    uint32_t site = hpx_sites_sum(s, klass, symbolized);
     struct hpx_site_level *l = site != HPX_INTERN_NONE ? hpx_vec_push(&s->counts.levels) : NULL;
     if (!l) {
-        return false;
+        return NULL;
     }
     l->site = site;
     l->klass = klass;
@@ -54,7 +54,25 @@ static bool add_level(struct hpx_sites *s, const char *signature, uint32_t len, 
     if (hpx_intern_find(&s->counts.by_place, key) == HPX_INTERN_NONE) {
         (void)hpx_intern_insert(&s->counts.by_place, key, site); /* without memory its live objects are unknown */
     }
-    return true;
+    return l;
+}
+
+/* The level of what a maker made of this class at a place, new if needed. NULL: no memory. */
+static struct hpx_site_level *made_level(struct hpx_sites *s, uint32_t place, uint32_t symbolized, struct hpx_class_number number)
+{
+    struct hpx_class_number klass = hpx_sites_class_of(s, number)->first;
+    const uint64_t key[2] = {place, klass.v};
+    struct hpx_hash128 h = hpx_hash128(key, sizeof(key));
+    uint32_t at = hpx_intern_find(&s->counts.made, h);
+    if (hpx_likely(at != HPX_INTERN_NONE)) {
+        return hpx_vec_at(&s->counts.levels, at);
+    }
+    struct hpx_site_level *l = hpx_intern_reserve(&s->counts.made) == 0 ? add_level(s, klass, symbolized) : NULL;
+    if (l) {
+        l->made = true;
+        hpx_intern_put(&s->counts.made, h, s->counts.levels.len - 1);
+    }
+    return l;
 }
 
 /* Writes the signature of the class that the instruction creates to `to` (operand.len + 4 bytes), for example Lp/C;, [I, [Lp/C;, [[I.
@@ -87,10 +105,11 @@ static bool add_place(struct hpx_sites *s, const struct hpx_site_place_msg *p, s
         return false;
     }
     uint32_t len = signature_of(signature, p->opcode, operand), dims = (uint32_t)strspn(signature, "[");
-    struct hpx_site_place_rec r = {.first = s->counts.levels.len};
-    uint32_t levels = p->opcode == OP_MULTIANEWARRAY && dims > 1 ? dims : 1;
+    struct hpx_site_place_rec r = {.first = s->counts.levels.len, .known = true, .symbolized = symbolized};
+    uint32_t levels = p->opcode <= OP_INVOKESTATIC ? 0 : p->opcode == OP_MULTIANEWARRAY && dims > 1 ? dims : 1;
     for (uint32_t i = 0; i < levels && i < MOST_LEVELS; i++) {
-        if (!add_level(s, signature + i, len - i, symbolized)) {
+        struct hpx_class_number klass = hpx_sites_class(s, signature + i, len - i);
+        if (klass.v == 0 || !add_level(s, klass, symbolized)) {
             return false;
         }
         r.nlevels++;
@@ -132,15 +151,19 @@ void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *m
 
 void hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev)
 {
-    bool multi = ev->kind == HPX_EV_COUNT_MULTI;
     const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, ev->id);
-    uint32_t level = multi ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0;
-    uint64_t n = multi ? HPX_EV_MULTI_N(ev->stamp) : 1, bytes = multi ? n * HPX_EV_MULTI_BYTES(ev->stamp) : ev->stamp;
-    if (hpx_unlikely(!p || level >= p->nlevels)) {
+    uint32_t level = ev->kind == HPX_EV_COUNT_MULTI ? HPX_EV_MULTI_LEVEL(ev->stamp) : 0;
+    uint64_t n = hpx_ev_objects(ev), bytes = hpx_ev_bytes(ev);
+    struct hpx_site_level *l = NULL;
+    if (p && p->known && ev->kind == HPX_EV_COUNT_MADE) {
+        l = made_level(s, ev->id, p->symbolized, HPX_EV_MADE_CLASS(ev->stamp));
+    } else if (p && ev->kind != HPX_EV_COUNT_MADE && level < p->nlevels) {
+        l = hpx_vec_at(&s->counts.levels, p->first + level);
+    }
+    if (hpx_unlikely(!l)) {
         hpx_count(hpx_model_counters(s->m), HPX_C_ALLOCATIONS_UNCOUNTED, n);
         return;
     }
-    struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + level);
     l->objects += n;
     l->bytes += bytes;
     s->objects += n;
@@ -192,11 +215,13 @@ uint64_t hpx_sites_counted_objects(const struct hpx_sites *s)
 /* ---- snapshot ---- */
 
 /* An array has at least its header; 0 bytes: the probe did not know the type of its elements. */
-static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx_site_class *c, uint64_t objects, uint64_t bytes)
+static void add(struct hpx_sites *s, const struct hpx_site_level *l, uint32_t row, uint64_t objects, uint64_t bytes)
 {
-    bool sized = c->array != 0 ? bytes > 0 : c->size > 0;
+    const struct hpx_site_class *c = hpx_sites_class_at(s, l->klass);
+    struct hpx_site_sum *site = hpx_vec_at(&s->sites, row);
+    bool told = c->array != 0 || l->made, sized = told ? bytes > 0 : c->size > 0;
     site->objects += (double)objects;
-    site->bytes += c->array != 0 ? (double)bytes : (double)objects * (double)c->size;
+    site->bytes += told ? (double)bytes : (double)objects * (double)c->size;
     s->counts.unsized += sized ? 0 : objects;
 }
 
@@ -204,16 +229,18 @@ static void add(struct hpx_sites *s, struct hpx_site_sum *site, const struct hpx
 static bool add_call(struct hpx_sites *s, struct hpx_call_rows *calls, const struct hpx_call_alloc *a)
 {
     const struct hpx_site_place_rec *p = hpx_vec_find(&s->counts.places, a->place);
+    bool made = (a->level & HPX_CALL_MADE) != 0;
     uint32_t symbolized;
-    if (!p || a->level >= p->nlevels || !hpx_call_rows_print(calls, a->node, &symbolized)) {
+    if (!p || !p->known || (!made && a->level >= p->nlevels) || !hpx_call_rows_print(calls, a->node, &symbolized)) {
         return false;
     }
-    const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, p->first + a->level);
-    uint32_t site = hpx_sites_sum(s, l->klass, symbolized);
+    const struct hpx_site_level *l = made ? made_level(s, a->place, p->symbolized, (struct hpx_class_number){a->level & ~HPX_CALL_MADE})
+                                          : hpx_vec_at(&s->counts.levels, p->first + a->level);
+    uint32_t site = l ? hpx_sites_sum(s, l->klass, symbolized) : HPX_INTERN_NONE;
     if (site == HPX_INTERN_NONE) {
         return false;
     }
-    add(s, hpx_vec_at(&s->sites, site), hpx_sites_class_at(s, l->klass), a->objects, a->bytes);
+    add(s, l, site, a->objects, a->bytes);
     return true;
 }
 
@@ -240,18 +267,47 @@ void hpx_site_counts_add_up(struct hpx_sites *s)
     for (uint32_t i = 0; i < s->counts.levels.len; i++) {
         const struct hpx_site_level *l = hpx_vec_at(&s->counts.levels, i);
         if (objects_of(l) > 0) {
-            add(s, hpx_vec_at(&s->sites, l->site), hpx_sites_class_at(s, l->klass), objects_of(l),
-                l->bytes + l->running_bytes - l->cleared_bytes);
+            add(s, l, l->site, objects_of(l), l->bytes + l->running_bytes - l->cleared_bytes);
         }
     }
 }
 
+static bool text_is(struct hpx_text t, const char *s)
+{
+    return t.len == strlen(s) && memcmp(t.bytes, s, t.len) == 0;
+}
+
+/* Whether the place of a maker (bci/makers.c) is that of a frame below this method's. */
+static bool above_place(const struct hpx_method_rec *m)
+{
+    static const char *const methods[][2] = {{"java.lang.Object", "clone"},
+                                             {"java.lang.reflect.Array", "newArray"},
+                                             {"java.lang.reflect.Array", "multiNewArray"},
+                                             {"java.lang.reflect.Array", "newInstance"},
+                                             {"java.util.Arrays", "copyOf"},
+                                             {"java.util.Arrays", "copyOfRange"},
+                                             {"jdk.internal.misc.Unsafe", "allocateUninitializedArray0"},
+                                             {"jdk.internal.misc.Unsafe", "allocateInstance"},
+                                             {"sun.misc.Unsafe", "allocateInstance"},
+                                             {"sun.reflect.NativeConstructorAccessorImpl", "newInstance0"},
+                                             {"jdk.internal.reflect.NativeConstructorAccessorImpl", "newInstance0"},
+                                             {"jdk.internal.reflect.DirectConstructorHandleAccessor$NativeAccessor", "newInstance0"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(methods); i++) {
+        if (text_is(m->name, methods[i][1]) && text_is(m->class_name, methods[i][0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t hpx_site_counts_find(struct hpx_sites *s, const struct hpx_site_class *c, const struct hpx_trace_rec *t)
 {
-    if (t->nframes == 0) {
-        return HPX_INTERN_NONE;
+    uint32_t found = HPX_INTERN_NONE;
+    for (uint32_t i = 0; found == HPX_INTERN_NONE && i < t->nframes && (i == 0 || above_place(t->frames[i - 1].method)); i++) {
+        found =
+            hpx_intern_find(&s->counts.by_place, place_key(hpx_symbols_text(s->symbols, c->name), t->frames[i].method, t->frames[i].line));
     }
-    return hpx_intern_find(&s->counts.by_place, place_key(hpx_symbols_text(s->symbols, c->name), t->frames[0].method, t->frames[0].line));
+    return found;
 }
 
 void hpx_site_counts_clear(struct hpx_sites *s)

@@ -61,7 +61,7 @@ static bool add_unknown_class(struct hpx_sites *s)
     return c->name != 0;
 }
 
-static const struct hpx_site_class *class_of(const struct hpx_sites *s, struct hpx_class_number number)
+const struct hpx_site_class *hpx_sites_class_of(const struct hpx_sites *s, struct hpx_class_number number)
 {
     const struct hpx_site_class *c = hpx_vec_find(&s->classes, number.v);
     return c && c->name ? c : hpx_vec_at(&s->classes, 0);
@@ -147,7 +147,7 @@ static bool define(struct hpx_sites *s, struct hpx_thread *t, struct hpx_site_id
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
     struct hpx_sites *s = self;
-    for (; hpx_model_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MULTI); ev += ev->units) {
+    for (; hpx_model_table_has(ev, end, HPX_EV_SITE_DEF, HPX_EV_COUNT_MADE); ev += ev->units) {
         if (ev->kind >= HPX_EV_COUNT) {
             hpx_site_counts_apply(s, ev);
             continue;
@@ -172,8 +172,8 @@ static size_t bytes(const void *self)
 {
     const struct hpx_sites *s = self;
     return s->ids.bytes + s->classes.bytes + s->own_classes.bytes + s->sites.bytes + s->counts.places.bytes + s->counts.levels.bytes +
-           hpx_intern_bytes(&s->counts.by_place) + hpx_intern_bytes(&s->index) + hpx_intern_bytes(&s->class_index) +
-           hpx_site_ids_bytes(s->o.ids);
+           hpx_intern_bytes(&s->counts.by_place) + hpx_intern_bytes(&s->counts.made) + hpx_intern_bytes(&s->index) +
+           hpx_intern_bytes(&s->class_index) + hpx_site_ids_bytes(s->o.ids);
 }
 
 static void destroy(void *self)
@@ -190,7 +190,7 @@ static void destroy(void *self)
 }
 
 static const struct hpx_model_table table = {
-    .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MULTI, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
+    .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MADE, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
 struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o)
 {
@@ -252,7 +252,7 @@ uint32_t hpx_sites_sum(struct hpx_sites *s, struct hpx_class_number klass, uint3
 /* *number: the site of an id that is defined; with sites=counts HPX_INTERN_NONE where no probe counted it. false without memory. */
 static bool site_of(struct hpx_sites *s, struct hpx_site_id *id, uint32_t *number)
 {
-    const struct hpx_site_class *c = class_of(s, id->klass);
+    const struct hpx_site_class *c = hpx_sites_class_of(s, id->klass);
     const struct hpx_site_sum *known = id->row ? hpx_vec_at(&s->sites, id->row - 1) : NULL;
     uint32_t symbolized;
     if (!hpx_symbols_print(s->symbols, id->raw - 1, &symbolized)) {

@@ -13,6 +13,7 @@ struct hpx_site_counts {
     struct hpx_vec places;                          /* struct hpx_site_place_rec, by place id */
     struct hpx_vec levels;                          /* struct hpx_site_level; the levels of one place are adjacent */
     struct hpx_intern by_place;                     /* class, method and line as text -> index of struct hpx_site_sum */
+    struct hpx_intern made;                         /* place and class of what a maker made there -> index in levels */
     uint64_t unknown;                               /* objects that running threads counted at places without levels */
     uint64_t missed_objects, missed_bytes, unsized; /* of the snapshot in progress */
 };
@@ -20,7 +21,9 @@ struct hpx_site_counts {
 /* A place in the code that allocates. */
 struct hpx_site_place_rec {
     uint32_t first;  /* index of its first level */
-    uint8_t nlevels; /* 0: not announced yet; above 1: multianewarray */
+    uint8_t nlevels; /* above 1: multianewarray; 0: of a maker, whose levels are in `made` */
+    bool known;      /* announced */
+    uint32_t symbolized;
 };
 
 /* What one place has allocated of one class. */
@@ -30,6 +33,7 @@ struct hpx_site_level {
     uint64_t objects, bytes;                 /* of records, and of threads that are gone */
     uint64_t running_objects, running_bytes; /* of the threads that run, as of the last hpx_sites_forget_running() */
     uint64_t cleared_objects, cleared_bytes; /* of all these when they were cleared */
+    bool made;                               /* by a maker: its records carry the bytes of objects, too */
 };
 
 struct hpx_site_class {
@@ -82,6 +86,8 @@ static inline struct hpx_site_class *hpx_sites_class_at(const struct hpx_sites *
                                             : hpx_vec_at(&s->classes, number.v);
 }
 
+/* The class of a number that a record carries; that of unknown objects where it was not announced. */
+const struct hpx_site_class *hpx_sites_class_of(const struct hpx_sites *s, struct hpx_class_number number);
 /* Number of the class with this signature; a class that was not announced gets a number from HPX_SITE_OWN_CLASSES on. 0: no memory. */
 struct hpx_class_number hpx_sites_class(struct hpx_sites *s, const char *signature, uint32_t len);
 /* Index of the struct hpx_site_sum of this class and symbolized trace, new if needed. HPX_INTERN_NONE: no memory. */
@@ -93,7 +99,7 @@ void hpx_site_counts_fini(struct hpx_sites *s);
 void hpx_site_counts_announce(struct hpx_sites *s, const struct hpx_msg_sites *msg);
 /* Sets the object size of the class; without memory the size stays unknown. */
 void hpx_site_counts_size(struct hpx_sites *s, const struct hpx_msg_site_size *msg);
-/* Counts an event of kind COUNT or COUNT_MULTI; as HPX_C_ALLOCATIONS_UNCOUNTED if there was no memory for its place. */
+/* Counts an event of kind COUNT to COUNT_MADE; as HPX_C_ALLOCATIONS_UNCOUNTED if there was no memory for its place. */
 void hpx_site_counts_apply(struct hpx_sites *s, const struct hpx_ev_head *ev);
 /* Adds all counts to the sums of the snapshot in progress. */
 void hpx_site_counts_add_up(struct hpx_sites *s);

@@ -63,7 +63,7 @@ struct hpx_classes_progress {
 };
 struct hpx_classes_progress hpx_classes_progress(void);
 
-/* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE or HPX_EV_PLACE_MULTI; stamp: as in
+/* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE to HPX_EV_PLACE_MADE; stamp: as in
  * event.h. On the allocating thread; may wait for space. false: lost, and counted as a loss. */
 typedef bool (*hpx_classes_note)(JNIEnv *env, uint16_t kind, uint32_t place, uint64_t stamp);
 /* Set by cpu=times at load, before probes count; read from VMInit on. NULL: cpu=times is not active. */

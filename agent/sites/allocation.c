@@ -50,6 +50,11 @@ static struct hpx_msg *class_message(jvmtiEnv *jvmti, jclass klass, struct hpx_c
     return &m->m;
 }
 
+struct hpx_class_number hpx_allocation_class(jvmtiEnv *jvmti, jclass klass)
+{
+    return hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message);
+}
+
 /* ---- an allocation ---- */
 
 /* Frames that may stand above those of the program: a probe's, and the constructor of java.lang.Object. */
@@ -58,12 +63,15 @@ static uint32_t extra_frames(void)
     return 1 + hpx_probe_frames_most();
 }
 
+/* The place of an allocation, below the frames of a maker: newArray, newInstance, copyOf. */
+#define MAKER_FRAMES 4
+
 static uint32_t depth_of(const struct hpx_site_thread *t)
 {
     uint32_t most = (uint32_t)(((t->s.base.ring.mask + 1) / 4 - HPX_EV_SITE_BYTES(extra_frames())) / sizeof(struct hpx_ev_frame));
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     if (hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
-        depth = 1; /* probes know only the place, so deeper frames could not be matched */
+        depth = MAKER_FRAMES; /* probes know only the place, so deeper frames could not be matched */
     }
     return depth < most ? depth : most;
 }
@@ -201,11 +209,7 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     hpx_late_tag_set(t->late, jvmti, env);
-    struct found f = {.self = self,
-                      .depth = depth_of(t),
-                      .klass = hpx_class_announce(jvmti, klass, HPX_SITE_ANNOUNCED, class_message),
-                      .size = size,
-                      .probe = probe};
+    struct found f = {.self = self, .depth = depth_of(t), .klass = hpx_allocation_class(jvmti, klass), .size = size, .probe = probe};
     uint64_t parts[2];
     f.bytes = hpx_allocation_interval() > 0 ? size : 0;
     parts_of(t, &f, parts);

@@ -8,6 +8,7 @@
 #ifndef HPX_ALLOCATION_H
 #define HPX_ALLOCATION_H
 
+#include "class_ids.h"
 #include "session.h"
 #include "vm_mode.h"
 
@@ -43,6 +44,8 @@ void JNICALL hpx_allocation_probe(JNIEnv *env, jclass tracker, jobject object);
 /* Native of java.lang.HprofxTracker.multi(Object, int): records the array and, if it holds arrays, those too. On the allocating thread;
  * site is ignored. */
 void JNICALL hpx_allocation_multi_probe(JNIEnv *env, jclass tracker, jobject array, jint site);
+/* The number of a class, which the table of sites knows (hpx_class_announce()). Any attached thread, inside the session's gate. */
+struct hpx_class_number hpx_allocation_class(jvmtiEnv *jvmti, jclass klass);
 /* ObjectFree, up to JDK 15: adds the freed object to the counters of its site. In a collection, on the VM's thread, outside the session's
  * gate: touches only the counters. */
 void JNICALL hpx_allocation_freed(jvmtiEnv *jvmti, jlong tag);

@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Element types as in PRIMITIVE ARRAY DUMP; 2: references. */
-enum { REFERENCES = 2, BYTES = 8, TYPES = 12 };
-enum { OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
+/* Element types as in PRIMITIVE ARRAY DUMP; 2: references. From TYPES on: places of makers, where the probe asks the object: any; one that
+ * invokevirtual calls, where an override may have run instead of the maker; one that makes arrays in arrays. */
+enum { REFERENCES = 2, BYTES = 8, TYPES = 12, MADE = TYPES, MADE_VIRTUAL, MADE_ARRAYS };
+enum { OP_INVOKEVIRTUAL = 182, OP_INVOKESTATIC = 184, OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 
 #define TYPED_PLACES (16u << 20) /* places with a byte of types; the kernel provides the pages that are used */
 
@@ -23,11 +24,12 @@ static HPX_OF_SESSION struct hpx_gate_own counting;
 /* Constant from VMInit on. */
 static struct {
     jclass object_arrays;                      /* Object[] */
+    jmethodID clone;                           /* Object.clone() */
     hpx_classes_note note;                     /* cpu=times: counts under the open call; NULL: cpu=times is not active */
     uint32_t align, base[TYPES], scale[TYPES]; /* bytes: an array of n elements has base + n * scale, rounded up to align */
 } vm;
-/* Innermost element type by place that makes arrays. Mapped to the end of the process: probes read it without a gate; a session ends with
- * zeros. NULL: no memory, or sites=counts was never used. Constant from then on. */
+/* By place: innermost element type of the arrays that it makes, or which maker it calls. Mapped to the end of the process: probes read it
+ * without a gate; a session ends with zeros. NULL: no memory, or sites=counts was never used. Constant from then on. */
 static uint8_t *types;
 
 static void map_types(void)
@@ -61,8 +63,8 @@ static uint64_t array_bytes(uint8_t type, uint32_t length)
 
 /* ---- probes ----
  *
- * They run on threads of the program. They take no lock. They enter the VM for the first allocation of a thread, for arrays of arrays, and
- * while they wait for space. */
+ * They run on threads of the program. They take no lock. They enter the VM for the first allocation of a thread, for arrays of arrays, for
+ * what makers made, and while they wait for space. */
 
 /* false: no space; nothing is written. */
 static inline bool put(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
@@ -129,29 +131,42 @@ static void leave(struct hpx_site_thread *t)
     }
 }
 
-static void put_slowly(JNIEnv *env, struct hpx_site_thread *t, bool multi, uint32_t id, uint64_t stamp)
+/* Ways to count; as records under the open call, or else on their own. */
+static const struct way {
+    uint16_t in_call, alone;
+} one = {HPX_EV_PLACE, HPX_EV_COUNT}, multi = {HPX_EV_PLACE_MULTI, HPX_EV_COUNT_MULTI}, made = {HPX_EV_PLACE_MADE, HPX_EV_COUNT_MADE};
+
+static void put_slowly(JNIEnv *env, struct hpx_site_thread *t, const struct way *way, uint32_t id, uint64_t stamp)
 {
     if (vm.note != NULL) {
-        (void)vm.note(env, multi ? HPX_EV_PLACE_MULTI : HPX_EV_PLACE, id, stamp);
+        (void)vm.note(env, way->in_call, id, stamp);
         return;
     }
-    if (!multi && add(t, id, stamp)) { /* the thread's first allocation */
+    if (way == &one && add(t, id, stamp)) { /* the thread's first allocation */
         return;
     }
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, sizeof *ev);
     if (ev != NULL) {
-        *ev = (struct hpx_ev_head){.kind = multi ? HPX_EV_COUNT_MULTI : HPX_EV_COUNT, .units = 1, .id = id, .stamp = stamp};
+        *ev = (struct hpx_ev_head){.kind = way->alone, .units = 1, .id = id, .stamp = stamp};
         hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
     }
 }
 
-static __attribute__((noinline)) void count_slowly(JNIEnv *env, bool multi, uint32_t id, uint64_t stamp)
+/* without: the thread should have a state and has none, or else nothing is lost. */
+static void count_lost(bool without, uint64_t n)
+{
+    if (without && hpx_gate_own_is_open(&counting) && !hpx_allocation_is_off()) {
+        hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, n);
+    }
+}
+
+static __attribute__((noinline)) void count_slowly(JNIEnv *env, const struct way *way, uint32_t id, uint64_t stamp)
 {
     struct hpx_site_thread *t;
     if (enter_slowly(env, &t)) {
-        put_slowly(env, t, multi, id, stamp);
-    } else if (hpx_threads_stateless() && hpx_gate_own_is_open(&counting) && !hpx_allocation_is_off()) {
-        hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, multi ? HPX_EV_MULTI_N(stamp) : 1);
+        put_slowly(env, t, way, id, stamp);
+    } else {
+        count_lost(hpx_threads_stateless(), way == &multi ? HPX_EV_MULTI_N(stamp) : 1);
     }
     leave(t);
 }
@@ -160,7 +175,7 @@ static void JNICALL probe_alloc(JNIEnv *env, jclass tracker, jint id)
 {
     (void)tracker;
     if (!try_count((uint32_t)id, 0)) {
-        count_slowly(env, false, (uint32_t)id, 0);
+        count_slowly(env, &one, (uint32_t)id, 0);
     }
 }
 
@@ -170,7 +185,7 @@ static void JNICALL probe_array(JNIEnv *env, jclass tracker, jint length, jint i
     uint64_t bytes = array_bytes(type_of(place), (uint32_t)length);
     (void)tracker;
     if (!try_count(place, bytes)) {
-        count_slowly(env, false, place, bytes);
+        count_slowly(env, &one, place, bytes);
     }
 }
 
@@ -188,23 +203,74 @@ static int32_t down_array(int64_t length_and_id)
     return !try_count(place, array_bytes(type_of(place), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
 }
 
+/* n objects like this one. Inside the probe's gate. */
+static void put_made(JNIEnv *env, struct hpx_site_thread *t, jobject object, uint32_t place, uint64_t n)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    jlong bytes = 0;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return; /* the session ends */
+    }
+    t->inside = true;
+    jclass klass = (*env)->GetObjectClass(env, object);
+    bool makes = type_of(place) != MADE_VIRTUAL || (*env)->GetMethodID(env, klass, "clone", "()Ljava/lang/Object;") == vm.clone;
+    struct hpx_class_number number = makes ? hpx_allocation_class(jvmti, klass) : (struct hpx_class_number){0};
+    (void)(*jvmti)->GetObjectSize(jvmti, object, &bytes);
+    (*env)->DeleteLocalRef(env, klass);
+    t->inside = false;
+    hpx_gate_leave(&hpx_session.gate);
+    while (makes && n > 0) {
+        uint64_t some = n < HPX_EV_MADE_MOST_N ? n : HPX_EV_MADE_MOST_N;
+        put_slowly(env, t, &made, place, HPX_EV_MADE_STAMP(number, some, (uint64_t)bytes));
+        n -= some;
+    }
+}
+
+static void count_made(JNIEnv *env, jobject object, uint32_t place, uint64_t n)
+{
+    struct hpx_site_thread *t;
+    if (enter_slowly(env, &t)) {
+        put_made(env, t, object, place, n);
+    } else {
+        count_lost(hpx_threads_stateless(), n);
+    }
+    leave(t);
+}
+
 /* All arrays of one dimension have the same length, so the first array of every dimension stands for all. */
-static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject array, jint id)
+static void count_arrays(JNIEnv *env, jobject array, uint32_t place, uint8_t type)
 {
     uint64_t arrays = 1;
-    uint32_t place = (uint32_t)id;
-    (void)tracker;
     for (uint32_t level = 0; array != NULL; level++) {
         jsize n = (*env)->GetArrayLength(env, array);
         bool references = vm.object_arrays != NULL && (*env)->IsInstanceOf(env, array, vm.object_arrays);
-        uint64_t bytes = array_bytes(references ? REFERENCES : type_of(place), (uint32_t)n);
-        count_slowly(env, true, place, HPX_EV_MULTI_STAMP(level, arrays, bytes));
+        if (type == MADE_ARRAYS) {
+            count_made(env, array, place, arrays);
+        } else {
+            count_slowly(env, &multi, place, HPX_EV_MULTI_STAMP(level, arrays, array_bytes(references ? REFERENCES : type, (uint32_t)n)));
+        }
         jobject inner = n > 0 && references ? (*env)->GetObjectArrayElement(env, array, 0) : NULL;
         if (level > 0) {
             (*env)->DeleteLocalRef(env, array);
         }
         array = inner;
         arrays *= (uint64_t)n;
+    }
+}
+
+static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject object, jint id)
+{
+    uint8_t type = type_of((uint32_t)id);
+    (void)tracker;
+    if (object == NULL) {
+        return; /* of an override of clone() */
+    }
+    if (type == 0) { /* no memory for its type: it may be no array */
+        count_lost(true, 1);
+    } else if (type == MADE || type == MADE_VIRTUAL) {
+        count_made(env, object, (uint32_t)id, 1);
+    } else {
+        count_arrays(env, object, (uint32_t)id, type);
     }
 }
 
@@ -321,6 +387,7 @@ void hpx_counting_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass object = (*env)->FindClass(env, "java/lang/Object"), array = (*env)->FindClass(env, "[Ljava/lang/Object;");
     uint64_t empty = size_of(jvmti, env, new_array(env, BYTES, 0, object)), grown = empty;
+    vm.clone = object != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
     vm.object_arrays = vm.object_arrays == NULL && array != NULL ? (*env)->NewGlobalRef(env, array) : vm.object_arrays;
     for (jsize n = 1; n < LONG_ARRAY && grown == empty; n++) {
         grown = size_of(jvmti, env, new_array(env, BYTES, n, object));
@@ -363,7 +430,10 @@ static uint8_t elements_of(const struct hprofx_bci_site *s)
 static void note_site(const struct hprofx_bci_site *s)
 {
     if (s->opcode != OP_NEW) {
-        set_type(s->id, elements_of(s));
+        set_type(s->id, s->opcode > OP_INVOKESTATIC     ? elements_of(s)
+                        : s->arrays                     ? MADE_ARRAYS
+                        : s->opcode == OP_INVOKEVIRTUAL ? MADE_VIRTUAL
+                                                        : MADE);
         return;
     }
     if (s->operand.len == 0 || s->operand.at == NULL) {

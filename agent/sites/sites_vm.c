@@ -36,6 +36,7 @@ static HPX_OF_SESSION struct {
     bool frees, looks, follows; /* what lives is known by ObjectFree, by looks, or by weak references of samples. Constant from load on */
     jint release;               /* of the JDK: 8, 11, ...; constant from load on */
     _Atomic uint32_t threads;   /* relaxed: numbers given out */
+    _Atomic uint32_t before;    /* relaxed: threads that ran before the session, and have allocated in it */
 } vm;
 
 static struct hpx_site_thread *state(struct hpx_mode_thread *s)
@@ -158,6 +159,16 @@ bool hpx_sites_looks(void)
 bool hpx_sites_follows(void)
 {
     return vm.follows;
+}
+
+bool hpx_sites_event(void)
+{
+    return vm.sampled_event;
+}
+
+uint32_t hpx_sites_threads_before(void)
+{
+    return hpx_vm.late ? atomic_load_explicit(&vm.before, memory_order_relaxed) : 0;
 }
 
 bool hpx_sites_counts(void)
@@ -433,6 +444,7 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 
 static void adopted(struct hpx_mode_thread *s)
 {
+    atomic_fetch_add_explicit(&vm.before, 1, memory_order_relaxed);
     state(s)->inside = false;
     hpx_site_self = state(s);
 }

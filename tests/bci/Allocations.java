@@ -94,7 +94,6 @@ public class Allocations {
                 kept = new Object[0];
             }
             break;
-        // No probe sees these: the VM makes them without byte code.
         case 18: kept = POINT.clone(); break;
         case 19: kept = java.lang.reflect.Array.newInstance(int.class, 3); break;
         default: throw new IllegalArgumentException();
@@ -103,9 +102,9 @@ public class Allocations {
 
     /** Counts of one run: new, one-dimensional arrays, their elements, arrays of more dimensions, objects. */
     static final int[][] EXPECTED = {
-        {1, 0, 0, 0, 1}, {2, 0, 0, 0, 2}, {0, 1, 7, 0, 1}, {0, 8, 8, 0, 8}, {0, 2, 5, 0, 2}, {0, 0, 0, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 1},
-        {0, 0, 0, 0, 2}, {0, 0, 0, 0, 1}, {0, 1, 5, 0, 1}, {0, 1, 3, 0, 1}, {3, 1, 4, 0, 4}, {5, 2, 12, 0, 7}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 1},
-        {0, 0, 0, 0, 1}, {0, 1, 0, 0, 1}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
+        {1, 0, 0, 0, 1}, {2, 0, 0, 0, 2}, {0, 1, 7, 0, 1}, {0, 8, 8, 0, 8}, {0, 2, 5, 0, 2}, {0, 0, 0, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 1, 1},
+        {0, 0, 0, 2, 2}, {0, 0, 0, 0, 1}, {0, 1, 5, 0, 1}, {0, 1, 3, 0, 1}, {3, 1, 4, 0, 4}, {5, 2, 12, 0, 7}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 1},
+        {0, 0, 0, 0, 1}, {0, 1, 0, 0, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 1, 1}};
 
     static void check(int kind, int times) throws Exception {
         run(kind); // links what it needs

@@ -105,6 +105,21 @@ def a_native_thread_that_comes_again_is_counted(t, what):
                 t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsOutside$Made'), 100 * times, 'objects in %s%d' % (name, i))
 
 
+@test(level='quick', collectors='any', cases=('exact', 'counts'))
+def what_no_instruction_makes_is_counted(t, sites):
+    n = 3000
+    run = t.java('SessionsCopies', _library(t), 'heap=sites,sites=%s,depth=8,cutoff=0,verbose=n' % sites, n, opts=None)
+    t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
+    want = {'Copied': n + 1, 'Own': n + 1, 'Same': 1, 'None': 1, 'Kept[]': n + 1, 'Reflected': n, 'Element[]': 3 * n, 'Element[][]': n, 'Listed[]': n + 1}
+    for i in range(2):
+        made = collections.Counter()
+        for r in t.parse(t.work / str(i), None).table(SITES).rows:
+            made[r.name] += r.objects
+        t.equal({name: made['SessionsCopies$' + name] for name in want}, want, 'objects in session %d' % i)
+        seen = 'not counted by probes' if sites == 'counts' else 'not seen'
+        t.check(seen in t.parse(t.work / str(i), None).report, 'what is not seen')
+
+
 @test(level='quick', collectors='any', since=11)
 def code_of_an_earlier_one_counts_in_the_next(t):
     run = t.java('SessionsOld', _library(t), 'heap=sites,sites=counts,live=n,cutoff=0,verbose=n', opts=None)

@@ -92,7 +92,7 @@ static uint32_t call_at(struct both *s, uint32_t pc, const char *name)
     return len + 3;
 }
 
-/* Steps *pb over the site's probe behind the allocation `op`. */
+/* Steps *pb over the site's probe behind the allocation `op`; calls have that of 0xC5. */
 static const char *walk_site(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
 {
     struct side *b = &s->b;
@@ -135,24 +135,57 @@ static const char *walk_object(struct both *s, uint32_t pa, uint32_t op, bool mu
     return NULL;
 }
 
-/* Is a constant of the old class the clone() of an array? */
-static bool clones_array(const struct side *a, uint32_t ref)
+#define ACCESSOR "newInstance0", "(Ljava/lang/reflect/Constructor;[Ljava/lang/Object;)Ljava/lang/Object;"
+
+/* Methods that return a new object, with the opcodes that call them. */
+static const struct {
+    const char *owner, *name, *desc;
+    bool arrays, virtual, special, is_static;
+} makers[] = {
+    {"java/lang/Object", "clone", "()Ljava/lang/Object;", .virtual = true, .special = true},
+    {"jdk/internal/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", .virtual = true},
+    {"sun/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", .virtual = true},
+    {"jdk/internal/misc/Unsafe", "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;", .virtual = true, .special = true},
+    {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", .is_static = true},
+    {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;[I)Ljava/lang/Object;", .is_static = true, .arrays = true},
+    {"java/util/Arrays", "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", .is_static = true},
+    {"java/util/Arrays", "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", .is_static = true},
+    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true},
+    {"jdk/internal/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true},
+    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, .is_static = true},
+};
+
+/* What a call of the old class makes: 0 nothing, 1 an object, 2 an array that may hold new arrays. */
+static int makes(const struct side *a, uint32_t op, uint32_t ref)
 {
-    uint32_t class = refer(a, refer(a, ref, 0), 0), call = refer(a, ref, 2);
     bool method = ref < a->cp_n && a->cp[ref] != 0 && be(a, a->cp[ref], 1) == 10;
-    return method && class != 0 && be(a, a->cp[class] + 1u, 2) > 0 && be(a, a->cp[class] + 3u, 1) == '[' &&
-           text_is(a, refer(a, call, 0), "clone") && text_is(a, refer(a, call, 2), "()Ljava/lang/Object;");
+    if (op < 0xB6 || op > 0xB8 || !method) {
+        return 0;
+    }
+    uint32_t class = refer(a, refer(a, ref, 0), 0), call = refer(a, ref, 2), name = refer(a, call, 0), desc = refer(a, call, 2);
+    bool array = class != 0 && be(a, a->cp[class] + 1u, 2) > 0 && be(a, a->cp[class] + 3u, 1) == '[';
+    if (op == 0xB6 && array && text_is(a, name, "clone") && text_is(a, desc, "()Ljava/lang/Object;")) {
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        bool called = op == 0xB6 ? makers[i].virtual : op == 0xB7 ? makers[i].special : makers[i].is_static;
+        if (called && text_is(a, class, makers[i].owner) && text_is(a, name, makers[i].name) && text_is(a, desc, makers[i].desc)) {
+            return makers[i].arrays ? 2 : 1;
+        }
+    }
+    return 0;
 }
 
 /* The probes behind the instruction at pa. */
 static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
 {
     bool array = op == 0xBC || op == 0xBD || op == 0xC5;
-    if ((s->probes & BCI_SITES) && (op == 0xBB || array)) {
-        TRY(walk_site(s, pa, op, pb));
+    int made = op >= 0xB6 && op <= 0xB8 ? makes(&s->a, op, be(&s->a, s->a.code + pa + 1, 2)) : 0;
+    if ((s->probes & BCI_SITES) && (op == 0xBB || array || made > 0)) {
+        TRY(walk_site(s, pa, made > 0 ? 0xC5 : op, pb));
     }
-    if ((s->probes & BCI_OBJECTS) && (array || (op == 0xB6 && clones_array(&s->a, be(&s->a, s->a.code + pa + 1, 2))))) {
-        TRY(walk_object(s, pa, 0x59, op == 0xC5, pb));
+    if ((s->probes & BCI_OBJECTS) && (array || made > 0)) {
+        TRY(walk_object(s, pa, 0x59, op == 0xC5 || made == 2, pb));
     }
     return NULL;
 }

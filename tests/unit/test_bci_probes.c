@@ -67,8 +67,8 @@ TEST(the_site_comes_before_the_object)
     check_free(&k);
 }
 
-/* A method that clones local 0 through a method of this class, name and type. */
-static struct checked clones(const char *owner, const char *name, const char *desc, uint8_t op, unsigned probes)
+/* A method of p/C that calls a method of this class, name and type with local 0. */
+static struct checked calls_it(const char *owner, const char *name, const char *desc, uint8_t op, unsigned probes)
 {
     struct cf_class c;
     begin(&c);
@@ -81,17 +81,46 @@ static struct checked clones(const char *owner, const char *name, const char *de
     return check_opts(&c, kinds(probes));
 }
 
-TEST(the_clone_of_an_array_is_handed_over)
+#define ACCESSOR "newInstance0", "(Ljava/lang/reflect/Constructor;[Ljava/lang/Object;)Ljava/lang/Object;"
+
+static const struct {
+    const char *owner, *name, *desc;
+    uint8_t op;
+    bool arrays;
+} makers[] = {
+    {"[I", "clone", "()Ljava/lang/Object;", 0xB6, false},
+    {"[[J", "clone", "()Ljava/lang/Object;", 0xB6, false},
+    {"[Lp/C;", "clone", "()Ljava/lang/Object;", 0xB6, false},
+    {"java/lang/Object", "clone", "()Ljava/lang/Object;", 0xB6, false},
+    {"java/lang/Object", "clone", "()Ljava/lang/Object;", 0xB7, false},
+    {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", 0xB8, false},
+    {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;[I)Ljava/lang/Object;", 0xB8, true},
+    {"java/util/Arrays", "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", 0xB8, false},
+    {"java/util/Arrays", "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", 0xB8, false},
+    {"sun/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", 0xB6, false},
+    {"jdk/internal/misc/Unsafe", "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;", 0xB7, false},
+    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, 0xB8, false},
+    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, 0xB8, false},
+};
+
+TEST(what_a_maker_returns_is_handed_over)
 {
-    static const char *const arrays[] = {"[I", "[[J", "[Lp/C;"};
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-        struct checked k = clones(arrays[i], "clone", "()Ljava/lang/Object;", 0xB6, OBJECTS | SITES);
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        char text[96];
+        struct checked k = calls_it(makers[i].owner, makers[i].name, makers[i].desc, makers[i].op, OBJECTS);
+        const char *call = makers[i].arrays ? "59 03 b8 @multi" : "59 b8 @object";
         assert_int_equal(k.how, 0);
-        char text[64];
-        (void)snprintf(text, sizeof(text), "2a b6 %04x 59 b8 @object 57 b1", (unsigned)method_ref(&k, "clone", 5));
-        assert_code(&k, 2, text);
+        (void)snprintf(text, sizeof(text), "2a %02x %04x %s 57 b1", makers[i].op,
+                       (unsigned)method_ref(&k, makers[i].name, strlen(makers[i].name)), call);
+        assert_code(&k, 2 + makers[i].arrays, text);
         assert_int_equal(k.result.objects, 1);
-        assert_int_equal(k.result.sites, 0);
+        check_free(&k);
+        k = calls_it(makers[i].owner, makers[i].name, makers[i].desc, makers[i].op, SITES);
+        assert_int_equal(k.how, 0);
+        (void)snprintf(text, sizeof(text), "2a %02x %04x 59 03 b8 @multi 57 b1", makers[i].op,
+                       (unsigned)method_ref(&k, makers[i].name, strlen(makers[i].name)));
+        assert_code(&k, 3, text);
+        assert_int_equal(k.result.sites, 1);
         check_free(&k);
     }
     static const char *const others[][3] = {{"p/C", "clone", "()Ljava/lang/Object;"},
@@ -99,12 +128,27 @@ TEST(the_clone_of_an_array_is_handed_over)
                                             {"[I", "clone", "()[I"},
                                             {"", "clone", "()Ljava/lang/Object;"}};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        struct checked k = clones(others[i][0], others[i][1], others[i][2], 0xB6, OBJECTS | SITES);
+        struct checked k = calls_it(others[i][0], others[i][1], others[i][2], 0xB6, OBJECTS | SITES);
         assert_int_equal(k.how, 1);
         assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
     }
-    assert_int_equal(clones("[I", "clone", "()Ljava/lang/Object;", 0xB7, OBJECTS | SITES).how, 1);
-    assert_int_equal(clones("[I", "clone", "()Ljava/lang/Object;", 0xB6, SITES).how, 1);
+    assert_int_equal(calls_it("[I", "clone", "()Ljava/lang/Object;", 0xB7, OBJECTS | SITES).how, 1);
+    assert_int_equal(calls_it("java/lang/Object", "clone", "()Ljava/lang/Object;", 0xB6, CALLS).result.objects, 0);
+}
+
+TEST(the_code_of_a_maker_has_no_probes_of_its_own)
+{
+    for (int i = 0; i < 2; i++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        c.this_class = cf_ref(&c, 7, cf_utf8(&c, i == 0 ? "java/util/Arrays" : "java/util/Others"));
+        struct cf_code m = {.max_stack = 1, .max_locals = 3};
+        cf_ops(&m, "03 bc 0a 57 01 b0");
+        cf_method(&c, 9, "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", &m);
+        struct checked k = check_opts(&c, kinds(OBJECTS | SITES));
+        assert_int_equal(k.how, i == 0 ? 1 : 0);
+        check_free(&k);
+    }
 }
 
 /* The class java/lang/Object with this constructor. */

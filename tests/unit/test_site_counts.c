@@ -231,11 +231,18 @@ static void announce_class(void)
     fx_class(&f, 77, 8, 1, FX_TEXT("Lp/A;\0A.java\0run\0()V"));
 }
 
-static void lines_as_bytecode(void)
+static void lines_of(uint32_t methods)
 {
     static const struct hpx_line lines[] = {{0, 1}, {10, 10}, {11, 11}, {12, 12}};
-    assert_int_equal(f.nasked, 1);
-    fx_answer(&f, 0, lines, 4, "", 0);
+    assert_int_equal(f.nasked, methods);
+    for (uint32_t i = 0; i < methods; i++) {
+        fx_answer(&f, i, lines, 4, "", 0);
+    }
+}
+
+static void lines_as_bytecode(void)
+{
+    lines_of(1);
 }
 
 static uint32_t fresh_id(uint64_t key)
@@ -251,6 +258,86 @@ static void free_of(uint32_t id, uint64_t bytes, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         hpx_site_ids_freed(&ids, hpx_site_tag(id, bytes));
     }
+}
+
+/* ---- makers ---- */
+
+enum { INVOKEVIRTUAL = 182, INVOKESTATIC = 184 };
+
+static void made(uint32_t id, uint32_t klass, uint64_t n, uint64_t bytes)
+{
+    fx_event(&f, &f.t, HPX_EV_COUNT_MADE, id, HPX_EV_MADE_STAMP((struct hpx_class_number){klass}, n, bytes));
+}
+
+TEST(what_a_maker_made_has_a_row_for_each_class, NULL, teardown)
+{
+    begin();
+    place(1, 10, INVOKEVIRTUAL, "");
+    place(2, 11, INVOKESTATIC, "");
+    place(3, 10, NEW, "p/A");
+    size("p/A", 999); /* the records have the sizes */
+    number_class(1, "Lp/A;");
+    number_class(2, "[Lp/A;");
+    number_class(9, "Lp/A;"); /* in another loader: prints alike */
+    made(1, 1, 1, 24);
+    made(1, 2, 1, 40);
+    made(1, 1, 1, 24);
+    made(1, 9, 1, 32);
+    made(2, 2, HPX_EV_MADE_MOST_N, 64);
+    struct hpx_site_snapshot *s = snapshot(3, 4 + HPX_EV_MADE_MOST_N);
+    assert_row(s, "p.A", "p.A.run:10", 3, 80);
+    assert_row(s, "p.A[]", "p.A.run:10", 1, 40);
+    assert_row(s, "p.A[]", "p.A.run:11", HPX_EV_MADE_MOST_N, UINT64_C(64) * HPX_EV_MADE_MOST_N);
+    hpx_site_snapshot_destroy(s);
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 0);
+    made(4, 1, 5, 24); /* a place that was not announced */
+    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 5);
+    hpx_sites_clear(sites);
+    made(1, 1, 2, 24);
+    s = snapshot(1, 2);
+    assert_row(s, "p.A", "p.A.run:10", 2, 48);
+    hpx_site_snapshot_destroy(s);
+}
+
+TEST(the_stamp_of_what_was_made_holds_the_largest_array)
+{
+    uint64_t all = HPX_EV_MADE_STAMP((struct hpx_class_number){HPX_SITE_MOST - 1}, HPX_EV_MADE_MOST_N, UINT64_C(1) << 40);
+    assert_int_equal(HPX_EV_MADE_CLASS(all).v, HPX_SITE_MOST - 1);
+    assert_int_equal(HPX_EV_MADE_N(all), HPX_EV_MADE_MOST_N);
+    assert_int_equal(HPX_EV_MADE_BYTES(all), UINT64_C(8) * UINT32_MAX);
+    uint64_t longs = HPX_EV_MADE_STAMP((struct hpx_class_number){0}, 1, UINT64_C(8) * INT32_MAX + 16);
+    assert_int_equal(HPX_EV_MADE_BYTES(longs), UINT64_C(8) * INT32_MAX + 16);
+    assert_int_equal(HPX_EV_MADE_CLASS(longs).v, 0);
+}
+
+/* A sample of what a maker made has the maker's own frame on top, unless it is compiled into its caller. */
+TEST(samples_below_a_maker_are_of_its_place, NULL, teardown)
+{
+    begin();
+    announce_class();
+    fx_class(&f, 78, 16, 1, FX_TEXT("Ljava/lang/Object;\0\0clone\0()Ljava/lang/Object;"));
+    fx_class(&f, 79, 24, 1, FX_TEXT("Lp/Object;\0\0clone\0()Ljava/lang/Object;"));
+    place(1, 10, INVOKEVIRTUAL, "");
+    number_class(1, "Lp/A;");
+    made(1, 1, 100, 24);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct {
+            struct hpx_ev_head head;
+            struct hpx_ev_hash hash;
+            struct hpx_ev_site site;
+            struct hpx_ev_frame frames[2];
+        } ev = {.head = {HPX_EV_SITE_DEF, 5, fresh_id(i + 1), 24}, .site = {.klass = {1}, .bytes = 24}};
+        ev.frames[0] = (struct hpx_ev_frame){.method = 8 + 8 * i, .bci = i == 0 ? 10 : -1};
+        ev.frames[1] = (struct hpx_ev_frame){.method = 8, .bci = 10};
+        struct hpx_hash128 h = hpx_hash128(ev.frames, sizeof(ev.frames));
+        ev.hash = (struct hpx_ev_hash){h.lo, h.hi};
+        hpx_model_events(f.m, &f.t, &ev.head, sizeof(ev));
+    }
+    lines_of(3);
+    struct hpx_site_snapshot *s = snapshot(1, 100);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->live_objects, 2);
+    assert_int_equal(s->missed_objects, 1); /* below a method of the program */
+    hpx_site_snapshot_destroy(s);
 }
 
 TEST(samples_of_a_place_say_what_of_it_lives, NULL, teardown)

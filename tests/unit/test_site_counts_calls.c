@@ -61,6 +61,31 @@ TEST(calls_give_their_traces_to_what_they_allocate, NULL, teardown)
     hpx_site_snapshot_destroy(s);
 }
 
+TEST(what_a_maker_made_is_of_the_open_call, NULL, teardown)
+{
+    begin_by_call();
+    announce_methods();
+    place(1, 10, 184, "");
+    place(2, 11, MULTIANEWARRAY, "[[I");
+    struct hpx_msg_site_class *m = hpx_msg_site_class_new(5);
+    assert_non_null(m);
+    m->number.v = 3;
+    m->method = 0;
+    memcpy(m->signature, "Lp/B;", 6);
+    fx_message(&f, m);
+    fx_event(&f, &f.t, HPX_EV_ENTER, 1, 0);
+    fx_event(&f, &f.t, HPX_EV_PLACE_MADE, 1, HPX_EV_MADE_STAMP((struct hpx_class_number){3}, 4, 24));
+    fx_event(&f, &f.t, HPX_EV_PLACE_MADE, 1, HPX_EV_MADE_STAMP((struct hpx_class_number){3}, 1, 32));
+    fx_event(&f, &f.t, HPX_EV_PLACE_MULTI, 2, HPX_EV_MULTI_STAMP(1, 3, 24));
+    fx_event(&f, &f.t, HPX_EV_PLACE_MADE, 7, HPX_EV_MADE_STAMP((struct hpx_class_number){3}, 2, 24)); /* not announced */
+    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
+    assert_int_equal(s->nrows, 2);
+    assert_row(s, "p.B", "p.A.main:-1", 5, 128);
+    assert_row(s, "int[]", "p.A.main:-1", 3, 72);
+    assert_int_equal(s->missed_objects, 2);
+    hpx_site_snapshot_destroy(s);
+}
+
 TEST(clear_begins_anew_for_calls, NULL, teardown)
 {
     begin_by_call();

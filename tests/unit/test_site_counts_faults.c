@@ -35,8 +35,9 @@ static void allocate(uint32_t from, uint32_t to, bool in_calls)
         fx_event(&f, &f.t, in_calls ? HPX_EV_PLACE_MULTI : HPX_EV_COUNT_MULTI, i, HPX_EV_MULTI_STAMP(0, 1, 32));
         fx_event(&f, &f.t, in_calls ? HPX_EV_PLACE_MULTI : HPX_EV_COUNT_MULTI, i, HPX_EV_MULTI_STAMP(1, ARRAYS, 24));
         fx_event(&f, &f.t, in_calls ? HPX_EV_PLACE : HPX_EV_COUNT, i, 16);
+        fx_event(&f, &f.t, in_calls ? HPX_EV_PLACE_MADE : HPX_EV_COUNT_MADE, i, HPX_EV_MADE_STAMP((struct hpx_class_number){i}, 6, 24));
         hpx_sites_add_counter(sites, i, 3, 48, true);
-        sent += ARRAYS + 5;
+        sent += ARRAYS + 11;
     }
 }
 
