@@ -20,7 +20,7 @@ bool hpx_sites_lacks_event(void);
 bool hpx_sites_counts(void);
 /* Whether the VM's event reports allocations. Any thread; constant from load on. */
 bool hpx_sites_event(void);
-/* Of a session that began late: threads that ran before it, and have allocated in it; else 0. Any thread. */
+/* Of a session that began late: threads that ran before it; else 0. Any thread. */
 uint32_t hpx_sites_threads_before(void);
 /* Whether live objects are counted by looks (looking.h); whether samples are followed (survivors.h). Any thread; constant from load on. */
 bool hpx_sites_looks(void);

@@ -36,7 +36,7 @@ static HPX_OF_SESSION struct {
     bool frees, looks, follows; /* what lives is known by ObjectFree, by looks, or by weak references of samples. Constant from load on */
     jint release;               /* of the JDK: 8, 11, ...; constant from load on */
     _Atomic uint32_t threads;   /* relaxed: numbers given out */
-    _Atomic uint32_t before;    /* relaxed: threads that ran before the session, and have allocated in it */
+    _Atomic uint32_t before;    /* relaxed: of them, to threads that ran before a late session */
 } vm;
 
 static struct hpx_site_thread *state(struct hpx_mode_thread *s)
@@ -168,7 +168,7 @@ bool hpx_sites_event(void)
 
 uint32_t hpx_sites_threads_before(void)
 {
-    return hpx_vm.late ? atomic_load_explicit(&vm.before, memory_order_relaxed) : 0;
+    return atomic_load_explicit(&vm.before, memory_order_relaxed);
 }
 
 bool hpx_sites_counts(void)
@@ -286,6 +286,8 @@ static void classes(jvmtiEnv *jvmti, JNIEnv *env)
 
 static void open(jvmtiEnv *jvmti)
 {
+    uint32_t threads = atomic_load_explicit(&vm.threads, memory_order_relaxed);
+    atomic_store_explicit(&vm.before, hpx_vm.late ? threads : 0, memory_order_relaxed);
     enable(jvmti, true);
     if (vm.counts) {
         hpx_counting_open();
@@ -444,7 +446,6 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 
 static void adopted(struct hpx_mode_thread *s)
 {
-    atomic_fetch_add_explicit(&vm.before, 1, memory_order_relaxed);
     state(s)->inside = false;
     hpx_site_self = state(s);
 }
