@@ -41,6 +41,18 @@ TEST(an_idle_thread_is_where_it_was)
     assert_int_equal(s.owed_ns, 0);
 }
 
+TEST(a_very_late_look_gives_no_more_than_what_has_passed)
+{
+    begin(0, 0);
+    assert_true(look(10000 * MS, 0, 0));
+    hpx_share_place(&s); /* takes up the whole spread */
+    for (uint64_t now = 20000 * MS; now <= 50000 * MS; now += 10000 * MS) {
+        assert_false(look(now, 0, 0));
+        assert_int_equal(s.due_ns, now);
+        assert_int_equal(s.owed_ns, 0);
+    }
+}
+
 TEST(a_period_belongs_to_the_place_that_its_look_found)
 {
     begin(0, 0);
