@@ -285,16 +285,14 @@ static void live_lines(struct hpx_lines *to, const struct figures *g)
 
 #define DISTANCE (512u << 10) /* bytes between two samples, on average, that the VM draws when nobody has set another interval */
 
-/* What the source does not see. A thread that ran before the session first uses up the distance that its sampler had drawn then. */
-static void unseen_lines(struct hpx_lines *to)
+/* A thread that ran before the session first uses up the distance that its sampler had drawn then. */
+static void unseen_line(struct hpx_lines *to)
 {
     uint32_t before = hpx_sites_threads_before();
-    bool counts = hpx_sites_counts(), exact = hpx_allocation_interval() == 0;
-    if (!counts && hpx_sites_event() && before > 0 && hpx_allocation_interval() < DISTANCE) {
+    if (!hpx_sites_counts() && before > 0 && hpx_allocation_interval() < DISTANCE) {
+        bool exact = hpx_allocation_interval() == 0;
         hpx_lines_add(to, "hprofx: not seen: what %s on %u threads that ran before, until each had allocated about 512 KB\n",
                       exact ? "the VM and native code (JNI) allocated" : "was allocated", before);
-    } else if (!counts && !hpx_sites_event()) {
-        hpx_lines_add(to, "hprofx: not seen: what native code (JNI) allocated; how much is not known\n");
     }
 }
 
@@ -318,8 +316,9 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
                           g.rows.missed_bytes);
         } else {
             hpx_lines_add(
-                to, "hprofx: not counted by probes: objects of the VM, also where it replaces chains of StringBuilder.append by its own code, "
-                    "of native code (JNI) and of hidden classes; how many is not known\n");
+                to,
+                "hprofx: not counted by probes: objects of the VM, also where it replaces chains of StringBuilder.append by its own code, "
+                "of native code (JNI) and of hidden classes; how many is not known\n");
         }
         hpx_lines_add(to, "hprofx: removed by the compiler: objects that need no memory once their code is compiled are counted, too\n");
         if (g.rows.unsized > 0) {
@@ -332,12 +331,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     } else {
         hpx_lines_add(to, "hprofx: allocations: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
         if (hpx_sites_lacks_event()) {
-            hpx_lines_add(to,
-                          "hprofx: not counted by probes: objects that the VM makes where it replaces a method by its own code "
-                          "(chains of StringBuilder.append), on JDK 8 also those of JNI functions; how many is not known\n");
+            hpx_lines_add(to, "hprofx: not counted by probes: objects that the VM makes where it replaces a method by its own code "
+                              "(chains of StringBuilder.append), on JDK 8 also those of JNI functions; how many is not known\n");
         }
     }
-    unseen_lines(to);
+    unseen_line(to);
     if (live) {
         live_lines(to, &g);
     }

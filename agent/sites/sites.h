@@ -18,9 +18,7 @@ const char *hpx_sites_engine(void);
 bool hpx_sites_lacks_event(void);
 /* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */
 bool hpx_sites_counts(void);
-/* Whether the VM's event reports allocations. Any thread; constant from load on. */
-bool hpx_sites_event(void);
-/* Of a session that began late: threads that ran before it; else 0. Any thread. */
+/* Of a session that began late and has the VM's event: threads that ran before it; else 0. Any thread. */
 uint32_t hpx_sites_threads_before(void);
 /* Whether live objects are counted by looks (looking.h); whether samples are followed (survivors.h). Any thread; constant from load on. */
 bool hpx_sites_looks(void);

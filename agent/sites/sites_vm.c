@@ -161,14 +161,9 @@ bool hpx_sites_follows(void)
     return vm.follows;
 }
 
-bool hpx_sites_event(void)
-{
-    return vm.sampled_event;
-}
-
 uint32_t hpx_sites_threads_before(void)
 {
-    return atomic_load_explicit(&vm.before, memory_order_relaxed);
+    return vm.sampled_event ? atomic_load_explicit(&vm.before, memory_order_relaxed) : 0;
 }
 
 bool hpx_sites_counts(void)

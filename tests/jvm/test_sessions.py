@@ -116,7 +116,7 @@ def what_no_instruction_makes_is_counted(t, sites):
         for r in t.parse(t.work / str(i), None).table(SITES).rows:
             made[r.name] += r.objects
         t.equal({name: made['SessionsCopies$' + name] for name in want}, want, 'objects in session %d' % i)
-        seen = 'not counted by probes' if sites == 'counts' else 'not seen'
+        seen = 'not counted by probes' if sites == 'counts' or t.jdk.version < 11 else 'not seen'
         t.check(seen in t.parse(t.work / str(i), None).report, 'what is not seen')
 
 
