@@ -26,8 +26,11 @@ static const char usage[] =
     "  --json          one JSON object\n"
     "  -o, --output FILE\n"
     "                  also write FILE: .html, .json or .txt. May be given several times\n" HPX_ENGINE_HELP
-    "Status: 0 no condition holds, 1 one holds or a file cannot be read or written, 2 usage, 6 too few samples to tell, or a\n"
+    "Status: 0 no condition holds, 1 one holds, 2 usage, or a file cannot be read or written, 6 too few samples to tell, or a\n"
     "profile was broken.\n";
+
+/* As diff(1) and grep(1) have it: 1 is an answer. */
+#define TROUBLE HPX_USAGE
 
 struct asked {
     const char *view;
@@ -218,7 +221,7 @@ static int compare(struct asked *a)
         hpx_tree_fini(&trees[--made]);
     }
     free(trees);
-    return s != HPX_OK ? hpx_complain(s, &err) : hpx_diff_status(&a->d);
+    return s != HPX_OK ? hpx_complain(s == HPX_FAILED ? TROUBLE : s, &err) : hpx_diff_status(&a->d);
 }
 
 /* ---- the command line ---- */
@@ -325,7 +328,7 @@ int hpx_diff(int argc, char **argv)
     struct asked a = {.view = NULL};
     a.d.files = calloc((size_t)argc, sizeof *a.d.files);
     a.d.conditions = calloc((size_t)argc, sizeof *a.d.conditions);
-    int status = HPX_FAILED;
+    int status = TROUBLE;
     if (a.d.files == NULL || a.d.conditions == NULL) {
         (void)fputs("hprofx: no memory\n", stderr);
     } else {

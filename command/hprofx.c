@@ -234,11 +234,12 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
     }
 }
 
-static int flushed(int status)
+/* diff ends with 1 for what it finds. */
+static int flushed(int status, bool diffs)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         (void)fputs("hprofx: standard output cannot be written\n", stderr);
-        status = status == HPX_OK ? HPX_FAILED : status;
+        status = status == HPX_OK ? (diffs ? HPX_USAGE : HPX_FAILED) : status;
     }
     return status;
 }
@@ -267,10 +268,10 @@ int main(int argc, char **argv)
         return fleet(argv);
     }
     if (argc > 1 && strcmp(argv[1], "top") == 0 && hpx_top_is_files(argc - 1, argv + 1)) {
-        return flushed(hpx_top_files(argc - 1, argv + 1));
+        return flushed(hpx_top_files(argc - 1, argv + 1), false);
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
-        return flushed(for_files(argv[1])(argc - 1, argv + 1));
+        return flushed(for_files(argv[1])(argc - 1, argv + 1), strcmp(argv[1], "diff") == 0);
     }
     for (int opt; status < 0 && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
         status = take_option(opt, &a, &w);
@@ -279,5 +280,5 @@ int main(int argc, char **argv)
         (void)fputs(usage, stderr);
         status = HPX_USAGE;
     }
-    return flushed(status < 0 ? command(&a, &w, argv + optind) : status);
+    return flushed(status < 0 ? command(&a, &w, argv + optind) : status, false);
 }

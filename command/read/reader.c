@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c: which format it is, what was noted, what broke. */
 #include "reader.h"
+#include "foreign.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -103,8 +104,16 @@ static bool looks_binary(struct hpx_source *s)
     return memcmp(p, HPX_MAGIC, n < HPX_MAGIC_BYTES ? n : HPX_MAGIC_BYTES) == 0 && (n <= HPX_VERSION_END || p[HPX_VERSION_END] == '\0');
 }
 
+/* NULL: it may be HPROF. */
+static const char *foreign(struct hpx_source *s)
+{
+    size_t n = hpx_source_ahead(s, HPX_FOREIGN_BYTES);
+    return hpx_foreign(hpx_source_bytes(s), n < HPX_FOREIGN_BYTES ? n : HPX_FOREIGN_BYTES);
+}
+
 int hpx_reader_run(struct hpx_reader *r)
 {
+    const char *other;
     r->result = HPX_RD_SOUND;
     if (hpx_source_ahead(r->source, 1) == 0) {
         if (hpx_reader_ended(r) == HPX_RD_SOUND && r->unfinished) { /* killed before the JVM was up, which is when the header comes */
@@ -114,6 +123,8 @@ int hpx_reader_run(struct hpx_reader *r)
         }
     } else if (looks_binary(r->source)) {
         hpx_rd_binary(r);
+    } else if ((other = foreign(r->source)) != NULL) {
+        hpx_reader_break(r, 0, 0, "no HPROF file: it is %s", other);
     } else {
         r->text = true;
         hpx_rd_ascii(r);

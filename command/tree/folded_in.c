@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* folded_in.c: reads collapsed stacks. A line has the frames of a stack, outermost first, separated by semicolons, then a blank and a
- * count. */
+ * count. Any sentence that ends with a number would do, so the file is judged as a whole. async-profiler tells at the end of a name what
+ * kind of frame it is: "java/lang/Thread.run_[j]". */
 #include "formats.h"
+#include "generated.h"
+#include "names.h"
 #include <string.h>
 
 struct folded {
@@ -9,7 +12,11 @@ struct folded {
     struct hpx_tree_view *view;
     size_t measure;
     uint64_t line, taken;
+    uint64_t likely, bad, two; /* lines: that look like stacks; that are none; with two counts */
+    uint64_t first_bad;
 };
+
+#define LOOKED 1000u /* lines after which a file that is none is left */
 
 /* The count at the end of the line; the line without it. */
 static bool count_of(struct hpx_rd_text *line, uint64_t *count)
@@ -32,17 +39,70 @@ static bool count_of(struct hpx_rd_text *line, uint64_t *count)
     return true;
 }
 
+/* Frames are names, and blanks stand in parentheses or brackets, or in names of threads before other frames; words with blanks between and
+ * no frame are a sentence. */
+static bool is_likely(struct hpx_rd_text stack)
+{
+    int depth = 0;
+    if (memchr(stack.p, ';', stack.n) != NULL) {
+        return memmem(stack.p, stack.n, "; ", 2) == NULL;
+    }
+    for (size_t i = 0; i < stack.n; i++) {
+        char c = stack.p[i];
+        depth += (c == '(' || c == '[' || c == '<') - ((c == ')' || c == ']' || c == '>') && depth > 0);
+        if (c == ' ' && depth == 0 && stack.p[stack.n - 1] != ')') { /* "void f(int)" */
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hpx_folded_is_stack(struct hpx_rd_text line)
+{
+    uint64_t count;
+    line.n -= line.n > 0 && line.p[line.n - 1] == '\r';
+    return count_of(&line, &count) && is_likely(line);
+}
+
+/* The kind of a frame, of which the name has no need: Java code that was compiled (j, 1), inlined (i) or interpreted (0), whose names have
+ * slashes; code of the kernel (k). */
+static uint32_t name_of(struct folded *f, const char *at, size_t n)
+{
+    static const char kinds[] = "ji01k";
+    char text[4200], spoken[4200];
+    bool has = n > 4 && at[n - 4] == '_' && at[n - 3] == '[' && at[n - 1] == ']' && strchr(kinds, at[n - 2]) != NULL && at[n - 2] != '\0';
+    if (!has) {
+        return hpx_tree_name(f->tree, at, n);
+    }
+    bool java = at[n - 2] != 'k';
+    n -= 4;
+    if (!java || n >= sizeof text) {
+        return hpx_tree_name(f->tree, at, n);
+    }
+    memcpy(text, at, n);
+    text[n] = '\0';
+    hpx_name_spoken(spoken, sizeof spoken, text);
+    hpx_name_generated(spoken);
+    return hpx_tree_name(f->tree, spoken, strlen(spoken));
+}
+
 static bool take(struct folded *f, struct hpx_rd_text line)
 {
-    uint64_t values[HPX_TREE_VALUES] = {0};
+    uint64_t values[HPX_TREE_VALUES] = {0}, before;
     uint32_t node = 0;
     if (!count_of(&line, &values[f->measure])) {
         return false;
     }
+    struct hpx_rd_text rest = line;
+    if (memchr(line.p, ';', line.n) != NULL && count_of(&rest, &before)) {
+        f->two++;
+        return false;
+    }
+    f->likely += is_likely(line);
     for (const char *at = line.p, *end = line.p + line.n; at <= end;) {
         const char *stop = memchr(at, ';', (size_t)(end - at));
         stop = stop != NULL ? stop : end;
-        uint32_t name = stop > at ? hpx_tree_name(f->tree, at, (size_t)(stop - at)) : 0;
+        uint32_t name = stop > at ? name_of(f, at, (size_t)(stop - at)) : 0;
         if (stop > at && !hpx_tree_no_stack(f->tree, node, name)) {
             node = hpx_tree_node(f->tree, node, hpx_tree_frame(f->tree, name, 0, 0, HPX_FRAME_METHOD));
         }
@@ -75,12 +135,17 @@ static bool next(struct hpx_source *s, struct hpx_rd_text *line, size_t *whole, 
     return have > 0;
 }
 
+/* Most lines are something else. */
+static bool is_none(const struct folded *f)
+{
+    return f->taken == 0 || 2 * f->likely < f->taken + f->bad;
+}
+
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
 {
     struct folded f = {.tree = t};
     struct hpx_rd_text line;
     size_t whole;
-    uint64_t bad = 0;
     bool cut = false;
     f.view = hpx_tree_find(t, "samples", "count", &f.measure);
     for (bool inside = false; next(s, &line, &whole, &cut) && !t->no_memory; hpx_source_take(s, whole), inside = cut) {
@@ -89,19 +154,25 @@ enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s
         f.line += !inside;
         if (!blank && !inside && !cut && take(&f, line)) {
             f.taken++;
-        } else if (!blank && bad == 0) {
-            bad = f.line;
+        } else if (!blank) {
+            f.first_bad = f.first_bad == 0 ? f.line : f.first_bad;
+            f.bad += !inside;
+        }
+        if (f.line == LOOKED && is_none(&f)) {
+            break;
         }
     }
-    if (t->no_memory || s->error != 0 || f.taken == 0) {
+    if (t->no_memory || s->error != 0 || is_none(&f)) {
         (void)hpx_err_set(err, HPX_E_RANGE, "%s",
                           t->no_memory    ? "no memory"
                           : s->error != 0 ? strerror(s->error)
-                                          : "neither HPROF, nor pprof, nor collapsed stacks");
+                          : f.two > 0 ? "stacks with two counts: the difference of two profiles, which hprofx diff makes of the profiles"
+                                      : "neither HPROF, nor pprof, nor collapsed stacks");
         return HPX_TREE_FAILED;
     }
-    if (bad > 0) {
-        (void)hpx_err_set(err, HPX_E_RANGE, "line %llu is not a stack and a count; such lines are left out", (unsigned long long)bad);
+    if (f.first_bad > 0) {
+        (void)hpx_err_set(err, HPX_E_RANGE, "line %llu is not a stack and a count; such lines are left out",
+                          (unsigned long long)f.first_bad);
         return HPX_TREE_PART;
     }
     return HPX_TREE_WHOLE;

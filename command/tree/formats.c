@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.c: see formats.h. */
 #include "formats.h"
+#include "foreign.h"
 #include "gunzip.h"
 #include "writers.h"
 #include <stdlib.h>
@@ -39,6 +40,16 @@ static bool is_pprof(const struct hpx_source *s, size_t n)
     return false;
 }
 
+/* A name of a thread or class may begin as JSON does: "[main tid=1];p.C.m 3". */
+static bool is_collapsed(struct hpx_source *s)
+{
+    struct hpx_rd_text line = {NULL, hpx_source_ahead(s, 4096)};
+    line.p = hpx_source_bytes(s);
+    const char *end = line.n > 0 ? memchr(line.p, '\n', line.n) : NULL;
+    line.n = end != NULL ? (size_t)(end - line.p) : line.n;
+    return hpx_folded_is_stack(line);
+}
+
 enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
 {
     struct hpx_source s;
@@ -54,9 +65,15 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
         done = HPX_TREE_FAILED;
     } else {
         size_t n = hpx_source_ahead(&s, 64);
-        done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)
-               : is_pprof(&s, n) ? hpx_tree_read_pprof(t, &s, err)
-                                 : hpx_tree_read_folded(t, &s, err);
+        const char *other = hpx_foreign(hpx_source_bytes(&s), n < HPX_FOREIGN_BYTES ? n : HPX_FOREIGN_BYTES);
+        if (other != NULL && !is_collapsed(&s)) {
+            (void)hpx_err_set(err, HPX_E_RANGE, "hprofx does not read this: %s", other);
+            done = HPX_TREE_FAILED;
+        } else {
+            done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)
+                   : is_pprof(&s, n) ? hpx_tree_read_pprof(t, &s, err)
+                                     : hpx_tree_read_folded(t, &s, err);
+        }
         if (done != HPX_TREE_WHOLE && g->fault != NULL) {
             (void)hpx_err_set(err, HPX_E_IO, "%s", g->fault);
         } else if (done == HPX_TREE_WHOLE && g->cut) {

@@ -33,6 +33,8 @@ enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *ea
 /* The same for one format each. */
 enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
+/* Whether a line of text is a collapsed stack, rather than a sentence that ends with a number. */
+bool hpx_folded_is_stack(struct hpx_rd_text line);
 enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 
 /* A comment of pprof files, where it holds; pprof does not tell classes from methods. */

@@ -261,7 +261,7 @@ class Line(Folder):
             self.assertRegex(done.stderr, r'\Ahprofx: [^\n]+\n\Z')
         for line in ((self.a, self.folder / 'none'), ('--view', 'lock', self.a, self.b), ('--view', 'nonsense', self.a, self.b)):
             done = self.run_it(*line)
-            self.assertEqual((done.returncode, done.stdout), (1, ''), line)
+            self.assertEqual((done.returncode, done.stdout), (2, ''), line)
             self.assertEqual(done.stderr.count('\n'), 1, done.stderr)
 
     def test_one_condition_wins_over_too_few_samples_over_none(self):
@@ -308,12 +308,22 @@ class Line(Folder):
         self.assertEqual(data.stat().st_mode & 0o777, 0o600)
         self.assertEqual(json.loads(data.read_text()), self.told(self.a, self.slow)[1])
         done = self.run_it('-o', self.folder / 'no' / 'd.txt', *asked('Hot.spin +900%'), self.a, self.slow)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn('cannot write', done.stderr)
         done = self.run_it('-o', '/dev/full', self.a, self.b)
         self.assertEqual(done.returncode, 2)
         (self.folder / 'full.txt').symlink_to('/dev/full')
-        self.assertEqual(self.run_it('-o', self.folder / 'full.txt', self.a, self.b).returncode, 1)  # never through a link
+        self.assertEqual(self.run_it('-o', self.folder / 'full.txt', self.a, self.b).returncode, 2)  # never through a link
+
+    def test_a_failure_is_no_regression(self):
+        """A gate tells them apart by the status: 1 is a condition that holds, and nothing else."""
+        self.assertEqual(self.run_it(*asked('Hot.spin +5%'), self.a, self.slow).returncode, 1)
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            for arguments in ((self.a, self.folder / 'missing'), (self.a, self.write('empty.txt', '')), ('--view', 'heap', self.a, self.slow), (self.a,), ('--none', self.a, self.slow)):
+                done = self.run_it(*asked('Hot.spin +5%'), *arguments)
+                self.assertEqual(done.returncode, 2, arguments)
+                self.assertNotEqual(done.stderr, '')
+            self.assertEqual(subprocess.run([HPROFX, 'diff', self.a, self.b], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60).returncode, 2)
 
     def test_other_formats_and_gzip_compare_as_well(self):
         folded = ''.join('%s %d\n' % (';'.join(s), n) for s, n in {('a.A.main', 'a.A.f'): 400, ('a.A.main',): 600}.items())

@@ -148,6 +148,44 @@ class Losses(Folder):
         self.assertEqual(['"verdict"' in (self.folder / file).read_text() for file in ('one.firefox.json', 'two.firefox.json')], [True, False])
 
 
+class Kinds(Folder):
+    """What a file is shows in its bytes; what hprofx does not read is refused, and named if it has a name."""
+
+    def test_kinds_that_are_not_read_are_named(self):
+        self.done('convert', self.write(FOLDED), 'own.otlp')
+        self.done('convert', 'in', 'own.html')
+        self.done('convert', 'in', 'own.speedscope.json')
+        for name, data, named in (
+                ('own.otlp', None, 'OpenTelemetry'), ('own.html', None, 'a page'), ('own.speedscope.json', None, 'speedscope'), ('x.jfr', b'FLR\0\0\2\0\1' + bytes(60), 'JFR'),
+                ('x.jar', b'PK\3\4' + bytes(60), 'zip or jar'), ('perf.data', b'PERFILE2' + bytes(60), 'perf script'), ('x.zst', b'\x28\xb5\x2f\xfd' + bytes(60), 'zstd'),
+                ('gc.log', b'[0.005s][info][gc] Using G1\n[0.2s][info][gc] Heap 12\n', 'log of the JVM'), ('x.svg', b'<svg width="1">\n', 'picture')):
+            if data is not None:
+                self.write(data, name)
+            for packed in (False, True):
+                if packed:
+                    (self.folder / name).write_bytes(gzip.compress((self.folder / name).read_bytes()))
+                self.done('convert', name, 'x.folded', status=1, said=named)
+                self.done('view', name, status=1, said=named)
+            self.assertIn(named, self.run_it('info', name).stdout.decode(), name)
+        self.assertFalse((self.folder / 'x.folded').exists())
+
+    def test_lines_of_a_log_are_no_samples(self):
+        log = '2026-11-27 18:30:01 INFO request served in 12\n2026-11-27 18:30:02 WARN queue; length is 17\nException in thread main\n' * 3
+        for data in (log, 'worker finished job 12\nworker began job 13\n', '"main" prio=5 tid=0x1 nid=12\n   java.lang.Thread.State: RUNNABLE\n\tat A.b(A.java:1)\n'):
+            self.done('convert', self.write(data), 'x.folded', status=1, said='neither HPROF, nor pprof, nor collapsed stacks')
+        for data in ('main 12\n', 'void f(int, char) 3\n', '[main tid=17];p.C.m 4\n', 'pool thread 1;p.C.m 4\n', FOLDED + 'worker finished job 12\n', '{lambda(int)#1}::operator();x 3\n'):
+            self.done('convert', '--to', '.folded', self.write(data), '-')
+
+    def test_two_counts_are_refused(self):
+        self.done('convert', self.write('a;b 10 12\na;c 3 4\n'), 'x.folded', status=1, said='two counts')
+        self.assertEqual(self.done('convert', '--to', '.folded', self.write('a;b 10\na;c 3 4\n'), '-', status=6, said='line 2'), 'a;b 10\n')
+
+    def test_kinds_of_frames_of_async_profiler_are_no_part_of_names(self):
+        stacks = ''.join('java/lang/Thread.run_[%s];p/C.m_[%s];vfs_read_[k] 1\n' % (a, b) for a in 'ji01' for b in 'ji01')
+        self.assertEqual(self.done('convert', '--to', '.folded', self.write(stacks), '-'), 'java.lang.Thread.run;p.C.m;vfs_read 16\n')
+        self.assertEqual(self.done('convert', '--to', '.folded', self.write('a_[x];b_[] 1\n'), '-'), 'a_[x];b_[] 1\n')
+
+
 class Command(Folder):
     def test_usage_errors_are_told_before_anything_is_read(self):
         self.write(FOLDED)

@@ -342,7 +342,7 @@ class Engine(Folder):
         secret.chmod(0o644)
         for command in (['view'], ['diff', 'secret'], ['convert', '--to', '.folded', '-']):
             verb, *more = command
-            self.done(verb, '--headers', 'secret', self.url, *(more if verb == 'convert' else []), *([self.url] if verb == 'diff' else []), status=1, said='chmod 600 secret')
+            self.done(verb, '--headers', 'secret', self.url, *(more if verb == 'convert' else []), *([self.url] if verb == 'diff' else []), status=2 if verb == 'diff' else 1, said='chmod 600 secret')
 
     def test_what_it_answers_may_be_anything(self):
         for status, facts, rows, said in ((404, b'Code: 60. DB::Exception: no \x1b[31mtable\nmore', b'', 'hprofx: ClickHouse answers 404: Code: 60. DB::Exception: no [31mtable\n'),
