@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads that park for long and sleep shortly, CYCLES times: all of them at the same moments (step), or spread evenly (apart). Prints "napped
- * MS", what they slept together. Arguments: THREADS IDLE_MS NAP_MS CYCLES step|apart. */
+/** Threads that park for long and sleep shortly, CYCLES times: all of them at the same moments (step), or spread evenly (apart). In cycle k nap()
+ * is k times on the stack. Prints "napped K MS", what they slept together in a cycle. Arguments: THREADS IDLE_MS NAP_MS CYCLES step|apart. */
 public class Naps {
-    static final AtomicLong slept = new AtomicLong();
+    static AtomicLongArray slept;
 
-    static void nap(long ms) throws InterruptedException {
+    static void nap(int cycle, int deeper, long ms) throws InterruptedException {
+        if (deeper > 1) {
+            nap(cycle, deeper - 1, ms);
+            return;
+        }
         long from = System.nanoTime();
         Thread.sleep(ms);
-        slept.addAndGet(System.nanoTime() - from);
+        slept.addAndGet(cycle, System.nanoTime() - from);
     }
 
     static void idleUntil(long ns) {
@@ -28,6 +32,7 @@ public class Naps {
         final CyclicBarrier together = new CyclicBarrier(threads);
         final CountDownLatch done = new CountDownLatch(threads);
         final long began = System.nanoTime() + 100000000L;
+        slept = new AtomicLongArray(cycles + 1);
         for (int i = 0; i < threads; i++) {
             final long offset = apart ? i * (idle + nap * 1000000) / threads : 0;
             new Thread() {
@@ -37,7 +42,7 @@ public class Naps {
                         together.await();
                         for (int k = 1; k <= cycles; k++) {
                             idleUntil(began + offset + k * (idle + nap * 1000000) - nap * 1000000);
-                            nap(nap);
+                            nap(k, k, nap);
                         }
                     } catch (Exception e) {
                         throw new IllegalStateException(e);
@@ -47,6 +52,8 @@ public class Naps {
             }.start();
         }
         done.await();
-        System.out.println("napped " + slept.get() / 1000000);
+        for (int k = 1; k <= cycles; k++) {
+            System.out.println("napped " + k + " " + slept.get(k) / 1000000);
+        }
     }
 }
