@@ -10,7 +10,7 @@ static bool is_possible(const struct hpx_control_request *r, const char *line, s
     if (r->verb == HPX_CONTROL_START || r->verb == HPX_CONTROL_HOLD) {
         return r->ms <= UINT64_C(400) * 24 * 3600 * 1000 && r->session == 0 && r->options > line && r->options <= line + size;
     }
-    return r->ms == 0 && r->options[0] == 0 && (r->session == 0 || r->verb == HPX_CONTROL_STOP);
+    return r->ms == 0 && r->options[0] == 0 && (r->session == 0 || r->verb == HPX_CONTROL_STOP || r->verb == HPX_CONTROL_DUMP);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == 0) {
         check(o.file && o.given && o.depth <= HPX_OPT_MAX_DEPTH, "depth, names");
         check(o.interval_ns > 0 && o.interval_ns <= HPX_OPT_MAX_INTERVAL_NS && !(o.cutoff < 0), "interval, cutoff");
-        check(o.cpu != HPX_CPU_OFF || o.heap_dump || o.heap_sites || o.monitor, "a mode is on");
+        check(o.cpu != HPX_CPU_OFF || o.heap_dump || o.heap_sites || o.monitor || o.wall_ns > 0, "a mode is on");
         check(!o.binary || (!o.monitor && !(o.cpu & (HPX_CPU_TIMES | HPX_CPU_OLD))), "what goes with format=b");
         check(!o.monitor || !o.owner || o.stacks == HPX_STACKS_EXACT, "what goes with owner=y");
         size_t n = 0;
