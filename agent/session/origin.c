@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* origin.c: the lines of origin.h, and where their values are found. */
 #include "origin.h"
+#include "clock.h"
 #include "text.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,12 @@ struct name {
 static HPX_OF_SESSION struct {
     struct name host, service, version;
     char container[HPX_ORIGIN_CONTAINER + 1]; /* the writer's; "": none */
-    uint64_t began_ms;
+    uint64_t began_ms, began_ns;              /* wall clock, hpx_clock_mono() */
+    uint64_t from_ms, from_ns;                /* the same, when the session began to record; 0: it has not */
 } origin;
+
+#define NOT_YET UINT64_MAX
+static HPX_OF_SESSION _Atomic uint64_t all_ns; /* relaxed: how much later it recorded in all threads and classes; 0: it began so */
 
 static void set(struct name *to, const char *s, size_t n)
 {
@@ -131,6 +137,19 @@ void hpx_origin_begin(const char *command)
     }
     set_attribute(&origin.version, attributes, "service.version");
     origin.began_ms = hpx_origin_wall_ms();
+    origin.began_ns = hpx_clock_mono();
+}
+
+void hpx_origin_recorded(bool partly)
+{
+    origin.from_ms = hpx_origin_wall_ms();
+    origin.from_ns = hpx_clock_mono();
+    atomic_store_explicit(&all_ns, partly ? NOT_YET : 0, memory_order_relaxed);
+}
+
+void hpx_origin_recorded_all(void)
+{
+    atomic_store_explicit(&all_ns, hpx_clock_mono() - origin.from_ns, memory_order_relaxed);
 }
 
 /* ---- the container ---- */
@@ -244,6 +263,21 @@ static void add_name(struct hpx_lines *to, const char *format, const struct name
     }
 }
 
+static void add_recorded(struct hpx_lines *to)
+{
+    uint64_t later = atomic_load_explicit(&all_ns, memory_order_relaxed);
+    char rest[96] = "";
+    if (later == NOT_YET) {
+        snprintf(rest, sizeof rest, "; not yet in all threads and loaded classes");
+    } else if (later > 0) {
+        snprintf(rest, sizeof rest, "; in all threads and loaded classes %.0f ms later", hpx_lines_ms(later));
+    }
+    if (origin.from_ns > 0) {
+        hpx_lines_add(to, "hprofx: recorded from: %" PRIu64 " ms since 1970, %.0f ms after the run began%s\n", origin.from_ms,
+                      hpx_lines_ms(origin.from_ns - origin.began_ns), rest);
+    }
+}
+
 void hpx_origin_lines(struct hpx_lines *to, const struct hpx_period *profile)
 {
     add_name(to, "hprofx: host: ", &origin.host);
@@ -254,6 +288,7 @@ void hpx_origin_lines(struct hpx_lines *to, const struct hpx_period *profile)
         hpx_lines_add(to, "hprofx: container: %s\n", origin.container);
     }
     hpx_lines_add(to, "hprofx: run began: %" PRIu64 " ms since 1970\n", origin.began_ms);
+    add_recorded(to);
     hpx_lines_add(to, "hprofx: profile: %" PRIu32 ", from %" PRIu64 " to %" PRIu64 " ms since 1970\n", profile->number, profile->from_ms,
                   profile->to_ms);
 }

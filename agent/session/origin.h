@@ -8,6 +8,7 @@
  *   hprofx: service version: V            service.version of OTEL_RESOURCE_ATTRIBUTES; without: no line
  *   hprofx: container: ID                 64 hexadecimal digits; outside a container no line
  *   hprofx: run began: MS ms since 1970   the same in all profiles of a session
+ *   hprofx: recorded from: MS ms since 1970, MS ms after the run began; in all threads and loaded classes MS ms later
  *   hprofx: profile: K, from MS to MS ms since 1970
  *
  * Names are cut at HPX_ORIGIN_NAME bytes and escaped as in text.h. `to` is the wall clock when the counts were taken; `from` is as much
@@ -29,6 +30,11 @@ struct hpx_period {
 /* At load, or when a session begins, before threads of ours run: reads environment and clock. command: the main class or jar and its
  * arguments, as sun.java.command has them; NULL: unknown. */
 void hpx_origin_begin(const char *command);
+/* The session records from now on; partly: not yet in all threads and loaded classes. Before the gate is open, by the thread that begins
+ * it. */
+void hpx_origin_recorded(bool partly);
+/* In all from now on. The same thread. */
+void hpx_origin_recorded_all(void);
 /* The writer's thread, before the first report: reads the kernel's files about groups and mounts. root: a prefix of all paths, for tests;
  * NULL: /. */
 void hpx_origin_look_for_container(const char *root);

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "names.h"
 #include "net.h"
+#include "origin.h"
 #include "output.h"
 #include "service.h"
 #include "thread_refs.h"
@@ -164,6 +165,9 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_threads_arm_self();
     hpx_threads_adopt_others(jvmti, env);
     HPX_EACH_MODE(vm->open, (jvmti));
+    if (hpx_vm.late) {
+        hpx_origin_recorded_all();
+    }
     atomic_store_explicit(&hpx_session.live, true, memory_order_relaxed);
 }
 
@@ -194,6 +198,7 @@ static bool go_live(JNIEnv *env, bool *mine)
     }
     hpx_session.start_cpu = hpx_clock_process_cpu();
     hpx_session.start_mono = hpx_clock_mono();
+    hpx_origin_recorded(hpx_vm.late);
     int starting = STARTING;
     hpx_gate_open(&hpx_session.gate);
     /* partner: settled_phase() */

@@ -88,6 +88,8 @@ def a_session_says_whose_it_is(t):
         does(t, 'stop', p.run.pid)
         reports.append(t.parse(t.work / name, 1).report)
     t.equal([(r['pid'], r['service'], r['profile'].split(',')[0]) for r in reports], [(str(p.run.pid), 'shop', '1')] * 2, 'whose it is')
+    for r in reports:  # classes get their probes one after the other
+        t.check(re.fullmatch(r'\d+ ms since 1970, \d+ ms after the run began; in all threads and loaded classes \d+ ms later', r['recorded from']), 'from when: %s' % r['recorded from'])
     t.check(int(reports[0]['run began'].split()[0]) < int(reports[1]['run began'].split()[0]), 'begins: %s' % [r['run began'] for r in reports])
     p.end(t)
 

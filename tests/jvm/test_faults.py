@@ -37,7 +37,7 @@ OUTPUT_LOST = re.compile(r'hprofx: (file=|output bytes lost)|the profile is inco
 GOES_ON = re.compile('; the program stops|the program stops meanwhile|; this dump goes to |; it stays, and others')  # the dump comes behind such a line
 # Of cpu=old, whose file has none. A loss that it tells is in the summary, too.
 REPORT = re.compile('hprofx: (version|times|probes|instrumented|(methods|classes) (not instrumented|without exception probe)|open calls|probe overhead subtracted|'
-                    '(missed|unmatched) exits|drainers|incomplete|lost|thread ids|own CPU time|tables): ')
+                    '(missed|unmatched) exits|replaced by the VM|drainers|incomplete|lost|thread ids|own CPU time|tables): ')
 OF_OURS = re.compile(r'^(hprofx:|HPROF|Dumping )', re.M)
 STEPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 80, 120, 200, 0, -2, -6, -15, -40)  # positions of a fault; 0 and below: from the last call on
 ONWARD = (1, 2, 5, 13, 50)  # positions from which every call fails

@@ -255,6 +255,10 @@ def premain_is_profiled_wherever_its_agent_stands(t, order):
     t.equal((p.table(TIMES).counts().get('Premain.call'), sum(made), waits), (1000, 1000, 5), 'calls, objects, waits of premain')
     slept = sum(r.count for r in p.table(WALL).rows if r.state == 'sleeping' and any(f.method == 'Premain.sleeps' for f in p.traces[r.trace].frames))
     t.check(slept >= 200, 'asleep in premain: %d ms of 400' % slept)
+    recorded, began = (int(p.report[k].split()[0]) for k in ('recorded from', 'run began'))
+    first = int(re.match(r'1, from (\d+) to', p.report['profile'])[1])
+    t.check(began <= recorded and abs(recorded - first) < 1000, 'recorded from %d, run began %d, first profile from %d' % (recorded, began, first))
+    t.check(p.report['recorded from'].endswith(' ms after the run began'), 'the report: %s' % p.report['recorded from'])
 
 
 @test(level='quick', collectors='any', cases=('behind', 'before', 'last'))

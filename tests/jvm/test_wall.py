@@ -74,13 +74,15 @@ def short_waits_after_idling(t, how):
     run, p = t.profile('Naps', threads, idle, nap, cycles, order, opts='wall=20,depth=16,cutoff=0')
     asleep, got = {int(k): int(ms) for k, ms in re.findall(r'^napped (\d+) (\d+)$', run.out, re.M)}, _naps(p)
     t.equal(len(asleep), cycles, 'cycles that the program tells')
-    period = max(_per_look(p))
-    for k in (*asleep, 'all'):
-        n = threads * (1 if k in asleep else cycles)
-        found, most = (got[k], asleep[k]) if k in asleep else (sum(got.values()), sum(asleep.values()))
-        off = 5 * period * math.sqrt(n / 3)  # two changes each: _uncertain()
+    period, n = max(_per_look(p)), threads
+    quiet = [k for k in asleep if asleep[k] < 1.2 * n * nap]  # else the threads got no CPU when they woke, nor did the looks come in time
+    if not quiet:
+        t.skip('a busy machine: %s ms asleep, %d of them wanted' % (asleep, n * nap))
+    for cycles in [[k] for k in quiet] + [quiet]:
+        least, found, most = len(cycles) * n * nap, sum(got[k] for k in cycles), sum(asleep[k] for k in cycles)
+        off = 5 * period * math.sqrt(len(cycles) * n / 3)  # two changes each: _uncertain()
         # from its end on the program counts to the nap, until the thread has a CPU, what is runnable
-        t.check(n * nap - off <= found <= most + off, 'cycle %s: asleep %d ms, truth %d to %d, +- %.1f %%, a look per %.3g ms' % (k, found, n * nap, most, 100 * off / (n * nap), period))
+        t.check(least - off <= found <= most + off, 'cycles %s: asleep %d ms, truth %d to %d, +- %.1f %%, a look per %.3g ms' % (cycles, found, least, most, 100 * off / least, period))
 
 
 @test(level='quick')

@@ -61,7 +61,36 @@ TEST(every_profile_has_host_process_and_period, setup, teardown)
     assert_in_range(began, before, hpx_origin_wall_ms());
     assert_null(strstr(all, "service"));
     assert_null(strstr(all, "container"));
+    assert_null(strstr(all, "recorded from"));
     assert_string_equal(content("said"), "");
+}
+
+TEST(the_report_says_from_when_a_session_recorded)
+{
+    const struct hpx_period profile = {.number = 1};
+    const char *const rests[] = {"", "; not yet in all threads and loaded classes", "; in all threads and loaded classes %d ms later"};
+    hpx_origin_begin(NULL);
+    for (int i = 0; i < 3; i++) {
+        struct hpx_lines to = {text, 0};
+        uint64_t before = hpx_origin_wall_ms();
+        if (i < 2) {
+            hpx_origin_recorded(i == 1);
+        } else {
+            hpx_origin_recorded_all();
+        }
+        hpx_origin_lines(&to, &profile);
+        unsigned long long at;
+        int after, later, n = 0;
+        const char *said = value(text, "recorded from");
+        assert_int_equal(sscanf(said, "%llu ms since 1970, %d ms after the run began%n", &at, &after, &n), 2);
+        if (i < 2) {
+            assert_string_equal(said + n, rests[i]);
+            assert_in_range(at, before, hpx_origin_wall_ms());
+        } else {
+            assert_int_equal(sscanf(said + n, rests[i], &later), 1);
+        }
+        assert_true(after >= 0);
+    }
 }
 
 TEST(the_environment_names_the_service_before_the_command, setup, teardown)
