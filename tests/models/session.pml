@@ -12,7 +12,7 @@
 /* mirrors: agent/run.c:undo 0d5429c663d0 */
 /* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
 /* mirrors: agent/vm/callbacks.c:start_threads 4552341391e1 */
-/* mirrors: agent/vm/callbacks.c:go_live 89cc4da1d27f */
+/* mirrors: agent/vm/callbacks.c:go_live 59f6fe02c258 */
 /* mirrors: agent/vm/callbacks.c:live c6a965d79aff */
 /* mirrors: agent/vm/callbacks.c:settled_phase 44c3583070e5 */
 /* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
