@@ -429,6 +429,9 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
         return report(c, r, ev);
     case HPX_RD_FINISH:
         return finish(c, r, ev);
+    case HPX_RD_SINCE:
+    case HPX_RD_EXACT:
+        return HPX_RD_SOUND;
     default:
         return monitor(c, r, ev);
     }
