@@ -308,6 +308,9 @@ static void obey(int fd, const struct client *c)
         break;
     case HPX_CONTROL_STOP:
         rc = end(r.session, fd, &err);
+        if (rc == 0) {
+            answer(fd, "classes restored: %u; the agent sleeps", hpx_classes_restored());
+        }
         answer_result(fd, rc, &err);
         break;
     case HPX_CONTROL_DUMP:

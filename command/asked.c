@@ -49,6 +49,12 @@ bool hpx_asked_names(const char *more, const char *option)
     return false;
 }
 
+bool hpx_asked_is_option(const char *word)
+{
+    size_t n = strcspn(word, "=:");
+    return word[n] != 0 && n > 0 && strspn(word, "abcdefghijklmnopqrstuvwxyz-.") >= n;
+}
+
 bool hpx_asked_names_mode(const char *more)
 {
     return hpx_asked_names(more, "cpu") || hpx_asked_names(more, "heap") || hpx_asked_names(more, "monitor") ||
@@ -197,7 +203,10 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
     enum hpx_status s = read;
     if (read != HPX_FAILED) {
         hpx_tree_finish(&t);
-        s = hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
+        struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
+        bool empty = read == HPX_OK && !t.no_memory && hpx_tree_columns(&t, columns) == 0;
+        s = empty ? hpx_picture_empty(&t, hpx_format_of(a->out), out, a->out, &why)
+                  : hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
         if (s != HPX_OK) {
             *err = why;
         } else {

@@ -20,6 +20,8 @@ struct hpx_asked {
 const char *hpx_asked_kind(const char *what);
 /* The options of the user name a mode, which takes the place of that of -e. */
 bool hpx_asked_names_mode(const char *more);
+/* The word looks like options of the agent, and not like a JVM. */
+bool hpx_asked_is_option(const char *word);
 /* They have this option. */
 bool hpx_asked_names(const char *more, const char *option);
 /* What is asked for needs no time: a heap dump without sites. a->what is set. */

@@ -2,6 +2,7 @@
 /* examine.c: see examine.h. */
 #include "examine.h"
 #include "beside.h"
+#include "outfile.h"
 #include "recover.h"
 #include "status.h"
 #include "view.h"
@@ -166,7 +167,7 @@ static enum hpx_status examine(const struct form *f, int argc, char **argv)
 static enum hpx_status examine_and_flush(const struct form *f, int argc, char **argv)
 {
     enum hpx_status s = examine(f, argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !hpx_out_nobody_reads()) {
         (void)fprintf(stderr, "%s: standard output: %s\n", f->program, strerror(errno));
         return HPX_FAILED;
     }

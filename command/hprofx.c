@@ -173,6 +173,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     if (w->n <= at) {
         return misuse("which JVM? give its number or its name");
     }
+    if (w->n > at + 1 && hpx_asked_is_option(w->of[at]) && !hpx_asked_is_option(w->of[at + 1])) {
+        return misuse("options of the agent stand behind the JVM: ... PID|NAME OPTION=VALUE,...");
+    }
     if (w->n > at + (asks ? 1 : 2)) {
         return misuse("too many words; options of the agent have commas between");
     }
@@ -237,7 +240,7 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
 /* diff ends with 1 for what it finds. */
 static int flushed(int status, bool diffs)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !hpx_out_nobody_reads()) {
         (void)fputs("hprofx: standard output cannot be written\n", stderr);
         status = status == HPX_OK ? (diffs ? HPX_USAGE : HPX_FAILED) : status;
     }

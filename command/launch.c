@@ -128,7 +128,7 @@ static int run_with(char **with, struct hpx_usage *used, bool *ran)
     return status;
 }
 
-/* The words of the program, with `load` as its first option; the caller frees them. NULL: no memory, which was said. */
+/* The words of the program, with `load` as its first option; the caller frees them. NULL: no memory. */
 static char **words_with(char **argv, char *load)
 {
     size_t words = 1; /* the caller has seen the first */
@@ -137,7 +137,6 @@ static char **words_with(char **argv, char *load)
     }
     char **with = calloc(words + 2, sizeof *with);
     if (with == NULL) {
-        (void)fputs("hprofx: no memory\n", stderr);
         return NULL;
     }
     with[0] = argv[0];
@@ -181,29 +180,30 @@ static bool is_new(const struct stat *now, const struct stat *before)
 struct place {
     const char *out; /* the file of the profile */
     char folder[64]; /* of ours around it; "": the user has named the file that the JVM writes */
+    int file;        /* of -o, open, which the command writes; -1: none */
 };
 
-/* The folder goes first: who ends the command while it shows the profile shall leave nothing. */
-static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, struct hpx_err *err)
+/* Without a file the folder goes first: who ends the command while it shows the profile shall leave nothing. *keeps: it stays, because the
+ * profile cannot be written to the file. */
+static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, bool *keeps,
+                            struct hpx_err *err)
 {
-    int out = -1;
     if (at->folder[0] == 0) {
         (void)printf("%s\n", a->out);
         return HPX_OK;
     }
     int fd = open(at->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    enum hpx_status shown = fd < 0 ? hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno)) : HPX_OK;
-    remove_folder(at->folder);
-    if (fd >= 0 && a->out != NULL && (out = hpx_asked_open(a, err)) < 0) {
-        shown = HPX_FAILED;
-    } else if (fd >= 0) {
-        shown = hpx_asked_show(a, v, fd, out, err);
+    if (a->out == NULL) {
+        remove_folder(at->folder);
     }
-    if (fd >= 0) {
-        (void)close(fd);
+    if (fd < 0) {
+        return hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno));
     }
-    if (out >= 0) {
-        (void)close(out);
+    enum hpx_status shown = hpx_asked_show(a, v, fd, at->file, err);
+    (void)close(fd);
+    *keeps = a->out != NULL && shown == HPX_FAILED;
+    if (*keeps) {
+        (void)fprintf(stderr, "hprofx: the profile stays at %s\n", at->out);
     }
     return shown;
 }
@@ -219,7 +219,7 @@ static int run(const struct hpx_asked *a, char **with, const struct place *at)
     int status = run_with(with, &v.usage, &ran);
     look_at(at->out, &now);
     if (ran && is_new(&now.profile, &before.profile)) {
-        shown = show(a, &v, at, &err);
+        shown = show(a, &v, at, &keeps, &err);
     } else if (ran && is_new(&now.journal, &before.journal)) {
         keeps = true;
         shown = hpx_fail(&err, HPX_PARTIAL, "the profile is not finished; `hprofx recover %s` rebuilds it", at->out);
@@ -229,8 +229,47 @@ static int run(const struct hpx_asked *a, char **with, const struct place *at)
     if (at->folder[0] != 0 && !keeps) {
         remove_folder(at->folder);
     }
+    if (at->file >= 0 && shown != HPX_OK && shown != HPX_PARTIAL) {
+        hpx_asked_drop(a);
+    }
     (void)hpx_complain(shown, &err);
     return status != 0 ? status : (int)shown;
+}
+
+/* Everything that may fail before the program runs. */
+static enum hpx_status prepare(const struct hpx_asked *a, struct place *at, char room[static 2 * PATH_MAX], char file[static 96],
+                               struct hpx_err *err)
+{
+    if (a->out != NULL && !hpx_asked_picture(a)) {
+        at->out = hpx_absolute(a->out, room); /* the JVM opens it before it runs the program */
+        at->folder[0] = 0;
+        return HPX_OK;
+    }
+    at->file = hpx_asked_open(a, err);
+    if (a->out != NULL && at->file < 0) {
+        at->folder[0] = 0;
+        return HPX_FAILED;
+    }
+    if (mkdtemp(at->folder) == NULL) {
+        at->folder[0] = 0;
+        return hpx_fail(err, HPX_FAILED, "cannot make a folder in /tmp: %s", strerror(errno));
+    }
+    (void)snprintf(file, 96, "%s/profile", at->folder);
+    at->out = file;
+    return HPX_OK;
+}
+
+/* Nothing was run. */
+static int leave(const struct hpx_asked *a, const struct place *at, enum hpx_status s, struct hpx_err *err)
+{
+    if (at->folder[0] != 0) {
+        remove_folder(at->folder);
+    }
+    if (at->file >= 0) {
+        hpx_asked_drop(a);
+        (void)close(at->file);
+    }
+    return hpx_complain(s, err);
 }
 
 int hpx_launch(const struct hpx_asked *a, char **argv)
@@ -238,31 +277,23 @@ int hpx_launch(const struct hpx_asked *a, char **argv)
     static char options[8192], load[sizeof options + (size_t)2 * PATH_MAX + 32];
     static struct hpx_err err;
     char room[2 * PATH_MAX], file[96];
-    struct place at = {.folder = "/tmp/hprofx-run-XXXXXX"};
-    if (a->out != NULL && !hpx_asked_picture(a)) {
-        at.out = hpx_absolute(a->out, room);
-        at.folder[0] = 0;
-    } else if (mkdtemp(at.folder) == NULL) {
-        return hpx_complain(hpx_fail(&err, HPX_FAILED, "cannot make a folder in /tmp: %s", strerror(errno)), &err);
-    } else {
-        (void)snprintf(file, sizeof file, "%s/profile", at.folder);
-        at.out = file;
+    struct place at = {.folder = "/tmp/hprofx-run-XXXXXX", .file = -1};
+    enum hpx_status s = prepare(a, &at, room, file, &err);
+    if (s == HPX_OK && !hpx_asked_options(a, at.out, options, sizeof options)) {
+        s = hpx_asked_bad_options(&err);
     }
-    if (!hpx_asked_options(a, at.out, options, sizeof options)) {
-        if (at.folder[0] != 0) {
-            remove_folder(at.folder);
-        }
-        return hpx_complain(hpx_asked_bad_options(&err), &err);
+    if (s != HPX_OK) {
+        return leave(a, &at, s, &err);
     }
     (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(a), options);
     char **with = words_with(argv, load);
     if (with == NULL) {
-        if (at.folder[0] != 0) {
-            remove_folder(at.folder);
-        }
-        return HPX_FAILED;
+        return leave(a, &at, hpx_fail(&err, HPX_FAILED, "no memory"), &err);
     }
     int status = run(a, with, &at);
+    if (at.file >= 0) {
+        (void)close(at.file);
+    }
     free(with);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "plain.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +90,12 @@ FILE *hpx_out_stream(int fd, bool gzip)
         (void)close(own);
     }
     return to;
+}
+
+bool hpx_out_nobody_reads(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) > 0 && (p.revents & POLLERR) != 0;
 }
 
 void hpx_misuse(const char *verb, const char *why)

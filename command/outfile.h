@@ -15,6 +15,8 @@ bool hpx_out_all(int fd, const void *bytes, size_t n);
 /* A stream to an open file, which stays open; gzip: what is written is packed, and whole when the stream is closed. NULL: no memory, or no
  * descriptor. */
 FILE *hpx_out_stream(int fd, bool gzip);
+/* Standard output is a pipe whose reader has seen enough, as head has: that it cannot be written is no fault. */
+bool hpx_out_nobody_reads(void);
 /* Says on stderr what is wrong with the command line. verb: of the help that shows how; "": that of all. */
 void hpx_misuse(const char *verb, const char *why);
 /* Says on stderr what failed; returns the status. */

@@ -123,6 +123,42 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
                            : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
 }
 
+static void put_escaped(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char *as = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
+        (void)(as != NULL ? fputs(as, to) : fputc(*text, to));
+    }
+}
+
+/* A page of text in place of one with pictures. */
+static bool write_empty_page(const struct hpx_tree *t, FILE *to)
+{
+    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>hprofx: nothing to show</title>\n"
+                "<body style=\"font: 16px sans-serif; margin: 2em; white-space: pre-wrap\">",
+                to);
+    put_escaped(to, t->verdict != NULL ? t->verdict : "");
+    (void)fputs("There is nothing to show: the profile has no stacks.</body></html>\n", to);
+    return true;
+}
+
+enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err)
+{
+    (void)!ftruncate(fd, 0);
+    FILE *to = hpx_out_stream(fd, f->gzip);
+    bool page = strcmp(f->suffix, ".html") == 0, memory = to != NULL;
+    if (memory) {
+        memory = page ? write_empty_page(t, to) : f->write(t, (struct hpx_tree_column){0, 0}, to);
+    }
+    bool bad = to != NULL && ferror(to) != 0;
+    bad = (to != NULL && fclose(to) != 0) || bad || !memory;
+    if (bad) {
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", name, strerror(errno));
+    }
+    (void)fprintf(stderr, "hprofx: %s says only that the profile has no stacks\n", name);
+    return HPX_OK;
+}
+
 enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err)
 {

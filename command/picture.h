@@ -17,6 +17,8 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
  * profile has no such view, or nothing at all; or writing failed. */
 enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err);
+/* The same for a finished tree without any stack: a page that says so, or a file of the format without stacks; a line says it, too. */
+enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err);
 /* Opens the file of a picture, as hpx_out_open(), or standard output for "-"; writes it, and removes what it made if that fails. */
 enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file,
                                  struct hpx_err *err);

@@ -91,7 +91,8 @@ static void say_methods(FILE *to, const struct hpx_profile *p, uint64_t total, i
     }
 }
 
-static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_profile_table *t, int *n)
+/* all: what the shares are of; the table's total, or that of all that block. */
+static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_profile_table *t, uint64_t all, int *n)
 {
     bool sites = t->table.tag == HPX_TAG_SITES, times = t->table.tag == HPX_TAG_TIMES;
     const char *of = times                             ? " of the CPU time"
@@ -101,16 +102,27 @@ static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_pro
     for (size_t i = 0; i < t->rows && i < PLACES; i++) {
         const struct hpx_profile_row *w = &t->top[i];
         double share = w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : 0;
+        share = all > 0 ? share * (double)t->table.total / (double)all : share;
         if (share >= 1) {
             say_place(to, n, hpx_profile_name(p, w->name), times || w->caller == 0 ? NULL : hpx_profile_name(p, w->caller), share, of);
         }
     }
 }
 
+/* Monitors and locks in one, by time. */
+static void say_blocks(FILE *to, struct hpx_profile *p, int *n)
+{
+    const struct hpx_profile_table *monitors = hpx_profile_table(p, HPX_TAG_MONITOR_TIME), *locks = hpx_profile_table(p, HPX_TAG_LOCK_TIME);
+    uint64_t all = monitors->table.total + locks->table.total;
+    bool locks_first = locks->table.total > monitors->table.total;
+    say_rows(to, p, locks_first ? locks : monitors, all, n);
+    say_rows(to, p, locks_first ? monitors : locks, all, n);
+}
+
 /* Of the first table that has rows. */
 static void say_places(FILE *to, struct hpx_profile *p)
 {
-    static const int tags[] = {HPX_TAG_TIMES, HPX_TAG_SITES, HPX_TAG_MONITOR_TIME};
+    static const int tags[] = {HPX_TAG_TIMES, HPX_TAG_SITES};
     const struct hpx_profile_table *samples = hpx_profile_table(p, HPX_TAG_SAMPLES);
     int n = 0;
     hpx_profile_sort(p);
@@ -118,7 +130,10 @@ static void say_places(FILE *to, struct hpx_profile *p)
         say_methods(to, p, samples->table.total, &n);
     }
     for (size_t i = 0; n == 0 && i < HPX_ARRAY_LEN(tags); i++) {
-        say_rows(to, p, hpx_profile_table(p, tags[i]), &n);
+        say_rows(to, p, hpx_profile_table(p, tags[i]), 0, &n);
+    }
+    if (n == 0) {
+        say_blocks(to, p, &n);
     }
     if (n > 0) {
         (void)fputs(".\n", to);
@@ -133,6 +148,27 @@ static void say_older_code(FILE *to, const struct hpx_profile *p)
     }
 }
 
+/* What a session that began in a JVM that ran cannot have seen. */
+static void say_unseen(FILE *to, struct hpx_profile *p)
+{
+    static const struct {
+        int tag;
+        const char *text;
+    } all[] = {{HPX_TAG_TIMES, "calls that had begun before it"},
+               {HPX_TAG_SITES, "objects allocated before it"},
+               {HPX_TAG_MONITOR_DUMP, "waits for monitors and locks that had begun before it"}};
+    int n = 0;
+    for (size_t i = 0; p->said.late && i < HPX_ARRAY_LEN(all); i++) {
+        bool has = all[i].tag == HPX_TAG_MONITOR_DUMP ? p->counts[all[i].tag] > 0 : has_table(p, all[i].tag);
+        if (has) {
+            (void)fprintf(to, "%s%s", n++ == 0 ? "Not seen, because the session began while the program ran: " : "; ", all[i].text);
+        }
+    }
+    if (n > 0) {
+        (void)fputs(".\n", to);
+    }
+}
+
 void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
     if (v->usage.at > 0) {
@@ -142,4 +178,5 @@ void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *
     say_certainty(to, v, p);
     say_places(to, p);
     say_older_code(to, p);
+    say_unseen(to, p);
 }

@@ -41,7 +41,7 @@ static struct hpx_probe_class called[2];          /* by `downcalls`; each consta
 static struct hpx_tracker_targets defined;        /* of the class of the downcalls, which stays */
 static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
 static struct {
-    _Atomic uint32_t done, of, jdk;
+    _Atomic uint32_t done, of, jdk, restored;
     _Atomic uint64_t longest_ns;             /* stop */
 } passed;                                    /* relaxed: of the loaded classes, while they are retransformed */
 static HPX_OF_SESSION atomic_bool cancelled; /* relaxed: the begin goes no further */
@@ -586,6 +586,9 @@ static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *env)
     if (p.begins && hpx_vm.late && goes_on(&p)) {
         retransform_late(&p, &l);
     }
+    if (!p.begins) {
+        atomic_store_explicit(&passed.restored, atomic_load_explicit(&passed.done, memory_order_relaxed), memory_order_relaxed);
+    }
     atomic_store_explicit(&passed.of, 0, memory_order_relaxed);
     atomic_store_explicit(&passed.done, 0, memory_order_relaxed);
     hpx_names_ignore(false);
@@ -607,6 +610,11 @@ struct hpx_classes_progress hpx_classes_progress(void)
     return (struct hpx_classes_progress){atomic_load_explicit(&passed.done, memory_order_relaxed),
                                          atomic_load_explicit(&passed.of, memory_order_relaxed),
                                          atomic_load_explicit(&passed.jdk, memory_order_relaxed)};
+}
+
+uint32_t hpx_classes_restored(void)
+{
+    return atomic_exchange_explicit(&passed.restored, 0, memory_order_relaxed);
 }
 
 void hpx_classes_figures(struct hpx_classes_figures *f)

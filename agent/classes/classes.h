@@ -62,6 +62,8 @@ struct hpx_classes_progress {
     uint32_t jdk; /* of them are in packages of the JDK */
 };
 struct hpx_classes_progress hpx_classes_progress(void);
+/* How many got their old code back at the end of a session, since the last question. Any thread. */
+uint32_t hpx_classes_restored(void);
 
 /* Counts an allocation under the open call of the calling thread (cpu=times). kind: HPX_EV_PLACE to HPX_EV_PLACE_MADE; stamp: as in
  * event.h. On the allocating thread; may wait for space. false: lost, and counted as a loss. */

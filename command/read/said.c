@@ -24,6 +24,7 @@ enum {
     PID,
     BEGAN,
     PROFILE,
+    LATE,
     KEYS
 };
 static const char *const keys[KEYS] = {"effective samples",
@@ -42,7 +43,8 @@ static const char *const keys[KEYS] = {"effective samples",
                                        "container",
                                        "pid",
                                        "run began",
-                                       "profile"};
+                                       "profile",
+                                       "kept by the process"};
 
 static uint64_t leading_number(const char *digits, size_t n)
 {
@@ -127,6 +129,9 @@ static void hear_of_run(struct hpx_said *s, size_t i, const char *value, size_t 
         break;
     case PROFILE:
         period(s, value, n);
+        break;
+    case LATE:
+        s->late = true;
         break;
     default:
         keep_line(i == HOST ? s->host : i == SERVICE ? s->service : i == VERSION ? s->version : s->container, value, n);

@@ -23,6 +23,7 @@ struct hpx_said {
     char replaced[HPX_SAID_NAMES];                       /* of CPU TIME: methods whose counts are lower bounds */
     /* Of the last report that says it. */
     char host[HPX_SAID], service[HPX_SAID], version[HPX_SAID], container[HPX_SAID];
+    bool late;                                      /* the session began in a JVM that ran */
     uint64_t pid, began_ms, number, from_ms, to_ms; /* times since 1970 */
     uint64_t first_ms;                              /* from_ms of the first report that says it */
 };

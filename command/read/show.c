@@ -257,6 +257,20 @@ static void rank(const struct hpx_report *r, struct hpx_grid *g, const struct hp
     }
 }
 
+/* In place of the rows of a table. */
+static void none(const struct hpx_report *r, const char *why)
+{
+    fprintf(r->to, "  none: %s\n", why);
+}
+
+static const char *why_none(int tag)
+{
+    return tag == HPX_TAG_SAMPLES ? "no Java thread used CPU time when a sample was due"
+           : tag == HPX_TAG_TIMES ? "no method with probes was called and returned"
+           : tag == HPX_TAG_WALL  ? "no thread of Java was looked at"
+                                  : "no thread was blocked there and went on";
+}
+
 static void ranked(const struct hpx_report *r, int tag, const char *unit)
 {
     static const struct hpx_grid_column drawn_columns[] = {{"self", 2, 7, false}, {"+-", 1, 6, false}, {"count", 1, 10, false}},
@@ -274,6 +288,10 @@ static void ranked(const struct hpx_report *r, int tag, const char *unit)
              t->seen > 1 && t->sums.added == 1 ? ", the last of several" : dumps);
     title(r, text);
     bool drawn = tag == HPX_TAG_SAMPLES;
+    if (t->rows == 0) {
+        none(r, why_none(tag));
+        return;
+    }
     hpx_grid_begin(&g, r->to, drawn ? drawn_columns : columns, drawn ? 3 : 2);
     do {
         heads(r, &g,
@@ -394,10 +412,12 @@ static void old(const struct hpx_report *r)
     rows_left(r, t);
 }
 
-static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_row *w)
+static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_row *w, bool live)
 {
-    hpx_grid_cell(g, hpx_words_size(w->row.live_bytes));
-    hpx_grid_cell(g, hpx_words_number(w->row.live_objects));
+    if (live) {
+        hpx_grid_cell(g, hpx_words_size(w->row.live_bytes));
+        hpx_grid_cell(g, hpx_words_number(w->row.live_objects));
+    }
     hpx_grid_cell(g, hpx_words_size(w->row.bytes));
     hpx_grid_cell(g, hpx_words_number(w->row.objects));
     if (hpx_grid_end(g)) {
@@ -406,22 +426,42 @@ static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hp
     }
 }
 
-static void sites(const struct hpx_report *r)
+/* Live objects were counted, or estimated. */
+static bool has_live(const struct hpx_profile_table *t)
+{
+    bool has = false;
+    for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
+        has |= t->top[i].row.live_objects > 0 || t->top[i].row.live_bytes > 0;
+    }
+    return has;
+}
+
+static void rows_of_sites(const struct hpx_report *r, const struct hpx_profile_table *t)
 {
     static const struct hpx_grid_column columns[] = {
         {"live bytes", 0, 12, false}, {"live objects", 2, 12, false}, {"allocated", 1, 11, false}, {"objects", 1, 11, false}};
-    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SITES);
+    bool live = has_live(t);
     struct hpx_grid g;
+    hpx_grid_begin(&g, r->to, live ? columns : columns + 2, live ? 4 : 2);
+    do {
+        heads(r, &g, "  class, where", false);
+        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
+            site(r, &g, &t->top[i], live);
+        }
+    } while (hpx_grid_again(&g));
+    rows_left(r, t);
+}
+
+static void sites(const struct hpx_report *r)
+{
+    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SITES);
     if (t->seen > 0) {
         title(r, t->seen > 1 ? "Allocation sites, the last of several lists" : "Allocation sites");
-        hpx_grid_begin(&g, r->to, columns, 4);
-        do {
-            heads(r, &g, "  class, where", false);
-            for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-                site(r, &g, &t->top[i]);
-            }
-        } while (hpx_grid_again(&g));
-        rows_left(r, t);
+        if (t->rows > 0) {
+            rows_of_sites(r, t);
+        } else {
+            none(r, "nothing was allocated while it was recorded, or less than a sample stands for (sample=, 512 KiB)");
+        }
     }
     const struct hpx_rd_table *s = &r->profile->summary.table;
     if (r->profile->summary.seen > 0) {
@@ -516,14 +556,26 @@ static void allocations(const struct hpx_report *r)
     }
 }
 
+/* A file has no table of blocks without rows. */
+static void blocked(const struct hpx_report *r)
+{
+    bool any = false;
+    for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {
+        ranked(r, tag, "ms");
+        any |= hpx_profile_table(r->profile, tag)->seen > 0;
+    }
+    if (!any && r->profile->counts[HPX_TAG_MONITOR_DUMP] > 0) {
+        title(r, "Blocked time");
+        none(r, "no thread waited for a monitor (locks=y: or a lock) and went on; those that still wait are in the monitor dump");
+    }
+}
+
 static void rest(const struct hpx_report *r)
 {
     ranked(r, HPX_TAG_WALL, "ms");
     ranked(r, HPX_TAG_TIMES, "ms");
     monitors(r);
-    for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {
-        ranked(r, tag, "ms");
-    }
+    blocked(r);
     old(r);
     sites(r);
     heap(r);

@@ -143,8 +143,8 @@ def a_heap_dump_is_taken_at_once(t):
     p.tell('make 100')
     refuses(t, USAGE, '-e heap dumps the heap at once', '-e', 'heap', '-d', '5s', p.run.pid)
     done = hprofx(t, '-e', 'heap', p.run.pid)
-    t.equal((done.returncode, done.stderr), (OK, ''), 'status, stderr')
-    t.check(done.stdout.startswith('\nHeap dump\n') and 'allocated in, called by' not in done.stdout, 'it shows %r' % done.stdout)  # and no use of CPUs in an interval
+    t.equal((done.returncode, done.stderr), (OK, '  classes restored: 0; the agent sleeps\n'), 'status, stderr')
+    t.check(re.match(r'(From .*\n)?\nHeap dump\n', done.stdout) and 'allocated in, called by' not in done.stdout, 'it shows %r' % done.stdout)  # and no use of CPUs in an interval
     does(t, '-e', 'heap', '-o', t.work / 'x.hprof', p.run.pid, 'sites=none')
     t.equal(len(t.binary(t.work / 'x.hprof').heaps), 1, 'heap dumps')
     leaves_nothing(t, p.run.pid)
@@ -374,7 +374,7 @@ def top_on_a_terminal_ends_with_q(t):
                 read()
     ended = top.poll() is not None
     top.kill()
-    t.equal((ended, top.wait(), top.stderr.read()), (True, OK, b''), 'whether it ended, status, stderr')
+    t.equal((ended, top.wait(), top.stderr.read()), (True, OK, b'  classes restored: 0; the agent sleeps\n'), 'whether it ended, status, stderr')
     os.close(ours)
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
@@ -544,6 +544,93 @@ def a_program_is_profiled_from_its_start(t):
     run.finish()
     t.equal((run.code, run.out.splitlines()[-2:]), (0, ['end', 'x']), 'status, last lines (%s)' % run.err)
     t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
+
+
+@test(level='quick', collectors='any')
+def an_output_that_cannot_be_written_loses_no_profile(t):
+    """It is opened before the program runs; if it cannot be written in the end, the profile stays where the message says."""
+    program = t.command('Hello', opts=None)
+    refuses(t, FAILED, 'cannot write /nowhere/x.html: ', 'run', '-o', '/nowhere/x.html', '--', *program)
+    t.equal(hprofx(t, 'run', '-o', '/nowhere/x.txt', '--', *program).stdout, '', 'what a program has written that shall not run')
+    os.mkfifo(t.work / 'x.html')
+    closed = "import os, signal, subprocess, sys; r = os.open('x.html', os.O_RDONLY | os.O_NONBLOCK); p = subprocess.Popen(sys.argv[1:]); import time\n" \
+             "while '/x.html' not in ' '.join(os.readlink(f.path) for f in os.scandir('/proc/%d/fd' % p.pid) if os.path.islink(f.path)) and p.poll() is None: time.sleep(0.01)\n" \
+             "os.close(r); sys.exit(p.wait())"
+    done = subprocess.run([sys.executable, '-c', closed, *command(t), 'run', '-e', 'times', '-o', 'x.html', '--', *program], capture_output=True, text=True, cwd=t.work, timeout=60)
+    stays = re.search(r'^hprofx: the profile stays at (/tmp/hprofx-run-\w+/profile)$', done.stderr, re.M)
+    t.check(done.returncode == FAILED and stays and 'cannot write x.html' in done.stderr, 'status %d, it says %r' % (done.returncode, done.stderr))
+    kept = pathlib.Path(stays[1])
+    t.check(kept.read_text().startswith('JAVA PROFILE 1.0.1') and 'CPU TIME' in kept.read_text(), 'the profile that stays')
+    kept.unlink()
+    kept.parent.rmdir()
+
+
+@test(level='quick', collectors='any')
+def a_program_that_does_nothing_is_shown(t):
+    """Every table without rows says why, and a picture without stacks, too. Nothing stays in /tmp."""
+    p = Program(t)
+    for kind, why in (('cpu', 'There is no sample: '), ('alloc', '  none: nothing was allocated'), ('lock', '  none: no thread waited for a monitor')):
+        if kind == 'alloc' and t.jdk.version < 11:
+            continue
+        shown = does(t, '-e', kind, '-d', '50ms', p.run.pid, *(('interval=100',) if kind == 'cpu' else ()))
+        t.check(why in shown, '%s shows %r' % (kind, shown))
+        t.check(kind == 'cpu' or 'Not seen, because the session began while the program ran: ' in shown, '%s shows %r' % (kind, shown))
+    for name in ('x.html', 'x.pb.gz', 'x.folded', 'x.speedscope.json', 'x.firefox.json', 'x.cpuprofile', 'x.otlp', 'x.collapsed'):
+        profile = subprocess.Popen([*command(t), '-e', 'lock', '-d', '50ms', '-o', name, str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=t.work)
+        said = profile.communicate()
+        t.equal((profile.returncode, said[0]), (OK, name + '\n'), 'status and stdout for %s (%s)' % (name, said[1]))
+        t.check('%s says only that the profile has no stacks' % name in said[1], 'it says %r' % said[1])
+        leaves_no_profile(t, profile)
+    t.check('It was idle nearly all the time.' in (t.work / 'x.html').read_text() or 'nothing to show' in (t.work / 'x.html').read_text(), 'the page')
+    p.end(t)
+
+
+@test(level='quick', collectors='any', since=11)
+def what_is_not_measured_has_no_column(t):
+    p = Program(t)
+    for kind, live in (('alloc', False), ('live', True)):
+        profile = subprocess.Popen([*command(t), '-e', kind, '-d', '100s', str(p.run.pid), 'sample=1k'], stdout=subprocess.PIPE, text=True)
+        wait_for_session(t, p.run.pid)
+        p.tell('make 100000')
+        profile.send_signal(signal.SIGINT)
+        shown = profile.communicate(timeout=60)[0]
+        t.check('  class, where\n' in shown and ('live bytes' in shown) == live, '-e %s shows %r' % (kind, shown))
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def words_in_another_order_are_explained(t):
+    for words in (('-e', 'heap', 'sites=none', '4711'), ('start', '-o', 'x', 'depth=4,interval=1', 'Attached'), ('top', 'interval:1', '4711')):
+        refuses(t, USAGE, 'options of the agent stand behind the JVM', *words)
+
+
+@test(level='quick', collectors='any')
+def the_end_of_a_session_says_what_it_left(t):
+    p = Program(t)
+    for kind, some in (('times', True), ('cpu', False)):
+        does(t, 'start', '-e', kind, '-o', t.work / kind, p.run.pid)
+        p.tell('calls 100')
+        said = does(t, 'stop', p.run.pid)
+        restored = re.search(r'^  classes restored: (\d+); the agent sleeps$', said, re.M)
+        t.check(restored and (int(restored[1]) > 100) == some, 'stop says %r' % said)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_reader_that_has_seen_enough_is_no_fault(t):
+    p = Program(t)
+    does(t, '-e', 'heap', '-o', t.work / 'x.hprof', p.run.pid)
+    p.end(t)
+    for words in (('info', 'x.hprof'), ('view', 'x.hprof'), ('--help',)):
+        shows = subprocess.run(['bash', '-c', 'sleep 0.2; exec "$@"', '-', *command(t)[:1], *words], stdout=_closed_pipe(), stderr=subprocess.PIPE, text=True, cwd=t.work, timeout=60)
+        t.equal(shows.stderr, '', 'stderr of hprofx %s | head -1' % ' '.join(words))
+
+
+def _closed_pipe():
+    """Whose reader is gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
 
 
 @test(level='quick', collectors='any')
