@@ -13,15 +13,13 @@
 
 #define HPX_JVMPI_EVENTS(X)                                                                                                                \
     X(METHOD_ENTRY, PART, ENABLE, FREE,                                                                                                    \
-      "Methods with code, from JVM_INIT_DONE on; native methods, hidden classes and calls for which the VM runs its own code (Math.max) "  \
-      "are not sent.")                                                                                                                     \
+      "Methods with code, from JVM_INIT_DONE on; no native methods, hidden classes, calls that the VM replaces (Math.max).")               \
     X(METHOD_ENTRY2, PART, ENABLE, HELD,                                                                                                   \
       "As METHOD_ENTRY; constructors send it once that of java.lang.Object begins, or the VM tells their object.")                         \
     X(METHOD_EXIT, PART, ENABLE, FREE,                                                                                                     \
       "As METHOD_ENTRY; missing if an exception ends a constructor before super() returns, and sometimes where the stack overflows.")      \
     X(OBJECT_ALLOC, PART, ENABLE_AND_REQUEST, HELD,                                                                                        \
-      "From JVM_INIT_DONE on; the arena is 1, class_id of a primitive array NULL; on JDK 8, or if another agent has the event of the VM, " \
-      "not the arrays and strings that the VM makes where it runs its own code for a method (Arrays.copyOf).")                             \
+      "From JVM_INIT_DONE on; arena 1, class_id of a primitive array NULL; on JDK 8 few of Arrays.copyOf and StringBuilder.")              \
     X(OBJECT_FREE, PART, ENABLE, STOP,                                                                                                     \
       "Objects that have an id; from JDK 16 on those that got it meanwhile, not by HEAP_DUMP, after GC_FINISH, on a thread of hprofx.")    \
     X(OBJECT_MOVE, NOT, ENABLE, STOP, "Ids do not move here.")                                                                             \
