@@ -11,6 +11,7 @@
 #include "top.h"
 #include "top_files.h"
 #include "units.h"
+#include "verbs.h"
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 
 static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                             "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
-                            "       hprofx run [OPTIONS] -- java ...             profile a program from its start to its end\n"
+                            "       hprofx run [OPTIONS] java ...|mvn ...|./x.sh profile a program from its start to its end\n"
                             "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
                             "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
                             "       hprofx list                                  JVMs that run here\n"
@@ -46,13 +47,33 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "  hprofx 4711\n"
                             "  hprofx -d 30s -e alloc MyServer\n"
                             "  hprofx -e heap -o heap.hprof 4711\n"
-                            "  hprofx run -- java -jar app.jar\n"
+                            "  hprofx run java -jar app.jar\n"
                             "Status: 0 ok, 1 failed, 2 usage, 3 no such JVM, 4 not permitted, 5 refused, 6 the profile is not whole.\n";
 
 static int misuse(const char *why)
 {
     hpx_misuse("", why);
     return HPX_USAGE;
+}
+
+/* The first word names no JVM, because a word follows that is no option of the agent. */
+static int misuse_verb(const char *word)
+{
+    char why[160];
+    const char *nearest = hpx_verb_nearest(word);
+    (void)snprintf(why, sizeof why, "unknown command: %.40s%s%s%s", word, nearest != NULL ? "; did you mean " : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    return misuse(why);
+}
+
+/* A word alone may be the name of a JVM. */
+static int hint_verb(const char *word, int status)
+{
+    const char *nearest = hpx_verb_nearest(word);
+    if (status == HPX_NO_JVM && nearest != NULL) {
+        (void)fprintf(stderr, "hprofx: did you mean the command %s?\n", nearest);
+    }
+    return status;
 }
 
 static bool list_one(void *ctx, const struct hpx_target *t)
@@ -149,7 +170,7 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
             return misuse("run takes no -d: the program ends by itself");
         }
         if (w->n > 2 || behind[0] == NULL) {
-            return misuse("run needs a command: hprofx run [AGENT-OPTIONS] -- java ...");
+            return misuse("run needs a command: hprofx run [AGENT-OPTIONS] java ...");
         }
         checked = hpx_asked_check(a, &err);
         return checked != HPX_OK ? hpx_complain(checked, &err) : hpx_launch(a, behind);
@@ -170,6 +191,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         return w->n > 1 ? misuse("jmh takes no words") : jmh(a);
     }
     int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
+    if (at == 0 && w->n > 1 && !hpx_asked_is_option(verb) && !hpx_asked_is_option(w->of[1])) {
+        return misuse_verb(verb);
+    }
     if (w->n <= at) {
         return misuse("which JVM? give its number or its name");
     }
@@ -195,7 +219,7 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     return asks     ? hpx_live_ask(a, verb, w->of[1])
            : starts ? hpx_live_start(a, w->of[1])
            : tops   ? hpx_top(a, w->of[1])
-                    : hpx_live_profile(a, verb);
+                    : hint_verb(verb, hpx_live_profile(a, verb));
 }
 
 enum { OPT_PRINT = 256, OPT_AGENT };
@@ -276,8 +300,11 @@ int main(int argc, char **argv)
     if (argc > 1 && for_files(argv[1]) != NULL) {
         return flushed(for_files(argv[1])(argc - 1, argv + 1), strcmp(argv[1], "diff") == 0);
     }
-    for (int opt; status < 0 && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
-        status = take_option(opt, &a, &w);
+    bool runs = false; /* the words of a program follow */
+    for (int opt; status < 0 && !runs && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
+        runs = opt == 1 && w.n > 0 && strcmp(w.of[0], "run") == 0 && !hpx_asked_is_option(optarg);
+        optind -= runs;
+        status = runs ? status : take_option(opt, &a, &w);
     }
     if (status < 0 && w.n == 0) {
         (void)fputs(usage, stderr);

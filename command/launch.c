@@ -128,7 +128,26 @@ static int run_with(char **with, struct hpx_usage *used, bool *ran)
     return status;
 }
 
-/* The words of the program, with `load` as its first option; the caller frees them. NULL: no memory. */
+/* The program takes options of the JVM. */
+static bool is_java(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strcmp(slash != NULL ? slash + 1 : program, "java") == 0;
+}
+
+/* Every JVM reads these, whoever starts it. false: no memory. */
+static bool pass_on(const char *load)
+{
+    static const char name[] = "JAVA_TOOL_OPTIONS";
+    const char *own = getenv(name), *quote = strpbrk(load, " \t\n'") == NULL ? "" : strchr(load, '\'') == NULL ? "'" : "\"";
+    char *all = NULL;
+    bool passed = asprintf(&all, "%s%s%s%s%s", own != NULL ? own : "", own != NULL ? " " : "", quote, load, quote) >= 0;
+    passed = passed && setenv(name, all, 1) == 0;
+    free(all);
+    return passed;
+}
+
+/* The words of the program, with `load` as its first option, if it is java; the caller frees them. NULL: no memory. */
 static char **words_with(char **argv, char *load)
 {
     size_t words = 1; /* the caller has seen the first */
@@ -139,9 +158,14 @@ static char **words_with(char **argv, char *load)
     if (with == NULL) {
         return NULL;
     }
+    bool java = is_java(argv[0]);
+    if (!java && !pass_on(load)) {
+        free(with);
+        return NULL;
+    }
     with[0] = argv[0];
     with[1] = load;
-    memcpy(with + 2, argv + 1, words * sizeof *with);
+    memcpy(with + 1 + java, argv + 1, words * sizeof *with);
     return with;
 }
 

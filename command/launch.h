@@ -5,7 +5,8 @@
 
 #include "asked.h"
 
-/* Runs argv, a java command, to its end; then its profile. The program's own status, or that of the profile if it is 0. */
+/* Runs argv, a java command or what starts one, to its end; then its profile. The program's own status, or that of the profile if it is 0.
+ */
 int hpx_launch(const struct hpx_asked *a, char **argv);
 
 #endif

@@ -605,6 +605,32 @@ def words_in_another_order_are_explained(t):
 
 
 @test(level='quick', collectors='any')
+def an_unknown_command_is_called_so(t):
+    for words, says in ((('veiw', 'x.txt'), 'unknown command: veiw; did you mean view?'), (('strat', '-o', 'x', 'Attached'), 'unknown command: strat; did you mean start?'),
+                        (('frobnicate', 'x.txt'), 'unknown command: frobnicate;')):
+        refuses(t, USAGE, re.escape(says), *words)
+    refuses(t, NO_JVM, r'did you mean the command doctor\?', 'docter')
+
+
+@test(level='quick', collectors='any')
+def every_program_that_starts_a_jvm_is_run(t):
+    """A launcher of Java gets the agent as its option, any other program by JAVA_TOOL_OPTIONS."""
+    java = t.command('Attached', opts=None)
+    shown = subprocess.run([*command(t), 'run', '-e', 'times', 'cutoff=0', *java], input='calls 321\n', capture_output=True, text=True, cwd=t.work, timeout=60)
+    t.check(shown.returncode == OK and 'CPU TIME (ms)' in shown.stdout, 'without --: status %d, stdout %r, stderr %r' % (shown.returncode, shown.stdout[-500:], shown.stderr))
+    (t.work / 'run it.sh').write_text('#!/bin/sh\nexec "$@"\n')
+    (t.work / 'run it.sh').chmod(0o755)
+    (t.work / 'a folder').mkdir()
+    (t.work / 'One.java').write_text('class One { }')
+    for program in (['./run it.sh', *java], [*t.jdk.tool('javac'), 'One.java']):
+        done = subprocess.run([*command(t), 'run', '-o', 'a folder/x.html', '--', *program], input='calls 321\n', capture_output=True, text=True, cwd=t.work, timeout=60,
+                              env={**os.environ, 'JAVA_TOOL_OPTIONS': '-Dits=own'})
+        t.check(done.returncode == OK and done.stdout.endswith('a folder/x.html\n'), '%s: status %d, stdout %r, stderr %r' % (program[0], done.returncode, done.stdout, done.stderr))
+        t.check('-Dits=own' in done.stderr, 'its own options: %r' % done.stderr)
+        (t.work / 'a folder/x.html').unlink()
+
+
+@test(level='quick', collectors='any')
 def the_end_of_a_session_says_what_it_left(t):
     p = Program(t)
     for kind, some in (('times', True), ('cpu', False)):
