@@ -25,7 +25,7 @@
  * some that the JDK calls. Its own code has no SITES and OBJECTS.
  *
  * HPROFX_BCI_OBJECTS: passes the objects themselves.
- *     newarray, anewarray, a call of a maker; dup; invokestatic TRACKER.object
+ *     newarray, anewarray, a call of a maker that runs no constructor; dup; invokestatic TRACKER.object
  *     multianewarray, a call of a maker of arrays in arrays; dup; iconst_0; invokestatic TRACKER.multi(Ljava/lang/Object;I)V
  *     aload_0; invokestatic TRACKER.object; return    in the constructor of java.lang.Object, which every object except arrays runs
  * TRACKER.object has the type (Ljava/lang/Object;)V.
@@ -117,6 +117,7 @@ struct hprofx_bci_site {
     uint8_t opcode; /* 187 new, 188 newarray, 189 anewarray, 197 multianewarray; of a call of a maker: 182 invokevirtual, 183
                      * invokespecial, 184 invokestatic */
     bool arrays;    /* a maker of arrays in arrays */
+    bool cloned;    /* Object.clone(), where an override may have run in its place */
     struct hprofx_bci_name operand; /* new: "p/C"; newarray, anewarray: the element, "I", "p/C", "[I"; multianewarray: the array, "[[I".
                                      * newarray's is static text. Absent if the operand names no class, and for a maker */
     const struct hprofx_bci_method *method; /* as passed to `method`; valid during the call */

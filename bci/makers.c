@@ -15,11 +15,11 @@ static const struct maker {
     {"java/util/Arrays", "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", HPX_MADE_ONE},
     {"java/util/Arrays", "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", HPX_MADE_ONE},
     {"jdk/internal/misc/Unsafe", "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;", HPX_MADE_ONE},
-    {"jdk/internal/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", HPX_MADE_ONE},
+    {"jdk/internal/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", HPX_MADE_CONSTRUCTED},
     {"sun/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", HPX_MADE_ONE},
-    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, HPX_MADE_ONE},
-    {"jdk/internal/reflect/NativeConstructorAccessorImpl", ACCESSOR, HPX_MADE_ONE},
-    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, HPX_MADE_ONE},
+    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, HPX_MADE_CONSTRUCTED},
+    {"jdk/internal/reflect/NativeConstructorAccessorImpl", ACCESSOR, HPX_MADE_CONSTRUCTED},
+    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, HPX_MADE_CONSTRUCTED},
 };
 
 static enum hpx_made find(struct hprofx_bci_name owner, struct hprofx_bci_name name, struct hprofx_bci_name desc)
@@ -38,10 +38,12 @@ enum hpx_made hpx_made_by(const struct hpx_class *c, const uint8_t *p)
     if (*p < HPX_OP_INVOKEVIRTUAL || *p > HPX_OP_INVOKESTATIC || !hpx_method_names(c, hpx_u2(p + 1), &owner, &name, &desc)) {
         return HPX_MADE_NONE;
     }
-    if (*p == HPX_OP_INVOKEVIRTUAL && owner.len > 0 && owner.at[0] == '[') { /* arrays have no other clone() */
-        owner = (struct hprofx_bci_name){makers[0].owner, (uint16_t)strlen(makers[0].owner)};
+    bool virtual = *p == HPX_OP_INVOKEVIRTUAL;
+    if (virtual && owner.len > 0 && owner.at[0] == '[') { /* arrays have no other clone() */
+        return hpx_name_is(name, makers[0].name) && hpx_name_is(desc, makers[0].desc) ? HPX_MADE_ONE : HPX_MADE_NONE;
     }
-    return find(owner, name, desc);
+    enum hpx_made made = find(owner, name, desc);
+    return virtual && made != HPX_MADE_NONE && hpx_name_is(name, makers[0].name) ? HPX_MADE_CLONED : made;
 }
 
 bool hpx_makes(const struct hpx_class *c, const struct hprofx_bci_method *m)

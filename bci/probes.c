@@ -44,15 +44,15 @@ static bool has_site(const struct hpx_code *m)
     return (m->m.probes & HPROFX_BCI_SITES) != 0;
 }
 
-static bool has_object(const struct hpx_code *m, uint8_t op)
+static bool has_object(const struct hpx_class *c, const struct hpx_code *m, const uint8_t *op)
 {
-    return (m->m.probes & HPROFX_BCI_OBJECTS) && op != HPX_OP_NEW;
+    return (m->m.probes & HPROFX_BCI_OBJECTS) && *op != HPX_OP_NEW && hpx_made_by(c, op) != HPX_MADE_CONSTRUCTED;
 }
 
 uint32_t hpx_probe_len(const struct hpx_class *c, const struct hpx_code *m, const struct hpx_event *e)
 {
     const uint8_t *op = c->in + m->at + e->pc;
-    uint32_t len = has_object(m, *op) ? 1u + (hpx_object_call(*op, hpx_made_by(c, op)) == HPX_MULTI) + HPX_CALL_LEN : 0;
+    uint32_t len = has_object(c, m, op) ? 1u + (hpx_object_call(*op, hpx_made_by(c, op)) == HPX_MULTI) + HPX_CALL_LEN : 0;
     if (has_site(m)) {
         uint32_t id = site_id(m, e);
         enum hpx_injected call = hpx_site_call(*op);
@@ -82,7 +82,7 @@ uint8_t *hpx_probe_put(const struct hpx_class *c, const struct hpx_code *m, uint
         }
         p = put_call(c, hpx_push_put(p, id, site_constant(m, id)), call);
     }
-    if (has_object(m, *op)) {
+    if (has_object(c, m, op)) {
         enum hpx_injected call = hpx_object_call(*op, hpx_made_by(c, op));
         *p++ = HPX_OP_DUP;
         if (call == HPX_MULTI) {
@@ -158,7 +158,9 @@ void hpx_sites_tell(const struct hpx_class *c, const struct hprofx_bci_method *m
         memcpy(&s, c->sites.p + at, sizeof(s));
         struct hprofx_bci_site told = {.id = s.id, .bci = s.bci, .line = s.line, .opcode = c->in[s.at]};
         told.operand = operand(c, c->in + s.at);
-        told.arrays = hpx_made_by(c, c->in + s.at) == HPX_MADE_MANY;
+        enum hpx_made made = hpx_made_by(c, c->in + s.at);
+        told.arrays = made == HPX_MADE_MANY;
+        told.cloned = made == HPX_MADE_CLONED;
         told.method = &methods[s.method];
         c->opts->site(c->opts->ctx, &told);
     }

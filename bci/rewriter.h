@@ -294,7 +294,9 @@ int hpx_annotations_emit(struct hpx_class *c, const struct hpx_code *m, size_t a
 bool hpx_is_intrinsic(struct hpx_class *c, size_t at, size_t end);
 
 /* makers.c: the methods that make objects without an instruction that has a probe. */
-enum hpx_made { HPX_MADE_NONE, HPX_MADE_ONE, HPX_MADE_MANY }; /* MANY: an array whose elements are new arrays, too */
+/* MANY: an array whose elements are new arrays, too. CLONED: an object, unless an override of clone() has run. CONSTRUCTED: an object for
+ * SITES; for OBJECTS the constructor of java.lang.Object reports it. */
+enum hpx_made { HPX_MADE_NONE, HPX_MADE_ONE, HPX_MADE_MANY, HPX_MADE_CLONED, HPX_MADE_CONSTRUCTED };
 /* What the instruction at p makes, if it calls a maker. Its operand is in the input. */
 enum hpx_made hpx_made_by(const struct hpx_class *c, const uint8_t *p);
 /* Whether the method is a maker: its own code has no SITES and OBJECTS, because those of its caller count what it makes. */

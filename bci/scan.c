@@ -136,7 +136,7 @@ static struct hpx_event *add_allocation(const struct hpx_class *c, struct hpx_co
     bool invoke = *p >= HPX_OP_INVOKEVIRTUAL && *p <= HPX_OP_INVOKESTATIC;
     enum hpx_made made = invoke ? hpx_made_by(c, p) : HPX_MADE_NONE;
     bool makes = !invoke || made != HPX_MADE_NONE;
-    bool object = (m->m.probes & HPROFX_BCI_OBJECTS) && *p != HPX_OP_NEW && makes;
+    bool object = (m->m.probes & HPROFX_BCI_OBJECTS) && *p != HPX_OP_NEW && makes && made != HPX_MADE_CONSTRUCTED;
     bool site = (m->m.probes & HPROFX_BCI_SITES) && makes;
     if (site || object) {
         *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = HPX_K_ALLOC, .target = (uint16_t)m->site_n};

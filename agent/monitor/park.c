@@ -159,18 +159,28 @@ static jint JNICALL look_on(JNIEnv *env, jclass klass, const JNINativeMethod *na
     return JNI_OK;
 }
 
+/* Functions of the VM's JNI, which may be more than those of the header: another agent may call them meanwhile, in an event. */
+static size_t jni_functions(void)
+{
+    jint release = hpx_vm_release();
+    return release < 9 ? 233 : release < 21 ? 234 : release < 24 ? 235 : release < 28 ? 236 : 237;
+}
+
 /* The VM registers its natives of the class again, in a JNI of this thread alone whose RegisterNatives looks on. */
 static void ask_vm(JNIEnv *env, const struct unsafe *u)
 {
-    static struct JNINativeInterface_ ours;
+    static union {
+        struct JNINativeInterface_ known;
+        void *all[256];
+    } ours;
     const struct JNINativeInterface_ *vms = *env;
     question.of = *u;
     question.up_to = (uintptr_t)__builtin_frame_address(0);
     question.vms = NULL;
     question.word = 0;
-    ours = *vms;
-    ours.RegisterNatives = look_on;
-    *env = &ours;
+    memcpy(ours.all, vms, jni_functions() * sizeof(void *));
+    ours.known.RegisterNatives = look_on;
+    *env = &ours.known;
     vms->CallStaticVoidMethod(env, u->klass, u->registers);
     *env = vms;
     vms->ExceptionClear(env);
@@ -248,8 +258,11 @@ void hpx_park_close(JNIEnv *env)
         return;
     }
     parks.placed = false;
-    if ((parks.word == 0 || is_now(park)) && find_unsafe(env, &u)) { /* else another agent's is before it, and calls it */
-        (void)put(env, &u, atomic_load_explicit(&parks.next, memory_order_relaxed));
-        leave_unsafe(env, &u);
+    if (find_unsafe(env, &u)) {
+        ask_vm(env, &u);    /* the class may have been rewritten meanwhile, and has other words then */
+        if (is_now(park)) { /* else another agent's is before it, and calls it, or nobody knows: ours calls the VM's */
+            (void)put(env, &u, atomic_load_explicit(&parks.next, memory_order_relaxed));
+        }
     }
+    leave_unsafe(env, &u);
 }

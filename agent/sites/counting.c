@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Element types as in PRIMITIVE ARRAY DUMP; 2: references. From TYPES on: places of makers, where the probe asks the object: any; one that
- * invokevirtual calls, where an override may have run instead of the maker; one that makes arrays in arrays. */
-enum { REFERENCES = 2, BYTES = 8, TYPES = 12, MADE = TYPES, MADE_VIRTUAL, MADE_ARRAYS };
-enum { OP_INVOKEVIRTUAL = 182, OP_INVOKESTATIC = 184, OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
+/* Element types as in PRIMITIVE ARRAY DUMP; 2: references. From TYPES on: places of makers, where the probe asks the object: any;
+ * Object.clone() where an override may have run instead; one that makes arrays in arrays. */
+enum { REFERENCES = 2, BYTES = 8, TYPES = 12, MADE = TYPES, MADE_CLONED, MADE_ARRAYS };
+enum { OP_INVOKESTATIC = 184, OP_NEW = 187, OP_NEWARRAY = 188, OP_MULTIANEWARRAY = 197 };
 
 #define TYPED_PLACES (16u << 20) /* places with a byte of types; the kernel provides the pages that are used */
 
@@ -24,7 +24,6 @@ static HPX_OF_SESSION struct hpx_gate_own counting;
 /* Constant from VMInit on. */
 static struct {
     jclass object_arrays;                      /* Object[] */
-    jmethodID clone;                           /* Object.clone() */
     hpx_classes_note note;                     /* cpu=times: counts under the open call; NULL: cpu=times is not active */
     uint32_t align, base[TYPES], scale[TYPES]; /* bytes: an array of n elements has base + n * scale, rounded up to align */
 } vm;
@@ -44,9 +43,8 @@ static void map_types(void)
 
 static void set_type(uint32_t place, uint8_t type)
 {
-    if (types != NULL &&
-        place < TYPED_PLACES) { /* else arrays of the place have 0 bytes, and the report counts them as objects of unknown size */
-        types[place] = type;    /* no reader yet: the class cannot run before the rewriting ends */
+    if (types != NULL && place < TYPED_PLACES) { /* else arrays have 0 bytes, or are counted as lost where the probe gets the object */
+        types[place] = type;                     /* no reader yet: the class cannot run before the rewriting ends */
     }
 }
 
@@ -63,8 +61,8 @@ static uint64_t array_bytes(uint8_t type, uint32_t length)
 
 /* ---- probes ----
  *
- * They run on threads of the program. They take no lock. They enter the VM for the first allocation of a thread, for arrays of arrays, for
- * what makers made, and while they wait for space. */
+ * They run on threads of the program. They take no lock, except for the first object of a class that a maker made. They enter the VM for
+ * the first allocation of a thread, for arrays of arrays, for what makers made, and while they wait for space. */
 
 /* false: no space; nothing is written. */
 static inline bool put(struct hpx_site_thread *t, uint32_t id, uint64_t bytes)
@@ -203,23 +201,65 @@ static int32_t down_array(int64_t length_and_id)
     return !try_count(place, array_bytes(type_of(place), (uint32_t)(length_and_id >> 32))) && hpx_gate_own_is_open(&counting);
 }
 
+static bool declares_clone(jvmtiEnv *jvmti, jclass klass)
+{
+    jint n = 0;
+    jmethodID *methods = NULL;
+    bool declares = false;
+    (void)(*jvmti)->GetClassMethods(jvmti, klass, &n, &methods);
+    for (jint i = 0; i < n && !declares; i++) {
+        char *name = NULL, *signature = NULL;
+        declares = (*jvmti)->GetMethodName(jvmti, methods[i], &name, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(name, "clone") == 0 &&
+                   strcmp(signature, "()Ljava/lang/Object;") == 0;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return declares;
+}
+
+/* Whether objects of the class have another clone() than Object's, whose own code has probes. JNI could tell, but would initialize the
+ * class. */
+static bool overrides_clone(jvmtiEnv *jvmti, JNIEnv *env, jclass klass)
+{
+    bool overrides = false;
+    jclass above;
+    for (jclass of = (*env)->NewLocalRef(env, klass); of != NULL; of = above) {
+        above = overrides ? NULL : (*env)->GetSuperclass(env, of);
+        overrides = overrides || (above != NULL && declares_clone(jvmti, of)); /* Object has no class above it */
+        (*env)->DeleteLocalRef(env, of);
+    }
+    return overrides;
+}
+
+/* The same, remembered by the thread for classes with a number. */
+static bool has_own_clone(struct hpx_site_thread *t, JNIEnv *env, jclass klass, struct hpx_class_number number)
+{
+    struct hpx_site_clones *c = &t->clones[number.v % HPX_SITE_CLONES];
+    if (number.v == 0 || c->klass.v != number.v) {
+        *c = (struct hpx_site_clones){number, overrides_clone(hpx_vm.jvmti, env, klass)};
+    }
+    return c->own;
+}
+
 /* n objects like this one. Inside the probe's gate. */
 static void put_made(JNIEnv *env, struct hpx_site_thread *t, jobject object, uint32_t place, uint64_t n)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jlong bytes = 0;
-    if (!hpx_gate_enter(&hpx_session.gate)) {
-        return; /* the session ends */
+    if (!hpx_gate_enter(&hpx_session.gate)) { /* the session ends */
+        hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, n);
+        return;
     }
     t->inside = true;
     jclass klass = (*env)->GetObjectClass(env, object);
-    bool makes = type_of(place) != MADE_VIRTUAL || (*env)->GetMethodID(env, klass, "clone", "()Ljava/lang/Object;") == vm.clone;
-    struct hpx_class_number number = makes ? hpx_allocation_class(jvmti, klass) : (struct hpx_class_number){0};
+    struct hpx_class_number number = hpx_allocation_class(jvmti, klass);
+    n = type_of(place) == MADE_CLONED && has_own_clone(t, env, klass, number) ? 0 : n;
     (void)(*jvmti)->GetObjectSize(jvmti, object, &bytes);
     (*env)->DeleteLocalRef(env, klass);
     t->inside = false;
     hpx_gate_leave(&hpx_session.gate);
-    while (makes && n > 0) {
+    while (n > 0) {
         uint64_t some = n < HPX_EV_MADE_MOST_N ? n : HPX_EV_MADE_MOST_N;
         put_slowly(env, t, &made, place, HPX_EV_MADE_STAMP(number, some, (uint64_t)bytes));
         n -= some;
@@ -267,7 +307,7 @@ static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject object, jin
     }
     if (type == 0) { /* no memory for its type: it may be no array */
         count_lost(true, 1);
-    } else if (type == MADE || type == MADE_VIRTUAL) {
+    } else if (type == MADE || type == MADE_CLONED) {
         count_made(env, object, (uint32_t)id, 1);
     } else {
         count_arrays(env, object, (uint32_t)id, type);
@@ -387,7 +427,6 @@ void hpx_counting_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jclass object = (*env)->FindClass(env, "java/lang/Object"), array = (*env)->FindClass(env, "[Ljava/lang/Object;");
     uint64_t empty = size_of(jvmti, env, new_array(env, BYTES, 0, object)), grown = empty;
-    vm.clone = object != NULL ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
     vm.object_arrays = vm.object_arrays == NULL && array != NULL ? (*env)->NewGlobalRef(env, array) : vm.object_arrays;
     for (jsize n = 1; n < LONG_ARRAY && grown == empty; n++) {
         grown = size_of(jvmti, env, new_array(env, BYTES, n, object));
@@ -430,10 +469,7 @@ static uint8_t elements_of(const struct hprofx_bci_site *s)
 static void note_site(const struct hprofx_bci_site *s)
 {
     if (s->opcode != OP_NEW) {
-        set_type(s->id, s->opcode > OP_INVOKESTATIC     ? elements_of(s)
-                        : s->arrays                     ? MADE_ARRAYS
-                        : s->opcode == OP_INVOKEVIRTUAL ? MADE_VIRTUAL
-                                                        : MADE);
+        set_type(s->id, s->opcode > OP_INVOKESTATIC ? elements_of(s) : s->arrays ? MADE_ARRAYS : s->cloned ? MADE_CLONED : MADE);
         return;
     }
     if (s->operand.len == 0 || s->operand.at == NULL) {

@@ -3,7 +3,7 @@
  *
  * A probe adds to two counters of its thread and place, or counts under the open call if cpu=times is active. A place beyond
  * HPX_SITE_PLACES, multianewarray, and what a maker (bci/makers.c) returned write a 16-byte record to the ring of the thread. Only the
- * probe of these two looks at the object; no probe takes a stack. The probe of `new` does not know the object's size. hpx_counting_sizes()
+ * probe of these looks at the object; no probe takes a stack. The probe of `new` does not know the object's size. hpx_counting_sizes()
  * measures it once per class, on an object that it allocates without running a constructor. */
 #ifndef HPX_COUNTING_H
 #define HPX_COUNTING_H

@@ -7,6 +7,7 @@
 #include "late_tags.h"
 
 #define HPX_SITE_CACHE  512u   /* entries of a thread's cache of site ids */
+#define HPX_SITE_CLONES 8u     /* entries of a thread's cache of classes that were cloned */
 #define HPX_SITE_PLACES 65536u /* places with counters in every thread; the kernel provides the pages that are used */
 
 /* What a place has allocated. Written by the owner of the thread's state, in a probe; read by the aggregator. */
@@ -22,6 +23,10 @@ struct hpx_site_thread {
     _Atomic int in_probe;       /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
     struct hpx_late_slot *late; /* owner; NULL: it has cloned nothing */
     bool inside;                /* owner; set in a callback: what the callback itself allocates is not recorded */
+    struct hpx_site_clones {
+        struct hpx_class_number klass;
+        bool own;              /* its objects have another clone() than Object's */
+    } clones[HPX_SITE_CLONES]; /* owner; sites=counts */
     struct hpx_site_known {
         uint64_t key;
         uint32_t id;

@@ -290,9 +290,8 @@ static void unseen_line(struct hpx_lines *to)
 {
     uint32_t before = hpx_sites_threads_before();
     if (!hpx_sites_counts() && before > 0 && hpx_allocation_interval() < DISTANCE) {
-        bool exact = hpx_allocation_interval() == 0;
-        hpx_lines_add(to, "hprofx: not seen: what %s on %u threads that ran before, until each had allocated about 512 KB\n",
-                      exact ? "the VM and native code (JNI) allocated" : "was allocated", before);
+        hpx_lines_add(to, "hprofx: not seen: what %s on %u thread%s that ran before, until each had allocated about 512 KB\n",
+                      hpx_sites_has_probes() ? "the VM and native code (JNI) allocated" : "was allocated", before, before == 1 ? "" : "s");
     }
 }
 

@@ -14,7 +14,9 @@ extern const struct hpx_vm_mode hpx_sites_vm; /* the part that uses the JVM */
 const struct hpx_trace_rec **hpx_sites_all_traces(uint32_t *n);
 /* The source of the allocations, for the report; static text. Any thread; constant from load on. */
 const char *hpx_sites_engine(void);
-/* Whether sites=exact has no event of the VM, only probes and VMObjectAlloc. Any thread; constant from load on. */
+/* Whether probes report objects (sites=exact); whether sites=exact has no event of the VM, only probes and VMObjectAlloc. Any thread;
+ * constant from load on. */
+bool hpx_sites_has_probes(void);
 bool hpx_sites_lacks_event(void);
 /* Whether probes count by place (sites=counts, and the VM permits probes). Any thread; constant from load on. */
 bool hpx_sites_counts(void);

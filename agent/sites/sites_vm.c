@@ -171,6 +171,11 @@ bool hpx_sites_counts(void)
     return vm.counts;
 }
 
+bool hpx_sites_has_probes(void)
+{
+    return vm.probes;
+}
+
 bool hpx_sites_lacks_event(void)
 {
     return vm.probes && !vm.sampled_event;

@@ -81,7 +81,8 @@ bool hpx_share_look(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t de
     s->later_ns = 0;
     read_clocks(s, now, cpu, delay);
     give(s, least(s->end_ns, s->looked_ns));
-    double balance = (double)s->owed_ns / (double)(s->spread_ns > 0 ? s->spread_ns : 1); /* a late look may have used it up */
+    uint64_t period = less(s->next_end_ns, s->end_ns), spread = s->spread_ns > period ? s->spread_ns : period; /* a late look uses it up */
+    double balance = spread > 0 ? (double)s->owed_ns / (double)spread : 0;
     s->balance = balance > 1 ? 1 : balance < -1 ? -1 : balance;
     give(s, s->stays ? s->looked_ns : s->given_ns);
     s->placed = s->stays;

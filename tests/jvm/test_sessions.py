@@ -110,7 +110,7 @@ def what_no_instruction_makes_is_counted(t, sites):
     n = 3000
     run = t.java('SessionsCopies', _library(t), 'heap=sites,sites=%s,depth=8,cutoff=0,verbose=n' % sites, n, opts=None)
     t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
-    want = {'Copied': n + 1, 'Own': n + 1, 'Same': 1, 'None': 1, 'Kept[]': n + 1, 'Reflected': n, 'Element[]': 3 * n, 'Element[][]': n, 'Listed[]': n + 1}
+    want = {'Copied': n + 1, 'Own': n + 1, 'Same': 1, 'None': 1, 'Kept[]': n + 1, 'Never[]': n + 1, 'Reflected': n, 'Element[]': 3 * n, 'Element[][]': n, 'Listed[]': n + 1}
     for i in range(2):
         made = collections.Counter()
         for r in t.parse(t.work / str(i), None).table(SITES).rows:

@@ -140,22 +140,23 @@ static const char *walk_object(struct both *s, uint32_t pa, uint32_t op, bool mu
 /* Methods that return a new object, with the opcodes that call them. */
 static const struct {
     const char *owner, *name, *desc;
-    bool arrays, virtual, special, is_static;
+    bool arrays, constructed, virtual, special, is_static;
 } makers[] = {
     {"java/lang/Object", "clone", "()Ljava/lang/Object;", .virtual = true, .special = true},
-    {"jdk/internal/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", .virtual = true},
+    {"jdk/internal/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", .virtual = true, .constructed = true},
     {"sun/misc/Unsafe", "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", .virtual = true},
     {"jdk/internal/misc/Unsafe", "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;", .virtual = true, .special = true},
     {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", .is_static = true},
     {"java/lang/reflect/Array", "newInstance", "(Ljava/lang/Class;[I)Ljava/lang/Object;", .is_static = true, .arrays = true},
     {"java/util/Arrays", "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", .is_static = true},
     {"java/util/Arrays", "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", .is_static = true},
-    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true},
-    {"jdk/internal/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true},
-    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, .is_static = true},
+    {"sun/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true, .constructed = true},
+    {"jdk/internal/reflect/NativeConstructorAccessorImpl", ACCESSOR, .is_static = true, .constructed = true},
+    {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, .is_static = true, .constructed = true},
 };
 
-/* What a call of the old class makes: 0 nothing, 1 an object, 2 an array that may hold new arrays. */
+/* What a call of the old class makes: 0 nothing, 1 an object, 2 an array that may hold new arrays, 3 an object whose constructor has run.
+ */
 static int makes(const struct side *a, uint32_t op, uint32_t ref)
 {
     bool method = ref < a->cp_n && a->cp[ref] != 0 && be(a, a->cp[ref], 1) == 10;
@@ -170,7 +171,7 @@ static int makes(const struct side *a, uint32_t op, uint32_t ref)
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
         bool called = op == 0xB6 ? makers[i].virtual : op == 0xB7 ? makers[i].special : makers[i].is_static;
         if (called && text_is(a, class, makers[i].owner) && text_is(a, name, makers[i].name) && text_is(a, desc, makers[i].desc)) {
-            return makers[i].arrays ? 2 : 1;
+            return makers[i].arrays ? 2 : makers[i].constructed ? 3 : 1;
         }
     }
     return 0;
@@ -184,7 +185,7 @@ static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_
     if ((s->probes & BCI_SITES) && (op == 0xBB || array || made > 0)) {
         TRY(walk_site(s, pa, made > 0 ? 0xC5 : op, pb));
     }
-    if ((s->probes & BCI_OBJECTS) && (array || made > 0)) {
+    if ((s->probes & BCI_OBJECTS) && (array || made == 1 || made == 2)) {
         TRY(walk_object(s, pa, 0x59, op == 0xC5 || made == 2, pb));
     }
     return NULL;

@@ -25,7 +25,14 @@ public class SessionsCopies {
         @Override public Object clone() { return null; }
     }
     static class Kept { }
-    static class Reflected { }
+    /** Its own clone() makes none of its objects. */
+    static class Reflected {
+        @Override public Object clone() { return this; }
+    }
+    /** Is never initialized. */
+    static class Never {
+        static final int N = Integer.parseInt("never");
+    }
     static class Element { }
     static class Listed { }
     static volatile Object sink;
@@ -33,6 +40,7 @@ public class SessionsCopies {
     static void work(int n) throws Exception {
         Copied copied = new Copied(), own = new Own(), same = new Same(), none = new None();
         Kept[] kept = new Kept[3];
+        Never[] never = new Never[1];
         Listed[] listed = new Listed[2];
         Constructor<Reflected> constructor = Reflected.class.getDeclaredConstructor();
         for (int i = 0; i < n; i++) {
@@ -41,6 +49,7 @@ public class SessionsCopies {
             sink = same.copy();
             sink = none.copy();
             sink = kept.clone();
+            sink = never.clone();
             sink = constructor.newInstance();
             sink = Array.newInstance(Element.class, 4);
             sink = Array.newInstance(Element.class, 2, 3);
