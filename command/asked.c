@@ -68,10 +68,61 @@ bool hpx_asked_at_once(const struct hpx_asked *a)
            (!hpx_asked_names(a->more, "sites") || strstr(a->more, "sites=none") != NULL);
 }
 
+/* By the table of suffixes; NULL: as the agent writes it. The suffix .gz goes with gz=y. */
+static const struct hpx_format *format(const struct hpx_asked *a, struct hpx_err *unknown)
+{
+    char name[PATH_MAX];
+    size_t n = a->out != NULL ? strlen(a->out) : 0;
+    if (n == 0 || n >= sizeof name || hpx_asked_is_stdout(a)) {
+        return NULL;
+    }
+    bool packed = n > 3 && strcmp(a->out + n - 3, ".gz") == 0 && hpx_asked_names(a->more, "gz");
+    memcpy(name, a->out, n);
+    name[packed ? n - 3 : n] = '\0';
+    const struct hpx_format *f = hpx_format_of(name);
+    if (f == NULL && unknown != NULL) {
+        (void)hpx_format_is_unknown(name, unknown);
+    }
+    return f;
+}
+
 bool hpx_asked_picture(const struct hpx_asked *a)
 {
-    const struct hpx_format *f = a->out != NULL ? hpx_format_of(a->out) : NULL;
+    const struct hpx_format *f = format(a, NULL);
     return f != NULL && !f->hprof;
+}
+
+bool hpx_asked_is_stdout(const struct hpx_asked *a)
+{
+    return a->out != NULL && hpx_out_is_stdout(a->out);
+}
+
+/* The option for the suffix, where the agent writes the file. */
+static const char *format_option(const struct hpx_asked *a)
+{
+    const struct hpx_format *f = format(a, NULL);
+    return f == NULL || !f->hprof || hpx_asked_names(a->more, "format") ? "" : f->binary ? "format=b," : "format=a,";
+}
+
+/* -e heap alone is binary without being asked. */
+static bool is_binary(const struct hpx_asked *a)
+{
+    const char *at = strstr(a->more, "format");
+    return at != NULL && (at[6] == '=' || at[6] == ':') && at[7] == 'b';
+}
+
+static enum hpx_status check_name(const struct hpx_asked *a, struct hpx_err *err)
+{
+    struct hpx_err unknown = {""};
+    const struct hpx_format *f = format(a, &unknown);
+    if (unknown.msg[0] != '\0') {
+        return hpx_fail(err, HPX_USAGE, "%s; `hprofx convert --help` lists them", unknown.msg);
+    }
+    if (f != NULL && f->hprof && hpx_asked_names(a->more, "format") && is_binary(a) != f->binary) {
+        return hpx_fail(err, HPX_USAGE, "%s is %s by its suffix; leave out format=, or name it %s", a->out, f->what,
+                        f->binary ? ".txt" : ".hprof");
+    }
+    return HPX_OK;
 }
 
 /* The options of the agent. file: not with a comma in it; a percent sign is doubled. false: they do not fit. */
@@ -90,8 +141,9 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
     }
     name[n] = 0;
     const char *mode = hpx_asked_names_mode(a->more) ? "" : hpx_asked_kind(a->what);
-    int len = snprintf(to, size, "%s%s%sverbose=n,file=%s%s%s", mode, mode[0] != 0 ? "," : "", hpx_asked_picture(a) ? for_pictures : "",
-                       name, a->more[0] != 0 ? "," : "", a->more);
+    const char *form = format_option(a), *own = form[0] != 0 ? strstr(mode, ",format=") : NULL; /* no option stands there twice */
+    int len = snprintf(to, size, "%.*s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
+                       mode[0] != 0 ? "," : "", form, hpx_asked_picture(a) ? for_pictures : "", name, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 
@@ -118,6 +170,9 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
     if (hpx_asked_names(a->more, "file") || hpx_asked_names(a->more, "net")) {
         return hpx_fail(err, HPX_USAGE, "the command sets the output; leave out file= and net=, and use -o FILE");
     }
+    if (check_name(a, err) != HPX_OK) {
+        return HPX_USAGE;
+    }
     if (strchr(a->more, '@') != NULL) {
         return HPX_OK; /* in a file that the JVM reads */
     }
@@ -132,6 +187,10 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
         return HPX_OK;
     }
     join_lines(err->msg);
+    if (strcmp(format_option(a), "format=b,") == 0 && strstr(err->msg, "format=b") != NULL) {
+        (void)snprintf(err->msg, sizeof err->msg,
+                       "%s is binary HPROF by its suffix, which holds no calls and no blocked time; name it .txt", a->out);
+    }
     return rc == -HPX_E_OPT ? HPX_USAGE : HPX_FAILED;
 }
 
@@ -195,6 +254,13 @@ void hpx_asked_drop(const struct hpx_asked *a)
     }
 }
 
+static void say_name(const struct hpx_asked *a)
+{
+    if (!hpx_asked_is_stdout(a)) { /* which has the profile */
+        (void)printf("%s\n", a->out);
+    }
+}
+
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
@@ -210,7 +276,7 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
         if (s != HPX_OK) {
             *err = why;
         } else {
-            (void)printf("%s\n", a->out);
+            say_name(a);
         }
     }
     hpx_tree_fini(&t);
@@ -231,7 +297,7 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
                : found == HPX_VIEW_UNUSABLE ? hpx_fail(err, HPX_FAILED, "the profile cannot be shown")
                                             : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
-    (void)!ftruncate(out, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
+    hpx_out_empty(out, a->out); /* only now: a command that fails leaves the file as it was */
     while ((n = read(fd, block, sizeof block)) > 0) {
         if (!hpx_out_all(out, block, (size_t)n)) {
             return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", a->out, strerror(errno));
@@ -240,6 +306,6 @@ enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdi
     if (n < 0) {
         return hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno));
     }
-    (void)printf("%s\n", a->out);
+    say_name(a);
     return HPX_OK;
 }

@@ -44,6 +44,8 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
 /* The file of -o wants another format than HPROF, which the JVM writes: hpx_asked_show() converts. */
 bool hpx_asked_picture(const struct hpx_asked *a);
+/* The file of -o is standard output: the JVM cannot write it. */
+bool hpx_asked_is_stdout(const struct hpx_asked *a);
 /* Removes the file of -o if it was made for a profile that does not come. */
 void hpx_asked_drop(const struct hpx_asked *a);
 /* What the profile `fd` holds, to `out`; -1: for a person, with the verdict. HPX_OK, HPX_FAILED, HPX_PARTIAL. */

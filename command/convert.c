@@ -87,7 +87,12 @@ int hpx_convert(int argc, char **argv)
         return misuse(merges ? "merge needs profiles, and behind them the file to write"
                              : "convert needs a profile, and the file to write");
     }
-    const struct hpx_format *f = hpx_format_of(a.to != NULL ? a.to : a.files[a.n - 1]);
+    struct hpx_err why;
+    const char *name = a.to != NULL ? a.to : a.files[a.n - 1];
+    const struct hpx_format *f = hpx_format_of(name);
     return f != NULL ? run(&a, f)
-                     : misuse(a.to != NULL ? "no format has the suffix of --to" : "no format has the suffix of the file to write");
+           : hpx_format_is_unknown(name, &why)
+               ? misuse(why.msg)
+               : misuse(a.to != NULL ? "no format has the suffix of --to"
+                                     : "no format has the suffix of the file to write; --to SUFFIX tells it");
 }

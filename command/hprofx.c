@@ -39,8 +39,8 @@ static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]   
                             "  -e WHAT   cpu; in brackets what it costs the program: cpu (low), wall (low), times (slow: every call),\n"
                             "            alloc (low; slow with sites=exact), live (low; collects garbage), lock (low), all (low),\n"
                             "            heap (pause: a heap dump at once, without -d)\n"
-                            "  -o FILE   keep the profile in FILE and print no table: HPROF as the agent writes it, or by suffix\n"
-                            "            another format, as .html or .pb.gz (hprofx convert --help)\n"
+                            "  -o FILE   keep the profile in FILE and print no table, in the format of its suffix, as hprofx convert:\n"
+                            "            .txt, .hprof, .html, .pb.gz ...; without one HPROF as the agent writes it; -: standard output\n"
                             "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
                             "AGENT-OPTIONS are those of hprofx(7), with commas between: interval=1,depth=64\n"
                             "Examples:\n"
@@ -206,6 +206,9 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
     a->more = w->n > at + 1 ? w->of[at + 1] : "";
     if (starts && a->out == NULL) {
         return misuse("start needs -o FILE, the file that the JVM writes");
+    }
+    if (starts && hpx_asked_is_stdout(a)) {
+        return misuse("start lets the JVM write the file, which is not standard output");
     }
     if (starts && hpx_asked_picture(a)) {
         return misuse("start lets the JVM write the file, which is HPROF; name it so, and use hprofx convert after the session");

@@ -264,7 +264,7 @@ static int run(const struct hpx_asked *a, char **with, const struct place *at)
 static enum hpx_status prepare(const struct hpx_asked *a, struct place *at, char room[static 2 * PATH_MAX], char file[static 96],
                                struct hpx_err *err)
 {
-    if (a->out != NULL && !hpx_asked_picture(a)) {
+    if (a->out != NULL && !hpx_asked_picture(a) && !hpx_asked_is_stdout(a)) {
         at->out = hpx_absolute(a->out, room); /* the JVM opens it before it runs the program */
         at->folder[0] = 0;
         return HPX_OK;

@@ -319,6 +319,7 @@ static bool take_least(struct asked *a, const char *text)
 /* The status with which the command ends at once, or -1. */
 static int take(int opt, struct asked *a)
 {
+    struct hpx_err unknown;
     switch (opt) {
     case 'v':
         a->view = optarg;
@@ -346,7 +347,9 @@ static int take(int opt, struct asked *a)
         return -1;
     case 'o':
         a->out = optarg;
-        return hpx_format_of(optarg) != NULL ? -1 : misuse("no format has the suffix of the file to write");
+        return hpx_format_of(optarg) != NULL             ? -1
+               : hpx_format_is_unknown(optarg, &unknown) ? misuse(unknown.msg)
+                                                         : misuse("the file of -o has no suffix, which tells the format");
     case 'h':
         (void)fputs(usage, stdout);
         return HPX_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* outfile.c: see outfile.h. */
 #include "outfile.h"
+#include "compiler.h"
 #include "owner.h"
 #include "plain.h"
 #include <errno.h>
@@ -37,8 +38,33 @@ static int open_old(const char *file, int how, uid_t *stranger)
     return fd;
 }
 
+bool hpx_out_is_stdout(const char *file)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    bool is = false;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        is = is || strcmp(file, names[i]) == 0;
+    }
+    return is;
+}
+
+void hpx_out_empty(int fd, const char *file)
+{
+    if (!hpx_out_is_stdout(file)) {
+        (void)!ftruncate(fd, 0);
+    }
+}
+
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err)
 {
+    if (hpx_out_is_stdout(file)) {
+        *fresh = false;
+        int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (copy < 0) {
+            (void)hpx_err_set(err, HPX_E_IO, "cannot write standard output: %s", strerror(errno));
+        }
+        return copy;
+    }
     const int how = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
     uid_t stranger = NOBODY;
     int fd = open(file, how | O_CREAT | O_EXCL, 0600);

@@ -7,8 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Opens the file for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is in it stays until the caller
- * empties it. -1: it cannot be, or it is another user's, who is not root (err). */
+/* The name is that of standard output: -, or a link of the system to it, such as /dev/stdout. */
+bool hpx_out_is_stdout(const char *file);
+/* Empties what hpx_out_open() has opened, but not standard output: what is in it was not the command's. A pipe has no length. */
+void hpx_out_empty(int fd, const char *file);
+/* Opens the file, or a copy of standard output, for writing, never through a link; made with mode 0600 if it is missing (*fresh). What is
+ * in it stays until the caller empties it. -1: it cannot be, or it is another user's, who is not root (err). */
 int hpx_out_open(const char *file, bool *fresh, struct hpx_err *err);
 /* Writes all of it. false: errno. */
 bool hpx_out_all(int fd, const void *bytes, size_t n);

@@ -144,7 +144,7 @@ static bool write_empty_page(const struct hpx_tree *t, FILE *to)
 
 enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err)
 {
-    (void)!ftruncate(fd, 0);
+    hpx_out_empty(fd, name);
     FILE *to = hpx_out_stream(fd, f->gzip);
     bool page = strcmp(f->suffix, ".html") == 0, memory = to != NULL;
     if (memory) {
@@ -163,24 +163,23 @@ enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_for
                                   struct hpx_err *err)
 {
     struct hpx_tree_column c;
+    const char *shown = hpx_out_is_stdout(name) ? "standard output" : name;
     enum hpx_status s = hpx_picture_column(t, view, &c, err);
-    s = s == HPX_OK ? fits(t, f, c, view, name, err) : s;
+    s = s == HPX_OK ? fits(t, f, c, view, shown, err) : s;
     if (s != HPX_OK) {
         return s;
     }
-    if (fd != STDOUT_FILENO) {
-        (void)!ftruncate(fd, 0); /* only now: a command that fails leaves the file as it was. A pipe has no length */
-    }
+    hpx_out_empty(fd, name); /* only now: a command that fails leaves the file as it was */
     FILE *to = hpx_out_stream(fd, f->gzip);
     if (to == NULL) {
-        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", name, strerror(errno));
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", shown, strerror(errno));
     }
     errno = 0;
     bool memory = f->write(t, c, to), bad = ferror(to) != 0;
     int why = errno;
     bad = fclose(to) != 0 || bad;
     if (!memory || bad) {
-        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", name, strerror(!memory ? ENOMEM : why != 0 ? why : errno));
+        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", shown, strerror(!memory ? ENOMEM : why != 0 ? why : errno));
     }
     return HPX_OK;
 }
@@ -189,9 +188,6 @@ enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_form
                                  struct hpx_err *err)
 {
     bool made = false;
-    if (strcmp(file, "-") == 0) {
-        return hpx_picture_write(t, f, view, STDOUT_FILENO, "standard output", err);
-    }
     int fd = hpx_out_open(file, &made, err);
     if (fd < 0) {
         return HPX_FAILED;

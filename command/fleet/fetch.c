@@ -154,10 +154,11 @@ static int run(const struct asked *a)
 /* The status with which the command ends at once, or -1. */
 static int take(int opt, struct asked *a)
 {
+    struct hpx_err unknown;
     switch (opt) {
     case 'o':
         a->out = optarg;
-        return -1;
+        return hpx_format_is_unknown(optarg, &unknown) ? misuse(unknown.msg) : -1;
     case 'H':
         a->how.headers = optarg;
         return -1;

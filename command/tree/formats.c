@@ -4,8 +4,10 @@
 #include "foreign.h"
 #include "gunzip.h"
 #include "writers.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool begins(const struct hpx_source *s, size_t n, const char *with)
 {
@@ -98,7 +100,7 @@ static const struct hpx_format formats[] = {
     {.suffix = ".pprof", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
     {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
-    {.suffix = ".hprof", .what = "binary HPROF", .hprof = true, .leaves_out = NO_BINARY, .write = hpx_write_hprof},
+    {.suffix = ".hprof", .what = "binary HPROF", .hprof = true, .binary = true, .leaves_out = NO_BINARY, .write = hpx_write_hprof},
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
     {.suffix = ".speedscope.json", .what = "speedscope", .write = hpx_write_speedscope},
     {.suffix = ".firefox.json", .what = "Firefox Profiler", .write = hpx_write_firefox},
@@ -122,4 +124,80 @@ const struct hpx_format *hpx_format_of(const char *file)
         }
     }
     return NULL;
+}
+
+/* ---- suffixes that are none ---- */
+
+static const char *suffix_of(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file, *dot = strrchr(base, '.');
+    bool letters = false, plain = dot != NULL && dot != base;
+    for (const char *c = plain ? dot + 1 : ""; *c != '\0'; c++) {
+        letters |= isalpha((unsigned char)*c) != 0;
+        plain = plain && isalnum((unsigned char)*c) != 0;
+    }
+    return plain && letters ? dot : NULL;
+}
+
+/* Of a name such as x.pb.gzz. */
+static const char *first_dot(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return strchr(slash != NULL ? slash : file, '.');
+}
+
+/* Letters that are put in, left out or changed. */
+static size_t edits(const char *a, const char *b)
+{
+    size_t row[24], n = strnlen(b, HPX_ARRAY_LEN(row) - 1);
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t before = row[0];
+        row[0] = i + 1;
+        for (size_t j = 1; j <= n; j++) {
+            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1, same = before + (tolower((unsigned char)a[i]) != b[j - 1]);
+            before = row[j];
+            row[j] = same < least ? same : least;
+        }
+    }
+    return row[n];
+}
+
+/* What people write for a thing that has another suffix here, or is not written. */
+static const char *meant(const char *suffix, const char *all)
+{
+    static const char *const words[][2] = {
+        {".svg", ".html"}, {".htm", ".html"},    {".png", ".html"},   {".json", ".speedscope.json"}, {".jfr", ".pb.gz"}, {".pb", ".pb.gz"},
+        {".gz", ".pb.gz"}, {".proto", ".pb.gz"}, {".prof", ".pb.gz"}, {".stacks", ".folded"},        {".bin", ".hprof"}, {".log", ".txt"},
+        {".text", ".txt"}, {".out", ".txt"},     {".dump", ".hprof"}, {".flame", ".html"},           {".otel", ".otlp"}};
+    const char *best = NULL;
+    size_t least = 4;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        if (strcasecmp(suffix, words[i][0]) == 0) {
+            return words[i][1];
+        }
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(formats); i++) {
+        size_t of_all = edits(all, formats[i].suffix), d = edits(suffix, formats[i].suffix);
+        d = of_all < d ? of_all : d;
+        if (d < least) {
+            least = d;
+            best = formats[i].suffix;
+        }
+    }
+    return best;
+}
+
+bool hpx_format_is_unknown(const char *file, struct hpx_err *err)
+{
+    const char *suffix = hpx_format_of(file) == NULL ? suffix_of(file) : NULL,
+               *near = suffix != NULL ? meant(suffix, first_dot(file)) : NULL;
+    if (suffix == NULL) {
+        return false;
+    }
+    (void)hpx_err_set(err, HPX_E_OPT, "%s: no format has the suffix %s%s%s", file, suffix, near != NULL ? "; the nearest is " : "",
+                      near != NULL ? near : "");
+    return true;
 }

@@ -46,7 +46,7 @@ struct hpx_format {
     const char *suffix;                                                          /* ".pb.gz" */
     const char *what;                                                            /* for people */
     bool gzip;                                                                   /* the caller packs the stream */
-    bool hprof;                                                                  /* as the agent writes it */
+    bool hprof, binary;                                                          /* as the agent writes it; with format=b */
     unsigned leaves_out;                                                         /* views that it cannot hold: bit `enum hpx_view_kind` */
     bool one_column;                                                             /* writes column c alone; others write all, c first */
     bool (*write)(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to); /* false: no memory */
@@ -56,5 +56,7 @@ struct hpx_format {
 const struct hpx_format *hpx_formats(size_t *n);
 /* By the suffix of a file's name; NULL: none. */
 const struct hpx_format *hpx_format_of(const char *file);
+/* Whether the name has a suffix that no format has: letters behind its last dot. err: it, and the nearest that there is. */
+bool hpx_format_is_unknown(const char *file, struct hpx_err *err);
 
 #endif

@@ -186,6 +186,35 @@ class Kinds(Folder):
         self.assertEqual(self.done('convert', '--to', '.folded', self.write('a_[x];b_[] 1\n'), '-'), 'a_[x];b_[] 1\n')
 
 
+class Suffixes(Folder):
+    """One table, for convert, view, run and what is attached to; what a suffix is not, is refused before work begins."""
+
+    def test_unknown_suffixes_are_refused_with_the_nearest(self):
+        self.write(FOLDED)
+        for name, nearest in (('x.svg', '.html'), ('x.json', '.speedscope.json'), ('x.jfr', '.pb.gz'), ('x.foldd', '.folded'), ('x.pb.gzz', '.pb.gz'), ('x.tx', '.txt'), ('x.HTM', '.html')):
+            for line in (('convert', 'in', name), ('merge', 'in', 'in', name), ('view', 'in', '-o', name), ('run', '-o', name, '--', '/bin/false'), ('-o', name, '4194305'), ('start', '-o', name, '4194305')):
+                self.done(*line, status=2, said='%s: no format has the suffix %s; the nearest is %s' % (name, name[name.rindex('.'):], nearest))
+            self.assertFalse((self.folder / name).exists())
+        self.done('convert', 'in', 'x.2', status=2, said='no format has the suffix of the file')
+
+    def test_standard_output_is_a_dash_or_its_file(self):
+        self.write(FOLDED)
+        for name in ('-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'):
+            self.assertEqual(folded(self.done('convert', '--to', '.folded', 'in', name)), folded(FOLDED))
+            self.done('start', '-o', name, '4194305', status=2, said='is not standard output')
+        with open(self.folder / 'kept', 'a+', encoding='utf-8') as kept:  # what is there before stays
+            kept.write('first 1\n')
+            kept.flush()
+            subprocess.run([PROGRAM, 'convert', '--to', '.folded', 'in', '/dev/stdout'], cwd=self.folder, stdout=kept, check=True)
+        self.assertEqual(folded((self.folder / 'kept').read_text()), folded(FOLDED) + folded('first 1'))
+        self.assertFalse((self.folder / '-').exists())
+
+    def test_a_suffix_that_the_mode_cannot_have_is_refused(self):
+        for line, why in ((('-e', 'times', '-o', 'x.hprof'), 'x.hprof is binary HPROF by its suffix'), (('-e', 'lock', '-o', 'x.hprof'), 'x.hprof is binary HPROF by its suffix'),
+                          (('-o', 'x.hprof', 'format=a'), 'leave out format='), (('-o', 'x.txt', 'format=b'), 'leave out format=')):
+            self.done('run', *line, '--', '/bin/false', status=2, said=why)
+
+
 class Command(Folder):
     def test_usage_errors_are_told_before_anything_is_read(self):
         self.write(FOLDED)
