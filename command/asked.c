@@ -25,8 +25,12 @@ static const struct {
     {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
 };
 
-/* People look for threads in a picture, and its stacks shall begin where the threads do. */
-static const char for_pictures[] = "thread=y,depth=256,";
+/* People look for threads in a picture that can choose one of them, and its stacks shall begin where the threads do. */
+static const char *for_picture(const struct hpx_asked *a)
+{
+    const struct hpx_format *f = hpx_asked_picture(a) ? hpx_format_of(a->out) : NULL;
+    return f == NULL ? "" : f->roots || a->threads ? "depth=256," : "thread=y,depth=256,";
+}
 
 const char *hpx_asked_kind(const char *what)
 {
@@ -142,8 +146,9 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
     name[n] = 0;
     const char *mode = hpx_asked_names_mode(a->more) ? "" : hpx_asked_kind(a->what);
     const char *form = format_option(a), *own = form[0] != 0 ? strstr(mode, ",format=") : NULL; /* no option stands there twice */
-    int len = snprintf(to, size, "%.*s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
-                       mode[0] != 0 ? "," : "", form, hpx_asked_picture(a) ? for_pictures : "", name, a->more[0] != 0 ? "," : "", a->more);
+    const char *threads = a->threads && !hpx_asked_names(a->more, "thread") ? "thread=y," : "";
+    int len = snprintf(to, size, "%.*s%s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
+                       mode[0] != 0 ? "," : "", form, threads, for_picture(a), name, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 

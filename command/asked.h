@@ -13,6 +13,7 @@ struct hpx_asked {
     const char *what;  /* -e: one for which hpx_asked_kind() has options; NULL: not given, which only top takes */
     const char *out;   /* -o; NULL: a table */
     const char *agent; /* --agent; NULL: not given */
+    bool threads;      /* -t */
     const char *more;  /* options of the agent; "" */
 };
 

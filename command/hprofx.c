@@ -20,35 +20,37 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] = "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
-                            "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
-                            "       hprofx run [OPTIONS] java ...|mvn ...|./x.sh profile a program from its start to its end\n"
-                            "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
-                            "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
-                            "       hprofx list                                  JVMs that run here\n"
-                            "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
-                            "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
-                            "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
-                            "       hprofx view [OPTIONS] FILE...                profiles as tables, call tree, callers and callees\n"
-                            "       hprofx ship|watch [OPTIONS] ... URL...       send profiles of many JVMs to engines such as ClickHouse\n"
-                            "       hprofx fetch [OPTIONS] URL                   profiles of a fleet that an engine keeps, as a file\n"
-                            "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
-                            "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"
-                            "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
-                            "  -d TIME   how long: 30s, 2m (10s)\n"
-                            "  -e WHAT   cpu; in brackets what it costs the program: cpu (low), wall (low), times (slow: every call),\n"
-                            "            alloc (low; slow with sites=exact), live (low; collects garbage), lock (low), all (low),\n"
-                            "            heap (pause: a heap dump at once, without -d)\n"
-                            "  -o FILE   keep the profile in FILE and print no table, in the format of its suffix, as hprofx convert:\n"
-                            "            .txt, .hprof, .html, .pb.gz ...; without one HPROF as the agent writes it; -: standard output\n"
-                            "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
-                            "AGENT-OPTIONS are those of hprofx(7), with commas between: interval=1,depth=64\n"
-                            "Examples:\n"
-                            "  hprofx 4711\n"
-                            "  hprofx -d 30s -e alloc MyServer\n"
-                            "  hprofx -e heap -o heap.hprof 4711\n"
-                            "  hprofx run java -jar app.jar\n"
-                            "Status: 0 ok, 1 failed, 2 usage, 3 no such JVM, 4 not permitted, 5 refused, 6 the profile is not whole.\n";
+static const char usage[] =
+    "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
+    "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
+    "       hprofx run [OPTIONS] java ...|mvn ...|./x.sh profile a program from its start to its end\n"
+    "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
+    "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
+    "       hprofx list                                  JVMs that run here\n"
+    "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
+    "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
+    "       hprofx recover NAME                          rebuild the profile of a program that was killed\n"
+    "       hprofx view [OPTIONS] FILE...                profiles as tables, call tree, callers and callees\n"
+    "       hprofx ship|watch [OPTIONS] ... URL...       send profiles of many JVMs to engines such as ClickHouse\n"
+    "       hprofx fetch [OPTIONS] URL                   profiles of a fleet that an engine keeps, as a file\n"
+    "       hprofx convert|merge IN... OUT               profiles in another format, by the suffix of OUT\n"
+    "       hprofx diff [OPTIONS] A B                    what changed between two profiles, beyond chance\n"
+    "       hprofx jmh                                   what to give JMH for its option -prof hprofx\n"
+    "  -d TIME   how long: 30s, 2m (10s)\n"
+    "  -e WHAT   cpu; in brackets what it costs the program: cpu (low), wall (low), times (slow: every call),\n"
+    "            alloc (low; slow with sites=exact), live (low; collects garbage), lock (low), all (low),\n"
+    "            heap (pause: a heap dump at once, without -d)\n"
+    "  -o FILE   keep the profile in FILE and print no table, in the format of its suffix, as hprofx convert:\n"
+    "            .txt, .hprof, .html, .pb.gz ...; without one HPROF as the agent writes it; -: standard output\n"
+    "  -t        each thread by itself (thread=y); in collapsed stacks and speedscope it is the root of its stacks\n"
+    "  --agent FILE  another file of the library; --print-agent-path, --version, --help\n"
+    "AGENT-OPTIONS are those of hprofx(7), with commas between: interval=1,depth=64\n"
+    "Examples:\n"
+    "  hprofx 4711\n"
+    "  hprofx -d 30s -e alloc MyServer\n"
+    "  hprofx -e heap -o heap.hprof 4711\n"
+    "  hprofx run java -jar app.jar\n"
+    "Status: 0 ok, 1 failed, 2 usage, 3 no such JVM, 4 not permitted, 5 refused, 6 the profile is not whole.\n";
 
 static int misuse(const char *why)
 {
@@ -241,6 +243,9 @@ static int take_option(int opt, struct hpx_asked *a, struct words *w)
     case 'o':
         a->out = optarg;
         return -1;
+    case 't':
+        a->threads = true;
+        return -1;
     case OPT_AGENT:
         a->agent = optarg;
         return -1;
@@ -281,6 +286,7 @@ int main(int argc, char **argv)
                                             {"duration", required_argument, NULL, 'd'},
                                             {"event", required_argument, NULL, 'e'},
                                             {"output", required_argument, NULL, 'o'},
+                                            {"threads", no_argument, NULL, 't'},
                                             {"print-agent-path", no_argument, NULL, OPT_PRINT},
                                             {"agent", required_argument, NULL, OPT_AGENT},
                                             {NULL, 0, NULL, 0}};
@@ -304,7 +310,7 @@ int main(int argc, char **argv)
         return flushed(for_files(argv[1])(argc - 1, argv + 1), strcmp(argv[1], "diff") == 0);
     }
     bool runs = false; /* the words of a program follow */
-    for (int opt; status < 0 && !runs && (opt = getopt_long(argc, argv, "-d:e:o:h", options, NULL)) != -1;) { /* "-": in any order */
+    for (int opt; status < 0 && !runs && (opt = getopt_long(argc, argv, "-d:e:o:th", options, NULL)) != -1;) { /* "-": in any order */
         runs = opt == 1 && w.n > 0 && strcmp(w.of[0], "run") == 0 && !hpx_asked_is_option(optarg);
         optind -= runs;
         status = runs ? status : take_option(opt, &a, &w);

@@ -10,7 +10,7 @@
 /* What is shown, and how. */
 struct hpx_look {
     FILE *to;
-    const struct hpx_tree *tree;
+    struct hpx_tree *tree;
     struct hpx_graph_of of;
     const char *thread; /* NULL: all */
     bool thread_exact;  /* its whole name */

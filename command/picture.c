@@ -159,7 +159,7 @@ enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_for
     return HPX_OK;
 }
 
-enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
+enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err)
 {
     struct hpx_tree_column c;
@@ -168,6 +168,12 @@ enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_for
     s = s == HPX_OK ? fits(t, f, c, view, shown, err) : s;
     if (s != HPX_OK) {
         return s;
+    }
+    if (f->roots) {
+        hpx_tree_root_threads(t);
+        if (t->no_memory) {
+            return hpx_fail(err, HPX_FAILED, "no memory");
+        }
     }
     hpx_out_empty(fd, name); /* only now: a command that fails leaves the file as it was */
     FILE *to = hpx_out_stream(fd, f->gzip);
@@ -184,8 +190,7 @@ enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_for
     return HPX_OK;
 }
 
-enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file,
-                                 struct hpx_err *err)
+enum hpx_status hpx_picture_save(struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file, struct hpx_err *err)
 {
     bool made = false;
     int fd = hpx_out_open(file, &made, err);

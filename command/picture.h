@@ -15,13 +15,12 @@ enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name
 enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err);
 /* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. HPX_FAILED: the
  * profile has no such view, or nothing at all; or writing failed. */
-enum hpx_status hpx_picture_write(const struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
+enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err);
 /* The same for a finished tree without any stack: a page that says so, or a file of the format without stacks; a line says it, too. */
 enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err);
 /* Opens the file of a picture, as hpx_out_open(), or standard output for "-"; writes it, and removes what it made if that fails. */
-enum hpx_status hpx_picture_save(const struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file,
-                                 struct hpx_err *err);
+enum hpx_status hpx_picture_save(struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file, struct hpx_err *err);
 
 /* hprofx convert IN... OUT, and hprofx merge. argv[0] is the verb. The command's status. */
 int hpx_convert(int argc, char **argv);

@@ -98,13 +98,13 @@ static const struct hpx_format formats[] = {
     {.suffix = ".html", .what = "a page to look at", .write = hpx_write_page},
     {.suffix = ".pb.gz", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".pprof", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
-    {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
-    {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .write = hpx_write_folded},
+    {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .roots = true, .write = hpx_write_folded},
+    {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .roots = true, .write = hpx_write_folded},
     {.suffix = ".hprof", .what = "binary HPROF", .hprof = true, .binary = true, .leaves_out = NO_BINARY, .write = hpx_write_hprof},
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
-    {.suffix = ".speedscope.json", .what = "speedscope", .write = hpx_write_speedscope},
+    {.suffix = ".speedscope.json", .what = "speedscope", .roots = true, .write = hpx_write_speedscope},
     {.suffix = ".firefox.json", .what = "Firefox Profiler", .write = hpx_write_firefox},
-    {.suffix = ".cpuprofile", .what = "Chrome DevTools", .one_column = true, .write = hpx_write_cpuprofile},
+    {.suffix = ".cpuprofile", .what = "Chrome DevTools", .one_column = true, .roots = true, .write = hpx_write_cpuprofile},
     {.suffix = ".otlp", .what = "OpenTelemetry profiles", .write = hpx_write_otlp},
 };
 

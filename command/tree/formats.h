@@ -46,6 +46,7 @@ struct hpx_format {
     const char *suffix;                                                          /* ".pb.gz" */
     const char *what;                                                            /* for people */
     bool gzip;                                                                   /* the caller packs the stream */
+    bool roots;                                                                  /* knows no threads: they are roots of stacks */
     bool hprof, binary;                                                          /* as the agent writes it; with format=b */
     unsigned leaves_out;                                                         /* views that it cannot hold: bit `enum hpx_view_kind` */
     bool one_column;                                                             /* writes column c alone; others write all, c first */

@@ -3,6 +3,7 @@
 #include "tree.h"
 #include "check.h"
 #include "text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -368,6 +369,49 @@ void hpx_tree_without_threads(struct hpx_tree *t)
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         add_up(&t->views[k]);
     }
+}
+
+/* The node of the same stack below another root. */
+static uint32_t below(struct hpx_tree *t, struct hpx_list *stack, uint32_t root, uint32_t node)
+{
+    stack->len = 0;
+    for (; node != 0; node = hpx_tree_node_at(t, node)->parent) {
+        uint32_t *slot = hpx_list_push(stack, sizeof *slot);
+        if (slot == NULL) {
+            t->no_memory = true;
+            return 0;
+        }
+        *slot = hpx_tree_node_at(t, node)->frame;
+    }
+    for (size_t i = stack->len; i-- > 0;) {
+        root = hpx_tree_node(t, root, ((const uint32_t *)stack->items)[i]);
+    }
+    return root;
+}
+
+static uint32_t thread_root(struct hpx_tree *t, uint32_t thread)
+{
+    char text[4200];
+    int n = snprintf(text, sizeof text, "[%s]", hpx_tree_text(t, thread));
+    size_t len = n > 0 && (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    return hpx_tree_node(t, 0, hpx_tree_frame(t, hpx_tree_name(t, text, len), 0, 0, HPX_FRAME_METHOD));
+}
+
+void hpx_tree_root_threads(struct hpx_tree *t)
+{
+    struct hpx_list stack = {0};
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct hpx_tree_view *v = &t->views[k];
+        for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
+            struct hpx_tree_sample *s = (struct hpx_tree_sample *)v->samples.items + i;
+            if (s->thread != 0) {
+                s->node = below(t, &stack, thread_root(t, s->thread), s->node);
+                s->thread = 0;
+            }
+        }
+    }
+    free(stack.items);
+    hpx_tree_finish(t);
 }
 
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES])

@@ -143,6 +143,9 @@ void hpx_tree_finish(struct hpx_tree *t);
 /* Adds up what the threads of a stack have, and forgets their names. The tree is finished, and stays so. */
 void hpx_tree_without_threads(struct hpx_tree *t);
 
+/* The same with each thread as the root of its stacks, "[name]", as async-profiler has it: for formats that know no threads. */
+void hpx_tree_root_threads(struct hpx_tree *t);
+
 /* A column: a measure of a view that has anything. Writers of formats with one value a stack write one. */
 struct hpx_tree_column {
     size_t view, measure;

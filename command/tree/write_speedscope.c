@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_speedscope.c: speedscope's own format (its schema: https://www.speedscope.app/file-format-schema.json): each column a profile of
  * the type "sampled", with as many weights as samples. A frame is a function, because speedscope takes two lines of a method for two
- * frames. It has no threads: they are added up. */
+ * frames. It has no threads: they are roots of stacks (formats.h). */
 #include "numbering.h"
 #include "writers.h"
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 what it refuses, and what a failure leaves."""
 import collections
 import gzip
+import json
 import os
 import pathlib
 import resource
@@ -184,6 +185,37 @@ class Kinds(Folder):
         stacks = ''.join('java/lang/Thread.run_[%s];p/C.m_[%s];vfs_read_[k] 1\n' % (a, b) for a in 'ji01' for b in 'ji01')
         self.assertEqual(self.done('convert', '--to', '.folded', self.write(stacks), '-'), 'java.lang.Thread.run;p.C.m;vfs_read 16\n')
         self.assertEqual(self.done('convert', '--to', '.folded', self.write('a_[x];b_[] 1\n'), '-'), 'a_[x];b_[] 1\n')
+
+
+class Threads(Folder):
+    PROFILE = ('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\nTHREAD START (obj=1, id = 200001, name="main", group="main")\n'
+               'THREAD START (obj=2, id = 200002, name="pool-1 thread 2", group="main")\nTRACE 300001: (thread=200001)\n\tp.C.m(C.java:1)\n\tp.C.main(C.java:2)\n'
+               'TRACE 300002: (thread=200002)\n\tp.C.m(C.java:1)\n\tp.C.main(C.java:2)\nTRACE 300003: (thread=200002)\n\t<empty>\n'
+               'CPU SAMPLES BEGIN (total = 10) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n   1 50.00% 50.00%       5 300001 p.C.m\n'
+               '   2 30.00% 80.00%       3 300002 p.C.m\n   3 20.00% 100.00%       2 300003 <empty trace>\nCPU SAMPLES END\n')
+    WANTED = {'[main];p.C.main;p.C.m': 5, '[pool-1 thread 2];p.C.main;p.C.m': 3, '[pool-1 thread 2]': 2}
+
+    def test_where_a_format_has_no_threads_they_are_roots(self):
+        self.write(self.PROFILE)
+        for name in ('x.folded', 'x.collapsed'):
+            self.done('convert', 'in', name)
+            self.assertEqual(folded((self.folder / name).read_text()), self.WANTED)
+        self.assertEqual(folded(self.done('convert', '--to', '.folded', 'x.folded', '-')), self.WANTED)
+        self.done('convert', 'in', 'x.speedscope.json')
+        made = json.loads((self.folder / 'x.speedscope.json').read_text())
+        frames = [f['name'] for f in made['shared']['frames']]
+        one = made['profiles'][0]
+        self.assertEqual({';'.join(frames[i] for i in stack): n for stack, n in zip(one['samples'], one['weights'])}, self.WANTED)
+        self.done('convert', 'in', 'x.cpuprofile')
+        names = {n['callFrame']['functionName'] for n in json.loads((self.folder / 'x.cpuprofile').read_text())['nodes']}
+        self.assertLessEqual({'[main]', '[pool-1 thread 2]'}, names)
+
+    def test_other_formats_keep_them_apart(self):
+        self.write(self.PROFILE)
+        for name in ('x.pb.gz', 'x.txt'):
+            self.done('convert', 'in', name)
+            self.assertEqual(folded(self.done('convert', '--to', '.folded', name, '-')), self.WANTED, name)
+        self.assertNotIn('[main]', self.done('view', 'in'))
 
 
 class Suffixes(Folder):
