@@ -112,6 +112,16 @@ static bool is_own(void)
     return own.runs && session_runs() && hpx_session_is(own.number);
 }
 
+static int refuse_second(struct hpx_err *err)
+{
+    if (is_own()) {
+        return hpx_err_set(err, HPX_E_BUSY, "a session is running, begun by process %d of user %u %.0f s ago; hprofx stop ends it",
+                           (int)own.who.pid, (unsigned)own.who.uid, (double)(hpx_clock_mono() - own.from) / 1e9);
+    }
+    return hpx_err_set(err, HPX_E_BUSY, "a session is running, begun by %s; hprofx stop ends it",
+                       hpx_vm.late ? "another command" : "the command line of the JVM");
+}
+
 static void answer_who(int fd)
 {
     if (is_own()) {
@@ -256,7 +266,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
             answer(fd, "session: %u", own.number);
         }
     } else if (rc == -HPX_E_BUSY && session_runs()) { /* else the JVM is ending */
-        answer_who(fd);
+        rc = refuse_second(&err);
     }
     answer_result(fd, rc, &err);
 }

@@ -22,7 +22,7 @@
 
 static const char usage[] =
     "usage: hprofx [OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
-    "       hprofx start|stop|dump|status PID|NAME ...   begin a session and leave it, end it, look at it\n"
+    "       hprofx start|stop|dump|status PID|NAME ...   begin, end, look at a session; stop shows it\n"
     "       hprofx run [OPTIONS] java ...|mvn ...|./x.sh profile a program from its start to its end\n"
     "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
     "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
@@ -206,9 +206,6 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         return misuse("too many words; options of the agent have commas between");
     }
     a->more = w->n > at + 1 ? w->of[at + 1] : "";
-    if (starts && a->out == NULL) {
-        return misuse("start needs -o FILE, the file that the JVM writes");
-    }
     if (starts && hpx_asked_is_stdout(a)) {
         return misuse("start lets the JVM write the file, which is not standard output");
     }

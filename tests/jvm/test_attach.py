@@ -185,7 +185,7 @@ def the_second_command_is_told_who_is_there(t):
     does(t, 'start', '-o', t.work / 'x', p.run.pid)
     done = hprofx(t, '-d', '1', p.run.pid)
     t.equal((done.returncode, done.stdout), (REFUSED, ''), 'status, stdout')
-    t.check(re.search(r'begun by: process \d+ of user %d\n' % os.geteuid(), done.stderr) and 'hprofx: a session is running' in done.stderr, 'it says %r' % done.stderr)
+    t.check(re.fullmatch(r'hprofx: a session is running, begun by process \d+ of user %d \d+ s ago; hprofx stop ends it\n' % os.geteuid(), done.stderr), 'it says %r' % done.stderr)
     does(t, 'stop', p.run.pid)
     refuses(t, REFUSED, 'no session is running', 'stop', p.run.pid)
     p.end(t)
@@ -296,7 +296,6 @@ def what_cannot_be_is_refused_in_a_sentence(t):
     refuses(t, NO_JVM, 'no JVM matches', 'a-name-that-nobody-has')
     refuses(t, USAGE, '-d wants a time', '-d', 'soon', p.run.pid)
     refuses(t, USAGE, '-e wants', '-e', 'everything', p.run.pid)
-    refuses(t, USAGE, 'needs -o', 'start', p.run.pid)
     refuses(t, USAGE, 'too many words', p.run.pid, 'depth=3', 'cutoff=0')
     refuses(t, USAGE, 'has a comma', 'start', '-o', 'a,b', p.run.pid)
     (t.work / 'kept').write_text('as it was')
@@ -628,6 +627,29 @@ def every_program_that_starts_a_jvm_is_run(t):
         t.check(done.returncode == OK and done.stdout.endswith('a folder/x.html\n'), '%s: status %d, stdout %r, stderr %r' % (program[0], done.returncode, done.stdout, done.stderr))
         t.check('-Dits=own' in done.stderr, 'its own options: %r' % done.stderr)
         (t.work / 'a folder/x.html').unlink()
+
+
+@test(level='quick', collectors='any')
+def a_session_without_a_file_is_shown_at_its_end(t):
+    """And every command of a session says what it did, and where the file is."""
+    began = time.time()
+    p = Program(t)
+    said = does(t, 'start', '-e', 'times', p.run.pid, 'cutoff=0')
+    t.check(re.fullmatch(r'session \d+ of process %d has begun; `hprofx stop %d` ends it and shows its profile\n' % (p.run.pid, p.run.pid), said), 'start says %r' % said)
+    t.check(re.search(r'begun by: process \d+ of user %d\n' % os.geteuid(), does(t, 'status', p.run.pid)), 'status')
+    p.tell('calls 1000000')
+    shown = does(t, 'stop', p.run.pid)
+    t.check('Attached.leaf' in shown and 'CPU TIME (ms)' in shown, 'stop shows %r' % shown)
+    does(t, 'start', '-e', 'times', p.run.pid, 'cutoff=0')
+    p.tell('calls 100')
+    t.check(does(t, 'stop', '-o', 'x.html', p.run.pid).endswith('x.html\n') and (t.work / 'x.html').read_text().startswith('<!'), 'stop -o')
+    file = t.work / 'x'
+    t.check(does(t, 'start', '-o', file, p.run.pid).endswith('its profile is %s\n' % file), 'start -o')
+    t.equal(does(t, 'dump', p.run.pid), 'the JVM writes a profile to %s\n' % file, 'dump says')
+    t.check(does(t, 'stop', p.run.pid).endswith('the session has ended; its profile is %s\n' % file), 'stop says')
+    t.equal([f.name for f in pathlib.Path('/proc/%d/root/tmp' % p.run.pid).glob('hprofx-*.kept*') if f.stat().st_mtime > began], [], 'profiles in its /tmp')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
 
 
 @test(level='quick', collectors='any')

@@ -166,7 +166,7 @@ def of_several_commands_one_begins_and_the_others_are_told(t):
     t.equal(sorted(code for code, _, _ in ends), [OK] + 4 * [REFUSED], 'statuses: %s' % ends)
     begun = next(b.pid for b, e in zip(all_of_them, ends) if e[0] == OK)
     for code, _, err in ends:
-        t.check(code == OK or ('begun by: process %d of user' % begun in err and 'hprofx: a session is running' in err), 'one is told %r' % err)
+        t.check(code == OK or ('begun by process %d of user' % begun in err and 'hprofx: a session is running' in err), 'one is told %r' % err)
     does(t, 'stop', p.run.pid)
     t.equal(len([f for f in t.files() if f.isdigit()]), 1, 'profiles')
     _healthy(t, p)
