@@ -639,8 +639,6 @@ class Parser(MonitorParser):
             self.at += 1
         if exact:
             self.exact_times(d, int(exact[0][2]), [int(ns) for m in exact[1:] for ns in m[2].split(' ')])
-        elif d.title in (TIMES, WALL) and d.total and not self.original and not self.recovered:
-            self.bad('a table of times without the exact ones')
 
     def exact_times(self, d, total, rows):
         """What the shares of the rows are made of."""

@@ -48,6 +48,14 @@ class Profile:
         return out
 
 
+    def rooted(self, measure):
+        """The same where a format knows no threads: they are roots."""
+        out = collections.Counter()
+        for (who, frames), value in self.columns[measure].items():
+            out[(('[%s]' % who,) if who else ()) + tuple(n for n, _, _ in frames)] += value
+        return out
+
+
 def share(part, total):
     return '%.2f%%' % (100 * part / total)
 

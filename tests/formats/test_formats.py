@@ -116,7 +116,7 @@ class Values(Case):
     def test_collapsed_stacks_have_each_measure(self):
         for measure in UNITS:
             got = files.folded(self.converted(self.name, '.folded', '--view', measure).read_bytes())
-            self.assertEqual(got, as_folded(self.source(self.name).stacks(measure)), measure)
+            self.assertEqual(got, as_folded(self.source(self.name).rooted(measure)), measure)
 
     def test_pprof_has_all_measures_with_threads_sources_and_lines(self):
         got = files.pprof(self.converted(self.name, '.pb.gz').read_bytes())
@@ -133,7 +133,7 @@ class Values(Case):
         got = files.speedscope(self.converted(self.name, '.speedscope.json').read_bytes())
         self.assertEqual(set(got), set(TITLES.values()))
         for measure, unit in UNITS.items():
-            self.assertEqual(got[TITLES[measure]], ('none' if unit == 'count' else unit, named(self.source(self.name).stacks(measure))), measure)
+            self.assertEqual(got[TITLES[measure]], ('none' if unit == 'count' else unit, named(self.source(self.name).rooted(measure))), measure)
 
     def test_the_first_profile_of_speedscope_is_the_one_asked_for(self):
         for view, measure in (('CPU time', 'cpu'), ('samples', 'samples'), ('lock', 'delay'), ('inuse_objects', 'inuse_objects')):
@@ -142,7 +142,7 @@ class Values(Case):
 
     def test_cpuprofile_has_each_measure_whichever_way_deltas_are_read(self):
         for measure, unit in UNITS.items():
-            want = named(self.source(self.name).stacks(measure))
+            want = named(self.source(self.name).rooted(measure))
             hits, own, next_one = files.cpuprofile(self.converted(self.name, '.cpuprofile', '--view', measure).read_bytes())
             self.assertEqual(hits, want, measure)
             times = {names: fractions.Fraction(value, 1000 if unit == 'nanoseconds' else 1) for names, value in want.items()}
@@ -180,7 +180,7 @@ class Values(Case):
 
     def test_a_file_that_differs_is_seen(self):
         wrong = files.folded(self.converted(self.name, '.folded').read_bytes().replace(b' 43\n', b' 44\n'))
-        self.assertNotEqual(wrong, as_folded(self.source(self.name).stacks('samples')))
+        self.assertNotEqual(wrong, as_folded(self.source(self.name).rooted('samples')))
 
 
 class FoldedValues(Case):
@@ -220,13 +220,13 @@ class Speedscope(Case):
     def test_its_own_format_pprof_collapsed_stacks_and_cpuprofile(self):
         for name in ('everything.txt', 'plain.folded', 'javac.txt'):
             own, pprof, folded, cpu = self.program(programs.speedscope, *(self.converted(name, s) for s in ('.speedscope.json', '.pb.gz', '.folded', '.cpuprofile')))
-            stacks = self.source(name).stacks('samples')
+            stacks, roots = self.source(name).stacks('samples'), self.source(name).rooted('samples')
             for measure in self.source(name).columns:
                 unit = UNITS[measure]
-                self.assertEqual(own[TITLES[measure]], ('none' if unit == 'count' else unit, named(self.source(name).stacks(measure))), measure)
+                self.assertEqual(own[TITLES[measure]], ('none' if unit == 'count' else unit, named(self.source(name).rooted(measure))), measure)
             self.assertEqual([s for _, s in pprof.values()], [named(stacks)])
-            self.assertEqual([s for _, s in folded.values()], [as_folded(stacks)])
-            self.assertEqual([s for _, s in cpu.values()], [named(stacks)])
+            self.assertEqual([s for _, s in folded.values()], [as_folded(roots)])
+            self.assertEqual([s for _, s in cpu.values()], [named(roots)])
 
 
 class FirefoxProfiler(Case):
