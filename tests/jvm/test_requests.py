@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Dumps on request: SIGQUIT once and often, under load, at the end; dump=; split=y. Sections add up to what the program did."""
+import collections
 import contextlib
 import os
 import pathlib
 import re
 import signal
 import socket
+import subprocess
 import time
 
 import hprof_text
+from attached import of_build
 from expect import EXACT, exact, no_odd_exits, samples_are_those_reported
 from golden import Recorded, compared, facts, of_kind
 from harness import DONE, DUMPING
@@ -117,6 +120,46 @@ def samples_add_up(t, form):
     t.equal(len(p.tables), _dumps(run), 'sections')
     t.check(len(p.tables) > 2, 'only %d sections' % len(p.tables))
     samples_are_those_reported(t, p)
+
+
+def _shown(t, file, view):
+    """What the command makes of a file, by method: the sum of stacks that end there."""
+    done = subprocess.run([of_build(t, 'hprofx'), 'convert', '--view', view, '--to', '.folded', file, '-'], capture_output=True, text=True, cwd=t.work, timeout=60, check=False)
+    t.equal((done.returncode, done.stderr), (0, ''), 'hprofx convert')
+    by_method = collections.Counter()
+    for line in done.stdout.splitlines():
+        stack, value = line.rsplit(' ', 1)
+        by_method[stack.rsplit(';', 1)[-1].replace('()', '')] += int(value)
+    return by_method
+
+
+@test(level='quick', collectors='any', params=('a', 'b'))
+def the_command_shows_the_samples_of_all_dumps(t, form):
+    run = t.start('Burn', 400, 400, opts=SAMPLES + ',format=' + form)
+    _begun(t, run, 'burn-0')
+    asked = 0
+    while asked < 3 and _ask(t, run):
+        asked += 1
+    run.finish()
+    file = t.work / (NAME if form == 'a' else 'java.hprof')
+    p = t.parse(file, dumps=None) if form == 'a' else t.binary(file)
+    totals = [d.total for d in p.tables]
+    t.check(len([n for n in totals if n > 0]) > 1, 'samples of several dumps: %s' % totals)
+    t.equal(sum(_shown(t, file, 'samples').values()), sum(totals), 'samples that are shown')
+
+
+@test(level='quick', collectors='any')
+def the_command_shows_the_calls_and_times_of_all_dumps(t):
+    """The program knows its calls; the file has their times in ns behind each table."""
+    run = t.start('Kept', 1000, opts='cpu=times,include=Kept')
+    run.wait_line('ready')
+    for _ in range(2):
+        t.check(_ask(t, run, TIMES_DONE), 'the program has ended')
+    run.signal(signal.SIGTERM)
+    run.finish()
+    t.equal(_shown(t, NAME, 'calls')['Kept.step'], 1000, 'calls of Kept.step')
+    text = (t.work / NAME).read_text()
+    t.equal(sum(_shown(t, NAME, 'time').values()), sum(int(n) for n in re.findall(r'(?m)^hprofx: total in ns: (\d+)$', text)), 'ns that are shown')
 
 
 @test(level='quick')
