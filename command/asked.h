@@ -10,6 +10,7 @@
 struct hpx_asked {
     double seconds;    /* -d */
     bool bounded;      /* -d was given */
+    bool old;          /* the JVM is older than JDK 11: it samples no allocations, so that "all" is without */
     const char *what;  /* -e: one for which hpx_asked_kind() has options; NULL: not given, which only top takes */
     const char *out;   /* -o; NULL: a table */
     const char *agent; /* --agent; NULL: not given */

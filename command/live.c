@@ -2,6 +2,7 @@
 /* live.c: sessions in a JVM that runs. Contract: live.h. */
 #include "live.h"
 #include "clock.h"
+#include "facts.h"
 #include "session.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -78,6 +79,22 @@ static enum hpx_status reach(const struct hpx_asked *a, const char *word)
     return s != HPX_OK ? s : hpx_live_reach(&live, a);
 }
 
+/* What is asked for, as far as this JVM has it. */
+static struct hpx_asked fitting(const struct hpx_asked *a)
+{
+    char release[HPX_FACTS_RELEASE];
+    struct hpx_asked fits = *a;
+    bool all = strcmp(a->what, "all") == 0 && !hpx_asked_names_mode(a->more);
+    unsigned major = all && hpx_target_release(&live.target, release, sizeof release) ? hpx_facts_major(release) : 0;
+    fits.old = major > 0 && major < 11;
+    if (fits.old) {
+        (void)fprintf(stderr,
+                      "hprofx: -e all is without allocation sites: JDK %u does not sample them; -e alloc with sites=exact counts all\n",
+                      major);
+    }
+    return fits;
+}
+
 int hpx_live_profile(const struct hpx_asked *a, const char *word)
 {
     int out = hpx_asked_open(a, &live.err); /* before the JVM works for it */
@@ -86,7 +103,8 @@ int hpx_live_profile(const struct hpx_asked *a, const char *word)
     }
     enum hpx_status s = reach(a, word);
     if (s == HPX_OK) {
-        s = run_session(a, out);
+        struct hpx_asked fits = fitting(a);
+        s = run_session(&fits, out);
         bool kept = s == HPX_FAILED && !live.client.undone && (a->out != NULL || live.client.silent);
         if (kept && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
             (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
@@ -132,7 +150,8 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
     }
     const char *file = a->out != NULL ? hpx_absolute(a->out, room) : room;
     if (s == HPX_OK) {
-        s = hpx_live_begin(&live, a, "start", a->bounded ? a->seconds : 0, file, &number);
+        struct hpx_asked fits = fitting(a);
+        s = hpx_live_begin(&live, &fits, "start", a->bounded ? a->seconds : 0, file, &number);
     }
     if (s == HPX_OK) {
         say_start(a, number, file);

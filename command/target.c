@@ -237,7 +237,8 @@ static bool takes_word(const char *option)
                                         "--limit-modules",
                                         "--patch-module",
                                         "-d",
-                                        "--enable-native-access"};
+                                        "--enable-native-access",
+                                        "--source"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
         if (strcmp(option, known[i]) == 0) {
             return true;
@@ -260,8 +261,10 @@ const char *hpx_target_main_word(const struct hpx_target *t)
 void hpx_target_name(const struct hpx_target *t, char *to, size_t size)
 {
     const char *word = hpx_target_main_word(t);
-    const char *base = word != NULL && ends_with(word, ".jar") ? strrchr(word, '/') : NULL;
-    (void)snprintf(to, size, "%s", word == NULL ? "?" : base != NULL ? base + 1 : word);
+    bool source = word != NULL && ends_with(word, ".java"); /* which java compiles first */
+    const char *base = source || (word != NULL && ends_with(word, ".jar")) ? strrchr(word, '/') : NULL;
+    base = base != NULL ? base + 1 : word;
+    (void)snprintf(to, size, "%.*s", base == NULL ? 1 : (int)(strlen(base) - (source ? sizeof ".java" - 1 : 0)), base == NULL ? "?" : base);
     (void)hpx_plain(to);
 }
 
@@ -500,9 +503,13 @@ struct search {
 
 static void list_on_stderr(const struct hpx_target *t)
 {
-    char name[256];
-    hpx_target_name(t, name, sizeof name);
-    (void)fprintf(stderr, "%7d  %s\n", (int)t->pid, name);
+    char line[256] = "";
+    size_t n = 0;
+    for (const char *word = hpx_target_word(t, NULL); word != NULL && n < sizeof line; word = hpx_target_word(t, word)) {
+        int k = snprintf(line + n, sizeof line - n, "%s%s", n > 0 ? " " : "", word);
+        n += k > 0 ? (size_t)k : 0;
+    }
+    (void)fprintf(stderr, "%7d  %s\n", (int)t->pid, hpx_plain(line));
 }
 
 static bool match(void *ctx, const struct hpx_target *t)

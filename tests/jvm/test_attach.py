@@ -652,6 +652,31 @@ def a_session_without_a_file_is_shown_at_its_end(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any', since=11)
+def a_program_from_its_source_has_a_name(t):
+    """And of two that match both are listed, with what tells them apart."""
+    (t.work / 'Shop.java').write_text('class Shop { public static void main(String[] a) throws Exception { System.out.println("ready"); System.in.read(); } }')
+    java = [*t.jdk.tool('java'), '--source', str(t.jdk.version), str(t.work / 'Shop.java')]
+    shops = [t.start_command(java + [color], stdin=subprocess.PIPE) for color in ('red', 'blue')]
+    for s in shops:
+        s.wait_line('ready')
+    for s in shops:
+        t.check(re.search(r'^ *%d .*  Shop( |$)' % s.pid, does(t, 'list'), re.M), 'list says %r' % does(t, 'list'))
+    done = hprofx(t, 'status', 'Shop.java')
+    t.check(done.returncode == USAGE and all(re.search(r'^ *%d  .*Shop\.java %s$' % (s.pid, c), done.stderr, re.M) for s, c in zip(shops, ('red', 'blue'))), 'it says %r' % done.stderr)
+    for s in shops:
+        s.process.stdin.close()
+        s.finish()
+
+
+@test(level='quick', collectors='any')
+def all_is_what_the_jvm_has(t):
+    p = Program(t)
+    done = hprofx(t, '-e', 'all', '-d', '50ms', p.run.pid)
+    t.equal((done.returncode, 'is without allocation sites: JDK 8' in done.stderr, 'Allocation sites' in done.stdout), (OK, t.jdk.version < 11, t.jdk.version >= 11), 'status, what it says and shows (%s)' % done.stderr)
+    p.end(t)
+
+
 @test(level='quick', collectors='any')
 def the_end_of_a_session_says_what_it_left(t):
     p = Program(t)
