@@ -14,7 +14,7 @@ enum { SAMPLES, WALL, TIMES, OLD, KINDS }; /* in the order of a dump */
 
 struct sum {
     uint64_t key, count;
-    uint64_t self;    /* times, wall: hundredths of a percent x ms; old: ms */
+    uint64_t self;    /* times, wall: ns; old: ms */
     uint64_t name_at; /* text: where the names of the last row stand, and its state; binary, wall: number of its struct kind_of_wait */
     uint32_t name_len;
 };
@@ -23,11 +23,18 @@ struct table {
     struct hpx_seeded_map index; /* trace, wall: and hash of the state, old: hash of both names -> index of rows + 1 */
     struct hpx_list rows;        /* struct sum */
     uint64_t total, seen;
+    uint64_t ns, exact; /* times, wall: the total; tables that tell their times exactly */
     char date[32];
 };
 
 struct range {
     uint64_t from, to;
+};
+
+/* A row of the open table: its sum, and what was added to it by its share. */
+struct touched {
+    size_t sum;
+    uint64_t self;
 };
 
 /* Binary: a state and class that threads wait for, which has a head and a table in every dump. */
@@ -52,7 +59,9 @@ struct merge {
     uint64_t of_at, of_length, of_hash, of_id; /* its words, and the string */
     size_t wait;                               /* the number of the open table's kind */
     struct table of[KINDS];
-    int open; /* the table's kind */
+    int open;                /* the table's kind */
+    struct hpx_list touched; /* text: struct touched, of the open table */
+    size_t exact;            /* of them: those whose time is exact */
 };
 
 static int kind_of(int tag)
@@ -184,6 +193,8 @@ static int begin_table(struct merge *m, struct hpx_reader *r, const struct hpx_r
     size_t n = ev->table.date.n < sizeof(t->date) - 1 ? ev->table.date.n : sizeof(t->date) - 1;
     m->odd |= __builtin_add_overflow(t->total, ev->table.total, &t->total);
     t->seen++;
+    t->ns += ev->table.total * 1000000;
+    m->touched.len = m->exact = 0;
     if (n > 0) {
         memcpy(t->date, ev->table.date.p, n);
     }
@@ -218,7 +229,14 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
     *index = added > 0 ? (uint32_t)t->rows.len : *index;
     s->key = m->open == WALL ? w->trace : key;
     s->count += w->count;
-    s->self += m->open == OLD ? w->bytes : m->text && shared(m->open) ? m->ms * w->self : 0;
+    uint64_t self = m->open == OLD ? w->bytes : m->text && shared(m->open) ? m->ms * w->self * 100 : 0;
+    s->self += self;
+    struct touched *last = m->text && shared(m->open) ? hpx_list_push(&m->touched, sizeof *last) : NULL;
+    if (last != NULL) {
+        *last = (struct touched){*index - 1, self};
+    } else if (m->text && shared(m->open)) {
+        return hpx_reader_no_memory(r);
+    }
     if (m->text) { /* the line is what the source is at */
         s->name_at = hpx_source_offset(r->source) + (uint64_t)(name.p - hpx_source_bytes(r->source));
         s->name_len = (uint32_t)name.n;
@@ -226,6 +244,19 @@ static int row(struct merge *m, struct hpx_reader *r, const struct hpx_rd_event 
         s->name_at = m->open == WALL ? m->wait : 0;
     }
     return HPX_RD_SOUND;
+}
+
+/* A time in ns takes the place of one that was made of a share. */
+static void exact(struct merge *m, const struct hpx_rd_exact *e)
+{
+    struct table *t = m->open != KINDS && shared(m->open) ? &m->of[m->open] : NULL;
+    if (t != NULL && e->total) {
+        t->ns += e->ns - m->ms * 1000000;
+        t->exact++;
+    } else if (t != NULL && m->exact < m->touched.len) {
+        const struct touched *of = (const struct touched *)m->touched.items + m->exact++;
+        ((struct sum *)t->rows.items)[of->sum].self += e->ns - of->self;
+    }
 }
 
 static int on_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
@@ -244,6 +275,9 @@ static int on_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
         return string(m, ev) ? HPX_RD_SOUND : hpx_reader_no_memory(r);
     case HPX_RD_ROW:
         return row(m, r, ev);
+    case HPX_RD_EXACT:
+        exact(m, &ev->exact);
+        return HPX_RD_SOUND;
     default:
         return HPX_RD_SOUND;
     }
@@ -298,17 +332,32 @@ static int copy(const struct merge *m, FILE *to, uint64_t at, uint64_t end)
     return 0;
 }
 
+/* As hprof_table.c. */
+static void put_exact(const struct table *t, uint64_t total, FILE *to)
+{
+    const struct sum *s = t->rows.items;
+    size_t n = 0;
+    fprintf(to, HPX_TEXT_EXACT_TOTAL "%" PRIu64 "\n", total);
+    for (size_t i = 0; i < t->rows.len; i++) {
+        n += (size_t)fprintf(to, "%s%" PRIu64, n == 0 ? HPX_TEXT_EXACT_ROWS : " ", s[i].self);
+        if (n > HPX_TEXT_EXACT_LINE - 22 || i + 1 == t->rows.len) {
+            fputc('\n', to);
+            n = 0;
+        }
+    }
+}
+
 static int put_ranked(const struct merge *m, int kind, FILE *to)
 {
     static const char *const titles[] = {[SAMPLES] = "CPU SAMPLES", [WALL] = "WALL CLOCK (ms)", [TIMES] = "CPU TIME (ms)"};
     const struct table *t = &m->of[kind];
     const struct sum *s = t->rows.items;
-    uint64_t known = 0, total = shared(kind) ? t->total * 10000 : t->total, sum = 0;
+    uint64_t known = 0, total = shared(kind) ? t->ns : t->total, sum = 0;
     for (size_t i = 0; i < t->rows.len; i++) {
         known += shared(kind) ? s[i].self : s[i].count;
     }
     total = known > total ? known : total; /* shares are rounded */
-    fprintf(to, "%s BEGIN (total = %" PRIu64 ") %s\n", titles[kind], t->total, t->date);
+    fprintf(to, "%s BEGIN (total = %" PRIu64 ") %s\n", titles[kind], shared(kind) ? hpx_whole_ms(t->ns) : t->total, t->date);
     if (t->rows.len > 0) {
         fputs(kind == WALL ? "rank   self  accum        ms trace state    method\n" : "rank   self  accum   count trace method\n", to);
     }
@@ -323,6 +372,9 @@ static int put_ranked(const struct merge *m, int kind, FILE *to)
         fputc('\n', to);
     }
     fprintf(to, "%s END\n", titles[kind]);
+    if (shared(kind) && t->exact == t->seen) {
+        put_exact(t, total, to);
+    }
     return 0;
 }
 
@@ -445,7 +497,7 @@ static bool fits(const struct merge *m)
 {
     const struct table *s = &m->of[SAMPLES];
     bool binary = !m->text && s->total < UINT32_MAX && s->rows.len < UINT32_MAX / 8 - 1 && m->of[WALL].rows.len < UINT32_MAX / 8 - 1;
-    return binary || (m->text && m->of[TIMES].total < UINT64_MAX / 20000 && m->of[WALL].total < UINT64_MAX / 20000);
+    return binary || (m->text && m->of[TIMES].total < UINT64_MAX / 4000000 && m->of[WALL].total < UINT64_MAX / 4000000);
 }
 
 static bool several(const struct merge *m)
@@ -492,6 +544,7 @@ int hpx_merge(int from, uint64_t whole, int to)
         hpx_seeded_map_fini(&m.of[i].index);
         free(m.of[i].rows.items);
     }
+    free(m.touched.items);
     free(m.tables.items);
     free(m.waits.items);
     return rc;

@@ -750,6 +750,14 @@ class RecoverTests(Folder):
         join = lambda pieces: b''.join(p for _, p in pieces)
         self.assertEqual(self.journal(defined + join(one) + join(two), f.samples(1, (1, 300001))[:-3]), defined + join(sum).replace(b'4000000010 ms', b'4000000006 ms'))
 
+    def test_exact_times_of_a_journal_add_up_exactly(self):
+        head, traces, date = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2'), h.DATE.encode()
+        table = lambda total, ns, *rows: (b'CPU TIME (ms) BEGIN (total = %d) %s\nrank   self  accum   count trace method\n' % (total, date) + b''.join(rows) + b'CPU TIME (ms) END\n'
+                                          + b'hprofx: total in ns: %d\nhprofx: rows in ns: %s\n' % (sum(ns), b' '.join(b'%d' % n for n in ns)))
+        main, x = (lambda share, n: b'   1 %6s%% %6s%% %7d 300001 A.main\n' % (share, share, n)), (lambda share, n: b'   2  %s%% 100.00%% %7d 300002 B.x\n' % (share, n))
+        left = self.journal(head + traces + table(8, (7999999, 123), main(b'100.00', 6), x(b'0.00', 1)) + table(8, (7999000, 77), main(b'100.00', 6), x(b'0.00', 1)), b'T')
+        self.assertEqual(left, head + traces + table(16, (15998999, 200), main(b'100.00', 12), x(b'0.00', 2)))
+
     def test_shares_of_a_journal_that_were_rounded_to_nothing_are_nothing(self):
         head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
         table = b'CPU TIME (ms) BEGIN (total = 8) %s\nrank   self  accum   count trace method\n%sCPU TIME (ms) END\n'
