@@ -327,6 +327,14 @@ static void method(const struct hpx_report *r, struct hpx_grid *g, const struct 
     }
 }
 
+/* It is in every stack of a pool, and says nothing. */
+static bool begins_thread(const struct hpx_report *r, const struct hpx_method *m)
+{
+    static const char *const names[] = {"java.lang.Thread.run", "java.lang.Thread.runWith"};
+    const char *name = hpx_profile_name(r->profile, m->name);
+    return m->self == 0 && (strcmp(name, names[0]) == 0 || strcmp(name, names[1]) == 0);
+}
+
 static void methods(const struct hpx_report *r)
 {
     static const struct hpx_grid_column columns[] = {
@@ -337,11 +345,14 @@ static void methods(const struct hpx_report *r)
     if (t->seen == 0 || t->table.total == 0) {
         return;
     }
-    title(r, "CPU samples by method: in it, and in what it calls");
+    title(r, "CPU samples by method: the ten with the most in it, then those with the most in it and what it calls");
     hpx_grid_begin(&g, r->to, columns, HPX_ARRAY_LEN(columns));
     do {
         heads(r, &g, "  method", false);
         for (size_t i = 0; i < all->of.len && i < METHODS_SHOWN; i++) {
+            if (begins_thread(r, (const struct hpx_method *)all->of.items + i)) {
+                continue;
+            }
             method(r, &g, (const struct hpx_method *)all->of.items + i, t->table.total);
         }
     } while (hpx_grid_again(&g));

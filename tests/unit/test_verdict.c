@@ -77,7 +77,7 @@ TEST(a_thread_that_ended_makes_no_part_negative)
 
 #define HEAD "JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n"
 #define SAMPLES                                                                                                                            \
-    HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n\tp.C.mid(C.java:2)\n\tp.C.main(C.java:3)\n"                                                  \
+    HEAD "TRACE 300001:\n\tp.C.in(C.java:1)\n\tp.C.mid(C.java:2)\n\tp.C.main(C.java:3)\n\tjava.lang.Thread.run(Thread.java:1)\n"           \
          "TRACE 300002:\n\tp.C.mid(C.java:4)\n\tp.C.mid(C.java:2)\n\tp.C.main(C.java:3)\n"                                                 \
          "CPU SAMPLES BEGIN (total = 400) Thu Jan  1 00:00:00 1970\nrank   self  accum   count trace method\n"                             \
          "   1 75.00% 75.00%     300 300001 p.C.in\n   2 25.00% 100.00%     100 300002 p.C.mid\nCPU SAMPLES END\n"                         \
@@ -102,14 +102,15 @@ static const char *shown(const char *profile, struct hpx_usage usage, bool bound
 
 TEST(methods_are_shown_by_self_and_total, setup, teardown)
 {
-    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "400 samples: shares are right within 4.9 points.\n"
-                                                                           "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
-                                                                           "CPU samples by method: in it, and in what it calls\n"
-                                                                           "     self     +-    total    samples  method\n"
-                                                                           "   75.00%   4.24   75.00%        300  p.C.in\n"
-                                                                           "   25.00%   4.24  100.00%        100  p.C.mid\n"
-                                                                           "    0.00%   0.67  100.00%          0  p.C.main\n\n"
-                                                                           "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
+    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true),
+                        "400 samples: shares are right within 4.9 points.\n"
+                        "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
+                        "CPU samples by method: the ten with the most in it, then those with the most in it and what it calls\n"
+                        "     self     +-    total    samples  method\n"
+                        "   75.00%   4.24   75.00%        300  p.C.in\n"
+                        "   25.00%   4.24  100.00%        100  p.C.mid\n"
+                        "    0.00%   0.67  100.00%          0  p.C.main\n\n"
+                        "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
 }
 
 TEST(behind_ten_methods_the_others_come_by_total)
