@@ -59,7 +59,7 @@ bool hpx_asked_names(const char *more, const char *option)
 bool hpx_asked_is_option(const char *word)
 {
     size_t n = strcspn(word, "=:");
-    return word[n] != 0 && n > 0 && strspn(word, "abcdefghijklmnopqrstuvwxyz-.") >= n;
+    return word[0] == '@' || (word[n] != 0 && n > 0 && strspn(word, "abcdefghijklmnopqrstuvwxyz-.") >= n);
 }
 
 bool hpx_asked_names_mode(const char *more)

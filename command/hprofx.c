@@ -193,7 +193,8 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         return w->n > 1 ? misuse("jmh takes no words") : jmh(a);
     }
     int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
-    if (at == 0 && w->n > 1 && !hpx_asked_is_option(verb) && !hpx_asked_is_option(w->of[1])) {
+    bool number = verb[0] >= '0' && verb[0] <= '9';
+    if (at == 0 && w->n > 1 && !number && !hpx_asked_is_option(verb) && !hpx_asked_is_option(w->of[1])) {
         return misuse_verb(verb);
     }
     if (w->n <= at) {

@@ -253,7 +253,7 @@ static int run(const struct hpx_asked *a, char **with, const struct place *at)
     if (at->folder[0] != 0 && !keeps) {
         remove_folder(at->folder);
     }
-    if (at->file >= 0 && shown != HPX_OK && shown != HPX_PARTIAL) {
+    if (at->file >= 0 && (!ran || (shown != HPX_OK && shown != HPX_PARTIAL))) {
         hpx_asked_drop(a);
     }
     (void)hpx_complain(shown, &err);

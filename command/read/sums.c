@@ -74,12 +74,12 @@ static void add_up(struct hpx_sums *s)
         int added = hpx_seeded_map_add(&map, key_of(at(s, i)), &index);
         if (added > 0) {
             *at(s, n) = *at(s, i);
+            at(s, n)->self = HPX_NO_SHARE; /* it was that of one table */
             *index = (uint32_t)++n;
         } else if (added == 0) {
             struct hpx_sum *to = at(s, *index - 1);
             to->values[HPX_SUM_COUNT] = plus(to->values[HPX_SUM_COUNT], at(s, i)->values[HPX_SUM_COUNT]);
             to->values[HPX_SUM_NS] = plus(to->values[HPX_SUM_NS], at(s, i)->values[HPX_SUM_NS]);
-            to->self = HPX_NO_SHARE;
         }
         s->no_memory |= added < 0;
     }
@@ -94,15 +94,6 @@ static void add_up(struct hpx_sums *s)
     }
 }
 
-static bool any_kept(const struct hpx_sums *s)
-{
-    bool any = false;
-    for (size_t i = 0; i < s->parts.len; i++) {
-        any |= part(s, i)->kept;
-    }
-    return any;
-}
-
 void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool since)
 {
     uint64_t ns = s->tag == HPX_TAG_SAMPLES || s->tag == HPX_TAG_SITES ? 0 : ns_of(table->total);
@@ -114,7 +105,7 @@ void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool s
     }
     if (s->tag == HPX_TAG_SITES) {
         s->rows.len = s->parts.len = 0;
-    } else if (since && s->parts.len > 1 && s->rows.len > GROWN && s->rows.len / 2 > part(s, 1)->first && !any_kept(s)) {
+    } else if (since && s->parts.len > 1 && s->rows.len > GROWN && s->rows.len / 2 > part(s, 1)->first && !s->any_kept) {
         add_up(s);
     }
     s->exact = 0;
@@ -130,7 +121,7 @@ void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool s
 void hpx_sums_kept(struct hpx_sums *s)
 {
     if (s->parts.len > 0) {
-        part(s, s->parts.len - 1)->kept = true;
+        part(s, s->parts.len - 1)->kept = s->any_kept = true;
     }
 }
 
@@ -215,7 +206,7 @@ static void leave_out(struct hpx_sums *s, bool since)
     size_t rows = 0, parts = 0;
     for (size_t i = 0; i < s->parts.len; i++) {
         size_t first = part(s, i)->first, n = end_of(s, i) - first;
-        if (i + 1 == s->parts.len || (since && !part(s, i)->kept) || !holds(s, i)) {
+        if (i + 1 == s->parts.len || (since ? !part(s, i)->kept : !holds(s, i))) {
             struct hpx_sums_part kept = *part(s, i);
             kept.first = rows;
             *part(s, parts++) = kept;

@@ -2,7 +2,7 @@
 /* sums.h: the tables of one kind in a file as one table.
  *
  * CPU SAMPLES, CPU TIME, WALL CLOCK and the tables of blocked time count since the table before, and are added up. hprofx says so at the
- * begin of its files, and behind a table for a peer that its counts go on. Of a file that does not say it, and behind such a table, the
+ * begin of its files, and behind a table for a peer that its counts go on: the next table stands for both. Of a file that says nothing the
  * numbers decide: a table that has all rows of the one before, none of them smaller, stands for both; any other is added. (The original
  * HPROF clears its counts at SIGQUIT, and does not when a peer asks for a table.) The table of cpu=old is added up in any file, because no
  * such file can say anything. SITES counts from the start: the last one holds.
@@ -42,6 +42,7 @@ struct hpx_sums {
     struct hpx_list rows;  /* struct hpx_sum; after hpx_sums_end() each is there once */
     struct hpx_list parts; /* struct hpx_sums_part */
     size_t exact;          /* rows of the last table whose time in ns the file says */
+    bool any_kept;
     /* After hpx_sums_end(): */
     uint64_t total, ns; /* samples; else time */
     uint64_t rest;      /* what of the total no row has, if it is more than rounding: samples, or ns */

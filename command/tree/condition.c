@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* condition.c: see condition.h. */
 #include "condition.h"
+#include "sums.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@ bool hpx_condition_fits(const char *pattern, const char *name)
 {
     const char *arguments = strchr(pattern, '(') == NULL ? strchr(name, '(') : NULL;
     const char *end = arguments != NULL && arguments > name ? arguments : name + strlen(name);
+    if (strcmp(name, HPX_REST) == 0) {
+        return false;
+    }
     if (glob(pattern, name, end)) {
         return true;
     }
@@ -224,7 +228,7 @@ static int surest_first(const void *a, const void *b)
 static bool is_judged(const struct hpx_compare *c, const struct hpx_compare_method *m, int figure)
 {
     bool any = false;
-    for (int side = 0; side < HPX_SIDES; side++) {
+    for (int side = 0; side < HPX_SIDES && strcmp(m->name, HPX_REST) != 0; side++) {
         double mean = m->side[figure][side].mean, least = c->kind == HPX_CHANGE_COUNTED ? 0 : LEAST;
         any = any || (mean > 0 && mean >= least * (c->absolute ? hpx_compare_total(c, side) : 1));
     }

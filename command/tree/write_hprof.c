@@ -8,6 +8,7 @@
 #include "hprof_blocks.h"
 #include "hprof_sites.h"
 #include "hprof_wall.h"
+#include "sums.h"
 #include "writers.h"
 #include <inttypes.h>
 #include <math.h>
@@ -153,6 +154,13 @@ static bool has(const struct hpx_tree *t, enum hpx_view_kind k)
     return t->views[k].samples.len > 0;
 }
 
+/* What a table has counted and not listed stays in its total, and is no method. */
+static bool is_rest(const struct hprof *h, uint32_t node)
+{
+    uint32_t name = hpx_tree_frame_at(h->tree, hpx_tree_node_at(h->tree, node)->frame)->name;
+    return node != 0 && strcmp(hpx_tree_text(h->tree, name), HPX_REST) == 0;
+}
+
 static void samples(struct hprof *h, struct hpx_snapshot *s)
 {
     const struct hpx_tree_view *v = &h->tree->views[HPX_VIEW_CPU];
@@ -160,11 +168,11 @@ static void samples(struct hprof *h, struct hpx_snapshot *s)
     h->no_memory |= s->rows == NULL;
     for (size_t i = 0; i < v->samples.len && !h->no_memory; i++) {
         const struct hpx_tree_sample *of = hpx_tree_sample_at(v, i);
-        struct hpx_row row = {trace(h, of->node, of->thread), hpx_tree_values_at(v, i)[0]};
-        if (row.count > 0) {
-            s->rows[s->nrows++] = row;
-            s->total += row.count;
+        uint64_t count = hpx_tree_values_at(v, i)[0];
+        if (count > 0 && !is_rest(h, of->node)) {
+            s->rows[s->nrows++] = (struct hpx_row){trace(h, of->node, of->thread), count};
         }
+        s->total += count;
     }
 }
 
@@ -189,11 +197,14 @@ static void wall_clock(struct hprof *h, struct hpx_wall_snapshot *s)
     for (size_t i = 0; i < v->samples.len && !h->no_memory; i++) {
         struct hpx_text state;
         struct hpx_wall_row *r = &s->rows[s->nrows];
+        s->ns = hpx_tree_sum(s->ns, hpx_tree_values_at(v, i)[0]);
+        if (is_rest(h, hpx_tree_sample_at(v, i)->node)) {
+            continue;
+        }
         r->trace = trace_and_class(h, hpx_tree_sample_at(v, i), &state);
         take_state(state, r);
         r->ns = hpx_tree_values_at(v, i)[0];
         s->nrows += r->ns > 0;
-        s->ns = hpx_tree_sum(s->ns, r->ns);
     }
 }
 
@@ -205,8 +216,10 @@ static void calls(struct hprof *h, struct hpx_call_snapshot *s)
     for (size_t i = 0; i < v->samples.len && !h->no_memory; i++) {
         const struct hpx_tree_sample *of = hpx_tree_sample_at(v, i);
         const uint64_t *values = hpx_tree_values_at(v, i);
-        s->rows[s->nrows++] =
-            (struct hpx_call_row){.trace = trace(h, of->node, of->thread), .calls = values[0], .self_ns = values[1], .total_ns = values[1]};
+        if (!is_rest(h, of->node)) {
+            s->rows[s->nrows++] = (struct hpx_call_row){
+                .trace = trace(h, of->node, of->thread), .calls = values[0], .self_ns = values[1], .total_ns = values[1]};
+        }
         s->calls += values[0];
         s->self_ns += values[1];
     }

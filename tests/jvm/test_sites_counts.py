@@ -440,14 +440,12 @@ def dumps_reset_nothing(t, more):
 
 
 @test(needs=('jit',))
-def arrays_that_the_vm_makes_itself_are_declared(t):
+def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
     """It replaces Arrays.copyOf by its own code, which has no probe."""
     run, prof = t.profile('Replaced', 30, opts='heap=sites,sites=counts,cutoff=0,depth=1')
     truth = int(re.match(r'calls (\d+)$', run.out)[1])
     got = sum(r.objects for r, name, frames in _rows(prof) if frames[:1] and frames[0][0] == 'java.util.Arrays.copyOf' and name == 'java.lang.Object[]')
-    t.check(got < truth, '%d of %d arrays are counted; what the report says is needless' % (got, truth))
-    said = prof.report['not counted by probes']
-    t.check(int(re.match(r'about (\d+)', said)[1]) > 0 if t.jdk.version >= 11 else 'Arrays.copyOf' in said, 'the report: %s' % said)
+    t.check(truth <= got < truth + 1000, '%d of %d arrays are counted' % (got, truth))
 
 
 @test(level='quick', collectors='any', params=('', ',cpu=times'))

@@ -465,7 +465,9 @@ static bool told_as_candidate(const char *attribute, const char *name, const cha
     cf_init(&c, 61);
     (void)snprintf(type, sizeof(type), "%04x", cf_utf8(&c, name));
     for (; *hex != 0; hex++) {
-        cf_ops(&bytes, *hex == '$' ? type : (char[]){hex[0], hex[0] == ' ' ? 0 : *++hex, 0});
+        const char two[] = {hex[0], (char)(hex[0] == ' ' ? 0 : hex[1]), 0};
+        cf_ops(&bytes, *hex == '$' ? type : two);
+        hex += *hex != '$' && *hex != ' ';
     }
     cf_attribute(&c, &m.beside, attribute, &bytes.code);
     m.beside_n = 1;
