@@ -72,7 +72,7 @@ bool hpx_asked_names_mode(const char *more)
 bool hpx_asked_at_once(const struct hpx_asked *a)
 {
     return strcmp(a->what, "heap") == 0 && !hpx_asked_names_mode(a->more) &&
-           (!hpx_asked_names(a->more, "sites") || strstr(a->more, "sites=none") != NULL);
+           (!hpx_asked_names(a->more, "sites") || strstr(a->more, "sites=none") != NULL || strstr(a->more, "sites:none") != NULL);
 }
 
 /* By the table of suffixes; NULL: as the agent writes it. The suffix .gz goes with gz=y. */

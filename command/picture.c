@@ -184,6 +184,7 @@ enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f
     bool memory = f->write(t, c, to), bad = ferror(to) != 0;
     int why = errno;
     bad = fclose(to) != 0 || bad;
+    bad = bad && !(hpx_out_is_stdout(name) && hpx_out_nobody_reads()); /* `| head` has seen enough */
     if (!memory || bad) {
         return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", shown, strerror(!memory ? ENOMEM : why != 0 ? why : errno));
     }

@@ -109,7 +109,7 @@ static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_pro
     }
 }
 
-/* Monitors and locks in one, by time. */
+/* Monitors and locks; first those that cost more time. */
 static void say_blocks(FILE *to, struct hpx_profile *p, int *n)
 {
     const struct hpx_profile_table *monitors = hpx_profile_table(p, HPX_TAG_MONITOR_TIME), *locks = hpx_profile_table(p, HPX_TAG_LOCK_TIME);
