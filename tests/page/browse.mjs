@@ -41,7 +41,9 @@ export function folded(program, file, view) {
   const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value);
   for (const line of text.split("\n").filter(Boolean)) {
     const at = line.lastIndexOf(" ");
-    const stack = line.slice(0, at) === "[no stack]" ? [] : line.slice(0, at).split(";");
+    // The thread is the root of its stacks; the page tells threads in another place.
+    const whole = line.slice(0, at).replace(/^\[(?!no stack\]|rest\])[^;]*\](;|$)/, "");
+    const stack = whole === "[no stack]" || whole === "" ? [] : whole.split(";");
     const value = Number(line.slice(at + 1));
     sums.stacks.push([stack, value]);
     sums.all += value;
