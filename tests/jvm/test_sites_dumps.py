@@ -38,8 +38,8 @@ def estimates_of_five_known_sites(t):
         objects, _, bytes_, _ = of_site(rows, method, klass)
         chance = 1 - math.exp(-size / n / interval)  # of an object to be sampled
         error = math.sqrt(n * (1 - chance) / chance)
-        off = (objects - n) / error
-        t.check(abs(off) < 4 and abs(objects / n - 1) < 0.05, '%s: %d objects estimated of %d, standard error %.0f' % (method, objects, n, error))
+        # nearly every object of `beyond` is sampled: those that are not come one by one, and are no normal distribution
+        t.check(abs(objects - n) < 4 * error + 4 and abs(objects / n - 1) < 0.05, '%s: %d objects estimated of %d, standard error %.1f' % (method, objects, n, error))
         t.near(bytes_ / size, objects / n, 0.001, 'bytes of %s as the objects' % method)
     t.check(0.2 * want < samples < 1.2 * want, '%d samples of %d bytes, %d at most' % (samples, interval, want))
     t.check('standard error' in prof.report, 'report %s' % prof.report)
