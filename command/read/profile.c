@@ -212,7 +212,9 @@ static void finish_table(struct hpx_profile *p, struct hpx_profile_table *t)
         }
         if (at < HPX_PROFILE_TOP) {
             n += n < HPX_PROFILE_TOP;
-            memmove(&top[at + 1], &top[at], (n - at - 1) * sizeof top[0]);
+            for (size_t k = n - 1; k > at; k--) {
+                top[k] = top[k - 1];
+            }
             top[at] = row;
         }
     }

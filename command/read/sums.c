@@ -97,8 +97,9 @@ static void add_up(struct hpx_sums *s)
 void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool since)
 {
     uint64_t ns = s->tag == HPX_TAG_SAMPLES || s->tag == HPX_TAG_SITES ? 0 : ns_of(table->total);
-    struct hpx_sums_part *last = s->parts.len > 0 ? part(s, s->parts.len - 1) : NULL;
-    if (table->more && last != NULL) {
+    struct hpx_sums_part *last;
+    if (table->more && s->parts.len > 0) {
+        last = part(s, s->parts.len - 1);
         last->total = plus(last->total, table->total);
         last->ns = plus(last->ns, ns);
         return;
