@@ -135,7 +135,9 @@ TEST(what_a_maker_returns_is_handed_over)
         assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
     }
     assert_int_equal(calls_it("[I", "clone", "()Ljava/lang/Object;", 0xB7, OBJECTS | SITES).how, 1);
-    assert_int_equal(calls_it("java/lang/Object", "clone", "()Ljava/lang/Object;", 0xB6, CALLS).result.objects, 0);
+    struct checked k = calls_it("java/lang/Object", "clone", "()Ljava/lang/Object;", 0xB6, CALLS);
+    assert_int_equal(k.result.objects, 0);
+    check_free(&k);
 }
 
 TEST(the_code_of_a_maker_has_no_probes_of_its_own)
