@@ -305,7 +305,9 @@ int main(int argc, char **argv)
         return flushed(hpx_top_files(argc - 1, argv + 1), false);
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
-        return flushed(for_files(argv[1])(argc - 1, argv + 1), strcmp(argv[1], "diff") == 0);
+        bool diffs = strcmp(argv[1], "diff") == 0; /* before the words get another order, or other texts */
+        int done = for_files(argv[1])(argc - 1, argv + 1);
+        return flushed(done, diffs);
     }
     bool runs = false; /* the words of a program follow */
     for (int opt; status < 0 && !runs && (opt = getopt_long(argc, argv, "-d:e:o:th", options, NULL)) != -1;) { /* "-": in any order */
