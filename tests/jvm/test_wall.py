@@ -240,7 +240,7 @@ def a_forked_child_is_not_watched(t):
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick', params=('', ',vmstructs=n'), needs=('hotspot',))
+@test(level='quick', params=('', ',vmstructs=n'), needs=('hotspot', 'jit'))
 def stacks_of_threads_that_wait_are_read_without_the_vm(t, off):
     """All of them are compared with GetStackTrace."""
     run, p = t.profile('WallShares', 1500, 40, opts='wall=y,%s%s' % (OPTS, off), env={'HPROFX_VERIFY': '1'})
