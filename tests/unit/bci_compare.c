@@ -177,6 +177,18 @@ static int makes(const struct side *a, uint32_t op, uint32_t ref)
     return 0;
 }
 
+/* Whether a method is one of them: its own code has no such probes. */
+static bool is_maker(const struct side *a, uint32_t this_class, uint32_t name, uint32_t desc)
+{
+    uint32_t class = refer(a, this_class, 0);
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        if (text_is(a, class, makers[i].owner) && text_is(a, name, makers[i].name) && text_is(a, desc, makers[i].desc)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The probes behind the instruction at pa. */
 static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
 {
@@ -439,6 +451,9 @@ static const char *compare_code(struct both *s, size_t at, size_t bt, size_t met
         a->len == 1 && be(a, a->code, 1) == 0xB1 && text_is(a, be(a, method + 2, 2), "finalize") && text_is(a, be(a, method + 4, 2), "()V");
     if (a->len < s->asked->min || empty_finalizer) {
         s->probes &= ~(unsigned)BCI_CALLS;
+    }
+    if (is_maker(a, this_class, be(a, method + 2, 2), be(a, method + 4, 2))) {
+        s->probes &= BCI_CALLS;
     }
     s->root = constructor && s->super == 0;
     s->numbered = s->numbered_site = false;
