@@ -309,7 +309,7 @@ static void add_replaced(struct hpx_lines *to, const struct hpx_call_snapshot *r
     if (n == 0) {
         return;
     }
-    hpx_lines_add(to, "hprofx: replaced by the VM: %" PRIu32 " methods of this table", n);
+    hpx_lines_add(to, "hprofx: replaced by the VM: %" PRIu32 " method%s of this table", n, n == 1 ? "" : "s");
     for (uint32_t i = 0; i < named; i++) {
         const struct hpx_method_rec *m = rows->replaced[i];
         hpx_lines_add(to, "%s %.*s.%.*s", i > 0 ? "," : ":", (int)m->class_name.len, m->class_name.bytes, (int)m->name.len, m->name.bytes);

@@ -2,6 +2,7 @@
 /* load.c: Agent_OnLoad: loads the agent that the option names, prepares JVMTI and calls JVM_OnLoad; VMInit and VMDeath.
  *
  * What goes wrong here goes wrong before main: one line, and the process ends with 1, as JDK 1.2 to 5 did. */
+#include "archive.h"
 #include "frees.h"
 #include "java_vm.h"
 #include "log.h"
@@ -191,6 +192,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed)) {
         hpx_warn("jvmpi: loaded twice; the second agent is not loaded, because JVMPI serves one");
         return JNI_OK;
+    }
+    const char *option;
+    if (hpx_archive(&option) == HPX_ARCHIVE_WRITTEN) {
+        return JNI_OK; /* no program runs; a file of the one that recorded may have the agent's name for it */
     }
     char *name = strdup(options == NULL ? "" : options); /* kept: the agent may keep its options */
     if (name == NULL || name[0] == '\0' || name[0] == ':') {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* probes.c: the hook that rewrites classes, the tracker class, and the numbers of methods. Contract: probes.h. */
 #include "probes.h"
+#include "archive.h"
 #include "hprofx_bci.h"
 #include "loaders.h"
 #include "log.h"
@@ -323,8 +324,15 @@ bool hpx_jvmpi_probes_update(JNIEnv *env)
 {
     jvmtiEnv *jvmti = probes.jvmti;
     const unsigned had = atomic_load_explicit(&probes.kinds, memory_order_relaxed), kinds = wanted_kinds();
+    const char *option;
     if ((had | kinds) == had) {
         return true;
+    }
+    if (hpx_archive(&option) != HPX_ARCHIVE_NONE) {
+        hpx_warn("jvmpi: the VM records classes for an archive (%s), which changed ones would spoil; the events of methods and allocations "
+                 "lack them; leave that option out",
+                 option);
+        return false;
     }
     bool done = jvmti != NULL && define(env) &&
                 (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) == JVMTI_ERROR_NONE;

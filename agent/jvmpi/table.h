@@ -19,7 +19,7 @@
     X(METHOD_EXIT, PART, ENABLE, FREE,                                                                                                     \
       "As METHOD_ENTRY; missing if an exception ends a constructor before super() returns, and sometimes where the stack overflows.")      \
     X(OBJECT_ALLOC, PART, ENABLE_AND_REQUEST, HELD,                                                                                        \
-      "From JVM_INIT_DONE on; arena 1, class_id of a primitive array NULL; on JDK 8 few of Arrays.copyOf and StringBuilder.")              \
+      "From JVM_INIT_DONE on; arena 1, class_id of a primitive array NULL; on JDK 8 only some of chains of StringBuilder.")                \
     X(OBJECT_FREE, PART, ENABLE, STOP,                                                                                                     \
       "Objects that have an id; from JDK 16 on those that got it meanwhile, not by HEAP_DUMP, after GC_FINISH, on a thread of hprofx.")    \
     X(OBJECT_MOVE, NOT, ENABLE, STOP, "Ids do not move here.")                                                                             \

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 import hprof_text
+import jvmpi_agent
 from attached import REFUSED, does, refuses
 from preload import preload
 from runner import test
@@ -186,6 +187,19 @@ def a_jvm_that_trains_an_aot_cache(t, how):
         if sections:
             p = t.output(dumps=2)
             t.equal((p.sections, p.report['pid']), (sections, str(run.pid)), 'sections, pid')
+
+
+@test(since=25, needs=('hotspot',), collectors=('G1',), params=TRAINING)
+def an_agent_of_jvmpi_beside_an_aot_cache(t, how):
+    jvm, made = TRAINING[how]
+    end = ['-XX:ErrorFile=hs_err.log', *jvm, '-cp', _jar(t), 'Gc', '2', '5']
+    plain = t.start_command(t.jdk.java() + t.gc + end).finish()
+    if plain.code != 0 or not (t.work / made).exists():
+        t.skip('this JDK makes no AOT cache: %s' % plain.err[-200:])
+    (t.work / made).unlink()
+    run = t.start_command(t.jdk.java() + t.gc + end, env={'JAVA_TOOL_OPTIONS': jvmpi_agent.shim(t, jvmpi_agent.library(t, 'counter'), 'Gc.main')}).finish()
+    t.equal((run.code, (t.work / made).exists(), (t.work / 'hs_err.log').exists()), (0, True, False), 'exit code, cache, crash (%s)' % run.err[-600:])
+    t.equal(len(_said(run, 'jvmpi: the VM records classes', how.split('=')[0])), 1, 'lines about the archive: %s' % run.err)
 
 
 @test(since=17, needs=('hotspot',), collectors=('G1',), params=('ArchiveClassesAtExit=made', '+RecordDynamicDumpInfo'))
