@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
+#include "hprof_show.h"
 #include "options.h"
 #include "picture.h"
 #include "plain.h"
-#include "view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

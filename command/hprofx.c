@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts, and shows profiles. hprofx(1), docs/attach.md. */
 #include "diff.h"
-#include "doctor.h"
-#include "examine.h"
-#include "launch.h"
-#include "live.h"
+#include "hprofx_doctor.h"
+#include "hprofx_info.h"
+#include "hprofx_run.h"
+#include "hprofx_start.h"
+#include "hprofx_top.h"
 #include "look.h"
 #include "picture.h"
+#include "subcommands.h"
 #include "target.h"
-#include "top.h"
 #include "top_files.h"
 #include "units.h"
 #include "verbs.h"
@@ -76,33 +77,6 @@ static int hint_verb(const char *word, int status)
         (void)fprintf(stderr, "hprofx: did you mean the command %s?\n", nearest);
     }
     return status;
-}
-
-static bool list_one(void *ctx, const struct hpx_target *t)
-{
-    char name[256];
-    (void)ctx;
-    hpx_target_name(t, name, sizeof name);
-    (void)printf("%7d  %-8u  %s%s\n", (int)t->pid, (unsigned)t->uid, name, t->library[0] != 0 ? "  (hprofx is loaded)" : "");
-    return true;
-}
-
-static int list(void)
-{
-    hpx_targets_each(list_one, NULL);
-    return HPX_OK;
-}
-
-/* The words with which JMH has the profiler. */
-static int jmh(const struct hpx_asked *a)
-{
-    const char *jar = hpx_asked_jmh(), *agent = hpx_asked_agent(a);
-    if (access(jar, R_OK) != 0) {
-        (void)fprintf(stderr, "hprofx: there is no %s: it is built where a Java compiler is found, and installed with hprofx\n", jar);
-        return HPX_FAILED;
-    }
-    (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof 'hprofx:agent=%s'\n", jar, agent);
-    return HPX_OK;
 }
 
 /* ---- hprofx-ship, which stands beside this program ---- */
@@ -184,13 +158,13 @@ static int command(struct hpx_asked *a, const struct words *w, char **behind)
         return misuse("subcommands for files come first and have options of their own");
     }
     if (strcmp(verb, "list") == 0) {
-        return w->n > 1 ? misuse("list takes no words") : list();
+        return w->n > 1 ? misuse("list takes no words") : hpx_list();
     }
     if (strcmp(verb, "doctor") == 0) {
         return w->n > 2 ? misuse("too many words") : hpx_doctor(a, w->n > 1 ? w->of[1] : NULL);
     }
     if (strcmp(verb, "jmh") == 0) {
-        return w->n > 1 ? misuse("jmh takes no words") : jmh(a);
+        return w->n > 1 ? misuse("jmh takes no words") : hpx_jmh(a);
     }
     int at = starts || asks || tops ? 1 : 0; /* of the word that names the JVM */
     bool number = verb[0] >= '0' && verb[0] <= '9';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_verdict.c: the CPU time of a JVM from /proc, methods by self and total, and what the command says of them. */
 #include "folder_fixture.h"
+#include "hprof_show.h"
 #include "usage.h"
-#include "view.h"
 #include <sys/stat.h>
 
 /* ---- usage.c ---- */

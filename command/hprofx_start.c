@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.c: sessions in a JVM that runs. Contract: live.h. */
-#include "live.h"
+/* hprofx_start.c: sessions in a JVM that runs: start, stop, dump, status, and one of some seconds. Contract: hprofx_start.h. */
+#include "hprofx_start.h"
 #include "clock.h"
 #include "facts.h"
 #include "session.h"

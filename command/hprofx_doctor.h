@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* doctor.h: `hprofx doctor`: what will work here and what will not, and the remedy for each. It only looks: nothing is sent to a JVM. One
- * thread. */
-#ifndef HPX_COMMAND_DOCTOR_H
-#define HPX_COMMAND_DOCTOR_H
+/* hprofx_doctor.h: `hprofx doctor`: what will work here and what will not, and the remedy for each. It only looks: nothing is sent to a
+ * JVM. One thread. */
+#ifndef HPX_COMMAND_HPROFX_DOCTOR_H
+#define HPX_COMMAND_HPROFX_DOCTOR_H
 
 #include "asked.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* examine.h: info, check and recover, and all of them under the old name hprofx-read: what an HPROF file holds (docs/formats.md). One
+/* hprofx_info.h: info, check and recover, and all of them under the old name hprofx-read: what an HPROF file holds (docs/formats.md). One
  * thread, once in a process. */
-#ifndef HPX_COMMAND_EXAMINE_H
-#define HPX_COMMAND_EXAMINE_H
+#ifndef HPX_COMMAND_HPROFX_INFO_H
+#define HPX_COMMAND_HPROFX_INFO_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* view.h: what an HPROF file holds, on standard output: for a person, as JSON, or as the result of a check. */
-#ifndef HPX_COMMAND_VIEW_H
-#define HPX_COMMAND_VIEW_H
+/* hprof_show.h: what an HPROF file holds, on standard output: for a person, as JSON, or as the result of a check. */
+#ifndef HPX_COMMAND_HPROF_SHOW_H
+#define HPX_COMMAND_HPROF_SHOW_H
 
 #include "verdict.h"
 

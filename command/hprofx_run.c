@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* launch.c: see launch.h. */
-#include "launch.h"
+/* hprofx_run.c: see hprofx_run.h. */
+#include "hprofx_run.h"
 #include "clock.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* top.h: `hprofx top`. */
-#ifndef HPX_COMMAND_TOP_H
-#define HPX_COMMAND_TOP_H
+/* hprofx_top.h: `hprofx top`. */
+#ifndef HPX_COMMAND_HPROFX_TOP_H
+#define HPX_COMMAND_HPROFX_TOP_H
 
 #include "asked.h"
 

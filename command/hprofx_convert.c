@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
+/* hprofx_convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
 #include "inputs.h"
 #include "picture.h"
 #include "plain.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* examine.c: see examine.h. */
-#include "examine.h"
+/* hprofx_info.c: see hprofx_info.h. */
+#include "hprofx_info.h"
 #include "beside.h"
+#include "hprof_show.h"
 #include "outfile.h"
 #include "recover.h"
 #include "status.h"
-#include "view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* launch.h: a program that the command starts under the profiler. */
-#ifndef HPX_COMMAND_LAUNCH_H
-#define HPX_COMMAND_LAUNCH_H
+/* hprofx_run.h: a program that the command starts under the profiler. */
+#ifndef HPX_COMMAND_HPROFX_RUN_H
+#define HPX_COMMAND_HPROFX_RUN_H
 
 #include "asked.h"
 

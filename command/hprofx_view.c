@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* look.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+/* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
 #include "look.h"
 #include "picture.h"
 #include "words.h"

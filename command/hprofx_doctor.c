@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* doctor.c: see doctor.h. */
-#include "doctor.h"
+/* hprofx_doctor.c: see hprofx_doctor.h. */
+#include "hprofx_doctor.h"
 #include "attach.h"
 #include "client.h"
 #include "control.h"

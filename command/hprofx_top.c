@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* top.c: see top.h. It requests a profile of one session every second. With split=y the agent writes every profile into a file, and names
- * the file when the profile is complete. */
-#include "top.h"
+/* hprofx_top.c: see hprofx_top.h. It requests a profile of one session every second. With split=y the agent writes every profile into a
+ * file, and names the file when the profile is complete. */
+#include "hprofx_top.h"
 #include "clock.h"
+#include "hprof_show.h"
 #include "screen.h"
 #include "session.h"
-#include "view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* view.c: reads a file once, and shows what view.h says. */
-#include "view.h"
+/* hprof_show.c: reads a file once, and shows what hprof_show.h says. */
+#include "hprof_show.h"
 #include "gunzip.h"
 #include "show.h"
 #include <stdlib.h>

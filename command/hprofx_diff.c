@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* diff.c: the command line of hprofx diff, its files, and its status. */
+/* hprofx_diff.c: the command line of hprofx diff, its files, and its status. */
 #include "diff.h"
 #include "inputs.h"
 #include "picture.h"

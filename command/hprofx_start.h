@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.h: subcommands for a JVM that runs. `word` names it (hpx_target_find()). Each returns the status of the command and has said what
- * failed. */
-#ifndef HPX_COMMAND_LIVE_H
-#define HPX_COMMAND_LIVE_H
+/* hprofx_start.h: subcommands for a JVM that runs. `word` names it (hpx_target_find()). Each returns the status of the command and has said
+ * what failed. */
+#ifndef HPX_COMMAND_HPROFX_START_H
+#define HPX_COMMAND_HPROFX_START_H
 
 #include "asked.h"
 
