@@ -329,9 +329,10 @@ bool hpx_jvmpi_probes_update(JNIEnv *env)
         return true;
     }
     if (hpx_archive(&option) != HPX_ARCHIVE_NONE) {
-        hpx_warn("jvmpi: the VM records classes for an archive (%s), which changed ones would spoil; the events of methods and allocations "
-                 "lack them; leave that option out",
-                 option);
+        hpx_warn(
+            "jvmpi: the VM records classes for an archive (%s), which changed ones would spoil; the events of methods and allocations lack "
+            "them; use a run without that option",
+            option);
         return false;
     }
     bool done = jvmti != NULL && define(env) &&
