@@ -10,7 +10,6 @@
 #include "picture.h"
 #include "subcommands.h"
 #include "target.h"
-#include "top_files.h"
 #include "units.h"
 #include "verbs.h"
 #include <errno.h>
@@ -26,7 +25,6 @@ static const char usage[] =
     "       hprofx start|stop|dump|status PID|NAME ...   begin, end, look at a session; stop shows it\n"
     "       hprofx run [OPTIONS] java ...|mvn ...|./x.sh profile a program from its start to its end\n"
     "       hprofx top [OPTIONS] PID|NAME [AGENT-OPTIONS] what it does now, every second\n"
-    "       hprofx top [OPTIONS] FOLDER|'PATTERN'        what the newest profiles there say\n"
     "       hprofx list                                  JVMs that run here\n"
     "       hprofx doctor [PID|NAME]                     what will work here, and the remedy for what will not\n"
     "       hprofx info|check [OPTIONS] FILE             what a profile holds, and whether it is sound\n"
@@ -274,9 +272,6 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && for_fleet(argv[1])) {
         return fleet(argv);
-    }
-    if (argc > 1 && strcmp(argv[1], "top") == 0 && hpx_top_is_files(argc - 1, argv + 1)) {
-        return flushed(hpx_top_files(argc - 1, argv + 1), false);
     }
     if (argc > 1 && for_files(argv[1]) != NULL) {
         bool diffs = strcmp(argv[1], "diff") == 0; /* before the words get another order, or other texts */

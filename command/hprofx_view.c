@@ -256,25 +256,6 @@ static void tell_sum(struct hpx_tree *t, const struct hpx_inputs *in)
     }
 }
 
-enum hpx_status hpx_look_sum(FILE *to, struct hpx_inputs *in, const char *view, struct hpx_err *err)
-{
-    struct hpx_tree t;
-    const struct asked a = {.view = view, .least = 1};
-    struct hpx_look l = {.to = to, .tree = &t, .of = {.tree = &t}, .least = 1};
-    enum hpx_status s = hpx_tree_init(&t) ? hpx_inputs_read(in, &t, err) : hpx_fail(err, HPX_FAILED, "no memory");
-    if (s == HPX_OK || s == HPX_PARTIAL) {
-        struct hpx_err why;
-        tell_sum(&t, in);
-        enum hpx_status shown = show(&l, &a, &why);
-        if (shown != HPX_OK) {
-            *err = why;
-            s = shown;
-        }
-    }
-    hpx_tree_fini(&t);
-    return s;
-}
-
 static enum hpx_status show_or_save(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
     return a->out != NULL ? hpx_picture_save(l->tree, hpx_format_of(a->out), a->view, a->out, err) : show(l, a, err);

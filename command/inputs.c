@@ -43,7 +43,7 @@ static bool ends(const char *name, const char *with)
 /* By its name alone. What a folder may also have: files that are written now, pages, formats that hprofx does not read. */
 static bool may_be_profile(const char *name)
 {
-    static const char *const others[] = {".part", ".html", ".json", ".cpuprofile", ".otlp"};
+    static const char *const others[] = {".part", ".html", ".json", ".otlp"};
     const char *slash = strrchr(name, '/');
     bool may = (slash != NULL ? slash[1] : name[0]) != '.';
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
@@ -171,9 +171,7 @@ static enum hpx_status read_file(const struct hpx_inputs *in, const struct hpx_i
 static void tell(struct hpx_inputs *in, enum hpx_status s, struct hpx_err *err)
 {
     in->unread++;
-    if (!in->quiet) {
-        (void)hpx_complain(s, err);
-    }
+    (void)hpx_complain(s, err);
 }
 
 /* ---- several ---- */
@@ -435,7 +433,7 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     free(s.profiles.items);
     if (done == HPX_OK && t->crowded) {
         done = hpx_fail(err, HPX_PARTIAL, "more than %d measures that hprofx does not know; the others are left out", HPX_TREE_VALUES);
-        (void)(in->quiet || hpx_complain(done, err));
+        (void)hpx_complain(done, err);
     }
     return done == HPX_OK && in->unread > 0 ? HPX_PARTIAL : done;
 }

@@ -12,7 +12,6 @@
 
 struct hpx_inputs {
     struct hpx_engine_how how;
-    bool quiet;            /* what is wrong with files is counted, not said */
     struct hpx_list files; /* struct hpx_input */
     /* Of hpx_inputs_read(): */
     size_t unread; /* files that could not be read, or not to the end */

@@ -25,9 +25,6 @@ struct hpx_look {
 /* hprofx view FILE. argv[0] is the verb. The command's status. */
 int hpx_look(int argc, char **argv);
 
-/* The tables of the sum of some profiles, of one view or (NULL) all. As hpx_inputs_read(); HPX_FAILED also: they have no such view. */
-enum hpx_status hpx_look_sum(FILE *to, struct hpx_inputs *in, const char *view, struct hpx_err *err);
-
 /* ---- look_text.c, look_tree.c, look_json.c: false without memory ---- */
 
 /* The name of the view, and its totals. */

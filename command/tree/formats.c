@@ -104,7 +104,6 @@ static const struct hpx_format formats[] = {
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
     {.suffix = ".speedscope.json", .what = "speedscope", .roots = true, .write = hpx_write_speedscope},
     {.suffix = ".firefox.json", .what = "Firefox Profiler", .write = hpx_write_firefox},
-    {.suffix = ".cpuprofile", .what = "Chrome DevTools", .one_column = true, .roots = true, .write = hpx_write_cpuprofile},
     {.suffix = ".otlp", .what = "OpenTelemetry profiles", .write = hpx_write_otlp},
 };
 

@@ -11,7 +11,6 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
 bool hpx_write_otlp(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_speedscope(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_firefox(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
-bool hpx_write_cpuprofile(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);

@@ -33,25 +33,6 @@ def speedscope(data):
     return out
 
 
-def cpuprofile(data):
-    """({names: hits}, {names: microseconds}) by the samples, each reader's way: a delta is before its sample, or behind it."""
-    file = numbers(data)
-    parent = {child: n['id'] for n in file['nodes'] for child in n.get('children', ())}
-    by_id = {n['id']: n for n in file['nodes']}
-    assert len(parent) == len(by_id) - 1 and len(by_id) == len(file['nodes'])
-
-    def names(i):
-        return names(parent[i]) + (by_id[i]['callFrame']['functionName'],) if i in parent else ()
-    hits = collections.Counter({names(i): n['hitCount'] for i, n in by_id.items() if n['hitCount']})
-    samples, deltas = file['samples'], file['timeDeltas']
-    assert len(samples) == len(deltas) and sum(deltas) == file['endTime'] - file['startTime']
-    own, next_one = collections.Counter(), collections.Counter()
-    for i, sample in enumerate(samples):
-        own[names(sample)] += deltas[i]
-        next_one[names(sample)] += deltas[i + 1] if i + 1 < len(deltas) else 0
-    return hits, own, next_one
-
-
 def firefox(data):
     """{process: (type of weights, {(thread, frames): weight})}."""
     file, out = numbers(data), {}

@@ -140,15 +140,6 @@ class Values(Case):
             got = files.speedscope(self.converted(self.name, '.speedscope.json', '--view', view).read_bytes())
             self.assertEqual(next(iter(got)), TITLES[measure])
 
-    def test_cpuprofile_has_each_measure_whichever_way_deltas_are_read(self):
-        for measure, unit in UNITS.items():
-            want = named(self.source(self.name).rooted(measure))
-            hits, own, next_one = files.cpuprofile(self.converted(self.name, '.cpuprofile', '--view', measure).read_bytes())
-            self.assertEqual(hits, want, measure)
-            times = {names: fractions.Fraction(value, 1000 if unit == 'nanoseconds' else 1) for names, value in want.items()}
-            self.assertEqual(own, times, measure)
-            self.assertEqual(next_one, times, measure)
-
     def check_firefox(self, measures, *options):
         got = files.firefox(self.converted(self.name, '.firefox.json', *options).read_bytes())
         self.assertEqual(list(got), [TITLES[m] for m in measures])
@@ -175,7 +166,7 @@ class Values(Case):
             self.assertEqual(column, {k: 2 * v for k, v in told(self.source(self.name).columns[measure]).items()}, measure)
 
     def test_json_has_no_tag_of_html(self):
-        for suffix in ('.speedscope.json', '.firefox.json', '.cpuprofile'):
+        for suffix in ('.speedscope.json', '.firefox.json'):
             self.assertNotIn(b'<', self.converted('plain.folded', suffix).read_bytes())
 
     def test_a_file_that_differs_is_seen(self):
@@ -191,7 +182,6 @@ class FoldedValues(Case):
         self.assertEqual(files.folded(self.converted('plain.folded', '.folded').read_bytes()), want)
         self.assertEqual(files.pprof(self.converted('plain.folded', '.pb.gz').read_bytes())['samples'][1], self.source('plain.folded').columns['samples'])
         self.assertEqual(files.speedscope(self.converted('plain.folded', '.speedscope.json').read_bytes()), {'CPU: samples': ('none', want)})
-        self.assertEqual(files.cpuprofile(self.converted('plain.folded', '.cpuprofile').read_bytes())[0], want)
         got = files.firefox(self.converted('plain.folded', '.firefox.json').read_bytes())
         self.assertEqual(got['CPU: samples'][1], {('all threads', tuple((n, '', 0) for n in names)): v for names, v in want.items()})
 
@@ -217,16 +207,15 @@ class GoPprof(Case):
 
 
 class Speedscope(Case):
-    def test_its_own_format_pprof_collapsed_stacks_and_cpuprofile(self):
+    def test_its_own_format_pprof_and_collapsed_stacks(self):
         for name in ('everything.txt', 'plain.folded', 'javac.txt'):
-            own, pprof, folded, cpu = self.program(programs.speedscope, *(self.converted(name, s) for s in ('.speedscope.json', '.pb.gz', '.folded', '.cpuprofile')))
+            own, pprof, folded = self.program(programs.speedscope, *(self.converted(name, s) for s in ('.speedscope.json', '.pb.gz', '.folded')))
             stacks, roots = self.source(name).stacks('samples'), self.source(name).rooted('samples')
             for measure in self.source(name).columns:
                 unit = UNITS[measure]
                 self.assertEqual(own[TITLES[measure]], ('none' if unit == 'count' else unit, named(self.source(name).rooted(measure))), measure)
             self.assertEqual([s for _, s in pprof.values()], [named(stacks)])
             self.assertEqual([s for _, s in folded.values()], [as_folded(roots)])
-            self.assertEqual([s for _, s in cpu.values()], [named(roots)])
 
 
 class FirefoxProfiler(Case):

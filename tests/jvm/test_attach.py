@@ -574,7 +574,7 @@ def a_program_that_does_nothing_is_shown(t):
         shown = does(t, '-e', kind, '-d', '50ms', p.run.pid, *(('interval=100',) if kind == 'cpu' else ()))
         t.check(why in shown, '%s shows %r' % (kind, shown))
         t.check(kind == 'cpu' or 'Not seen, because the session began while the program ran: ' in shown, '%s shows %r' % (kind, shown))
-    for name in ('x.html', 'x.pb.gz', 'x.folded', 'x.speedscope.json', 'x.firefox.json', 'x.cpuprofile', 'x.otlp', 'x.collapsed'):
+    for name in ('x.html', 'x.pb.gz', 'x.folded', 'x.speedscope.json', 'x.firefox.json', 'x.otlp', 'x.collapsed'):
         profile = subprocess.Popen([*command(t), '-e', 'lock', '-d', '50ms', '-o', name, str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=t.work)
         said = profile.communicate()
         t.equal((profile.returncode, said[0]), (OK, name + '\n'), 'status and stdout for %s (%s)' % (name, said[1]))

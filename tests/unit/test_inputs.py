@@ -83,7 +83,7 @@ class Files(Folder):
 
     def test_only_regular_files_that_may_be_profiles_count(self):
         self.write('a', 'main;x 1\n')
-        for name in ('.hidden', 'b.part', 'b.journal.part', 'page.html', 'x.speedscope.json', 'x.cpuprofile', 'x.otlp'):
+        for name in ('.hidden', 'b.part', 'b.journal.part', 'page.html', 'x.speedscope.json', 'x.otlp'):
             self.write(name, 'main;x 10\n')
         (self.all / 'folder').mkdir()
         (self.all / 'link').symlink_to('a')
@@ -164,13 +164,11 @@ class Files(Folder):
         self.done('view', 'all', status=6, said='hprofx: all/a: the compressed data end too early\n')
         done = subprocess.run([PROGRAM, 'view', 'all'], cwd=self.folder, capture_output=True, check=False)
         self.assertEqual(done.stderr.count(b'\n'), 1, done.stderr)
-        self.assertIn('1 file could not be read', self.done('top', '-d', '1ms', 'all'))
 
     def test_measures_without_room_in_the_sum_are_told(self):
         for name in 'ab':
             self.write(name + '.pb.gz', pprof(['%s%d' % (name, i) for i in range(5)]))
         self.assertIn('a4 1, b0 1', self.done('view', 'all', status=6, said='more than 8 measures that hprofx does not know'))
-        self.assertIn('more than 8 measures', self.done('top', '-d', '1ms', 'all'))
 
     def test_a_sum_is_that_of_a_host_only_if_all_of_it_is(self):
         for name, host in (('a', 'earth'), ('b', 'mars'), ('c', 'mars')):
@@ -215,71 +213,6 @@ class Files(Folder):
 
         two = peak(2)
         self.assertLess(peak(12), 1.2 * two)
-
-
-class Top(Folder):
-    def test_it_shows_what_came_last_and_again_when_more_comes(self):
-        self.write('old', 'main;x 100\n')
-        os.utime(self.all / 'old', (1, 1))
-        self.write('a', 'main;x 1\n')
-        with subprocess.Popen([PROGRAM, 'top', 'all'], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as top:
-            def until(line):
-                for said in top.stdout:
-                    if said.decode().startswith(line):
-                        return
-                self.fail(line)
-            until('CPU: samples 1\n')
-            self.write('b', 'words\n')
-            until('1 file could not be read')
-            self.write('c', 'main;x 2\n')
-            until('CPU: samples 3\n')
-            (self.all / 'a').unlink()
-            until('CPU: samples 2\n')
-            top.terminate()
-            self.assertEqual((top.wait(), top.stderr.read()), (0, b''))
-
-    def test_a_folder_may_be_empty_at_first(self):
-        self.assertEqual(self.done('top', '-d', '1ms', 'all'), 'There is no profile yet.\n\n')
-        self.write('a.hprof', 'main;x 1\n')
-        for word in ('all/', 'all/*', 'all/a.hprof'):
-            self.assertIn('CPU: samples 1\n', self.done('top', '-d', '1ms', '--last', '5m', word))
-
-    def test_names_of_files_cannot_control_the_terminal(self):
-        self.write('\x1b[31mx', 'words\n')
-        shown = self.done('top', '-d', '1ms', 'all')
-        self.assertIn('all/?[31mx: neither HPROF', shown)
-
-    def test_a_word_that_an_option_wants_is_no_folder(self):
-        (self.folder / 'cpu').mkdir()
-        self.done('top', '-e', 'cpu', '-d', '1ms', 'no-such-jvm-of-hprofx', status=3, said='no-such-jvm-of-hprofx')
-
-    def test_views_and_wrong_usage(self):
-        self.write('a', 'main;x 1\n')
-        self.assertIn('the profile has no alloc', self.done('top', '-d', '1ms', '--view', 'alloc', 'all'))
-        self.done('top', '--last', '0', 'all', status=2, said='want a time')
-        self.done('top', 'all', 'clickhouse:http://127.0.0.1:1/x', status=2, said='use hprofx view')
-        self.assertIn('usage: hprofx top', self.done('top', '--help', 'all'))
-
-    def test_a_JVM_is_a_JVM_also_if_a_file_has_its_name(self):
-        (self.folder / 'no-such-jvm-of-hprofx.jar').touch()
-        self.done('top', '-d', '1ms', 'no-such-jvm-of-hprofx.jar', status=3, said='no-such-jvm-of-hprofx.jar')
-
-
-# ---- an engine ----
-
-def text(data):
-    n, head = len(data), b''
-    while n >= 128:
-        head += bytes([n & 127 | 128])
-        n >>= 7
-    return head + bytes([n]) + data
-
-
-def row(kind, stack, value):
-    return text(kind) + bytes([len(stack)]) + b''.join(map(text, stack)) + struct.pack('<Q', value)
-
-
-ROWS = row(b'cpu', [b'main', b'p.C.m'], 30) + row(b'samples', [b'main', b'p.C.m'], 3) + row(b'samples', [], 2) + row(b'alloc_space', [b'main', b'</script>\n;'], 9)
 
 
 class Engine(Folder):
