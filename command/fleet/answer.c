@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* answer.c: see answer.h. */
 #include "answer.h"
+#include "generated.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +110,7 @@ static size_t take_frame(struct hpx_answer *r, const char *at, size_t n)
     }
     r->left--;
     r->at = r->left > 0 ? HPX_ANSWER_AT_FRAME : HPX_ANSWER_AT_VALUE;
-    uint32_t name = len > 0 ? hpx_tree_name(t, text, len) : hpx_tree_name(t, "?", 1); /* names of frames are not empty */
+    uint32_t name = len > 0 ? hpx_name_of_frame(t, text, len) : hpx_tree_name(t, "?", 1); /* names of frames are not empty */
     if (r->path.at > 0 || !hpx_tree_no_stack(t, 0, name)) {
         enum hpx_frame_kind kind = r->left == 0 && has_classes(r) ? HPX_FRAME_CLASS : HPX_FRAME_METHOD;
         hpx_tree_path_down(t, &r->path, hpx_tree_frame(t, name, 0, 0, kind));

@@ -2,7 +2,6 @@
 /* compare.c: see compare.h. */
 #include "compare.h"
 #include "check.h"
-#include "generated.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,21 +206,16 @@ static uint32_t innermost(const struct hpx_tree *t, uint32_t node)
 /* The method of a name that a tree has, + 1; 0 without memory. */
 static uint32_t method_of(struct hpx_compare *c, const struct hpx_tree *t, const struct hpx_tree_frame *f)
 {
-    char *name = strdup(hpx_tree_text(t, f->name));
-    if (name == NULL) {
-        return 0;
-    }
-    hpx_name_generated(name);
+    const char *name = hpx_tree_text(t, f->name);
     size_t size = sizeof(struct hpx_compare_method) + c->all_runs * HPX_FIGURES * sizeof(struct hpx_compare_sum), before = c->methods.len;
     uint64_t key = hpx_check_hash((struct hpx_rd_text){name, strlen(name)}) ^ (f->kind == HPX_FRAME_CLASS);
     struct hpx_compare_method *m = hpx_list_entry(&c->method_of, &c->methods, size, key);
-    if (m != NULL && c->methods.len > before) {
-        m->name = name;
-        m->is_class = f->kind == HPX_FRAME_CLASS;
-        return (uint32_t)c->methods.len;
+    if (m == NULL || c->methods.len == before) {
+        return m != NULL ? (uint32_t)(((char *)m - (char *)c->methods.items) / (ptrdiff_t)size) + 1 : 0;
     }
-    free(name);
-    return m != NULL ? (uint32_t)(((char *)m - (char *)c->methods.items) / (ptrdiff_t)size) + 1 : 0;
+    m->name = strdup(name);
+    m->is_class = f->kind == HPX_FRAME_CLASS;
+    return m->name != NULL ? (uint32_t)c->methods.len : 0;
 }
 
 struct pass {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.h: two sides of profiles, one or several runs each, method by method. No output. One thread.
  *
- * A method is a name: its lines, and the numbers of generated classes, do not matter. Its self figure is that of the stacks in which it is
+ * A method is a name: its lines do not matter. Its self figure is that of the stacks in which it is
  * the innermost method, its total that of the stacks that have it. A class that objects or monitors are of has a total alone. */
 #ifndef HPX_TREE_COMPARE_H
 #define HPX_TREE_COMPARE_H

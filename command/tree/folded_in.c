@@ -71,19 +71,15 @@ static uint32_t name_of(struct folded *f, const char *at, size_t n)
     static const char kinds[] = "ji01k";
     char text[4200], spoken[4200];
     bool has = n > 4 && at[n - 4] == '_' && at[n - 3] == '[' && at[n - 1] == ']' && strchr(kinds, at[n - 2]) != NULL && at[n - 2] != '\0';
-    if (!has) {
-        return hpx_tree_name(f->tree, at, n);
-    }
-    bool java = at[n - 2] != 'k';
-    n -= 4;
+    bool java = has && at[n - 2] != 'k';
+    n -= has ? 4 : 0;
     if (!java || n >= sizeof text) {
-        return hpx_tree_name(f->tree, at, n);
+        return hpx_name_of_frame(f->tree, at, n);
     }
     memcpy(text, at, n);
     text[n] = '\0';
     hpx_name_spoken(spoken, sizeof spoken, text);
-    hpx_name_generated(spoken);
-    return hpx_tree_name(f->tree, spoken, strlen(spoken));
+    return hpx_name_of_frame(f->tree, spoken, strlen(spoken));
 }
 
 static bool take(struct folded *f, struct hpx_rd_text line)

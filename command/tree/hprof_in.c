@@ -298,7 +298,7 @@ static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct
             hpx_tree_add(in->tree, &in->tree->views[kind], old_node(in, row), 0, values);
         } else if (of->tag == HPX_TAG_WALL) {
             const char *state = row->state != 0 ? hpx_defined_name(&in->profile.defined, row->state) : "?";
-            add(in, kind, row->trace, 1 + hpx_tree_name(in->tree, state, strlen(state)), values);
+            add(in, kind, row->trace, 1 + hpx_name_of_frame(in->tree, state, strlen(state)), values);
         } else {
             bool class = of->tag != HPX_TAG_SAMPLES && of->tag != HPX_TAG_TIMES;
             add(in, kind, row->trace, class ? 1 + spoken(in, row->name) : 0, of->tag == HPX_TAG_SITES ? row->values : values);

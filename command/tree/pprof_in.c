@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pprof_in.c: reads a pprof profile (profile.proto of github.com/google/pprof). Its strings may come last, so it is read whole first. */
 #include "formats.h"
+#include "generated.h"
 #include "protobuf.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ enum {
 
 struct string {
     struct hpx_pb_in bytes;
-    uint32_t name; /* of the tree, + 1; 0: not yet asked for. Else each use of a long one would be as long */
+    uint32_t name;   /* of the tree, + 1; 0: not yet asked for. Else each use of a long one would be as long */
+    uint32_t spoken; /* the same, as the name of a function or class */
 };
 
 struct line {
@@ -82,6 +84,18 @@ static uint32_t text(struct pprof *p, uint64_t i)
         s->name = 1 + hpx_tree_name(p->tree, (const char *)s->bytes.at, (size_t)(s->bytes.end - s->bytes.at));
     }
     return s->name - 1;
+}
+
+static uint32_t frame_name(struct pprof *p, uint64_t i)
+{
+    struct string *s = i < p->strings.len ? (struct string *)p->strings.items + i : NULL;
+    if (s == NULL) {
+        return 0;
+    }
+    if (s->spoken == 0) {
+        s->spoken = 1 + hpx_name_of_frame(p->tree, (const char *)s->bytes.at, (size_t)(s->bytes.end - s->bytes.at));
+    }
+    return s->spoken - 1;
 }
 
 static void *push(struct pprof *p, struct hpx_list *l, size_t size)
@@ -162,7 +176,7 @@ static void take_function(struct pprof *p, struct hpx_pb_in m)
     }
     struct function *fn = entry(p, &p->function_of, &p->functions, sizeof *fn, id);
     if (fn != NULL) {
-        *fn = (struct function){text(p, name), text(p, file)};
+        *fn = (struct function){frame_name(p, name), text(p, file)};
     }
 }
 

@@ -16,7 +16,7 @@ BLOCKED = {'MONITOR TIME': ('contentions', 'delay'), 'MONITOR OWNERS': ('owner_c
 def generated(name):
     """Without the numbers of classes that are made while the program runs."""
     name = re.sub(r'[./]0x[0-9a-f]+|/\d{4,}', '', name)
-    return re.sub(r'(\$\$Lambda)\$\d+|(Generated\w*Accessor|\$Proxy)\d+', r'\1\2', name)
+    return re.sub(r'(\$\$Lambda)\$\d+|(Generated\w*Accessor|\$Proxy|\bjdk\.proxy)\d+', r'\1\2', name)
 
 
 def type_at(s, at):

@@ -2,6 +2,7 @@
 /* test_compare.c: the statistics of hprofx diff against known values and drawn samples; trees on two sides; conditions. */
 #include "cmocka_all.h"
 #include "condition.h"
+#include "generated.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ static void stack(struct made *m, const char *frames, uint64_t first, uint64_t s
     (void)snprintf(copy, sizeof copy, "%s", frames);
     while ((one = strsep(&at, ";")) != NULL) {
         bool class = one[0] == '[';
-        uint32_t name = hpx_tree_name(&m->tree, one + class, strlen(one) - 2 * class);
+        uint32_t name = hpx_name_of_frame(&m->tree, one + class, strlen(one) - 2 * class); /* as every reader */
         node = hpx_tree_node(&m->tree, node, hpx_tree_frame(&m->tree, name, 0, (int32_t)first, class ? HPX_FRAME_CLASS : HPX_FRAME_METHOD));
     }
     hpx_tree_add(&m->tree, m->view, node, 0, (const uint64_t[HPX_TREE_VALUES]){first, second});

@@ -82,6 +82,38 @@ TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
     }
 }
 
+/* Files of other profilers, whose names were made elsewhere. */
+TEST(runs_differ_in_no_generated_name_whatever_the_format, setup, teardown)
+{
+    static const char *const runs[] = {"p.A.main;user$eval12$fn__13.invoke;jdk.proxy1.$Proxy4.m;p.B$$Lambda$5/0x0000000800c03000.x 3\n",
+                                       "p.A.main;user$eval98$fn__99.invoke;jdk.proxy2.$Proxy7.m;p.B$$Lambda$6/0x0000000800c07000.x 4\n"};
+    struct hpx_tree pprof;
+    assert_true(hpx_tree_init(&pprof));
+    for (size_t i = 0; i < HPX_ARRAY_LEN(runs); i++) {
+        struct hpx_tree raw;
+        uint32_t node = 0;
+        size_t n;
+        char copy[200], *left = copy;
+        (void)snprintf(copy, sizeof copy, "%.*s", (int)(strlen(runs[i]) - 3), runs[i]);
+        assert_int_equal(read_bytes(&tree, runs[i], strlen(runs[i])), HPX_TREE_WHOLE);
+        assert_true(hpx_tree_init(&raw));
+        for (char *one; (one = strsep(&left, ";")) != NULL;) {
+            node = hpx_tree_node(&raw, node, hpx_tree_frame(&raw, hpx_tree_name(&raw, one, strlen(one)), 0, 0, HPX_FRAME_METHOD));
+        }
+        hpx_tree_add(&raw, &raw.views[HPX_VIEW_CPU], node, 0, (uint64_t[]){3 + i, 0});
+        hpx_tree_finish(&raw);
+        char *text = written(&raw, "x.pprof", NULL, &n);
+        assert_int_equal(read_bytes(&pprof, text, n), HPX_TREE_WHOLE);
+        free(text);
+        hpx_tree_fini(&raw);
+    }
+    assert_folded("samples", "p.A.main;user$eval$fn__.invoke;jdk.proxy.$Proxy.m;p.B$$Lambda.x 7\n");
+    hpx_tree_finish(&pprof);
+    assert_int_equal(pprof.views[HPX_VIEW_CPU].samples.len, 1);
+    assert_int_equal(pprof.views[HPX_VIEW_CPU].totals[0], 7);
+    hpx_tree_fini(&pprof);
+}
+
 /* Text and binary, in which every state has a record, and pprof, where the state is a label. */
 TEST(through_HPROF_and_pprof_the_states_of_wall_clock_stay, setup, teardown)
 {
