@@ -157,7 +157,7 @@ class Engine:
 
         def go_down(n, above):
             names = above + (n['name'],)
-            assert 'childrenTruncated' not in n, n
+            assert 'childrenTruncated' not in n, n['name']
             if n['selfSamples']:
                 out[names] += n['selfSamples']
             for child in n['children']:
