@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* delta.c: see delta.h. A stack is known by a hash of its names, because numbers of nodes are different in every tree. */
+/* delta.c: see delta.h. A stack is known by a hash of its names, because numbers of nodes are different in every tree. Runs are found by
+ * their key, and stand in a chain in the order in which they were heard of. */
 #include "delta.h"
 #include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define DAY 86400
+#define DAY  86400
+#define NONE UINT32_MAX
 
 enum { OBJECTS, SPACE, KEPT }; /* as HPX_VIEW_ALLOC has them; live objects are no totals */
 
@@ -15,13 +17,16 @@ struct stack {
 
 struct run {
     uint64_t key, number, heard; /* number: of its latest profile */
+    uint32_t before, after;      /* the runs that were heard of last before it, and first after it; NONE */
     struct hpx_seeded_map stack_of;
     struct hpx_list stacks; /* struct stack */
 };
 
 struct hpx_delta {
-    struct hpx_list runs; /* struct run */
-    size_t stacks, most;  /* of all runs */
+    struct hpx_list runs;         /* struct run */
+    struct hpx_seeded_map run_of; /* index + 1; 0: it was forgotten */
+    uint32_t oldest, newest;      /* the ends of the chain */
+    size_t stacks, most;          /* of all runs */
 };
 
 struct hpx_delta *hpx_delta_new(size_t most)
@@ -29,6 +34,8 @@ struct hpx_delta *hpx_delta_new(size_t most)
     struct hpx_delta *d = calloc(1, sizeof *d);
     if (d != NULL) {
         d->most = most;
+        d->oldest = d->newest = NONE;
+        hpx_seeded_map_init(&d->run_of, true);
     }
     return d;
 }
@@ -38,13 +45,62 @@ static struct run *run_at(const struct hpx_delta *d, size_t i)
     return (struct run *)d->runs.items + i;
 }
 
-static void forget(struct hpx_delta *d, size_t i)
+/* Tells the neighbours of a run, or the ends of the chain, what comes behind the one before it, and before the one behind it. */
+static void tell_neighbours(struct hpx_delta *d, const struct run *r, uint32_t behind, uint32_t in_front)
+{
+    *(r->before != NONE ? &run_at(d, r->before)->after : &d->oldest) = behind;
+    *(r->after != NONE ? &run_at(d, r->after)->before : &d->newest) = in_front;
+}
+
+static void take_out_of_chain(struct hpx_delta *d, uint32_t i)
+{
+    const struct run *r = run_at(d, i);
+    tell_neighbours(d, r, r->after, r->before);
+}
+
+static void put_last(struct hpx_delta *d, uint32_t i)
 {
     struct run *r = run_at(d, i);
+    r->before = d->newest;
+    r->after = NONE;
+    tell_neighbours(d, r, i, i);
+}
+
+/* Keys of runs that were forgotten stay in a map; a new one has none of them. Without memory they go another time. */
+static void clean_keys(struct hpx_delta *d)
+{
+    struct hpx_seeded_map fresh;
+    uint32_t *index;
+    bool all = true;
+    hpx_seeded_map_init(&fresh, true);
+    for (uint32_t i = 0; i < d->runs.len && all; i++) {
+        all = hpx_seeded_map_add(&fresh, run_at(d, i)->key, &index) > 0;
+        if (all) {
+            *index = i + 1;
+        }
+    }
+    hpx_seeded_map_fini(all ? &d->run_of : &fresh);
+    d->run_of = all ? fresh : d->run_of;
+}
+
+/* The last run gets its place. */
+static void forget(struct hpx_delta *d, uint32_t i)
+{
+    struct run *r = run_at(d, i), *last = run_at(d, d->runs.len - 1);
+    take_out_of_chain(d, i);
     d->stacks -= r->stacks.len;
     hpx_seeded_map_fini(&r->stack_of);
     free(r->stacks.items);
-    *r = *run_at(d, --d->runs.len);
+    *hpx_seeded_map_find(&d->run_of, r->key) = 0;
+    if (r != last) {
+        *r = *last;
+        tell_neighbours(d, r, i, i);
+        *hpx_seeded_map_find(&d->run_of, r->key) = i + 1;
+    }
+    d->runs.len--;
+    if (d->run_of.len > 2 * d->runs.len + 64) {
+        clean_keys(d);
+    }
 }
 
 void hpx_delta_free(struct hpx_delta *d)
@@ -54,6 +110,7 @@ void hpx_delta_free(struct hpx_delta *d)
     }
     if (d != NULL) {
         free(d->runs.items);
+        hpx_seeded_map_fini(&d->run_of);
     }
     free(d);
 }
@@ -74,12 +131,8 @@ uint64_t hpx_delta_run(const struct hpx_tree *t)
 
 static struct run *find(const struct hpx_delta *d, uint64_t key)
 {
-    for (size_t i = 0; i < d->runs.len; i++) {
-        if (run_at(d, i)->key == key) {
-            return run_at(d, i);
-        }
-    }
-    return NULL;
+    const uint32_t *index = hpx_seeded_map_find(&d->run_of, key);
+    return index != NULL && *index > 0 ? run_at(d, *index - 1) : NULL;
 }
 
 bool hpx_delta_knows(const struct hpx_delta *d, uint64_t run)
@@ -89,18 +142,33 @@ bool hpx_delta_knows(const struct hpx_delta *d, uint64_t run)
 
 static void tidy(struct hpx_delta *d, uint64_t now)
 {
-    for (size_t i = d->runs.len; i-- > 0;) {
-        if (now > run_at(d, i)->heard + DAY) {
-            forget(d, i);
-        }
+    while (d->oldest != NONE && now > run_at(d, d->oldest)->heard + DAY) {
+        forget(d, d->oldest);
     }
     while (d->stacks > d->most && d->runs.len > 1) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < d->runs.len; i++) {
-            oldest = run_at(d, i)->heard < run_at(d, oldest)->heard ? i : oldest;
-        }
-        forget(d, oldest);
+        forget(d, d->oldest);
     }
+}
+
+/* A new run, which is heard of now; NULL: no memory. */
+static struct run *make(struct hpx_delta *d, uint64_t key)
+{
+    struct run *r = d->runs.len < NONE ? hpx_list_entry(&d->run_of, &d->runs, sizeof *r, key) : NULL;
+    if (r != NULL) {
+        r->key = key;
+        hpx_seeded_map_init(&r->stack_of, true);
+        put_last(d, (uint32_t)(d->runs.len - 1));
+    }
+    return r;
+}
+
+/* The newest of all. */
+static void hear(struct hpx_delta *d, struct run *r, uint64_t now)
+{
+    uint32_t i = (uint32_t)(r - run_at(d, 0));
+    take_out_of_chain(d, i);
+    put_last(d, i);
+    r->heard = now;
 }
 
 /* A hash of the stack of every node. */
@@ -161,18 +229,14 @@ enum hpx_delta_done hpx_delta_take(struct hpx_delta *d, struct hpx_tree *t, bool
         take_out(t);
         return HPX_DELTA_DONE;
     }
-    if (fresh && (r = hpx_list_push(&d->runs, sizeof *r)) == NULL) {
+    if (fresh && (r = make(d, key)) == NULL) {
         take_out(t);
         return any ? HPX_DELTA_NO_MEMORY : HPX_DELTA_DONE;
     }
-    if (fresh) {
-        r->key = key;
-        hpx_seeded_map_init(&r->stack_of, true);
-    }
     r->number = number;
-    r->heard = now;
+    hear(d, r, now);
     if (any && !subtract(d, r, t)) {
-        forget(d, (size_t)(r - run_at(d, 0)));
+        forget(d, (uint32_t)(r - run_at(d, 0)));
         take_out(t);
         return HPX_DELTA_NO_MEMORY;
     }

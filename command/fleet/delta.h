@@ -2,7 +2,7 @@
 /* delta.h: allocations of a run since its profile before. The agent counts them since the start of the run, so that each profile of
  * split=y has them all again; an engine adds up what it gets.
  *
- * Memory: some 100 bytes for each run; 16 and an index entry for each of its stacks. Above a bound of stacks in all, the run that was not
+ * Memory: some 150 bytes for each run; 16 and an index entry for each of its stacks. Above a bound of stacks in all, the run that was not
  * heard of for the longest time is forgotten; so is a run that has not been heard of for a day. One thread. */
 #ifndef HPX_FLEET_DELTA_H
 #define HPX_FLEET_DELTA_H

@@ -39,7 +39,7 @@ struct touched {
 
 /* Binary: a state and class that threads wait for, which has a head and a table in every dump. */
 struct kind_of_wait {
-    uint64_t hash, id;     /* of its words; of the string that was its first head */
+    uint64_t id;           /* of the string that was its first head */
     uint64_t at, total;    /* where its words stand; ms */
     uint32_t length, seen; /* of its words; tables */
 };
@@ -54,6 +54,7 @@ struct merge {
     uint64_t ms;                               /* of the open table */
     struct hpx_list tables;                    /* struct range: where they stand, and what goes with them */
     struct hpx_list waits;                     /* struct kind_of_wait */
+    struct hpx_seeded_map wait_of;             /* hash -> index of waits + 1 */
     struct range head;                         /* the last string that is the head of a table; to 0: none */
     uint64_t at;                               /* of the last record */
     uint64_t of_at, of_length, of_hash, of_id; /* its words, and the string */
@@ -156,16 +157,13 @@ static int record(struct merge *m, struct hpx_reader *r, const struct hpx_rd_eve
 /* Its head goes with it: the range of the table itself is the last one. false: no memory. */
 static bool begin_wall(struct merge *m, uint64_t ms)
 {
-    struct kind_of_wait *of = m->waits.items;
-    for (m->wait = 0; m->wait < m->waits.len && of[m->wait].hash != m->of_hash; m->wait++) {
-    }
-    of = m->wait < m->waits.len ? of + m->wait : hpx_list_push(&m->waits, sizeof(*of));
+    struct kind_of_wait *of = hpx_list_entry(&m->wait_of, &m->waits, sizeof(*of), m->of_hash);
     struct range *last = hpx_list_push(&m->tables, sizeof(*last));
     if (of == NULL || last == NULL) {
         return false;
     }
+    m->wait = (size_t)(of - (struct kind_of_wait *)m->waits.items);
     if (of->seen++ == 0) {
-        of->hash = m->of_hash;
         of->id = m->of_id;
         of->at = m->of_at;
         of->length = (uint32_t)m->of_length;
@@ -530,6 +528,7 @@ int hpx_merge(int from, uint64_t whole, int to)
     for (int i = 0; i < KINDS; i++) {
         hpx_seeded_map_init(&m.of[i].index, true);
     }
+    hpx_seeded_map_init(&m.wait_of, true);
     int rc = read_tables(&m) == HPX_RD_SOUND && !m.odd && several(&m) && fits(&m) && drop_head(&m);
     FILE *f = rc > 0 ? fdopen(dup(to), "w") : NULL;
     if (f != NULL) {
@@ -544,6 +543,7 @@ int hpx_merge(int from, uint64_t whole, int to)
         hpx_seeded_map_fini(&m.of[i].index);
         free(m.of[i].rows.items);
     }
+    hpx_seeded_map_fini(&m.wait_of);
     free(m.touched.items);
     free(m.tables.items);
     free(m.waits.items);

@@ -249,6 +249,34 @@ TEST(above_the_bound_the_run_goes_that_was_silent_for_the_longest_time, setup, t
     assert_int_equal(sum, all(1));
 }
 
+/* Against a list of all runs with the times when they were heard of. */
+TEST(of_many_runs_those_are_forgotten_that_were_silent_for_longest, setup, teardown)
+{
+    enum { RUNS = 400, KEPT = 90 };
+    static uint64_t heard[RUNS + 1], number[RUNS + 1]; /* heard: 0: forgotten */
+    struct hpx_tree t;
+    uint64_t sum = 0, chance = 1;
+    size_t runs = 0;
+    hpx_delta_free(delta);
+    delta = hpx_delta_new((size_t)KEPT * STACKS);
+    for (uint64_t now = 1; now <= 3000; now++) {
+        chance = chance * 6364136223846793005u + 1442695040888963407u;
+        uint64_t pid = 1 + (chance >> 33) % RUNS, oldest = 0;
+        make(&t, pid, ++number[pid], 1);
+        assert_true(hpx_delta_knows(delta, hpx_delta_run(&t)) == (heard[pid] != 0));
+        hpx_tree_fini(&t);
+        for (size_t i = 1; i <= RUNS && runs > KEPT; i++) {
+            oldest = heard[i] != 0 && (oldest == 0 || heard[i] < heard[oldest]) ? i : oldest;
+        }
+        runs -= oldest != 0;
+        heard[oldest] = 0;
+        (void)take_at(pid, number[pid], 1, false, now, &sum);
+        runs += heard[pid] == 0;
+        heard[pid] = now;
+    }
+    assert_true(sum > 0);
+}
+
 TEST(without_memory_allocations_are_left_out_and_never_wrong, setup, teardown)
 {
     uint64_t step = memory_fault_step(), lost = 0;
