@@ -15,6 +15,18 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* What was told last. */
+struct said {
+    long status;   /* 0: nothing is wrong */
+    char why[256]; /* a warning; "" */
+};
+
+/* The body of an answer; what is longer is of no use. */
+struct received {
+    uint8_t bytes[1 << 16];
+    size_t n;
+};
+
 struct hpx_dest {
     struct hpx_dest_way way;
     struct hpx_http *http;   /* of the sender */
@@ -23,7 +35,9 @@ struct hpx_dest {
     struct hpx_batch batch;
     int body; /* the open batch; -1: there is none */
     pthread_t sender;
-    bool sends, end; /* end: atomic */
+    bool sends, end;       /* end: atomic */
+    struct said said;      /* the sender's */
+    struct received reply; /* the sender's: of an OTLP engine */
 };
 
 /* ---- what is counted ---- */
@@ -62,36 +76,64 @@ static void rest(const struct hpx_dest *d, uint64_t ms)
     }
 }
 
-/* Says what is wrong when it begins and when it changes; *said: the status that was said last. */
-static void tell(const struct hpx_dest *d, const struct hpx_http_reply *reply, enum hpx_dest_fate fate, long *said)
+/* Says what is wrong when it begins and when it changes. */
+static void tell(struct hpx_dest *d, const struct hpx_http_reply *reply, enum hpx_dest_fate fate)
 {
     bool fine = fate == HPX_DEST_TAKEN;
-    if (fine && *said != 0) {
+    if (fine && d->said.status != 0) {
         (void)fprintf(stderr, "hprofx: %s takes profiles again\n", d->way.label);
-        *said = 0;
+        d->said.status = 0;
     }
     long now = fine ? 0 : reply->status == 0 ? -1 : reply->status;
-    if (now != *said) {
+    if (now != d->said.status) {
         char status[32] = "no answer";
         if (now > 0) {
             (void)snprintf(status, sizeof status, "HTTP %ld", now);
         }
         (void)fprintf(stderr, "hprofx: %s did not take profiles, which %s: %s%s%s\n", d->way.label,
                       fate == HPX_DEST_REFUSED ? "are lost" : "wait", status, reply->why[0] != '\0' ? ": " : "", reply->why);
-        *said = now;
+        d->said.status = now;
     }
+}
+
+static void receive(void *ctx, const char *bytes, size_t n)
+{
+    struct received *r = ctx;
+    size_t room = sizeof r->bytes - r->n;
+    memcpy(r->bytes + r->n, bytes, n < room ? n : room);
+    r->n += n < room ? n : room;
+}
+
+/* How many of the batch are lost, although the engine took it. It counts each column as a profile; of which profiles they are, and their
+ * values, it does not say. */
+static uint64_t rejected(struct hpx_dest *d, const struct hpx_batch_head *head)
+{
+    struct hpx_dest_partial p = hpx_dest_partial(d->reply.bytes, d->reply.n);
+    if (p.rejected > 0) {
+        (void)fprintf(stderr, "hprofx: %s: %llu profiles were rejected and are lost, each kind of values counted as one%s%s\n",
+                      d->way.label, (unsigned long long)p.rejected, p.why[0] != '\0' ? ": " : "", p.why);
+    } else if (p.why[0] != '\0' && strcmp(p.why, d->said.why) != 0) {
+        (void)fprintf(stderr, "hprofx: %s took all profiles and says: %s\n", d->way.label, p.why);
+    }
+    (void)snprintf(d->said.why, sizeof d->said.why, "%s", p.why);
+    return p.rejected < head->profiles ? p.rejected : head->profiles;
 }
 
 static enum hpx_dest_fate send_one(struct hpx_dest *d, const struct hpx_spool_item *item, struct hpx_http_reply *reply)
 {
     char status[24];
-    *reply = (struct hpx_http_reply){.cancel = &d->end};
+    *reply = (struct hpx_http_reply){.cancel = &d->end, .ctx = &d->reply, .body = d->way.engine == HPX_OTLP ? receive : NULL};
+    d->reply.n = 0;
     hpx_http_post(d->http, d->way.request, d->way.headers, item->body, item->n, reply);
     (void)snprintf(status, sizeof status, "%ld", reply->status);
     hpx_metric_add(HPX_METRIC_REQUESTS, d->way.label, status, 1);
     enum hpx_dest_fate fate = hpx_dest_fate(reply->status);
     if (fate == HPX_DEST_TAKEN) {
-        hpx_metric_add(HPX_METRIC_PROFILES_SENT, d->way.label, NULL, item->head.profiles);
+        uint64_t lost = rejected(d, &item->head);
+        hpx_metric_add(HPX_METRIC_PROFILES_SENT, d->way.label, NULL, item->head.profiles - lost);
+        if (lost > 0) {
+            hpx_metric_add(HPX_METRIC_PROFILES_DROPPED, d->way.label, "rejected", lost);
+        }
         hpx_metric_add(HPX_METRIC_BYTES_SENT, d->way.label, NULL, item->n);
         count_kinds(HPX_METRIC_VALUES_SENT, d->way.label, &item->head);
     }
@@ -120,7 +162,6 @@ static void *send_all(void *ctx)
     struct hpx_spool_item item;
     struct hpx_http_reply reply;
     unsigned failures = 0;
-    long said = 0;
     unsigned seed = (unsigned)hpx_clock_mono() ^ (unsigned)getpid(); /* shippers of many hosts must not come together */
     while (!ends(d)) {
         if (!hpx_spool_take(d->spool, &item, 1000)) {
@@ -131,7 +172,7 @@ static void *send_all(void *ctx)
         }
         enum hpx_dest_fate fate = send_one(d, &item, &reply);
         if (!ends(d)) {
-            tell(d, &reply, fate, &said);
+            tell(d, &reply, fate);
         }
         if (fate == HPX_DEST_REFUSED) {
             dropped(d, &item.head, "refused");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dest.h: a destination of profiles: an engine that gets them by HTTP through a spool, or a folder of pprof files. Each engine has a thread
  * that sends the oldest batch until the engine takes it: at least once. A batch that an engine will never take (400, 413, 422) is dropped
- * and counted; after every other failure it is sent again, after Retry-After or 1 s, doubled up to 60 s, with jitter.
+ * and counted, and so is what an OTLP engine says that it rejected of a batch; after every other failure it is sent again, after
+ * Retry-After or 1 s, doubled up to 60 s, with jitter.
  *
  * The functions are for one thread. */
 #ifndef HPX_FLEET_DEST_H
@@ -48,6 +49,13 @@ bool hpx_dest_way(const char *url, struct hpx_dest_way *way, struct hpx_err *err
 /* What an answer means. */
 enum hpx_dest_fate { HPX_DEST_TAKEN, HPX_DEST_REFUSED, HPX_DEST_AGAIN };
 enum hpx_dest_fate hpx_dest_fate(long status);
+/* What an OTLP engine did not take of a body that it took: ExportProfilesServiceResponse.partial_success. It counts columns of our profiles
+ * as profiles. Bytes that are no such message say nothing. */
+struct hpx_dest_partial {
+    uint64_t rejected;
+    char why[256]; /* printable ASCII; with rejected 0 a warning; "" */
+};
+struct hpx_dest_partial hpx_dest_partial(const void *body, size_t n);
 /* Milliseconds until the next try. failures: in a row; chance: 0 to 1. */
 uint64_t hpx_dest_pause(unsigned retry_after, unsigned failures, double chance);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dest_way.c: the parts of dest.h without effects: what a URL asks for, and what an answer means. */
 #include "dest.h"
+#include "protobuf.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +138,36 @@ enum hpx_dest_fate hpx_dest_fate(long status)
     return status >= 200 && status < 300                     ? HPX_DEST_TAKEN
            : status == 400 || status == 413 || status == 422 ? HPX_DEST_REFUSED
                                                              : HPX_DEST_AGAIN;
+}
+
+static void take_partial(struct hpx_dest_partial *p, struct hpx_pb_in m)
+{
+    struct hpx_pb_field f;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 1 && !f.is_bytes) {
+            p->rejected = f.v <= INT64_MAX ? f.v : 0;
+        } else if (f.number == 2 && f.is_bytes) {
+            size_t n = (size_t)(f.bytes.end - f.bytes.at);
+            n = n < sizeof p->why ? n : sizeof p->why - 1;
+            for (size_t i = 0; i < n; i++) {
+                p->why[i] = (char)(f.bytes.at[i] >= ' ' && f.bytes.at[i] < 0x7f ? f.bytes.at[i] : '?');
+            }
+            p->why[n] = '\0';
+        }
+    }
+}
+
+struct hpx_dest_partial hpx_dest_partial(const void *body, size_t n)
+{
+    struct hpx_dest_partial p = {.why = ""};
+    struct hpx_pb_in m = {.at = body, .end = (const uint8_t *)body + n};
+    struct hpx_pb_field f;
+    while (hpx_pb_next(&m, &f)) {
+        if (f.number == 1 && f.is_bytes) {
+            take_partial(&p, f.bytes);
+        }
+    }
+    return m.broken ? (struct hpx_dest_partial){.why = ""} : p;
 }
 
 uint64_t hpx_dest_pause(unsigned retry_after, unsigned failures, double chance)

@@ -35,7 +35,8 @@ static struct engine {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    const char *answers; /* a letter for each request: t aken, r efused, u navailable, c loses; the last holds on */
+    const char
+        *answers; /* a letter for each request: t aken, p artly, w ith a warning, r efused, u navailable, c loses; the last holds on */
     unsigned requests;
     size_t bytes; /* of the bodies that were taken */
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -68,10 +69,16 @@ static void answer(int fd, size_t body)
     char how = *engine.answers;
     engine.answers += engine.answers[1] != '\0';
     engine.requests++;
-    engine.bytes += how == 't' ? body : 0;
+    engine.bytes += how == 't' || how == 'p' || how == 'w' ? body : 0;
     (void)pthread_cond_broadcast(&engine.changed);
     (void)pthread_mutex_unlock(&engine.lock);
-    const char *text = how == 't' ? texts[0] : how == 'r' ? texts[1] : how == 'u' ? texts[2] : "";
+    const char *text = how == 't'   ? texts[0]
+                       : how == 'r' ? texts[1]
+                       : how == 'u' ? texts[2]
+                       : how == 'p' ? "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nConnection: close\r\n\r\n\x0a\x0d\x08\x01\x12\x09"
+                                      "bad\nname\xff"
+                       : how == 'w' ? "HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\n\x0a\x06\x12\x04slow"
+                                    : "";
     (void)send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
@@ -218,6 +225,52 @@ TEST(what_an_engine_refuses_is_dropped_and_told, setup, teardown)
     assert_int_equal(lost("refused"), 1);
     assert_int_equal(sent(), 1);
     assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_DROPPED, label, "cpu"), 30);
+}
+
+/* The engine says 200, and in the body what it did not take. */
+TEST(what_an_engine_rejects_of_a_batch_is_counted_as_lost_and_told, setup, teardown)
+{
+    char wanted[400];
+    start_engine("pwwt");
+    hush();
+    struct hpx_dest *d = opened("otlp", 1 << 20);
+    for (int i = 0; i < 4; i++) {
+        add(d);
+        add(d);
+        hpx_dest_flush(d);
+        await_empty(d);
+    }
+    hpx_dest_close(d);
+    stop_engine();
+    (void)snprintf(wanted, sizeof wanted,
+                   "hprofx: %s: 1 profiles were rejected and are lost, each kind of values counted as one: bad?name?\n"
+                   "hprofx: %s took all profiles and says: slow\n",
+                   label, label);
+    assert_string_equal(said(), wanted);
+    assert_int_equal(lost("rejected"), 1);
+    assert_int_equal(sent(), 7);
+    assert_int_equal(engine.requests, 4);
+}
+
+TEST(an_answer_that_is_no_message_rejects_nothing)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        uint64_t rejected;
+        const char *why;
+    } answers[] = {{"", 0, 0, ""},
+                   {"{\"partialSuccess\":{}}", 21, 0, ""},
+                   {"\x0a\x02\x08\x07", 4, 7, ""},
+                   {"\x0a\x02\x08", 3, 0, ""},                                          /* cut off */
+                   {"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, 0, ""}, /* -1 */
+                   {"\x12\x01x\x0a\x06\x12\x01y\x12\x01z", 11, 0, "z"},
+                   {"\x08\x05", 2, 0, ""}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(answers); i++) {
+        struct hpx_dest_partial p = hpx_dest_partial(answers[i].bytes, answers[i].n);
+        assert_int_equal(p.rejected, answers[i].rejected);
+        assert_string_equal(p.why, answers[i].why);
+    }
 }
 
 TEST(what_does_not_arrive_is_sent_again, setup, teardown)
