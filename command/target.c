@@ -84,7 +84,7 @@ static uint64_t stat_field(pid_t pid, int which)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-static uint64_t start_of(pid_t pid)
+uint64_t hpx_target_started(pid_t pid)
 {
     return stat_field(pid, START);
 }
@@ -100,7 +100,7 @@ uint64_t hpx_target_age(const struct hpx_target *t)
 
 bool hpx_target_is_exiting(const struct hpx_target *t)
 {
-    return start_of(t->pid) != t->started || (stat_field(t->pid, FLAGS) & IS_EXITING) != 0;
+    return hpx_target_started(t->pid) != t->started || (stat_field(t->pid, FLAGS) & IS_EXITING) != 0;
 }
 
 static void read_command(struct hpx_target *t)
@@ -204,7 +204,7 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
     if (!read_status(t)) {
         return hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)pid);
     }
-    t->started = start_of(pid);
+    t->started = hpx_target_started(pid);
     read_command(t);
     compare_files(t);
     enum hpx_status s = read_maps(t, err);
@@ -356,7 +356,7 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
     t->cwd = open_folder(t->pid, "cwd");
     t->tmp = open_tmp(t->pid);
     int failed = errno;
-    if (start_of(t->pid) != t->started || (t->tmp < 0 && hpx_target_is_exiting(t))) {
+    if (hpx_target_started(t->pid) != t->started || (t->tmp < 0 && hpx_target_is_exiting(t))) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     return t->tmp >= 0 ? HPX_OK
@@ -388,7 +388,7 @@ enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err
 {
     static struct hpx_target now;
     now.pid = t->pid;
-    if (!read_status(&now) || start_of(t->pid) != t->started) {
+    if (!read_status(&now) || hpx_target_started(t->pid) != t->started) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     if (!now.catches_quit) {
@@ -414,7 +414,7 @@ enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err)
 bool hpx_target_ended(const struct hpx_target *t)
 {
     struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
-    return t->pidfd >= 0 ? poll(&p, 1, 0) > 0 : start_of(t->pid) != t->started;
+    return t->pidfd >= 0 ? poll(&p, 1, 0) > 0 : hpx_target_started(t->pid) != t->started;
 }
 
 bool hpx_target_ends(const struct hpx_target *t)

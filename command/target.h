@@ -55,6 +55,8 @@ enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err
 bool hpx_target_has_socket(const struct hpx_target *t, const char *name);
 /* Sends SIGQUIT, if it is still the same process and has a handler. As hpx_target_takes_quit(); HPX_NOT_PERMITTED. */
 enum hpx_status hpx_target_quit(const struct hpx_target *t, struct hpx_err *err);
+/* When a process began, in ticks since boot; 0: there is none, or it cannot be looked at. */
+uint64_t hpx_target_started(pid_t pid);
 /* In nanoseconds. */
 uint64_t hpx_target_age(const struct hpx_target *t);
 /* It has ended, or its files and folders can no longer be reached. */

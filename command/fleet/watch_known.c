@@ -7,6 +7,7 @@
 #define SECOND  UINT64_C(1000000000)
 #define FIRST   (4 * SECOND) /* between the first two looks at a process that was no JVM */
 #define LONGEST (600 * SECOND)
+#define COMPARE (10 * SECOND) /* between two comparisons of a process's start */
 
 /* The index of the process, or where it belongs. */
 static size_t place_of(const struct hpx_known_all *all, pid_t pid)
@@ -57,6 +58,22 @@ void hpx_known_forget(struct hpx_known_all *all, unsigned look)
         }
     }
     all->list.len = kept;
+}
+
+bool hpx_known_is_stale(const struct hpx_known *k, uint64_t now)
+{
+    return k->started != 0 && k->kind != HPX_KNOWN_KEPT && now >= k->compared + COMPARE;
+}
+
+bool hpx_known_compare(struct hpx_known *k, uint64_t started, uint64_t now)
+{
+    bool other = k->started != 0 && k->started != started;
+    if (other) {
+        *k = (struct hpx_known){.pid = k->pid, .look = k->look};
+    }
+    k->started = started;
+    k->compared = now;
+    return other;
 }
 
 void hpx_known_other(struct hpx_known *k, uint64_t now)

@@ -198,9 +198,11 @@ static bool is_asked_for(const struct hpx_target *t)
     return of.w->asked.match == NULL || hpx_watch_matches(of.w->asked.match, name, t->command, t->command_len);
 }
 
+/* Its start is read first: if the number becomes another process's meanwhile, the next comparison tells. */
 static void examine(struct hpx_known *known, uint64_t now)
 {
     static struct hpx_target t;
+    (void)hpx_known_compare(known, hpx_target_started(known->pid), now);
     if (hpx_target_read(known->pid, &t, NULL) != HPX_OK || (!t.jvm && !t.openj9)) {
         hpx_known_other(known, now);
         return;
@@ -254,6 +256,9 @@ static void look(void)
                 known->next = now + YOUNG; /* most have ended by then, and were never looked into */
             }
             known->look = of.look;
+            if (hpx_known_is_stale(known, now) && hpx_known_compare(known, hpx_target_started(pid), now)) {
+                known->next = now + YOUNG;
+            }
             if (is_due(known, now)) {
                 examine(known, now);
             }

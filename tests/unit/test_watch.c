@@ -191,6 +191,31 @@ TEST(what_is_no_jvm_is_looked_at_ever_more_rarely)
     assert_int_equal(k.next, 4 * SECOND);
 }
 
+TEST(a_number_that_is_used_again_is_another_process)
+{
+    const uint64_t later = 100 * SECOND;
+    static const enum hpx_known_kind kinds[] = {HPX_KNOWN_OTHER, HPX_KNOWN_UNMATCHED, HPX_KNOWN_WAITS, HPX_KNOWN_REFUSED};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
+        struct hpx_known k = {.pid = 7, .look = 3};
+        assert_false(hpx_known_compare(&k, 1000, SECOND)); /* the first look */
+        k.kind = kinds[i];
+        k.told = k.over_budget = true;
+        k.over = 2;
+        k.next = k.wait = UINT64_MAX;
+        assert_false(hpx_known_is_stale(&k, 2 * SECOND)); /* it costs a file of /proc */
+        assert_true(hpx_known_is_stale(&k, later));
+        assert_false(hpx_known_compare(&k, 1000, later));
+        assert_true(k.kind == kinds[i] && k.told && k.over == 2);
+        assert_false(hpx_known_is_stale(&k, later + SECOND));
+        assert_true(hpx_known_compare(&k, 1001, 2 * later));
+        assert_true(k.kind == HPX_KNOWN_NEW && k.pid == 7 && k.look == 3 && !k.told && !k.over_budget && k.over == 0 && k.next == 0);
+        assert_false(hpx_known_compare(&k, 1001, 2 * later));
+    }
+    struct hpx_known kept = {.pid = 7, .kind = HPX_KNOWN_KEPT, .started = 5}, fresh = {.pid = 8};
+    assert_false(hpx_known_is_stale(&kept, later)); /* its keeper sees to it */
+    assert_false(hpx_known_is_stale(&fresh, later));
+}
+
 /* ---- requests ---- */
 
 TEST(every_counter_has_a_key_of_its_own)
