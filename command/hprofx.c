@@ -264,9 +264,6 @@ int main(int argc, char **argv)
     struct hpx_asked a = {.seconds = 10, .more = ""};
     struct words w = {.n = 0};
     int status = -1;
-    if (strcmp(program_invocation_short_name, "hprofx-read") == 0) {
-        return hpx_examine_as_before(argc, argv);
-    }
     if (argc > 1 && hpx_examine_is(argv[1])) {
         return hpx_examine(argc - 1, argv + 1);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hprofx_info.h: info, check and recover, and all of them under the old name hprofx-read: what an HPROF file holds (docs/formats.md). One
- * thread, once in a process. */
+/* hprofx_info.h: info, check and recover: what an HPROF file holds (docs/formats.md). One thread, once in a process. */
 #ifndef HPX_COMMAND_HPROFX_INFO_H
 #define HPX_COMMAND_HPROFX_INFO_H
 
@@ -11,7 +10,5 @@ bool hpx_examine_is(const char *verb);
 /* argv[0]: the subcommand; behind it its options and its file. Returns the status of the command, and has said what failed: HPX_OK,
  * HPX_FAILED (the file cannot be read or written), HPX_USAGE, HPX_PARTIAL (the file is broken, or nothing of it can be recovered). */
 int hpx_examine(int argc, char **argv);
-/* The command line of hprofx-read, with its own status: 0 sound, 1 broken, 2 usage or a file that cannot be read. */
-int hpx_examine_as_before(int argc, char **argv);
 
 #endif

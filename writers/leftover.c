@@ -167,15 +167,14 @@ static void keep(const struct leftovers *l, const char *name)
     bool moved = free_place(part) && free_place(journal) && (!part->counted || rename(part->at, part->to) == 0) &&
                  (!journal->counted || rename(journal->at, journal->to) == 0);
     if (moved) {
-        hpx_warn(
-            "file=%.1200s: a killed run left an unfinished profile; recover it with hprofx-read --recover %.1200s.killed before another "
-            "run is killed",
-            name, name);
+        hpx_warn("file=%.1200s: a killed run left an unfinished profile; recover it with hprofx recover %.1200s.killed before another "
+                 "run is killed",
+                 name, name);
     } else {
-        hpx_warn(
-            "file=%.1200s: a killed run left an unfinished profile; renaming it to %.1200s.killed.part failed; recover it with hprofx-read "
-            "--recover %.1200s",
-            name, name, name);
+        hpx_warn("file=%.1200s: a killed run left an unfinished profile; renaming it to %.1200s.killed.part failed; recover it with hprofx "
+                 "recover "
+                 "%.1200s",
+                 name, name, name);
     }
 }
 

@@ -2,7 +2,7 @@
 /* leftover.h: renames the files of a killed run before another run uses the name.
  *
  * Renames NAME.part and NAME.journal.part, if no living run holds them (flock), to NAME.killed.part and NAME.killed.journal.part, for
- * `hprofx-read --recover NAME.killed`, with one message. One generation is kept; it replaces an older one. Removes files without counts
+ * `hprofx recover NAME.killed`, with one message. One generation is kept; it replaces an older one. Removes files without counts
  * (empty, or only header, threads, classes and traces), keeping the older generation, and NAME.journal.new.part.
  *
  * Only touches regular files of this user that have one link and can be locked, judged by the opened file (O_NOFOLLOW) while it still

@@ -273,7 +273,7 @@ const char *hpx_journal_remedy(void)
         return NULL;
     }
     journal.named = true;
-    snprintf(text, sizeof text, "when the program has ended, rebuild the profile with hprofx-read --recover %.1500s", journal.of);
+    snprintf(text, sizeof text, "when the program has ended, rebuild the profile with hprofx recover %.1500s", journal.of);
     return text;
 }
 
@@ -283,7 +283,7 @@ void hpx_journal_end(bool keep)
     if (get_fd() >= 0) {
         keep = keep && !journal.gone && journal.stream.out.published;
         if (keep && !journal.named) {
-            hpx_warn("file=%.1500s: the profile is incomplete (write failed); rebuild it with hprofx-read --recover %.1500s", journal.of,
+            hpx_warn("file=%.1500s: the profile is incomplete (write failed); rebuild it with hprofx recover %.1500s", journal.of,
                      journal.of);
         } else if (!keep && (taken(journal.name, get_fd()) == 0 || taken(journal.name, held()) == 0)) {
             (void)unlink(journal.name);

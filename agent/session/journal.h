@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* journal.h: NAME.journal.part, the file beside the output from which hprofx-read --recover rebuilds NAME after a kill.
+/* journal.h: NAME.journal.part, the file beside the output from which hprofx recover rebuilds NAME after a kill.
  *
  * Self-contained and append-only: header, threads, then a table of the new counts every HPX_JOURNAL_TABLE_NS or later. The tables add up
  * to all samples and calls, whatever requested dumps have reset; allocation sites are not in it. So every prefix that ends with a whole

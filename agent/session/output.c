@@ -478,7 +478,7 @@ static struct look look_again(const struct look *before)
 static void say_stalled(bool works)
 {
     bool goes_on = hpx_session.goes_on; /* then the end is waited for again */
-    const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 && !goes_on ? "; rebuild it with hprofx-read --recover" : "";
+    const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 && !goes_on ? "; rebuild it with hprofx recover" : "";
     const char *what = goes_on ? "the session has not ended" : "the program ends and the profile is incomplete";
     if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {
         hpx_warn("%s=%s: the output is stalled; %s; check the reader or the file system%s", hpx_net_is() ? "net" : "file",

@@ -136,7 +136,7 @@ public final class hprofx implements ExternalProfiler {
             }
             profile.addSums(results, ops);
             text = file + (profile.text ? "\nper operation: of " + ops + " operations, warm-up included" + profile.lost + "\n"
-                                        : "\nonly profiles in the text format have figures here; hprofx-read shows others\n");
+                                        : "\nonly profiles in the text format have figures here; hprofx info shows others\n");
         } catch (IOException e) {
             text = "there is no profile: " + e + "\n";
         }

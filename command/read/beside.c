@@ -60,7 +60,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void hpx_beside_say(const char *name, size_t n, const char *command, FILE *to)
+void hpx_beside_say(const char *name, size_t n, FILE *to)
 {
     char folder[PATH_MAX];
     struct found f = {0};
@@ -86,11 +86,11 @@ void hpx_beside_say(const char *name, size_t n, const char *command, FILE *to)
         qsort(f.numbers, f.n, sizeof(*f.numbers), by_number);
     }
     for (size_t i = 0; i < f.n; i++) {
-        fprintf(to, "%.*s.%" PRIu32 ".part: a dump that was not complete: %s %.*s.%" PRIu32 "\n", (int)n, name, f.numbers[i], command,
+        fprintf(to, "%.*s.%" PRIu32 ".part: a dump that was not complete: hprofx recover %.*s.%" PRIu32 "\n", (int)n, name, f.numbers[i],
                 (int)n, name, f.numbers[i]);
     }
     if (f.killed) {
-        fprintf(to, "%.*s.killed: of a run that was killed before: %s %.*s.killed\n", (int)n, name, command, (int)n, name);
+        fprintf(to, "%.*s.killed: of a run that was killed before: hprofx recover %.*s.killed\n", (int)n, name, (int)n, name);
     }
     free(f.numbers);
 }

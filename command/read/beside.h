@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 /* One line for each NAME.k.part (a dump of split=y that was not complete) in the order of k, and one for what an earlier killed run left
- * under NAME.killed, with the command that recovers it, whose words before the name are `command`. name, n: NAME without a suffix. A folder
- * that cannot be read has none. */
-void hpx_beside_say(const char *name, size_t n, const char *command, FILE *to);
+ * under NAME.killed, with the command that recovers it. name, n: NAME without a suffix. A folder that cannot be read has none. */
+void hpx_beside_say(const char *name, size_t n, FILE *to);
 
 #endif

@@ -300,7 +300,7 @@ static int judge(const struct half *chosen, const struct half *name, struct hpx_
         return hpx_err_set(said, HPX_E_RANGE, "%.2000s: nothing in it is whole: %s", chosen->path, chosen->why);
     }
     if (chosen->gzip && chosen->result == HPX_RD_CUT) {
-        return refuse(said, chosen, "compressed (gz=y): it cannot be cut; hprofx-read --part shows what it has");
+        return refuse(said, chosen, "compressed (gz=y): it cannot be cut; hprofx info --part shows what it has");
     }
     if (chosen->st.st_uid != geteuid()) {
         return refuse(said, chosen, "belongs to another user");

@@ -719,7 +719,7 @@ class Parser(MonitorParser):
 def parse(data, complete=True, cutoff=None, depth=None, original=False, recovered=False):
     """The profile in these bytes, or in this text. complete: a finished file; else a part, which may end anywhere behind the header. cutoff, depth: what the
     run was given (with cutoff 0 the rows must add up to the total). original: a file of the original agent: what it does not promise is not asked
-    (object numbers, order of ties, lost THREAD START, samples without frames). recovered: hprofx-read --recover may have made it of a journal, whose TRACEs
+    (object numbers, order of ties, lost THREAD START, samples without frames). recovered: hprofx recover may have made it of a journal, whose TRACEs
     stand where the journal had them."""
     if not complete:
         newline = '\n' if isinstance(data, str) else b'\n'

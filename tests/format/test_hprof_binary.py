@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tests of hprof_binary.py: the rules that hprofx-read is held to (tests/read/breaks.py), each broken once, for the records that profiles of CPU time have."""
+"""Tests of hprof_binary.py: the rules that hprofx check is held to (tests/read/breaks.py), each broken once, for the records that profiles of CPU time have."""
 import pathlib
 import sys
 import unittest

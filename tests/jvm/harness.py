@@ -208,23 +208,23 @@ class Test:
         return p
 
     def reader(self):
-        """hprofx-read of the build that the agent is of; None: the build has none."""
+        """The command of the build that the agent is of; None: the build has none."""
         agent = self.env.agent.resolve()
-        return next((str(f / 'hprofx-read') for f in agent.parents if (f / 'hprofx-read').is_file()), None)
+        return next((str(f / 'hprofx') for f in agent.parents if (f / 'hprofx').is_file()), None)
 
     def read(self, *args):
-        """What hprofx-read says with these arguments, which it must be content with. A build without it skips the test."""
+        """What the command says with these arguments, which it must be content with. A build without it skips the test."""
         if not self.reader():
-            self.skip('this build has no hprofx-read')
+            self.skip('this build has no command')
         words = [str(a) for a in args]
         r = subprocess.run([self.reader()] + words, capture_output=True, text=True)
-        self.equal(r.returncode, 0, 'hprofx-read %s: %s' % (' '.join(words), (r.stdout + r.stderr)[-500:]))
+        self.equal(r.returncode, 0, 'hprofx %s: %s' % (' '.join(words), (r.stdout + r.stderr)[-500:]))
         return r.stdout
 
     def sound(self, path, sections):
-        """hprofx-read --check; without a note where the file is one dump, which has no section twice."""
+        """hprofx check; without a note where the file is one dump, which has no section twice."""
         if self.reader():
-            self.read('--check', *(['--strict'] if sections and len(set(sections)) == len(sections) else []), path)
+            self.read('check', *(['--strict'] if sections and len(set(sections)) == len(sections) else []), path)
 
     def binary(self, path):
         """The binary file, read and held to the format by both readers."""

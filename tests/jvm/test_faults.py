@@ -166,7 +166,7 @@ class Injection:
             self.check(ABOUT.match(ln) or self.kind in EATS_LINES, 'a line that names no option of ours: %r' % ln)
         # Where everything fails from some call on there are several causes. An output that lacks something since before the journal began (a slow run has
         # one by its end) gets the remedy in a line of its own.
-        causes = [ln for ln in causes if 'hprofx-read --recover' not in ln or 'the profile is incomplete (write failed)' not in ln or len(causes) == 1]
+        causes = [ln for ln in causes if 'hprofx recover' not in ln or 'the profile is incomplete (write failed)' not in ln or len(causes) == 1]
         self.check(len(causes) <= (4 if self.fault and self.fault.onward else 2), 'more lines than causes: %s' % causes)
 
 
@@ -200,7 +200,7 @@ class Whole(Injection):
                 continue
             begun = not part or re.search(rb'\n--------\n\n|OLD|^JAVA PROFILE 1.0.2\0.{12}|^count ', path.read_bytes()[:20000], re.S)
             if begun:
-                self.t.read('--check', *(['--part'] if part else []), path)
+                self.t.read('check', *(['--part'] if part else []), path)
             if not part or (self.peer and begun):
                 try:
                     lack = self.mode.lacks(self, path, base)
@@ -287,7 +287,7 @@ class Requested(Injection):
             part = path.name.endswith('.part')
             self.check(not part or failed, 'a file left behind: %s' % path.name)
             if '.journal.' not in path.name and path.stat().st_size:
-                self.t.read('--check', *(['--part'] if part else []), path)
+                self.t.read('check', *(['--part'] if part else []), path)
                 if not part or self.kind == 'rename':  # which leaves a whole file with that name
                     dumps += self.whole(path)
         self.check(len(dumps) == self.done or lost or self.kind in EATS_LINES, '%d dumps, "done." %d times' % (len(dumps), self.done))
@@ -296,7 +296,7 @@ class Requested(Injection):
 
     def whole(self, path):
         """One entry a dump, which has what the program keeps."""
-        heap = json.loads(self.t.read('--json', path)).get('heap')
+        heap = json.loads(self.t.read('info', '--json', path)).get('heap')
         if not heap:
             return []
         items = {c['name']: c['count'] for c in heap['classes']}.get('HeapFaults$Item')
@@ -389,7 +389,7 @@ def _rows(count, want=ITEMS):
 
 
 def _heap(i, path, base):
-    heap = json.loads(i.t.read('--json', path)).get('heap') or {'classes': []}
+    heap = json.loads(i.t.read('info', '--json', path)).get('heap') or {'classes': []}
     items = {c['name']: c['count'] for c in heap['classes']}.get('Faults$Item')
     return [] if items == ITEMS else ['all but %s items' % items]
 
@@ -539,8 +539,8 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
         peer.wait_end()
         path = t.work / 'stream'
         path.write_bytes(peer.streams[-1])
-    t.read('--check', path)
-    heap = json.loads(t.read('--json', path))['heap']
+    t.read('check', path)
+    heap = json.loads(t.read('info', '--json', path))['heap']
     t.check({c['name']: c['count'] for c in heap['classes']}['HeapThreads$Item'] in (THREADS[0], THREADS[0] * heap['dumps']), 'items: %s' % heap['classes'])
 
 

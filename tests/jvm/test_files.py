@@ -315,10 +315,10 @@ def the_place_is_that_of_the_start_though_the_file_vanishes(t):
 
 
 def _gunzip(t, name):
-    """A plain copy of a file of gz=y, which has the block form and passes hprofx-read as it is."""
+    """A plain copy of a file of gz=y, which has the block form and passes hprofx check as it is."""
     data = (t.work / name).read_bytes()
     t.check(data[:4] == b'\x1f\x8b\x08\x10' and data[10:].startswith(b'HPROF BLOCKSIZE=1048576\0'), '%s begins with %r' % (name, data[:40]))
-    t.read('--check', '--strict', t.work / name)
+    t.read('check', '--strict', t.work / name)
     plain = t.dir / (name + '.plain')
     plain.write_bytes(gzip.decompress(data))
     return plain
@@ -341,7 +341,7 @@ def gz_appends_dumps_to_one_file(t):
     t.equal((run.code, t.files()), (0, ['x']), 'exit code, files')
     plain = t.dir / 'plain'
     plain.write_bytes(gzip.decompress((t.work / 'x').read_bytes()))
-    t.read('--check', t.work / 'x')
+    t.read('check', t.work / 'x')
     p = t.parse(plain, dumps=None)
     t.check(len(p.sections) >= 2, 'sections %s' % p.sections)
     samples_are_those_reported(t, p)
@@ -380,7 +380,7 @@ def gz_of_a_killed_run_is_recovered_from_the_journal(t):
         until(run, lambda: whole(journal))
         run.signal(signal.SIGKILL)
         run.finish()
-        t.read('--recover', t.work / name)
+        t.read('recover', t.work / name)
         p = hprof_text.read(t.work / name, recovered=True)
         t.check(sum(d.total for d in p.tables) > 500, 'samples of %s: %s' % (name, [d.total for d in p.tables]))
     t.equal(t.files(), ['a.gz', 'b.gz'], 'files')

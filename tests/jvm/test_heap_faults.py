@@ -128,9 +128,9 @@ class Program:
 
 
 def _whole(t, path, dumps=1, items=ITEMS, klass='HeapFaults$Item'):
-    """The file passes hprofx-read, and every dump has the program's objects."""
-    told = t.read('--check', *(['--strict'] if dumps == 1 else []), path)
-    heap = json.loads(t.read('--json', path))['heap']
+    """The file passes hprofx check, and every dump has the program's objects."""
+    told = t.read('check', *(['--strict'] if dumps == 1 else []), path)
+    heap = json.loads(t.read('info', '--json', path))['heap']
     t.equal(heap['dumps'], dumps, 'heap dumps of %s (%s)' % (path, told))
     count = {c['name']: c['count'] for c in heap['classes']}.get(klass)
     t.check(count in (items, items * dumps), '%s objects of %s in %s, expected %d' % (count, klass, path, items))
@@ -426,7 +426,7 @@ def no_room_for_the_copy(t, which):
     if n:
         t.equal(t.files(), [name], 'files')
         t.equal((t.work / name).stat().st_size, size, 'bytes of the file')
-        t.read('--check', '--strict', t.work / name)
+        t.read('check', '--strict', t.work / name)
     else:
         t.check(NAME not in t.files(), 'a file under its final name: %s' % t.files())
 
@@ -564,7 +564,7 @@ def a_peer_that_stops_reading(t, form):
     peer.wait_end()
     path = t.work / 'stream'
     path.write_bytes(peer.streams[0])
-    t.read('--check', '--part', path)
+    t.read('check', '--part', path)
     t.check('bytes not sent: ' in q.run.err or 'bytes) dropped: ' in q.run.err, q.run.err)
 
 
@@ -626,8 +626,8 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
     first = int(re.findall(r'^blocks (\d+)$', run.out, re.M)[0])
     path = t.work / (NAME + '.1')
     _engine(t, path.read_bytes(), how)
-    t.read('--check', '--strict', path)
-    count = {c['name']: c['count'] for c in json.loads(t.read('--json', path))['heap']['classes']}['HeapOom$Block']
+    t.read('check', '--strict', path)
+    count = {c['name']: c['count'] for c in json.loads(t.read('info', '--json', path))['heap']['classes']}['HeapOom$Block']
     t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
 
 
@@ -638,7 +638,7 @@ def an_error_that_ends_the_program_has_its_dump(t, how):
     run = t.java('HeapOom', 0, opts='heap=dump,format=b,heapdump=%s+oom,split=y,doe=n' % how, jvm=['-Xmx64m'])
     t.equal((run.code, run.err.splitlines().count(DONE)), (1, 1), 'exit code, dumps (%s)' % run.err)
     _engine(t, (t.work / (NAME + '.1')).read_bytes(), how)
-    t.read('--check', '--strict', t.work / (NAME + '.1'))
+    t.read('check', '--strict', t.work / (NAME + '.1'))
 
 
 # --- much
@@ -658,8 +658,8 @@ def five_gigabytes(t, what):
     t.equal((run.code, run.out), (0, 'kept\n'), 'exit code (%s), stdout' % run.err)
     t.equal(run.err.count('hprofx: heap dump: 1 arrays of 4 GiB or more are cut: a record of the format cannot hold them'), cut, 'lines (%s)' % run.err)
     path = t.work / NAME
-    t.read('--check', '--strict', path)
-    size = {c['name']: c['bytes'] for c in json.loads(t.read('--json', path))['heap']['classes']}['long[]']
+    t.read('check', '--strict', path)
+    size = {c['name']: c['bytes'] for c in json.loads(t.read('info', '--json', path))['heap']['classes']}['long[]']
     t.check(size >= (4 << 30) - 100 if cut else size >= number * length * 8, '%d bytes of long[] in the dump' % size)
     t.check(path.stat().st_size > size, 'bytes of the file')
     path.unlink()
@@ -673,4 +673,4 @@ def the_log_of_the_vm_is_no_wait(t):
     t.check(ask(run, DONE), 'the program has ended')
     stop_steps(run)
     t.equal((run.code, [ln for ln in run.err.splitlines() if 'heap dump:' in ln]), (0, []), 'exit code, lines about the dump')
-    t.read('--check', t.work / NAME)
+    t.read('check', t.work / NAME)

@@ -77,7 +77,7 @@ def case(t, name):
     for ln in recorded.stderr:
         t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
     path = t.work / ('java.hprof' if 'format=b' in recorded.options else 'java.hprof.txt')
-    t.read('--check', path)
+    t.read('check', path)
     _compare(t, path, recorded, CASES[name])
 
 
@@ -92,7 +92,7 @@ def requests(t):
     recorded.code, recorded.stderr = 0, ['Dumping Java heap ... done.'] * 3
     recorded_requests(t, recorded)
     for name, items in (('java.hprof.1', 100), ('java.hprof.2', 200), ('java.hprof', 300)):
-        t.read('--check', t.work / name)
+        t.read('check', t.work / name)
         got = facts(t.work / name, 'Steps')
         t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
     _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
@@ -148,7 +148,7 @@ def golden_net_binary(t):
     peer.wait_end()
     path = t.work / 'stream.b'
     path.write_bytes(bytes(peer.streams[0]))
-    t.read('--check', path)
+    t.read('check', path)
     got = hprof_binary.read(path)
     t.equal(len(got.summaries), 2, 'summaries')
     t.equal([x.flags for x in got.lists], [0, 3, 0], 'flags of the lists')

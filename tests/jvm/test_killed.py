@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""SIGKILL at any moment: what is left is sound, hprofx-read --recover makes NAME of it, and at most a second is missing."""
+"""SIGKILL at any moment: what is left is sound, hprofx recover makes NAME of it, and at most a second is missing."""
 import random
 import re
 import resource
@@ -46,14 +46,14 @@ def _kill_one(t, mode, seed):
     run.kill()
     for path in t.work.iterdir():
         if not path.name.endswith('.new.part'):
-            t.read('--check', path)
-    t.read('--recover', t.work / name)
+            t.read('check', path)
+    t.read('recover', t.work / name)
     split = sorted(p for p in t.work.iterdir() if re.fullmatch(re.escape(name) + r'\.\d+(\.part)?', p.name))
     t.equal([n for n in t.files() if n.startswith(name) and n != name and not re.search(r'\.\d+(\.part)?$', n)], [], 'files beside NAME')
-    t.read('--check', *(['--strict'] if late else []), t.work / name)  # strict: one dump, not a table a second
+    t.read('check', *(['--strict'] if late else []), t.work / name)  # strict: one dump, not a table a second
     for path in split:
         if path.suffix == '.part':
-            t.read('--recover', path.with_suffix(''))
+            t.read('recover', path.with_suffix(''))
             t.check(path.with_suffix('').exists() and not path.exists(), 'no %s, or still %s' % (path.with_suffix('').name, path.name))
     calls, ms = _progress(run, at - LOST)
     got = _counted(t.work / name, mode)
@@ -88,10 +88,10 @@ def a_restart_keeps_what_the_killed_run_left(t, mode):
     _progress_for(last, 0)
     last.signal(signal.SIGTERM)
     last.finish()
-    line = 'hprofx: file=%s: a killed run left an unfinished profile; recover it with hprofx-read --recover %s.killed before another run is killed' % (name, name)
+    line = 'hprofx: file=%s: a killed run left an unfinished profile; recover it with hprofx recover %s.killed before another run is killed' % (name, name)
     t.equal([ln for ln in last.err.splitlines() if 'killed' in ln], [line], 'lines about it')
     t.equal(t.files(), [name, '%s.killed.journal.part' % name], 'files at the end of the last run')
-    t.read('--recover', t.work / (name + '.killed'))
+    t.read('recover', t.work / (name + '.killed'))
     t.equal(t.files(), [name, name + '.killed'], 'files after the recovery')
     got, (calls, ms) = _counted(t.work / (name + '.killed'), mode), wants[1]
     t.check(got >= (calls if mode == 'times' else 0.8 * ms), '%d counted, of %d calls and %d ms' % (got, calls, ms))
@@ -114,11 +114,11 @@ def two_killed_programs_in_one_directory(t):
     for run in runs.values():
         run.kill()
     for name in runs:
-        t.read('--recover', t.work / name)
+        t.read('recover', t.work / name)
     t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
     for name, own, other in (('a.txt', 'Progress.', 'Burn.'), ('b.txt', 'Burn.', 'Progress.')):
         for path in (t.work / name, t.work / (name + '.1')):
-            t.read('--check', '--strict', path)
+            t.read('check', '--strict', path)
             methods = hprof_text.read(path, recovered=True).methods()
             t.check(any(m.startswith(own) for m in methods) and not any(m.startswith(other) for m in methods), '%s: %s' % (path.name, sorted(methods)[:20]))
         t.check(_counted(t.work / name, 'samples') >= _counted(t.work / (name + '.1'), 'samples') > 0, '%s has less than its dump on request' % name)
@@ -142,11 +142,11 @@ def an_output_that_could_not_be_written_leaves_its_journal(t):
     run.signal(signal.SIGTERM)
     run.finish()
     t.equal((run.code, run.out), (143, 'ready\n'), 'exit code and stdout')
-    said = [ln for ln in run.err.splitlines() if '--recover' in ln]
+    said = [ln for ln in run.err.splitlines() if 'hprofx recover' in ln]
     t.equal(len(said), 1, 'lines that name --recover (%s)' % run.err)
-    t.check(re.search(r'file=java\.hprof\.txt\.part: File too large: .*; when the program has ended, rebuild the profile with hprofx-read --recover java\.hprof\.txt$', said[0]), said[0])
+    t.check(re.search(r'file=java\.hprof\.txt\.part: File too large: .*; when the program has ended, rebuild the profile with hprofx recover java\.hprof\.txt$', said[0]), said[0])
     t.equal(t.files(), ['java.hprof.txt.journal.part', 'java.hprof.txt.part'], 'files')
-    t.read('--recover', t.work / 'java.hprof.txt')
+    t.read('recover', t.work / 'java.hprof.txt')
     t.check(_counted(t.work / 'java.hprof.txt', 'samples') > 100, 'samples')
     t.equal(t.files(), ['java.hprof.txt'], 'files after the recovery')
 

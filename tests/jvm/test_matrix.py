@@ -91,9 +91,9 @@ def _text(t, m, path, last):
 
 
 def _binary(t, m, path, last):
-    if m.values['cutoff'] in ('2', 'nan'):  # which is in the file, and a note of hprofx-read
+    if m.values['cutoff'] in ('2', 'nan'):  # which is in the file, and a note of hprofx check
         b = hprof_binary.read(path)
-        t.read('--check', path)
+        t.read('check', path)
     else:
         b = t.binary(path)
     t.equal(b.id_size, int(m.values['idsize'] or 8), '%s: bytes of an identifier' % m.text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""net=: what a peer gets and what it may do. Each stream must pass hprofx-read --check; no peer blocks or ends the program."""
+"""net=: what a peer gets and what it may do. Each stream must pass hprofx check; no peer blocks or ends the program."""
 import random
 import re
 import signal
@@ -26,7 +26,7 @@ def _check(t, stream, form, name='stream', part=True):
     """The notes that --check has. part: a stream that may end early is sound up to there."""
     path = t.work / ('%s.%s' % (name, {'a': 'txt', 'b': 'hprof'}[form]))
     path.write_bytes(bytes(stream))
-    return t.read('--check', *(['--part'] if part else []), path)
+    return t.read('check', *(['--part'] if part else []), path)
 
 
 def _check_all(t, peer, form):

@@ -106,7 +106,7 @@ def sections(t, param):
         t.check(in_order(run.err.splitlines(), ours(case)[1]), '%sstderr %s' % (what, run.err))
         t.equal(t.files(), [f for f in case['files'] if f != 'java.hprof.check.txt'], what + 'files')
         for name in t.files():
-            t.read('--check', t.work / name)
+            t.read('check', t.work / name)
             (t.work / name).unlink()
 
 

@@ -394,7 +394,7 @@ def _commands(t, form, more='', threads=2, n=500, **kw):
     peer.wait_end()
     path = t.work / ('stream.' + form)
     path.write_bytes(bytes(peer.streams[0]))
-    t.read('--check', path)
+    t.read('check', path)
     prof = hprof_text.read(path) if form == 'a' else hprof_binary.read(path)
     t.equal(_step_objects(prof), [_steps(k * threads * n) for k in want + [1]], 'objects of each list')
     return prof

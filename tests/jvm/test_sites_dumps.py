@@ -149,7 +149,7 @@ class Stream:
         self.peer.wait_end()
         path = self.t.work / ('stream.' + self.form)
         path.write_bytes(bytes(self.peer.streams[0]))
-        self.t.read('--check', path)
+        self.t.read('check', path)
         return hprof_text.read(path, **how) if self.form == 'a' else hprof_binary.read(path)
 
 

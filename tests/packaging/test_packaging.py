@@ -99,8 +99,6 @@ class InstallTests(unittest.TestCase):
         cls.libdir = cls.prefix / options["libdir"]
         cls.header = cls.prefix / options["includedir"] / "hprofx" / "jvmpi.h"
         cls.page = cls.prefix / options["mandir"] / "man7" / "hprofx.7"
-        cls.reader = cls.prefix / options["bindir"] / "hprofx-read"
-        cls.reader_page = cls.prefix / options["mandir"] / "man1" / "hprofx-read.1"
         cls.command = cls.prefix / options["bindir"] / "hprofx"
         cls.completions = {cls.prefix / options["datadir"] / name for name in ("bash-completion/completions/hprofx", "zsh/site-functions/_hprofx",
                                                                              "fish/vendor_completions.d/hprofx.fish")}
@@ -123,7 +121,7 @@ class InstallTests(unittest.TestCase):
     def test_every_installed_file_is_accounted_for(self):
         found = {str(p.relative_to(self.dest)) for p in self.dest.rglob("*") if p.is_symlink() or not p.is_dir()}
         wanted = {self.libdir / "libhprofx.so", self.libdir / "hprofx" / "libhprof.so", self.libdir / "pkgconfig" / "hprofx.pc", self.page,
-                  self.libdir / "libhprofx-jvmpi.so", self.header, self.reader, self.reader_page, self.command, self.command_page, self.jmh, self.ship, self.ship_page} | self.completions | self.units
+                  self.libdir / "libhprofx-jvmpi.so", self.header, self.command, self.command_page, self.jmh, self.ship, self.ship_page} | self.completions | self.units
         self.assertEqual(found, {str(p.relative_to(self.dest)) for p in wanted})
 
     def test_nobody_but_the_owner_may_write_what_is_installed(self):
@@ -136,11 +134,8 @@ class InstallTests(unittest.TestCase):
         self.assertEqual(os.readlink(link), "../libhprofx.so")
         self.assertTrue(link.samefile(self.libdir / "libhprofx.so"))
 
-    def test_the_reader_is_a_link_to_the_command_beside_it(self):
-        self.assertEqual(os.readlink(self.reader), "hprofx")
-
     def test_the_pages_render_without_a_warning(self):
-        for page in (self.page, self.reader_page, self.command_page, self.ship_page):
+        for page in (self.page, self.command_page, self.ship_page):
             for width in (60, 80, 120):
                 done = run("groff", "-man", "-Tutf8", "-ww", "-rLL=%dn" % width, page)
                 self.assertEqual(done.stderr, "")
@@ -149,13 +144,11 @@ class InstallTests(unittest.TestCase):
 
     def test_man_finds_name_and_purpose_in_the_pages(self):
         self.assertRegex(run("lexgrog", self.page).stdout, r'"hprofx - profiler .*"')
-        self.assertRegex(run("lexgrog", self.reader_page).stdout, r'"hprofx-read - show, check or recover an HPROF file"')
         self.assertRegex(run("lexgrog", self.ship_page).stdout, r'"hprofx-ship - send profiles of many JVMs .*"')
         self.assertRegex(run("lexgrog", self.command_page).stdout, r'"hprofx - profile a Java program that runs"')
 
     def test_the_installed_programs_run(self):
         version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M).group(1)
-        self.assertEqual(run(self.reader, "--version").stdout, "hprofx-read %s\n" % version)
         self.assertEqual(run(self.command, "--version").stdout, "hprofx %s\n" % version)
         self.assertEqual(run(self.ship, "--version").stdout, "hprofx-ship %s\n" % version)
         self.assertIn("usage: hprofx ship ", run(self.command, "ship", "--help").stdout)  # the one beside it

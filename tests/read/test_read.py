@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_read PROGRAM [unittest arguments]: hprofx-read, a link to hprofx, from outside: files of the original agent, each rule of the format broken once, files cut at
+"""test_read PROGRAM [unittest arguments]: hprofx info, check and recover from outside: files of the original agent, each rule of the format broken once, files cut at
 every byte, recovery, exit codes."""
 import concurrent.futures
 import fcntl
@@ -19,6 +19,7 @@ import breaks
 import hprof_files as h
 
 PROGRAM = None
+SOUND, UNREADABLE, USAGE, BROKEN = 0, 1, 2, 6  # what it ends with
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE / 'golden'
 # the original's words "old", which force=n left alone; what it left of a heap dump when it died
@@ -38,7 +39,7 @@ class Folder(unittest.TestCase):
 
     def run_it(self, *arguments, **how):
         done = subprocess.run([PROGRAM] + [str(a) for a in arguments], capture_output=True, **how)
-        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        self.assertIn(done.returncode, (SOUND, UNREADABLE, USAGE, BROKEN), done.stderr)
         return done
 
     def run_each(self, options, files):
@@ -53,12 +54,12 @@ class Folder(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             runs = [run for part in pool.map(some, [files[i:i + size] for i in range(0, len(files), size)]) for run in part]
         self.assertEqual(len(runs), len(files))
-        self.assertLessEqual({status for status, _ in runs}, {0, 1})
+        self.assertLessEqual({status for status, _ in runs}, {SOUND, BROKEN})
         return runs
 
     def check(self, data, *options, name='file'):
         """(exit code, JSON) of a file with these bytes."""
-        done = self.run_it('--check', '--json', *options, self.write(data, name))
+        done = self.run_it('check', '--json', *options, self.write(data, name))
         return done.returncode, json.loads(done.stdout)
 
 
@@ -80,7 +81,7 @@ class GoldenTests(Folder):
             case = str(path.relative_to(GOLDEN))
             with self.subTest(case):
                 status, said = self.check(gzip.decompress(path.read_bytes()))
-                self.assertEqual(status, 1 if case in NO_PROFILE else 0, said.get('break'))
+                self.assertEqual(status, BROKEN if case in NO_PROFILE else SOUND, said.get('break'))
                 found[case] = [[n['note'], n['count'], n['offset']] for n in said['notes']]
         self.assertEqual(found, known)
         self.assertGreaterEqual(len(found), 60)
@@ -90,27 +91,27 @@ class GoldenTests(Folder):
             data = gzip.decompress(path.read_bytes())
             with self.subTest(str(path.relative_to(GOLDEN))):
                 status, said = self.check(data)
-                done = self.run_it('-', '--json', input=data)
+                done = self.run_it('info', '-', '--json', input=data)
                 piped = json.loads(done.stdout)
                 self.assertEqual((done.returncode, piped['notes'], piped.get('break')), (status, said['notes'], said.get('break')))
 
     def test_the_view_of_each_has_no_control_and_no_empty_end_of_line(self):
         for path in sorted(GOLDEN.glob('*/*.gz')):
             with self.subTest(str(path.relative_to(GOLDEN))):
-                shown = self.run_it(self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
+                shown = self.run_it('info', self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
                 self.assertNotRegex(shown, r'[\x00-\x09\x0b-\x1f\x7f-\x9f]')
                 self.assertNotRegex(shown, r'[ \t]\n')
 
     def test_the_view_of_a_monitor_dump(self):
         path = GOLDEN / 'monitor-locks' / 'java.hprof.txt.gz'
-        shown = self.run_it(self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
+        shown = self.run_it('info', self.write(gzip.decompress(path.read_bytes()))).stdout.decode()
         part = shown.split('\nMonitor dump\n')[1].split('\n\n')[0]
         self.assertEqual([line.split() for line in part.splitlines()], [
             ['7', 'threads:', 'ended'], ['3', 'threads:', 'running'], ['2', 'threads:', 'sleeping'], ['2', 'threads:', 'waiting', 'to', 'enter'],
             ['2', 'threads:', 'waiting'], ['1', 'held:', 'Locks$Gate,', '2', 'waiting']])
 
     def view(self, data):
-        return self.run_it(self.write(data)).stdout.decode()
+        return self.run_it('info', self.write(data)).stdout.decode()
 
     def test_types_are_shown_as_people_write_them(self):
         pieces = h.text()
@@ -141,8 +142,8 @@ class GoldenTests(Folder):
     def wall(self, data):
         """The table of WALL CLOCK in JSON; the file is sound."""
         path = self.write(data)
-        self.assertEqual(self.run_it('--check', path).returncode, 0, self.run_it('--check', path).stdout)
-        return json.loads(self.run_it('--json', path).stdout)['tables']
+        self.assertEqual(self.run_it('check', path).returncode, 0, self.run_it('check', path).stdout)
+        return json.loads(self.run_it('info', '--json', path).stdout)['tables']
 
     def test_wall_clock_of_text_has_states(self):
         table = self.wall(h.text().data())['WALL CLOCK (ms)']
@@ -163,7 +164,7 @@ class GoldenTests(Folder):
         pieces.before('wall io', 'trace 3', f.trace(300003, 0, 0x71))
         pieces.drop('summary')  # a record that no table may follow
         tables = self.wall(pieces.data())
-        self.assertEqual(self.run_it('--check', self.write(pieces.data())).stdout.count(b'note: '), 0)
+        self.assertEqual(self.run_it('check', self.write(pieces.data())).stdout.count(b'note: '), 0)
         wall, samples = tables['WALL CLOCK (ms)'], tables['CPU SAMPLES']
         self.assertEqual((wall['seen'], wall['total'], wall['rows']), (1, 69, 5))
         self.assertEqual([(w['state'], w['count'], w['trace']) for w in wall['top']],
@@ -223,7 +224,7 @@ class GoldenTests(Folder):
         self.assertIn('java.lang.Object <- A.main, held in B.x\n', self.view(pieces.data()))
         pieces.put('owners row', pieces.get('owners row').replace(b'300002', b'300000'))
         self.assertIn('java.lang.Object <- A.main, owner not known\n', self.view(pieces.data()))
-        row = json.loads(self.run_it('--json', self.write(pieces.data())).stdout)['tables']['MONITOR OWNERS']['top'][0]
+        row = json.loads(self.run_it('info', '--json', self.write(pieces.data())).stdout)['tables']['MONITOR OWNERS']['top'][0]
         self.assertEqual((row['owner_trace'], 'owner_in' in row), (300000, False))
 
     def columns(self, shown, head):
@@ -261,10 +262,10 @@ class GoldenTests(Folder):
 
     def test_figures_of_a_known_file(self):
         path = GOLDEN / 'request-samples' / 'java.hprof.txt.gz'
-        said = json.loads(self.run_it('--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
+        said = json.loads(self.run_it('info', '--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
         self.assertEqual((said['dumps'], said['tables']['CPU SAMPLES']['seen'], said['format']), (3, 3, 'text'))
         path = GOLDEN / 'dump-alloc-binary' / 'java.hprof.gz'
-        said = json.loads(self.run_it('--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
+        said = json.loads(self.run_it('info', '--json', self.write(gzip.decompress(path.read_bytes()))).stdout)
         self.assertEqual(said['records']['LOAD CLASS']['count'], 514)
         self.assertEqual({k: v['count'] for k, v in said['heap']['records'].items()}, {
             'CLASS DUMP': 514, 'INSTANCE DUMP': 3404, 'OBJECT ARRAY DUMP': 665, 'PRIMITIVE ARRAY DUMP': 986, 'ROOT JAVA FRAME': 8, 'ROOT JNI GLOBAL': 519,
@@ -276,8 +277,8 @@ class GoldenTests(Folder):
     def sampled(self, pieces):
         """(lines of the table in the view, table in JSON) of CPU SAMPLES."""
         path = self.write(pieces.data())
-        shown = self.run_it(path).stdout.decode().split('\nCPU SAMPLES: ')[1].split('\n\n')[0].splitlines()[1:]
-        return shown, json.loads(self.run_it('--json', path).stdout)['tables']['CPU SAMPLES']
+        shown = self.run_it('info', path).stdout.decode().split('\nCPU SAMPLES: ')[1].split('\n\n')[0].splitlines()[1:]
+        return shown, json.loads(self.run_it('info', '--json', path).stdout)['tables']['CPU SAMPLES']
 
     def test_a_sampled_row_has_its_error_by_the_samples_that_the_report_says(self):
         """What Agresti and Coull give for 6 of 10, and for 600 of 1000."""
@@ -330,15 +331,15 @@ class GoldenTests(Folder):
     def test_tables_that_are_no_samples_have_no_error(self):
         for pieces in (h.times(), h.old(), h.old().drop('report')):
             path = self.write(pieces.data())
-            self.assertNotIn('+-', self.run_it(path).stdout.decode())
-            self.assertNotIn('too close', self.run_it(path).stdout.decode())
-            said = self.run_it('--json', path).stdout.decode()
+            self.assertNotIn('+-', self.run_it('info', path).stdout.decode())
+            self.assertNotIn('too close', self.run_it('info', path).stdout.decode())
+            said = self.run_it('info', '--json', path).stdout.decode()
             self.assertNotIn('plus_minus', said)
             self.assertNotIn('effective', said)
 
     def test_objects_of_a_heap_dump_by_class_and_by_trace(self):
         for pieces in (h.binary(), h.text()):
-            heap = json.loads(self.run_it('--json', self.write(pieces.data())).stdout)['heap']
+            heap = json.loads(self.run_it('info', '--json', self.write(pieces.data())).stdout)['heap']
             want = {'A': (1, 12), 'B': (1, 20), 'java.lang.Object': (1, 0), 'A[]': (1, 24), 'int[]': (1, 12), 'long[]': (1, 8)}
             traces = [{'trace': 300001, 'count': 5, 'bytes': 76, 'in': 'A.main', 'caller': 'B.x'}, {'trace': 300000, 'count': 1, 'bytes': 0, 'in': '<empty trace>'}]
             if is_text(pieces):
@@ -347,9 +348,9 @@ class GoldenTests(Folder):
             self.assertEqual(heap['traces'], traces)
         first, second = h.heap_pieces(h.Format(8))
         again = h.Pieces(h.binary().pieces + h.segments(h.Format(8), first, second[:-1], 2))
-        heap = json.loads(self.run_it('--json', self.write(again.data())).stdout)['heap']
+        heap = json.loads(self.run_it('info', '--json', self.write(again.data())).stdout)['heap']
         self.assertEqual((heap['dumps'], [(t['count'], t['bytes']) for t in heap['traces']], 'long[]' in [k['name'] for k in heap['classes']]), (2, [(4, 68), (1, 0)], False))
-        shown = self.run_it(self.write(h.binary().data())).stdout.decode()
+        shown = self.run_it('info', self.write(h.binary().data())).stdout.decode()
         self.assertIn("""
      objects        bytes   trace allocated in, called by
            5         76 B  300001 A.main <- B.x
@@ -366,12 +367,12 @@ class RuleTests(Folder):
         for rule, pieces, where, why in rules:
             with self.subTest(rule):
                 status, said = self.check(pieces.data())
-                self.assertEqual(status, 1, 'not found')
+                self.assertEqual(status, BROKEN, 'not found')
                 self.assertRegex(said['break']['reason'], why)
                 self.assertEqual(said['break'][key], self.place(pieces, where), said['break'])
                 self.assertFalse(said['sound'])
                 # the same where the size of the file is not known
-                piped = json.loads(self.run_it('--json', '-', input=pieces.data()).stdout)
+                piped = json.loads(self.run_it('info', '--json', '-', input=pieces.data()).stdout)
                 self.assertEqual(piped['break'], said['break'])
 
     def test_the_good_files_are_sound_even_strictly(self):
@@ -405,7 +406,7 @@ class RuleTests(Folder):
                 self.assertIn(symbol, noted)
                 self.assertEqual(noted[symbol], self.place(pieces, where))
                 status, said = self.check(pieces.data(), '--strict')
-                self.assertEqual(status, 1)
+                self.assertEqual(status, BROKEN)
                 self.assertRegex(said['break']['reason'], '^strict: ')
                 symbols.add(symbol)
         source = (HERE / '../../command/read/reader.h').read_text()
@@ -422,11 +423,11 @@ class RuleTests(Folder):
             place = self.place(pieces, where)
             size = 0 if text else pieces.data()[22]
             with self.subTest(symbol, where=where):
-                for said_first, status in ((report, 1), (lost + report, 0)):
+                for said_first, status in ((report, BROKEN), (lost + report, SOUND)):
                     data = pieces.data() + (said_first.encode() if text else f[size].string(999, said_first))
                     found, said = self.check(data)
                     self.assertEqual(found, status, said.get('break'))
-                    if status == 1:
+                    if status == BROKEN:
                         self.assertRegex(said['break']['reason'], '^hprofx wrote this file: ')
                         self.assertEqual(said['break']['line' if text else 'offset'], min(n['line' if text else 'offset'] for n in said['notes'] if n['note'] in symbols))
                         self.assertIn(place, [n['line' if text else 'offset'] for n in said['notes']])
@@ -461,12 +462,12 @@ class RuleTests(Folder):
     def test_time_wraps_after_71_minutes(self):
         f = h.Format(8)
         late = h.binary().before('unload', 'late', f.record(0x0b, b'\0\0\0\7', us=4294000000)).before('unload', 'wrapped', f.record(0x0b, b'\0\0\0\x08', us=5000))
-        said = json.loads(self.run_it('--json', self.write(late.drop('unload').data())).stdout)
+        said = json.loads(self.run_it('info', '--json', self.write(late.drop('unload').data())).stdout)
         self.assertEqual(said['covers_us'], 2**32 + 5000)
 
     def test_a_raw_newline_does_not_hide_what_follows(self):
         start = b'THREAD START (obj=50000183, id = 200003, name="a\nb\nc", group="g\nh")\n'
-        said = json.loads(self.run_it('--json', self.write(h.text().before('wait', 'new', start).data())).stdout)
+        said = json.loads(self.run_it('info', '--json', self.write(h.text().before('wait', 'new', start).data())).stdout)
         self.assertIn({'serial': 200003, 'name': 'a\nb\nc', 'group': 'g\nh', 'ended': False}, said['threads'])
 
     def test_a_line_cut_inside_a_name_with_newlines(self):
@@ -477,13 +478,13 @@ class RuleTests(Folder):
 
 
 class CutTests(Folder):
-    known = {}  # file: what --check says of it cut at every byte; several tests cut the same files
+    known = {}  # file: what check says of it cut at every byte; several tests cut the same files
 
     def cut(self, pieces, n):
         data = pieces.data()
         if data not in self.known:
             files = {at: self.write(data[:at], 'cut%d' % at) for at in cuts(pieces)}
-            runs = self.run_each(('--check', '--json'), list(files.values()))
+            runs = self.run_each(('check', '--json'), list(files.values()))
             self.known[data] = {at: (status, json.loads(said)) for at, (status, said) in zip(files, runs)}
         if n not in self.known[data]:
             self.known[data][n] = self.check(data[:n])
@@ -505,7 +506,7 @@ class CutTests(Folder):
         ends = self.whole(pieces)
         for n in cuts(pieces):
             status, said = self.cut(pieces, n)
-            self.assertEqual(status, 0 if n in ends else 1, n)
+            self.assertEqual(status, SOUND if n in ends else BROKEN, n)
             if n not in ends:
                 self.assertTrue(said['break']['cut'])
                 self.assertEqual(said['whole'], max([e for e in ends if e < n], default=0), n)
@@ -516,7 +517,7 @@ class CutTests(Folder):
             header = pieces.offset('start 1') if pieces.pieces[0][0] == 'first' else len(pieces.get('titles'))
             for n in cuts(pieces):
                 status, said = self.cut(pieces, n)
-                self.assertTrue(status == 0 and data[n - 1:n] == b'\n' or said['break']['cut'] or (n < header and status == 1), n)
+                self.assertTrue(status == 0 and data[n - 1:n] == b'\n' or said['break']['cut'] or (n < header and status == BROKEN), n)
 
     def test_the_end_of_an_unfinished_file_is_a_note(self):
         for pieces in (h.binary(), h.text()):
@@ -525,21 +526,21 @@ class CutTests(Folder):
                 for status, said in (self.check(data[:n], name='file.part'), self.check(data[:n], '--part')):
                     self.assertEqual(status, 0)
                 cut = self.check(data[:n])[0]
-                self.assertEqual([x['note'] for x in said['notes'] if x['note'] == 'CUT_END'], ['CUT_END'] * cut, n)
-                self.assertEqual(self.check(data[:n], '--part', '--strict')[0] == 1, cut == 1 or bool(said['notes']))
-        self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], 1)
-        self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], 1)
+                self.assertEqual([x['note'] for x in said['notes'] if x['note'] == 'CUT_END'], ['CUT_END'] * (cut == BROKEN), n)
+                self.assertEqual(self.check(data[:n], '--part', '--strict')[0] == BROKEN, cut == BROKEN or bool(said['notes']))
+        self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], BROKEN)
+        self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], BROKEN)
 
     def test_an_unfinished_file_in_which_nothing_is_yet(self):
         for options, name in (((), 'file.part'), (('--part',), 'file')):
             status, said = self.check(b'', *options, name=name)
             self.assertEqual((status, [n['note'] for n in said['notes']]), (0, ['EMPTY']))
-            self.assertEqual(self.check(b'', '--strict', *options, name=name)[0], 1)
+            self.assertEqual(self.check(b'', '--strict', *options, name=name)[0], BROKEN)
             self.assertEqual(said['format'], 'unknown')
-            self.assertNotIn(b'format', self.run_it(*options, self.folder / name).stdout)
-        self.assertEqual(self.check(b'')[0], 1)
-        done = self.run_it('--recover', self.folder / 'file.part')
-        self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (1, 1))
+            self.assertNotIn(b'format', self.run_it('info', *options, self.folder / name).stdout)
+        self.assertEqual(self.check(b'')[0], BROKEN)
+        done = self.run_it('recover', self.folder / 'file.part')
+        self.assertEqual((done.returncode, os.listdir(self.folder).count('file.part')), (BROKEN, 1))
         self.assertIn(b'nothing in it is whole: the file is empty', done.stderr)
 
     def test_beside_its_journal_a_file_is_unfinished(self):
@@ -547,9 +548,9 @@ class CutTests(Folder):
         self.write(data, 'out.journal.part')
         status, said = self.check(data[:-3], name='out')
         self.assertEqual((status, [x['note'] for x in said['notes']]), (0, ['CUT_END']))
-        self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], 1)
-        self.assertEqual(self.check(data[:-3], name='other')[0], 1)
-        self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], 1)
+        self.assertEqual(self.check(data[:-3], '--strict', name='out')[0], BROKEN)
+        self.assertEqual(self.check(data[:-3], name='other')[0], BROKEN)
+        self.assertEqual(self.check(h.text().before('wait', 'new', b'NOTHING\n').data(), name='out')[0], BROKEN)
 
     def recovered(self, pieces, header, step=1):
         data = pieces.data()
@@ -558,18 +559,18 @@ class CutTests(Folder):
             return self.cut(pieces, n)[0] == 0
         names = {n: self.folder / ('out%d' % n) for n in cuts(pieces, step)}
         parts = {n: self.write(data[:n], 'out%d.part' % n) for n in names}
-        runs = self.run_each(('--recover',), [parts[n] if n % 2 else names[n] for n in names])
+        runs = self.run_each(('recover',), [parts[n] if n % 2 else names[n] for n in names])
         for n, (status, said) in zip(names, runs):
             name, part = names[n], parts[n]
             if n < header:
-                self.assertEqual((status, part.read_bytes(), name.exists()), (1, data[:n], False), n)
+                self.assertEqual((status, part.read_bytes(), name.exists()), (BROKEN, data[:n], False), n)
                 continue
             self.assertEqual((status, part.exists()), (0, False), (n, said))
             left = name.read_bytes()
             self.assertTrue(data.startswith(left) and len(left) <= n)
             self.assertEqual(stat.S_IMODE(name.stat().st_mode), 0o600)
             self.assertTrue(is_sound(len(left)), n)
-            # nothing that --check takes is cut off
+            # nothing that check takes is cut off
             self.assertEqual(len(left) == n, is_sound(n), n)
             name.unlink()  # the next file comes in this folder too
 
@@ -594,7 +595,7 @@ class RecoverTests(Folder):
         os.utime(self.name, (1, 1))
         before = self.name.stat()
         for _ in range(2):
-            done = self.run_it('--recover', self.name)
+            done = self.run_it('recover', self.name)
             self.assertEqual((done.returncode, done.stderr), (0, b''))
         after = self.name.stat()
         self.assertEqual((before.st_ino, before.st_mtime_ns, before.st_mode, before.st_ctime_ns), (after.st_ino, after.st_mtime_ns, after.st_mode, after.st_ctime_ns))
@@ -603,7 +604,7 @@ class RecoverTests(Folder):
         data = h.binary().data()
         self.name.write_bytes(data[:-3])
         before = self.name.stat().st_ino
-        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual(self.run_it('recover', self.name).returncode, 0)
         self.assertEqual(self.name.read_bytes(), data[:-13])
         self.assertNotEqual(self.name.stat().st_ino, before)
         self.assertEqual(os.listdir(self.folder), ['out'])
@@ -613,18 +614,18 @@ class RecoverTests(Folder):
         whole, cut = h.text().data(), h.text().data()[:h.text().offset('monitors')]
         self.name.write_bytes(whole)
         self.part.write_bytes(cut + b'MONITOR DU')
-        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual(self.run_it('recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
         self.name.write_bytes(cut)
         self.part.write_bytes(whole + b'THREAD')
-        self.assertEqual(self.run_it('--recover', self.part).returncode, 0)
+        self.assertEqual(self.run_it('recover', self.part).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
 
     def test_of_two_runs_the_unfinished_one_stays(self):
         self.name.write_bytes(h.text().data())
         later = h.Pieces(h.text().pieces[:7]).put('first', h.text().get('first').replace(b':23 ', b':24 ')).data()
         self.part.write_bytes(later + b'TRACE')
-        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual(self.run_it('recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (later, False))
 
     def test_two_binary_runs_are_two_whatever_bytes_their_times_have(self):
@@ -633,7 +634,7 @@ class RecoverTests(Folder):
             first, second = (data[:23] + bytes((0, 0, 1, 0xa0, byte, 0x10, 0x20, last)) + data[31:] for last in (0x30, 0x40))
             self.name.write_bytes(first)
             self.part.write_bytes(second[:-13])
-            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual(self.run_it('recover', self.name).returncode, 0)
             self.assertEqual((self.name.read_bytes(), self.part.exists()), (second[:-13], False))
 
     def test_a_file_of_one_run_has_any_bytes_behind_its_binary_header(self):
@@ -643,7 +644,7 @@ class RecoverTests(Folder):
         other = whole[:32] + b'\x00\x00\x00\x01' + whole[36:]  # TIME of the first record
         self.name.write_bytes(whole)
         self.part.write_bytes(other[:end])
-        self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+        self.assertEqual(self.run_it('recover', self.name).returncode, 0)
         self.assertEqual((self.name.read_bytes(), self.part.exists()), (whole, False))
 
     def test_a_journal_stands_in_for_what_is_missing(self):
@@ -657,7 +658,7 @@ class RecoverTests(Folder):
                 if content is not None:
                     path.write_bytes(content)
             for given in (self.name, journal):
-                self.assertEqual(self.run_it('--recover', given).returncode, 0)
+                self.assertEqual(self.run_it('recover', given).returncode, 0)
                 self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
 
     def test_a_table_that_is_cut_counts_for_nothing_beside_the_journal(self):
@@ -667,21 +668,21 @@ class RecoverTests(Folder):
             self.name.unlink(missing_ok=True)
             self.part.write_bytes(data[:pieces.offset(table) - 4])
             journal.write_bytes(data)
-            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual(self.run_it('recover', self.name).returncode, 0)
             self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
 
     def journal(self, data, tail):
-        """What --recover makes of a journal."""
+        """What recover makes of a journal."""
         journal = self.folder / 'out.journal.part'
         for cut in (b'', tail):
             self.name.unlink(missing_ok=True)
             journal.write_bytes(data + cut)
             (self.folder / 'out.journal.new.part').write_bytes(b'begun')
-            done = self.run_it('--recover', self.name)
+            done = self.run_it('recover', self.name)
             self.assertEqual((done.returncode, os.listdir(self.folder)), (0, ['out']), done.stderr)
             self.assertIn(b'the tables of its journal as one dump', done.stdout)
             self.assertEqual(stat.S_IMODE(self.name.stat().st_mode), 0o600)
-            self.assertEqual(self.run_it('--check', '--strict', self.name).returncode, 0)
+            self.assertEqual(self.run_it('check', '--strict', self.name).returncode, 0)
         return self.name.read_bytes()
 
     def test_the_tables_of_a_journal_become_one_dump(self):
@@ -741,7 +742,7 @@ class RecoverTests(Folder):
             self.name.unlink(missing_ok=True)
             self.part.write_bytes(part)
             journal.write_bytes(log)
-            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual(self.run_it('recover', self.name).returncode, 0)
             self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
 
     def test_the_rows_of_a_binary_wall_clock_add_up_in_larger_units(self):
@@ -788,7 +789,7 @@ class RecoverTests(Folder):
         for data in (h.times().data() + h.times().get('times') + h.times().get('titles') + h.times().get('row 1') + h.times().get('times end'), big.data() + full):
             self.name.unlink(missing_ok=True)
             journal.write_bytes(data)
-            self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+            self.assertEqual(self.run_it('recover', self.name).returncode, 0)
             self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
 
     def test_a_journal_of_another_run_counts_if_it_is_the_later_one(self):
@@ -800,14 +801,14 @@ class RecoverTests(Folder):
                 journal.write_bytes(second)
                 os.utime(self.name, (1000, 1000))
                 os.utime(journal, (2000, 2000) if later else (500, 500))
-                self.assertEqual(self.run_it('--recover', self.name).returncode, 0)
+                self.assertEqual(self.run_it('recover', self.name).returncode, 0)
                 self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], second if later else first))
 
     def test_what_is_broken_and_not_cut_stays_as_it_is(self):
         broken = h.text().before('wait', 'new', b'NOTHING\n').data()
         self.part.write_bytes(broken)
-        done = self.run_it('--recover', self.name)
-        self.assertEqual((done.returncode, self.part.read_bytes(), self.name.exists()), (1, broken, False))
+        done = self.run_it('recover', self.name)
+        self.assertEqual((done.returncode, self.part.read_bytes(), self.name.exists()), (BROKEN, broken, False))
         self.assertIn(b'broken in line', done.stderr)
 
     def test_links_and_other_kinds_of_files_are_refused(self):
@@ -815,7 +816,7 @@ class RecoverTests(Folder):
         for make in (lambda: self.name.symlink_to(target), lambda: os.mkfifo(self.name), lambda: self.name.mkdir(), lambda: os.link(target, self.name),
                      lambda: self.part.symlink_to(target)):
             make()
-            self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
+            self.assertEqual(self.run_it('recover', self.name).returncode, UNREADABLE)
             self.assertEqual(target.read_bytes(), h.text().data()[:-3])
             for path in (self.name, self.part):
                 if path.is_dir():
@@ -827,25 +828,25 @@ class RecoverTests(Folder):
         self.part.write_bytes(h.text().data()[:-3])
         with open(self.part, 'rb') as f:
             fcntl.flock(f, fcntl.LOCK_EX)
-            done = self.run_it('--recover', self.name)
-        self.assertEqual((done.returncode, self.part.exists(), self.name.exists()), (2, True, False))
+            done = self.run_it('recover', self.name)
+        self.assertEqual((done.returncode, self.part.exists(), self.name.exists()), (UNREADABLE, True, False))
         self.assertIn(b'running program', done.stderr)
 
     def test_a_name_that_a_living_run_writes_is_left_to_it(self):
         data = h.text().data()
-        for name, part, want in ((data[:-3], None, 2), (data, data, 2), (data, None, 0)):
+        for name, part, want in ((data[:-3], None, UNREADABLE), (data, data, UNREADABLE), (data, None, SOUND)):
             self.part.unlink(missing_ok=True)
             self.name.write_bytes(name)
             if part is not None:
                 self.part.write_bytes(part)
             with open(self.name, 'rb') as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
-                done = self.run_it('--recover', self.name)
-                self.assertEqual((done.returncode, b'running program' in done.stderr), (want, want == 2))
+                done = self.run_it('recover', self.name)
+                self.assertEqual((done.returncode, b'running program' in done.stderr), (want, want == UNREADABLE))
                 self.assertEqual((os.fstat(f.fileno()).st_ino, self.name.read_bytes()), (self.name.stat().st_ino, name))
 
     def test_nothing_there(self):
-        self.assertEqual(self.run_it('--recover', self.name).returncode, 2)
+        self.assertEqual(self.run_it('recover', self.name).returncode, UNREADABLE)
 
     def test_further_unfinished_files_are_named_and_not_touched(self):
         data = h.text().data()
@@ -854,17 +855,17 @@ class RecoverTests(Folder):
         for name in others + ['out.1', 'out.x.part', 'out.02.part', 'out.part.part', 'outer.3.part', 'out..part', 'other.4.part', 'out.12345678901.part']:
             (self.folder / name).write_bytes(data[:-3])
         before = sorted(os.listdir(self.folder))
-        lines = ['%s.2.part: a dump that was not complete: hprofx-read --recover %s.2', '%s.10.part: a dump that was not complete: hprofx-read --recover %s.10',
-                 '%s.killed: of a run that was killed before: hprofx-read --recover %s.killed']
+        lines = ['%s.2.part: a dump that was not complete: hprofx recover %s.2', '%s.10.part: a dump that was not complete: hprofx recover %s.10',
+                 '%s.killed: of a run that was killed before: hprofx recover %s.killed']
         for given in (self.name, self.folder / 'out.journal.part'):
-            done = self.run_it('--recover', given)
+            done = self.run_it('recover', given)
             self.assertEqual((done.returncode, done.stdout.decode().splitlines()[1:]), (0, [x % (self.name, self.name) for x in lines]))
             self.assertEqual(sorted(os.listdir(self.folder)), before)
         self.name.unlink()
-        done = subprocess.run([PROGRAM, '--recover', 'out'], cwd=self.folder, capture_output=True)
-        self.assertEqual((done.returncode, done.stdout.decode().splitlines()), (2, [x % ('out', 'out') for x in lines]))
+        done = subprocess.run([PROGRAM, 'recover', 'out'], cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout.decode().splitlines()), (UNREADABLE, [x % ('out', 'out') for x in lines]))
         for name in others:
-            self.assertEqual(self.run_it('--recover', self.folder / name).returncode, 0)
+            self.assertEqual(self.run_it('recover', self.folder / name).returncode, 0)
         self.assertEqual([n for n in others if (self.folder / n).exists()], [])
         self.assertTrue((self.folder / 'out.killed').exists() and (self.folder / 'out.10').exists())
 
@@ -877,13 +878,13 @@ class GzipTests(Folder):
     def test_a_compressed_file_reads_as_the_plain_one(self):
         for data in (h.binary().data(), h.text().data(), h.text().data()[:-3]):
             path = self.write(data)
-            plain = self.run_it('--json', path)
+            plain = self.run_it('info', '--json', path)
             for compressed in (gzip.compress(data), self.members(data), gzip.compress(b'') + self.members(data, 1)):
                 path.write_bytes(compressed)
-                done = self.run_it('--json', path)
+                done = self.run_it('info', '--json', path)
                 self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout))
                 with path.open('rb') as piped:
-                    self.assertEqual(self.run_it('--check', '-', stdin=piped).returncode, plain.returncode)
+                    self.assertEqual(self.run_it('check', '-', stdin=piped).returncode, plain.returncode)
 
     def test_a_compressed_file_that_is_cut_is_broken_wherever(self):
         data = h.text().data()
@@ -891,25 +892,25 @@ class GzipTests(Folder):
         ends = {len(self.members(data[:i], 500)) for i in range(0, len(data), 500)}
         for n in range(1, len(compressed), 29):
             status, said = self.check(compressed[:n])
-            self.assertEqual(status, 1, (n, said))
+            self.assertEqual(status, BROKEN, (n, said))
             if n > 400 and n not in ends:
-                self.assertEqual(self.run_it('--check', '--part', self.folder / 'file').returncode, 0, n)
+                self.assertEqual(self.run_it('check', '--part', self.folder / 'file').returncode, 0, n)
 
     def test_damage_inside_is_an_error(self):
         compressed = bytearray(gzip.compress(h.text().data()))
         compressed[-6] ^= 1  # the checksum
-        done = self.run_it('--check', self.write(compressed))
-        self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+        done = self.run_it('check', self.write(compressed))
+        self.assertEqual((done.returncode, done.stderr), (UNREADABLE, b'hprofx: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
 
     def test_damage_between_members_is_no_end(self):
         data = h.times().data()
         first, second = (gzip.compress(x) for x in (data, data[data.index(b'CPU TIME (ms) BEGIN'):]))  # as gz=y: a member ends with its section
         self.assertEqual(self.check(first + second)[0], 0)
         for behind in (b'\0' + second[1:], second + bytes(4096), second + b'more'):
-            done = self.run_it('--check', self.write(first + behind))
-            self.assertEqual((done.returncode, done.stderr), (2, b'hprofx-read: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
+            done = self.run_it('check', self.write(first + behind))
+            self.assertEqual((done.returncode, done.stderr), (UNREADABLE, b'hprofx: %s: the compressed data are damaged\n' % bytes(self.folder / 'file')))
         for n in range(1, len(second)):
-            self.assertEqual(self.check(first + second[:n])[0], 1, n)
+            self.assertEqual(self.check(first + second[:n])[0], BROKEN, n)
 
     def test_the_fuller_one_of_a_compressed_file_and_its_journal_stays(self):
         data, name, journal = h.times().data(), self.folder / 'out', self.folder / 'out.journal.part'
@@ -922,7 +923,7 @@ class GzipTests(Folder):
             (self.folder / ('out' + suffix)).write_bytes(part)
             if log is not None:
                 journal.write_bytes(log)
-            done = self.run_it('--recover', name)
+            done = self.run_it('recover', name)
             self.assertEqual((done.returncode, os.listdir(self.folder)), (0, ['out']), done.stderr)
             self.assertEqual(name.read_bytes(), want)
 
@@ -930,8 +931,8 @@ class GzipTests(Folder):
         name, cut = self.folder / 'out', self.members(h.times().data())[:-5]
         for suffix in ('', '.part'):
             path = self.write(cut, 'out' + suffix)
-            done = self.run_it('--recover', name)
-            self.assertEqual((done.returncode, path.read_bytes()), (2, cut))
+            done = self.run_it('recover', name)
+            self.assertEqual((done.returncode, path.read_bytes()), (UNREADABLE, cut))
             self.assertIn(b'it cannot be cut', done.stderr)
             path.unlink()
 
@@ -939,103 +940,44 @@ class GzipTests(Folder):
 class UsageTests(Folder):
     def test_exit_codes(self):
         good, bad = self.write(h.text().data(), 'good'), self.write(b'old\n', 'bad')
-        self.assertEqual(self.run_it(good).returncode, 0)
-        self.assertEqual(self.run_it(bad).returncode, 1)
-        self.assertEqual(self.run_it(self.write(b'', 'empty')).returncode, 1)
-        for arguments in ((), (good, bad), ('--nothing', good), ('--recover', '--check', good), (self.folder / 'none',), (self.folder,), ('--recover',)):
-            self.assertEqual(self.run_it(*arguments).returncode, 2, arguments)
-            self.assertNotEqual(self.run_it(*arguments).stderr, b'')
+        for verb in ('info', 'check'):
+            self.assertEqual([self.run_it(verb, path).returncode for path in (good, bad, self.write(b'', 'empty'))], [SOUND, BROKEN, BROKEN])
+            for path in (self.folder / 'none', self.folder):
+                self.assertEqual(self.run_it(verb, path).returncode, UNREADABLE)
+        self.assertEqual(self.run_it('recover', self.folder / 'nothing').returncode, UNREADABLE)
+
+    def test_a_wrong_command_line_is_told_how_in_one_line(self):
+        for words in (['info'], ['check'], ['recover'], ['info', 'a', 'b'], ['info', '--strict', 'a'], ['info', '--check', 'a'], ['recover', '--json', 'a'],
+                      ['check', '--recover', 'a'], ['check', '--']):
+            done = self.run_it(*words)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b''), words)
+            self.assertRegex(done.stderr, b'^hprofx: [^\n]*`hprofx %s --help`[^\n]*\n$' % words[0].encode())
 
     def test_options_in_any_order(self):
         path = self.write(h.text().before('end 1', 'new', b'THREAD END (id = 200009)\n').data())
-        for arguments in (('--check', '--strict', path), (path, '--strict', '--check'), ('--strict', path, '--check')):
-            done = self.run_it(*arguments)
-            self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stdout, rb'broken in line \d+ \(offset \d+\): strict: the end of a thread that never started')
         strict = dict(os.environ, POSIXLY_CORRECT='1')
-        self.assertEqual(self.run_it(path, '--strict', env=strict).returncode, 1)
-        self.assertEqual(self.run_it('--check', '--', path).returncode, 0)
-        for arguments in ((path, path), (path, '--', path), ('--recover=%s' % path, path), ('--',)):
-            self.assertEqual(self.run_it(*arguments).returncode, 2, arguments)
-        self.assertEqual(self.run_it(path, '--recover').returncode, 0)
-        self.assertEqual(self.run_it('--recover=%s' % path).returncode, 0)
+        for arguments, how in ((('--strict', path), {}), ((path, '--strict'), {}), ((path, '--strict'), {'env': strict})):
+            done = self.run_it('check', *arguments, **how)
+            self.assertEqual(done.returncode, BROKEN)
+            self.assertRegex(done.stdout, rb'broken in line \d+ \(offset \d+\): strict: the end of a thread that never started')
+        self.assertEqual(self.run_it('check', '--', path).returncode, SOUND)
+        for arguments in ((path, path), (path, '--', path)):
+            self.assertEqual(self.run_it('check', *arguments).returncode, USAGE, arguments)
 
     def test_a_full_disk_is_an_error(self):
         with open('/dev/full', 'wb') as full:
-            done = subprocess.run([PROGRAM, self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 2)
+            done = subprocess.run([PROGRAM, 'info', self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (UNREADABLE, b'hprofx: standard output cannot be written\n'))
 
     def test_a_line_without_end_is_not_kept_in_memory(self):
         status, said = self.check(h.text().before('wait', 'new', b'x' * (17 << 20)).data())
-        self.assertEqual((status, said['break']['line'], said['break']['reason']), (1, 8, 'a line of more than 16 MiB'))
-
-    def test_help_and_version(self):
-        self.assertEqual(self.run_it('--help').returncode, 0)
-        self.assertRegex(self.run_it('--version').stdout, rb'^hprofx-read \d')
+        self.assertEqual((status, said['break']['line'], said['break']['reason']), (BROKEN, 8, 'a line of more than 16 MiB'))
 
     def test_a_check_says_sound_and_its_notes(self):
-        done = self.run_it('--check', self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data()))
+        done = self.run_it('check', self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data()))
         first, second = done.stdout.decode().splitlines()
         self.assertRegex(first, r'/file: sound: \d+ bytes, 33 records, 1 dump$')
         self.assertRegex(second, r'^note: the end of a thread that never started \(offset \d+\)$')
-
-    def test_options_of_subcommands_are_not_for_the_old_name(self):
-        done = self.run_it('info', self.write(h.text().data()))
-        self.assertEqual((done.returncode, done.stderr.split(b'\n')[0]), (2, b'usage: hprofx-read [--check] [--strict] [--json] [--part] FILE'))
-
-
-class SubcommandTests(Folder):
-    """hprofx info, check, recover: the program of which hprofx-read is another name."""
-    def run_new(self, *arguments, **how):
-        return subprocess.run([os.path.realpath(PROGRAM)] + [str(a) for a in arguments], capture_output=True, **how)
-
-    def same(self, new, old, *arguments, **how):
-        """What hprofx-read prints, with this status for its own."""
-        a, b = self.run_new(*new, *arguments, **how), self.run_it(*old, *arguments, **how)
-        self.assertEqual((a.returncode, a.stdout), ({0: 0, 1: 6, 2: 1}[b.returncode], b.stdout))
-        self.assertEqual(a.stderr, b.stderr.replace(b'hprofx-read: ', b'hprofx: '))
-        return a.returncode
-
-    def test_info_and_check_say_what_the_old_name_says(self):
-        sound, cut = h.times().data(), h.binary().data()[:-3]
-        for data, status in ((sound, (0, 0)), (cut, (6, 0)), (b'x', (6, 6))):
-            path = self.write(data)
-            for new, old in ((['info'], []), (['info', '--json'], ['--json']), (['check'], ['--check']), (['check', '--json'], ['--check', '--json'])):
-                self.assertEqual((self.same(new, old, path), self.same(new + ['--part'], old + ['--part'], path)), status)
-                self.same(new, old, '-', input=data)
-        self.assertEqual(self.same(['info'], [], self.folder / 'missing'), 1)
-
-    def test_a_note_is_a_break_of_a_strict_check(self):
-        path = self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data())
-        self.assertEqual((self.same(['check'], ['--check'], path), self.same(['check', '--strict'], ['--strict'], path)), (0, 6))
-
-    def test_recover_completes_a_file_and_names_itself_for_the_others(self):
-        name, data = self.folder / 'out', h.text().data()
-        for left in ('out.part', 'out.2.part', 'out.killed.part'):
-            self.write(data[:-3], left)
-        done = self.run_new('recover', name)
-        self.assertEqual((done.returncode, done.stderr), (0, b''))
-        self.assertEqual(done.stdout.decode().splitlines()[1:], ['%s.2.part: a dump that was not complete: hprofx recover %s.2' % (name, name),
-                                                                 '%s.killed: of a run that was killed before: hprofx recover %s.killed' % (name, name)])
-        self.assertEqual(self.run_new('info', name).returncode, 0)
-        self.assertEqual(self.run_new('recover', self.folder / 'nothing').returncode, 1)
-        done = self.run_new('recover', self.write(h.text().before('wait', 'new', b'NOTHING\n').data(), 'broken.part'))
-        self.assertEqual((done.returncode, done.stderr[:8]), (6, b'hprofx: '))
-
-    def test_a_wrong_command_line_is_told_how(self):
-        for words in (['info'], ['check'], ['recover'], ['info', 'a', 'b'], ['info', '--strict', 'a'], ['info', '--check', 'a'], ['recover', '--json', 'a'], ['check', '--recover', 'a']):
-            done = self.run_new(*words)
-            self.assertEqual((done.returncode, done.stdout), (2, b''), words)
-            self.assertRegex(done.stderr, b"^(hprofx: .* '--.*'\n)?usage: hprofx %s " % words[0].encode())
-        done = self.run_new('-o', 'x', 'info', 'a')
-        self.assertEqual((done.returncode, done.stdout, done.stderr[:28]), (2, b'', b'hprofx: subcommands for file'))
-        done = self.run_new('check', '--help')
-        self.assertEqual((done.returncode, done.stdout[:20], done.stderr), (0, b'usage: hprofx check ', b''))
-
-    def test_a_full_disk_is_an_error(self):
-        with open('/dev/full', 'wb') as full:
-            done = subprocess.run([os.path.realpath(PROGRAM), 'info', self.write(h.text().data())], stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual((done.returncode, done.stderr), (1, b'hprofx: standard output: No space left on device\n'))
 
 
 if __name__ == '__main__':

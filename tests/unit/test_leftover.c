@@ -75,7 +75,7 @@ TEST(what_was_counted_goes_aside_with_one_line, setup, teardown)
     assert_string_equal(content("x.killed.journal.part"), TEXT TABLE "later\n");
     assert_false(there("x.part") || there("x.journal.part") || there("x.journal.new.part") || there("x.killed.journal.new.part"));
     assert_string_equal(content("said"),
-                        "hprofx: file=x: a killed run left an unfinished profile; recover it with hprofx-read --recover x.killed before "
+                        "hprofx: file=x: a killed run left an unfinished profile; recover it with hprofx recover x.killed before "
                         "another run is killed\n");
 }
 
@@ -244,7 +244,7 @@ TEST(what_cannot_be_kept_stays_with_a_line, setup, teardown)
     assert_string_equal(content("mine"), "precious");
     assert_string_equal(content("c.killed.part"), "read now");
     assert_non_null(strstr(content("said"), "hprofx: file=b: a killed run left an unfinished profile; renaming it to b.killed.part failed; "
-                                            "recover it with hprofx-read --recover b\n"));
+                                            "recover it with hprofx recover b\n"));
     close(fd);
 }
 

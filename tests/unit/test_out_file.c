@@ -156,7 +156,7 @@ TEST(a_part_of_a_dead_run_goes_aside, setup, teardown)
     assert_string_equal(content("x.txt.killed.part"), "half of an old run, longer than ours");
     assert_int_equal(hpx_out_close(&out), 0);
     assert_non_null(
-        strstr(content("said"), "file=x.txt: a killed run left an unfinished profile; recover it with hprofx-read --recover x.txt.killed"));
+        strstr(content("said"), "file=x.txt: a killed run left an unfinished profile; recover it with hprofx recover x.txt.killed"));
 }
 
 TEST(a_part_that_cannot_go_aside_stays, setup, teardown)

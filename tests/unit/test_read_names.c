@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_read_names.c: how hprofx-read shows the names of classes and methods. */
+/* test_read_names.c: how hprofx info shows the names of classes and methods. */
 #include "cmocka_all.h"
 #include "names.h"
 #include <stdlib.h>
