@@ -277,10 +277,11 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
     enum hpx_status s = read;
     if (read != HPX_FAILED) {
         hpx_tree_finish(&t);
-        struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
-        bool empty = read == HPX_OK && !t.no_memory && hpx_tree_columns(&t, columns) == 0;
-        s = empty ? hpx_picture_empty(&t, hpx_format_of(a->out), out, a->out, &why)
-                  : hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
+    }
+    if (read == HPX_PARTIAL && hpx_picture_is_empty(&t)) {
+        s = HPX_FAILED; /* it may have had something before it broke: the profile is kept */
+    } else if (read != HPX_FAILED) {
+        s = hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
         if (s != HPX_OK) {
             *err = why;
         } else {

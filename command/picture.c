@@ -142,30 +142,26 @@ static bool write_empty_page(const struct hpx_tree *t, FILE *to)
     return true;
 }
 
-enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err)
+bool hpx_picture_is_empty(const struct hpx_tree *t)
 {
-    hpx_out_empty(fd, name);
-    FILE *to = hpx_out_stream(fd, f->gzip);
-    bool page = strcmp(f->suffix, ".html") == 0, memory = to != NULL;
-    if (memory) {
-        memory = page ? write_empty_page(t, to) : f->write(t, (struct hpx_tree_column){0, 0}, to);
-    }
-    bool bad = to != NULL && ferror(to) != 0;
-    bad = (to != NULL && fclose(to) != 0) || bad || !memory;
-    if (bad) {
-        return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", name, strerror(errno));
-    }
-    (void)fprintf(stderr, "hprofx: %s says only that the profile has no stacks\n", name);
-    return HPX_OK;
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    return !t->no_memory && hpx_tree_columns(t, of) == 0;
+}
+
+/* A profile without stacks is written whatever view was asked for: nothing happened in any. */
+static bool put(const struct hpx_tree *t, const struct hpx_format *f, struct hpx_tree_column c, FILE *to)
+{
+    return hpx_picture_is_empty(t) && strcmp(f->suffix, ".html") == 0 ? write_empty_page(t, to) : f->write(t, c, to);
 }
 
 enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err)
 {
-    struct hpx_tree_column c;
+    struct hpx_tree_column c = {0, 0};
     const char *shown = hpx_out_is_stdout(name) ? "standard output" : name;
-    enum hpx_status s = hpx_picture_column(t, view, &c, err);
-    s = s == HPX_OK ? fits(t, f, c, view, shown, err) : s;
+    bool empty = hpx_picture_is_empty(t);
+    enum hpx_status s = empty ? HPX_OK : hpx_picture_column(t, view, &c, err);
+    s = s == HPX_OK && !empty ? fits(t, f, c, view, shown, err) : s;
     if (s != HPX_OK) {
         return s;
     }
@@ -181,12 +177,15 @@ enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f
         return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", shown, strerror(errno));
     }
     errno = 0;
-    bool memory = f->write(t, c, to), bad = ferror(to) != 0;
+    bool memory = put(t, f, c, to), bad = ferror(to) != 0;
     int why = errno;
     bad = fclose(to) != 0 || bad;
     bad = bad && !(hpx_out_is_stdout(name) && hpx_out_nobody_reads()); /* `| head` has seen enough */
     if (!memory || bad) {
         return hpx_fail(err, HPX_FAILED, "cannot write %s: %s", shown, strerror(!memory ? ENOMEM : why != 0 ? why : errno));
+    }
+    if (empty) {
+        (void)fprintf(stderr, "hprofx: %s says only that the profile has no stacks\n", shown);
     }
     return HPX_OK;
 }

@@ -13,12 +13,13 @@ enum hpx_status hpx_picture_read(struct hpx_tree *t, const char *file, struct hp
 enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *err);
 /* The column that `view` asks for, as hpx_tree_column(). HPX_FAILED: a tree that is finished has none like that, or is not whole. */
 enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err);
-/* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. HPX_FAILED: the
- * profile has no such view, or nothing at all; or writing failed. */
+/* A finished tree has no stack in any view. */
+bool hpx_picture_is_empty(const struct hpx_tree *t);
+/* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. Of a tree
+ * without any stack it writes a page that says so, or a file of the format without stacks, and a line on stderr. HPX_FAILED: the profile
+ * has no such view; or writing failed. */
 enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err);
-/* The same for a finished tree without any stack: a page that says so, or a file of the format without stacks; a line says it, too. */
-enum hpx_status hpx_picture_empty(const struct hpx_tree *t, const struct hpx_format *f, int fd, const char *name, struct hpx_err *err);
 /* Opens the file of a picture, as hpx_out_open(), or standard output for "-"; writes it, and removes what it made if that fails. */
 enum hpx_status hpx_picture_save(struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file, struct hpx_err *err);
 

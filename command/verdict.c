@@ -48,6 +48,16 @@ static void say_period(FILE *to, const struct hpx_profile *p)
     }
 }
 
+/* A session writes the head of its file when it begins, and tables only at a dump. */
+static bool has_dump(const struct hpx_profile *p)
+{
+    uint64_t n = p->heap_dumps + p->reported + p->counts[HPX_TAG_MONITOR_DUMP];
+    for (size_t i = 0; i < HPX_ARRAY_LEN(p->tables); i++) {
+        n += p->tables[i].seen;
+    }
+    return n > 0;
+}
+
 /* Of the row that is least sure, with half of all samples: 1.96 / sqrt(4 n). */
 static void say_certainty(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p)
 {
@@ -173,6 +183,12 @@ void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *
 {
     if (v->usage.at > 0) {
         say_usage(to, v, p);
+    }
+    if (!has_dump(p)) {
+        (void)fputs(
+            "The file has no dump yet. While its session runs, `hprofx dump` writes one; if the program was killed, `hprofx recover` "
+            "rebuilds the profile.\n",
+            to);
     }
     say_period(to, p);
     say_certainty(to, v, p);

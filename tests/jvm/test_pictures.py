@@ -6,7 +6,8 @@ import signal
 import stat
 import subprocess
 
-from attached import OK, USAGE, Program, command, hprofx, leaves_no_profile, leaves_nothing, refuses, wait_for_session
+import waiting
+from attached import OK, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, refuses, wait_for_session
 from runner import test
 
 
@@ -60,6 +61,21 @@ def a_run_is_written_in_the_format_of_the_suffix(t):
     run.finish()
     t.equal((run.code, run.out.splitlines()[-1:]), (OK, ['run.pb.gz']), 'status, last line of stdout (%s)' % run.err)
     t.equal(of_leaf(t, t.work / 'run.pb.gz'), 777, 'calls')
+
+
+@test(level='quick', collectors='any')
+def a_file_that_a_session_still_writes_gives_a_page_that_says_so(t):
+    p = Program(t)
+    does(t, 'start', '-o', t.work / 'x.txt', p.run.pid, 'interval=100')
+    written = t.work / 'x.txt.part'
+    waiting.until(p.run, lambda: written.exists() and written.stat().st_size > 0)
+    done = subprocess.run([command(t)[0], 'convert', str(written), str(t.work / 'x.html')], capture_output=True, text=True, timeout=60)
+    t.equal((done.returncode, done.stderr), (OK, 'hprofx: %s says only that the profile has no stacks\n' % (t.work / 'x.html')), 'status and stderr')
+    t.check('The file has no dump yet. While its session runs, `hprofx dump` writes one' in (t.work / 'x.html').read_text(), 'the page does not say it')
+    does(t, 'stop', p.run.pid)
+    t.check(not written.exists(), 'the session has ended')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
 
 
 @test(level='quick', collectors='any')

@@ -343,9 +343,29 @@ class Command(Folder):
         self.write(FOLDED, 'folded')
         self.done('convert', '--view', 'alloc', 'folded', 'x.folded', status=1, said='hprofx: the profile has no alloc; it has samples\n')
         self.done('convert', 'empty', 'x.folded', status=1, said='empty: No such file')
-        self.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n', 'empty')
-        self.done('convert', 'empty', 'x.folded', status=1, said='the profile has no stacks')
         self.assertFalse((self.folder / 'x.folded').exists())
+
+    def test_a_profile_without_stacks_gives_a_file_that_says_so(self):
+        """Of an idle program, and of a session that has written no dump yet."""
+        head = 'JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n'
+        self.write(head, 'begun')
+        self.write(head + 'CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\nhprofx: service: <img src=x>\nhprofx: lost: 0\n', 'idle')
+        for name, why in (('begun', 'The file has no dump yet.'), ('idle', 'There is no sample: no Java thread used CPU time.')):
+            for view in ([], ['--view', 'alloc']):
+                for suffix in ('.html', '.pb.gz', '.folded', '.collapsed', '.txt', '.hprof', '.speedscope.json', '.firefox.json', '.otlp'):
+                    with self.subTest((name, view, suffix)):
+                        out = 'x' + suffix
+                        self.assertEqual(self.done('convert', *view, name, out, said='hprofx: %s says only that the profile has no stacks\n' % out), '')
+                        self.assertEqual((self.folder / out).stat().st_mode & 0o777, 0o600)
+                        (self.folder / out).rename(self.folder / ('got' + suffix))
+                page = (self.folder / 'got.html').read_text()
+                self.assertIn('There is nothing to show: the profile has no stacks.', page)
+                self.assertIn(why, page)
+                self.assertNotIn('<img', page)
+        self.assertEqual(json.loads((self.folder / 'got.speedscope.json').read_text())['profiles'], [])
+        self.done('merge', 'idle', 'begun', 'x.html', said='hprofx: x.html says only that the profile has no stacks\n')
+        self.done('view', 'idle', '-o', 'y.html', said='hprofx: y.html says only that the profile has no stacks\n')
+        self.assertEqual(self.done('convert', '--to', '.html', 'idle', '-', said='hprofx: standard output says only that the profile has no stacks\n')[:15], '<!DOCTYPE html>')
 
     def test_names_of_files_are_said_without_controls(self):
         self.done('convert', 'a\x1b[2Jb', 'x.folded', status=1, said='a?[2Jb: No such file')

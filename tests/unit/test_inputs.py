@@ -281,13 +281,15 @@ class Engine(Folder):
         for status, facts, rows, said in ((404, b'Code: 60. DB::Exception: no \x1b[31mtable\nmore', b'', 'hprofx: ClickHouse answers 404: Code: 60. DB::Exception: no [31mtable\n'),
                                           (200, b'', ROWS, 'not that of a table of profiles'), (200, bytes(24), ROWS, 'no profile that matches the URL'),
                                           (200, b'x' * 25, ROWS, 'not that of a table of profiles'), (200, None, ROWS[:-1], 'cut off inside a row'),
-                                          (200, None, b'\xff' * 50, 'not made of rows'), (200, None, b'Code: 159. DB::Exception: Timeout', 'ClickHouse: '),
-                                          (200, None, b'', 'the profile has no stacks')):
+                                          (200, None, b'\xff' * 50, 'not made of rows'), (200, None, b'Code: 159. DB::Exception: Timeout', 'ClickHouse: ')):
             with self.subTest(said):
                 self.status, self.rows, self.facts = status, rows, struct.pack('<QQQ', 4, 1, 2) if facts is None else facts
                 self.assertEqual(self.done('view', self.url, status=1, said=said), '')
                 self.done('fetch', self.url, '-o', 'x.pb.gz', status=1, said=said)
                 self.assertFalse((self.folder / 'x.pb.gz').exists())
+        self.status, self.rows, self.facts = 200, b'', struct.pack('<QQQ', 4, 1, 2)
+        self.assertEqual(self.done('view', self.url, status=1, said='the profile has no stacks'), '')
+        self.done('fetch', self.url, '-o', 'x.pb.gz', said='x.pb.gz says only that the profile has no stacks')
 
     def test_kinds_without_room_are_told(self):
         self.rows = b''.join(row(b'kind%d' % i, [b'main'], 1) for i in range(10))
