@@ -2,6 +2,7 @@
 /* verdict.c: see verdict.h. The limits are judgements: where a person who reads such profiles would begin to ask another question. */
 #include "verdict.h"
 #include "certainty.h"
+#include "places.h"
 #include "words.h"
 #include <math.h>
 
@@ -9,9 +10,6 @@
 #define MUCH_GC     0.2  /* of the CPU time */
 #define WARMING_UP  0.3
 #define SURE_POINTS 5.0
-#define PLACES      3
-
-#define BY_ALLOCATED 2u /* hpx_rd_table.flags of SITES */
 
 static bool has_table(struct hpx_profile *p, int tag)
 {
@@ -80,74 +78,48 @@ static void say_certainty(FILE *to, const struct hpx_verdict *v, struct hpx_prof
     (void)fputs(".\n", to);
 }
 
-/* The next of the places to look at; share in percent. */
-static void say_place(FILE *to, int *n, const char *name, const char *where, double share, const char *of)
+/* held: by the methods, which own what others wait for. */
+static void say_places_of(FILE *to, const struct hpx_profile *p, const struct hpx_places *places, const char *of, bool held)
 {
-    (void)fputs(*n == 0 ? "Look at " : ", ", to);
-    hpx_words_java(to, name);
-    if (where != NULL) {
-        (void)fputs(" in ", to);
-        hpx_words_java(to, where);
-    }
-    (void)fprintf(to, " (%.0f %%%s)", share, *n == 0 ? of : "");
-    (*n)++;
-}
-
-static void say_methods(FILE *to, const struct hpx_profile *p, uint64_t total, int *n)
-{
-    const struct hpx_method *m = p->methods.of.items;
-    for (size_t i = 0; i < p->methods.of.len && i < PLACES && 100 * m[i].self >= total; i++) {
-        say_place(to, n, hpx_profile_name(p, m[i].name), NULL, 100.0 * (double)m[i].self / (double)total, " of the CPU time");
-    }
-}
-
-/* all: what the shares are of; the table's total, or that of all that block. */
-static void say_rows(FILE *to, const struct hpx_profile *p, const struct hpx_profile_table *t, uint64_t all, int *n)
-{
-    bool sites = t->table.tag == HPX_TAG_SITES, times = t->table.tag == HPX_TAG_TIMES;
-    const char *of = times                             ? " of the CPU time"
-                     : !sites                          ? " of the blocked time"
-                     : (t->table.flags & BY_ALLOCATED) ? " of the allocated bytes"
-                                                       : " of the live bytes";
-    for (size_t i = 0; i < t->rows && i < PLACES; i++) {
-        const struct hpx_profile_row *w = &t->top[i];
-        double share = w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : 0;
-        share = all > 0 ? share * (double)t->table.total / (double)all : share;
-        if (share >= 1) {
-            say_place(to, n, hpx_profile_name(p, w->name), times || w->caller == 0 ? NULL : hpx_profile_name(p, w->caller), share, of);
+    for (size_t i = 0; i < places->n; i++) {
+        const struct hpx_own_place *at = &places->top[i];
+        (void)fputs(i == 0 ? "Look at " : ", ", to);
+        if (at->what != 0) {
+            hpx_words_java(to, hpx_profile_name(p, at->what));
+            (void)fputs(held ? " held in " : " in ", to);
         }
+        hpx_words_java(to, hpx_profile_name(p, at->where));
+        (void)fprintf(to, " (%.0f %%%s)", 100.0 * (double)at->value / (double)places->all, i == 0 ? of : "");
+    }
+    (void)fputs(places->n > 0 ? ".\n" : "", to);
+    if (places->n > 0 && places->not_mine) {
+        (void)fputs("Less than 5 % of it is in the code of --mine, so these are of others.\n", to);
     }
 }
 
-/* Monitors and locks; first those that cost more time. */
-static void say_blocks(FILE *to, struct hpx_profile *p, int *n)
+/* false: the tables have nothing. */
+static bool say_tables(FILE *to, struct hpx_profile *p, const int *tags, size_t n, const char *of)
 {
-    const struct hpx_profile_table *monitors = hpx_profile_table(p, HPX_TAG_MONITOR_TIME), *locks = hpx_profile_table(p, HPX_TAG_LOCK_TIME);
-    uint64_t all = monitors->table.total + locks->table.total;
-    bool locks_first = locks->table.total > monitors->table.total;
-    say_rows(to, p, locks_first ? locks : monitors, all, n);
-    say_rows(to, p, locks_first ? monitors : locks, all, n);
+    struct hpx_places places;
+    if (!hpx_places_find(p, tags, n, &places)) {
+        return true; /* no memory: the tables say it all */
+    }
+    of = of != NULL ? of : places.allocated ? " of the allocated bytes" : " of the live bytes";
+    say_places_of(to, p, &places, of, tags[0] == HPX_TAG_MONITOR_OWNERS);
+    return places.n > 0;
 }
 
-/* Of the first table that has rows. */
+/* Of the first table that has something. What blocks is with its owners, if these are known. */
 static void say_places(FILE *to, struct hpx_profile *p)
 {
-    static const int tags[] = {HPX_TAG_TIMES, HPX_TAG_SITES};
-    const struct hpx_profile_table *samples = hpx_profile_table(p, HPX_TAG_SAMPLES);
-    int n = 0;
+    static const int samples[] = {HPX_TAG_SAMPLES}, times[] = {HPX_TAG_TIMES}, sites[] = {HPX_TAG_SITES},
+                     blocks[] = {HPX_TAG_MONITOR_TIME, HPX_TAG_LOCK_TIME}, owners[] = {HPX_TAG_MONITOR_OWNERS};
+    uint64_t owned = hpx_profile_table(p, HPX_TAG_MONITOR_OWNERS)->table.total;
     hpx_profile_sort(p);
-    if (samples->table.total > 0) {
-        say_methods(to, p, samples->table.total, &n);
-    }
-    for (size_t i = 0; n == 0 && i < HPX_ARRAY_LEN(tags); i++) {
-        say_rows(to, p, hpx_profile_table(p, tags[i]), 0, &n);
-    }
-    if (n == 0) {
-        say_blocks(to, p, &n);
-    }
-    if (n > 0) {
-        (void)fputs(".\n", to);
-    }
+    bool held = owned > 0 && owned >= hpx_profile_table(p, HPX_TAG_LOCK_TIME)->table.total;
+    (void)(say_tables(to, p, samples, 1, " of the CPU time") || say_tables(to, p, times, 1, " of the CPU time") ||
+           say_tables(to, p, sites, 1, NULL) || (held && say_tables(to, p, owners, 1, " of the blocked time")) ||
+           say_tables(to, p, blocks, 2, " of the blocked time"));
 }
 
 static void say_older_code(FILE *to, const struct hpx_profile *p)

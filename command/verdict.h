@@ -13,7 +13,7 @@ struct hpx_verdict {
     bool bounded;           /* a longer -d is possible */
 };
 
-/* Sorts p->methods. */
+/* The places that it names are those of places.h. Sorts p->methods. */
 void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *p);
 
 #endif
