@@ -34,7 +34,7 @@ struct hpx_class_number hpx_class_number(jvmtiEnv *jvmti, jclass klass)
         return hpx_site_class_of((uint64_t)tag);
     }
     JNIEnv *env = hpx_vm_env();
-    struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass, 0) : NULL;
+    struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass, 0, 0) : NULL;
     if (claim == NULL) {
         return (struct hpx_class_number){0};
     }

@@ -10,11 +10,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LISTS 1024u
+
 static struct {
-    pthread_mutex_t lock; /* never held over a call of the JVM */
-    struct hpx_mode_thread *first;
-    _Atomic uint32_t n; /* relaxed: 0 is a hint */
+    pthread_mutex_t lock;                 /* never held over a call of the JVM */
+    struct hpx_mode_thread *first[LISTS]; /* by kernel id */
+    _Atomic uint32_t n;                   /* relaxed: 0 is a hint */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct hpx_mode_thread **list_of(pid_t tid)
+{
+    return &kept.first[(uint32_t)tid % LISTS];
+}
 
 static bool has_ended(const struct hpx_mode_thread *s)
 {
@@ -29,8 +36,8 @@ void hpx_kept_states_give(struct hpx_mode_thread *s)
         return;
     }
     pthread_mutex_lock(&kept.lock);
-    s->next = kept.first;
-    kept.first = s;
+    s->next = *list_of(s->tid);
+    *list_of(s->tid) = s;
     atomic_fetch_add_explicit(&kept.n, 1, memory_order_relaxed);
     pthread_mutex_unlock(&kept.lock);
 }
@@ -48,7 +55,7 @@ struct hpx_mode_thread *hpx_kept_states_take(const struct hpx_mode *mode, pid_t 
         return NULL;
     }
     pthread_mutex_lock(&kept.lock);
-    for (struct hpx_mode_thread **at = &kept.first; *at != NULL && found == NULL;) {
+    for (struct hpx_mode_thread **at = list_of(tid); *at != NULL && found == NULL;) {
         if ((*at)->tid == tid && (*at)->base.mode == mode && !has_ended(*at)) {
             found = *at;
             unlink_state(at);
@@ -99,9 +106,9 @@ void hpx_kept_states_drop(struct hpx_mode_thread *s)
 void hpx_kept_states_replaced(const struct hpx_mode *mode, pid_t tid)
 {
     pthread_mutex_lock(&kept.lock);
-    for (struct hpx_mode_thread *s = kept.first; s != NULL; s = s->next) {
+    for (struct hpx_mode_thread *s = *list_of(tid); s != NULL; s = s->next) {
         if (s->tid == tid && s->base.mode == mode) {
-            s->tid = 0;
+            s->tid = 0; /* in its list it stays */
         }
     }
     pthread_mutex_unlock(&kept.lock);
@@ -116,13 +123,15 @@ static bool lives(pid_t tid)
 uint32_t hpx_kept_states_sweep(void)
 {
     pthread_mutex_lock(&kept.lock);
-    for (struct hpx_mode_thread **at = &kept.first; *at != NULL;) {
-        struct hpx_mode_thread *s = *at;
-        if (s->tid == 0 || has_ended(s) || !lives(s->tid)) {
-            unlink_state(at);
-            free(s);
-        } else {
-            at = &s->next;
+    for (uint32_t i = 0; i < LISTS; i++) {
+        for (struct hpx_mode_thread **at = &kept.first[i]; *at != NULL;) {
+            struct hpx_mode_thread *s = *at;
+            if (s->tid == 0 || has_ended(s) || !lives(s->tid)) {
+                unlink_state(at);
+                free(s);
+            } else {
+                at = &s->next;
+            }
         }
     }
     pthread_mutex_unlock(&kept.lock);
@@ -133,8 +142,10 @@ uint32_t hpx_kept_states_held(size_t *bytes)
 {
     *bytes = 0;
     pthread_mutex_lock(&kept.lock);
-    for (struct hpx_mode_thread *s = kept.first; s != NULL; s = s->next) {
-        *bytes += malloc_usable_size(s);
+    for (uint32_t i = 0; i < LISTS; i++) {
+        for (struct hpx_mode_thread *s = kept.first[i]; s != NULL; s = s->next) {
+            *bytes += malloc_usable_size(s);
+        }
     }
     pthread_mutex_unlock(&kept.lock);
     return atomic_load_explicit(&kept.n, memory_order_relaxed);

@@ -11,8 +11,7 @@
 #define PRUNE_FIRST 64 /* ended threads */
 
 struct entry {
-    jweak ref; /* NULL: a free entry */
-    uint64_t key;
+    jweak ref;             /* NULL: a free entry */
     uint32_t serial, next; /* next: of a free or buried entry: index + 1 of the next one */
     bool ended, buried;
 };
@@ -125,22 +124,23 @@ static void prune(JNIEnv *env)
     delete_buried(env);
 }
 
-void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t serial, bool self)
+uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, uint32_t serial, bool self)
 {
     jweak ref = used && thread != NULL ? (*env)->NewWeakGlobalRef(env, thread) : NULL;
     if (ref == NULL) {
         if (used) {
             (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
         }
-        return;
+        return 0;
     }
     pthread_mutex_lock(&lock);
     uint32_t at = refs.free;
     struct entry *e = at != 0 ? hpx_vec_at(&refs.all, at - 1) : hpx_vec_push(&refs.all);
     if (e != NULL) {
         refs.free = at != 0 ? e->next : 0;
-        *e = (struct entry){.ref = ref, .key = key, .serial = serial};
-        own = !self ? own : at != 0 ? at : refs.all.len;
+        at = at != 0 ? at : refs.all.len;
+        *e = (struct entry){.ref = ref, .serial = serial};
+        own = self ? at : own;
         own_session = self ? atomic_load_explicit(&hpx_session_number, memory_order_relaxed) : own_session;
     }
     bool many = refs.ended >= refs.prune_at;
@@ -151,26 +151,23 @@ void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t ser
     if (many) {
         prune(env);
     }
+    return e != NULL ? at : 0;
 }
 
-void hpx_thread_refs_remove(JNIEnv *env, uint64_t key, bool self)
+void hpx_thread_refs_remove(JNIEnv *env, uint32_t place)
 {
     if (!used) {
         return;
     }
     pthread_mutex_lock(&lock);
-    uint32_t at = self && hpx_session_is(own_session) ? own : 0;
-    for (uint32_t i = 0; at == 0 && i < refs.all.len; i++) { /* a thread older than VMInit */
-        const struct entry *e = hpx_vec_at(&refs.all, i);
-        at = e->ref != NULL && !e->ended && !e->buried && e->key == key ? i + 1 : 0;
-    }
+    uint32_t at = place != 0 ? place : hpx_session_is(own_session) ? own : 0;
     if (at != 0 && keep_ended) {
         ((struct entry *)hpx_vec_at(&refs.all, at - 1))->ended = true;
         refs.ended++;
     } else if (at != 0) {
         bury(at - 1);
     }
-    own = self ? 0 : own;
+    own = place != 0 ? own : 0;
     pthread_mutex_unlock(&lock);
     delete_buried(env);
 }

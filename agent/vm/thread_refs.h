@@ -10,11 +10,12 @@ void hpx_thread_refs_use(bool ended);
 /* A serial that no thread has. Any thread. */
 uint32_t hpx_thread_refs_serial(void);
 
-/* The thread is announced. key: as in HPX_MSG_THREAD_START. Without memory dumps show it as an unknown thread. self: it is the calling
- * one. Now and then it looks for ended threads that have been collected. No effect without hpx_thread_refs_use(). Any attached thread. */
-void hpx_thread_refs_add(JNIEnv *env, jthread thread, uint64_t key, uint32_t serial, bool self);
-/* The thread of this key ends. self: it is the calling one. Any attached thread. */
-void hpx_thread_refs_remove(JNIEnv *env, uint64_t key, bool self);
+/* The thread is announced. Returns its place in the list, 0: it has none. Without memory dumps show it as an unknown thread. self: it is
+ * the calling one. Now and then it looks for ended threads that have been collected. No effect without hpx_thread_refs_use(). Any attached
+ * thread. */
+uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, uint32_t serial, bool self);
+/* The thread of this place ends; 0: the calling one, if it was added as such. Any attached thread. */
+void hpx_thread_refs_remove(JNIEnv *env, uint32_t place);
 
 struct hpx_thread_ref {
     jthread thread; /* a local reference of the caller */

@@ -202,6 +202,7 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
 /* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
 struct adoptee {
     uint64_t key;                  /* of its START and END */
+    uint32_t ref;                  /* its place in thread_refs.h */
     pid_t tid;                     /* 0: unknown, or only by its name */
     struct hpx_mode_thread *first; /* NULL: no states */
     struct adoptee *next;          /* of adoptees */
@@ -212,7 +213,9 @@ struct adoptee {
 enum { ADOPTING, ADOPTED, ENDED };
 /* All: the VM's storage of a thread goes with the thread, a checker of leaks does not look there, and while a virtual thread is mounted its
  * storage hides the carrier's. VMInit's thread adds to it. */
-static HPX_OF_SESSION _Atomic(struct adoptee *) adoptees; /* release: claim(); acquire: adoptee_of_tid(). Their `next` does not change */
+#define ADOPTEE_LISTS 1024u
+/* By kernel id. release: claim(); acquire: adoptee_of_tid(). Their `next` does not change. */
+static HPX_OF_SESSION _Atomic(struct adoptee *) adoptees[ADOPTEE_LISTS];
 
 /* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
  * adoptee; 0: the thread itself. */
@@ -229,11 +232,18 @@ static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
 /* A complete one, of the calling thread. */
 static struct adoptee *adoptee_of_tid(pid_t tid)
 {
-    struct adoptee *a = atomic_load_explicit(&adoptees, memory_order_acquire);                                 /* partner: claim() */
+    struct adoptee *a = atomic_load_explicit(&adoptees[(uint32_t)tid % ADOPTEE_LISTS], memory_order_acquire);  /* partner: claim() */
     while (a != NULL && (a->tid != tid || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED)) { /* partner: publish() */
         a = a->next;
     }
     return a;
+}
+
+/* Thread.getId(), which does not change once a thread is alive. */
+static uint64_t number_of(JNIEnv *env, jthread thread)
+{
+    const jfieldID tid = hpx_vm_fields.tid;
+    return tid != NULL && thread != NULL ? (uint64_t)(*env)->GetLongField(env, thread, tid) : 0;
 }
 
 /* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is
@@ -243,7 +253,7 @@ static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adop
     bool claimed = false;
     *by = adoptee_of_self(jvmti);
     if (atomic_load(&adopting)) {
-        const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, 0);
+        const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, number_of(env, thread), 0);
         if (claim == NULL) {
             return false;
         }
@@ -287,7 +297,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     ended_in = 0;
     if (announce(first, (uint64_t)tid, serial, &i)) { /* first: an image that lists the thread is written behind its START */
-        hpx_thread_refs_add(env, thread, (uint64_t)tid, serial, true);
+        (void)hpx_thread_refs_add(env, thread, serial, true);
     }
     forget_info(jvmti, env, &i);
     hpx_vm_modes_came(first, serial, env, thread);
@@ -398,6 +408,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_mode_thread *first = first_state();
     uint64_t key = (uint64_t)syscall(SYS_gettid);
+    uint32_t place = 0;
     if (first == &ours) {
         return;
     }
@@ -408,8 +419,9 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         }
         first = a->first;
         key = a->key;
+        place = a->ref;
     }
-    hpx_thread_refs_remove(env, key, true);
+    hpx_thread_refs_remove(env, place);
     hpx_vm_modes_went(first, env);
     first_of_self = NULL;
     announced_in = found_in = 0;
@@ -467,7 +479,9 @@ static void abandon(JNIEnv *env, const struct adoptee *a)
     for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
         left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
     }
-    hpx_thread_refs_remove(env, a->key, false);
+    if (a->ref != 0) {
+        hpx_thread_refs_remove(env, a->ref);
+    }
     post_end(left ? a->first : NULL, a->key);
 }
 
@@ -482,7 +496,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
     }
     uint32_t serial = hpx_thread_refs_serial();
     if (announce(a->first, a->key, serial, i)) { /* first, as in begin() */
-        hpx_thread_refs_add(env, thread, a->key, serial, false);
+        a->ref = hpx_thread_refs_add(env, thread, serial, false);
     }
     hpx_vm_modes_came(a->first, serial, env, thread);
     if (a->first != NULL && a->first->tid > 0) {
@@ -502,7 +516,7 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
     bool mine = false;
     if (a != NULL) {
         *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .tid = sure ? tid : 0};
-        oldest = hpx_claims_add(&claims, env, thread, (uintptr_t)a);
+        oldest = hpx_claims_add(&claims, env, thread, number_of(env, thread), (uintptr_t)a);
     }
     if (oldest == NULL) {
         count_unknown();
@@ -516,8 +530,9 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
     }
     if (a != NULL) {
         a->first = tid > 0 || finds_itself() ? make(tid) : NULL; /* read by others from stage ADOPTED on */
-        a->next = atomic_load_explicit(&adoptees, memory_order_relaxed);
-        atomic_store_explicit(&adoptees, a, memory_order_release); /* partner: adoptee_of_tid() */
+        _Atomic(struct adoptee *) *list = &adoptees[(uint32_t)a->tid % ADOPTEE_LISTS];
+        a->next = atomic_load_explicit(list, memory_order_relaxed);
+        atomic_store_explicit(list, a, memory_order_release); /* partner: adoptee_of_tid() */
     }
     return a;
 }
@@ -556,9 +571,11 @@ void hpx_threads_lines(struct hpx_lines *to)
 
 void hpx_threads_forget(void)
 {
-    for (struct adoptee *a = atomic_exchange_explicit(&adoptees, NULL, memory_order_relaxed), *next; a != NULL; a = next) {
-        next = a->next;
-        free(a);
+    for (uint32_t i = 0; i < ADOPTEE_LISTS; i++) {
+        for (struct adoptee *a = atomic_exchange_explicit(&adoptees[i], NULL, memory_order_relaxed), *next; a != NULL; a = next) {
+            next = a->next;
+            free(a);
+        }
     }
 }
 

@@ -18,10 +18,10 @@
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 772cc7af4f4b */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f4a01f854a9f */
 /* mirrors: agent/samples/samples.c:gone 599465b8b81e */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 9dd14241cfa9 */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_take 15f52428d43e */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 91ac3590320a */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_take eea4caeb34d2 */
 /* mirrors: agent/vm/kept_states.c:hpx_kept_states_make 0fd967a4aa46 */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_sweep 0e7506c94b71 */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_sweep 57a985b1ee55 */
 
 #ifdef LONG
 #define SESSIONS 4
