@@ -4,6 +4,7 @@
 
 const ROW = 19;
 const NARROW = 0.7; // pixels
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
 function hash(text) {
@@ -16,11 +17,15 @@ function hash(text) {
 const OF_JDK = /^(java|javax|jdk|sun|com\.sun)(\.|$)/;
 const HUES = [24, 152, 48, 338, 186, 92, 12, 206, 70, 124];
 
+// What a thread does: [hue, saturation in %].
+const STATES = { running: [130, 55], runnable: [58, 70], blocked: [2, 80], waiting: [262, 60], parked: [222, 60], sleeping: [200, 22], io: [182, 55], native: [30, 38] };
+const stateGroup = (state) => `state ${Object.hasOwn(STATES, state) ? state : "not told"}`;
+
 const firstParts = (text, n) => text.split(".").slice(0, n).join(".");
 
 // What shares a colour: "the JDK", or the first parts of a package.
 function groupOf(name, kind, jdkToo) {
-  if (kind !== METHOD) return kind === CLASS ? "classes" : "threads";
+  if (kind !== METHOD) return kind === CLASS ? "classes" : kind === STATE ? stateGroup(stateOf(name)) : "threads";
   const of = packageOf(name, kind);
   if (OF_JDK.test(of) && !jdkToo) return "the JDK";
   return of === "" ? "no package" : firstParts(of, /^(com|org|net|io|edu)\./.test(of) ? 2 : 1);
@@ -33,7 +38,7 @@ function groupMethods({ names, kinds }, sums, all) {
   const groups = names.map((name, m) => groupOf(name, kinds[m], !others));
   for (let again = 0; again < 3; again++) {
     const weight = new Map();
-    groups.forEach((group, m) => weight.set(group, (weight.get(group) ?? 0) + sums.self[m]));
+    groups.forEach((group, m) => weight.set(group, (weight.get(group) ?? 0) + sums.ran[m]));
     groups.forEach((group, m) => {
       const of = packageOf(names[m], kinds[m]);
       if (kinds[m] === METHOD && weight.get(group) > 0.4 * all && of.startsWith(`${group}.`)) groups[m] = firstParts(of, group.split(".").length + 1);
@@ -70,6 +75,10 @@ class Colours {
   group(group, step = 0) {
     if (group === "the JDK") return this.dark ? `hsl(216 13% ${30 + step}%)` : `hsl(216 24% ${83 + step}%)`;
     if (group === "threads") return this.dark ? `hsl(216 5% ${34 + step}%)` : `hsl(216 6% ${78 + step}%)`;
+    if (group.startsWith("state ")) {
+      const [hue, much] = STATES[group.slice(6)] ?? [0, 0];
+      return this.dark ? `hsl(${hue} ${much * 0.6}% ${36 + step}%)` : `hsl(${hue} ${much}% ${78 + step}%)`;
+    }
     if (group === "classes") return this.dark ? `hsl(268 32% ${40 + step}%)` : `hsl(268 62% ${83 + step}%)`;
     const hue = this.hue(group);
     return this.dark ? `hsl(${hue} 42% ${31 + step}%)` : `hsl(${hue} 70% ${76 + step}%)`;
@@ -161,15 +170,16 @@ class Graph {
       if (trie.depth[node] > deepest && width[node] >= least) deepest = trie.depth[node];
       node = width[node] < least ? trie.end[node] : node + 1;
     }
-    this.levels = deepest + 1;
+    this.levels = this.rows = deepest + 1;
   }
 
-  resize() {
+  // As tall as the window has room below what stands above.
+  fit() {
     const { host, canvas } = this;
-    if (!this.sums) return;
     this.countLevels();
     const all = this.levels * ROW;
-    const tall = Math.max(8 * ROW, Math.min(all, Math.max(18 * ROW, window.innerHeight - 340)));
+    const room = window.innerHeight - (host.getBoundingClientRect().top + window.scrollY) - 24;
+    const tall = Math.max(8 * ROW, Math.min(all, Math.max(14 * ROW, room)));
     if (this.up && all < tall) this.levels = Math.floor(tall / ROW);
     host.style.height = `${tall}px`;
     this.wide = host.clientWidth;
@@ -180,14 +190,20 @@ class Graph {
     canvas.style.width = `${this.wide}px`;
     canvas.style.height = `${tall}px`;
     this.spacer.style.height = `${Math.max(0, all - tall)}px`;
-    this.draw();
+  }
+
+  // A new size clears the canvas, and a picture may be taken before the next frame: it is painted here.
+  resize() {
+    if (!this.sums) return;
+    this.fit();
+    this.paint(performance.now());
   }
 
   zoomTo(node, at_once = false) {
     const { trie, width } = this.sums;
     this.zoom = node < trie.size && width[node] > 0 ? node : 0;
     this.goal = { x: this.x[this.zoom], w: width[this.zoom] || 1 };
-    this.resize();
+    this.fit();
     this.reveal(trie.depth[this.zoom]);
     if (!trie.isUnder(this.cursor, this.zoom)) this.cursor = this.zoom;
     if (at_once || matchMedia("(prefers-reduced-motion: reduce)").matches) {
@@ -196,11 +212,11 @@ class Graph {
     } else {
       this.from = { ...this.view, since: 0 };
     }
-    this.draw();
+    this.paint(performance.now());
   }
 
-  top(depth) {
-    return this.up ? (this.levels - 1 - depth) * ROW : depth * ROW;
+  top(depth, levels = this.levels) {
+    return this.up ? (levels - 1 - depth) * ROW : depth * ROW;
   }
 
   reveal(depth) {
@@ -230,10 +246,10 @@ class Graph {
   }
 
   paint(now) {
+    cancelAnimationFrame(this.asked);
     this.asked = 0;
     if (this.from) this.step(now);
-    const { paper, sums, wide, tall, x } = this;
-    const { trie, width } = sums;
+    const { paper, wide, tall } = this;
     const ratio = window.devicePixelRatio || 1;
     paper.setTransform(ratio, 0, 0, ratio, 0, 0);
     paper.clearRect(0, 0, wide, tall);
@@ -242,31 +258,57 @@ class Graph {
     paper.direction = "ltr";
     const scale = wide / this.view.w;
     const scroll = this.host.scrollTop;
-    for (let node = 0; node < trie.size;) {
-      const w = width[node] * scale;
-      const left = (x[node] - this.view.x) * scale;
-      if (w < NARROW || left >= wide || left + w <= 0) {
-        node = trie.end[node];
-        continue;
-      }
-      const y = this.top(trie.depth[node]) - scroll;
-      if (y > -ROW && y < tall) this.frame(node, Math.max(left, 0), y, Math.min(left + w, wide) - Math.max(left, 0));
-      node++;
+    for (const [node, left, w] of this.visible(this.view)) {
+      const y = this.top(this.sums.trie.depth[node]) - scroll;
+      if (y > -ROW && y < tall) this.frame(node, left, y, w);
     }
     for (const node of [this.hover, document.activeElement === this.canvas ? this.cursor : -1]) if (node >= 0) this.outline(node, scale, scroll);
     if (this.from) this.draw();
   }
 
+  // The frames that can be seen: [node, left, width] in pixels.
+  *visible(view) {
+    const { wide, x } = this;
+    const { trie, width } = this.sums;
+    const scale = wide / view.w;
+    for (let node = 0; node < trie.size;) {
+      const w = width[node] * scale;
+      const left = (x[node] - view.x) * scale;
+      if (w < NARROW || left >= wide || left + w <= 0) {
+        node = trie.end[node];
+        continue;
+      }
+      yield [node, Math.max(left, 0), Math.min(left + w, wide) - Math.max(left, 0)];
+      node++;
+    }
+  }
+
+  isFound(method) {
+    return this.hit && method >= 0 && this.hit[method];
+  }
+
+  colour(node) {
+    const method = this.sums.trie.method[node];
+    return this.isFound(method) ? this.colours.hit : this.change && node !== 0 ? this.colours.change(this.change(node)) : this.colours.method(method);
+  }
+
+  isFaded(node) {
+    const { trie } = this.sums;
+    return trie.depth[node] < trie.depth[this.zoom] || (this.hit && !this.isFound(trie.method[node]) && node !== 0);
+  }
+
   frame(node, left, y, w) {
-    const { paper, colours, sums, hit } = this;
+    const { paper, colours, sums } = this;
     const method = sums.trie.method[node];
-    const found = hit && method >= 0 && hit[method];
     const gap = w > 3 ? 1 : 0;
-    paper.fillStyle = found ? colours.hit : this.change && node !== 0 ? colours.change(this.change(node)) : colours.method(method);
+    paper.fillStyle = this.colour(node);
     paper.fillRect(left, y, w - gap, ROW - 1);
-    const faded = sums.trie.depth[node] < sums.trie.depth[this.zoom] || (hit && !found && method >= 0);
-    if (w > 24) this.label(node, left, y, w - gap - 8);
-    if (faded) {
+    const text = w > 24 ? this.label(node, w - gap - 8) : "";
+    if (text) {
+      paper.fillStyle = colours.text;
+      paper.fillText(text, left + 4, y + ROW / 2);
+    }
+    if (this.isFaded(node)) {
       paper.fillStyle = colours.dim;
       paper.fillRect(left, y, w - gap, ROW - 1);
     }
@@ -286,7 +328,7 @@ class Graph {
   }
 
   // The longest of the name's forms that has room, or a part of the shortest.
-  label(node, left, y, room) {
+  label(node, room) {
     const method = this.sums.trie.method[node];
     const sign = this.change && node !== 0 ? this.on.sign(node) + " " : "";
     const forms = method < 0 ? this.forms(method) : (this.labels[method] ??= this.forms(method)); // the root has the name of the view
@@ -301,18 +343,16 @@ class Graph {
     let text = form.text;
     if (form.width + before > room) {
       const n = Math.floor(((room - before - 12) / form.width) * text.length);
-      if (n < 2) return;
+      if (n < 2) return "";
       text = text.slice(0, n).replace(/[\ud800-\udbff]$/, "") + "…"; // no half of a character
     }
-    this.paper.fillStyle = this.colours.text;
-    this.paper.fillText(sign + text, left + 4, y + ROW / 2);
+    return sign + text;
   }
 
   forms(method) {
     const name = method < 0 ? this.sums.column.view.title : this.methods.names[method].slice(0, 400);
     const kind = method < 0 ? THREAD : this.methods.kinds[method];
-    const parts = kind === METHOD ? [name, shortName(name, kind), name.slice(classOf(name).length).replace(/^\./, "")] : kind === CLASS ? [name, shortName(name, kind)] : [name];
-    return parts.map((text) => ({ text, width: this.measure(text) }));
+    return nameForms(name, kind).map((text) => ({ text, width: this.measure(text) }));
   }
 
   measure(text) {
@@ -395,6 +435,8 @@ class Graph {
       this.on.hide(at);
     } else if (event.key === "d") {
       this.on.pick(at);
+    } else if (event.key === "c") {
+      this.on.copy(at);
     } else {
       return;
     }
@@ -402,5 +444,36 @@ class Graph {
     event.stopPropagation();
     this.draw();
   }
-}
 
+  // The picture as a file: all rows of the zoomed part. title(node): what a frame says. Nothing here joins names to markup: the serializer
+  // escapes them.
+  svg(heading, title) {
+    const { paper, colours, wide } = this;
+    const all = this.rows * ROW + 24;
+    const picture = document.implementation.createDocument("http://www.w3.org/2000/svg", "svg");
+    const put = (to, tag, attributes, text) => {
+      const element = picture.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+      if (text) element.append(text.replace(NOT_XML, "\ufffd"));
+      return to.appendChild(element);
+    };
+    const hex = (colour) => {
+      paper.fillStyle = colour; // which makes it #rrggbb: few programs know hsl()
+      return paper.fillStyle;
+    };
+    const root = picture.documentElement;
+    for (const [key, value] of Object.entries({ width: wide, height: all, viewBox: `0 0 ${wide} ${all}`, "font-family": "system-ui, sans-serif", "font-size": 12 })) root.setAttribute(key, value);
+    put(root, "rect", { width: "100%", height: "100%", fill: hex(colours.dark ? "#1e2027" : "#ffffff") });
+    put(root, "text", { x: 4, y: 16, fill: hex(colours.text), "font-weight": "bold" }, heading);
+    for (const [node, left, w] of this.visible(this.goal)) {
+      const gap = w > 3 ? 1 : 0;
+      const y = 24 + this.top(this.sums.trie.depth[node], this.rows);
+      const group = put(root, "g", this.isFaded(node) ? { opacity: 0.4 } : {});
+      put(group, "title", {}, title(node));
+      put(group, "rect", { x: left.toFixed(1), y, width: (w - gap).toFixed(1), height: ROW - 1, fill: hex(this.colour(node)) });
+      const text = w > 24 ? this.label(node, w - gap - 8) : "";
+      if (text) put(group, "text", { x: (left + 4).toFixed(1), y: y + 13, fill: hex(colours.text) }, text);
+    }
+    return new XMLSerializer().serializeToString(picture);
+  }
+}

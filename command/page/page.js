@@ -6,7 +6,7 @@ const MODES = [["flame", "Flame graph"], ["icicle", "Icicle"], ["tree", "Call tr
 const isGraph = (mode) => mode === "flame" || mode === "icicle";
 
 const DEFAULTS = {
-  views: [], mode: "flame", reverse: false, split: false, absolute: false, thread: "", query: "", regex: false, zoom: 0, focus: "", towards: "", hide: [], method: "", theme: "",
+  views: [], mode: "flame", reverse: false, split: false, fold: false, busy: false, absolute: false, thread: "", query: "", regex: false, zoom: 0, focus: "", towards: "", hide: [], method: "", theme: "",
 };
 
 function readFragment() {
@@ -43,7 +43,7 @@ class Page {
     this.profile = profile;
     this.panes = [];
     this.whole = new Map(); // of columns: the total without a filter
-    profile.setFilter("", []);
+    profile.setFilter("", [], false);
     for (const column of profile.columns) this.whole.set(column, profile.whole(column));
     this.first = profile.column(profile.head.first) ?? profile.columns[0];
     this.orderGroups();
@@ -55,7 +55,7 @@ class Page {
   }
 
   plain() {
-    return this.profile.shape({ reverse: false, split: false, focus: -1, towards: "" });
+    return this.profile.shape(PLAIN);
   }
 
   sum(column, shape) {
@@ -66,14 +66,19 @@ class Page {
   orderGroups() {
     const { now, all } = this.profile.byMethod(this.first);
     this.colours = new Colours(this.profile.methods, groupMethods(this.profile.methods, now, all));
-    for (const [group] of this.groupSums(now)) if (group !== "the JDK" && group !== "classes") this.colours.hue(group);
+    for (const [group, , kind] of this.groupSums(now)) if (kind === METHOD && group !== "the JDK") this.colours.hue(group);
   }
 
-  // By group: self, the greatest first.
-  groupSums({ self }) {
+  // By group, the greatest first: [group, what its methods spent themselves, kind].
+  groupSums({ self, ran }) {
     const sums = new Map();
-    this.colours.groups.forEach((group, method) => group !== "threads" && sums.set(group, (sums.get(group) ?? 0) + self[method]));
-    return [...sums].sort((a, b) => b[1] - a[1]);
+    this.colours.groups.forEach((group, method) => {
+      const kind = this.profile.methods.kinds[method];
+      const sum = sums.get(group) ?? [group, 0, kind];
+      sum[1] += kind === METHOD ? ran[method] : self[method];
+      sums.set(group, sum);
+    });
+    return [...sums.values()].sort((a, b) => b[1] - a[1]);
   }
 
   // ---- the head ----
@@ -97,22 +102,32 @@ class Page {
     $("title").textContent = title;
     const date = (ms) => new Date(ms).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
     const when = (tree) => [tree.start && date(tree.start), tree.duration && `${amount(tree.duration * 1e6, "ns")} long`].filter(Boolean).join(", ");
-    $("when").textContent = isDiff ? [["new", when(head)], ["base", when(trees[0])]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
+    const lines = head.verdict.split("\n").filter(Boolean);
+    const period = lines.find((text) => /^From \d/.test(text));
+    $("when").textContent = period && !isDiff ? period.replace(/\.$/, "") : isDiff ? [["new", when(head)], ["base", when(trees[0])]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
     document.title = `${title}, hprofx`;
-    $("verdict").append(...head.verdict.split("\n").filter(Boolean).map((text) => make("p", {}, text)));
+    if (!isDiff) this.tellSentences(lines.filter((text) => text !== period));
     for (const tree of isDiff ? [head, trees[0]] : [head]) this.tellFacts(tree, !isDiff ? "" : tree === head ? "New: " : "Base: ");
     $("made").textContent = `hprofx ${head.version}`;
   }
 
+  // In one paragraph: the graph is to begin within the first screen.
+  tellSentences(lines) {
+    if (lines.length > 0) $("verdict").replaceChildren(make("div", { className: "flow" }, ...lines.flatMap((text) => [make("p", {}, text), " "])));
+  }
+
+  // What the verdict has is not said again.
   tellFacts(tree, side) {
+    const counted = / samples?: shares are right within /.test(tree.verdict);
     const cpu = tree.views.find((view) => view.key === "cpu")?.measures.find((measure) => measure.name === "samples");
     const samples = cpu ? cpu.values.reduce((a, b) => a + b, 0) : 0;
+    const each = samples > 0 && tree.interval ? amount(tree.interval, "ns") : "";
     const facts = [
-      ["CPU samples", samples > 0 ? exactly(samples) + (tree.interval ? `, one per ${amount(tree.interval, "ns")}` : "") : ""],
-      ["Confidence", tree.effective > 0 ? `shares are right within ± ${(98 / Math.sqrt(tree.effective)).toFixed(1)} points` : ""],
+      counted ? ["CPU sample every", each] : ["CPU samples", samples > 0 ? exactly(samples) + (each ? `, one per ${each}` : "") : ""],
+      ["Confidence", tree.effective > 0 && !counted ? `shares are right within ± ${(98 / Math.sqrt(tree.effective)).toFixed(1)} points` : ""],
       ["Lost", tree.lost],
       ["Own CPU time", tree.own],
-      ["Without debug information", tree.older],
+      ["Without debug information", tree.verdict.includes(tree.older) ? "" : tree.older],
     ];
     for (const [term, text] of facts) if (text) $("facts").append(make("div", {}, make("dt", {}, side + term), make("dd", {}, text)));
   }
@@ -128,6 +143,8 @@ class Page {
       $("modes").append(button);
     }
     $("reverse").addEventListener("click", () => this.set({ reverse: !this.state.reverse, focus: "", zoom: 0 }));
+    $("fold").addEventListener("click", () => this.set({ fold: !this.state.fold, zoom: 0 }));
+    $("busy").addEventListener("click", () => this.set({ busy: !this.state.busy, zoom: 0 }));
     $("split").addEventListener("click", () => this.set({ split: !this.state.split, zoom: 0 }));
     $("thread").addEventListener("change", () => this.chooseThread($("thread").value));
     $("theme").addEventListener("click", () => this.set({ theme: this.dark ? "light" : "dark" }));
@@ -200,6 +217,10 @@ class Page {
     else if (event.key === "?") $("help").showModal();
     else if (event.key === "r") $("reverse").click();
     else if (event.key === "s" && !$("side").hidden) $("side").click();
+    else if (event.key === "f" && !$("fold").disabled) $("fold").click();
+    else if (event.key === "i" && !$("busy").hidden) $("busy").click();
+    else if (event.key === "v" && this.panes[0].graph) this.save(this.panes[0]);
+    else if (event.key === "c" && this.state.method) this.copy(this.state.method);
     else if (digit && event.key !== " ") this.set({ mode: digit[0] });
     else if ((event.key === "Escape" || event.key === "Backspace") && this.state.zoom > 0) this.zoom(event.key === "Escape" ? 0 : Math.max(0, this.shape().trie.parent[this.state.zoom]));
     else return;
@@ -223,9 +244,9 @@ class Page {
   }
 
   shape() {
-    const { reverse, split, focus, towards } = this.state;
+    const { reverse, split, fold, focus, towards } = this.state;
     const method = focus ? this.profile.methods.find(focus) : -1;
-    return this.profile.shape({ reverse: method < 0 && reverse, split, focus: method, towards: method < 0 ? "" : towards === "callees" ? "callees" : "callers" });
+    return this.profile.shape({ reverse: method < 0 && reverse, split, fold, focus: method, towards: method < 0 ? "" : towards === "callees" ? "callees" : "callers" });
   }
 
   zoom(node, quiet = false) {
@@ -249,6 +270,37 @@ class Page {
     if (name !== undefined && !isThread && !this.state.hide.includes(name)) this.set({ hide: [...this.state.hide, name], zoom: 0 });
   }
 
+  async copy(name) {
+    try {
+      await navigator.clipboard.writeText(name);
+    } catch { // not every browser lets a file write there
+      const { activeElement } = document;
+      const area = make("textarea", { className: "unseen", value: name });
+      (document.querySelector("dialog[open]") ?? document.body).append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      activeElement?.focus();
+    }
+    this.tellDone(`Copied: ${name}`);
+  }
+
+  save({ graph, name }) {
+    const { title } = this.profile.column(name);
+    const link = make("a", { download: `${[this.program() || "profile", name].join("-").replace(/[^\w.-]+/g, "_").slice(0, 120)}.svg` });
+    link.href = URL.createObjectURL(new Blob([graph.svg(`${$("title").textContent}: ${title}`, (node) => [this.frameName(graph.sums, node), ...this.frameLines(graph.sums, node)].join("\n"))], { type: "image/svg+xml" }));
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    this.tellDone(`Saved: ${link.download}`);
+  }
+
+  tellDone(text) {
+    $("say").textContent = $("done").textContent = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+    $("done").hidden = false;
+    clearTimeout(this.doneTimer);
+    this.doneTimer = setTimeout(() => ($("done").hidden = true), 2500);
+  }
+
   absolute() {
     return this.profile.isDiff && (this.state?.absolute ?? false);
   }
@@ -268,9 +320,9 @@ class Page {
     return swatch;
   }
 
-  kindNote(method, column) {
+  kindNote(method) {
     const kind = method < 0 ? METHOD : this.profile.methods.kinds[method];
-    return kind === METHOD ? [] : [make("span", { className: "note" }, kindWord(kind, column))];
+    return kind === METHOD ? [] : [make("span", { className: "note" }, KIND_WORDS[kind])];
   }
 
   changeText(change, column) {
@@ -351,8 +403,8 @@ class Page {
   render() {
     const { state, profile } = this;
     const hidden = state.hide.map((name) => profile.methods.find(name)).filter((method) => method >= 0);
-    const filter = JSON.stringify([state.thread, hidden]);
-    if (filter !== this.filter) profile.setFilter(state.thread, hidden);
+    const filter = JSON.stringify([state.thread, hidden, state.busy]);
+    if (filter !== this.filter) profile.setFilter(state.thread, hidden, state.busy);
     this.filter = filter;
     this.dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = this.dark ? "dark" : "light";
@@ -364,7 +416,6 @@ class Page {
     this.renderChips();
     this.renderPanes();
     this.renderPanel();
-    this.renderLegend();
     $("tip").hidden = true;
   }
 
@@ -372,12 +423,14 @@ class Page {
     const { state } = this;
     const press = (button, on) => button.setAttribute("aria-pressed", String(on));
     for (const button of $("modes").children) press(button, button.dataset.mode === state.mode);
-    for (const id of ["reverse", "split", "absolute", "regex"]) press($(id), state[id]);
+    for (const id of ["reverse", "split", "fold", "busy", "absolute", "regex"]) press($(id), state[id]);
     press($("theme"), this.dark);
     press($("side"), state.views.length > 1);
     for (const tab of this.tabs) press(tab.button, tab.columns.some((column) => state.views.includes(column.name)));
     const graphs = isGraph(state.mode) || state.mode === "tree";
     $("reverse").disabled = !graphs || state.focus !== "";
+    $("fold").disabled = !graphs;
+    $("busy").hidden = !this.profile.hasIdle || !(state.busy || state.views.some((name) => this.profile.column(name).view.sides.some((samples) => samples?.idle)));
     const threads = this.profile.threads(this.profile.column(state.views[0])).filter(([thread]) => thread >= 0).slice(0, MANY_THREADS).map(([thread]) => this.profile.methods.names[thread]);
     if (state.thread && !threads.includes(state.thread)) threads.unshift(state.thread);
     $("thread-tool").hidden = threads.length === 0;
@@ -405,12 +458,16 @@ class Page {
     const title = make("h2");
     const select = make("select", { "aria-label": "Measure" });
     for (const column of this.profile.columns) select.append(make("option", { value: column.name }, `${column.view.key === "other" ? "" : column.view.title + ": "}${column.title}`));
+    const legend = make("span", { className: "legend" });
     const state = make("span", { className: "state" });
+    const save = make("button", { type: "button", title: "Save the graph as a picture (v)" }, "Save SVG");
     const body = make("div");
-    head.append(title, select, state);
-    const pane = { name, title, select, state, body, section: make("section", { className: "pane" }, head, body), mode: "" };
+    head.append(title, select, legend, state, save);
+    const pane = { name, title, select, legend, state, save, body, section: make("section", { className: "pane" }, head, body), mode: "" };
+    save.addEventListener("click", () => this.save(pane));
     select.addEventListener("change", () => this.set({ views: this.state.views.map((view) => (view === pane.name ? select.value : view)).filter((view, i, all) => all.indexOf(view) === i) }));
     select.hidden = this.profile.columns.length < 2;
+    title.className = select.hidden ? "" : "unseen"; // the choice says the same
     return pane;
   }
 
@@ -431,13 +488,16 @@ class Page {
     const sums = this.sum(column, this.shape());
     pane.name = name;
     pane.select.value = name;
-    pane.title.textContent = `${column.view.key === "other" ? column.title : column.view.title}`;
+    pane.title.textContent = column.view.key === "other" ? column.title : column.view.title;
     pane.section.setAttribute("aria-label", column.title);
     const kind = isGraph(mode) ? "graph" : mode;
     if (pane.mode !== kind) this.fillPane(pane, kind);
     const { total, base } = kind === "graph" || kind === "tree" ? sums : this.sum(column, this.plain());
     const at = kind === "graph" && sums.width[zoom] > 0 ? zoom : 0; // as the graph does: it does not zoom to what has no width
-    pane.state.textContent = `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, base ${amount(base.total[at], column.unit)}` : ""}`;
+    pane.save.hidden = kind !== "graph";
+    this.renderLegend(pane, column);
+    const isTold = !base && at === 0 && !$("views").hidden && total[0] === this.whole.get(column) && this.tabs.some((tab) => tab.columns[0] === column);
+    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, base ${amount(base.total[at], column.unit)}` : ""}`;
     if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);
@@ -461,6 +521,7 @@ class Page {
       zoom: (node, quiet) => this.zoom(node, quiet),
       pick: (node) => this.pick(sums().trie.method[node]),
       hide: (node) => this.hide(sums().trie.method[node]),
+      copy: (node) => this.copy(this.frameName(sums(), node)),
       point: (node, event) => this.point(sums(), node, event),
       say: (node) => ($("say").textContent = [this.frameName(sums(), node), ...this.frameLines(sums(), node), `level ${sums().trie.depth[node]}`].join(", ")),
       sign: (node) => signed(this.changeOf(sums(), node), (v) => (this.absolute() ? amount(v, sums().column.unit) : (100 * v).toFixed(1))),
@@ -490,17 +551,21 @@ class Page {
     $("method").prepend(close);
   }
 
-  renderLegend() {
-    const key = JSON.stringify([this.state.views[0], this.state.mode, this.filter, this.dark]);
-    if (this.legendKey === key) return;
-    this.legendKey = key;
-    const column = this.profile.column(this.state.views[0]);
+  // Of a column: [colour, text].
+  legend(column) {
+    if (this.profile.isDiff && isGraph(this.state.mode)) return [[1, "more than before"], [0, "the same"], [-1, "less than before"]].map(([change, text]) => [this.colours.change(change), text]);
     const { now, all } = this.profile.byMethod(column);
-    const top = this.groupSums(now).filter(([, v]) => v >= all / 1000).slice(0, 8);
-    const entries = this.profile.isDiff && isGraph(this.state.mode)
-      ? [[1, "more than in base"], [0, "the same"], [-1, "less than in base"]].map(([change, text]) => [this.colours.change(change), text])
-      : top.map(([group, v]) => [this.colours.group(group), `${group === "classes" && hasStates(column) ? "states" : group} ${percent(v / (all || 1))}`]);
-    $("legend").replaceChildren(...entries.map(([colour, text]) => {
+    const sums = this.groupSums(now).filter(([, v]) => v >= all / 1000);
+    const states = sums.filter(([, , kind]) => kind === STATE);
+    const entry = ([group, v, kind]) => [this.colours.group(group), (kind === STATE ? group.slice(6) : group) + (kind === STATE || states.length === 0 ? ` ${percent(v / (all || 1))}` : "")];
+    return [...states, ...sums.filter(([, , kind]) => kind === METHOD).slice(0, states.length > 0 ? 3 : 7)].map(entry).concat(sums.some(([, , kind]) => kind === CLASS) ? [[this.colours.group("classes"), "classes"]] : []);
+  }
+
+  renderLegend(pane, column) {
+    const key = JSON.stringify([column.name, this.state.mode, this.filter, this.dark]);
+    if (pane.legendKey === key) return;
+    pane.legendKey = key;
+    pane.legend.replaceChildren(...this.legend(column).map(([colour, text]) => {
       const swatch = make("span", { className: "swatch", "aria-hidden": "true" });
       swatch.style.setProperty("--colour", colour);
       return make("span", {}, swatch, text);

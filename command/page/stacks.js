@@ -4,6 +4,7 @@
 const METHOD = 0;
 const CLASS = 1;
 const THREAD = 2;
+const STATE = 3;
 
 // A call tree. It grows by child(); finish() numbers its nodes in preorder, children in the order of their names, and a node's descendants are
 // then the numbers up to end[node].
@@ -133,9 +134,9 @@ class Methods {
     return n;
   }
 
-  // The method or class of that name; -1: none. Threads have names of their own: one may be called as a method is.
+  // The method, class or state of that name; -1: none. Threads have names of their own: one may be called as a method is.
   find(name) {
-    return this.known.get(METHOD + name) ?? this.known.get(CLASS + name) ?? -1;
+    return this.known.get(METHOD + name) ?? this.known.get(CLASS + name) ?? this.known.get(STATE + name) ?? -1;
   }
 
   ranks() {
@@ -146,12 +147,10 @@ class Methods {
   }
 }
 
-// Wall-clock time ends with the state of the thread, where other views end with a class.
-const hasStates = (column) => column.view.key === "wall";
+const KIND_WORDS = ["method", "class", "thread", "state"];
 
-function kindWord(kind, column) {
-  return kind === METHOD ? "method" : kind === THREAD ? "thread" : hasStates(column) ? "state" : "class";
-}
+// "waiting p.C", of a thread: its state, and the class of what it waits for.
+const stateOf = (name) => name.split(" ", 1)[0];
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
@@ -170,8 +169,23 @@ function packageOf(name, kind) {
 
 function shortName(name, kind) {
   const from = packageOf(name, kind).length;
-  return from > 0 ? name.slice(from + 1) : name;
+  const short = from > 0 ? name.slice(from + 1) : name;
+  return kind === STATE && from > 0 ? `${stateOf(name)} ${short}` : short;
 }
+
+// What a frame may be called, the longest first.
+function nameForms(name, kind) {
+  if (kind === METHOD) return [name, shortName(name, kind), name.slice(classOf(name).length).replace(/^\./, "")];
+  return kind === CLASS ? [name, shortName(name, kind)] : kind === STATE ? [name, shortName(name, kind), stateOf(name)] : [name];
+}
+
+// Wall-clock time ends with the state of the thread, where other views end with a class: the frames are alike in the data.
+function markStates({ views, nodes, frames }) {
+  const wall = views.find((view) => view.key === "wall");
+  wall?.node.forEach((node) => frames.kind[nodes.frame[node]] === CLASS && (frames.kind[nodes.frame[node]] = STATE));
+}
+
+const PLAIN = { reverse: false, split: false, fold: false, focus: -1, towards: "" };
 
 // Everything the trees say: views with the samples of each side (base and new, or new alone), and the tree of all stacks.
 class Profile {
@@ -182,6 +196,7 @@ class Profile {
     this.methods = new Methods();
     this.views = new Map();
     this.columns = [];
+    trees.forEach(markStates);
     const main = new Trie(2 ** Math.ceil(Math.log2(Math.max(...trees.map((tree) => tree.nodes.parent.length)) + 2)));
     const maps = trees.map((tree) => this.addStacks(tree, main));
     trees.forEach((tree, side) => tree.views.forEach((view) => this.addView(tree, side, view)));
@@ -194,7 +209,8 @@ class Profile {
     this.main = main;
     this.shapes = new Map();
     this.sums = new Map();
-    this.filter = { thread: -1, hidden: [] };
+    this.filter = { thread: -1, hidden: [], idle: false };
+    this.hasIdle = trees.some((tree) => tree.views.some((view) => view.idle?.includes(1)));
     this.flags = null;
   }
 
@@ -216,7 +232,7 @@ class Profile {
     }
     const thread = raw.thread.map((name) => (name === 0 ? -1 : this.methods.number(tree.names[name], THREAD)));
     const values = new Map(raw.measures.map((measure) => [this.addColumn(view, measure).name, measure.values]));
-    view.sides[side] = { tree, node: raw.node, thread, values };
+    view.sides[side] = { tree, node: raw.node, thread, values, idle: raw.idle };
   }
 
   // Other profilers have measures that differ only in their unit: the name of the second one has it.
@@ -239,12 +255,13 @@ class Profile {
     return this.columns.find((c) => c.name === name) ?? this.columns.find((c) => c.view.key === name);
   }
 
-  // shape: { reverse, split, focus, towards }; focus: a method or -1, with the stacks `towards` its "callers" or "callees".
+  // shape: { reverse, split, fold, focus, towards }; fold: a method that calls itself is one frame; focus: a method or -1, with the stacks
+  // `towards` its "callers" or "callees".
   shape(shape) {
-    const key = [shape.reverse, shape.split, shape.focus, shape.towards].join();
+    const key = [shape.reverse, shape.split, shape.fold, shape.focus, shape.towards].join();
     let found = this.shapes.get(key);
     if (!found) {
-      const isMain = !shape.reverse && !shape.split && shape.focus < 0;
+      const isMain = !shape.reverse && !shape.split && !shape.fold && shape.focus < 0;
       found = isMain ? { trie: this.main, targets: (samples) => samples.main } : this.build(shape);
       found.key = key;
       if (this.shapes.size > 8) this.shapes.delete(this.shapes.keys().next().value);
@@ -273,8 +290,8 @@ class Profile {
       path.length = 0;
       let at = -1;
       for (let node = samples.main[i]; node > 0; node = parent[node]) {
-        if (method[node] === shape.focus) at = path.length;
-        path.push(method[node]);
+        if (!shape.fold || path.at(-1) !== method[node]) path.push(method[node]);
+        if (method[node] === shape.focus) at = path.length - 1;
       }
       map[i] = shape.focus >= 0 && at < 0 ? -1 : this.lay(trie, path, shape, at, samples.thread[i]);
     }
@@ -291,10 +308,11 @@ class Profile {
     return node;
   }
 
-  // Which samples count: of a thread by name ("": all), without the stacks that have one of the hidden methods.
-  setFilter(thread, hidden) {
+  // Which samples count: of a thread by name ("": all), without the stacks that have one of the hidden methods; idle: without those of idle
+  // threads.
+  setFilter(thread, hidden, idle) {
     const number = thread === "" ? -1 : this.methods.known.get(THREAD + thread) ?? -2;
-    this.filter = { thread: number, hidden };
+    this.filter = { thread: number, hidden, idle };
     this.flags = hidden.length > 0 ? this.under((method) => hidden.includes(method)) : null;
     this.sums.clear();
   }
@@ -308,8 +326,8 @@ class Profile {
   }
 
   counts(samples, i) {
-    const { thread } = this.filter;
-    return (thread === -1 || samples.thread[i] === thread) && !(this.flags && this.flags[samples.main[i]]);
+    const { thread, idle } = this.filter;
+    return (thread === -1 || samples.thread[i] === thread) && !(this.flags && this.flags[samples.main[i]]) && !(idle && samples.idle?.[i]);
   }
 
   // Self and total of each node, on one side.
@@ -368,20 +386,22 @@ class Profile {
 
   // By method: { self, total }, a stack once for each of its methods.
   byMethod(column) {
-    const shape = this.shape({ reverse: false, split: false, focus: -1, towards: "" });
-    const sums = this.sum(column, shape);
+    const sums = this.sum(column, this.shape(PLAIN));
     sums.methods ??= [sums, sums.base].map((side) => side && this.perMethod(side));
     return { now: sums.methods[0], base: sums.methods[1], all: sums.total[0], baseAll: sums.base ? sums.base.total[0] : 0 };
   }
 
   perMethod({ self, total }) {
-    const { method, end, size } = this.main;
+    const { method, parent, end, size } = this.main;
     const n = this.methods.names.length;
-    const sum = { self: new Float64Array(n), total: new Float64Array(n) };
+    // ran: self, of the innermost method where a class or state is the innermost frame
+    const sum = { self: new Float64Array(n), total: new Float64Array(n), ran: new Float64Array(n) };
     const covered = new Int32Array(n); // up to which node the method is on the stack
     for (let node = 1; node < size; node++) {
       const m = method[node];
+      const above = method[parent[node]];
       sum.self[m] += self[node];
+      sum.ran[this.methods.kinds[m] === METHOD || above < 0 ? m : above] += self[node];
       if (node >= covered[m]) {
         sum.total[m] += total[node];
         covered[m] = end[node];
@@ -392,7 +412,7 @@ class Profile {
 
   // The direct callers and callees of a method, the greatest first: [method, value, value in the base]; method -1: it is the outermost.
   neighbours(column, wanted) {
-    const { total, base } = this.sum(column, this.shape({ reverse: false, split: false, focus: -1, towards: "" }));
+    const { total, base } = this.sum(column, this.shape(PLAIN));
     const { method, end, parent, size } = this.main;
     const edges = [new Map(), new Map()]; // method -> [value, base, covered]
     const add = (map, of, node) => {
@@ -449,7 +469,7 @@ class Profile {
     column.view.sides.forEach((samples, side) => {
       const values = samples?.values.get(column.name) ?? [];
       for (let i = 0; i < values.length; i++) {
-        if (this.flags && this.flags[samples.main[i]]) continue;
+        if ((this.flags && this.flags[samples.main[i]]) || (this.filter.idle && samples.idle?.[i])) continue;
         const sum = found.get(samples.thread[i]) ?? [samples.thread[i], 0, 0];
         sum[this.isDiff && side === 0 ? 2 : 1] += values[i];
         found.set(samples.thread[i], sum);

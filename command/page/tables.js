@@ -114,11 +114,11 @@ class CallTree {
 
   row({ node, leaf }) {
     const { sums, page, open } = this;
-    const { trie, column } = sums;
+    const { trie } = sums;
     const depth = trie.depth[node];
-    const name = node === 0 ? `all ${column.title}` : page.profile.methods.names[trie.method[node]];
+    const name = page.frameName(sums, node);
     const toggle = make("span", { className: "toggle", "aria-hidden": "true" }, leaf ? "" : open.has(node) ? "▾" : "▸");
-    const frame = make("td", { className: "frame" }, toggle, named(name), ...page.kindNote(trie.method[node], column));
+    const frame = make("td", { className: "frame" }, toggle, named(name), ...page.kindNote(trie.method[node]));
     frame.style.setProperty("--depth", depth);
     const row = make("tr", { "aria-level": depth + 1, tabIndex: node === this.cursor ? 0 : -1, className: node === this.cursor ? "cursor" : "" },
       ...page.valueCells(sums, node), frame);
@@ -168,6 +168,7 @@ class CallTree {
     else if (event.key === "ArrowRight" && !leaf) open ? (this.cursor = nodes[at + 1]) : this.openHot(this.sums, this.cursor);
     else if (event.key === "ArrowLeft") open && !leaf ? this.open.delete(this.cursor) : (this.cursor = Math.max(0, trie.parent[this.cursor]));
     else if (event.key === "Enter" || event.key === " ") this.page.pick(trie.method[this.cursor]);
+    else if (event.key === "c") this.page.copy(this.page.frameName(this.sums, this.cursor));
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -272,7 +273,7 @@ class MethodTable {
   nameCell(method) {
     const button = nameButton(this.page.profile.methods.names[method]);
     button.addEventListener("click", () => this.page.pick(method));
-    return make("td", { className: "frame" }, this.page.swatch(method), button, ...this.page.kindNote(method, this.column));
+    return make("td", { className: "frame" }, this.page.swatch(method), button, ...this.page.kindNote(method));
   }
 }
 
@@ -325,12 +326,13 @@ function methodPanel(host, method, column, page) {
   const lines = profile.lines(column, method).filter(([line]) => line > 0);
   page.replace(host,
     make("h2", { id: "method-name" }, page.swatch(method), named(methods.names[method])),
-    make("p", { className: "dim" }, [capital(kindWord(methods.kinds[method], column)), methods.sources[method]].filter(Boolean).join(", ")),
+    make("p", { className: "dim" }, [capital(KIND_WORDS[methods.kinds[method]]), methods.sources[method]].filter(Boolean).join(", ")),
     facts,
     make("div", { className: "buttons" },
       action("Graph of callers", "All stacks that lead to this method", () => page.focusOn(method, "callers")),
       action("Graph of callees", "All stacks below this method", () => page.focusOn(method, "callees")),
-      action("Hide its stacks", "Leave out every stack that has this method", () => page.hide(method))),
+      action("Hide its stacks", "Leave out every stack that has this method", () => page.hide(method)),
+      action("Copy name", "Key: c", () => page.copy(methods.names[method]))),
     ...neighbourTable("Callers", callers, column, [all, baseAll], page), ...neighbourTable("Callees", callees, column, [all, baseAll], page), ...lineTable(lines, column, all));
 }
 

@@ -71,10 +71,11 @@ function readView(numbers, view) {
   const node = numbers.column(view.samples);
   for (let i = 1; i < node.length; i++) node[i] += node[i - 1];
   const thread = numbers.column(view.samples);
+  const idle = view.idle ? numbers.column(view.samples) : null;
   for (const measure of view.measures) {
     measure.values = measure.times === 0 ? numbers.column(view.samples, 0, Float64Array) : view.measures[0].values.map((v) => v * measure.times);
   }
-  return { ...view, node, thread };
+  return { ...view, node, thread, idle };
 }
 
 function readTree(numbers) {

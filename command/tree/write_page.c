@@ -5,8 +5,9 @@
  *     the size of the head, and the head in JSON;
  *     names, each with a byte 0; of frames 1..: how their name differs from that of the frame before (signed), source, line, kind;
  *     of nodes 1.., in preorder: how many levels their parent is above the node before (0: that is the parent); frames;
- *     of the views of the head: of samples, how much their node's number is above that of the sample before; threads; each measure,
- *     unless it is a multiple ("times") of the measure "of". */
+ *     of the views of the head: of samples, how much their node's number is above that of the sample before; threads; where the head says
+ *     "idle", 1 for those of idle threads (idle.h); each measure, unless it is a multiple ("times") of the first one. */
+#include "idle.h"
 #include "pack.h"
 #include "parts.h"
 #include "writers.h"
@@ -84,7 +85,7 @@ static void put_view(const struct page *p, FILE *to, const struct hpx_tree_colum
 {
     static const char *const units[] = {"count", "ns", "bytes", "other"};
     const struct hpx_tree_view *v = &p->tree->views[columns[0].view];
-    (void)fprintf(to, "{\"exact\":%s", v->exact ? "true" : "false");
+    (void)fprintf(to, "{\"exact\":%s,\"idle\":%s", v->exact ? "true" : "false", columns[0].view == HPX_VIEW_WALL ? "true" : "false");
     text_fact(to, "key", v->key);
     text_fact(to, "title", v->title);
     number_fact(to, "samples", v->samples.len);
@@ -206,16 +207,24 @@ static void put_nodes(const struct page *p)
 }
 
 /* One number of each sample of a view, in preorder of their nodes. */
-typedef uint64_t of_sample(const struct hpx_tree_view *v, size_t i, size_t measure);
+typedef uint64_t of_sample(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure);
 
-static uint64_t thread_of(const struct hpx_tree_view *v, size_t i, size_t measure)
+static uint64_t thread_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
 {
+    (void)p;
     (void)measure;
     return hpx_tree_sample_at(v, i)->thread;
 }
 
-static uint64_t value_of(const struct hpx_tree_view *v, size_t i, size_t measure)
+static uint64_t idle_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
 {
+    (void)measure;
+    return hpx_idle(p->tree, hpx_tree_sample_at(v, i)->node);
+}
+
+static uint64_t value_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
+{
+    (void)p;
     return hpx_tree_values_at(v, i)[measure];
 }
 
@@ -225,7 +234,7 @@ static void put_column(const struct page *p, const struct hpx_tree_view *v, of_s
     for (size_t k = 0; k < p->tree->nodes.len; k++) {
         uint32_t node = p->order[k];
         for (size_t i = p->first[node]; i < v->samples.len && hpx_tree_sample_at(v, i)->node == node; i++) {
-            hpx_pack_number(p->to, number != NULL ? number(v, i, measure) : k - before);
+            hpx_pack_number(p->to, number != NULL ? number(p, v, i, measure) : k - before);
             before = k;
         }
     }
@@ -240,6 +249,9 @@ static void put_samples(const struct page *p, const struct hpx_tree_column *colu
     }
     put_column(p, v, NULL, 0);
     put_column(p, v, thread_of, 0);
+    if (columns[0].view == HPX_VIEW_WALL) {
+        put_column(p, v, idle_of, 0);
+    }
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || columns[0].measure != v->main || times_main(v, columns[i].measure) == 0) {
             put_column(p, v, value_of, columns[i].measure);
