@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
-#include "hprof_show.h"
 #include "options.h"
 #include "picture.h"
 #include "plain.h"
+#include "view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -269,6 +269,7 @@ static void say_name(const struct hpx_asked *a)
     }
 }
 
+/* On the terminal, or as a picture. */
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
@@ -278,13 +279,13 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
     if (read != HPX_FAILED) {
         hpx_tree_finish(&t);
     }
-    if (read == HPX_PARTIAL && hpx_picture_is_empty(&t)) {
+    if (out >= 0 && read == HPX_PARTIAL && hpx_picture_is_empty(&t)) {
         s = HPX_FAILED; /* it may have had something before it broke: the profile is kept */
     } else if (read != HPX_FAILED) {
-        s = hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
+        s = out < 0 ? hpx_look_all(stdout, &t, false, &why) : hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
         if (s != HPX_OK) {
             *err = why;
-        } else {
+        } else if (out >= 0) {
             say_name(a);
         }
     }
@@ -294,17 +295,10 @@ static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict 
 
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
-    const struct hpx_view view = {.program = "hprofx", .verdict = v};
     char block[1 << 16];
     ssize_t n = 0;
-    if (out >= 0 && hpx_asked_picture(a)) {
+    if (out < 0 || hpx_asked_picture(a)) {
         return draw(a, v, fd, out, err);
-    }
-    if (out < 0) {
-        int found = hpx_view(&view, "profile", fd);
-        return found == HPX_VIEW_SOUND      ? HPX_OK
-               : found == HPX_VIEW_UNUSABLE ? hpx_fail(err, HPX_FAILED, "the profile cannot be shown")
-                                            : hpx_fail(err, HPX_PARTIAL, "the profile is not whole");
     }
     hpx_out_empty(out, a->out); /* only now: a command that fails leaves the file as it was */
     while ((n = read(fd, block, sizeof block)) > 0) {

@@ -73,25 +73,19 @@ static enum hpx_status recover(const char *name)
     return rc == 0 ? HPX_OK : rc == -HPX_E_RANGE ? HPX_PARTIAL : HPX_FAILED;
 }
 
-static enum hpx_status view(const struct hpx_view *with, const char *file, int fd)
-{
-    int found = hpx_view(with, file, fd);
-    return found == HPX_VIEW_SOUND ? HPX_OK : found == HPX_VIEW_BROKEN ? HPX_PARTIAL : HPX_FAILED;
-}
-
 static enum hpx_status open_and_view(const struct hpx_view *asked, const char *file)
 {
     if (strcmp(file, "-") == 0) {
-        return view(asked, "standard input", STDIN_FILENO);
+        return hpx_view(asked, "standard input", STDIN_FILENO);
     }
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
-        (void)fprintf(stderr, "%s: %s: %s\n", asked->program, file, strerror(errno));
+        (void)fprintf(stderr, "hprofx: %s: %s\n", file, strerror(errno));
         return HPX_FAILED;
     }
     struct hpx_view with = *asked;
     with.part |= unfinished(file);
-    enum hpx_status s = view(&with, file, fd);
+    enum hpx_status s = hpx_view(&with, file, fd);
     (void)close(fd);
     return s;
 }
@@ -120,7 +114,7 @@ static int take(const struct form *f, int opt, struct asked *a)
 static enum hpx_status examine(const struct form *f, int argc, char **argv)
 {
     opterr = 0;
-    struct asked a = {.view = {.program = "hprofx", .check = f->checks}};
+    struct asked a = {.view = {.check = f->checks}};
     for (int opt; (opt = getopt_long(argc, argv, "-", f->options, NULL)) != -1;) { /* "-": in any order, also with POSIXLY_CORRECT */
         int s = take(f, opt, &a);
         if (s >= 0) {

@@ -3,9 +3,10 @@
  * file, and names the file when the profile is complete. */
 #include "hprofx_top.h"
 #include "clock.h"
-#include "hprof_show.h"
+#include "picture.h"
 #include "screen.h"
 #include "session.h"
+#include "view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -55,13 +56,20 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
+    struct hpx_tree t;
+    struct hpx_err err;
+    FILE *to = hpx_tree_init(&t) ? open_memstream(&text, &n) : NULL;
     if (to == NULL) {
+        hpx_tree_fini(&t);
         return NULL;
     }
     const struct hpx_verdict v = {.name = name, .usage = *used};
     (void)fprintf(to, "%u threads, %u on a CPU or waiting for one.\n", used->threads, used->running);
-    (void)hpx_view(&(struct hpx_view){.program = "hprofx", .verdict = &v, .to = to}, "profile", fd);
+    if (hpx_picture_read_fd(&t, fd, "the profile", &v, &err) != HPX_FAILED) {
+        hpx_tree_finish(&t);
+        (void)hpx_look_all(to, &t, true, &err);
+    }
+    hpx_tree_fini(&t);
     if (fclose(to) != 0) {
         free(text);
         return NULL;

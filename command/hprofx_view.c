@@ -165,7 +165,7 @@ static enum hpx_status one_view(struct hpx_look *l, const struct asked *a, struc
 }
 
 /* The columns to show: the one that was asked for, or the main one of every view. */
-static size_t chosen(const struct hpx_tree *t, const struct asked *a, struct hpx_tree_column c, struct hpx_tree_column to[HPX_VIEWS])
+static size_t chosen(const struct hpx_tree *t, const struct asked *a, struct hpx_tree_column c, struct hpx_tree_column to[2 * HPX_VIEWS])
 {
     struct hpx_tree_column all[HPX_VIEWS * HPX_TREE_VALUES];
     size_t n = hpx_tree_columns(t, all), kept = 0;
@@ -174,7 +174,9 @@ static size_t chosen(const struct hpx_tree *t, const struct asked *a, struct hpx
         return 1;
     }
     for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || to[kept - 1].view != all[i].view) { /* the first of a view is the main one, if it has any */
+        bool live =
+            !a->json && all[i].view == HPX_VIEW_ALLOC && strcmp(t->views[all[i].view].measures[all[i].measure].name, "inuse_space") == 0;
+        if (kept == 0 || to[kept - 1].view != all[i].view || live) { /* the first of a view is the main one, if it has any */
             to[kept++] = all[i];
         }
     }
@@ -205,14 +207,40 @@ static void foot(const struct hpx_look *l, const struct hpx_tree_column *columns
     }
 }
 
+static bool put_json(const struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n)
+{
+    struct hpx_json j = {.to = l->to};
+    hpx_json_open(&j, NULL, '{');
+    hpx_json_text(&j, "file", a->file);
+    bool made = hpx_look_json(l, &j, columns, n);
+    hpx_json_close(&j, '}');
+    (void)fputc('\n', l->to);
+    return made;
+}
+
+static enum hpx_status show_text(struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n,
+                                 struct hpx_err *err)
+{
+    enum hpx_status s = HPX_OK;
+    for (size_t i = 0; i < n && s == HPX_OK; i++) {
+        s = one_view(l, a, columns[i], err);
+    }
+    if (a->view == NULL && a->form == TABLE) {
+        hpx_look_empty(l);
+    }
+    foot(l, columns, n);
+    return s;
+}
+
 static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
-    struct hpx_tree_column c = {0, 0}, shown[HPX_VIEWS];
-    bool *threads = NULL;
+    struct hpx_tree_column c = {0, 0}, shown[2 * HPX_VIEWS];
+    bool *threads = NULL, empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
     enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
+    s = empty && !l->tree->no_memory ? HPX_OK : s;
     if (!a->json && l->tree->verdict != NULL) { /* it may say why there is nothing */
         (void)fputs(l->tree->verdict, l->to);
-        l->apart = l->tree->verdict[0] != '\0';
+        l->apart |= l->tree->verdict[0] != '\0';
     }
     if (s == HPX_OK && a->thread != NULL) {
         s = choose_threads(l->tree, a->thread, &threads, &l->thread_exact, err);
@@ -222,12 +250,9 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
     size_t n = s == HPX_OK ? chosen(l->tree, a, c, shown) : 0;
     l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : a->view != NULL || n == 1 ? ROWS : ROWS_BRIEF;
     if (s == HPX_OK && a->json) {
-        s = hpx_look_json(l, a->file, shown, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+        s = put_json(l, a, shown, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
     } else if (s == HPX_OK) {
-        for (size_t i = 0; i < n && s == HPX_OK; i++) {
-            s = one_view(l, a, shown[i], err);
-        }
-        foot(l, shown, n);
+        s = show_text(l, a, shown, n, err);
     }
     free(threads);
     return s;
@@ -261,16 +286,37 @@ static enum hpx_status show_or_save(struct hpx_look *l, const struct asked *a, s
     return a->out != NULL ? hpx_picture_save(l->tree, hpx_format_of(a->out), a->view, a->out, err) : show(l, a, err);
 }
 
+static struct hpx_look look_at(FILE *to, struct hpx_tree *t, double least)
+{
+    struct winsize size = {0};
+    bool terminal = to == stdout && isatty(STDOUT_FILENO);
+    struct hpx_look l = {.to = to, .tree = t, .of = {.tree = t}, .least = least};
+    l.bold = terminal && getenv("NO_COLOR") == NULL;
+    l.boxes = terminal && writes_utf8();
+    l.columns = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return l;
+}
+
+enum hpx_status hpx_look_all(FILE *to, struct hpx_tree *t, bool apart, struct hpx_err *err)
+{
+    struct hpx_look l = look_at(to, t, 1);
+    l.apart = apart;
+    return show(&l, &(struct asked){.least = 1}, err);
+}
+
+bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t)
+{
+    struct hpx_tree_column shown[2 * HPX_VIEWS];
+    struct hpx_look l = {.to = j->to, .tree = t, .of = {.tree = t}, .rows = SIZE_MAX};
+    return !t->no_memory && hpx_look_json(&l, j, shown, chosen(t, &(struct asked){.json = true}, (struct hpx_tree_column){0, 0}, shown));
+}
+
 static int run(struct asked *a)
 {
     struct hpx_tree t;
     struct hpx_err err = {""};
-    struct winsize size = {0};
-    bool terminal = isatty(STDOUT_FILENO), ready = hpx_tree_init(&t);
-    struct hpx_look l = {.to = stdout, .tree = &t, .of = {.tree = &t}, .least = a->least};
-    l.bold = terminal && getenv("NO_COLOR") == NULL;
-    l.boxes = terminal && writes_utf8();
-    l.columns = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    bool ready = hpx_tree_init(&t);
+    struct hpx_look l = look_at(stdout, &t, a->least);
     enum hpx_status read = ready ? hpx_inputs_read(&a->inputs, &t, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
     if (read == HPX_OK || read == HPX_PARTIAL) {
         tell_sum(&t, &a->inputs);

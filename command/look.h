@@ -5,7 +5,7 @@
 
 #include "graph.h"
 #include "inputs.h"
-#include <stdio.h>
+#include "view.h"
 
 /* What is shown, and how. */
 struct hpx_look {
@@ -44,8 +44,10 @@ bool hpx_look_tree(const struct hpx_look *l);
 /* Callers and callees of a method; whole: all calls of the view. */
 bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph *whole, const struct hpx_graph_method *of);
 
-/* The tables of these columns as one JSON object. */
-bool hpx_look_json(const struct hpx_look *l, const char *file, const struct hpx_tree_column *columns, size_t n);
+/* Views whose tables have no rows, and why; what else the file says. */
+void hpx_look_empty(struct hpx_look *l);
+/* The tables of these columns as members of the object that is open. */
+bool hpx_look_json(const struct hpx_look *l, struct hpx_json *j, const struct hpx_tree_column *columns, size_t n);
 /* The measure that belongs to a column: counts to bytes or time. */
 size_t hpx_look_beside(const struct hpx_tree *t, struct hpx_tree_column c);
 

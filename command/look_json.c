@@ -1,59 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* look_json.c: the tables of hprofx view as JSON. Contract: look.h. */
+#include "certainty.h"
 #include "look.h"
-#include "writers.h"
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
-static void string(const struct hpx_look *l, const char *key, const char *text)
+static void measures(struct hpx_json *j, const struct hpx_tree_view *v)
 {
-    (void)fprintf(l->to, "\"%s\": ", key);
-    hpx_json_string(l->to, text);
-}
-
-static void measures(const struct hpx_look *l, const struct hpx_tree_view *v)
-{
-    static const char *const units[] = {"count", "nanoseconds", "bytes", "other"};
-    const char *between = "";
-    (void)fputs(", \"measures\": [", l->to);
+    hpx_json_open(j, "measures", '[');
     for (size_t m = 0; m < v->values; m++) {
         if (v->totals[m] > 0) {
-            (void)fprintf(l->to, "%s{", between);
-            string(l, "name", v->measures[m].name);
-            (void)fprintf(l->to, ", \"unit\": \"%s\", \"total\": %" PRIu64 "}", units[v->measures[m].unit], v->totals[m]);
-            between = ", ";
+            hpx_json_open(j, NULL, '{');
+            hpx_json_text(j, "name", v->measures[m].name);
+            hpx_json_text(j, "unit", hpx_tree_unit_name(v->measures[m].unit));
+            hpx_json_uint(j, "total", v->totals[m]);
+            hpx_json_close(j, '}');
         }
     }
-    (void)fputs("]", l->to);
+    hpx_json_close(j, ']');
 }
 
-static void rows(const struct hpx_look *l, const char *key, const struct hpx_list *all, enum hpx_frame_kind kind, bool totals)
+/* effective: samples that count; 0: nothing is left to chance. */
+static void rows(const struct hpx_look *l, struct hpx_json *j, const char *key, const struct hpx_list *all, enum hpx_frame_kind kind,
+                 bool totals, uint64_t effective)
 {
-    const char *between = "";
+    const struct hpx_tree_view *v = &l->tree->views[l->of.column.view];
     size_t taken = 0;
-    (void)fprintf(l->to, ",\n   \"%s\": [", key);
+    hpx_json_open(j, key, '[');
     for (size_t i = 0; i < all->len; i++) {
         const struct hpx_graph_method *m = (const struct hpx_graph_method *)all->items + i;
         if (m->kind != kind || taken++ >= l->rows) {
             continue;
         }
-        (void)fprintf(l->to, "%s\n    {", between);
-        string(l, "name", hpx_tree_text(l->tree, m->name));
-        (void)fprintf(l->to, ", \"self\": %" PRIu64, m->self);
+        hpx_json_open(j, NULL, '{');
+        hpx_json_text(j, "name", hpx_tree_text(l->tree, m->name));
+        hpx_json_uint(j, "self", m->self);
         if (totals) {
-            (void)fprintf(l->to, ", \"total\": %" PRIu64, m->total);
+            hpx_json_uint(j, "total", m->total);
+        }
+        if (effective > 0) {
+            hpx_json_real(j, "plus_minus", round(100 * hpx_certainty_points(m->self, v->totals[l->of.column.measure], effective)) / 100);
         }
         if (l->of.beside != l->of.column.measure) {
-            (void)fputs(", ", l->to);
-            (void)fprintf(l->to, "\"%s\": %" PRIu64, l->tree->views[l->of.column.view].measures[l->of.beside].name, m->count);
+            hpx_json_uint(j, v->measures[l->of.beside].name, m->count);
         }
-        (void)fputs("}", l->to);
-        between = ",";
+        hpx_json_close(j, '}');
     }
-    (void)fputs("]", l->to);
+    hpx_json_close(j, ']');
 }
 
-static bool one(struct hpx_look *l, struct hpx_tree_column c)
+static bool one(struct hpx_look *l, struct hpx_json *j, struct hpx_tree_column c)
 {
     const struct hpx_tree_view *v = &l->tree->views[c.view];
     struct hpx_graph calls;
@@ -62,15 +58,15 @@ static bool one(struct hpx_look *l, struct hpx_tree_column c)
     l->of.beside = hpx_look_beside(l->tree, c);
     bool made = hpx_graph_make(&calls, &l->of) && hpx_graph_methods(&methods, &calls, l->tree) && hpx_graph_threads(&threads, &l->of);
     if (made) {
-        (void)fputs("{", l->to);
-        string(l, "view", v->key);
-        (void)fprintf(l->to, ", \"exact\": %s, ", v->exact ? "true" : "false");
-        string(l, "measure", v->measures[c.measure].name);
-        measures(l, v);
-        rows(l, "methods", &methods, HPX_FRAME_METHOD, true);
-        rows(l, c.view == HPX_VIEW_WALL ? "states" : "classes", &methods, HPX_FRAME_CLASS, false);
-        rows(l, "threads", &threads, HPX_FRAME_METHOD, false);
-        (void)fputs("}", l->to);
+        hpx_json_open(j, NULL, '{');
+        hpx_json_text(j, "view", v->key);
+        hpx_json_flag(j, "exact", v->exact);
+        hpx_json_text(j, "measure", v->measures[c.measure].name);
+        measures(j, v);
+        rows(l, j, "methods", &methods, HPX_FRAME_METHOD, true, c.view == HPX_VIEW_CPU && l->thread == NULL ? l->tree->effective : 0);
+        rows(l, j, c.view == HPX_VIEW_WALL ? "states" : "classes", &methods, HPX_FRAME_CLASS, false, 0);
+        rows(l, j, "threads", &threads, HPX_FRAME_METHOD, false, 0);
+        hpx_json_close(j, '}');
     }
     free(methods.items);
     free(threads.items);
@@ -78,24 +74,24 @@ static bool one(struct hpx_look *l, struct hpx_tree_column c)
     return made;
 }
 
-bool hpx_look_json(const struct hpx_look *l, const char *file, const struct hpx_tree_column *columns, size_t n)
+bool hpx_look_json(const struct hpx_look *l, struct hpx_json *j, const struct hpx_tree_column *columns, size_t n)
 {
     struct hpx_look with = *l;
+    const struct hpx_tree *t = l->tree;
     bool made = true;
-    (void)fputs("{", l->to);
-    string(l, "file", file);
-    if (l->tree->verdict != NULL) {
-        (void)fputs(", ", l->to);
-        string(l, "verdict", l->tree->verdict);
+    if (t->verdict != NULL) {
+        hpx_json_text(j, "verdict", t->verdict);
     }
-    if (l->tree->effective > 0) {
-        (void)fprintf(l->to, ", \"effective\": %" PRIu64, l->tree->effective);
+    if (t->effective > 0) {
+        hpx_json_uint(j, "effective", t->effective);
     }
-    (void)fputs(", \"views\": [", l->to);
+    if (t->in_probes > 0) {
+        hpx_json_uint(j, "inside_probes", t->in_probes);
+    }
+    hpx_json_open(j, "views", '[');
     for (size_t i = 0; i < n && made; i++) {
-        (void)fputs(i == 0 ? "\n  " : ",\n  ", l->to);
-        made = one(&with, columns[i]);
+        made = one(&with, j, columns[i]);
     }
-    (void)fputs("]}\n", l->to);
+    hpx_json_close(j, ']');
     return made;
 }

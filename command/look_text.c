@@ -191,8 +191,8 @@ static bool is_method(const struct hpx_graph_method *m)
     return m->kind != HPX_FRAME_CLASS;
 }
 
-/* Classes, by self; behind them the rows are by self and total. */
-static void classes(struct table *t, const struct hpx_list *all)
+/* Classes, by self; behind them the rows are by self and total. false: there are none. */
+static bool classes(struct table *t, const struct hpx_list *all)
 {
     const struct hpx_graph_method *m = all->items;
     size_t n = 0;
@@ -203,21 +203,52 @@ static void classes(struct table *t, const struct hpx_list *all)
     if (n > 0) {
         t->what = t->look->of.column.view == HPX_VIEW_WALL ? "state" : "class";
         print(t);
-        (void)fputc('\n', t->look->to);
     }
+    return n > 0;
+}
+
+/* It is in every stack of a pool, and says nothing. */
+static bool begins_thread(const struct hpx_tree *t, const struct hpx_graph_method *m)
+{
+    static const char begin[] = "java.lang.Thread.run";
+    const char *name = hpx_tree_text(t, m->name);
+    bool begins = m->self == 0 && strncmp(name, begin, sizeof begin - 1) == 0;
+    return begins && (name[sizeof begin - 1] == '\0' || strcmp(name + sizeof begin - 1, "With") == 0);
 }
 
 /* Moves the methods to the front: their order is another one than that of classes. */
-static struct hpx_list methods_of(const struct hpx_list *all)
+static struct hpx_list methods_of(const struct hpx_tree *t, const struct hpx_list *all)
 {
     struct hpx_graph_method *m = all->items;
     struct hpx_list to = {.items = m, .cap = all->cap};
     for (size_t i = 0; i < all->len; i++) {
-        if (is_method(m + i)) {
+        if (is_method(m + i) && !begins_thread(t, m + i)) {
             m[to.len++] = m[i];
         }
     }
     return to;
+}
+
+/* Samples are drawn, all other tables are counted or measured. methods: as ranked. */
+static void certainty(const struct hpx_look *l, const struct hpx_list *methods, uint64_t total)
+{
+    uint64_t counts[HPX_CERTAINTY_ROWS];
+    char rows[HPX_CERTAINTY_TEXT];
+    size_t n = 0;
+    for (; n < methods->len && n < l->rows - l->rows / 2 && n < HPX_CERTAINTY_ROWS; n++) { /* by self */
+        counts[n] = ((const struct hpx_graph_method *)methods->items)[n].self;
+    }
+    uint32_t close = hpx_certainty_close(counts, n, total, l->tree->effective);
+    if (close != 0) {
+        (void)fprintf(l->to,
+                      "  Rows %s are too close for their order: %s samples. A longer run or a shorter interval may tell them apart.\n",
+                      hpx_certainty_rows(rows, close), hpx_words_number(l->tree->effective));
+    }
+    if (l->tree->in_probes > 0) {
+        (void)fprintf(l->to,
+                      "  Of the samples since the start, %.0f %% were inside probes; they count for the method that called the probe.\n",
+                      l->tree->probes_share / 100.0);
+    }
 }
 
 bool hpx_look_table(const struct hpx_look *l)
@@ -232,14 +263,20 @@ bool hpx_look_table(const struct hpx_look *l)
                           .nameless = "[no stack]",
                           .total = hpx_graph_at(&c, 0)->total,
                           .effective = samples ? l->tree->effective : 0};
-        classes(&t, &all);
-        struct hpx_list methods = methods_of(&all);
+        bool after = classes(&t, &all);
+        struct hpx_list methods = methods_of(l->tree, &all);
         hpx_graph_rank(&methods, l->rows);
         t.rows = &methods;
         t.totals = true;
         t.takes = is_method;
         t.what = "method";
-        print(&t);
+        if (!after || methods.len > 1 || (methods.len == 1 && ((const struct hpx_graph_method *)methods.items)->name != 0)) {
+            (void)fputs(after ? "\n" : "", l->to); /* that no object has a stack says nothing */
+            print(&t);
+        }
+        if (t.effective > 0) {
+            certainty(l, &methods, t.total);
+        }
     }
     free(all.items);
     hpx_graph_fini(&c);
@@ -260,4 +297,29 @@ bool hpx_look_threads(const struct hpx_look *l)
     }
     free(all.items);
     return made;
+}
+
+static const char *why_empty(enum hpx_view_kind view)
+{
+    return view == HPX_VIEW_CPU     ? "no Java thread used CPU time when a sample was due"
+           : view == HPX_VIEW_CALLS ? "no method with probes was called and returned"
+           : view == HPX_VIEW_WALL  ? "no thread of Java was looked at"
+           : view == HPX_VIEW_ALLOC ? "nothing was allocated while it was recorded, or less than a sample stands for (sample=, 512 KiB)"
+           : view == HPX_VIEW_LOCK
+               ? "no thread waited for a monitor (locks=y: or a lock) and went on; those that still wait are in the monitor dump"
+               : "no thread was blocked there and went on";
+}
+
+void hpx_look_empty(struct hpx_look *l)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        if ((l->tree->empty >> k & 1) != 0 && l->tree->views[k].samples.len == 0) {
+            (void)fprintf(l->to, "%s%s\n  none: %s\n", l->apart ? "\n" : "", l->tree->views[k].title, why_empty(k));
+            l->apart = true;
+        }
+    }
+    if (l->tree->states != NULL) {
+        (void)fprintf(l->to, "%s%s", l->apart ? "\n" : "", l->tree->states);
+        l->apart = true;
+    }
 }

@@ -71,8 +71,8 @@ typedef int hpx_rd_sink(void *ctx, struct hpx_reader *r, const struct hpx_rd_eve
 
 struct hpx_reader {
     struct hpx_source *source;
-    hpx_rd_sink *sinks[2]; /* in this order; NULL: none */
-    void *ctx[2];
+    hpx_rd_sink *sinks[3]; /* in this order; NULL: none */
+    void *ctx[3];
     bool strict;
     bool judge_ours; /* of a file with hprofx's report, the notes that hprofx never earns are breaks */
     bool unfinished; /* a file of which an end inside a record is expected (NAME.part): a note */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* show.c: a file for a person: what it is, what is in it, the top of its tables; and the result of a check. */
+/* show.c: see show.h. */
 #include "show.h"
-#include "certainty.h"
 #include "grid.h"
 #include "words.h"
 #include <inttypes.h>
@@ -9,22 +8,16 @@
 #include <time.h>
 
 #define THREADS_SHOWN 12
-#define METHODS_SHOWN (2 * HPX_METHODS_BY_SELF)
 
-static void title(const struct hpx_report *r, const char *text)
+/* The title of what follows. rest: what stands behind the cells. */
+static void heads(const struct hpx_report *r, struct hpx_grid *g, const char *rest)
 {
-    fprintf(r->to, r->bold ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
-}
-
-/* rest: of what stands behind the cells. title: they are the title of what follows. */
-static void heads(const struct hpx_report *r, struct hpx_grid *g, const char *rest, bool as_title)
-{
-    if (g->prints && as_title) {
+    if (g->prints) {
         fputs(r->bold ? "\n\033[1m" : "\n", r->to);
     }
     hpx_grid_heads(g);
     if (hpx_grid_end(g)) {
-        fprintf(r->to, "%s%s\n", rest, as_title && r->bold ? "\033[0m" : "");
+        fprintf(r->to, "%s%s\n", rest, r->bold ? "\033[0m" : "");
     }
 }
 
@@ -116,27 +109,25 @@ static void overview(const struct hpx_report *r)
     }
 }
 
-static void records(const struct hpx_report *r)
+/* Records by their kind. bytes: NULL: not known; 0: of none. */
+static void counted(const struct hpx_report *r, const char *head, const char *(*name_of)(int), int kinds, const uint64_t *count,
+                    const uint64_t *bytes)
 {
-    static const struct hpx_grid_column columns[] = {{"Records", 0, 22, true}, {"count", 1, 10, false}, {"bytes", 1, 12, false}};
-    const struct hpx_profile *p = r->profile;
+    const struct hpx_grid_column columns[] = {{head, 0, 22, true}, {"count", 1, 10, false}, {"bytes", 1, 12, false}};
     struct hpx_grid g;
-    if (r->check->records == 0) {
-        return;
-    }
-    hpx_grid_begin(&g, r->to, columns, p->header.text ? 2 : 3);
+    hpx_grid_begin(&g, r->to, columns, bytes == NULL ? 2 : 3);
     do {
-        heads(r, &g, "", true);
-        for (int tag = 0; tag < HPX_TAGS; tag++) {
-            if (p->counts[tag] == 0) {
+        heads(r, &g, "");
+        for (int i = 0; i < kinds; i++) {
+            char name[32];
+            if (count[i] == 0) {
                 continue;
             }
-            char name[32];
-            snprintf(name, sizeof(name), "  %s", hpx_tag_name(tag));
+            snprintf(name, sizeof(name), "  %s", name_of(i));
             hpx_grid_cell(&g, name);
-            hpx_grid_cell(&g, hpx_words_number(p->counts[tag]));
-            if (!p->header.text) {
-                hpx_grid_cell(&g, hpx_words_size(p->bytes[tag]));
+            hpx_grid_cell(&g, hpx_words_number(count[i]));
+            if (bytes != NULL && bytes[i] > 0) {
+                hpx_grid_cell(&g, hpx_words_size(bytes[i]));
             }
             if (hpx_grid_end(&g)) {
                 fputc('\n', r->to);
@@ -181,7 +172,7 @@ static void threads(const struct hpx_report *r)
     }
     hpx_grid_begin(&g, r->to, columns, p->header.text ? 2 : 4);
     do {
-        heads(r, &g, p->header.text ? " name" : "  name", true);
+        heads(r, &g, p->header.text ? " name" : "  name");
         for (size_t i = 0; i < p->defined.threads.len && i < THREADS_SHOWN; i++) {
             thread(r, &g, t + i, digits);
         }
@@ -191,182 +182,11 @@ static void threads(const struct hpx_report *r)
     }
 }
 
-static void row_name(const struct hpx_report *r, const struct hpx_profile_row *w, const char *between)
-{
-    if (w->state != 0) {
-        fprintf(r->to, "%-8s  ", hpx_profile_name(r->profile, w->state));
-    }
-    hpx_words_java(r->to, hpx_profile_name(r->profile, w->name));
-    if (w->caller != 0) {
-        fputs(between, r->to);
-        hpx_words_java(r->to, hpx_profile_name(r->profile, w->caller));
-    }
-    if (w->owner != 0) {
-        fputs(", held in ", r->to);
-        hpx_words_java(r->to, hpx_profile_name(r->profile, w->owner));
-    } else if (w->row.owner != 0) {
-        fputs(", owner not known", r->to);
-    }
-    fputc('\n', r->to);
-}
-
-static double share(uint64_t part, uint64_t total)
-{
-    return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
-}
-
-static void rows_left(const struct hpx_report *r, const struct hpx_profile_table *t)
-{
-    if (t->rows > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more rows\n", hpx_words_number(t->rows - HPX_PROFILE_TOP));
-    }
-}
-
-/* +-: samples are drawn, all other tables are counted or measured. */
-static void too_close(const struct hpx_report *r)
-{
-    char rows[HPX_CERTAINTY_TEXT];
-    uint32_t close = hpx_profile_close(r->profile);
-    if (close != 0) {
-        fprintf(r->to, "  Rows %s are too close for their order: %s samples. A longer run or a shorter interval may tell them apart.\n",
-                hpx_certainty_rows(rows, close), hpx_words_number(hpx_profile_effective(r->profile)));
-    }
-}
-
-static void inside_probes(const struct hpx_report *r)
-{
-    if (r->profile->said.in_probes > 0) {
-        fprintf(r->to, "  Of the samples since the start, %.0f %% were inside probes; they count for the method that called the probe.\n",
-                r->profile->said.in_probes_share / 100.0);
-    }
-}
-
-static void rank(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_table *t, const struct hpx_profile_row *w)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%.2f%%", w->row.self != HPX_NO_SHARE ? w->row.self / 100.0 : share(w->row.count, t->table.total));
-    hpx_grid_cell(g, text);
-    if (t->table.tag == HPX_TAG_SAMPLES) {
-        snprintf(text, sizeof(text), "%.2f", hpx_certainty_points(w->row.count, t->table.total, hpx_profile_effective(r->profile)));
-        hpx_grid_cell(g, text);
-    }
-    hpx_grid_cell(g, hpx_words_number(w->row.count));
-    if (hpx_grid_end(g)) {
-        fputs("  ", r->to);
-        row_name(r, w, " <- ");
-    }
-}
-
-/* In place of the rows of a table. */
-static void none(const struct hpx_report *r, const char *why)
-{
-    fprintf(r->to, "  none: %s\n", why);
-}
-
-static const char *why_none(int tag)
-{
-    return tag == HPX_TAG_SAMPLES ? "no Java thread used CPU time when a sample was due"
-           : tag == HPX_TAG_TIMES ? "no method with probes was called and returned"
-           : tag == HPX_TAG_WALL  ? "no thread of Java was looked at"
-                                  : "no thread was blocked there and went on";
-}
-
-static void ranked(const struct hpx_report *r, int tag, const char *unit)
-{
-    static const struct hpx_grid_column drawn_columns[] = {{"self", 2, 7, false}, {"+-", 1, 6, false}, {"count", 1, 10, false}},
-                                        columns[] = {{"self", 2, 7, false}, {"count", 1, 10, false}};
-    const struct hpx_profile_table *t = hpx_profile_table(r->profile, tag);
-    char text[160], dumps[48] = "";
-    struct hpx_grid g;
-    if (t->seen == 0) {
-        return;
-    }
-    if (t->seen > 1 && t->sums.added > 1) {
-        snprintf(dumps, sizeof dumps, ", of %zu dumps", t->sums.added);
-    }
-    snprintf(text, sizeof(text), "%s: %s %s in all%s", hpx_tag_name(tag), hpx_words_number(t->table.total), unit,
-             t->seen > 1 && t->sums.added == 1 ? ", the last of several" : dumps);
-    title(r, text);
-    bool drawn = tag == HPX_TAG_SAMPLES;
-    if (t->rows == 0) {
-        none(r, why_none(tag));
-        return;
-    }
-    hpx_grid_begin(&g, r->to, drawn ? drawn_columns : columns, drawn ? 3 : 2);
-    do {
-        heads(r, &g,
-              hpx_rd_blocked(tag)   ? "  class, where threads were blocked"
-              : tag == HPX_TAG_WALL ? "  state     method, called by"
-                                    : "  method, called by",
-              false);
-        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-            rank(r, &g, t, &t->top[i]);
-        }
-    } while (hpx_grid_again(&g));
-    rows_left(r, t);
-    if (drawn) {
-        too_close(r);
-        inside_probes(r);
-    }
-}
-
-static void method(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_method *m, uint64_t total)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%.2f%%", share(m->self, total));
-    hpx_grid_cell(g, text);
-    snprintf(text, sizeof(text), "%.2f", hpx_certainty_points(m->self, total, hpx_profile_effective(r->profile)));
-    hpx_grid_cell(g, text);
-    snprintf(text, sizeof(text), "%.2f%%", share(m->total, total));
-    hpx_grid_cell(g, text);
-    hpx_grid_cell(g, hpx_words_number(m->self));
-    if (hpx_grid_end(g)) {
-        fputs("  ", r->to);
-        hpx_words_java(r->to, hpx_profile_name(r->profile, m->name));
-        fputc('\n', r->to);
-    }
-}
-
-/* It is in every stack of a pool, and says nothing. */
-static bool begins_thread(const struct hpx_report *r, const struct hpx_method *m)
-{
-    static const char *const names[] = {"java.lang.Thread.run", "java.lang.Thread.runWith"};
-    const char *name = hpx_profile_name(r->profile, m->name);
-    return m->self == 0 && (strcmp(name, names[0]) == 0 || strcmp(name, names[1]) == 0);
-}
-
-static void methods(const struct hpx_report *r)
-{
-    static const struct hpx_grid_column columns[] = {
-        {"self", 2, 7, false}, {"+-", 1, 6, false}, {"total", 1, 8, false}, {"samples", 1, 10, false}};
-    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SAMPLES);
-    const struct hpx_methods *all = &r->profile->methods;
-    struct hpx_grid g;
-    if (t->seen == 0 || t->table.total == 0) {
-        return;
-    }
-    title(r, "CPU samples by method: the ten with the most in it, then those with the most in it and what it calls");
-    hpx_grid_begin(&g, r->to, columns, HPX_ARRAY_LEN(columns));
-    do {
-        heads(r, &g, "  method", false);
-        for (size_t i = 0; i < all->of.len && i < METHODS_SHOWN; i++) {
-            if (begins_thread(r, (const struct hpx_method *)all->of.items + i)) {
-                continue;
-            }
-            method(r, &g, (const struct hpx_method *)all->of.items + i, t->table.total);
-        }
-    } while (hpx_grid_again(&g));
-    if (all->of.len > METHODS_SHOWN) {
-        fprintf(r->to, "  and %s more methods\n", hpx_words_number(all->of.len - METHODS_SHOWN));
-    }
-    inside_probes(r);
-}
-
-static void state(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_state *s)
+static void state(FILE *to, struct hpx_grid *g, const struct hpx_profile *p, const struct hpx_profile_state *s)
 {
     static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
                                            {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
-    const char *name = hpx_profile_name(r->profile, s->name);
+    const char *name = hpx_profile_name(p, s->name);
     hpx_grid_cell(g, hpx_words_number(s->count));
     hpx_grid_cell(g, s->unowned ? "unowned:" : s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
     if (!hpx_grid_end(g)) {
@@ -375,225 +195,31 @@ static void state(const struct hpx_report *r, struct hpx_grid *g, const struct h
     for (size_t w = 0; !s->monitor && w < HPX_ARRAY_LEN(words); w++) {
         name = strcmp(name, words[w][0]) == 0 ? words[w][1] : name;
     }
-    fputc(' ', r->to);
-    hpx_words_java(r->to, name);
+    fputc(' ', to);
+    hpx_words_java(to, name);
     if (s->waiting > 0) {
-        fprintf(r->to, ", %s waiting", hpx_words_number(s->waiting));
+        fprintf(to, ", %s waiting", hpx_words_number(s->waiting));
     }
-    fputc('\n', r->to);
+    fputc('\n', to);
 }
 
-static void monitors(const struct hpx_report *r)
+void hpx_report_monitors(FILE *to, const struct hpx_profile *p)
 {
     static const struct hpx_grid_column columns[] = {{"", 2, 10, false}, {"", 1, 8, true}};
-    const struct hpx_profile_state *s = r->profile->states.items;
+    const struct hpx_profile_state *s = p->states.items;
     struct hpx_grid g;
-    if (r->profile->states.len > 0) {
-        title(r, r->profile->counts[HPX_TAG_MONITOR_DUMP] > 1 ? "Monitor dump, the last of several" : "Monitor dump");
+    if (p->states.len > 0) {
+        fputs(p->counts[HPX_TAG_MONITOR_DUMP] > 1 ? "Monitor dump, the last of several\n" : "Monitor dump\n", to);
     }
-    hpx_grid_begin(&g, r->to, columns, 2);
+    hpx_grid_begin(&g, to, columns, 2);
     do {
-        for (size_t i = 0; i < r->profile->states.len; i++) {
-            state(r, &g, s + i);
+        for (size_t i = 0; i < p->states.len; i++) {
+            state(to, &g, p, s + i);
         }
     } while (hpx_grid_again(&g));
 }
 
-static void old(const struct hpx_report *r)
-{
-    static const struct hpx_grid_column columns[] = {{"calls", 0, 10, false}, {"ms", 1, 10, false}};
-    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_OLD);
-    struct hpx_grid g;
-    if (t->seen == 0) {
-        return;
-    }
-    title(r, "Calls (cpu=old)");
-    hpx_grid_begin(&g, r->to, columns, 2);
-    do {
-        heads(r, &g, "  method, called by", false);
-        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-            hpx_grid_cell(&g, hpx_words_number(t->top[i].row.count));
-            hpx_grid_cell(&g, hpx_words_number(t->top[i].row.bytes));
-            if (hpx_grid_end(&g)) {
-                fputs("  ", r->to);
-                row_name(r, &t->top[i], " <- ");
-            }
-        }
-    } while (hpx_grid_again(&g));
-    rows_left(r, t);
-}
-
-static void site(const struct hpx_report *r, struct hpx_grid *g, const struct hpx_profile_row *w, bool live)
-{
-    if (live) {
-        hpx_grid_cell(g, hpx_words_size(w->row.live_bytes));
-        hpx_grid_cell(g, hpx_words_number(w->row.live_objects));
-    }
-    hpx_grid_cell(g, hpx_words_size(w->row.bytes));
-    hpx_grid_cell(g, hpx_words_number(w->row.objects));
-    if (hpx_grid_end(g)) {
-        fputs("  ", r->to);
-        row_name(r, w, " in ");
-    }
-}
-
-/* Live objects were counted, or estimated. */
-static bool has_live(const struct hpx_profile_table *t)
-{
-    bool has = false;
-    for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-        has |= t->top[i].row.live_objects > 0 || t->top[i].row.live_bytes > 0;
-    }
-    return has;
-}
-
-static void rows_of_sites(const struct hpx_report *r, const struct hpx_profile_table *t)
-{
-    static const struct hpx_grid_column columns[] = {
-        {"live bytes", 0, 12, false}, {"live objects", 2, 12, false}, {"allocated", 1, 11, false}, {"objects", 1, 11, false}};
-    bool live = has_live(t);
-    struct hpx_grid g;
-    hpx_grid_begin(&g, r->to, live ? columns : columns + 2, live ? 4 : 2);
-    do {
-        heads(r, &g, "  class, where", false);
-        for (size_t i = 0; i < t->rows && i < HPX_PROFILE_TOP; i++) {
-            site(r, &g, &t->top[i], live);
-        }
-    } while (hpx_grid_again(&g));
-    rows_left(r, t);
-}
-
-static void sites(const struct hpx_report *r)
-{
-    const struct hpx_profile_table *t = hpx_profile_table(r->profile, HPX_TAG_SITES);
-    if (t->seen > 0) {
-        title(r, t->seen > 1 ? "Allocation sites, the last of several lists" : "Allocation sites");
-        if (t->rows > 0) {
-            rows_of_sites(r, t);
-        } else {
-            none(r, "nothing was allocated while it was recorded, or less than a sample stands for (sample=, 512 KiB)");
-        }
-    }
-    const struct hpx_rd_table *s = &r->profile->summary.table;
-    if (r->profile->summary.seen > 0) {
-        title(r, "Heap summary");
-        fprintf(r->to, "  live %s in %s objects, allocated %s in %s objects\n", hpx_words_size(s->total), hpx_words_number(s->live_objects),
-                hpx_words_size(s->bytes), hpx_words_number(s->objects));
-    }
-}
-
-static void heap_records(const struct hpx_report *r)
-{
-    static const struct hpx_grid_column columns[] = {{"", 2, 20, true}, {"", 1, 10, false}, {"", 1, 12, false}};
-    const struct hpx_profile *p = r->profile;
-    struct hpx_grid g;
-    hpx_grid_begin(&g, r->to, columns, 3);
-    do {
-        for (int sub = 0; sub < 256; sub++) {
-            if (p->sub_counts[sub] == 0) {
-                continue;
-            }
-            hpx_grid_cell(&g, hpx_sub_name(sub));
-            hpx_grid_cell(&g, hpx_words_number(p->sub_counts[sub]));
-            if (p->sub_bytes[sub] > 0) {
-                hpx_grid_cell(&g, hpx_words_size(p->sub_bytes[sub]));
-            }
-            if (hpx_grid_end(&g)) {
-                fputc('\n', r->to);
-            }
-        }
-    } while (hpx_grid_again(&g));
-}
-
-static void heap(const struct hpx_report *r)
-{
-    static const struct hpx_grid_column columns[] = {{"objects", 2, 10, false}, {"bytes", 1, 12, false}};
-    struct hpx_profile *p = r->profile;
-    struct hpx_grid g;
-    if (p->heap_dumps == 0) {
-        return;
-    }
-    title(r, p->heap_dumps > 1 ? "Heap dump, the last of several" : "Heap dump");
-    heap_records(r);
-    hpx_profile_sort(p);
-    fputc('\n', r->to);
-    const struct hpx_profile_class *k = p->classes.items;
-    hpx_grid_begin(&g, r->to, columns, 2);
-    do {
-        heads(r, &g, "  class", false);
-        for (size_t i = 0; i < p->classes.len && i < HPX_PROFILE_TOP; i++) {
-            hpx_grid_cell(&g, hpx_words_number(k[i].count));
-            hpx_grid_cell(&g, hpx_words_size(k[i].bytes));
-            if (hpx_grid_end(&g)) {
-                fputs("  ", r->to);
-                hpx_words_java(r->to, hpx_profile_name(p, k[i].name));
-                fputc('\n', r->to);
-            }
-        }
-    } while (hpx_grid_again(&g));
-    if (p->classes.len > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more classes\n", hpx_words_number(p->classes.len - HPX_PROFILE_TOP));
-    }
-}
-
-/* Where the objects of the heap dump were allocated: nothing where all have the same trace, as in the JVM's own dumps. */
-static void allocations(const struct hpx_report *r)
-{
-    static const struct hpx_grid_column columns[] = {{"objects", 2, 10, false}, {"bytes", 1, 12, false}, {"trace", 2, 5, false}};
-    const struct hpx_profile *p = r->profile;
-    const struct hpx_profile_site *s = p->sites.items;
-    struct hpx_grid g;
-    if (p->sites.len < 2) {
-        return;
-    }
-    fputc('\n', r->to);
-    hpx_grid_begin(&g, r->to, columns, 3);
-    do {
-        heads(r, &g, " allocated in, called by", false);
-        for (size_t i = 0; i < p->sites.len && i < HPX_PROFILE_TOP; i++) {
-            char trace[24];
-            snprintf(trace, sizeof(trace), "%" PRIu32, s[i].trace);
-            hpx_grid_cell(&g, hpx_words_number(s[i].count));
-            hpx_grid_cell(&g, hpx_words_size(s[i].bytes));
-            hpx_grid_cell(&g, trace);
-            if (hpx_grid_end(&g)) {
-                fputc(' ', r->to);
-                row_name(r, &(struct hpx_profile_row){.name = s[i].name, .caller = s[i].caller}, " <- ");
-            }
-        }
-    } while (hpx_grid_again(&g));
-    if (p->sites.len > HPX_PROFILE_TOP) {
-        fprintf(r->to, "  and %s more traces\n", hpx_words_number(p->sites.len - HPX_PROFILE_TOP));
-    }
-}
-
-/* A file has no table of blocks without rows. */
-static void blocked(const struct hpx_report *r)
-{
-    bool any = false;
-    for (int tag = HPX_TAG_MONITOR_TIME; hpx_rd_blocked(tag); tag++) {
-        ranked(r, tag, "ms");
-        any |= hpx_profile_table(r->profile, tag)->seen > 0;
-    }
-    if (!any && r->profile->counts[HPX_TAG_MONITOR_DUMP] > 0) {
-        title(r, "Blocked time");
-        none(r, "no thread waited for a monitor (locks=y: or a lock) and went on; those that still wait are in the monitor dump");
-    }
-}
-
-static void rest(const struct hpx_report *r)
-{
-    ranked(r, HPX_TAG_WALL, "ms");
-    ranked(r, HPX_TAG_TIMES, "ms");
-    monitors(r);
-    blocked(r);
-    old(r);
-    sites(r);
-    heap(r);
-    allocations(r);
-}
-
-static void faults(const struct hpx_report *r)
+void hpx_report_faults(const struct hpx_report *r)
 {
     bool noted = false;
     for (size_t i = 0; i < HPX_NOTE_COUNT; i++) {
@@ -608,31 +234,20 @@ static void faults(const struct hpx_report *r)
     }
 }
 
-void hpx_report_view(const struct hpx_report *r)
+void hpx_report_facts(const struct hpx_report *r)
 {
+    const struct hpx_profile *p = r->profile;
+    const struct hpx_rd_table *s = &p->summary.table;
     overview(r);
-    records(r);
+    if (p->summary.seen > 0) {
+        fprintf(r->to, "  heap      live %s in %s objects, allocated %s in %s objects\n", hpx_words_size(s->total),
+                hpx_words_number(s->live_objects), hpx_words_size(s->bytes), hpx_words_number(s->objects));
+    }
+    if (r->check->records > 0) {
+        counted(r, "Records", hpx_tag_name, HPX_TAGS, p->counts, p->header.text ? NULL : p->bytes);
+    }
+    if (p->heap_dumps > 0) {
+        counted(r, p->heap_dumps > 1 ? "The last heap dump" : "Heap dump", hpx_sub_name, 256, p->sub_counts, p->sub_bytes);
+    }
     threads(r);
-    ranked(r, HPX_TAG_SAMPLES, "samples");
-    rest(r);
-    faults(r);
-}
-
-void hpx_report_tables(const struct hpx_report *r)
-{
-    methods(r);
-    rest(r);
-    hpx_words_replaced(r->to, r->profile->said.replaced);
-    if (r->profile->said.lost[0] != '\0') {
-        fputs("\nLost: ", r->to);
-        hpx_words_name(r->to, r->profile->said.lost, 0, false);
-    }
-    if (r->profile->said.own[0] != '\0') {
-        fputs(r->profile->said.lost[0] != '\0' ? ". Own CPU time: " : "\nOwn CPU time: ", r->to);
-        hpx_words_name(r->to, r->profile->said.own, 0, false);
-    }
-    if (r->profile->said.lost[0] != '\0' || r->profile->said.own[0] != '\0') {
-        fputs(".\n", r->to);
-    }
-    faults(r);
 }

@@ -5,6 +5,7 @@
 
 #include "err.h"
 #include "profile.h"
+#include "reader.h"
 #include "source.h"
 #include "tree.h"
 #include <stdio.h>
@@ -32,6 +33,8 @@ enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *ea
 
 /* The same for one format each. */
 enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
+/* HPROF with a reader of the caller, who may have set how it reads and one sink, which comes first. */
+enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 /* Whether a line of text is a collapsed stack, rather than a sentence that ends with a number. */
 bool hpx_folded_is_stack(struct hpx_rd_text line);

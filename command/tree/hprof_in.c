@@ -4,7 +4,7 @@
 #include "formats.h"
 #include "generated.h"
 #include "names.h"
-#include "reader.h"
+#include "show.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,6 +431,19 @@ static void origin(struct hpx_tree *t, const struct hpx_said *s)
     }
 }
 
+/* A file has no table of blocks without rows: its monitor dump tells that they were looked for. */
+static void note_empty(struct hpx_tree *t, const struct hpx_profile *p)
+{
+    bool blocked = false;
+    for (size_t k = 0; k < HPX_ARRAY_LEN(p->tables); k++) {
+        const struct hpx_profile_table *of = &p->tables[k];
+        bool shown = of->seen > 0 && view_of(of->sums.tag) != HPX_VIEWS;
+        t->empty |= shown && of->rows == 0 ? 1u << view_of(of->sums.tag) : 0;
+        blocked |= shown && hpx_rd_blocked(of->sums.tag);
+    }
+    t->empty |= !blocked && p->said.since && p->counts[HPX_TAG_MONITOR_DUMP] > 0 ? 1u << HPX_VIEW_LOCK : 0;
+}
+
 static void facts(struct hprof_in *in)
 {
     struct hpx_tree *t = in->tree;
@@ -444,11 +457,20 @@ static void facts(struct hprof_in *in)
         t->live_drawn |= p->said.live_drawn;
         t->views[HPX_VIEW_ALLOC].exact = p->said.allocations == 0;
     }
+    t->in_probes = p->said.in_probes;
+    t->probes_share = p->said.in_probes_share;
+    note_empty(t, p);
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
     t->older = fact(t, p->said.older, t->older);
     t->replaced = fact(t, p->said.replaced, t->replaced);
     origin(t, &p->said);
+    size_t n;
+    FILE *to = in->each == NULL && p->states.len > 0 ? open_memstream(&t->states, &n) : NULL;
+    if (to != NULL) { /* else the tables are there all the same */
+        hpx_report_monitors(to, p);
+        (void)fclose(to);
+    }
 }
 
 static void leave(struct hprof_in *in)
@@ -496,16 +518,24 @@ static struct hprof_in *enter(struct hpx_tree *t)
     return in;
 }
 
-enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+static void run(struct hprof_in *in, struct hpx_reader *r)
+{
+    r->sinks[1] = hpx_profile_event;
+    r->sinks[2] = event;
+    r->ctx[1] = &in->profile;
+    r->ctx[2] = in;
+    (void)hpx_reader_run(r);
+}
+
+enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
 {
     struct hprof_in *in = enter(t);
     if (in == NULL) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;
     }
-    struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}};
-    (void)hpx_reader_run(&r);
-    enum hpx_tree_read done = result(in, &r, err);
+    run(in, r);
+    enum hpx_tree_read done = result(in, r, err);
     if (done != HPX_TREE_FAILED) {
         add_all(in);
         facts(in);
@@ -517,6 +547,11 @@ enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s,
     return done;
 }
 
+enum hpx_tree_read hpx_tree_read_hprof(struct hpx_tree *t, struct hpx_source *s, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
+{
+    return hpx_tree_run_hprof(t, &(struct hpx_reader){.source = s}, tell, ctx, err);
+}
+
 enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *each, void *ctx, struct hpx_err *err)
 {
     struct hpx_tree t;
@@ -525,8 +560,8 @@ enum hpx_tree_read hpx_tree_stream_hprof(struct hpx_source *s, hpx_tree_each *ea
     if (in != NULL) {
         in->each = each;
         in->each_ctx = ctx;
-        struct hpx_reader r = {.source = s, .sinks = {hpx_profile_event, event}, .ctx = {&in->profile, in}};
-        (void)hpx_reader_run(&r);
+        struct hpx_reader r = {.source = s};
+        run(in, &r);
         done = in->left ? HPX_TREE_WHOLE : result(in, &r, err);
         leave(in);
     } else {

@@ -104,6 +104,7 @@ void hpx_tree_fini(struct hpx_tree *t)
     free(t->frames.items);
     free(t->nodes.items);
     free(t->verdict);
+    free(t->states);
 }
 
 /* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond MOST, NULL. */

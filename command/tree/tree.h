@@ -102,9 +102,12 @@ struct hpx_tree {
     bool live_drawn;                     /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older, replaced; /* names: what hprofx's report says of each */
     struct hpx_tree_origin origin;
-    char *verdict;  /* owned; NULL, or sentences as on the terminal, each with a newline */
-    bool crowded;   /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
-    bool no_memory; /* something did not fit: the tree must not be shown */
+    uint64_t in_probes;     /* samples inside probes, since the start of the run */
+    uint32_t probes_share;  /* theirs of all samples since then, in hundredths of a percent */
+    unsigned empty;         /* of one file: views whose tables have no rows: bit `enum hpx_view_kind` */
+    char *verdict, *states; /* owned; NULL, or lines as on the terminal: what the profile means; threads and monitors of its last dump */
+    bool crowded;           /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
+    bool no_memory;         /* something did not fit: the tree must not be shown */
 };
 
 /* false: no memory. hpx_tree_fini() in any case. */

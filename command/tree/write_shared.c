@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_shared.c: what the writers share. */
-#include "digits.h"
 #include "writers.h"
 #include <string.h>
 
@@ -48,62 +47,11 @@ size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column fi
     return n;
 }
 
-static void json_escaped(FILE *to, const char *text)
-{
-    for (const char *at = text; *at != '\0';) {
-        const char *plain = at;
-        unsigned char c = (unsigned char)*at;
-        while (c >= ' ' && c != '"' && c != '\\' && c != '<' && c != 0x7f) {
-            c = (unsigned char)*++at;
-        }
-        if (at > plain) {
-            (void)fwrite_unlocked(plain, 1, (size_t)(at - plain), to);
-        } else if (c == '"' || c == '\\') {
-            (void)putc_unlocked('\\', to);
-            (void)putc_unlocked(c, to);
-            at++;
-        } else {
-            (void)fprintf(to, "\\u%04x", c);
-            at++;
-        }
-    }
-}
-
-void hpx_json_string(FILE *to, const char *text)
-{
-    (void)putc_unlocked('"', to);
-    json_escaped(to, text);
-    (void)putc_unlocked('"', to);
-}
-
 void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c)
 {
     (void)putc_unlocked('"', to);
-    json_escaped(to, t->views[c.view].title);
+    hpx_json_escaped(to, t->views[c.view].title);
     (void)fputs(": ", to);
-    json_escaped(to, t->views[c.view].measures[c.measure].title);
+    hpx_json_escaped(to, t->views[c.view].measures[c.measure].title);
     (void)putc_unlocked('"', to);
-}
-
-void hpx_json_number(FILE *to, uint64_t v)
-{
-    char text[24];
-    (void)fwrite_unlocked(text, 1, (size_t)(hpx_digits_decimal(text, v) - text), to);
-}
-
-void hpx_json_decimal(FILE *to, uint64_t v, unsigned places)
-{
-    uint64_t one = 1;
-    for (unsigned i = 0; i < places; i++) {
-        one *= 10;
-    }
-    hpx_json_number(to, v / one);
-    for (v %= one; v > 0; v %= one) {
-        if (places > 0) {
-            (void)putc_unlocked('.', to);
-            places = 0;
-        }
-        one /= 10;
-        (void)putc_unlocked((int)('0' + v / one), to);
-    }
 }

@@ -3,8 +3,8 @@
 #ifndef HPX_TREE_WRITERS_H
 #define HPX_TREE_WRITERS_H
 
+#include "json.h"
 #include "tree.h"
-#include <stdio.h>
 
 bool hpx_write_folded(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
@@ -23,13 +23,8 @@ bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uin
 size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column first,
                              struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
 
-/* A string of JSON, with its quotes; safe inside <script>, too: < is \u003c. */
-void hpx_json_string(FILE *to, const char *text);
 /* The name of a column as a string of JSON: "CPU: samples". That of a measure may be from a file. */
 void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c);
-void hpx_json_number(FILE *to, uint64_t v);
-/* v divided by 10 to the power of `places`, with all its digits. */
-void hpx_json_decimal(FILE *to, uint64_t v, unsigned places);
 /* The stack of a node in frames of the tree, outermost first, in `stack`, whose owner frees its items; false: no memory. */
 bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *stack, size_t *n);
 

@@ -45,8 +45,11 @@ static struct hpx_reader run(const uint8_t *data, size_t size, size_t piece, boo
     require(r.result != HPX_RD_SOUND || r.end == size, "sound before the end");
     if (shown != NULL) {
         struct hpx_report report = {.to = shown, .file = "file", .reader = &r, .check = &c, .profile = &p};
-        hpx_report_view(&report);
-        hpx_report_json(&report);
+        struct hpx_json j = {.to = shown};
+        hpx_profile_finish(&p);
+        hpx_report_facts(&report);
+        hpx_report_monitors(shown, &p);
+        hpx_report_json(&j, &report);
         hpx_report_check(&report);
     }
     hpx_profile_fini(&p);

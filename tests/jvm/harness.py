@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One test: a directory of its own, JVMs started in it (each a process group that dies with the test), checks that say what was expected."""
+import json
 import os
 import pathlib
 import re
@@ -220,6 +221,11 @@ class Test:
         r = subprocess.run([self.reader()] + words, capture_output=True, text=True)
         self.equal(r.returncode, 0, 'hprofx %s: %s' % (' '.join(words), (r.stdout + r.stderr)[-500:]))
         return r.stdout
+
+    def heap(self, path):
+        """(how many heap dumps the file has, {class: (objects, bytes)} of the last)"""
+        said = json.loads(self.read('info', '--json', path))
+        return said['heap_dumps'], {c['name']: (c['heap_objects'], c['self']) for v in said['views'] if v['view'] == 'heap' for c in v['classes']}
 
     def sound(self, path, sections):
         """hprofx check; without a note where the file is one dump, which has no section twice."""

@@ -4,7 +4,6 @@ valid prefix. imports.py has the functions, native/faults.c injects; docs/testin
 import collections
 import contextlib
 import dataclasses
-import json
 import mmap
 import pathlib
 import re
@@ -296,12 +295,11 @@ class Requested(Injection):
 
     def whole(self, path):
         """One entry a dump, which has what the program keeps."""
-        heap = json.loads(self.t.read('info', '--json', path)).get('heap')
-        if not heap:
-            return []
-        items = {c['name']: c['count'] for c in heap['classes']}.get('HeapFaults$Item')
-        self.check(items in (KEPT, KEPT * heap['dumps']), '%s items in %d dumps of %s' % (items, heap['dumps'], path.name))
-        return [path.name] * heap['dumps']
+        dumps, classes = self.t.heap(path)
+        if dumps > 0:
+            items = classes.get('HeapFaults$Item', (0,))[0]
+            self.check(items in (KEPT, KEPT * dumps), '%s items in %d dumps of %s' % (items, dumps, path.name))
+        return [path.name] * dumps
 
 
 class Steered(Injection):
@@ -389,8 +387,7 @@ def _rows(count, want=ITEMS):
 
 
 def _heap(i, path, base):
-    heap = json.loads(i.t.read('info', '--json', path)).get('heap') or {'classes': []}
-    items = {c['name']: c['count'] for c in heap['classes']}.get('Faults$Item')
+    items = i.t.heap(path)[1].get('Faults$Item', (0,))[0]
     return [] if items == ITEMS else ['all but %s items' % items]
 
 
@@ -540,8 +537,8 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
         path = t.work / 'stream'
         path.write_bytes(peer.streams[-1])
     t.read('check', path)
-    heap = json.loads(t.read('info', '--json', path))['heap']
-    t.check({c['name']: c['count'] for c in heap['classes']}['HeapThreads$Item'] in (THREADS[0], THREADS[0] * heap['dumps']), 'items: %s' % heap['classes'])
+    dumps, classes = t.heap(path)
+    t.check(classes['HeapThreads$Item'][0] in (THREADS[0], THREADS[0] * dumps), 'items: %s' % classes)
 
 
 @test(level='quick', collectors='any', one_jdk=True, needs=('hotspot',))

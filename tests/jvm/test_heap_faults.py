@@ -2,7 +2,6 @@
 """heap=dump when something goes wrong: the child dies or hangs, the disk is full, memory is short, the program ends meanwhile. The program is as it was, a
 dump is whole or a line says why there is none. native/heapchild.c holds and refuses what the dump writes."""
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -130,9 +129,9 @@ class Program:
 def _whole(t, path, dumps=1, items=ITEMS, klass='HeapFaults$Item'):
     """The file passes hprofx check, and every dump has the program's objects."""
     told = t.read('check', *(['--strict'] if dumps == 1 else []), path)
-    heap = json.loads(t.read('info', '--json', path))['heap']
-    t.equal(heap['dumps'], dumps, 'heap dumps of %s (%s)' % (path, told))
-    count = {c['name']: c['count'] for c in heap['classes']}.get(klass)
+    found, classes = t.heap(path)
+    t.equal(found, dumps, 'heap dumps of %s (%s)' % (path, told))
+    count = classes.get(klass, (0,))[0]
     t.check(count in (items, items * dumps), '%s objects of %s in %s, expected %d' % (count, klass, path, items))
     return path.read_bytes()
 
@@ -627,7 +626,7 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
     path = t.work / (NAME + '.1')
     _engine(t, path.read_bytes(), how)
     t.read('check', '--strict', path)
-    count = {c['name']: c['count'] for c in json.loads(t.read('info', '--json', path))['heap']['classes']}['HeapOom$Block']
+    count = t.heap(path)[1]['HeapOom$Block'][0]
     t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
 
 
@@ -659,7 +658,7 @@ def five_gigabytes(t, what):
     t.equal(run.err.count('hprofx: heap dump: 1 arrays of 4 GiB or more are cut: a record of the format cannot hold them'), cut, 'lines (%s)' % run.err)
     path = t.work / NAME
     t.read('check', '--strict', path)
-    size = {c['name']: c['bytes'] for c in json.loads(t.read('info', '--json', path))['heap']['classes']}['long[]']
+    size = t.heap(path)[1]['long[]'][1]
     t.check(size >= (4 << 30) - 100 if cut else size >= number * length * 8, '%d bytes of long[] in the dump' % size)
     t.check(path.stat().st_size > size, 'bytes of the file')
     path.unlink()

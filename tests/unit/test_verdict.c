@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_verdict.c: the CPU time of a JVM from /proc, methods by self and total, and what the command says of them. */
 #include "folder_fixture.h"
-#include "hprof_show.h"
+#include "picture.h"
 #include "usage.h"
+#include "view.h"
 #include <sys/stat.h>
 
 /* ---- usage.c ---- */
@@ -87,30 +88,35 @@ TEST(a_thread_that_ended_makes_no_part_negative)
 static const char *shown(const char *profile, struct hpx_usage usage, bool bounded)
 {
     const struct hpx_verdict v = {.name = "p.C\033", .usage = usage, .bounded = bounded};
-    const struct hpx_view view = {.program = "hprofx", .verdict = &v};
+    struct hpx_tree t;
+    struct hpx_err err = {""};
     write_file("profile", profile);
     (void)fflush(stdout);
     int fd = open("profile", O_RDONLY), to = open("shown", O_RDWR | O_CREAT | O_TRUNC, 0600), out = dup(STDOUT_FILENO);
     assert_true(fd >= 0 && to >= 0 && out >= 0 && dup2(to, STDOUT_FILENO) >= 0);
-    int found = hpx_view(&view, "profile", fd);
+    assert_true(hpx_tree_init(&t));
+    enum hpx_status read = hpx_picture_read_fd(&t, fd, "profile", &v, &err);
+    hpx_tree_finish(&t);
+    enum hpx_status drawn = hpx_look_all(stdout, &t, false, &err);
+    hpx_tree_fini(&t);
     (void)fflush(stdout);
     assert_true(dup2(out, STDOUT_FILENO) >= 0);
     close(fd), close(to), close(out);
-    assert_int_equal(found, HPX_VIEW_SOUND);
+    assert_int_equal(read, HPX_OK);
+    assert_int_equal(drawn, HPX_OK);
     return content("shown");
 }
 
 TEST(methods_are_shown_by_self_and_total, setup, teardown)
 {
-    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true),
-                        "400 samples: shares are right within 4.9 points.\n"
-                        "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
-                        "CPU samples by method: the ten with the most in it, then those with the most in it and what it calls\n"
-                        "     self     +-    total    samples  method\n"
-                        "   75.00%   4.24   75.00%        300  p.C.in\n"
-                        "   25.00%   4.24  100.00%        100  p.C.mid\n"
-                        "    0.00%   0.67  100.00%          0  p.C.main\n\n"
-                        "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
+    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "400 samples: shares are right within 4.9 points.\n"
+                                                                           "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
+                                                                           "CPU: samples 400\n"
+                                                                           "     self     +-    total    samples  method\n"
+                                                                           "   75.00%   4.24   75.00%        300  p.C.in\n"
+                                                                           "   25.00%   4.24  100.00%        100  p.C.mid\n"
+                                                                           "    0.00%   0.67  100.00%          0  p.C.main\n\n"
+                                                                           "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
 }
 
 TEST(behind_ten_methods_the_others_come_by_total)

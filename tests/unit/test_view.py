@@ -150,7 +150,7 @@ com.acme.A.x
 
     def test_all_views_of_a_file_are_shown_briefly(self):
         shown = self.view(self.write(h.text().data()))
-        self.assertEqual(re.findall(r'^([A-Z][\w ]*): (?=\w+ )', shown, re.M), ['CPU', 'Wall clock', 'Allocations', 'Heap', 'Monitors', 'Owners of monitors', 'Locks', 'Pinned virtual threads'])
+        self.assertEqual(re.findall(r'^([A-Z][\w ]*): (?=\w+ )', shown, re.M), ['CPU', 'Wall clock', 'Allocations', 'Allocations', 'Heap', 'Monitors', 'Owners of monitors', 'Locks', 'Pinned virtual threads'])
         self.assertTrue(shown.startswith('10 samples: shares are right within 31.0 points.\nLook at A.main (60 % of the CPU time), B.x (40 %).\n\nCPU: samples 10\n'), shown)
         self.assertNotRegex(shown, r'[\x00-\x09\x0b-\x1f\x7f-\x9f]')
         self.assertNotRegex(shown, r'[ \t]\n')
@@ -216,7 +216,7 @@ Wall clock: time 100 ms
         self.assertEqual([v['view'] for v in said['views']], ['cpu', 'wall', 'alloc', 'heap', 'lock', 'owner', 'park', 'pinned'])
         cpu, wall, alloc = said['views'][:3]
         self.assertEqual((cpu['measure'], cpu['exact'], cpu['measures']), ('samples', False, [{'name': 'samples', 'unit': 'count', 'total': 10}]))
-        self.assertEqual(cpu['methods'], [{'name': 'A.main', 'self': 6, 'total': 6}, {'name': 'B.x', 'self': 4, 'total': 10}])
+        self.assertEqual(cpu['methods'], [{'name': 'A.main', 'self': 6, 'total': 6, 'plus_minus': 26.06}, {'name': 'B.x', 'self': 4, 'total': 10, 'plus_minus': 26.06}])
         self.assertEqual(wall['measures'], [{'name': 'wall', 'unit': 'nanoseconds', 'total': 100000000}])
         self.assertEqual(wall['states'], [{'name': 'parked', 'self': 50000000}, {'name': 'runnable', 'self': 30000000}, {'name': 'io', 'self': 20000000}])
         self.assertEqual(wall['methods'], [{'name': 'A.main', 'self': 80000000, 'total': 80000000}, {'name': 'B.x', 'self': 20000000, 'total': 100000000}])
@@ -256,8 +256,9 @@ Wall clock: time 100 ms
 
     def test_a_profile_without_stacks_says_why(self):
         shown = self.view(self.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n'
-                                     'CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n'), status=1, said='the profile has no stacks')
-        self.assertEqual(shown, 'There is no sample: no Java thread used CPU time.\n')
+                                     'CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\n'))
+        self.assertEqual(shown, 'There is no sample: no Java thread used CPU time.\n\nCPU\n  none: no Java thread used CPU time when a sample was due\n')
+        self.view('--view', 'cpu', 'in', status=1, said='the profile has no stacks')
 
     def test_usage_errors(self):
         self.write(FOLDED)

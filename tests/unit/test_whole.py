@@ -103,9 +103,10 @@ class Whole(unittest.TestCase):
         for file in ('in.txt', 'in.gz', 'no-report', 'older', 'in.hprof'):
             self.assertEqual({k.replace('()', ''): v for k, v in self.folded(file, 'samples').items()}, wanted, file)
             self.assertRegex(self.run_it('view', file), r'\b376\b')
-            self.assertIn('CPU SAMPLES: 376 samples in all, of %d dumps' % len(dumps), self.run_it('info', file))
-            table = json.loads(self.run_it('info', '--json', file))['tables']['CPU SAMPLES']
-            self.assertEqual((table['total'], table['seen'], table['top'][0]['count']), (376, 4, 267), file)
+            self.assertIn(' %d dumps added up\n' % len(dumps), self.run_it('info', file))
+            said = json.loads(self.run_it('info', '--json', file))
+            view = said['views'][0]
+            self.assertEqual((view['measures'][0]['total'], said['records']['CPU SAMPLES']['count'], view['methods'][0]['self']), (376, 4, 267), file)
 
     def test_other_tables_are_added_up_and_totals_hold(self):
         states = lambda ms, total: ranked('WALL CLOCK (ms)', [(ms * 1000000, ms, 1)], total, last=lambda i: 'parked   p.C.m%d' % i, width=9)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* view.h: what hprofx view shows of a tree, for other commands (hprofx_view.c). One thread. */
+#ifndef HPX_COMMAND_VIEW_H
+#define HPX_COMMAND_VIEW_H
+
+#include "json.h"
+#include "status.h"
+#include "tree.h"
+
+/* A finished tree without an option. apart: something stands above. HPX_FAILED: err says why. */
+enum hpx_status hpx_look_all(FILE *to, struct hpx_tree *t, bool apart, struct hpx_err *err);
+/* The same as members of the object that is open. false: no memory. */
+bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t);
+
+#endif
