@@ -231,8 +231,8 @@ void hpx_profile_finish(struct hpx_profile *p)
         finish_table(p, &p->tables[i]);
     }
     weigh(p);
-    p->effective = p->squares > 0 && samples->sums.added == samples->seen ? (uint64_t)(p->weight * p->weight / p->squares + 0.5)
-                                                                          : 0; /* else each counts */
+    double effective = p->squares > 0 && samples->sums.added == samples->seen ? p->weight * p->weight / p->squares + 0.5 : 0;
+    p->effective = effective < 1.8e19 ? (uint64_t)effective : UINT64_MAX; /* 0: each counts; a file may say any number of samples */
     const struct hpx_sum *row = samples->sums.rows.items;
     for (size_t i = 0; p->defined.whole && i < samples->sums.rows.len; i++, row++) {
         by_method(p, row, &walked);
