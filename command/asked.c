@@ -20,7 +20,7 @@ static const struct {
     {"times", "cpu=times,depth=16"},
     {"alloc", "heap=sites,sites=sampled,live=n,depth=16"},
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
-    {"lock", "monitor=y,waits=y,locks=y,depth=16"},
+    {"lock", "monitor=y,owner=sampled,waits=y,locks=y,depth=16"},
     {"heap", "heap=dump,sites=none,format=b"},
     {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
 };

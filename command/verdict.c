@@ -118,7 +118,7 @@ static void say_places(FILE *to, struct hpx_profile *p)
     hpx_profile_sort(p);
     bool held = owned > 0 && owned >= hpx_profile_table(p, HPX_TAG_LOCK_TIME)->table.total;
     (void)(say_tables(to, p, samples, 1, " of the CPU time") || say_tables(to, p, times, 1, " of the CPU time") ||
-           say_tables(to, p, sites, 1, NULL) || (held && say_tables(to, p, owners, 1, " of the blocked time")) ||
+           say_tables(to, p, sites, 1, NULL) || (held && say_tables(to, p, owners, 1, " of the time blocked by known owners")) ||
            say_tables(to, p, blocks, 2, " of the blocked time"));
 }
 

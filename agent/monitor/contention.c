@@ -9,6 +9,9 @@
 #include "virtuals.h"
 #include "waits.h"
 
+#define HPX_OWNER_EVERY_NS (UINT64_C(10) * 1000000)
+#define HPX_OWNER_REST     50u /* times as long as a question */
+
 __thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
 struct hpx_block_thread hpx_block_nobody;
 
@@ -87,11 +90,36 @@ static bool exact(void)
     return hpx_session.opt->stacks == HPX_STACKS_EXACT;
 }
 
-/* owner=y: the thread that owns the monitor now; NULL: none any more, or it could not be asked for. */
-static jthread owner_of(jvmtiEnv *jvmti, jobject object)
+/* owner=sampled: before this moment nobody asks, because a question stops all threads. Relaxed: who sets it first, asks. */
+static HPX_OF_SESSION _Atomic uint64_t next_question;
+
+static bool may_ask(uint64_t now)
+{
+    enum hpx_owner how = hpx_session.in_effect.owner;
+    uint64_t next = atomic_load_explicit(&next_question, memory_order_relaxed);
+    return how == HPX_OWNER_ALL || (how == HPX_OWNER_SAMPLED && now >= next &&
+                                    atomic_compare_exchange_strong_explicit(&next_question, &next, now + HPX_OWNER_EVERY_NS,
+                                                                            memory_order_relaxed, memory_order_relaxed));
+}
+
+static void asked(uint64_t since)
+{
+    uint64_t now = hpx_clock_mono(), rest = (now - since) * HPX_OWNER_REST;
+    if (rest > HPX_OWNER_EVERY_NS) {
+        atomic_store_explicit(&next_question, now + rest, memory_order_relaxed);
+    }
+}
+
+/* owner=y: the thread that owns the monitor now; NULL: none any more, or it could not be asked for, or not now. */
+static jthread owner_of(jvmtiEnv *jvmti, jobject object, uint64_t now)
 {
     jvmtiMonitorUsage usage;
-    if (!hpx_session.in_effect.owner || hpx_attach_barrier_ask(jvmti, object, &usage) != HPX_USAGE_TOLD) {
+    if (!may_ask(now)) {
+        return NULL;
+    }
+    enum hpx_usage_answer told = hpx_attach_barrier_ask(jvmti, object, &usage);
+    asked(now);
+    if (told != HPX_USAGE_TOLD) {
         return NULL;
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
@@ -109,7 +137,7 @@ void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     }
     if (exact()) {
         look(&e, jvmti, env, object);
-        e.of.owner = owner_of(jvmti, object);
+        e.of.owner = owner_of(jvmti, object, p.since);
         p.id = hpx_places_take(e.t, jvmti, &e.of, false);
     }
     keep(&e, &e.t->enter, p);

@@ -263,7 +263,8 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     hpx_lines_add(to, "hprofx: contentions: %" PRIu64 ", %.1f ms%s\n", g.all.count[HPX_BLOCK_ENTER],
                   hpx_lines_ms(g.all.ns[HPX_BLOCK_ENTER]), o->stacks == HPX_STACKS_SAMPLED ? ", by trace estimated" : "");
     if (hpx_session.in_effect.owner) {
-        hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "\n", g.all.unowned);
+        hpx_lines_add(to, "hprofx: contentions without an owner: %" PRIu64 "%s\n", g.all.unowned,
+                      hpx_session.in_effect.owner == HPX_OWNER_SAMPLED ? " (owner=sampled asks for few)" : "");
     }
     hpx_lines_add(to, "hprofx: waits: %" PRIu64 ", %.1f ms\n", g.all.waits, hpx_lines_ms(g.all.wait_ns));
     if (o->locks) {

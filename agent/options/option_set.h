@@ -26,6 +26,7 @@ enum hpx_redact { HPX_REDACT_ARRAYS = 1, HPX_REDACT_FIELDS = 2, HPX_REDACT_STRIN
 
 /* Which contentions of monitor=y have a stack. */
 enum hpx_stacks { HPX_STACKS_EXACT, HPX_STACKS_SAMPLED };
+enum hpx_owner { HPX_OWNER_NONE, HPX_OWNER_ALL, HPX_OWNER_SAMPLED };
 
 struct hpx_options {
     unsigned cpu; /* enum hpx_cpu_mode */
@@ -40,7 +41,8 @@ struct hpx_options {
     unsigned redact;      /* enum hpx_redact: zeros in heap dumps */
     char *keep;           /* list of patterns.h: classes that redact= leaves readable; NULL: none */
     bool monitor;
-    bool owner, waits, locks, pinned; /* monitor=y: stacks of owners; tables of waits, parked time, pinned virtual threads */
+    enum hpx_owner owner;      /* monitor=y: stacks of owners */
+    bool waits, locks, pinned; /* monitor=y: tables of waits, parked time, pinned virtual threads */
     enum hpx_stacks stacks;
     uint64_t waitlog; /* most WAIT and WAITED lines; HPX_OPT_ALL_WAITS: no limit */
     uint64_t wall_ns; /* wall=: between two looks at a thread, from HPX_OPT_MIN_WALL_NS; 0: off */

@@ -180,10 +180,11 @@ const struct hpx_opt hpx_opts[] = {
      .what = "stacks of all contentions, or a sample",
      .more = "exact: all. sampled: counts and times by class are exact, but only a sample of the contentions has a stack: on average one for "
              "every interval= of blocked time. For production."},
-    {.name = "owner", .parse = hpx_opt_flag, .offset = AT(owner), .values = YN, .must = YN, .def = "n",
+    {.name = "owner", .parse = hpx_opt_choice, .offset = AT(owner), .values = "n|y|sampled", .must = "n|y|sampled", .def = "n",
      .what = "stacks of owners of contended monitors",
      .more = "y: monitor=y also takes the stack of the thread that owns the monitor, at each contention. Every time the VM stops all threads "
-             "for a moment. Needs stacks=exact."},
+             "for a moment. sampled: at most every 10 ms, and for a fiftieth of the time; the other contentions count without an owner. Both "
+             "need stacks=exact."},
     {.name = "waitlog", .parse = hpx_opt_waitlog, .values = "N", .must = "decimal, or -1 for all", .def = "10000",
      .what = "most WAIT lines of monitor=y; -1: all",
      .more = "Every Object.wait writes two lines. After N lines the waits are only counted. 0: no lines."},

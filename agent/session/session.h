@@ -25,7 +25,8 @@ struct hpx_host {
 struct hpx_in_effect {
     enum hpx_times times;
     enum hpx_sites_how sites;
-    bool live, owner, split, gz;
+    bool live, split, gz;
+    enum hpx_owner owner;
     bool rewrites; /* classes may be changed */
 };
 

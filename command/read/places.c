@@ -159,12 +159,15 @@ static void weigh(struct find *f, const int *tags, size_t n, const struct hpx_pl
         for (size_t i = 0; i < s->rows.len; i++, row++) {
             const uint32_t *trace = trace_of(f, s, row);
             uint64_t value = value_of(s, row, to->allocated);
+            if (s->tag == HPX_TAG_MONITOR_OWNERS && (trace == NULL || trace_at(f, *trace - 1)->frames == 0)) {
+                continue; /* its owner was not asked for, or had left */
+            }
             sum += value;
             if (trace != NULL) {
                 f->weights[*trace - 1] += value;
             }
         }
-        uint64_t told = s->tag == HPX_TAG_SITES ? 0 : hpx_sums_total(s);
+        uint64_t told = s->tag == HPX_TAG_SITES || s->tag == HPX_TAG_MONITOR_OWNERS ? 0 : hpx_sums_total(s);
         f->all += told > sum ? told : sum;
     }
 }

@@ -22,7 +22,7 @@ struct hpx_own_place {
 struct hpx_places {
     struct hpx_own_place top[HPX_PLACES]; /* descending; each is at least a hundredth of `all` */
     size_t n;
-    uint64_t all;   /* what the tables have: samples, ns or bytes */
+    uint64_t all;   /* what the tables have: samples, ns or bytes; MONITOR OWNERS: in rows whose owner is known */
     bool allocated; /* SITES: bytes that were allocated; else those that live */
     bool not_mine;  /* hpx_own_mine() has too little of it: these are of others */
 };

@@ -118,6 +118,12 @@ static uint32_t node_of(struct hprof_in *in, const struct hpx_defined_trace *tra
     return hpx_tree_path_end(&in->path);
 }
 
+/* The stack of a row; of a row about an owner that of the owner. */
+static uint32_t trace_of(int tag, const struct hpx_sum *row)
+{
+    return tag == HPX_TAG_MONITOR_OWNERS ? row->other : row->trace;
+}
+
 static const struct hpx_defined_trace *trace_at(const struct hprof_in *in, size_t i)
 {
     return (const struct hpx_defined_trace *)in->profile.defined.traces.items + i;
@@ -233,7 +239,7 @@ static bool place(struct hprof_in *in)
         const struct hpx_sums *of = &in->profile.tables[k].sums;
         const struct hpx_sum *row = of->rows.items;
         for (size_t i = 0; view_of(of->tag) != HPX_VIEWS && i < of->rows.len; i++, row++) {
-            uint32_t index = index_of(in, row->trace);
+            uint32_t index = index_of(in, trace_of(of->tag, row));
             if (index != 0) {
                 nodes[index - 1] = used;
             }
@@ -301,7 +307,7 @@ static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct
             add(in, kind, row->trace, 1 + hpx_name_of_frame(in->tree, state, strlen(state)), values);
         } else {
             bool class = of->tag != HPX_TAG_SAMPLES && of->tag != HPX_TAG_TIMES;
-            add(in, kind, row->trace, class ? 1 + spoken(in, row->name) : 0, of->tag == HPX_TAG_SITES ? row->values : values);
+            add(in, kind, trace_of(of->tag, row), class ? 1 + spoken(in, row->name) : 0, of->tag == HPX_TAG_SITES ? row->values : values);
         }
     }
     if (of->rest > 0) {

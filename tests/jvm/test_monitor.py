@@ -85,6 +85,19 @@ def by_owner(t):
         t.check(count_got >= 0.7 * count and ms_got >= 0.65 * forced, '%d contentions, %.2f ms of %s; the program says %d, %.2f at least' % (count_got, ms_got, key, count, forced))
 
 
+@test(level='quick')
+def some_owners(t):
+    """owner=sampled: of some contentions the owner is known, and it is one that holds; the others count without one, so that the sums are the same."""
+    run, p = t.profile('Contend', 'sites', 40, 40, 40, opts=EXACT + ',owner=sampled')
+    holders = {'Contend.' + b.detail for b in known_blocks(run.out, 'blocked')}
+    owners, blocked = p.table(MONITOR_OWNERS), p.table(MONITOR_TIME)
+    t.equal(owners.counts_by(), blocked.counts_by(), 'contentions by class, in MONITOR OWNERS and in MONITOR TIME')
+    known = [r for r in owners.rows if r.owner in p.traces and p.traces[r.owner].frames]
+    t.check(known and all(holders & {f.method for f in p.traces[r.owner].frames} for r in known), '%d rows with owners, which are %s' % (len(known), holders))
+    unknown = int(p.report['contentions without an owner'].split()[0])
+    t.equal(unknown, sum(r.count for r in owners.rows) - sum(r.count for r in known), 'contentions without an owner')
+
+
 @test(level='quick', collectors='all', params=('10', '1'))
 def sampled_stacks(t, interval):
     """Count and time of a class are exact, its traces are shares that come by chance: of two sites one is blocked three times as long as the other."""

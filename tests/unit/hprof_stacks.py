@@ -130,7 +130,7 @@ class Stacks:
         elif title in BLOCKED and words and words[0].isdigit():
             count, ns = int(words[3]), total * int(words[1].replace('.', '').rstrip('%')) * 100
             name = re.sub(r' \(Java\)$', '', ' '.join(words[6 if title == 'MONITOR OWNERS' else 5:]))
-            self._add(int(words[4]), name, **dict(zip(BLOCKED[title], (count, ns))))
+            self._add(int(words[5 if title == 'MONITOR OWNERS' else 4]), name, **dict(zip(BLOCKED[title], (count, ns))))
         elif title == 'OLD' and (m := re.match(r'(\d+) (<unknown callee>|\S+) (<unknown caller>|\S+) (\d+)$', line)):
             frames = '%s;%s' % (spoken(m[3]), spoken(m[2]))
             self.open['calls'][frames] += int(m[1])

@@ -40,7 +40,7 @@ TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
     assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
     assert_folded("wall", "p.B$$Lambda.x;A.main;parked p.Lock$Sync 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
     assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
-    assert_folded("owner_delay", "p.B$$Lambda.x;A.main;java.lang.Object 9000000\n");
+    assert_folded("owner_delay", "B.x;java.lang.Object 9000000\n"); /* the owner's stack, not that of who waited */
     assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
     assert_folded("pinned", "B.x;p.C 8000000\n");
     assert_folded("heap", "p.B$$Lambda.x;A.main;A 16\nB.x;int[] 12\n");
