@@ -14,9 +14,6 @@ struct hpx_diff {
     bool broken; /* a file; what could be read was compared */
 };
 
-/* hprofx diff; argv[0] is the verb. The command's status. */
-int hpx_diff(int argc, char **argv);
-
 /* What the command ends with: the conditions, then broken files. */
 int hpx_diff_status(const struct hpx_diff *d);
 /* For people, and as one JSON object, whose keys hprofx(1) explains. false: no memory. */

@@ -2,6 +2,7 @@
 /* engine.c: see engine.h. */
 #include "engine.h"
 #include "asked.h"
+#include "verbs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,13 +13,13 @@
 
 extern char **environ;
 
-bool hpx_engine_option(struct hpx_engine_how *how, int opt, const char *value)
+bool hpx_engine_option(struct hpx_engine_how *how, int option, const char *value)
 {
-    const char **to = opt == HPX_ENGINE_HEADERS ? &how->headers
-                      : opt == HPX_ENGINE_CA    ? &how->ca
-                      : opt == HPX_ENGINE_CERT  ? &how->cert
-                      : opt == HPX_ENGINE_KEY   ? &how->key
-                                                : NULL;
+    const char **to = option == HPX_O_HEADERS ? &how->headers
+                      : option == HPX_O_CA    ? &how->ca
+                      : option == HPX_O_CERT  ? &how->cert
+                      : option == HPX_O_KEY   ? &how->key
+                                              : NULL;
     if (to != NULL) {
         *to = value;
     }

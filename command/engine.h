@@ -12,21 +12,8 @@ struct hpx_engine_how {
     const char *headers, *ca, *cert, *key;
 };
 
-/* For getopt_long(), and what takes them. false: another option. */
-#define HPX_ENGINE_OPTIONS                                                                                                                 \
-    {"headers", required_argument, NULL, HPX_ENGINE_HEADERS}, {"ca", required_argument, NULL, HPX_ENGINE_CA},                              \
-        {"cert", required_argument, NULL, HPX_ENGINE_CERT},                                                                                \
-    {                                                                                                                                      \
-        "key", required_argument, NULL, HPX_ENGINE_KEY                                                                                     \
-    }
-enum { HPX_ENGINE_HEADERS = 512, HPX_ENGINE_CA, HPX_ENGINE_CERT, HPX_ENGINE_KEY };
-bool hpx_engine_option(struct hpx_engine_how *how, int opt, const char *value);
-/* The lines of a help that tell them. */
-#define HPX_ENGINE_HELP                                                                                                                    \
-    "  --headers FILE   for a URL: lines of HTTP headers, such as X-ClickHouse-Key: PASSWORD. FILE needs mode 600\n"                       \
-    "  --ca FILE        trust these certificates instead of the system's\n"                                                                \
-    "  --cert FILE      client certificate\n"                                                                                              \
-    "  --key FILE       private key of the client certificate\n"
+/* Takes an option of these. false: it is another one. */
+bool hpx_engine_option(struct hpx_engine_how *how, int option, const char *value);
 
 /* The word is a URL of an engine: clickhouse:http://... */
 bool hpx_engine_is(const char *word);

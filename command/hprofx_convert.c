@@ -2,36 +2,8 @@
 /* hprofx_convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
 #include "inputs.h"
 #include "picture.h"
-#include "plain.h"
-#include <getopt.h>
+#include "subcommands.h"
 #include <string.h>
-
-static const char usage[] =
-    "usage: hprofx convert [--view VIEW] [--to SUFFIX] IN OUT\n"
-    "       hprofx merge [--view VIEW] [--to SUFFIX] IN IN... OUT\n"
-    "Reads a profile, HPROF (text or binary), pprof or collapsed stacks, and writes it in the format of OUT's suffix; merge\n"
-    "adds several. IN and OUT may be -, standard input and output; then --to tells the format. IN may also be a folder, a\n"
-    "pattern in quotes, or a URL (hprofx fetch --help); all that it stands for is added.\n"
-    "  --view VIEW   for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-    "                or a measure such as inuse_space; without it the first that the profile has\n"
-    "  --to SUFFIX   the format, if OUT is - or has another suffix\n" HPX_ENGINE_HELP "Suffixes:\n";
-
-static void help(FILE *to)
-{
-    size_t n;
-    const struct hpx_format *f = hpx_formats(&n);
-    (void)fputs(usage, to);
-    for (size_t i = 0; i < n; i++) {
-        (void)fprintf(to, "  %-17s %s%s\n", f[i].suffix, f[i].what, f[i].one_column ? ", one view" : "");
-    }
-    (void)fputs("Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n", to);
-}
-
-static int misuse(const char *why)
-{
-    hpx_misuse("convert", why);
-    return HPX_USAGE;
-}
 
 struct asked {
     const char *view, *to;
@@ -59,40 +31,32 @@ static int run(struct asked *a, const struct hpx_format *f)
     return s != HPX_OK ? hpx_complain(s, &err) : (int)read;
 }
 
-int hpx_convert(int argc, char **argv)
+int hpx_convert(struct hpx_arguments *args)
 {
-    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
-                                            {"to", required_argument, NULL, 't'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            HPX_ENGINE_OPTIONS,
-                                            {NULL, 0, NULL, 0}};
     struct asked a = {.to = NULL};
-    bool merges = strcmp(argv[0], "merge") == 0;
-    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
-    for (int opt; (opt = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (opt == 'h') {
-            help(stdout);
-            return HPX_OK;
+    bool merges = strcmp(args->verb->name, "merge") == 0;
+    a.files = args->rest; /* words take the places of what was taken */
+    for (int next; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
+        if (next == HPX_ARGUMENTS_ENDS) {
+            return args->status;
         }
-        if (opt == '?') {
-            return HPX_USAGE;
+        (void)hpx_engine_option(&a.inputs.how, next, args->value);
+        a.view = next == HPX_O_VIEW ? args->value : a.view;
+        a.to = next == HPX_O_TO ? args->value : a.to;
+        if (next == HPX_ARGUMENTS_WORD) {
+            a.files[a.n++] = args->rest[-1];
         }
-        (void)hpx_engine_option(&a.inputs.how, opt, optarg);
-        a.view = opt == 'v' ? optarg : a.view;
-        a.to = opt == 't' ? optarg : a.to;
     }
-    a.files = argv + optind;
-    a.n = argc - optind;
     if (merges ? a.n < 2 : a.n != 2) {
-        return misuse(merges ? "merge needs profiles, and behind them the file to write"
-                             : "convert needs a profile, and the file to write");
+        return hpx_arguments_misuse(args, merges ? "merge needs profiles, and behind them the file to write"
+                                                 : "convert needs a profile, and the file to write");
     }
     struct hpx_err why;
     const char *name = a.to != NULL ? a.to : a.files[a.n - 1];
     const struct hpx_format *f = hpx_format_of(name);
     return f != NULL ? run(&a, f)
            : hpx_format_is_unknown(name, &why)
-               ? misuse(why.msg)
-               : misuse(a.to != NULL ? "no format has the suffix of --to"
-                                     : "no format has the suffix of the file to write; --to SUFFIX tells it");
+               ? hpx_arguments_misuse(args, "%s", why.msg)
+               : hpx_arguments_misuse(args, a.to != NULL ? "no format has the suffix of --to"
+                                                         : "no format has the suffix of the file to write; --to SUFFIX tells it");
 }

@@ -3,31 +3,14 @@
 #include "diff.h"
 #include "inputs.h"
 #include "picture.h"
+#include "subcommands.h"
 #include "writers.h"
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define OUTPUTS 8
-
-static const char usage[] =
-    "usage: hprofx diff [OPTIONS] A B                 what changed between two profiles\n"
-    "       hprofx diff [OPTIONS] A... -- B...        the same of several runs on each side\n"
-    "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ. A folder, a pattern\n"
-    "in quotes and 'clickhouse:http://HOST:8123/DATABASE.TABLE?...' (hprofx fetch --help) are one run each, the sum of their profiles.\n"
-    "  --view VIEW     cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or\n"
-    "                  calls; without it the first that all profiles have\n"
-    "  --absolute      compare amounts of a run, not shares of its total\n"
-    "  --fail-if COND  'METHOD +5%': the method with what it calls grew by more than 5 %; 'METHOD self +5%': itself;\n"
-    "                  +2pt: percentage points; - for +: it shrank; several METHODs by * and ?; '* +2pt': any method;\n"
-    "                  'total +5%': the sum, with --absolute. May be given several times\n"
-    "  --json          one JSON object\n"
-    "  -o, --output FILE\n"
-    "                  also write FILE: .html, .json or .txt. May be given several times\n" HPX_ENGINE_HELP
-    "Status: 0 no condition holds, 1 one holds, 2 usage, or a file cannot be read or written, 6 too few samples to tell, or a\n"
-    "profile was broken.\n";
 
 /* As diff(1) and grep(1) have it: 1 is an answer. */
 #define TROUBLE HPX_USAGE
@@ -41,12 +24,6 @@ struct asked {
     struct hpx_engine_how how;
     struct hpx_diff d;
 };
-
-static int misuse(const char *why)
-{
-    hpx_misuse("diff", why);
-    return HPX_USAGE;
-}
 
 int hpx_diff_status(const struct hpx_diff *d)
 {
@@ -227,93 +204,70 @@ static int compare(struct asked *a)
 /* ---- the command line ---- */
 
 /* The status with which the command ends at once, or -1. */
-static int take(struct asked *a, int opt)
+static int take(struct asked *a, const struct hpx_arguments *args, int option)
 {
-    switch (opt) {
-    case 1:
-        a->d.files[a->files++] = optarg;
+    const char *value = args->value;
+    switch (option) {
+    case HPX_ARGUMENTS_WORD:
+        a->d.files[a->files++] = args->rest[-1];
         return -1;
-    case 'v':
-        a->view = optarg;
+    case HPX_ARGUMENTS_ENDS:
+        return args->status;
+    case HPX_O_VIEW:
+        a->view = value;
         return -1;
-    case 'a':
+    case HPX_O_ABSOLUTE:
         a->absolute = true;
         return -1;
-    case 'j':
+    case HPX_O_JSON:
         a->json = true;
         return -1;
-    case 'f':
-        a->d.conditions[a->d.nconditions++].text = optarg;
+    case HPX_O_FAIL_IF:
+        a->d.conditions[a->d.nconditions++].text = value;
         return -1;
-    case 'o':
-        if (kind_of(optarg) == KIND_NONE || a->noutputs == OUTPUTS) {
-            return misuse(a->noutputs == OUTPUTS ? "too many -o" : "-o wants a file .html, .json or .txt");
+    case HPX_O_OUTPUT:
+        if (kind_of(value) == KIND_NONE || a->noutputs == OUTPUTS) {
+            return hpx_arguments_misuse(args, a->noutputs == OUTPUTS ? "too many -o" : "-o wants a file .html, .json or .txt");
         }
-        a->outputs[a->noutputs++] = optarg;
+        a->outputs[a->noutputs++] = value;
         return -1;
-    case 'h':
-        (void)fputs(usage, stdout);
-        return HPX_OK;
-    default: /* of others getopt_long() has said it */
-        return hpx_engine_option(&a->how, opt, optarg) ? -1 : HPX_USAGE;
+    default:
+        (void)hpx_engine_option(&a->how, option, value);
+        return -1;
     }
-}
-
-/* Options and files up to the end, or to --, which is eaten; *at: what stands behind it, or NULL. */
-static int take_side(struct asked *a, int argc, char **argv, int *at)
-{
-    static const struct option options[] = {{"view", required_argument, NULL, 'v'},    {"absolute", no_argument, NULL, 'a'},
-                                            {"fail-if", required_argument, NULL, 'f'}, {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},  HPX_ENGINE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    int status = -1, opt;
-    optind = 0;                                                                          /* from the beginning */
-    while (status < 0 && (opt = getopt_long(argc, argv, "-o:h", options, NULL)) != -1) { /* "-": in any order */
-        status = take(a, opt);
-    }
-    *at = optind;
-    return status;
 }
 
 /* Behind a -- that comes first nothing is an option; a second one stands between the sides. */
-static int take_files(struct asked *a, int argc, char **argv, bool *sides)
+static int take_all(struct asked *a, struct hpx_arguments *args, bool *sides)
 {
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--") != 0) {
-            a->d.files[a->files++] = argv[i];
+    int status = -1;
+    for (int next; status < 0 && (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
+        if (next != HPX_ARGUMENTS_DASHES) {
+            status = take(a, args, next);
         } else if (*sides) {
-            return misuse("there are two sides: A... -- B...");
+            return hpx_arguments_misuse(args, "there are two sides: A... -- B...");
+        } else if (a->files == 0 && !args->plain) {
+            args->plain = true;
         } else {
             a->before = a->files;
             *sides = true;
         }
     }
-    return -1;
+    return status;
 }
 
-static int parse(struct asked *a, int argc, char **argv)
+static int parse(struct asked *a, struct hpx_arguments *args)
 {
-    int at, end = 1;
     struct hpx_err err = {""};
-    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
-    int status = take_side(a, argc, argv, &at);
-    bool sides = status < 0 && at > 1 && strcmp(argv[at - 1], "--") == 0;
-    a->before = sides && a->files > 0 ? a->files : 1;
-    if (sides && a->files == 0) {
-        sides = false;
-        status = take_files(a, argc - at, argv + at, &sides);
-    } else if (sides) {
-        argv[at - 1] = argv[0];
-        status = take_side(a, argc - at + 1, argv + at - 1, &end);
-        for (int i = at - 1 + end; status < 0 && i < argc; i++) {
-            return misuse("there are two sides: A... -- B...");
-        }
-    }
+    bool sides = false;
+    a->before = 1;
+    int status = take_all(a, args, &sides);
     if (status >= 0) {
         return status;
     }
     if (a->files < 2 || a->before == 0 || a->before == a->files || (!sides && a->files > 2)) {
-        return misuse(sides ? "diff needs profiles before and behind --" : "diff needs two profiles; several on each side have -- between");
+        return hpx_arguments_misuse(args, sides ? "diff needs profiles before and behind --"
+                                                : "diff needs two profiles; several on each side have -- between");
     }
     for (size_t i = 0; i < a->d.nconditions; i++) {
         if (hpx_condition_parse(&a->d.conditions[i], a->d.conditions[i].text, a->absolute, &err) != 0) {
@@ -323,16 +277,20 @@ static int parse(struct asked *a, int argc, char **argv)
     return -1;
 }
 
-int hpx_diff(int argc, char **argv)
+int hpx_diff(struct hpx_arguments *args)
 {
     struct asked a = {.view = NULL};
-    a.d.files = calloc((size_t)argc, sizeof *a.d.files);
-    a.d.conditions = calloc((size_t)argc, sizeof *a.d.conditions);
+    size_t most = 1; /* words */
+    for (char **word = args->rest; *word != NULL; word++) {
+        most++;
+    }
+    a.d.files = calloc(most, sizeof *a.d.files);
+    a.d.conditions = calloc(most, sizeof *a.d.conditions);
     int status = TROUBLE;
     if (a.d.files == NULL || a.d.conditions == NULL) {
         (void)fputs("hprofx: no memory\n", stderr);
     } else {
-        status = parse(&a, argc, argv);
+        status = parse(&a, args);
         status = status < 0 ? compare(&a) : status;
     }
     for (size_t i = 0; i < a.d.nconditions; i++) {

@@ -2,8 +2,8 @@
 /* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
 #include "look.h"
 #include "picture.h"
+#include "subcommands.h"
 #include "words.h"
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,30 +12,6 @@
 #define ROWS       20 /* of the one view that was asked for */
 #define ROWS_BRIEF 10
 #define LISTED     10 /* methods that a part of a name may mean */
-
-static const char usage[] =
-    "usage: hprofx view [--view VIEW] [--table|--tree|--method NAME|--threads] [OPTIONS] FILE...\n"
-    "Shows a profile, HPROF (text or binary), pprof or collapsed stacks, or the sum of several. FILE may be -, standard input;\n"
-    "a folder; a pattern in quotes; or 'clickhouse:http://HOST:8123/DATABASE.TABLE?service=NAME' (hprofx fetch --help).\n"
-    "Without --view it shows the tables of all views; --tree, --method and --threads show the first.\n"
-    "  --view VIEW      cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space\n"
-    "  --table          self and total by method; by class, too, if it is about objects (the default)\n"
-    "  --tree           the call tree\n"
-    "  --method NAME    callers and callees of a method, or of a class; the end of its name, or a part, suffices\n"
-    "  --threads        the total of every thread\n"
-    "  --thread NAME    only threads with that name, or, if there is none, with NAME in their name\n"
-    "  -n, --rows ROWS  rows of a table (20; 10 without --view)\n"
-    "  --min PERCENT    smaller parts of a tree are left out (1)\n"
-    "  --json           the tables as one JSON object, with all rows unless -n is given\n"
-    "  -o, --output FILE\n"
-    "                   write FILE instead, as hprofx convert does: .html, .pb.gz and others\n" HPX_ENGINE_HELP
-    "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n";
-
-static int misuse(const char *why)
-{
-    hpx_misuse("view", why);
-    return HPX_USAGE;
-}
 
 enum form { TABLE, TREE, METHOD, THREADS };
 
@@ -343,45 +319,53 @@ static bool take_least(struct asked *a, const char *text)
     return end != text && *end == '\0' && a->least >= 0 && a->least <= 100;
 }
 
+static void take_form(struct asked *a, enum form form)
+{
+    a->form = form;
+    a->forms++;
+}
+
 /* The status with which the command ends at once, or -1. */
-static int take(int opt, struct asked *a)
+static int take(struct asked *a, const struct hpx_arguments *args, int option)
 {
     struct hpx_err unknown;
-    switch (opt) {
-    case 'v':
-        a->view = optarg;
+    const char *value = args->value;
+    switch (option) {
+    case HPX_O_VIEW:
+        a->view = value;
         return -1;
-    case 't':
-        a->thread = optarg;
+    case HPX_O_THREAD:
+        a->thread = value;
         return -1;
-    case 'm':
-        a->method = optarg;
-        a->form = METHOD;
-        a->forms++;
+    case HPX_O_METHOD:
+        a->method = value;
+        take_form(a, METHOD);
         return -1;
-    case TABLE:
-    case TREE:
-    case THREADS:
-        a->form = (enum form)opt;
-        a->forms++;
+    case HPX_O_TABLE:
+        take_form(a, TABLE);
         return -1;
-    case 'n':
-        return take_rows(a, optarg) ? -1 : misuse("-n wants a number of rows");
-    case 'l':
-        return take_least(a, optarg) ? -1 : misuse("--min wants a percentage, 0 to 100");
-    case 'j':
+    case HPX_O_TREE:
+        take_form(a, TREE);
+        return -1;
+    case HPX_O_THREADS:
+        take_form(a, THREADS);
+        return -1;
+    case HPX_O_ROWS:
+        return take_rows(a, value) ? -1 : hpx_arguments_misuse(args, "-n wants a number of rows");
+    case HPX_O_MIN:
+        return take_least(a, value) ? -1 : hpx_arguments_misuse(args, "--min wants a percentage, 0 to 100");
+    case HPX_O_JSON:
         a->json = true;
         return -1;
-    case 'o':
-        a->out = optarg;
-        return hpx_format_of(optarg) != NULL             ? -1
-               : hpx_format_is_unknown(optarg, &unknown) ? misuse(unknown.msg)
-                                                         : misuse("the file of -o has no suffix, which tells the format");
-    case 'h':
-        (void)fputs(usage, stdout);
-        return HPX_OK;
+    case HPX_O_OUTPUT:
+        a->out = value;
+        return hpx_format_of(value) != NULL ? -1
+               : hpx_format_is_unknown(value, &unknown)
+                   ? hpx_arguments_misuse(args, "%s", unknown.msg)
+                   : hpx_arguments_misuse(args, "the file of -o has no suffix, which tells the format");
     default:
-        return hpx_engine_option(&a->inputs.how, opt, optarg) ? -1 : HPX_USAGE;
+        (void)hpx_engine_option(&a->inputs.how, option, value);
+        return -1;
     }
 }
 
@@ -395,40 +379,29 @@ static const char *conflict(const struct asked *a)
                                             : NULL;
 }
 
-int hpx_look(int argc, char **argv)
+int hpx_look(struct hpx_arguments *args)
 {
-    static const struct option options[] = {{"view", required_argument, NULL, 'v'},
-                                            {"table", no_argument, NULL, TABLE},
-                                            {"tree", no_argument, NULL, TREE},
-                                            {"method", required_argument, NULL, 'm'},
-                                            {"threads", no_argument, NULL, THREADS},
-                                            {"thread", required_argument, NULL, 't'},
-                                            {"rows", required_argument, NULL, 'n'},
-                                            {"min", required_argument, NULL, 'l'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            HPX_ENGINE_OPTIONS,
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct asked a = {.least = 1};
-    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
-    for (int opt; (opt = getopt_long(argc, argv, "hn:o:", options, NULL)) != -1;) {
-        int status = take(opt, &a);
-        if (status >= 0) {
+    struct hpx_err err = {""};
+    enum hpx_status s = HPX_OK;
+    char **words = args->rest; /* words take the places of what was taken */
+    size_t n = 0;
+    for (int next, status; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
+        if (next == HPX_ARGUMENTS_WORD) {
+            words[n++] = args->rest[-1];
+        } else if ((status = next == HPX_ARGUMENTS_ENDS ? args->status : take(&a, args, next)) >= 0) {
             return status;
         }
     }
-    if (argc == optind) {
-        return misuse("view needs a profile");
+    if (n == 0) {
+        return hpx_arguments_misuse(args, "view needs a profile");
     }
     if (conflict(&a) != NULL) {
-        return misuse(conflict(&a));
+        return hpx_arguments_misuse(args, "%s", conflict(&a));
     }
-    struct hpx_err err = {""};
-    enum hpx_status s = HPX_OK;
-    a.file = argv[optind];
-    for (int i = optind; i < argc && s == HPX_OK; i++) {
-        s = hpx_inputs_add(&a.inputs, argv[i], &err);
+    a.file = words[0];
+    for (size_t i = 0; i < n && s == HPX_OK; i++) {
+        s = hpx_inputs_add(&a.inputs, words[i], &err);
     }
     int status = s == HPX_OK ? run(&a) : hpx_complain(s, &err);
     hpx_inputs_fini(&a.inputs);

@@ -22,9 +22,6 @@ struct hpx_look {
     size_t columns; /* of the terminal; 0: there is none */
 };
 
-/* hprofx view FILE. argv[0] is the verb. The command's status. */
-int hpx_look(int argc, char **argv);
-
 /* ---- look_text.c, look_tree.c, look_json.c: false without memory ---- */
 
 /* The name of the view, and its totals. */

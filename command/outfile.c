@@ -126,7 +126,9 @@ bool hpx_out_nobody_reads(void)
 
 void hpx_misuse(const char *verb, const char *why)
 {
-    (void)fprintf(stderr, "hprofx: %s; `hprofx %s%s--help` shows how\n", why, verb, verb[0] != 0 ? " " : "");
+    size_t n = strlen(why);
+    (void)fprintf(stderr, "hprofx: %s%s `hprofx %s%s--help` shows how\n", why, n > 0 && why[n - 1] == '?' ? "" : ";", verb,
+                  verb[0] != 0 ? " " : "");
 }
 
 int hpx_complain(enum hpx_status s, struct hpx_err *err)

@@ -23,7 +23,4 @@ enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f
 /* Opens the file of a picture, as hpx_out_open(), or standard output for "-"; writes it, and removes what it made if that fails. */
 enum hpx_status hpx_picture_save(struct hpx_tree *t, const struct hpx_format *f, const char *view, const char *file, struct hpx_err *err);
 
-/* hprofx convert IN... OUT, and hprofx merge. argv[0] is the verb. The command's status. */
-int hpx_convert(int argc, char **argv);
-
 #endif

@@ -2,23 +2,32 @@
 /* verbs.c: see verbs.h. */
 #include "verbs.h"
 #include "compiler.h"
-#include <stddef.h>
+#include "formats.h"
 #include <string.h>
 
 #define LONGEST 16u /* bytes of a word that can be near */
 #define NEAR    2u  /* letters that differ at most; exchanged neighbours are one */
 
-static const char *const verbs[] = {"start", "stop",    "dump",    "status", "run",  "top",  "list", "doctor", "jmh",  "info",
-                                    "check", "recover", "convert", "merge",  "diff", "view", "ship", "watch",  "fetch"};
-
-bool hpx_verb_is(const char *word)
+const struct hpx_verb *hpx_verb_of(const char *word)
 {
-    bool is = false;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(verbs); i++) {
-        is = is || strcmp(verbs[i], word) == 0;
+    for (size_t i = 0; i < hpx_verbs_len; i++) {
+        if (strcmp(hpx_verbs[i].name, word) == 0) {
+            return &hpx_verbs[i];
+        }
     }
-    return is;
+    return NULL;
 }
+
+const struct hpx_verb_option *hpx_verb_option(const struct hpx_verb *v, enum hpx_option_id id)
+{
+    const struct hpx_verb_option *o = v->own;
+    while (o->id != id && o->id != HPX_O_HELP) {
+        o++;
+    }
+    return o->id == id ? o : NULL;
+}
+
+/* ---- what is spelt nearly so ---- */
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -44,17 +53,134 @@ static unsigned distance(const char *a, const char *b)
     return d[n][m];
 }
 
+/* Takes the place of *nearest if it is nearer to the word. */
+static void consider(const char *word, const char *name, unsigned *best, const char **nearest)
+{
+    size_t n = strlen(word), m = strlen(name);
+    unsigned d = n > NEAR && n <= LONGEST && m > 0 && m <= LONGEST ? distance(word, name) : NEAR + 1;
+    if (d < *best) {
+        *best = d;
+        *nearest = name;
+    }
+}
+
 const char *hpx_verb_nearest(const char *word)
 {
     const char *nearest = NULL;
     unsigned best = NEAR + 1;
-    size_t n = strlen(word);
-    for (size_t i = 0; i < HPX_ARRAY_LEN(verbs) && n > NEAR && n <= LONGEST; i++) {
-        unsigned d = distance(word, verbs[i]);
-        if (d < best) {
-            best = d;
-            nearest = verbs[i];
-        }
+    for (size_t i = 0; i < hpx_verbs_len; i++) {
+        consider(word, hpx_verbs[i].name, &best, &nearest);
     }
     return nearest;
+}
+
+const char *hpx_option_nearest(const struct hpx_verb *v, const char *name)
+{
+    const char *nearest = NULL;
+    unsigned best = NEAR + 1;
+    for (const struct hpx_verb_option *o = v->own;; o++) {
+        consider(name, hpx_options_all[o->id].name, &best, &nearest);
+        if (o->id == HPX_O_HELP) {
+            return nearest;
+        }
+    }
+}
+
+/* ---- help ---- */
+
+/* "-o, --output FILE" */
+static void put_names(const struct hpx_option *o, char *to, size_t size)
+{
+    char letter[8] = "";
+    if (o->letter != 0) {
+        (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    }
+    (void)snprintf(to, size, "%s--%s%s%s", letter, o->name, o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
+}
+
+/* Lines that begin in one column, the first behind `head`. */
+static void put_lines(FILE *to, const char *head, int column, const char *lines)
+{
+    for (const char *at = lines; *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        (void)fprintf(to, "  %-*s  %.*s\n", column, head, (int)n, at);
+        at += n + (at[n] == '\n');
+        head = "";
+    }
+}
+
+static void put_options(FILE *to, const struct hpx_verb *v)
+{
+    char names[64];
+    int widest = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (const struct hpx_verb_option *o = v->own;; o++) {
+            put_names(&hpx_options_all[o->id], names, sizeof names);
+            int n = (int)strlen(names);
+            widest = n > widest ? n : widest;
+            if (pass == 1) {
+                put_lines(to, names, widest, o->help != NULL ? o->help : hpx_options_all[o->id].help);
+            }
+            if (o->id == HPX_O_HELP) {
+                break;
+            }
+        }
+    }
+}
+
+static void put_formats(FILE *to)
+{
+    size_t n;
+    const struct hpx_format *f = hpx_formats(&n);
+    (void)fputs("Suffixes:\n", to);
+    for (size_t i = 0; i < n; i++) {
+        (void)fprintf(to, "  %-17s %s%s\n", f[i].suffix, f[i].what, f[i].one_column ? ", one view" : "");
+    }
+}
+
+void hpx_verb_help(const struct hpx_verb *v, FILE *to)
+{
+    const char *head = "usage:", *at = v->synopsis;
+    do {
+        size_t n = strcspn(at, "\n");
+        (void)fprintf(to, "%-6s hprofx %s%s%.*s\n", head, v->name, v->name[0] != '\0' && n > 0 ? " " : "", (int)n, at);
+        at += n + (at[n] == '\n');
+        head = "";
+    } while (*at != '\0');
+    (void)fputs(v->about, to);
+    for (size_t i = 0; v->name[0] == '\0' && i < hpx_verbs_len; i++) {
+        if (hpx_verbs[i].name[0] != '\0') {
+            put_lines(to, hpx_verbs[i].name, 7, hpx_verbs[i].summary);
+        }
+    }
+    (void)fputs(v->name[0] == '\0' ? "Options:\n" : "", to);
+    put_options(to, v);
+    if (hpx_verb_option(v, HPX_O_TO) != NULL) {
+        put_formats(to);
+    }
+    (void)fputs(v->more, to);
+}
+
+void hpx_verbs_print(FILE *to)
+{
+    static const char *const values[] = {"any", "file", "choice", "suffix"};
+    static const char *const words[] = {"none", "jvm", "session", "program", "file", "files"};
+    size_t n;
+    const struct hpx_format *f = hpx_formats(&n);
+    for (size_t i = 0; i < n; i++) {
+        (void)fprintf(to, "suffix\t%s\n", f[i].suffix);
+    }
+    for (size_t i = 0; i < hpx_verbs_len; i++) {
+        const struct hpx_verb *v = &hpx_verbs[i];
+        (void)fprintf(to, "verb\t%s\t%s\t%s\t%s\n", v->name, words[v->words], v->separates ? "separates" : "", v->summary);
+        for (const struct hpx_verb_option *o = v->own;; o++) {
+            const struct hpx_option *of = &hpx_options_all[o->id];
+            const char *help = o->help != NULL ? o->help : of->help;
+            (void)fprintf(to, "option\t%s\t%s\t%s\t%s\t%.*s\n", of->name, of->letter != 0 ? (char[]){of->letter, 0} : "",
+                          of->arg != NULL ? values[of->value] : "", of->choices != NULL ? of->choices : "", (int)strcspn(help, "\n"), help);
+            if (o->id == HPX_O_HELP) {
+                break;
+            }
+        }
+    }
 }

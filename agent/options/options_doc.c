@@ -91,7 +91,7 @@ static void option_words(void)
 static const struct {
     const char *line;
     void (*print)(void);
-} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}, {"@AGENT_OPTIONS@\n", option_words}};
+} parts[] = {{"@OPTIONS@\n", man_options}, {"@NO_EFFECT@\n", man_no_effect}};
 
 /* Lines of the template that name a part become the part, @VERSION@ the version. */
 static int fill(const char *name)
@@ -212,12 +212,14 @@ int main(int argc, char **argv)
         hpx_options_help(put_stdout, NULL);
     } else if (argc == 2 && !strcmp(what, "--markdown")) {
         markdown();
+    } else if (argc == 2 && !strcmp(what, "--words")) {
+        option_words();
     } else if (argc == 3 && !strcmp(what, "--fill")) {
         return fill(argv[2]);
     } else if (argc == 3 && !strcmp(what, "--parse")) {
         return parse(argv[2]);
     } else {
-        (void)fputs("usage: hprofx-options-doc --help | --markdown | --fill TEMPLATE | --parse OPTIONS\n", stderr);
+        (void)fputs("usage: hprofx-options-doc --help | --markdown | --words | --fill TEMPLATE | --parse OPTIONS\n", stderr);
         return 2;
     }
     return fflush(stdout) == 0 ? 0 : 1;

@@ -5,7 +5,6 @@
 #include "http.h"
 #include "picture.h"
 #include "select.h"
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,29 +12,10 @@
 #define LONGEST 300               /* seconds of a query */
 #define MOST    ((size_t)1 << 30) /* bytes of its answer */
 
-static const char usage[] =
-    "usage: hprofx fetch [OPTIONS] 'clickhouse:http://HOST:8123/DATABASE.TABLE?service=NAME&from=-1h' [-o FILE]\n"
-    "Writes the sum of profiles that hprofx ship has sent to ClickHouse. A profile that was sent twice counts once.\n"
-    "  service= version= host= container= pid= kind=   select profiles; a key given several times means any of its values\n"
-    "  from= to=       -30m, -1h, -7d: before now; 2026-11-25T10:00 (local time, with Z UTC); seconds since 1970\n"
-    "  -o, --output FILE\n"
-    "                  pprof, or another format by suffix (hprofx convert --help); -: pprof to standard output\n"
-    "  --headers FILE  lines of HTTP headers, such as X-ClickHouse-User: NAME and X-ClickHouse-Key: PASSWORD; FILE needs mode 600\n"
-    "  --ca FILE       trust these certificates instead of the system's\n"
-    "  --cert FILE     client certificate\n"
-    "  --key FILE      private key of the client certificate\n"
-    "Status: 0 ok, 1 no answer, or no such profile, 2 usage, 6 FILE lacks a part of the answer.\n";
-
 struct asked {
     const char *url, *out;
     struct hpx_http_how how;
 };
-
-static int misuse(const char *why)
-{
-    hpx_misuse("fetch", why);
-    return HPX_USAGE;
-}
 
 /* ---- asking ---- */
 
@@ -152,56 +132,49 @@ static int run(const struct asked *a)
 /* ---- the command line ---- */
 
 /* The status with which the command ends at once, or -1. */
-static int take(int opt, struct asked *a)
+static int take(const struct hpx_arguments *args, int option, struct asked *a)
 {
     struct hpx_err unknown;
-    switch (opt) {
-    case 'o':
-        a->out = optarg;
-        return hpx_format_is_unknown(optarg, &unknown) ? misuse(unknown.msg) : -1;
-    case 'H':
-        a->how.headers = optarg;
+    switch (option) {
+    case HPX_ARGUMENTS_WORD:
+        if (a->url != NULL) {
+            return hpx_arguments_misuse(args, "fetch needs one URL");
+        }
+        a->url = args->value;
         return -1;
-    case 'a':
-        a->how.ca = optarg;
+    case HPX_O_OUTPUT:
+        a->out = args->value;
+        return hpx_format_is_unknown(args->value, &unknown) ? hpx_arguments_misuse(args, "%s", unknown.msg) : -1;
+    case HPX_O_HEADERS:
+        a->how.headers = args->value;
         return -1;
-    case 'c':
-        a->how.cert = optarg;
+    case HPX_O_CA:
+        a->how.ca = args->value;
         return -1;
-    case 'k':
-        a->how.key = optarg;
+    case HPX_O_CERT:
+        a->how.cert = args->value;
         return -1;
-    case 'h':
-        (void)fputs(usage, stdout);
-        return HPX_OK;
+    case HPX_O_KEY:
+        a->how.key = args->value;
+        return -1;
     default:
-        return HPX_USAGE;
+        return args->status;
     }
 }
 
-int hpx_fetch(int argc, char **argv)
+int hpx_fetch(struct hpx_arguments *args)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"headers", required_argument, NULL, 'H'},
-                                            {"ca", required_argument, NULL, 'a'},
-                                            {"cert", required_argument, NULL, 'c'},
-                                            {"key", required_argument, NULL, 'k'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct asked a = {.out = "-", .how = {.seconds = LONGEST}};
-    argv[0] = "hprofx"; /* getopt_long() begins its messages with it */
-    for (int opt; (opt = getopt_long(argc, argv, "ho:", options, NULL)) != -1;) {
-        int status = take(opt, &a);
-        if (status >= 0) {
+    for (int next, status; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
+        if ((status = take(args, next, &a)) >= 0) {
             return status;
         }
     }
-    if (argc - optind != 1) {
-        return misuse("fetch needs one URL");
+    if (a.url == NULL) {
+        return hpx_arguments_misuse(args, "fetch needs one URL");
     }
     if (strcmp(a.out, "-") == 0 && isatty(STDOUT_FILENO)) {
-        return misuse("pprof is not for a terminal: give -o FILE, or use hprofx view");
+        return hpx_arguments_misuse(args, "pprof is not for a terminal: give -o FILE, or use hprofx view");
     }
-    a.url = argv[optind];
     return run(&a);
 }

@@ -3,7 +3,9 @@
 #ifndef HPX_FLEET_FETCH_H
 #define HPX_FLEET_FETCH_H
 
-/* argv[0] is the verb. The command's status. */
-int hpx_fetch(int argc, char **argv);
+#include "arguments.h"
+
+/* With its command line. The command's status. */
+int hpx_fetch(struct hpx_arguments *args);
 
 #endif

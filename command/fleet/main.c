@@ -5,29 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static int ship(int argc, char **argv)
+static int ship(struct hpx_arguments *args)
 {
     static struct hpx_ship_asked asked;
-    int status = hpx_ship_options(argc, argv, &asked);
+    int status = hpx_ship_options(args, &asked);
     return status >= 0 ? status : hpx_ship(&asked);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *verb;
-        int (*run)(int argc, char **argv);
-    } verbs[] = {{"ship", ship}, {"watch", ship}, {"fetch", hpx_fetch}};
-    const char *verb = argc > 1 ? argv[1] : "";
-    for (size_t i = 0; i < HPX_ARRAY_LEN(verbs); i++) {
-        if (strcmp(verbs[i].verb, verb) == 0) {
-            return verbs[i].run(argc - 1, argv + 1);
-        }
+    const struct hpx_verb *verb = argc > 1 ? hpx_verb_of(argv[1]) : NULL;
+    if (verb != NULL && verb->fleet) {
+        struct hpx_arguments args = hpx_arguments_of(verb, argv + 1);
+        return strcmp(verb->name, "fetch") == 0 ? hpx_fetch(&args) : ship(&args);
     }
-    if (strcmp(verb, "--version") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         (void)puts("hprofx-ship " HPX_VERSION);
         return HPX_OK;
     }
-    (void)fputs("hprofx-ship does the work of `hprofx ship`, `hprofx watch` and `hprofx fetch`; `hprofx ship --help` shows how\n", stderr);
+    (void)fputs("hprofx: hprofx-ship does the work of `hprofx ship`, `hprofx watch` and `hprofx fetch`; `hprofx ship --help` shows how\n",
+                stderr);
     return HPX_USAGE;
 }

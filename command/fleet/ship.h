@@ -3,6 +3,7 @@
 #ifndef HPX_FLEET_SHIP_H
 #define HPX_FLEET_SHIP_H
 
+#include "arguments.h"
 #include "dest.h"
 #include "watch.h"
 
@@ -25,8 +26,8 @@ struct hpx_ship_asked {
     struct hpx_watch_asked watch;
 };
 
-/* The command line. argv[0] is the verb. -1: go on; else the status with which the command ends, and all is said. */
-int hpx_ship_options(int argc, char **argv, struct hpx_ship_asked *a);
+/* The command line. -1: go on; else the status with which the command ends, and all is said. */
+int hpx_ship_options(struct hpx_arguments *args, struct hpx_ship_asked *a);
 /* The folder for spools where none was given: $STATE_DIRECTORY, else $XDG_STATE_HOME/hprofx, else ~/.local/state/hprofx. false: none of
  * them is set. */
 bool hpx_ship_spool(char *to, size_t size);

@@ -155,7 +155,7 @@ def a_heap_dump_is_taken_at_once(t):
 def only_exact_modes_rewrite_classes(t):
     """What the help of the command calls low leaves the program's code as it is."""
     p = Program(t)
-    costs = dict(re.findall(r'([a-z]+) \((low|slow|pause)\b', re.search(r'-e WHAT(.*?)\n  -o', does(t, '--help'), re.S)[1]))
+    costs = dict(re.findall(r'([a-z]+) \((low|slow|pause)\b', re.search(r'--event WHAT(.*?)\n  -o', does(t, '--help'), re.S)[1]))
     t.equal(set(costs), {'cpu', 'wall', 'times', 'alloc', 'live', 'lock', 'heap', 'all'}, 'kinds whose cost the help tells')
     rewritten = {kind: 'classes: ' in hprofx(t, '-e', kind, *(('-d', '50ms') if kind != 'heap' else ()), '-o', t.work / kind, p.run.pid).stderr for kind in costs}
     t.equal({k for k in costs if rewritten[k]}, {k for k, c in costs.items() if c == 'slow'}, 'kinds that rewrite classes')
@@ -351,7 +351,7 @@ def top_shows_one_second_after_the_other(t):
     t.check(re.search(r'^Monitor dump\n', shown, re.M), 'no states of threads: %r' % shown)
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
-    refuses(t, USAGE, 'top writes no file', 'top', '-o', 'x', p.run.pid)
+    refuses(t, USAGE, 'top has no option -o', 'top', '-o', 'x', p.run.pid)
     refuses(t, USAGE, 'cpu, wall, times or lock', 'top', '-e', 'alloc', p.run.pid)
     refuses(t, USAGE, 'cannot show the heap', 'top', p.run.pid, 'heap=sites')
     p.end(t)

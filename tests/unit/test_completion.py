@@ -164,29 +164,31 @@ class BashTests(Typed, Folder):
         self.assertEqual(self.offers('hprofx 1 inc'), (['include='], ['-o nospace']))
         self.assertEqual(self.words('hprofx 1 include=a,cpu='), {'samples', 'times', 'old'})  # bash keeps what stands before the =
 
-    def test_its_lists_are_those_of_the_program(self):
-        usage = subprocess.run([HPROFX, '--help'], capture_output=True, text=True, check=True).stdout
-        verbs = {v for form in re.findall(r'^(?:usage:)? +hprofx ([a-z|]+) ', usage, re.M) for v in form.split('|')}
-        self.assertEqual(self.words('hprofx ') - self.words('hprofx stop '), verbs)
-        kinds = subprocess.run([HPROFX, '-e', 'nothing'], capture_output=True, text=True).stderr
-        self.assertEqual(self.words('hprofx -e '), set(re.search('wants ([a-z, ]+)', kinds)[1].replace(' or', ',').split(', ')))
-        fleet = os.path.exists(os.path.join(os.path.dirname(os.path.realpath(HPROFX)), 'hprofx-ship'))
-        for verb in ('info', 'check', 'recover', 'convert', 'merge', 'view', 'diff') + (('fetch',) if fleet else ()):
-            told = subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout
-            self.assertEqual(self.words('hprofx %s -' % verb), set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', told, re.M)) | {'--help'})
-        if fleet:
-            told = subprocess.run([HPROFX, 'ship', '--help'], capture_output=True, text=True, check=True).stdout
-            both, rest = (set(re.findall(r'--[\w-]+', part)) | {'--help'} for part in told.split('For watch:\n'))
-            self.assertEqual(self.words('hprofx ship -'), both)
-            self.assertEqual(self.words('hprofx watch -'), (both | rest | {'-e'}) - {'--remove', '--once', '--wait'})
-        told = subprocess.run([HPROFX, 'convert', '--help'], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(self.words('hprofx convert --to '), set(re.findall(r'^  (\.\S+)', told, re.M)))
-        for verb in ('convert', 'merge', 'view', 'diff'):
-            told = ' '.join(subprocess.run([HPROFX, verb, '--help'], capture_output=True, text=True, check=True).stdout.split())
-            self.assertIn(', '.join(self.offers('hprofx %s --view ' % verb)[0]) + ', or a measure', told)
-        for option in self.words('hprofx -'):  # a value that cannot be, or none
-            done = subprocess.run([HPROFX, option], capture_output=True, text=True)
-            self.assertNotRegex(done.stderr, 'unrecognized|invalid option', option)
+    def test_every_subcommand_option_and_choice_of_the_program_is_offered(self):
+        verbs, suffixes = {}, set()
+        for line in subprocess.run([HPROFX, '--print-table'], capture_output=True, text=True, check=True).stdout.splitlines():
+            kind, name, *of = line.split('\t')
+            if kind == 'suffix':
+                suffixes.add(name)
+            elif kind == 'verb':
+                options = verbs[name] = {}
+            else:
+                options[name] = of
+        self.assertEqual(self.words('hprofx ') - self.words('hprofx stop '), set(verbs) - {''})
+        self.assertEqual(self.words('hprofx convert --to '), suffixes)
+        texts = {shell: pathlib.Path(FILES[shell]).read_text() for shell in ('zsh', 'fish')}
+        for verb, options in verbs.items():
+            flags = {'--' + name for name in options} | {'-' + letter for letter, *_ in options.values() if letter}
+            self.assertEqual(self.words('hprofx %s -' % verb), flags)
+            self.assertRegex(texts['zsh'], r'(?m)^    \(%s\) compadd -- %s ;;$' % (verb or r'\*', ' '.join('(-[a-z] )?--' + name for name in options)))
+            self.assertEqual(set(re.findall(r'(?m)^complete .*__hprofx_of "%s"\'.* -l (\S+)' % verb, texts['fish'])), set(options))
+            for name, (_, value, choices, _) in options.items():
+                if value == 'choice':
+                    self.assertEqual(self.words('hprofx %s --%s ' % (verb, name)), set(choices.split()))
+                    for text in texts.values():
+                        self.assertIn(choices, text)
+            for text in texts.values():
+                self.assertRegex(text, r'[ (]%s\b' % verb)
 
     def test_the_options_of_the_agent_are_those_of_its_table(self):
         table = subprocess.run([OPTIONS_DOC, '--markdown'], capture_output=True, text=True, check=True).stdout
@@ -197,14 +199,6 @@ class BashTests(Typed, Folder):
                 subprocess.run([OPTIONS_DOC, '--parse', word], check=True, capture_output=True)
         for shell in ('zsh', 'fish'):
             self.assertIn('\n'.join(lines), pathlib.Path(FILES[shell]).read_text())
-
-    def test_other_shells_offer_the_same_subcommands_and_kinds(self):
-        for shell in ('zsh', 'fish'):
-            text = pathlib.Path(FILES[shell]).read_text()
-            if shell == 'zsh':
-                text = '\n'.join(re.findall(r'compadd -V subcommands.*|\bkinds=.*', text))
-            for word in (self.words('hprofx ') - self.words('hprofx stop ')) | self.words('hprofx -e '):
-                self.assertRegex(text, r'[ \'(]%s\b' % word, shell)
 
 
 class ZshTests(Typed, Folder):

@@ -257,7 +257,7 @@ class Command(Folder):
                                (['convert', 'in', 'in', 'x.folded'], 'convert needs a profile'), (['merge', 'in'], 'merge needs profiles'), (['merge'], 'merge needs profiles'),
                                (['convert', 'in', 'x.xyz'], 'no format has the suffix'), (['convert', 'missing', 'x.xyz'], 'no format has the suffix'),
                                (['convert', 'in', '-'], 'no format has the suffix'), (['convert', '--to', 'folded.xyz', 'in', 'x.folded'], 'no format has the suffix'),
-                               (['convert', '--no', 'in', 'x.folded'], "unrecognized option '--no'"), (['convert', 'in', 'x.folded', '--view'], "requires an argument")):
+                               (['convert', '--no', 'in', 'x.folded'], 'convert has no option --no;'), (['convert', 'in', 'x.folded', '--view'], '--view wants a value: --view VIEW')):
             with self.subTest(arguments):
                 self.assertEqual(self.done(*arguments, status=2, said=why), '')
                 self.assertEqual(os.listdir(self.folder), ['in'])

@@ -5,7 +5,6 @@
 #include "fleet_fixture.h"
 #include "ship.h"
 #include "units.h"
-#include <getopt.h>
 #include <math.h>
 
 static struct hpx_err err;
@@ -165,8 +164,8 @@ static int options(const char *const *words)
         (void)snprintf(copies[argc], sizeof copies[argc], "%s", words[argc]);
         argv[argc] = copies[argc];
     }
-    optind = 0;
-    return hpx_ship_options(argc, argv, &asked);
+    struct hpx_arguments args = hpx_arguments_of(hpx_verb_of(argv[0]), argv);
+    return hpx_ship_options(&args, &asked);
 }
 
 #define OPTIONS(...) options((const char *const[]){__VA_ARGS__, NULL})
@@ -233,11 +232,11 @@ TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
         {{"ship", "a", "pprof:b", "--wait", "-1"}, "times are like 30s, 2m, 500ms"},
         {{"ship", "a", "pprof:b", "--spool-bytes", "0"}, "sizes are like 64k, 256m, 2g"},
         {{"ship", "a", "pprof:b", "--spool-bytes", "5x"}, "sizes are like 64k, 256m, 2g"},
-        {{"ship", "a", "pprof:b", "--every", "60s"}, "this option is one of hprofx watch"},
-        {{"ship", "a", "pprof:b", "-e", "cpu"}, "this option is one of hprofx watch"},
+        {{"ship", "a", "pprof:b", "--every", "60s"}, "ship has no option --every"},
+        {{"ship", "a", "pprof:b", "-e", "cpu"}, "ship has no option -e"},
         {{"watch", "a", "pprof:b"}, "watch takes destinations alone, as otlp:http://localhost:4318"},
-        {{"watch", "pprof:b", "--once"}, "watch takes neither --once nor --remove"},
-        {{"watch", "pprof:b", "--remove"}, "watch takes neither --once nor --remove"},
+        {{"watch", "pprof:b", "--once"}, "watch has no option --once"},
+        {{"watch", "pprof:b", "--remove"}, "watch has no option --remove"},
         {{"watch", "pprof:b", "--share", "0"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--share", "101"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "nan"}, "percents are above 0 and at most 100"},
