@@ -19,5 +19,18 @@ int hpx_diff_status(const struct hpx_diff *d);
 /* For people, and as one JSON object, whose keys hprofx(1) explains. false: no memory. */
 bool hpx_diff_text(FILE *to, const struct hpx_diff *d);
 bool hpx_diff_json(FILE *to, const struct hpx_diff *d);
+/* A page for browsers, which says the same of every measure that a side has. false: no memory. */
+bool hpx_diff_page(FILE *to, const struct hpx_diff *d);
+
+/* Parts of hpx_diff_text(), for the page. */
+void hpx_diff_say_sides(FILE *to, const struct hpx_diff *d);
+void hpx_diff_say_changes(FILE *to, const struct hpx_compare *c);
+void hpx_diff_say_condition(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k);
+struct hpx_diff_cells {
+    char before[64], after[64], change[64], interval[64]; /* interval: "" where nothing is left to chance */
+};
+void hpx_diff_cells(const struct hpx_compare *c, const struct hpx_compare_method *m, int figure, struct hpx_diff_cells *to);
+/* Changes have no interval. */
+bool hpx_diff_counted(const struct hpx_compare *c);
 
 #endif

@@ -60,7 +60,7 @@ static void interval(char *to, size_t room, const struct hpx_change *h)
     }
 }
 
-static bool counted(const struct hpx_compare *c)
+bool hpx_diff_counted(const struct hpx_compare *c)
 {
     bool alone = c->runs[HPX_BEFORE] == 1 && c->runs[HPX_AFTER] == 1;
     return c->kind == HPX_CHANGE_COUNTED || (c->kind == HPX_CHANGE_MEASURED && alone);
@@ -83,7 +83,9 @@ static void say_side(FILE *to, const struct hpx_diff *d, int side)
 {
     const struct hpx_compare *c = &d->compare;
     double n = hpx_compare_samples(c, side), sum = hpx_compare_total(c, side);
-    bool said = c->kind == HPX_CHANGE_DRAWN && c->runs[side] == 1 && strcmp(c->measure.name, "samples") == 0 && whole(n) == whole(sum);
+    double recorded = hpx_compare_recorded(c, side);
+    bool said =
+        c->kind == HPX_CHANGE_DRAWN && c->runs[side] == 1 && strcmp(c->measure.name, "samples") == 0 && whole(recorded) == whole(sum);
     char total[64];
     (void)fputs(side == HPX_BEFORE ? "Before: " : "After: ", to);
     if (c->runs[side] == 1) {
@@ -94,7 +96,10 @@ static void say_side(FILE *to, const struct hpx_diff *d, int side)
     if (c->kind == HPX_CHANGE_DRAWN && side_was_counted(c, side)) {
         (void)fputs(", counted", to);
     } else if (c->kind == HPX_CHANGE_DRAWN) {
-        (void)fprintf(to, ", %s samples", hpx_words_number(whole(n)));
+        (void)fprintf(to, ", %s samples", hpx_words_number(whole(recorded)));
+        if (whole(recorded) != whole(n)) {
+            (void)fprintf(to, " (%s effective)", hpx_words_number(whole(n)));
+        }
     }
     if ((c->absolute && !said) || c->kind != HPX_CHANGE_DRAWN) {
         struct hpx_compare amounts = *c;
@@ -126,16 +131,22 @@ static void say_within(FILE *to, const struct hpx_compare *c)
     }
 }
 
-static void say_changes(FILE *to, const struct hpx_compare *c)
+void hpx_diff_say_sides(FILE *to, const struct hpx_diff *d)
+{
+    say_side(to, d, HPX_BEFORE);
+    say_side(to, d, HPX_AFTER);
+}
+
+void hpx_diff_say_changes(FILE *to, const struct hpx_compare *c)
 {
     size_t n = changed_methods(c);
     const char *all = hpx_words_number(c->methods.len);
     (void)fprintf(to, "%s of %s%s: ", c->absolute ? "Amounts" : "Shares", c->measure.title, c->absolute ? " in a run" : "");
     if (cannot_tell(c)) {
         (void)fputs("the profiles do not say from how many samples they are; several runs on each side tell changes from chance.\n", to);
-    } else if (counted(c) && n == 0) {
+    } else if (hpx_diff_counted(c) && n == 0) {
         (void)fprintf(to, "none of %s methods differs.\n", all);
-    } else if (counted(c)) {
+    } else if (hpx_diff_counted(c)) {
         (void)fprintf(to, "%s of %s methods differ%s.%s\n", hpx_words_number(n), all, n == 1 ? "s" : "",
                       c->kind == HPX_CHANGE_MEASURED ? " Times differ from run to run: several runs on each side show by how much." : "");
     } else if (n == 0) {
@@ -149,6 +160,17 @@ static void say_changes(FILE *to, const struct hpx_compare *c)
 }
 
 /* ---- the tables ---- */
+
+void hpx_diff_cells(const struct hpx_compare *c, const struct hpx_compare_method *m, int figure, struct hpx_diff_cells *to)
+{
+    amount(to->before, sizeof to->before, c, m->side[figure][HPX_BEFORE].mean);
+    amount(to->after, sizeof to->after, c, m->side[figure][HPX_AFTER].mean);
+    relative(to->change, sizeof to->change, m->change[figure].ratio);
+    to->interval[0] = '\0';
+    if (!hpx_diff_counted(c)) {
+        interval(to->interval, sizeof to->interval, &m->change[figure]);
+    }
+}
 
 struct row {
     const struct hpx_compare_method *method;
@@ -167,7 +189,7 @@ static void table(FILE *to, const struct hpx_compare *c, int figure, const struc
         {"before", 2, 8, false}, {"after", 2, 8, false}, {"change", 2, 8, false}, {"95 % interval", 2, 13, false}};
     struct hpx_grid g;
     (void)fprintf(to, "\n%s\n", figures[figure]);
-    hpx_grid_begin(&g, to, columns, counted(c) ? 3 : 4);
+    hpx_grid_begin(&g, to, columns, hpx_diff_counted(c) ? 3 : 4);
     do {
         hpx_grid_heads(&g);
         if (hpx_grid_end(&g)) {
@@ -175,16 +197,13 @@ static void table(FILE *to, const struct hpx_compare *c, int figure, const struc
         }
         for (size_t i = 0; i < n && i < ROWS; i++) {
             const struct hpx_compare_method *m = rows[i].method;
-            char text[64];
-            amount(text, sizeof text, c, m->side[figure][HPX_BEFORE].mean);
-            hpx_grid_cell(&g, text);
-            amount(text, sizeof text, c, m->side[figure][HPX_AFTER].mean);
-            hpx_grid_cell(&g, text);
-            relative(text, sizeof text, m->change[figure].ratio);
-            hpx_grid_cell(&g, text);
-            interval(text, sizeof text, &m->change[figure]);
-            if (!counted(c)) {
-                hpx_grid_cell(&g, text);
+            struct hpx_diff_cells cells;
+            hpx_diff_cells(c, m, figure, &cells);
+            hpx_grid_cell(&g, cells.before);
+            hpx_grid_cell(&g, cells.after);
+            hpx_grid_cell(&g, cells.change);
+            if (!hpx_diff_counted(c)) {
+                hpx_grid_cell(&g, cells.interval);
             }
             if (hpx_grid_end(&g)) {
                 (void)fputs("  ", to);
@@ -232,7 +251,7 @@ static void say_figures(FILE *to, const struct hpx_compare *c, const struct hpx_
         (void)snprintf(between, sizeof between, "%+.2f to %+.2f", 100 * f->change.points_low, 100 * f->change.points_high);
     }
     (void)fprintf(to, ": %s -> %s (%s", before, after, change);
-    if (!counted(c) && !(isinf(f->change.points_high))) {
+    if (!hpx_diff_counted(c) && !(isinf(f->change.points_high))) {
         (void)fprintf(to, ", %s interval %s", k->every ? "joint 95 %" : "95 %", between);
     }
     (void)fputs("): ", to);
@@ -267,7 +286,9 @@ static void say_need(FILE *to, const struct hpx_compare *c, const struct hpx_con
                         to);
         } else {
             (void)fprintf(to, ": about %s on each side would do, now %s", about(f->samples), hpx_words_number(whole(before)));
-            (void)fprintf(to, " and %s", hpx_words_number(whole(after)));
+            bool all =
+                whole(before) == whole(hpx_compare_recorded(c, HPX_BEFORE)) && whole(after) == whole(hpx_compare_recorded(c, HPX_AFTER));
+            (void)fprintf(to, " and %s%s", hpx_words_number(whole(after)), all ? "" : " effective ones");
         }
     }
     if (f->runs > 0) {
@@ -328,23 +349,26 @@ static void say_every(FILE *to, const struct hpx_compare *c, const struct hpx_co
     }
 }
 
+void hpx_diff_say_condition(FILE *to, const struct hpx_compare *c, const struct hpx_condition *k)
+{
+    if (k->every) {
+        say_every(to, c, k);
+    } else {
+        say_finding(to, c, k, k->finding.items);
+    }
+}
+
 bool hpx_diff_text(FILE *to, const struct hpx_diff *d)
 {
     const struct hpx_compare *c = &d->compare;
-    say_side(to, d, HPX_BEFORE);
-    say_side(to, d, HPX_AFTER);
-    say_changes(to, c);
+    hpx_diff_say_sides(to, d);
+    hpx_diff_say_changes(to, c);
     if (!tables(to, c)) {
         return false;
     }
     for (size_t i = 0; i < d->nconditions; i++) {
-        const struct hpx_condition *k = &d->conditions[i];
         (void)fputs(i == 0 ? "\n" : "", to);
-        if (k->every) {
-            say_every(to, c, k);
-        } else {
-            say_finding(to, c, k, k->finding.items);
-        }
+        hpx_diff_say_condition(to, c, &d->conditions[i]);
     }
     return true;
 }

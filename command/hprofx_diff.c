@@ -4,7 +4,6 @@
 #include "inputs.h"
 #include "picture.h"
 #include "subcommands.h"
-#include "writers.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,45 +57,6 @@ static enum kind kind_of(const char *file)
     return KIND_NONE;
 }
 
-/* The page has one tree for each side. */
-static bool join(struct hpx_tree *to, const struct hpx_compare *c, int side)
-{
-    bool ready = hpx_tree_init(to);
-    size_t first = side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE];
-    for (size_t i = 0; ready && i < c->runs[side]; i++) {
-        hpx_tree_join(to, c->run[first + i].tree);
-    }
-    hpx_tree_finish(to);
-    return ready && !to->no_memory;
-}
-
-static struct hpx_tree_column column_of(const struct hpx_compare *c, const struct hpx_tree *t)
-{
-    struct hpx_tree_column found = {0, 0};
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        for (size_t m = 0; m < t->views[k].values; m++) {
-            if (strcmp(t->views[k].measures[m].name, c->measure.name) == 0) {
-                found = (struct hpx_tree_column){k, m};
-            }
-        }
-    }
-    return found;
-}
-
-static bool page(FILE *to, const struct hpx_diff *d)
-{
-    struct hpx_tree sides[HPX_SIDES];
-    bool ok = true;
-    for (int side = 0; side < HPX_SIDES; side++) {
-        ok = join(&sides[side], &d->compare, side) && ok;
-    }
-    ok = ok && hpx_write_page_diff(&sides[HPX_BEFORE], &sides[HPX_AFTER], column_of(&d->compare, &sides[HPX_AFTER]), to);
-    for (int side = 0; side < HPX_SIDES; side++) {
-        hpx_tree_fini(&sides[side]);
-    }
-    return ok;
-}
-
 static enum hpx_status save(const struct hpx_diff *d, const char *file, struct hpx_err *err)
 {
     bool made = false;
@@ -112,7 +72,7 @@ static enum hpx_status save(const struct hpx_diff *d, const char *file, struct h
     }
     (void)!ftruncate(fd, 0); /* a pipe has no length */
     errno = 0;
-    bool ok = kind == KIND_PAGE ? page(to, d) : kind == KIND_JSON ? hpx_diff_json(to, d) : hpx_diff_text(to, d);
+    bool ok = kind == KIND_PAGE ? hpx_diff_page(to, d) : kind == KIND_JSON ? hpx_diff_json(to, d) : hpx_diff_text(to, d);
     int why = ok ? 0 : errno != 0 ? errno : ENOMEM;
     ok = ferror(to) == 0 && ok;
     if (fclose(to) != 0 || !ok) {

@@ -98,16 +98,20 @@ class Page {
   tellHead() {
     const { head, isDiff, trees } = this.profile;
     const program = this.program();
-    const title = (program || "Profile") + (isDiff ? ": new against base" : "");
+    const title = (program || "Profile") + (isDiff ? ": before and after" : "");
     $("title").textContent = title;
     const date = (ms) => new Date(ms).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
     const when = (tree) => [tree.start && date(tree.start), tree.duration && `${amount(tree.duration * 1e6, "ns")} long`].filter(Boolean).join(", ");
     const lines = head.verdict.split("\n").filter(Boolean);
     const period = lines.find((text) => /^From \d/.test(text));
-    $("when").textContent = period && !isDiff ? period.replace(/\.$/, "") : isDiff ? [["new", when(head)], ["base", when(trees[0])]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
+    $("when").textContent = period && !isDiff ? period.replace(/\.$/, "") : isDiff ? [["before", when(trees[0])], ["after", when(head)]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
     document.title = `${title}, hprofx`;
     if (!isDiff) this.tellSentences(lines.filter((text) => text !== period));
-    for (const tree of isDiff ? [head, trees[0]] : [head]) this.tellFacts(tree, !isDiff ? "" : tree === head ? "New: " : "Base: ");
+    const facts = trees.map((tree) => this.facts(tree));
+    facts.at(-1).forEach(([term, text], i) => {
+      const all = [...new Set(facts.map((side) => side[i][1] || "not told"))].join(" → ");
+      if (text) $("facts").append(make("div", {}, make("dt", {}, term), make("dd", {}, all)));
+    });
     $("made").textContent = `hprofx ${head.version}`;
   }
 
@@ -116,20 +120,35 @@ class Page {
     if (lines.length > 0) $("verdict").replaceChildren(make("div", { className: "flow" }, ...lines.flatMap((text) => [make("p", {}, text), " "])));
   }
 
-  // What the verdict has is not said again.
-  tellFacts(tree, side) {
-    const counted = / samples?: shares are right within /.test(tree.verdict);
+  // What diff says of the view that is shown: the same sentences as on the terminal.
+  renderSaid() {
+    const { said } = this.profile;
+    const column = this.profile.column(this.state.views[0]);
+    const key = JSON.stringify([column.name, this.absolute(), this.profile.isFiltered()]);
+    if (!said || this.saidKey === key) return;
+    this.saidKey = key;
+    const sentences = this.profile.changes(column, this.absolute())?.said.split("\n").filter(Boolean) ?? ["Only one side has this measure."];
+    if (this.profile.isFiltered()) sentences.push("Of a part of the stacks the page does not tell changes from chance.");
+    this.tellSentences(sentences);
+    const lines = said.conditions.flatMap(([result, text]) => text.split("\n").filter(Boolean).map((line) => make("p", { className: result }, line)));
+    const words = [["fails", "fail"], ["unsure", "cannot be told"], ["passes", "pass"]].map(([result, word]) => [said.conditions.filter((c) => c[0] === result).length, word]).filter(([n]) => n > 0);
+    const summary = make("summary", { className: said.conditions.some((c) => c[0] === "fails") ? "fails" : "" }, `Conditions: ${words.map(([n, word]) => `${n} ${word}`).join(", ")}`);
+    if (lines.length > 0) $("verdict").append(lines.length > 2 ? make("details", {}, summary, ...lines) : make("div", {}, ...lines));
+  }
+
+  // [term, text] of what a side says, "" for nothing. What the verdict has is not said again.
+  facts(tree) {
+    const counted = this.profile.isDiff || / samples?: shares are right within /.test(tree.verdict);
     const cpu = tree.views.find((view) => view.key === "cpu")?.measures.find((measure) => measure.name === "samples");
     const samples = cpu ? cpu.values.reduce((a, b) => a + b, 0) : 0;
     const each = samples > 0 && tree.interval ? amount(tree.interval, "ns") : "";
-    const facts = [
+    return [
       counted ? ["CPU sample every", each] : ["CPU samples", samples > 0 ? exactly(samples) + (each ? `, one per ${each}` : "") : ""],
       ["Confidence", tree.effective > 0 && !counted ? `shares are right within ± ${(98 / Math.sqrt(tree.effective)).toFixed(1)} points` : ""],
       ["Lost", tree.lost],
       ["Own CPU time", tree.own],
       ["Without debug information", tree.verdict.includes(tree.older) ? "" : tree.older],
     ];
-    for (const [term, text] of facts) if (text) $("facts").append(make("div", {}, make("dt", {}, side + term), make("dd", {}, text)));
   }
 
   // ---- controls ----
@@ -302,7 +321,23 @@ class Page {
   }
 
   absolute() {
-    return this.profile.isDiff && (this.state?.absolute ?? false);
+    return this.profile.isDiff && (this.state?.absolute ?? DEFAULTS.absolute);
+  }
+
+  // As diff told it, for all stacks; null: it told nothing, or something is left out.
+  changes(column) {
+    return this.profile.isFiltered() ? null : this.profile.changes(column, this.absolute());
+  }
+
+  // Whether the change of a method may be chance; figures: 1 of self, 2 of its total, 3 of both.
+  isChance(column, method, figures = 3) {
+    const changes = this.changes(column);
+    return method >= 0 && changes !== null && changes.known && ((changes.rows.get(method)?.[1] ?? 0) & figures) === 0;
+  }
+
+  // A figure on one side of a comparison, in the digits of diff.
+  figure(v, whole, column) {
+    return this.absolute() ? amount(v, column.unit) : `${fixed((100 * v) / (whole || 1), 2)} %`;
   }
 
   // ---- what others ask ----
@@ -326,12 +361,13 @@ class Page {
   }
 
   changeText(change, column) {
-    return signed(change, (v) => (this.absolute() ? amount(v, column.unit) : `${(100 * v).toFixed(2)} points`));
+    return signed(change, (v) => (this.absolute() ? amount(v, column.unit) : `${fixed(100 * v, 2)} points`));
   }
 
-  changeCell(change, column) {
-    const text = signed(change, (v) => (this.absolute() ? amount(v, column.unit) : (100 * v).toFixed(2)));
-    return make("td", { className: `number ${change > 0 ? "more" : change < 0 ? "less" : ""}` }, `${change > 0 ? "▲" : change < 0 ? "▼" : ""} ${text}`);
+  changeCell(change, column, chance = false) {
+    const text = signed(change, (v) => (this.absolute() ? amount(v, column.unit) : fixed(100 * v, 2)));
+    const [name, sign] = chance || change === 0 ? ["", ""] : change > 0 ? ["more", "▲"] : ["less", "▼"];
+    return make("td", { className: `number ${name}` }, `${sign} ${text}`);
   }
 
   changeOf({ total, base, absolute }, node) {
@@ -340,6 +376,7 @@ class Page {
 
   // -1 to 1, for the colour; small frames are pale, because they differ by chance.
   relative(sums, node) {
+    if (this.isChance(sums.column, sums.trie.method[node])) return 0;
     const whole = sums.absolute ? sums.width[0] || 1 : 1;
     return this.changeOf(sums, node) / (2 * (sums.width[node] / (sums.absolute ? 1 : sums.width[0] || 1)) + 0.004 * whole);
   }
@@ -347,7 +384,7 @@ class Page {
   valueCells(sums, node) {
     const { column, base, total, self } = sums;
     const number = (v) => make("td", { className: "number", title: inFull(v, column) }, amount(v, column.unit));
-    if (base) return [this.changeCell(this.changeOf(sums, node), column), number(base.total[node]), number(total[node]), number(self[node])];
+    if (base) return [this.changeCell(this.changeOf(sums, node), column, this.isChance(column, sums.trie.method[node])), number(base.total[node]), number(total[node]), number(self[node])];
     return [shareCell(total[node] / (total[0] || 1)), number(total[node]), number(self[node])];
   }
 
@@ -362,7 +399,7 @@ class Page {
     const share = (v, of) => percent(of > 0 ? v / of : 0);
     const points = this.points(column, total[node] / (total[0] || 1), total[0]);
     const lines = [`${share(total[node], total[0])}${points > 0 && node !== 0 ? ` ± ${(100 * points).toFixed(1)}` : ""} of ${column.title}, ${amount(total[node], column.unit)}`];
-    if (base) lines.push(`${this.changeText(this.changeOf(sums, node), column)} against base: ${share(base.total[node], base.total[0])}, ${amount(base.total[node], column.unit)}`);
+    if (base) lines.push(`${this.changeText(this.changeOf(sums, node), column)} since before: ${share(base.total[node], base.total[0])}, ${amount(base.total[node], column.unit)}${this.isChance(column, trie.method[node]) ? "; the method's change is within chance" : ""}`);
     lines.push(`self ${share(self[node], total[0])}, ${amount(self[node], column.unit)}`);
     if (this.state.zoom > 0 && trie.isUnder(node, this.state.zoom)) lines.push(`${share(total[node], total[this.state.zoom])} of the frame zoomed to`);
     return lines;
@@ -413,6 +450,7 @@ class Page {
     writeFragment(state, this.first.name);
     this.hit = this.search();
     this.renderControls();
+    this.renderSaid();
     this.renderChips();
     this.renderPanes();
     this.renderPanel();
@@ -497,7 +535,7 @@ class Page {
     pane.save.hidden = kind !== "graph";
     this.renderLegend(pane, column);
     const isTold = !base && at === 0 && !$("views").hidden && total[0] === this.whole.get(column) && this.tabs.some((tab) => tab.columns[0] === column);
-    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, base ${amount(base.total[at], column.unit)}` : ""}`;
+    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, before ${amount(base.total[at], column.unit)}` : ""}`;
     if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);
@@ -553,7 +591,7 @@ class Page {
 
   // Of a column: [colour, text].
   legend(column) {
-    if (this.profile.isDiff && isGraph(this.state.mode)) return [[1, "more than before"], [0, "the same"], [-1, "less than before"]].map(([change, text]) => [this.colours.change(change), text]);
+    if (this.profile.isDiff && isGraph(this.state.mode)) return [[1, "more than before"], [0, this.changes(column)?.known ? "the same, or within chance" : "the same"], [-1, "less than before"]].map(([change, text]) => [this.colours.change(change), text]);
     const { now, all } = this.profile.byMethod(column);
     const sums = this.groupSums(now).filter(([, v]) => v >= all / 1000);
     const states = sums.filter(([, , kind]) => kind === STATE);
@@ -562,7 +600,7 @@ class Page {
   }
 
   renderLegend(pane, column) {
-    const key = JSON.stringify([column.name, this.state.mode, this.filter, this.dark]);
+    const key = JSON.stringify([column.name, this.state.mode, this.filter, this.dark, this.absolute()]);
     if (pane.legendKey === key) return;
     pane.legendKey = key;
     pane.legend.replaceChildren(...this.legend(column).map(([colour, text]) => {
@@ -587,9 +625,10 @@ class Page {
 
 async function open() {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack it (DecompressionStream)");
-  const trees = await unpack($("data").textContent);
+  const { trees, said } = await unpack($("data").textContent);
   $("data").remove();
-  const page = new Page(new Profile(trees));
+  DEFAULTS.absolute = said?.absolute ?? false; // as was asked for
+  const page = new Page(new Profile(trees, said));
   document.documentElement.dataset.ready = String(Math.round(performance.now())); // milliseconds since the page was asked for
   return page;
 }

@@ -189,7 +189,9 @@ const PLAIN = { reverse: false, split: false, fold: false, focus: -1, towards: "
 
 // Everything the trees say: views with the samples of each side (base and new, or new alone), and the tree of all stacks.
 class Profile {
-  constructor(trees) {
+  // said: what diff says, as command/diff_page.c has it; null: trees is one.
+  constructor(trees, said) {
+    this.said = said;
     this.head = trees[trees.length - 1];
     this.trees = trees;
     this.isDiff = trees.length > 1;
@@ -231,7 +233,8 @@ class Profile {
       this.views.set(raw.key, view);
     }
     const thread = raw.thread.map((name) => (name === 0 ? -1 : this.methods.number(tree.names[name], THREAD)));
-    const values = new Map(raw.measures.map((measure) => [this.addColumn(view, measure).name, measure.values]));
+    const runs = this.said?.runs[side] ?? 1; // of which the tree is the sum: a side is what one run has
+    const values = new Map(raw.measures.map((measure) => [this.addColumn(view, measure).name, runs > 1 ? Float64Array.from(measure.values, (v) => v / runs) : measure.values]));
     view.sides[side] = { tree, node: raw.node, thread, values, idle: raw.idle };
   }
 
@@ -315,6 +318,24 @@ class Profile {
     this.filter = { thread: number, hidden, idle };
     this.flags = hidden.length > 0 ? this.under((method) => hidden.includes(method)) : null;
     this.sums.clear();
+  }
+
+  // What diff says of a column as shares or amounts: { said, known, rows }; rows: method -> [name, bits, cells of self, cells of total].
+  // null: nothing.
+  changes(column, absolute) {
+    const measure = this.said?.measures.find(({ name, unit }) => name === column.measure && unit === column.unit);
+    const mode = measure?.modes[absolute ? 1 : 0] ?? null;
+    if (mode && !(mode.rows instanceof Map)) {
+      const { known } = this.methods;
+      const number = ([name, bits]) => (bits & 4 ? known.get(CLASS + name) ?? known.get(STATE + name) : known.get(METHOD + name)) ?? -1;
+      mode.intervals = mode.rows.some((row) => row[2]?.[3]);
+      mode.rows = new Map(mode.rows.map((row) => [number(row), row]));
+    }
+    return mode;
+  }
+
+  isFiltered() {
+    return this.filter.thread !== -1 || this.filter.hidden.length > 0 || this.filter.idle;
   }
 
   // Of the nodes of the tree of all stacks: whether they, or one above, are of such a method.

@@ -40,6 +40,20 @@ const told = (v, column) => (UNITS[column.unit] ? amount(v, column.unit) : `${am
 const inFull = (v, column) => `${exactly(v)} ${column.unit === "ns" ? "ns" : column.unit === "bytes" ? "bytes" : column.title}`;
 const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text(Math.abs(v));
 
+// As printf() rounds, to even: the terminal and the page show the same digits.
+function fixed(v, n) {
+  const digits = v.toFixed(n + 40);
+  const at = digits.length - 40;
+  return /^50*$/.test(digits.slice(at)) && /[02468]\.?$/.test(digits.slice(0, at)) ? digits.slice(0, n === 0 ? at - 1 : at) : v.toFixed(n);
+}
+
+// The change of a figure in percent, as diff tells it.
+function relative(before, after) {
+  if (before <= 0) return after > 0 ? "new" : "none";
+  const change = 100 * (after / before - 1);
+  return after <= 0 ? "gone" : `${change < 0 ? "−" : "+"}${fixed(Math.abs(change), change < 1000 ? 1 : 0)} %`;
+}
+
 function percent(share) {
   const p = 100 * share;
   return `${p.toFixed(p >= 99.95 || p === 0 ? 0 : p >= 9.95 ? 1 : 2)} %`;
@@ -101,7 +115,7 @@ class CallTree {
   render() {
     const { page, sums } = this;
     const { column, base } = sums;
-    const heads = base ? [page.absolute() ? "Change" : "Change, points", "Base", "New", "Self", "Frame"] : ["Total", column.title, "Self", "Frame"];
+    const heads = base ? [page.absolute() ? "Change" : "Change, points", "Before", "After", "Self", "Frame"] : ["Total", column.title, "Self", "Frame"];
     this.visible = this.rows();
     if (!this.visible.some(({ node }) => node === this.cursor)) this.cursor = 0; // a filter took its row: Tab must find another
     const body = make("tbody");
@@ -114,13 +128,13 @@ class CallTree {
 
   row({ node, leaf }) {
     const { sums, page, open } = this;
-    const { trie } = sums;
+    const { trie, column } = sums;
     const depth = trie.depth[node];
     const name = page.frameName(sums, node);
     const toggle = make("span", { className: "toggle", "aria-hidden": "true" }, leaf ? "" : open.has(node) ? "▾" : "▸");
     const frame = make("td", { className: "frame" }, toggle, named(name), ...page.kindNote(trie.method[node]));
     frame.style.setProperty("--depth", depth);
-    const row = make("tr", { "aria-level": depth + 1, tabIndex: node === this.cursor ? 0 : -1, className: node === this.cursor ? "cursor" : "" },
+    const row = make("tr", { "aria-level": depth + 1, tabIndex: node === this.cursor ? 0 : -1, className: `${node === this.cursor ? "cursor" : ""}${page.isChance(column, trie.method[node]) ? " chance" : ""}` },
       ...page.valueCells(sums, node), frame);
     row.dataset.node = node;
     if (!leaf) row.setAttribute("aria-expanded", open.has(node));
@@ -207,8 +221,10 @@ class MethodTable {
       rows.push(row);
     }
     const by = this.by ?? (base ? "dself" : "self");
-    const key = by === "name" ? null : (row) => (by.startsWith("d") ? Math.abs(row[by]) : row[by]);
-    rows.sort((a, b) => (key ? key(b) - key(a) || b.total - a.total : profile.rank[a.method] - profile.rank[b.method]));
+    const bit = { dself: 1, dtotal: 2 }[by];
+    if (bit) rows.forEach((row) => (row.sure = this.page.isChance(this.column, row.method, bit) ? 0 : 1)); // those come first
+    const key = by === "name" ? null : (row) => (bit ? Math.abs(row[by]) : row[by]);
+    rows.sort((a, b) => (bit ? b.sure - a.sure : 0) || (key ? key(b) - key(a) || b.total - a.total : profile.rank[a.method] - profile.rank[b.method]));
     if (this.up) rows.reverse();
     return { rows, all, baseAll, by };
   }
@@ -218,12 +234,16 @@ class MethodTable {
     const { rows, all, baseAll, by } = this.list();
     const base = page.profile.isDiff;
     const sure = !base && page.points(column, 0.5) > 0;
+    const changes = page.changes(column);
+    const interval = changes?.intervals ? [[null, "95 % interval", "of the change in percent"]] : [];
+    const percents = [null, "Change, %", "of the figure before"];
     const in_what = page.absolute() ? "" : ", points";
     const heads = base
-      ? [["dself", `Self change${in_what}`], ["selfBase", "Self base"], ["self", "Self new"], ["dtotal", `Total change${in_what}`], ["total", "Total new"], ["name", "Method"]]
-      : [["self", "Self"], ...(sure ? [[null, "±"]] : []), ["self", `Self ${column.title}`], ["total", "Total"], ["total", `Total ${column.title}`], ["name", "Method"]];
+      ? [["dself", `Self change${in_what}`], ["selfBase", "Self before"], ["self", "Self after"], percents, ...interval,
+        ["dtotal", `Total change${in_what}`], ["totalBase", "Total before"], ["total", "Total after"], percents, ...interval, ["name", "Method"]]
+      : [["self", "Self"], ...(sure ? [[null, "±", "points, at 95 %"]] : []), ["self", `Self ${column.title}`], ["total", "Total"], ["total", `Total ${column.title}`], ["name", "Method"]];
     const body = make("tbody");
-    for (const row of rows.slice(0, this.shown)) body.append(make("tr", {}, ...(base ? this.diffCells(row, all, baseAll) : this.cells(row, all, sure)), this.nameCell(row.method)));
+    for (const row of rows.slice(0, this.shown)) body.append(make("tr", page.isChance(column, row.method) ? { className: "chance", title: "within chance" } : {}, ...(base ? this.diffCells(row, all, baseAll) : this.cells(row, all, sure)), this.nameCell(row.method)));
     const more = rows.length - this.shown;
     const button = make("button", { type: "button", className: "link" }, `${exactly(more)} more`);
     button.addEventListener("click", () => {
@@ -232,16 +252,16 @@ class MethodTable {
       this.render();
       this.host.querySelectorAll("tbody button")[first].focus(); // the button may be gone
     });
-    const table = make("table", { className: "methods", "aria-label": `Methods by ${column.title}` },
-      make("thead", {}, make("tr", {}, ...heads.map(([key, text], i) => this.head(key, text, by, heads.findIndex((h) => h[0] === key) === i)))), body);
+    const table = make("table", { className: `methods${base ? " both" : ""}`, "aria-label": `Methods by ${column.title}` },
+      make("thead", {}, make("tr", {}, ...heads.map(([key, text, title], i) => this.head(key, text, by, heads.findIndex((h) => h[0] === key) === i, title)))), body);
     page.replace(this.host, table, ...(more > 0 ? [make("p", { className: "more" }, button)] : []), ...(rows.length === 0 ? [make("p", { className: "more" }, "No method matches.")] : []));
   }
 
-  head(key, text, by, first) {
+  head(key, text, by, first, title) {
     const head = make("th", { scope: "col", className: key === "name" ? "" : "number" });
     if (key === by && first) head.setAttribute("aria-sort", this.up === (key === "name") ? "descending" : "ascending");
     if (key === null) {
-      head.append(make("abbr", { title: "points, at 95 %" }, text));
+      head.append(make("abbr", { title }, text));
       return head;
     }
     const mark = key === by && first ? (head.getAttribute("aria-sort") === "ascending" ? " ▴" : " ▾") : "";
@@ -265,9 +285,15 @@ class MethodTable {
 
   diffCells(row, all, baseAll) {
     const { column, page } = this;
-    const text = (v, whole) => (page.absolute() ? amount(v, column.unit) : percent(v / (whole || 1)));
-    const number = (v, whole) => make("td", { className: "number", title: inFull(v, column) }, text(v, whole));
-    return [page.changeCell(row.dself, column), number(row.selfBase, baseAll), number(row.self, all), page.changeCell(row.dtotal, column), number(row.total, all)];
+    const changes = page.changes(column);
+    const known = changes?.rows.get(row.method);
+    const number = (v, text) => make("td", { className: "number", title: inFull(v, column) }, text);
+    const figure = (change, before, after, cells, bit) => {
+      const [a, b, ratio, interval] = cells ?? [page.figure(before, baseAll, column), page.figure(after, all, column), relative(page.absolute() ? before : before / (baseAll || 1), page.absolute() ? after : after / (all || 1)), ""];
+      return [page.changeCell(change, column, page.isChance(column, row.method, bit)), number(before, a), number(after, b), make("td", { className: "number" }, ratio.replace("-", "−")),
+        ...(changes?.intervals ? [make("td", { className: "number dim" }, interval.replaceAll("-", "−"))] : [])];
+    };
+    return [...figure(row.dself, row.selfBase, row.self, known?.[2], 1), ...figure(row.dtotal, row.totalBase, row.total, known?.[3], 2)];
   }
 
   nameCell(method) {
@@ -314,7 +340,9 @@ function methodPanel(host, method, column, page) {
   if (base) {
     for (const [title, what] of [["Self change", "self"], ["Total change", "total"]]) {
       const change = page.absolute() ? now[what][method] - base[what][method] : now[what][method] / (all || 1) - base[what][method] / (baseAll || 1);
-      facts.append(make("dt", {}, title), make("dd", {}, page.changeText(change, column)));
+      const cells = page.changes(column)?.rows.get(method)?.[what === "self" ? 2 : 3];
+      const sure = page.changes(column)?.known ? (page.isChance(column, method, what === "self" ? 1 : 2) ? ", within chance" : ", beyond chance") : "";
+      facts.append(make("dt", {}, title), make("dd", {}, page.changeText(change, column), ...(cells ? [`: ${cells[0]} → ${cells[1]}, ${cells[2]}${cells[3] ? ` (95 % interval ${cells[3]})` : ""}`.replaceAll("-", "−")] : []), sure));
     }
   }
   const action = (text, title, run) => {
@@ -333,10 +361,11 @@ function methodPanel(host, method, column, page) {
       action("Graph of callees", "All stacks below this method", () => page.focusOn(method, "callees")),
       action("Hide its stacks", "Leave out every stack that has this method", () => page.hide(method)),
       action("Copy name", "Key: c", () => page.copy(methods.names[method]))),
-    ...neighbourTable("Callers", callers, column, [all, baseAll], page), ...neighbourTable("Callees", callees, column, [all, baseAll], page), ...lineTable(lines, column, all));
+    ...neighbourTable("Callers", callers, column, [all, baseAll], page, method), ...neighbourTable("Callees", callees, column, [all, baseAll], page), ...lineTable(lines, column, all));
 }
 
-function neighbourTable(title, list, column, [all, baseAll], page) {
+// of: whose total a row is a part of; without it that of its own method.
+function neighbourTable(title, list, column, [all, baseAll], page, of) {
   const { isDiff } = page.profile;
   if (list.length === 0) return [make("h3", {}, title), make("p", { className: "dim" }, "none")];
   const body = make("tbody");
@@ -344,7 +373,7 @@ function neighbourTable(title, list, column, [all, baseAll], page) {
     const name = method < 0 ? make("span", { className: "dim" }, "outermost") : nameButton(page.profile.methods.names[method]);
     if (method >= 0) name.addEventListener("click", () => page.pick(method));
     const change = page.absolute() ? value - base : value / (all || 1) - base / (baseAll || 1);
-    body.append(make("tr", {}, ...(isDiff ? [page.changeCell(change, column)] : []), shareCell(value / (all || 1), { title: inFull(value, column) }), make("td", { className: "frame" }, name)));
+    body.append(make("tr", {}, ...(isDiff ? [page.changeCell(change, column, page.isChance(column, of ?? method))] : []), shareCell(value / (all || 1), { title: inFull(value, column) }), make("td", { className: "frame" }, name)));
   }
   const heads = [...(isDiff ? ["Change"] : []), "Share", "Method"];
   return [make("h3", {}, title, ...(list.length > 40 ? [` (40 of ${exactly(list.length)})`] : [])), make("table", { "aria-label": title },

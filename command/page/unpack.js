@@ -78,19 +78,21 @@ function readView(numbers, view) {
   return { ...view, node, thread, idle };
 }
 
+const readObject = (numbers) => JSON.parse(numbers.text(numbers.next()), (_, value) => (typeof value === "string" ? still(value) : value));
+
 function readTree(numbers) {
-  const head = JSON.parse(numbers.text(numbers.next()), (_, value) => (typeof value === "string" ? still(value) : value));
+  const head = readObject(numbers);
   const names = still(numbers.text(head.bytes)).split("\0");
   const frames = readFrames(numbers, head.frames);
   const nodes = readNodes(numbers, head.nodes);
   return { ...head, names, frames, nodes, views: head.views.map((view) => readView(numbers, view)) };
 }
 
-// One tree, or two: the base of a comparison first.
+// One tree, or two: the side before of a comparison first, and then what diff says of it.
 async function unpack(text) {
   const numbers = new Numbers(await inflate(fromBase64(text.trim())));
   const trees = [];
   for (let n = numbers.next(); n > 0; n--) trees.push(readTree(numbers));
-  return trees;
+  return { trees, said: trees.length > 1 ? readObject(numbers) : null };
 }
 

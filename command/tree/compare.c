@@ -76,10 +76,15 @@ static double counted(const struct hpx_tree_view *v)
     return 0;
 }
 
-static double cpu_samples(const struct hpx_tree *t, const struct hpx_tree_view *v)
+static double cpu_recorded(const struct hpx_tree *t, const struct hpx_tree_view *v)
 {
     double n = (double)v->totals[0], interval = (double)t->interval_ns;
-    n = n <= 0 && interval > 0 ? (double)v->totals[1] / interval : n;
+    return n <= 0 && interval > 0 ? (double)v->totals[1] / interval : n;
+}
+
+static double cpu_samples(const struct hpx_tree *t, const struct hpx_tree_view *v)
+{
+    double n = cpu_recorded(t, v);
     return t->effective > 0 && ((double)t->effective < n || n <= 0) ? (double)t->effective : n;
 }
 
@@ -108,6 +113,7 @@ static void choose_errors(struct hpx_compare_run *r)
     } else {
         double n = kind == HPX_VIEW_CPU ? cpu_samples(r->tree, v) : counted(v);
         r->how = n > 0 ? SAMPLES : UNKNOWN;
+        r->recorded = kind == HPX_VIEW_CPU ? cpu_recorded(r->tree, v) : 0;
         r->unit = n > 0 ? (double)v->totals[r->measure] / n : 0;
     }
 }
@@ -360,6 +366,16 @@ double hpx_compare_samples(const struct hpx_compare *c, int side)
     double n = 0;
     for (size_t i = 0; i < c->runs[side]; i++) {
         n += c->run[(side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE]) + i].samples;
+    }
+    return n;
+}
+
+double hpx_compare_recorded(const struct hpx_compare *c, int side)
+{
+    double n = 0;
+    for (size_t i = 0; i < c->runs[side]; i++) {
+        const struct hpx_compare_run *r = &c->run[(side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE]) + i];
+        n += r->recorded > 0 && r->samples > 0 ? r->recorded : r->samples;
     }
     return n;
 }

@@ -22,7 +22,8 @@ struct hpx_compare_run {
     const struct hpx_tree_view *view; /* NULL: the run has no such figures */
     size_t measure;
     struct hpx_compare_sum all;
-    double samples; /* effective ones; 0: not known, or there is none */
+    double samples;  /* effective ones; 0: not known, or there is none */
+    double recorded; /* of CPU time: the samples that the file has; 0: as many */
     /* How the error of a value comes: see compare.c. */
     int how;
     double unit;
@@ -73,6 +74,8 @@ size_t hpx_compare_union(struct hpx_compare *c, hpx_compare_fits *fits, void *ct
 struct hpx_change_side hpx_compare_side(const struct hpx_compare *c, int side, const struct hpx_compare_sum *sums, size_t stride);
 /* All samples of a side, by their effective number. */
 double hpx_compare_samples(const struct hpx_compare *c, int side);
+/* The same by the number that the files have, of which some may stand for several intervals. */
+double hpx_compare_recorded(const struct hpx_compare *c, int side);
 /* The mean of the totals of a side's runs. */
 double hpx_compare_total(const struct hpx_compare *c, int side);
 

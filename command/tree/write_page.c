@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_page.c: the page: HTML, whose script unpacks the tree. Its data are numbers of pack.h, deflated, in base64:
  *
- *   how many trees (2: the base of a comparison first), and for each
+ *   how many trees (2: the base of a comparison first), for each what follows, and of a comparison, at the end, the size and the JSON of
+ *   what is known of the changes (diff_page.c);
  *     the size of the head, and the head in JSON;
  *     names, each with a byte 0; of frames 1..: how their name differs from that of the frame before (signed), source, line, kind;
  *     of nodes 1.., in preorder: how many levels their parent is above the node before (0: that is the parent); frames;
@@ -280,7 +281,7 @@ static bool put_tree(const struct hpx_tree *t, const char *first, struct hpx_pac
     return memory;
 }
 
-static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
+static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, const char *said, size_t n, FILE *to)
 {
     struct hpx_pack *pack = hpx_pack_create(to);
     if (pack == NULL) {
@@ -290,6 +291,10 @@ static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, stru
     (void)fwrite(hpx_page_head, 1, hpx_page_head_size, to);
     hpx_pack_number(pack, base != NULL ? 2 : 1);
     bool memory = (base == NULL || put_tree(base, first, pack)) && put_tree(t, first, pack);
+    if (base != NULL) {
+        hpx_pack_number(pack, n);
+        hpx_pack_bytes(pack, said, n);
+    }
     hpx_pack_destroy(pack);
     (void)fwrite(hpx_page_tail, 1, hpx_page_tail_size, to);
     return memory;
@@ -297,10 +302,11 @@ static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, stru
 
 bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
-    return put_page(NULL, t, c, to);
+    return put_page(NULL, t, c, NULL, 0, to);
 }
 
-bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
+bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, const char *said, size_t n,
+                         FILE *to)
 {
-    return put_page(base, t, c, to);
+    return put_page(base, t, c, said, n, to);
 }

@@ -14,8 +14,9 @@ bool hpx_write_firefox(const struct hpx_tree *t, struct hpx_tree_column c, FILE 
 bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
-/* The page that compares t with a base, both finished; c: a column of t. */
-bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
+/* The page that compares t with a base, both finished; c: a column of t; said: JSON of what is known of the changes (diff_page.c). */
+bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, const char *said, size_t n,
+                         FILE *to);
 
 /* The next stack of a column that has any value, its threads added up; *i: the sample to go on with. false: there is none. */
 bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uint32_t *node, uint64_t *value);

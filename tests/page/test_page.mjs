@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // test_page.mjs: the page in Chromium: its values against those of the source, and everything that a reader can do with it. Run by tests/page/run.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AXE, folded, launch, open } from "./browse.mjs";
 
-const { PROGRAM, COMPARE, WORK, SHOTS, PATTERN } = process.env;
+const { PROGRAM, WORK, SHOTS, PATTERN } = process.env;
 const mix = path.join(WORK, "mix.txt");
 const tests = [];
 const test = (name, run) => tests.push({ name, run });
@@ -19,11 +19,17 @@ function convert(text, name) {
   return `${file}.html`;
 }
 
-function compare(base, now, name) {
+// The page of hprofx diff, and beside it in told.get(page) what the terminal says. Texts: a run each.
+const told = new Map();
+function compare(before, after, name, ...options) {
   const file = path.join(WORK, name);
-  writeFileSync(`${file}.base.folded`, base);
-  writeFileSync(`${file}.now.folded`, now);
-  writeFileSync(`${file}.html`, execFileSync(COMPARE, [`${file}.base.folded`, `${file}.now.folded`], { maxBuffer: 1 << 28 }));
+  const sides = [before, after].map((texts, side) => [texts].flat().map((text, i) => {
+    writeFileSync(`${file}.${side}.${i}.folded`, text);
+    return `${file}.${side}.${i}.folded`;
+  }));
+  const { status, stdout, stderr } = spawnSync(PROGRAM, ["diff", ...options, "-o", `${file}.html`, ...sides[0], "--", ...sides[1]], { encoding: "utf-8", maxBuffer: 1 << 28 });
+  assert.ok([0, 1, 6].includes(status) && stderr === "", `${status} ${stderr}`);
+  told.set(`${file}.html`, stdout);
   return `${file}.html`;
 }
 
@@ -529,18 +535,18 @@ test("a_comparison_tells_what_grew_and_what_shrank", () => withPage(compare(BASE
   assert.deepEqual(await changes(), { gone: "▼ −20.00", b: "▲ +10.00", fresh: "▲ +10.00", a: " ±0.00", m: " ±0.00" });
   await press(page, "absolute");
   assert.deepEqual(await changes(), { gone: "▼ −200", b: "▲ +500", fresh: "▲ +200", a: "▲ +500", m: " ±0" });
-  assert.match(await text(page, "#title"), /new against base/);
+  assert.match(await text(page, "#title"), /before and after/);
   await page.evaluate(() => [...document.querySelectorAll("table.methods button.link")].find((b) => b.textContent === "gone").click());
   assert.match(await text(page, 'table[aria-label="Callers"] tbody'), /▼ −2000 %m/);
 }));
 
 test("a_comparison_sorts_by_the_column_that_was_asked_for", () => withPage(compare(BASE, NEW, "diff"), { fragment: "mode=methods" }, async (page) => {
-  await page.evaluate(() => [...document.querySelectorAll("table.methods th button")].find((b) => b.firstChild.data === "Self new").click());
+  await page.evaluate(() => [...document.querySelectorAll("table.methods th button")].find((b) => b.firstChild.data === "Self after").click());
   assert.deepEqual((await rows(page, "methods")).map((cells) => cells.at(-1)), ["a", "b", "fresh", "m", "gone"]);
 }));
 
 test("both_sides_of_a_comparison_are_of_the_same_stacks", () => withPage(compare(BASE, NEW, "diff"), { fragment: "focus=b&towards=callers" }, async (page) => {
-  assert.match(await text(page, ".pane-head .state"), /^800 .*, base 300$/);
+  assert.match(await text(page, ".pane-head .state"), /^800 .*, before 300$/);
 }));
 
 test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(BASE, NEW, "diff"), {}, async (page) => {
@@ -551,9 +557,84 @@ test("a_frame_that_is_gone_can_be_seen_in_a_comparison", () => withPage(compare(
     await page.keyboard.press(key);
     seen.push(await say(page));
   }
-  assert.ok(seen.some((line) => /^gone, 0 % of .*−20\.00 points against base: 20\.0 %, 200/.test(line)), seen.join("\n"));
+  assert.ok(seen.some((line) => /^gone, 0 % of .*−20\.00 points since before: 20\.0 %, 200/.test(line)), seen.join("\n"));
   await page.screenshot({ path: path.join(SHOTS, "diffgraph.png") });
 }));
+
+// Rows of a table that the terminal shows: name -> [before, after, change, interval].
+function tables(said, figure) {
+  const found = new Map();
+  const part = said.split(`\n${figure}: `)[1]?.split("\n\n")[0] ?? "";
+  for (const line of part.split("\n")) {
+    const row = /^ +(\S+ %|[\d,]+) +(\S+ %|[\d,]+) +(\S+(?: %)?) +(?:((?:above )?\S+(?: to \S+)? %|new)  )?(\S+)$/.exec(line);
+    if (row) found.set(row[5], row.slice(1, 5).map((cell) => cell ?? ""));
+  }
+  return found;
+}
+
+const NOISY = { before: "m;a 500\nm;b 300\nm;b;deep 40\nm;few 3\nm;gone 200\n", after: "m;a 1010\nm;b 790\nm;b;deep 85\nm;few 9\nm;fresh 200\n" };
+
+for (const [name, before, after, ...options] of [
+  ["shares", NOISY.before, NOISY.after, "--fail-if", "b +5%", "--fail-if", "a +900%", "--fail-if", "few +1%"], ["amounts", NOISY.before, NOISY.after, "--absolute", "--fail-if", "total +5%"],
+  ["several runs", [NOISY.before, "m;a 520\nm;b 310\nm;gone 190\n", "m;a 490\nm;b 320\nm;gone 205\n"], [NOISY.after, "m;a 1990\nm;b 1650\nm;fresh 420\n"], "--fail-if", "* +2pt"]]) {
+  test(`a_comparison_says_what_the_terminal_says: ${name}`, () => withPage(compare(before, after, "said", ...options), { fragment: "mode=methods" }, async (page) => {
+    const said = told.get(path.join(WORK, "said.html"));
+    const shown = (await page.$eval("#verdict", (e) => e.textContent)).replace(/\s+/g, " ");
+    for (const line of said.split("\n").filter((text) => /^(Before: |Shares of |Amounts of |\S.*: (fails|passes|too few|the runs|none: )|.*(fails|passes) [+-]|\*: of )/.test(text))) assert.ok(shown.includes(line.trim().replace(/\s+/g, " ")), `${line}\n${shown}`);
+    const seen = new Map((await page.$$eval("table.methods tbody tr", (trs) => trs.map((tr) => [tr.className, ...[...tr.cells].map((cell) => cell.textContent.replaceAll("−", "-"))]))).map(([chance, ...cells]) => [cells.at(-1), { chance, self: cells.slice(1, 5), total: cells.slice(6, 10) }]));
+    const self = tables(said, "Self");
+    const total = tables(said, "Total");
+    assert.ok(self.size + total.size >= 3, said);
+    for (const [figure, found] of [["self", self], ["total", total]]) for (const [method, cells] of found) assert.deepEqual(seen.get(method)?.[figure], cells, `${method} ${figure}`);
+    assert.deepEqual([...seen.keys()].slice(0, self.size), [...self.keys()], "what is beyond chance comes first");
+    for (const [method, { chance }] of seen) assert.equal(chance, self.has(method) || total.has(method) ? "" : "chance", method);
+  }));
+}
+
+test("the_numbers_of_samples_of_a_comparison_are_those_of_the_files", async () => {
+  const traces = (n) => [["main", n, ["a.B.f(B.java:12)", "a.B.main(B.java:3)"]], ["main", 100, ["a.B.g(B.java:20)", "a.B.main(B.java:3)"]]];
+  const sides = ["weighed0", "weighed1"].map((name, i) => {
+    hprof(name, traces(47 + 2 * i));
+    const file = path.join(WORK, `${name}.txt`);
+    writeFileSync(file, `${readFileSync(file, "utf-8")}hprofx: samples: ${147 + 2 * i} (one per 10 ms of CPU time of a Java thread)\nhprofx: effective samples: ${121 + 15 * i}\nhprofx: lost: 0\n`);
+    return file;
+  });
+  const html = path.join(WORK, "weighed.html");
+  const said = execFileSync(PROGRAM, ["diff", "-o", html, ...sides], { encoding: "utf-8" });
+  assert.match(said, /^Before: \S+, 147 samples \(121 effective\)\. After: \S+, 149 samples \(136 effective\)\.\n/);
+  await withPage(html, {}, async (page) => {
+    assert.ok((await text(page, "#verdict")).startsWith(said.split("\n")[0]), await text(page, "#verdict"));
+    assert.match(await text(page, ".pane-head .state"), /^149 samples, before 147$/);
+    assert.doesNotMatch(await text(page, "#facts"), /1[234]\d/);
+  });
+});
+
+test("of_a_part_of_the_stacks_nothing_is_told_from_chance", () => withPage(compare(NOISY.before, NOISY.after, "part"), { fragment: "mode=methods&hide=gone" }, async (page) => {
+  assert.equal(await page.$$eval("tr.chance", (all) => all.length), 0);
+  assert.match(await text(page, "#verdict"), /does not tell changes from chance/);
+  await page.click("#chips button");
+  assert.ok((await page.$$eval("tr.chance", (all) => all.length)) > 0);
+}));
+
+test("a_comparison_opens_with_the_amounts_that_were_asked_for", () => withPage(compare(NOISY.before, NOISY.after, "amounts", "--absolute"), {}, async (page) => {
+  assert.equal(await page.$eval("#absolute", (e) => e.getAttribute("aria-pressed")), "true");
+  assert.match(await text(page, "#verdict"), /Amounts of /);
+  await press(page, "absolute");
+  assert.match(await text(page, "#verdict"), /Shares of /);
+  assert.equal((await state(page)).absolute, "false");
+}));
+
+test("hostile_names_of_a_comparison_stay_names", () => {
+  const all = HOSTILE.map((name, i) => `m;${name} ${100 + i}`).join("\n");
+  return withPage(compare(`${all}\n`, `${all.replace(/ 1(\d\d)$/gm, " 9$1")}\nm;more 5000\n`, "hostile <img src=x>", "--fail-if", "*onerror* +1%", "--fail-if", "<b>x</b> +1%"), { fragment: "mode=methods" }, async (page) => {
+    assert.equal(await page.$$eval("img, b:not(#views b), script[src]", (found) => found.length), 0);
+    assert.match(await text(page, "#verdict"), /<b>x<\/b>: no method/);
+    assert.match(await text(page, "#verdict"), /hostile <img src=x>/);
+    const names = (await rows(page, "methods")).map((cells) => cells.at(-1));
+    for (const name of HOSTILE) assert.ok(names.includes(name.replace("\u202E", "\\u202e").replace("\u2066", "\\u2066")), name);
+    assert.equal(await page.$$eval("tr:not(.chance)", (found) => found.length) > 2, true);
+  });
+});
 
 // ---- hostile names, the policy ----
 
