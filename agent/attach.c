@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* attach.c: loading into a JVM that runs. The VM calls it each time that a command asks for the library, on its attach thread; nothing here
- * ends the process. */
+/* attach.c: sessions in a JVM that runs. The VM calls Agent_OnAttach each time that a command asks for the library, on its attach thread;
+ * the profiler of JMH calls its native method in the JVM of a fork, on the thread that drives the iterations. Nothing here ends the
+ * process. */
 #include "control.h"
 #include "err.h"
 #include "log.h"
@@ -9,6 +10,7 @@
 #include "steer.h"
 #include "twin.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_stdout(void *ctx, const char *s)
@@ -57,4 +59,33 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
         hpx_run_say(&err);
     }
     return rc == 0 ? JNI_OK : HPX_CONTROL_REFUSED - rc;
+}
+
+/* `private static native byte[] ask(byte[] words)` of the class hprofx (command/jmh/hprofx.java): the VM looks for native methods in
+ * agents, too. NULL, or why not. */
+JNIEXPORT jbyteArray JNICALL Java_hprofx_ask(JNIEnv *env, jclass klass, jbyteArray words);
+JNIEXPORT jbyteArray JNICALL Java_hprofx_ask(JNIEnv *env, jclass klass, jbyteArray words)
+{
+    struct hpx_err err;
+    JavaVM *vm;
+    (void)klass;
+    jsize n = (*env)->GetArrayLength(env, words);
+    char *text = malloc((size_t)n + 1);
+    bool can = text != NULL && (*env)->GetJavaVM(env, &vm) == JNI_OK;
+    int rc = can ? 0 : hpx_err_set(&err, HPX_E_NOMEM, "no memory for the options of a session; raise the memory limit of the process");
+    if (rc == 0) {
+        (*env)->GetByteArrayRegion(env, words, 0, n, (jbyte *)text);
+        text[n] = 0;
+        rc = obey(vm, env, text, &err);
+    }
+    free(text);
+    if (rc == 0) {
+        return NULL;
+    }
+    jsize len = (jsize)strlen(err.msg);
+    jbyteArray why = (*env)->NewByteArray(env, len);
+    if (why != NULL) { /* else OutOfMemoryError is thrown */
+        (*env)->SetByteArrayRegion(env, why, 0, len, (const jbyte *)err.msg);
+    }
+    return why;
 }

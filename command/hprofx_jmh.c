@@ -6,11 +6,16 @@
 
 int hpx_jmh(const struct hpx_asked *a)
 {
-    const char *jar = hpx_asked_jmh(), *agent = hpx_asked_agent(a);
+    const char *jar = hpx_asked_jmh();
     if (access(jar, R_OK) != 0) {
         (void)fprintf(stderr, "hprofx: there is no %s: it is built where a Java compiler is found, and installed with hprofx\n", jar);
         return HPX_FAILED;
     }
-    (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof 'hprofx:agent=%s'\n", jar, agent);
+    (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof ", jar);
+    if (a->agent != NULL) {
+        (void)printf("'hprofx:agent=%s'\n", hpx_asked_agent(a));
+    } else {
+        (void)printf("hprofx\n"); /* it looks beside the jar */
+    }
     return HPX_OK;
 }

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HPX_BUILD", ROOT / "build")).resolve()
 LIBRARY = BUILD / "agent" / "libhprofx.so"
 JVMPI = BUILD / "agent" / "libhprofx-jvmpi.so"
-EXPORTED = {"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload"}
+EXPORTED = {"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_hprofx_ask"}
 # liburcu's for the lanes; what newer C libraries fold into libc.so.6 may stand by itself in older ones.
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libm.so.6", "liburcu-common.so.8"}
 

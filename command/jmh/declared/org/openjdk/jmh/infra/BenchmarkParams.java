@@ -5,4 +5,8 @@ public class BenchmarkParams {
     public native String id();
 
     public native String generatedBenchmark();
+
+    public native String getJvm();
+
+    public native int getWarmupForks();
 }

@@ -2,7 +2,5 @@
 package org.openjdk.jmh.results;
 
 public class BenchmarkResultMetaData {
-    public native long getWarmupOps();
-
     public native long getMeasurementOps();
 }

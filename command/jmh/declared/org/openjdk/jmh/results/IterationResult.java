@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package org.openjdk.jmh.results;
+
+public class IterationResult {
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package org.openjdk.jmh.runner;
+
+public enum IterationType {
+    WARMUP,
+    MEASUREMENT
+}
