@@ -115,7 +115,6 @@ static void say_places(FILE *to, struct hpx_profile *p)
     static const int samples[] = {HPX_TAG_SAMPLES}, times[] = {HPX_TAG_TIMES}, sites[] = {HPX_TAG_SITES},
                      blocks[] = {HPX_TAG_MONITOR_TIME, HPX_TAG_LOCK_TIME}, owners[] = {HPX_TAG_MONITOR_OWNERS};
     uint64_t owned = hpx_profile_table(p, HPX_TAG_MONITOR_OWNERS)->table.total;
-    hpx_profile_sort(p);
     bool held = owned > 0 && owned >= hpx_profile_table(p, HPX_TAG_LOCK_TIME)->table.total;
     (void)(say_tables(to, p, samples, 1, " of the CPU time") || say_tables(to, p, times, 1, " of the CPU time") ||
            say_tables(to, p, sites, 1, NULL) || (held && say_tables(to, p, owners, 1, " of the time blocked by known owners")) ||

@@ -123,25 +123,17 @@ static uint32_t text_frame(struct hpx_definitions *d, const struct hpx_rd_frame_
 
 static void frame_of_trace(struct hpx_definitions *d, const struct hpx_rd_event *ev)
 {
-    uint32_t *slot = d->trace_frames == 0 ? &d->trace.top : d->trace_frames == 1 ? &d->trace.caller : NULL;
     if (d->text && ev->of.method.n == 0) {
         return; /* the line of a trace without frames */
     }
-    d->trace_frames++;
-    if (slot == NULL && !d->whole) {
-        return;
-    }
-    uint32_t frame = d->text ? text_frame(d, &ev->of) : get(&d->frame_of, ev->of.id);
     bool fits = d->frames_of_traces.len < UINT32_MAX; /* else a trace could not say where its frames begin */
-    uint32_t *kept = d->whole && fits ? hpx_list_push(&d->frames_of_traces, sizeof(frame)) : NULL;
-    if (slot != NULL) {
-        *slot = frame;
-    }
+    uint32_t frame = d->text ? text_frame(d, &ev->of) : get(&d->frame_of, ev->of.id);
+    uint32_t *kept = fits ? hpx_list_push(&d->frames_of_traces, sizeof(frame)) : NULL;
     if (kept != NULL) {
         *kept = frame;
         d->trace.frames++;
     }
-    d->no_memory |= d->whole && kept == NULL;
+    d->no_memory |= kept == NULL;
 }
 
 static void frame(struct hpx_definitions *d, const struct hpx_rd_frame *of)
@@ -186,7 +178,6 @@ void hpx_definitions_event(struct hpx_definitions *d, const struct hpx_rd_event 
         break;
     case HPX_RD_TRACE:
         d->trace = (struct hpx_defined_trace){.first = (uint32_t)d->frames_of_traces.len, .thread = ev->trace.thread};
-        d->trace_frames = 0;
         break;
     case HPX_RD_FRAME_OF_TRACE:
         frame_of_trace(d, ev);
@@ -213,13 +204,6 @@ uint32_t hpx_defined_object(const struct hpx_definitions *d, uint64_t id)
     return get(&d->object_names, id);
 }
 
-const struct hpx_defined_trace *hpx_defined_trace(const struct hpx_definitions *d, uint32_t serial)
-{
-    static const struct hpx_defined_trace none = {0};
-    uint32_t index = get(&d->trace_of, serial);
-    return index > 0 ? (const struct hpx_defined_trace *)d->traces.items + index - 1 : &none;
-}
-
 const struct hpx_defined_thread *hpx_defined_thread(const struct hpx_definitions *d, uint32_t serial)
 {
     static const struct hpx_defined_thread none = {0};
@@ -242,9 +226,4 @@ uint32_t hpx_defined_method(struct hpx_definitions *d, uint32_t frame)
         f->full = hpx_defined_keep(d, (struct hpx_rd_text){text, n > 0 ? (size_t)n : 0});
     }
     return f->full;
-}
-
-uint32_t hpx_defined_empty(struct hpx_definitions *d)
-{
-    return hpx_defined_keep(d, (struct hpx_rd_text){"<empty trace>", 13});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* definitions.h: what the records of a file define for those behind them: names, threads, frames, traces. The same for both formats.
  *
- * Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class; `whole`: also four bytes for each frame of a
- * trace. Without memory a name is "?", and no_memory is set. One thread. */
+ * Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, four bytes for each frame of a trace. Without
+ * memory a name is "?", and no_memory is set. One thread. */
 #ifndef HPX_READ_DEFINITIONS_H
 #define HPX_READ_DEFINITIONS_H
 
@@ -17,8 +17,7 @@ struct hpx_defined_frame {
 };
 
 struct hpx_defined_trace {
-    uint32_t top, caller;   /* frame + 1; 0: none */
-    uint32_t first, frames; /* whole: hpx_defined_frame() */
+    uint32_t first, frames; /* hpx_defined_frame() */
     uint32_t thread;        /* its serial; 0: not told */
 };
 
@@ -30,17 +29,15 @@ struct hpx_defined_thread {
 
 struct hpx_definitions {
     bool text;
-    bool whole;     /* set by the caller behind hpx_definitions_init(): keeps all frames of traces */
     bool no_memory; /* something is missing */
     uint64_t us;    /* of the last record */
     struct hpx_list threads, frames, traces;
-    struct hpx_list frames_of_traces;                         /* uint32_t, as top */
+    struct hpx_list frames_of_traces;                         /* uint32_t: frame + 1; 0: none */
     struct hpx_seeded_map thread_of, frame_of, trace_of;      /* -> index + 1 */
     struct hpx_seeded_map strings, class_names, object_names; /* binary: id, serial, id -> name */
     struct hpx_list names;                                    /* char * */
     struct hpx_seeded_map name_of;                            /* hash -> name */
-    uint32_t trace_frames;
-    struct hpx_defined_trace trace; /* the open one */
+    struct hpx_defined_trace trace;                           /* the open one */
 };
 
 /* 0, -HPX_E_NOMEM. */
@@ -54,17 +51,14 @@ const char *hpx_defined_name(const struct hpx_definitions *d, uint32_t name);
 /* Binary: the name of a class by its serial, and by its object. */
 uint32_t hpx_defined_class(const struct hpx_definitions *d, uint32_t serial);
 uint32_t hpx_defined_object(const struct hpx_definitions *d, uint64_t id);
-/* One without frames where there is none. */
-const struct hpx_defined_trace *hpx_defined_trace(const struct hpx_definitions *d, uint32_t serial);
+/* One without a name where there is none. */
 const struct hpx_defined_thread *hpx_defined_thread(const struct hpx_definitions *d, uint32_t serial);
-/* Frame i of a trace, innermost first: as top. i < frames. */
+/* Frame i of a trace, innermost first: frame + 1; 0: none. i < frames. */
 static inline uint32_t hpx_defined_frame(const struct hpx_definitions *d, const struct hpx_defined_trace *t, uint32_t i)
 {
     return ((const uint32_t *)d->frames_of_traces.items)[t->first + i];
 }
 /* "class.method" of a frame + 1, as the text format has it; 0 for 0. */
 uint32_t hpx_defined_method(struct hpx_definitions *d, uint32_t frame);
-/* "<empty trace>". */
-uint32_t hpx_defined_empty(struct hpx_definitions *d);
 
 #endif

@@ -27,7 +27,7 @@ struct hpx_places {
     bool not_mine;  /* hpx_own_mine() has too little of it: these are of others */
 };
 
-/* Of tables of hpx_profile_table() that measure the same; after hpx_profile_finish(), with defined.whole. false: no memory. */
+/* Of tables of hpx_profile_table() that measure the same; after hpx_profile_finish(). false: no memory. */
 bool hpx_places_find(struct hpx_profile *p, const int *tags, size_t n, struct hpx_places *to);
 
 #endif

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* profile.h: what a person wants to know of a file: how much of what, the top of its tables, who filled the heap.
+/* profile.h: what a person wants to know of a file: how much of what, and its tables, those of a kind as one.
  *
- * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, the rows
- * of tables (sums.h); defined.whole: also four bytes for each frame of a trace. Without memory a name is "?", and defined.no_memory is set.
+ * A sink of the reader, behind the check. Memory: names once each (the first 4 KiB), one entry a frame, trace, thread and class, four
+ * bytes for each frame of a trace, the rows of tables (sums.h). Without memory a name is "?", and defined.no_memory is set.
  */
 #ifndef HPX_READ_PROFILE_H
 #define HPX_READ_PROFILE_H
 
 #include "definitions.h"
-#include "methods.h"
+#include "reader.h"
 #include "said.h"
 #include "sums.h"
-
-#define HPX_PROFILE_TOP 10
-
-struct hpx_profile_row {
-    struct hpx_rd_row row;
-    uint32_t name, caller; /* of the method, class or monitor; of who called it */
-    uint32_t owner;        /* MONITOR OWNERS: where its owner was; else 0 */
-    uint32_t state;        /* WALL CLOCK: of the thread; else 0 */
-};
 
 /* What the tables of a kind say together. */
 struct hpx_profile_table {
@@ -28,20 +19,6 @@ struct hpx_profile_table {
     /* After hpx_profile_finish(): */
     struct hpx_rd_table table; /* with the total of all that count */
     uint64_t rows;
-    struct hpx_profile_row top[HPX_PROFILE_TOP];
-};
-
-/* Objects of a class in the last heap dump. */
-struct hpx_profile_class {
-    uint32_t name;
-    uint64_t key, count, bytes;
-};
-
-/* Objects of an allocation trace in the last heap dump. */
-struct hpx_profile_site {
-    uint32_t trace;
-    uint32_t name, caller; /* hpx_profile_sort(): of its innermost frames */
-    uint64_t count, bytes;
 };
 
 /* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
@@ -63,20 +40,17 @@ struct hpx_profile {
     bool heap_open;
     int open; /* tag of the open table */
     struct hpx_said said;
-    uint32_t fresh;             /* bits: which of the tables began since the last report */
-    bool reported;              /* a report has come since the last table */
-    uint64_t last;              /* samples of the last CPU SAMPLES */
-    double weight, squares;     /* of samples: of all CPU SAMPLES before the last, and those squared, by their effective number */
-    uint64_t effective;         /* hpx_profile_finish(): samples, by weight */
-    uint64_t interval_ns;       /* CPU time that a sample stands for */
-    struct hpx_methods methods; /* hpx_profile_finish(): of CPU SAMPLES, if defined.whole */
+    uint32_t fresh;         /* bits: which of the tables began since the last report */
+    bool reported;          /* a report has come since the last table */
+    uint64_t last;          /* samples of the last CPU SAMPLES */
+    double weight, squares; /* of samples: of all CPU SAMPLES before the last, and those squared, by their effective number */
+    uint64_t effective;     /* hpx_profile_finish(): samples, by weight */
+    uint64_t interval_ns;   /* CPU time that a sample stands for */
     struct hpx_profile_table summary;
     struct hpx_profile_table tables[HPX_TAGS - HPX_TAG_TIMES + 2]; /* hpx_profile_table() */
     struct hpx_definitions defined;
-    struct hpx_list classes, sites, states;
-    struct hpx_seeded_map class_of, site_of; /* -> index + 1 */
-    size_t monitor;                          /* of states: the open one */
-    size_t near_site;                        /* of sites: of the object before */
+    struct hpx_list states;
+    size_t monitor; /* of states: the open one */
 };
 
 int hpx_profile_init(struct hpx_profile *p);
@@ -96,12 +70,8 @@ struct hpx_profile_table *hpx_profile_table(struct hpx_profile *p, int tag);
 /* How sure the rows at the top of CPU SAMPLES are (certainty.h): the samples that count. HPROF's files do not say which weigh more: there
  * every one is a sample. */
 uint64_t hpx_profile_effective(struct hpx_profile *p);
-/* Bit i: rows i and i + 1 of CPU SAMPLES are too close for their order. */
-uint32_t hpx_profile_close(struct hpx_profile *p);
 #define HPX_PROFILE_PERIOD 96
 /* From when to when the profile is, and how many dumps of the file were added up; "": nothing says it, and there is one dump. */
 void hpx_profile_period(const struct hpx_profile *p, char to[static HPX_PROFILE_PERIOD]);
-/* Sorts p->classes and p->sites by bytes, descending, and p->methods. */
-void hpx_profile_sort(struct hpx_profile *p);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef HPX_READ_SHOW_H
 #define HPX_READ_SHOW_H
 
+#include "check.h"
 #include "json.h"
 #include "profile.h"
 

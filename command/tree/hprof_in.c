@@ -518,7 +518,6 @@ static struct hprof_in *enter(struct hpx_tree *t)
         return NULL;
     }
     in->tree = t;
-    in->profile.defined.whole = true;
     hpx_seeded_map_init(&in->class_of, true);
     hpx_seeded_map_init(&in->object_of, true);
     return in;

@@ -92,7 +92,6 @@ static const char *places(const char *text, int tag)
     size_t n = 0;
     assert_int_equal(hpx_profile_init(&p), 0);
     assert_int_equal(hpx_source_init(&s, take, &b), 0);
-    p.defined.whole = true;
     struct hpx_reader r = {.source = &s, .sinks = {hpx_profile_event}, .ctx = {&p}};
     if (hpx_reader_run(&r) != HPX_RD_SOUND) {
         fail_msg("%s", r.why);

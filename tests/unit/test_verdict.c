@@ -74,7 +74,7 @@ TEST(a_thread_that_ended_makes_no_part_negative)
     assert_true(u.at == 3 && u.total == 4 && u.gc == 0 && u.compiler == 0.5 && u.agent == 1 && u.parts && u.cpus == 4);
 }
 
-/* ---- verdict.c, methods.c ---- */
+/* ---- verdict.c ---- */
 
 #define HEAD "JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\n"
 #define SAMPLES                                                                                                                            \
@@ -117,32 +117,6 @@ TEST(methods_are_shown_by_self_and_total, setup, teardown)
                                                                            "   25.00%   4.24  100.00%        100  p.C.mid\n"
                                                                            "    0.00%   0.67  100.00%          0  p.C.main\n\n"
                                                                            "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
-}
-
-TEST(behind_ten_methods_the_others_come_by_total)
-{
-    struct hpx_methods m;
-    hpx_methods_init(&m);
-    for (uint32_t i = 1; i <= 13; i++) { /* 1 is in itself once, 2 twice, ..; and all are called by 14, most of them by 15 */
-        hpx_methods_row(&m);
-        hpx_methods_add(&m, i, i, true);
-        hpx_methods_add(&m, i, i, false); /* it recurs */
-        hpx_methods_add(&m, 14, i, false);
-        if (i != 13) {
-            hpx_methods_add(&m, 15, i, false);
-        }
-    }
-    hpx_methods_sort(&m);
-    static const uint32_t order[] = {13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 14, 15, 3, 2, 1};
-    const struct hpx_method *of = m.of.items;
-    assert_int_equal(m.of.len, HPX_ARRAY_LEN(order));
-    for (size_t i = 0; i < m.of.len; i++) {
-        assert_int_equal(of[i].name, order[i]);
-    }
-    assert_true(of[0].self == 13 && of[0].total == 13 && of[10].self == 0 && of[10].total == 91 && of[11].total == 78);
-    hpx_methods_clear(&m);
-    assert_int_equal(m.of.len, 0);
-    hpx_methods_fini(&m);
 }
 
 static void begins(const char *text, const char *with)
