@@ -5,8 +5,10 @@
 #include "hprofx_run.h"
 #include "hprofx_start.h"
 #include "hprofx_top.h"
+#include "own.h"
 #include "subcommands.h"
 #include "units.h"
+#include "view.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -169,6 +171,11 @@ static int take_option(struct call *c, enum hpx_option_id option)
         return -1;
     case HPX_O_THREADS:
         a->threads = true;
+        return -1;
+    case HPX_O_MINE:
+        return hpx_own_mine(value) ? -1 : MISUSE(c, "--mine wants prefixes of classes: com.acme,org.shop");
+    case HPX_O_IDLE:
+        hpx_look_idle();
         return -1;
     case HPX_O_AGENT:
         a->agent = value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
 #include "inputs.h"
+#include "own.h"
 #include "picture.h"
 #include "subcommands.h"
 #include <string.h>
@@ -43,6 +44,9 @@ int hpx_convert(struct hpx_arguments *args)
         (void)hpx_engine_option(&a.inputs.how, next, args->value);
         a.view = next == HPX_O_VIEW ? args->value : a.view;
         a.to = next == HPX_O_TO ? args->value : a.to;
+        if (next == HPX_O_MINE && !hpx_own_mine(args->value)) {
+            return hpx_arguments_misuse(args, "--mine wants prefixes of classes: com.acme,org.shop");
+        }
         if (next == HPX_ARGUMENTS_WORD) {
             a.files[a.n++] = args->rest[-1];
         }

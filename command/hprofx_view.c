@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+#include "idle.h"
 #include "look.h"
+#include "own.h"
 #include "picture.h"
 #include "subcommands.h"
 #include "words.h"
@@ -172,6 +174,11 @@ static void foot(const struct hpx_look *l, const struct hpx_tree_column *columns
         }
     }
     (void)fputs(between[0] == ',' ? "\n" : "", l->to);
+    for (size_t k = 0; k < shown && l->folded; k++) {
+        if (columns[k].view == HPX_VIEW_WALL) {
+            (void)fputs("\n" HPX_IDLE ": threads of the VM, pools and servers that wait for work; --idle shows where.\n", l->to);
+        }
+    }
     for (size_t k = 0; k < shown && t->replaced != 0; k++) {
         if (columns[k].view == HPX_VIEW_CALLS) {
             hpx_words_replaced(l->to, hpx_tree_text(t, t->replaced));
@@ -208,8 +215,22 @@ static enum hpx_status show_text(struct hpx_look *l, const struct asked *a, cons
     return s;
 }
 
+static bool idle_shown;
+
+void hpx_look_idle(void)
+{
+    idle_shown = true;
+}
+
+/* Threads that have nothing to do are most of the time of most programs, and say nothing. Who asks for a method may mean one of theirs. */
+static bool folds(const struct asked *a)
+{
+    return !idle_shown && !a->json && a->form != METHOD;
+}
+
 static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
+    l->folded = folds(a) && hpx_idle_fold(l->tree);
     struct hpx_tree_column c = {0, 0}, shown[2 * HPX_VIEWS];
     bool *threads = NULL, empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
     enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
@@ -354,6 +375,11 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
         return take_rows(a, value) ? -1 : hpx_arguments_misuse(args, "-n wants a number of rows");
     case HPX_O_MIN:
         return take_least(a, value) ? -1 : hpx_arguments_misuse(args, "--min wants a percentage, 0 to 100");
+    case HPX_O_MINE:
+        return hpx_own_mine(value) ? -1 : hpx_arguments_misuse(args, "--mine wants prefixes of classes: com.acme,org.shop");
+    case HPX_O_IDLE:
+        hpx_look_idle();
+        return -1;
     case HPX_O_JSON:
         a->json = true;
         return -1;

@@ -17,6 +17,7 @@ struct hpx_look {
     size_t rows;        /* of a table */
     double least;       /* percent: smaller parts of a call tree are left out; 0: all of it */
     bool apart;         /* something stands above */
+    bool folded;        /* idle threads are one row */
     bool bold;
     bool boxes;     /* lines of box characters, not of ASCII */
     size_t columns; /* of the terminal; 0: there is none */

@@ -26,6 +26,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_HEADERS] = {.name = "headers", .arg = "FILE", .value = HPX_VALUE_FILE,
         .help = "for a URL: lines of HTTP headers, such as X-ClickHouse-Key: PASSWORD. FILE needs mode 600"},
     [HPX_O_HELP] = {.name = "help", .letter = 'h', .help = "this text"},
+    [HPX_O_IDLE] = {.name = "idle", .help = "wall clock: the stacks of idle threads, too, not one row [idle]"},
     [HPX_O_JSON] = {.name = "json", .help = "one JSON object"},
     [HPX_O_KEY] = {.name = "key", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "private key of the client certificate"},
     [HPX_O_LISTEN] = {.name = "listen", .arg = "WHERE",
@@ -36,6 +37,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_METHOD] = {.name = "method", .arg = "NAME",
         .help = "callers and callees of a method, or of a class; the end of its name, or a part, suffices"},
     [HPX_O_MIN] = {.name = "min", .arg = "PERCENT", .help = "smaller parts of a tree are left out (1)"},
+    [HPX_O_MINE] = {.name = "mine", .arg = "PREFIX", .help = "whose methods \"Look at\" names: com.acme,org.shop (neither JDK nor library)"},
     [HPX_O_ONCE] = {.name = "once", .help = "send what is there, and end"},
     [HPX_O_OUTPUT] = {.name = "output", .letter = 'o', .arg = "FILE", .value = HPX_VALUE_FILE,
         .help = "keep the profile in FILE and print no table, in the format of its suffix, as hprofx convert:\n"
@@ -85,8 +87,8 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                  "COMMAND ...                           hprofx COMMAND --help tells more",
      .about = "Commands:\n",
-     OWN({HPX_O_DURATION, NULL}, {HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_AGENT, NULL},
-         {HPX_O_PRINT_AGENT_PATH, NULL}, {HPX_O_VERSION, NULL}),
+     OWN({HPX_O_DURATION, NULL}, {HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_MINE, NULL},
+         {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}, {HPX_O_PRINT_AGENT_PATH, NULL}, {HPX_O_VERSION, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Examples:\n"
              "  hprofx 4711\n"
              "  hprofx -d 30s -e alloc MyServer\n"
@@ -104,7 +106,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME",
      .about = "Ends the session, also one from the start of the JVM. One that was begun without -o is shown; of others it says where the\n"
               "profile is.\n",
-     OWN({HPX_O_OUTPUT, NULL}, {HPX_O_AGENT, NULL}),
+     OWN({HPX_O_OUTPUT, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM "Example: hprofx stop -o a.html MyServer\n" STATUS_JVM},
     {.name = "dump", .session = true, .words = HPX_WORDS_JVM,
      .summary = "have the session of a JVM write a profile now",
@@ -122,7 +124,7 @@ const struct hpx_verb hpx_verbs[] = {
      .summary = "profile a program from its start to its end",
      .synopsis = "[OPTIONS] [AGENT-OPTIONS] [--] PROGRAM ...",
      .about = "Runs java ..., mvn ..., ./run.sh, and shows the profile when it has ended.\n",
-     OWN({HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_AGENT, NULL}),
+     OWN({HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
      .more = WORDS_AGENT "Examples:\n"
              "  hprofx run java -jar app.jar\n"
              "  hprofx run -e alloc -o tests.html mvn test\n"
@@ -177,7 +179,7 @@ const struct hpx_verb hpx_verbs[] = {
               "a folder; a pattern in quotes; or a URL (hprofx fetch --help). Without --view it shows the tables of all views; --tree,\n"
               "--method and --threads show the first.\n",
      OWN({HPX_O_VIEW, NULL}, {HPX_O_TABLE, NULL}, {HPX_O_TREE, NULL}, {HPX_O_METHOD, NULL}, {HPX_O_THREADS, "the total of every thread"},
-         {HPX_O_THREAD, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
+         {HPX_O_THREAD, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
          {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, OF_URL),
      .more = "Example: hprofx view --tree java.hprof.txt\n"
              "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n"},
@@ -187,7 +189,7 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Writes a profile, HPROF (text or binary), pprof or collapsed stacks, in the format of OUT's suffix. IN and OUT may be -; IN also\n"
               "a folder, a pattern in quotes, or a URL (hprofx fetch --help).\n",
      OWN({HPX_O_VIEW, "for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, OF_URL),
+                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, {HPX_O_MINE, NULL}, OF_URL),
      .more = "Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n"},
     {.name = "merge", .words = HPX_WORDS_FILES,
      .summary = "the sum of several profiles, as hprofx convert writes it",

@@ -9,6 +9,8 @@
 
 /* A finished tree without an option. apart: something stands above. HPX_FAILED: err says why. */
 enum hpx_status hpx_look_all(FILE *to, struct hpx_tree *t, bool apart, struct hpx_err *err);
+/* --idle: idle threads are not folded into one row of the wall clock. */
+void hpx_look_idle(void);
 /* The same as members of the object that is open. false: no memory. */
 bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t);
 

@@ -9,4 +9,9 @@
 /* Of a node with samples of HPX_VIEW_WALL, whose innermost frame is the state of the thread. */
 bool hpx_idle(const struct hpx_tree *t, uint32_t node);
 
+#define HPX_IDLE "[idle]"
+/* Puts HPX_IDLE, with the state below it, in the place of the stacks that are idle; the threads stay. The tree is finished, and stays so.
+ * Whether there are any. */
+bool hpx_idle_fold(struct hpx_tree *t);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_tree_trips.c: files of each format are read, written and read again; every reader and writer without memory. */
 #include "failing_memory.h"
+#include "idle.h"
 #include "tree_files.h"
 
 #define DATE "Thu Jan  1 00:00:00 1970"
@@ -80,6 +81,38 @@ TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
         free(text);
         hpx_tree_fini(&again);
     }
+}
+
+/* Their time stays, and their threads; nobody else's changes. */
+TEST(idle_threads_become_one_row_that_says_how_much, setup, teardown)
+{
+    static const char text[] = "JAVA PROFILE 1.0.1, created " DATE "\n\nwords\n--------\n\n"
+                               "THREAD START (obj=50000181, id = 200001, name=\"pool-1\", group=\"main\")\n"
+                               "TRACE 300001: (thread=200001)\n\tjdk.internal.misc.Unsafe.park(Unsafe.java)\n"
+                               "\tjava.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)\n\tjava.lang.Thread.run(Thread.java:1)\n"
+                               "TRACE 300002:\n\tjava.lang.ref.Reference.waitForReferencePendingList(R.java)\n"
+                               "TRACE 300003:\n\tjdk.internal.misc.Unsafe.park(Unsafe.java)\n\tp.A.waits(A.java:1)\n"
+                               "\tjava.util.concurrent.ThreadPoolExecutor.runWorker(T.java:1)\n"
+                               "WALL CLOCK (ms) BEGIN (total = 100) " DATE "\nrank   self  accum        ms trace state    method\n"
+                               "   1 50.00% 50.00%        50 300001 parked   jdk.internal.misc.Unsafe.park\n"
+                               "   2 30.00% 80.00%        30 300002 waiting  java.lang.ref.Reference.waitForReferencePendingList\n"
+                               "   3 15.00% 95.00%        15 300003 parked   jdk.internal.misc.Unsafe.park\n"
+                               "   4  5.00% 100.00%         5 300001 running  jdk.internal.misc.Unsafe.park\nWALL CLOCK (ms) END\n";
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_WALL];
+    assert_int_equal(read_text(text), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    assert_true(hpx_idle_fold(&tree));
+    assert_int_equal(v->totals[0], 100000000);
+    assert_folded("wall",
+                  "[idle];parked 50000000\n[idle];waiting 30000000\n"
+                  "java.lang.Thread.run;java.util.concurrent.ThreadPoolExecutor.getTask;jdk.internal.misc.Unsafe.park;running 5000000\n"
+                  "java.util.concurrent.ThreadPoolExecutor.runWorker;p.A.waits;jdk.internal.misc.Unsafe.park;parked 15000000\n");
+    assert_false(hpx_idle_fold(&tree)); /* it is done */
+    size_t named = 0;
+    for (size_t i = 0; i < v->samples.len; i++) {
+        named += strcmp(hpx_tree_text(&tree, hpx_tree_sample_at(v, i)->thread), "pool-1") == 0;
+    }
+    assert_int_equal(named, 2);
 }
 
 /* Files of other profilers, whose names were made elsewhere. */
