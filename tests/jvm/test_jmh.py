@@ -45,8 +45,8 @@ def benchmarks(env, jars):
     return to
 
 
-def jmh(t, *args, options='', agent=True):
-    """Runs JMH by the printed words, with the benchmarks of Marks.java as benchmarks.jar; agent=False: the profiler finds the agent itself."""
+def jmh(t, *args, options='', agent=True, behind=()):
+    """Runs JMH by the printed words, with the benchmarks of Marks.java as benchmarks.jar; agent=False: the profiler finds the agent itself. behind: of the profiler."""
     if t.env.jmh is None:
         t.skip('no JMH: give --jmh')
     java, cp, path, main, prof, profiler = printed(t)
@@ -54,12 +54,12 @@ def jmh(t, *args, options='', agent=True):
     marks = benchmarks(t.env, jars)
     path = path.replace('benchmarks.jar', ':'.join([str(marks), *jars]))
     profiler = profiler if agent else 'hprofx:'
-    return t.start_command(t.jdk.java() + ['-Xmx256m', '-Djmh.ignoreLock=true', cp, path, main, *args, prof, profiler + options]).finish()
+    return t.start_command(t.jdk.java() + ['-Xmx256m', '-Djmh.ignoreLock=true', cp, path, main, *args, prof, profiler + options, *behind]).finish()
 
 
-def measure(t, benchmark, options, length='200ms', args=(), agent=True):
+def measure(t, benchmark, options, length='200ms', behind=(), agent=True):
     """JMH's secondary results of two forks: {name: (score, unit)}, what JMH printed, the parsed profiles."""
-    run = jmh(t, 'marks.Marks.%s$' % benchmark, *RUNS, '-r', length, '-rf', 'json', '-rff', 'result.json', *args, options=';dir=profiles;' + options, agent=agent)
+    run = jmh(t, 'marks.Marks.%s$' % benchmark, *RUNS, '-r', length, '-rf', 'json', '-rff', 'result.json', options=';dir=profiles;' + options, agent=agent, behind=behind)
     t.equal(run.code, 0, 'exit code of JMH (%s)' % run.out[-500:])
     result = json.loads((t.work / 'result.json').read_text())[0]['secondaryMetrics']
     files = sorted((t.work / 'profiles').iterdir())
@@ -109,7 +109,7 @@ def without_options_it_finds_the_agent_and_samples(t):
 
 @test(collectors='any')
 def allocations_per_operation_are_exact(t):
-    results, run, files = measure(t, 'objects', 'heap=sites;live=n', args=('-prof', 'gc'))
+    results, run, files = measure(t, 'objects', 'heap=sites;live=n', behind=('-prof', 'gc'))  # what the session's begin allocates is not in its figure
     t.equal([f.name for f in files], ['marks.Marks.objects-AverageTime-count-3.%d.hprof.txt' % n for n in (1, 2)], 'files')
     exactly(t, results, 'hprofx.alloc.objects', 3, 'objects/op')
     sums = [[sum(of) for of in zip(*((r[0], r[1]) for r in site_rows(f)))] for f in files]
@@ -153,8 +153,10 @@ def only_measurement_iterations_count(t):
 def counted_allocations_are_those_of_the_whole_jvm(t):
     results, run, files = measure(t, 'objects', 'heap=sites;sites=counts;live=n')
     sums = [sum(r[0] for r in site_rows(f)) / ops for f, ops in zip(files, all_ops(t, run))]
-    t.check(min(sums) > 3, 'objects per operation: %s' % sums)
-    exactly(t, results, 'hprofx.alloc.objects.jvm', sum(sums) / 2, 'objects/op')
+    t.check(min(sums) >= 3, 'objects per operation: %s' % sums)
+    score, unit = results['hprofx.alloc.objects.jvm']
+    t.equal(unit, 'objects/op', 'unit')
+    t.check(sum(sums) / 2 - 1e-6 <= score <= 0.55 * sum(sums), 'objects of the JVM: %s, %s in the rows' % (score, sums))  # few lie below the cutoff
     t.check('hprofx.alloc.objects' not in results, 'without stacks the benchmark has no figure')
 
 
