@@ -36,7 +36,8 @@
 #define AGAIN           (10000 * MS)
 #define CLIENTS         8
 #define ACCEPT_PAUSE_NS 100000000
-#define SEND_SECONDS    5 /* a client that does not read its answer is let go */
+#define LOOK_MS         1000 /* between two looks for the file of the socket */
+#define SEND_SECONDS    5    /* a client that does not read its answer is let go */
 
 enum { LISTENER, BELL, FIRST_CLIENT, FDS = FIRST_CLIENT + CLIENTS };
 
@@ -54,6 +55,7 @@ static struct {
     pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
     struct sockaddr_un at;
+    struct stat file;       /* the one at `at` that is ours */
     struct pollfd fds[FDS]; /* -1: none */
     struct client *clients; /* CLIENTS */
     uint32_t expected;      /* commands that had the library called and have not yet connected */
@@ -422,21 +424,81 @@ static bool some_client(void)
     return some;
 }
 
-/* ---- the thread ---- */
+/* ---- its name ---- */
 
-/* The next thing to do without a client, in ms for poll(); -1: nothing. */
-static int patience(uint64_t now)
+static bool bind_to_name(int fd)
 {
-    uint64_t at = is_own() && own.until != 0 ? own.until : 0;
-    pthread_mutex_lock(&steer.lock);
-    steer.expected = steer.until > now ? steer.expected : 0;
-    at = steer.expected > 0 && (at == 0 || steer.until < at) ? steer.until : at;
-    pthread_mutex_unlock(&steer.lock);
-    if (at == 0) {
+    return bind(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) == 0;
+}
+
+/* What a JVM has left that had this number and was killed: nobody listens. Containers may share the folder. */
+static bool remove_stale(void)
+{
+    struct stat s;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool stale = fd >= 0 && lstat(steer.at.sun_path, &s) == 0 && S_ISSOCK(s.st_mode) && s.st_uid == geteuid() &&
+                 connect(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    bool gone = stale && unlink(steer.at.sun_path) == 0;
+    errno = EADDRINUSE;
+    return gone;
+}
+
+/* -1, errno: it cannot be made. steer.bound: its file has been, all the same. */
+static int open_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
         return -1;
     }
+    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd)))) {
+        steer.bound = true;
+        steer.pid = getpid();
+        steer.file = (struct stat){0};
+        (void)lstat(steer.at.sun_path, &steer.file);
+        if (listen(fd, CLIENTS) == 0) {
+            return fd;
+        }
+    }
+    int failed = errno;
+    (void)close(fd);
+    errno = failed;
+    return -1;
+}
+
+/* Makes it again if a sweeper of /tmp has removed it: without it no command finds the agent, and a JVM that nothing can be attached to
+ * stays out of reach. What stands there now is not ours and stays. */
+static void keep_name(void)
+{
+    struct stat s;
+    pthread_mutex_lock(&steer.lock);
+    if (lstat(steer.at.sun_path, &s) == 0) {
+        steer.bound = steer.bound && s.st_ino == steer.file.st_ino && s.st_dev == steer.file.st_dev;
+    } else if (errno == ENOENT) {
+        steer.bound = false;
+        int old = steer.fds[LISTENER].fd, fd = open_socket();
+        if (fd >= 0) {
+            steer.fds[LISTENER].fd = fd;
+            (void)close(old);
+        }
+    }
+    pthread_mutex_unlock(&steer.lock);
+}
+
+/* ---- the thread ---- */
+
+/* Until the next thing to do without a client, in ms for poll(): at least once in a second it looks for its name. */
+static int patience(uint64_t now)
+{
+    uint64_t at = is_own() && own.until != 0 ? own.until : UINT64_MAX;
+    pthread_mutex_lock(&steer.lock);
+    steer.expected = steer.until > now ? steer.expected : 0;
+    at = steer.expected > 0 && steer.until < at ? steer.until : at;
+    pthread_mutex_unlock(&steer.lock);
     uint64_t ms = at <= now ? 0 : (at - now + MS - 1) / MS;
-    return ms > 3600000 ? 3600000 : (int)ms;
+    return ms > LOOK_MS ? LOOK_MS : (int)ms;
 }
 
 static void end_in_time(void)
@@ -499,51 +561,22 @@ static void *listen_for_commands(void *unused)
         if ((steer.fds[LISTENER].revents & POLLIN) != 0) {
             greet();
         }
+        keep_name();
         end_in_time();
     }
     return unused;
 }
 
-static bool bind_to_name(int fd)
-{
-    return bind(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) == 0;
-}
-
-/* What a JVM has left that had this number and was killed: nobody listens. Containers may share the folder. */
-static bool remove_stale(void)
+static int refuse_name(int failed, struct hpx_err *err)
 {
     struct stat s;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool stale = fd >= 0 && lstat(steer.at.sun_path, &s) == 0 && S_ISSOCK(s.st_mode) && s.st_uid == geteuid() &&
-                 connect(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) != 0 && errno == ECONNREFUSED;
-    if (fd >= 0) {
-        (void)close(fd);
+    if (failed == EADDRINUSE && lstat(steer.at.sun_path, &s) == 0 && s.st_uid != geteuid()) {
+        return hpx_err_set(err, HPX_E_IO,
+                           "cannot listen for commands: %s belongs to user %u: a JVM that had this number and was killed left it; "
+                           "remove it as that user or root",
+                           steer.at.sun_path, (unsigned)s.st_uid);
     }
-    bool gone = stale && unlink(steer.at.sun_path) == 0;
-    errno = EADDRINUSE;
-    return gone;
-}
-
-/* -1, errno: it cannot be made. steer.bound: its file has been, all the same. */
-static int open_socket(void)
-{
-    steer.at.sun_family = AF_UNIX;
-    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        return -1;
-    }
-    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd)))) {
-        steer.bound = true;
-        steer.pid = getpid();
-        if (listen(fd, CLIENTS) == 0) {
-            return fd;
-        }
-    }
-    int failed = errno;
-    (void)close(fd);
-    errno = failed;
-    return -1;
+    return hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed));
 }
 
 static int begin_listening(struct hpx_err *err)
@@ -556,13 +589,13 @@ static int begin_listening(struct hpx_err *err)
         close_all();
         return hpx_err_set(err, HPX_E_NOMEM, "no memory to listen for commands");
     }
+    steer.at.sun_family = AF_UNIX;
+    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
     steer.fds[LISTENER].fd = open_socket();
     int failed = errno;
     steer.fds[BELL].fd = !hpx_trial_passes(HPX_TRIAL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     steer.expected = 0;
-    int rc = steer.fds[LISTENER].fd < 0
-                 ? hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed))
-                 : hpx_spawn(listen_for_commands, "hprofx-control", err);
+    int rc = steer.fds[LISTENER].fd < 0 ? refuse_name(failed, err) : hpx_spawn(listen_for_commands, "hprofx-control", err);
     if (rc != 0) {
         close_all();
     }

@@ -20,12 +20,59 @@
 #define STEP_MS      10 /* between two looks for the socket, at first */
 #define SECONDS      30
 #define OTHER_MS     1000
+#define SLOW_MS      1000 /* without an answer it is said that one is waited for */
 
 static uint64_t now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void hpx_attach_say_slow(const struct hpx_target *t, unsigned seconds)
+{
+    static uint64_t said; /* of which process: once in a command */
+    if (said != t->started) {
+        said = t->started;
+        (void)fprintf(stderr, "hprofx: process %d does not answer yet%s; waiting up to %u s\n", (int)t->pid,
+                      hpx_target_is_stopped(t) ? ": it is stopped, and goes on with SIGCONT" : "", seconds);
+    }
+}
+
+/* true: bytes, or an end, came in time; says once if it takes long. */
+static bool await(const struct hpx_target *t, int fd, uint64_t until)
+{
+    for (uint64_t now = now_ms(), slow = now + SLOW_MS; now < until; now = now_ms()) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        uint64_t next = now < slow && slow < until ? slow : until;
+        int n = poll(&p, 1, (int)(next - now));
+        if (n > 0 || (n < 0 && errno != EINTR)) {
+            return n > 0;
+        }
+        if (n == 0 && next == slow) {
+            hpx_attach_say_slow(t, (unsigned)((until - slow + 999) / 1000));
+        }
+    }
+    return false;
+}
+
+bool hpx_attach_await(const struct hpx_target *t, int fd, unsigned seconds)
+{
+    return await(t, fd, now_ms() + UINT64_C(1000) * seconds);
+}
+
+/* As connect(); a queue of its listener that is full is waited for, `seconds` at most. */
+static int connect_in_time(const struct hpx_target *t, int fd, const struct sockaddr_un *at, unsigned seconds)
+{
+    const struct timeval first = {.tv_sec = 1}, rest = {.tv_sec = seconds - 1};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, seconds > 1 ? &first : &rest, sizeof first);
+    int rc = connect(fd, (const struct sockaddr *)at, sizeof *at);
+    if (rc != 0 && errno == EAGAIN && seconds > 1) {
+        hpx_attach_say_slow(t, seconds - 1);
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &rest, sizeof rest);
+        rc = connect(fd, (const struct sockaddr *)at, sizeof *at);
+    }
+    return rc == 0 ? 0 : errno;
 }
 
 int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned seconds)
@@ -36,14 +83,14 @@ int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned se
     if (fd < 0) {
         return -1;
     }
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* of connect(), too */
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", t->tmp, name);
     int why = hpx_become(t, NULL) == HPX_OK ? 0 : EPERM;
     if (why == 0) {
-        why = connect(fd, (const struct sockaddr *)&at, sizeof at) == 0 ? 0 : errno;
+        why = connect_in_time(t, fd, &at, seconds);
         hpx_become_self();
     }
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     why = why == 0 && !hpx_target_is_peer(t, fd) ? EPROTO : why;
     if (why != 0) {
         (void)close(fd);
@@ -92,9 +139,13 @@ static void remove_trigger(const struct hpx_target *t, const char *name)
 
 static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
+    uint64_t slow = now_ms() + SLOW_MS;
     for (unsigned ms = STEP_MS; (*fd = connect_to(t, 1)) < 0; ms = ms < 200 ? ms * 2 : ms) {
         if (hpx_target_ended(t)) {
             return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
+        }
+        if (now_ms() > slow && until > slow) {
+            hpx_attach_say_slow(t, (unsigned)((until - slow + 999) / 1000));
         }
         if (now_ms() > until) {
             return hpx_fail(err, HPX_REFUSED, "process %d does not answer; it may be stopped, or in a long pause of the JVM", (int)t->pid);
@@ -102,6 +153,23 @@ static enum hpx_status wait_for_listener(const struct hpx_target *t, uint64_t un
         (void)usleep(ms * 1000);
     }
     return HPX_OK;
+}
+
+/* A JVM of another user that had this number and was killed left it; in a /tmp with the sticky bit ours cannot replace it. */
+static bool is_foreign(const struct hpx_target *t, const char *name, uid_t *owner)
+{
+    struct stat s;
+    bool is = fstatat(t->tmp, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && s.st_uid != t->uid;
+    *owner = is ? s.st_uid : t->uid;
+    return is;
+}
+
+static enum hpx_status foreign(const struct hpx_target *t, const char *name, uid_t owner, struct hpx_err *err)
+{
+    return hpx_fail(err, HPX_REFUSED,
+                    "/tmp/%s of process %d belongs to user %u: a JVM that had this number and was killed left it, and it keeps this one "
+                    "from listening there; remove it as user %u or root",
+                    name, (int)t->pid, (unsigned)owner, (unsigned)owner);
 }
 
 static enum hpx_status not_live(const struct hpx_target *t, struct hpx_err *err)
@@ -112,7 +180,11 @@ static enum hpx_status not_live(const struct hpx_target *t, struct hpx_err *err)
 enum hpx_status hpx_attach_may_ask(const struct hpx_target *t, struct hpx_err *err)
 {
     char name[32];
+    uid_t owner;
     (void)snprintf(name, sizeof name, ".java_pid%d", (int)t->own_pid);
+    if (is_foreign(t, name, &owner)) {
+        return foreign(t, name, owner, err);
+    }
     return hpx_target_has_socket(t, name) ? HPX_OK : hpx_starting_is_early(t) ? not_live(t, err) : hpx_target_takes_quit(t, err);
 }
 
@@ -149,8 +221,13 @@ static enum hpx_status wake_listener(const struct hpx_target *t, const char *nam
 /* The socket of the JVM, which is asked to listen if it does not. */
 static enum hpx_status reach(const struct hpx_target *t, uint64_t until, int *fd, struct hpx_err *err)
 {
-    char trigger[32];
+    char trigger[32], socket[32];
+    uid_t owner;
     (void)snprintf(trigger, sizeof trigger, ".attach_pid%d", (int)t->own_pid);
+    (void)snprintf(socket, sizeof socket, ".java_pid%d", (int)t->own_pid);
+    if (is_foreign(t, socket, &owner)) {
+        return foreign(t, socket, owner, err);
+    }
     *fd = connect_to(t, SECONDS);
     if (*fd >= 0) {
         remove_trigger(t, trigger);
@@ -192,17 +269,12 @@ static bool ask(int fd, const char *library, const char *options)
 }
 
 /* The whole answer; false: none came in time. */
-static bool hear(int fd, char *to, size_t size, uint64_t until)
+static bool hear(const struct hpx_target *t, int fd, char *to, size_t size, uint64_t until)
 {
     size_t n = 0;
-    for (;;) {
-        uint64_t now = now_ms();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (now >= until || (poll(&p, 1, (int)(until - now)) < 0 && errno != EINTR)) {
-            return false;
-        }
-        ssize_t k = n + 1 < size && p.revents != 0 ? recv(fd, to + n, size - 1 - n, MSG_DONTWAIT) : 0;
-        if ((k < 0 && errno == EAGAIN) || (k == 0 && p.revents == 0 && n + 1 < size)) {
+    while (await(t, fd, until)) {
+        ssize_t k = n + 1 < size ? recv(fd, to + n, size - 1 - n, MSG_DONTWAIT) : 0;
+        if (k < 0 && errno == EAGAIN) {
             continue;
         }
         if (k <= 0) {
@@ -211,6 +283,7 @@ static bool hear(int fd, char *to, size_t size, uint64_t until)
         }
         n += (size_t)k;
     }
+    return false;
 }
 
 /* "0\nreturn code: 0\n" (9 and later), "0\n0\n" (8); an error of the JVM is "0\nsentence", or a number and a sentence. */
@@ -250,7 +323,7 @@ enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library,
     if (s != HPX_OK) {
         return s;
     }
-    if (!ask(fd, library, options) || !hear(fd, answer, sizeof answer, until)) {
+    if (!ask(fd, library, options) || !hear(t, fd, answer, sizeof answer, until)) {
         s = hpx_target_ends(t)
                 ? hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid)
                 : hpx_fail(err, HPX_REFUSED, "process %d does not answer a request to attach; it may be stopped, or busy with another",

@@ -16,6 +16,10 @@ enum hpx_status hpx_attach_load(const struct hpx_target *t, const char *library,
 enum hpx_status hpx_attach_may_ask(const struct hpx_target *t, struct hpx_err *err);
 /* What the JVM's whole answer means: the end of hpx_attach_load(). No system calls; the bytes are hostile. */
 enum hpx_status hpx_attach_judge(const struct hpx_target *t, const char *answer, const char *library, struct hpx_err *err);
+/* Says on stderr that the target does not answer yet, once in a command. */
+void hpx_attach_say_slow(const struct hpx_target *t, unsigned seconds);
+/* Waits for bytes, or the end, of a connection to the target, and says so after a second. false: none in time. */
+bool hpx_attach_await(const struct hpx_target *t, int fd, unsigned seconds);
 /* Connects to a socket in the target's /tmp, as its user; whoever listens there must be the target. A descriptor whose connecting, sending
  * and receiving take `seconds` at most; -1, errno; EPROTO: somebody else listens. */
 int hpx_attach_connect(const struct hpx_target *t, const char *name, unsigned seconds);

@@ -153,7 +153,9 @@ static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struc
     c->len = 0;
     c->fd = hpx_attach_connect(t, name, seconds);
     c->silent = c->fd < 0 && errno == EAGAIN; /* those who wait for it to accept are too many */
-    if (c->fd >= 0 && (greeting = next_line(c)) != NULL && strncmp(greeting, HPX_CONTROL_GREETING, sizeof HPX_CONTROL_GREETING - 1) == 0) {
+    c->silent = c->silent || (c->fd >= 0 && !hpx_attach_await(t, c->fd, seconds));
+    if (c->fd >= 0 && !c->silent && (greeting = next_line(c)) != NULL &&
+        strncmp(greeting, HPX_CONTROL_GREETING, sizeof HPX_CONTROL_GREETING - 1) == 0) {
         (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         return true;
     }

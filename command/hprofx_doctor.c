@@ -53,7 +53,7 @@ static void look_at_threads(const struct hpx_target *t, struct way *w)
         }
         (void)hpx_proc_read("", t->pid, tid, "comm", comm, sizeof comm);
         facts_of(t->pid, tid, &f);
-        bool ours = t->library[0] != 0 && strncmp(comm, "hprofx-", 7) == 0, control = strcmp(comm, "hprofx-control\n") == 0;
+        bool ours = (t->library[0] != 0 || t->hidden) && strncmp(comm, "hprofx-", 7) == 0, control = strcmp(comm, "hprofx-control\n") == 0;
         w->listens = w->listens || (ours && control);
         w->session = w->session || (ours && !control);
         w->blocked += !ours && HAS(f.blocked, SIGPROF - 1);

@@ -2,6 +2,7 @@
 /* target.c: processes of target.h. */
 #include "target.h"
 #include "plain.h"
+#include "proc.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -98,19 +99,16 @@ uint64_t hpx_target_age(const struct hpx_target *t)
     return at > born ? at - born : 0;
 }
 
+bool hpx_target_is_stopped(const struct hpx_target *t)
+{
+    char text[1024];
+    const char *at = hpx_proc_read("", t->pid, 0, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+    return at != NULL && (strncmp(at, ") T", 3) == 0 || strncmp(at, ") t", 3) == 0);
+}
+
 bool hpx_target_is_exiting(const struct hpx_target *t)
 {
     return hpx_target_started(t->pid) != t->started || (stat_field(t->pid, FLAGS) & IS_EXITING) != 0;
-}
-
-static void read_command(struct hpx_target *t)
-{
-    FILE *f = open_of(t->pid, "cmdline");
-    t->command_len = f != NULL ? fread(t->command, 1, sizeof t->command - 1, f) : 0;
-    t->command[t->command_len] = 0;
-    if (f != NULL) {
-        (void)fclose(f);
-    }
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -119,11 +117,24 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* The agent, or a copy of ours. */
+/* The agent, or a copy of ours; not the library for agents of JVMPI. */
 static bool is_agent(const char *file)
 {
     const char *base = strrchr(file, '/');
-    return base != NULL && strncmp(base, "/libhprofx", 10) == 0;
+    return base != NULL && strncmp(base, "/libhprofx", 10) == 0 && strncmp(base + 10, "-jvmpi", 6) != 0;
+}
+
+static enum hpx_status other_group(const struct hpx_target *t, struct hpx_err *err)
+{
+    const struct group *g = getgrgid(t->gid);
+    char name[64];
+    (void)snprintf(name, sizeof name, "%.60s", g != NULL ? g->gr_name : "");
+    (void)hpx_plain(name);
+    return hpx_fail(err, HPX_NOT_PERMITTED,
+                    "process %d runs in group %u%s%s%s and this command in group %u, so the kernel and the JVM refuse it; run it in that "
+                    "group: sg %u -c 'hprofx ...', or become root",
+                    (int)t->pid, (unsigned)t->gid, name[0] != 0 ? " (" : "", name, name[0] != 0 ? ")" : "", (unsigned)getegid(),
+                    (unsigned)t->gid);
 }
 
 static enum hpx_status not_permitted(const struct hpx_target *t, struct hpx_err *err)
@@ -133,9 +144,65 @@ static enum hpx_status not_permitted(const struct hpx_target *t, struct hpx_err 
                         "root lacks the capability SYS_PTRACE here, to look at process %d; become user %u, or add it", (int)t->pid,
                         (unsigned)t->uid);
     }
-    return geteuid() == t->uid ? hpx_fail(err, HPX_NOT_PERMITTED, "process %d has rights that its user has not; become root", (int)t->pid)
-                               : hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root",
-                                          (int)t->pid, (unsigned)t->uid);
+    if (geteuid() != t->uid) {
+        return hpx_fail(err, HPX_NOT_PERMITTED, "process %d belongs to another user; become user %u, or root", (int)t->pid,
+                        (unsigned)t->uid);
+    }
+    if (getegid() != t->gid && geteuid() != 0) {
+        return other_group(t, err);
+    }
+    return hpx_fail(err, HPX_NOT_PERMITTED,
+                    "process %d has rights that its user has not, and files of its own; become root, or run the command where it runs",
+                    (int)t->pid);
+}
+
+/* Without a look at its memory: as the VM's threads are called, which on JDK 8 have no names, and its command line. */
+static bool seems_jvm(pid_t pid)
+{
+    char name[64], text[64];
+    bool is = hpx_proc_read("", pid, 0, "comm", text, sizeof text) && strcmp(text, "java\n") == 0;
+    (void)snprintf(name, sizeof name, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(name);
+    for (struct dirent *d; !is && tasks != NULL && (d = readdir(tasks)) != NULL;) {
+        pid_t tid = atoi(d->d_name);
+        is = tid > 0 && hpx_proc_read("", pid, tid, "comm", text, sizeof text) && strcmp(text, "VM Thread\n") == 0;
+    }
+    if (tasks != NULL) {
+        (void)closedir(tasks);
+    }
+    return is;
+}
+
+/* The mounts that it sees are ours, by their numbers, which no two namespaces or roots share; everybody may read them. */
+static bool has_our_mounts(pid_t pid)
+{
+    char own[1024], its[1024];
+    FILE *a = open_of(getpid(), "mountinfo"), *b = open_of(pid, "mountinfo");
+    bool same = a != NULL && b != NULL, any = false, more = true;
+    while (same && more) {
+        more = fgets(own, sizeof own, a) != NULL;
+        same = (fgets(its, sizeof its, b) != NULL) == more && (!more || strcmp(own, its) == 0);
+        any = any || more;
+    }
+    if (a != NULL) {
+        (void)fclose(a);
+    }
+    if (b != NULL) {
+        (void)fclose(b);
+    }
+    return same && any;
+}
+
+/* The kernel shows no memory, root and namespaces of a process with capabilities that we lack. HotSpot lets its user attach all the same,
+ * which needs its files alone: those are known if they are ours. */
+static enum hpx_status look_from_outside(struct hpx_target *t, struct hpx_err *err)
+{
+    if ((geteuid() == t->uid || geteuid() == 0) && !seems_jvm(t->pid)) {
+        return HPX_OK; /* judge() says so */
+    }
+    t->hidden = t->jvm = geteuid() == t->uid && getegid() == t->gid && has_our_mounts(t->pid);
+    t->same_files = t->hidden;
+    return t->hidden ? HPX_OK : not_permitted(t, err);
 }
 
 static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
@@ -143,7 +210,8 @@ static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
     char line[PATH_MAX + 128];
     FILE *f = open_of(t->pid, "maps");
     if (f == NULL) {
-        return errno == EACCES || errno == EPERM ? not_permitted(t, err) : hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)t->pid);
+        return errno == EACCES || errno == EPERM ? look_from_outside(t, err)
+                                                 : hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)t->pid);
     }
     while (fgets(line, sizeof line, f) != NULL) {
         char *file = strchr(line, '/'), *gone;
@@ -185,8 +253,7 @@ static void compare_files(struct hpx_target *t)
     t->same_files = same_file("/proc/self/ns/mnt", namespace) && same_file("/", root);
 }
 
-/* /proc names files as we see them; it may have another root in the same namespace. */
-static void rename_file(const struct hpx_target *t, char *file)
+void hpx_target_rename_file(const struct hpx_target *t, char *file)
 {
     char link[64], root[PATH_MAX];
     (void)snprintf(link, sizeof link, "/proc/%d/root", (int)t->pid);
@@ -205,67 +272,12 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
         return hpx_fail(err, HPX_NO_JVM, "there is no process %d", (int)pid);
     }
     t->started = hpx_target_started(pid);
-    read_command(t);
     compare_files(t);
     enum hpx_status s = read_maps(t, err);
-    rename_file(t, t->library);
-    rename_file(t, t->jvm_file);
+    hpx_target_rename_file(t, t->library);
+    hpx_target_rename_file(t, t->jvm_file);
+    hpx_target_read_words(t);
     return s;
-}
-
-/* ---- words of its command line ---- */
-
-const char *hpx_target_word(const struct hpx_target *t, const char *word)
-{
-    const char *next = word == NULL ? t->command : word + strlen(word) + 1;
-    return next < t->command + t->command_len ? next : NULL;
-}
-
-/* Options of java whose value is the next word. */
-static bool takes_word(const char *option)
-{
-    static const char *const known[] = {"-cp",
-                                        "-classpath",
-                                        "--class-path",
-                                        "-p",
-                                        "--module-path",
-                                        "--add-modules",
-                                        "--add-exports",
-                                        "--upgrade-module-path",
-                                        "--add-opens",
-                                        "--add-reads",
-                                        "--limit-modules",
-                                        "--patch-module",
-                                        "-d",
-                                        "--enable-native-access",
-                                        "--source"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(known); i++) {
-        if (strcmp(option, known[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *hpx_target_main_word(const struct hpx_target *t)
-{
-    const char *word = hpx_target_word(t, NULL); /* java itself */
-    word = word != NULL ? hpx_target_word(t, word) : NULL;
-    while (word != NULL && (word[0] == '-' || word[0] == '@')) {
-        word = takes_word(word) ? hpx_target_word(t, word) : word;
-        word = word != NULL ? hpx_target_word(t, word) : NULL;
-    }
-    return word;
-}
-
-void hpx_target_name(const struct hpx_target *t, char *to, size_t size)
-{
-    const char *word = hpx_target_main_word(t);
-    bool source = word != NULL && ends_with(word, ".java"); /* which java compiles first */
-    const char *base = source || (word != NULL && ends_with(word, ".jar")) ? strrchr(word, '/') : NULL;
-    base = base != NULL ? base + 1 : word;
-    (void)snprintf(to, size, "%.*s", base == NULL ? 1 : (int)(strlen(base) - (source ? sizeof ".java" - 1 : 0)), base == NULL ? "?" : base);
-    (void)hpx_plain(to);
 }
 
 /* ---- a hold on it ---- */
@@ -284,9 +296,14 @@ static int open_in_root(int root, const char *file, uint64_t flags)
     return root >= 0 ? (int)syscall(SYS_openat2, root, file, &how, sizeof how) : -1;
 }
 
-static int open_tmp(pid_t pid)
+static int open_root(const struct hpx_target *t)
 {
-    int root = open_folder(pid, "root");
+    return t->hidden ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : open_folder(t->pid, "root");
+}
+
+static int open_tmp(const struct hpx_target *t)
+{
+    int root = open_root(t);
     int fd = open_in_root(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && root >= 0 && (errno == ENOSYS || errno == EPERM)) { /* older kernels; filters of system calls */
         fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -325,7 +342,7 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
 int hpx_target_open_file(const struct hpx_target *t, const char *name)
 {
     struct stat s;
-    int root = open_folder(t->pid, "root"), fd = -1;
+    int root = open_root(t), fd = -1;
     if (hpx_become(t, NULL) == HPX_OK) {
         fd = open_in_root(root, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         hpx_become_self();
@@ -354,7 +371,7 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err)
     }
     t->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
     t->cwd = open_folder(t->pid, "cwd");
-    t->tmp = open_tmp(t->pid);
+    t->tmp = open_tmp(t);
     int failed = errno;
     if (hpx_target_started(t->pid) != t->started || (t->tmp < 0 && hpx_target_is_exiting(t))) {
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
@@ -375,15 +392,6 @@ void hpx_target_close(struct hpx_target *t)
     }
 }
 
-static bool has_word(const struct hpx_target *t, const char *wanted)
-{
-    const char *word = hpx_target_word(t, NULL);
-    while (word != NULL && strcmp(word, wanted) != 0) {
-        word = hpx_target_word(t, word);
-    }
-    return word != NULL;
-}
-
 enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err *err)
 {
     static struct hpx_target now;
@@ -392,7 +400,7 @@ enum hpx_status hpx_target_takes_quit(const struct hpx_target *t, struct hpx_err
         return hpx_fail(err, HPX_NO_JVM, "process %d has ended", (int)t->pid);
     }
     if (!now.catches_quit) {
-        return hpx_fail(err, hpx_target_age(t) < HPX_TARGET_STARTS && !has_word(t, "-Xrs") ? HPX_NOT_LIVE : HPX_REFUSED,
+        return hpx_fail(err, hpx_target_age(t) < HPX_TARGET_STARTS && !hpx_target_has_word(t, "-Xrs") ? HPX_NOT_LIVE : HPX_REFUSED,
                         "process %d takes no SIGQUIT: it was started with -Xrs, or is starting; start it without -Xrs, or try again",
                         (int)t->pid);
     }

@@ -16,12 +16,13 @@ struct hpx_target {
     uid_t uid;          /* effective */
     gid_t gid;
     bool same_files; /* it sees the files that we see */
+    bool hidden;     /* the kernel shows us neither its memory nor its root; then same_files, and `library` is not known */
     bool jvm, openj9, musl;
     bool catches_quit;       /* SIGQUIT has a handler: without one it would end the process */
     char library[PATH_MAX];  /* the agent that it has loaded, as it sees the file; "": none */
     char jvm_file[PATH_MAX]; /* libjvm.so, likewise; "": none, or the file has been removed */
     size_t command_len;
-    char command[1 << 17]; /* its command line, each word with its 0 */
+    char command[1 << 17]; /* its command line, each word with its 0; in place of @FILE, what java reads there */
     int pidfd, cwd, tmp;   /* hpx_target_open(): itself, its working directory, its /tmp; -1: not opened, or not possible */
 };
 
@@ -33,6 +34,12 @@ enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err);
 void hpx_target_close(struct hpx_target *t);
 /* The words of its command line one after the other; NULL: the first, and after the last. */
 const char *hpx_target_word(const struct hpx_target *t, const char *word);
+/* One of them is `wanted`. */
+bool hpx_target_has_word(const struct hpx_target *t, const char *wanted);
+/* Takes them over from /proc, and those of the files that they name. The rest of *t is known. */
+void hpx_target_read_words(struct hpx_target *t);
+/* A file as /proc names it gets the name that the target sees: it may have another root in our namespace. */
+void hpx_target_rename_file(const struct hpx_target *t, char *file);
 /* The word that names the program; the options are those before it. NULL: none. */
 const char *hpx_target_main_word(const struct hpx_target *t);
 /* Reads a regular file that the target sees under that name and its user may read. -1: there is none. The caller closes it. */
@@ -61,6 +68,8 @@ uint64_t hpx_target_started(pid_t pid);
 uint64_t hpx_target_age(const struct hpx_target *t);
 /* It has ended, or its files and folders can no longer be reached. */
 bool hpx_target_is_exiting(const struct hpx_target *t);
+/* A signal or a debugger has stopped it. */
+bool hpx_target_is_stopped(const struct hpx_target *t);
 /* It has ended. */
 bool hpx_target_ended(const struct hpx_target *t);
 /* The same for one whose socket was closed: a process that ends closes its sockets before it has ended, so this waits 3 s at most, or until

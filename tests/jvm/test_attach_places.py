@@ -3,11 +3,14 @@
 import contextlib
 import os
 import pathlib
+import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 
-from attached import NOT_PERMITTED, REFUSED, Program, does, leaves_nothing, own_number, refuses
+from attached import NOT_PERMITTED, OK, REFUSED, Program, command, does, leaves_nothing, library, of_build, own_number, refuses
 from hprof_text import TIMES
 from runner import test
 
@@ -58,6 +61,30 @@ def only_its_user_and_root_steer_a_jvm(t):
     t.check('PermissionError' in tried.stderr, 'another user reaches the socket: %s' % tried.stderr)
     does(t, 'stop', pid, prefix=_as(1000))
     leaves_nothing(t, pid)
+    p.end(t)
+
+
+@test(collectors='any')
+def a_jvm_in_another_group_is_said(t):
+    _opens_to_all(t)
+    p = Program(t, prefix=_as(1000))
+    other = ['setpriv', '--reuid=1000', '--regid=2000', '--clear-groups']
+    for words in (('status',), ()):
+        refuses(t, NOT_PERMITTED, r"runs in group 1000\b.* and this command in group 2000, .*sg 1000 -c 'hprofx \.\.\.', or become root$", *words, p.run.pid, prefix=other)
+    p.end(t)
+
+
+@test(collectors='any')
+def a_jvm_with_a_capability_is_profiled_by_its_user(t):
+    """The kernel hides its memory and root; its user may attach to it."""
+    _opens_to_all(t)
+    p = Program(t, prefix=_as(1000) + ['--inh-caps=+net_bind_service', '--ambient-caps=+net_bind_service'])
+    pid = p.run.pid
+    hidden = subprocess.run(_as(1000) + ['cat', '/proc/%d/maps' % pid], capture_output=True)
+    t.check(hidden.returncode != 0, 'it is not hidden')
+    t.check(re.search(r'^ *%d ' % pid, does(t, 'list', prefix=_as(1000)), re.M), 'list says %r' % does(t, 'list', prefix=_as(1000)))
+    for _ in range(2):
+        t.check('Attached used ' in does(t, '-d', '200ms', pid, prefix=_as(1000)), 'no profile for its own user')
     p.end(t)
 
 
@@ -175,4 +202,67 @@ def the_next_command_removes_what_a_killed_jvm_has_left(t):
         for f in others.values():
             f.unlink(missing_ok=True)
     t.equal(kept, [f.name for f in others.values() if f != of_other or os.geteuid() == 0], 'files that are kept')
+    p.end(t)
+
+
+@test(collectors='any')
+def sockets_that_another_user_left_are_said(t):
+    _opens_to_all(t)
+    p = Program(t, prefix=_as(1000))
+    for name, says in (('.java_pid%d', '/tmp/%s of process %d belongs to user %d: a JVM that had this number and was killed left it'), ('.hprofx-%d', 'the library refused')):
+        name = name % p.run.pid
+        left = _dead_socket('/tmp/' + name)
+        try:
+            os.chown(left, NOBODY, NOBODY)
+            left.chmod(0o600)
+            for prefix in ((), _as(1000)):
+                refuses(t, REFUSED, says % (name, p.run.pid, NOBODY) if '%' in says else says, '-d', '50ms', p.run.pid, prefix=prefix)
+            t.check(left.is_socket(), 'it was removed')
+        finally:
+            left.unlink()
+    t.check('cannot listen for commands: /tmp/.hprofx-%d belongs to user %d' % (p.run.pid, NOBODY) in p.run.err, 'stderr of the JVM: %s' % p.run.err)
+    _counts_calls(t, p.run.pid, p, 33)
+    p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_socket_that_was_swept_away_is_made_again(t):
+    p = Program(t, jvm=['-XX:+DisableAttachMechanism'], opts='start=n')
+    name = pathlib.Path('/tmp/.hprofx-%d' % p.run.pid)
+    for session in (False, True):
+        if session:
+            does(t, 'start', '-e', 'times', '-o', t.work / 'times', p.run.pid, 'cutoff=0')
+        name.unlink()
+        while not name.is_socket():
+            t.within_time(p.run)
+            time.sleep(0.05)
+        t.equal(name.stat().st_mode & 0o777, 0o600, 'its mode')
+        t.check('session: %s' % ('running' if session else 'none') in does(t, 'status', p.run.pid), 'it is not heard')
+    p.tell('calls 44')
+    does(t, 'stop', p.run.pid)
+    t.equal(t.parse(t.work / 'times', 1).table(TIMES).counts().get('Attached.leaf'), 44, 'calls')
+    p.end(t)
+    t.check(not os.path.lexists(name), 'the socket is there after the end')
+
+
+@test(level='quick', collectors='any')
+def the_library_for_agents_of_jvmpi_is_not_the_agent(t):
+    p = Program(t, env={'LD_PRELOAD': of_build(t, 'agent/libhprofx-jvmpi.so')})
+    t.check('libhprofx-jvmpi' in pathlib.Path('/proc/%d/maps' % p.run.pid).read_text(), 'the JVM has not got it')
+    t.check('possible, with %s' % library(t) in does(t, 'doctor', p.run.pid), 'the doctor takes it for the agent')
+    _counts_calls(t, p.run.pid, p, 22)
+    p.end(t)
+
+
+@test(level='quick', collectors='any', cases=('new', 'listening'))
+def a_jvm_that_does_not_answer_is_said_at_once(t, state):
+    p = Program(t, opts='start=n' if state == 'listening' else None)
+    p.run.signal(signal.SIGSTOP)
+    waits = subprocess.Popen([*command(t), '-d', '100ms', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    said = waits.stderr.readline()
+    p.run.signal(signal.SIGCONT)
+    out, err = waits.communicate(timeout=60)
+    t.check(re.fullmatch(r'hprofx: process %d does not answer yet: it is stopped, and goes on with SIGCONT; waiting up to \d\d s\n' % p.run.pid, said), 'it says %r' % said)
+    t.equal(waits.returncode, OK, 'status (%s)' % err)
+    t.check('Attached used ' in out, 'no profile')
     p.end(t)

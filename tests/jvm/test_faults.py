@@ -28,7 +28,7 @@ DONE = 'Dumping%s done.' % DUMPING['dump']
 ITEMS = 61  # of Faults, and calls of its method
 KEPT = 2000  # items of HeapFaults
 COUNTED = re.compile(r'hprofx: ([A-Za-z ,]+: \d+( \(|$)|net=\S+: \d+ (records|bytes) )')
-ABOUT = re.compile(r'HPROF ERROR: cannot listen for commands at /tmp/|hprofx: ([a-z]+=\S+|heap dump|monitor dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit|cannot accept the connection of a command: )')
+ABOUT = re.compile(r'HPROF ERROR: cannot listen for commands(?: at|:) /tmp/|hprofx: ([a-z]+=\S+|heap dump|monitor dump)[ :,]|Dumping .* incomplete: net=|hprofx: (profiling is off: no memory for the options|heap: no dump at exit|cannot accept the connection of a command: )')
 REFUSED = re.compile(r"HPROF ERROR: (can't create profile file: |can't connect to |gz=y: )")
 SUMMARY = re.compile(r'hprofx: (samples|calls|sites|contentions|heap): (?!no dump)')
 OF_REQUESTS = re.compile(r'hprofx: (heap: no dump at exit$|sites: |the file has a second heap dump;)')
