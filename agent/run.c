@@ -312,6 +312,9 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     (void)hpx_kept_states_sweep();
     hpx_session.start = time(NULL);
     int rc = hpx_session_parse(NULL, NULL, options, err);
+    if (rc == 0 && hpx_session.opt->maxfile == HPX_OPT_AUTO_BYTES) { /* no command line of HPROF began it */
+        hpx_session.in_effect.maxfile = HPX_OPT_MAXFILE;
+    }
     if (rc == 0 && hpx_session.opt->help) {
         rc = hpx_err_set(err, HPX_E_OPT, "help is for the command line of the JVM");
     }

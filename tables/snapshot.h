@@ -3,13 +3,15 @@
  *
  * Records (strings, symbolized methods, traces) never move or change once published, so the writer's thread reads them while the
  * aggregator adds others; a thread's record is valid only during the call that announces it. Numbers as in the original: trace serials
- * from 300000 (300000 itself: the empty trace), threads from 200000 (200000: the unknown thread). A serial never changes its meaning. */
+ * from 300000 (300000 itself: the empty trace; 299999: rows that were summed), threads from 200000 (200000: the unknown thread). A serial
+ * never changes its meaning. */
 #ifndef HPX_SNAPSHOT_H
 #define HPX_SNAPSHOT_H
 
 #include "class_ids.h"
 
 #define HPX_SERIAL_TRACE  300000u
+#define HPX_SERIAL_SUMMED 299999u /* of the trace that stands for those of summed rows (writers/bound.h) */
 #define HPX_SERIAL_THREAD 200000u
 
 #define HPX_CLASS_OBJECT_FIRST 0x10000000u /* id of the object of the class with the serial HPX_SERIAL_CLASS */

@@ -56,14 +56,16 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "of this row and all rows above it, and method the innermost one. The total covers all\n"
                                   "traces; the option cutoff ends the list at the first row whose share is below it, so\n"
                                   "the last accum tells how much is shown.\n" HPX_TEXT_SINCE "\n"
-                                  "\n"
-                                  "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
-                                  "its name is the reason. hprofx.stalled is CPU time in which no sample could be taken.\n"
-                                  "In names, control characters are written as \\n, \\r, \\t or \\uXXXX; in the quoted names\n"
-                                  "of threads, quotes and backslashes have a backslash before them. Lines after the end of\n"
-                                  "a dump that begin with the word hprofx and a colon say how the dump was made and what\n"
-                                  "is missing.\n"
                                   "\n";
+static const char explanation_of_names[] = "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
+                                           "its name is the reason. hprofx.stalled is CPU time in which no sample could be taken.\n"
+                                           "hprofx.summed is the sum of the smallest rows, if the file would be larger than the\n"
+                                           "option maxfile lets it become.\n"
+                                           "In names, control characters are written as \\n, \\r, \\t or \\uXXXX; in the quoted names\n"
+                                           "of threads, quotes and backslashes have a backslash before them. Lines after the end of\n"
+                                           "a dump that begin with the word hprofx and a colon say how the dump was made and what\n"
+                                           "is missing.\n"
+                                           "\n";
 
 void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
 {
@@ -99,6 +101,7 @@ void hpx_ascii_header(struct hpx_ascii *w, time_t created)
     hpx_ascii_date(w->out, created);
     hpx_out_char(w->out, '\n');
     hpx_out_str(w->out, explanation);
+    hpx_out_str(w->out, explanation_of_names);
     hpx_out_str(w->out, "--------\n\n");
     (void)hpx_out_record(w->out);
 }
@@ -228,16 +231,26 @@ static void put_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 #define TRACE_ROOM ((size_t)64 << 10) /* asked for before each TRACE */
 #define FRAME_ROOM 512u               /* for each of its frames, mostly much less */
 
+/* The empty trace is not remembered there. */
+static uint32_t mark_of(const struct hpx_trace_rec *t)
+{
+    return t->serial == HPX_SERIAL_SUMMED ? 0 : t->serial - HPX_SERIAL_TRACE;
+}
+
+static bool is_marked(const struct hpx_trace_rec *t)
+{
+    return t->serial > HPX_SERIAL_TRACE || t->serial == HPX_SERIAL_SUMMED;
+}
+
 static bool has_trace(const struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
-    return t->serial > HPX_SERIAL_TRACE ? hpx_bitset_has(&w->written, t->serial - HPX_SERIAL_TRACE)
-                                        : t->serial == HPX_SERIAL_TRACE && w->first_written;
+    return is_marked(t) ? hpx_bitset_has(&w->written, mark_of(t)) : t->serial == HPX_SERIAL_TRACE && w->first_written;
 }
 
 bool hpx_ascii_reserve(struct hpx_ascii *w, uint32_t thread, const struct hpx_trace_rec *t)
 {
     return (thread <= HPX_SERIAL_THREAD || hpx_bitset_reserve(&w->begun, thread - HPX_SERIAL_THREAD)) &&
-           (t == NULL || t->serial <= HPX_SERIAL_TRACE || hpx_bitset_reserve(&w->written, t->serial - HPX_SERIAL_TRACE)) &&
+           (t == NULL || !is_marked(t) || hpx_bitset_reserve(&w->written, mark_of(t))) &&
            (t == NULL || t->thread <= HPX_SERIAL_THREAD || hpx_bitset_reserve(&w->begun, t->thread - HPX_SERIAL_THREAD));
 }
 
@@ -258,8 +271,8 @@ bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
     if (!hpx_out_record(w->out)) {
         return false;
     }
-    if (t->serial > HPX_SERIAL_TRACE) {
-        (void)hpx_bitset_add(&w->written, t->serial - HPX_SERIAL_TRACE);
+    if (is_marked(t)) {
+        (void)hpx_bitset_add(&w->written, mark_of(t));
     }
     w->first_written = w->first_written || t->serial == HPX_SERIAL_TRACE;
     return true;

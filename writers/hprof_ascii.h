@@ -13,6 +13,7 @@
 #define HPX_HPROF_ASCII_H
 
 #include "bitset.h"
+#include "bound.h"
 #include "method_text.h"
 #include "out.h"
 #include "snapshot.h"
@@ -21,7 +22,8 @@
 struct hpx_ascii {
     struct hpx_out *out;
     struct hpx_method_texts methods;
-    struct hpx_bitset written; /* trace serials above HPX_SERIAL_TRACE */
+    struct hpx_bound *bound;   /* set by the owner: rows beyond it are summed; NULL: none */
+    struct hpx_bitset written; /* trace serials from HPX_SERIAL_TRACE on; HPX_SERIAL_SUMMED is in its place */
     bool first_written;        /* HPX_SERIAL_TRACE itself, which stands for all that have none */
     uint64_t unplaced;         /* traces that this dump asked for and that could not be remembered */
     struct hpx_bitset begun;   /* thread serials from HPX_SERIAL_THREAD on, whose line is in the output */

@@ -397,9 +397,15 @@ static uint8_t *new_trace(struct hpx_binary *w, const struct hpx_trace_rec *t, u
     return at;
 }
 
+/* Every file begins with the empty trace. */
+static uint32_t mark_of(const struct hpx_trace_rec *t)
+{
+    return t->serial == HPX_SERIAL_SUMMED ? 0 : t->serial - HPX_SERIAL_TRACE;
+}
+
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 {
-    uint32_t bit = t->serial - HPX_SERIAL_TRACE, n = t->nframes < HPX_BINARY_FRAMES ? t->nframes : HPX_BINARY_FRAMES;
+    uint32_t bit = mark_of(t), n = t->nframes < HPX_BINARY_FRAMES ? t->nframes : HPX_BINARY_FRAMES;
     if (hpx_bitset_has(&w->traces, bit) || t->serial == HPX_SERIAL_TRACE) {
         return true;
     }
@@ -428,7 +434,7 @@ bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t)
 
 bool hpx_binary_has_trace(const struct hpx_binary *w, const struct hpx_trace_rec *t)
 {
-    return t->serial == HPX_SERIAL_TRACE || hpx_bitset_has(&w->traces, t->serial - HPX_SERIAL_TRACE);
+    return t->serial == HPX_SERIAL_TRACE || hpx_bitset_has(&w->traces, mark_of(t));
 }
 
 static bool placed(const struct hpx_binary *w, const struct hpx_row *r)
@@ -462,11 +468,14 @@ uint32_t hpx_binary_cut(struct hpx_binary *w, uint32_t n, uint32_t fixed, uint32
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff)
 {
     struct hpx_ranked ranked = hpx_table_rank(&hpx_table_samples, s->rows, s->nrows, s->total, cutoff);
-    uint32_t n = hpx_binary_fit(ranked.ranked, HPX_SAMPLES_HEAD, HPX_SAMPLES_ROW);
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t n = hpx_binary_fit(ranked.ranked, HPX_SAMPLES_HEAD, HPX_SAMPLES_ROW), i = 0;
+    for (; i < n && !hpx_binary_is_full(w, i, HPX_SAMPLES_ROW); i++) {
         if (!hpx_binary_trace(w, s->rows[i].trace)) {
             w->unplaced += w->out->record == NULL ? s->rows[i].count : 0;
         }
+    }
+    if (i < n && hpx_binary_trace(w, hpx_trace_summed)) {
+        n = hpx_table_sum(&hpx_table_samples, &ranked, i, i, w->bound);
     }
     if (w->out->record != NULL) {
         n = hpx_binary_cut(w, leave_out(w, s->rows, n), HPX_SAMPLES_HEAD, HPX_SAMPLES_ROW);
@@ -474,7 +483,7 @@ void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double
     hpx_out_room(w->out, 32 + (size_t)HPX_SAMPLES_ROW * n);
     uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SAMPLES, HPX_SAMPLES_HEAD + HPX_SAMPLES_ROW * n);
     hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->total)), n));
-    for (uint32_t i = 0; i < n; i++) {
+    for (i = 0; i < n; i++) {
         const struct hpx_row *r = &s->rows[i];
         at = hpx_put_be4(piece(w), hpx_fit4(r->count));
         hpx_out_filled(w->out, hpx_put_be4(at, placed(w, r) ? r->trace->serial : HPX_SERIAL_TRACE));
@@ -492,7 +501,7 @@ bool hpx_binary_reserve(struct hpx_binary *w, struct hpx_class_serial klass, uin
 {
     return (klass.v == 0 || hpx_bitset_reserve(&w->classes, bit_of(klass))) &&
            (thread == 0 || hpx_bitset_reserve(&w->begun, thread - HPX_SERIAL_THREAD)) &&
-           (t == NULL || hpx_bitset_reserve(&w->traces, t->serial - HPX_SERIAL_TRACE)) &&
+           (t == NULL || hpx_bitset_reserve(&w->traces, mark_of(t))) &&
            (t == NULL || t->thread == 0 || hpx_bitset_reserve(&w->begun, t->thread - HPX_SERIAL_THREAD));
 }
 

@@ -14,6 +14,7 @@
 #define HPX_HPROF_BINARY_H
 
 #include "bitset.h"
+#include "bound.h"
 #include "hprof_format.h"
 #include "intern.h"
 #include "out.h"
@@ -27,6 +28,7 @@
 
 struct hpx_binary {
     struct hpx_out *out;
+    struct hpx_bound *bound;   /* set by the owner: rows beyond it are summed; NULL: none */
     uint32_t id_size;          /* 4 or 8 */
     _Atomic uint32_t shown_us; /* relaxed: TIME of the newest record, for the records of another thread */
     uint64_t zero_ns, time_us; /* hpx_clock_mono() of the header's time; TIME of the records, not yet cut to 4 bytes */
@@ -101,6 +103,11 @@ bool hpx_binary_end_record(struct hpx_binary *w);
 uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
 /* Makes sure that the trace is in the file; false: no memory, or refused; then name HPX_SERIAL_TRACE instead. */
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
+/* The section may have so many rows, of `each` bytes, and no more. */
+static inline bool hpx_binary_is_full(const struct hpx_binary *w, uint32_t rows, uint32_t each)
+{
+    return hpx_bound_reached(w->bound, w->out, HPX_BINARY_SMALL + (uint64_t)(rows + 2) * each);
+}
 /* Whether hpx_binary_trace() has written it. */
 bool hpx_binary_has_trace(const struct hpx_binary *w, const struct hpx_trace_rec *t);
 /* How many of n elements of `each` bytes fit into a record after `fixed` bytes. */

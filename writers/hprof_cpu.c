@@ -35,7 +35,8 @@ const struct hpx_table hpx_table_samples = {.title = "CPU SAMPLES",
                                             .value = offsetof(struct hpx_row, count),
                                             .order = by_count,
                                             .percent = hpx_percent,
-                                            .put = put_sample};
+                                            .put = put_sample,
+                                            .sums = {offsetof(struct hpx_row, count)}};
 
 void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double cutoff, time_t now)
 {
@@ -57,6 +58,8 @@ static int by_self(const void *a, const void *b)
     return order != 0 ? order : by_calls(a, b);
 }
 
+#define CALL_SUMS offsetof(struct hpx_call_row, calls), offsetof(struct hpx_call_row, self_ns), offsetof(struct hpx_call_row, total_ns)
+
 static void put_calls(struct hpx_ascii *w, const void *row)
 {
     const struct hpx_call_row *r = row;
@@ -73,7 +76,8 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
                                            .value = offsetof(struct hpx_call_row, self_ns),
                                            .order = by_self,
                                            .percent = hpx_percent,
-                                           .put = put_calls};
+                                           .put = put_calls,
+                                           .sums = {CALL_SUMS}};
     struct hpx_ranked r = hpx_table_rank(&times, s->rows, s->nrows, s->self_ns, cutoff);
     hpx_ascii_table(w, &times, r, now, "total = %" PRIu64, hpx_whole_ms(s->self_ns));
 }
@@ -88,22 +92,41 @@ static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint3
     }
 }
 
+static size_t callable_len(const struct hpx_trace_rec *t, uint32_t frame)
+{
+    const struct hpx_method_rec *m = frame < t->nframes ? t->frames[frame].method : NULL;
+    return m != NULL ? m->class_name.len + m->name.len + m->signature.len + 1 : sizeof "<unknown callee>";
+}
+
+/* How many rows it has: those beyond the bound are summed. */
+static uint32_t rank_old(const struct hpx_ascii *w, struct hpx_call_snapshot *s)
+{
+    static const struct hpx_table old = {
+        .row = sizeof(struct hpx_call_row), .value = offsetof(struct hpx_call_row, calls), .order = by_calls, .sums = {CALL_SUMS}};
+    struct hpx_ranked r = hpx_table_rank(&old, s->rows, s->nrows, s->calls, NAN);
+    uint64_t cost = HPX_ROW_ROOM;
+    uint32_t i = 0;
+    for (; i < r.ranked && !hpx_bound_reached(w->bound, w->out, cost); i++) {
+        cost += 20 + callable_len(s->rows[i].trace, 0) + callable_len(s->rows[i].trace, 1);
+    }
+    return hpx_table_sum(&old, &r, i, i, w->bound);
+}
+
 void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s)
 {
-    static const struct hpx_table old = {.row = sizeof(struct hpx_call_row), .order = by_calls};
     struct hpx_out *o = w->out;
     (void)hpx_out_record(o); /* a section before it */
-    (void)hpx_table_rank(&old, s->rows, s->nrows, 0, NAN);
-    hpx_out_room_parts(o, HPX_SECTION_ROOM + (size_t)s->nrows * 2 * HPX_ROW_ROOM);
+    uint32_t n = rank_old(w, s);
+    hpx_out_room_parts(o, HPX_SECTION_ROOM + (size_t)n * 2 * HPX_ROW_ROOM);
     hpx_out_str(o, "count callee caller time\n");
-    for (uint32_t i = 0; i < s->nrows; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct hpx_call_row *r = &s->rows[i];
         hpx_out_printf(o, "%" PRIu64 " ", r->calls);
         put_callable(o, r->trace, 0, "<unknown callee>");
         hpx_out_char(o, ' ');
         put_callable(o, r->trace, 1, "<unknown caller>");
         hpx_out_printf(o, " %" PRIu64 "\n", hpx_whole_ms(r->total_ns));
-        hpx_out_part(w->out, i + 1 == s->nrows);
+        hpx_out_part(w->out, i + 1 == n);
     }
 }
 

@@ -63,7 +63,9 @@ static struct hpx_table table_of(const struct hpx_site_snapshot *s)
                               .name = offsetof(struct hpx_site_row, class_name),
                               .order = is_by_allocated(s) ? by_allocated : by_live,
                               .percent = percent,
-                              .put = put};
+                              .put = put,
+                              .sums = {offsetof(struct hpx_site_row, live_bytes), offsetof(struct hpx_site_row, live_objects),
+                                       offsetof(struct hpx_site_row, bytes), offsetof(struct hpx_site_row, objects)}};
 }
 
 static struct hpx_ranked rank(struct hpx_site_snapshot *s, const struct hpx_table *t, double cutoff)
@@ -104,6 +106,25 @@ static void summary(struct hpx_binary *w, const struct hpx_site_snapshot *s)
     (void)hpx_binary_end_record(w);
 }
 
+/* A row that sums others has no class: the one of methods without a class, which every reader finds in the file. */
+static uint32_t sum_rest(struct hpx_binary *w, const struct hpx_table *t, const struct hpx_ranked *r, uint32_t left, uint32_t from)
+{
+    static const struct hpx_class_serial none = {HPX_SERIAL_CLASS};
+    struct hpx_site_row *rows = r->rows;
+    if (from >= r->ranked || !hpx_binary_class(w, none, (struct hpx_text){"hprofx.unknown", 14}) ||
+        !hpx_binary_trace(w, hpx_trace_summed)) {
+        return left;
+    }
+    uint32_t n = hpx_table_sum(t, r, left, from, w->bound);
+    for (uint32_t i = 0; i < n; i++) {
+        if (rows[i].trace == hpx_trace_summed) {
+            rows[i].klass = none;
+            rows[i].array = 0;
+        }
+    }
+    return n;
+}
+
 /* Writes the class and trace of a row if they are not in the stream yet. false: the row cannot be written. */
 static bool place(struct hpx_binary *w, const struct hpx_site_row *r)
 {
@@ -118,6 +139,13 @@ static uint32_t bits_of(double cutoff)
     return bits;
 }
 
+static void put_binary(struct hpx_binary *w, const struct hpx_site_row *r)
+{
+    uint8_t *at = hpx_put_be4(hpx_put_be4(hpx_put_be1(piece(w), r->array), r->klass.v), r->trace->serial);
+    at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->live_bytes)), hpx_fit4(r->live_objects));
+    hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->bytes)), hpx_fit4(r->objects)));
+}
+
 void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double cutoff)
 {
     if (s->flags & HPX_SITES_NOTHING) {
@@ -128,14 +156,16 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
         return;
     }
     const struct hpx_table t = table_of(s);
-    uint32_t shown = hpx_binary_fit(rank(s, &t, cutoff).ranked, HPX_SITES_HEAD, HPX_SITES_ROW), n = 0;
-    for (uint32_t i = 0; i < shown; i++) {
+    const struct hpx_ranked r = rank(s, &t, cutoff);
+    uint32_t shown = hpx_binary_fit(r.ranked, HPX_SITES_HEAD, HPX_SITES_ROW), n = 0, i = 0;
+    for (; i < shown && !hpx_binary_is_full(w, n, HPX_SITES_ROW); i++) {
         if (place(w, &s->rows[i])) {
             s->rows[n++] = s->rows[i];
         } else {
             w->unplaced_sites += w->out->record == NULL;
         }
     }
+    n = i < shown ? sum_rest(w, &t, &r, n, i) : n;
     n = w->out->record != NULL ? hpx_binary_cut(w, n, HPX_SITES_HEAD, HPX_SITES_ROW) : n;
     hpx_out_room(w->out, 64 + (size_t)HPX_SITES_ROW * n);
     uint8_t *at = hpx_binary_head(w, piece(w), HPX_TAG_SITES, HPX_SITES_HEAD + HPX_SITES_ROW * n);
@@ -143,11 +173,8 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
     at = hpx_put_be4(hpx_put_be2(at, flags), bits_of(cutoff));
     at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(s->live_bytes)), hpx_fit4(s->live_objects));
     hpx_out_filled(w->out, hpx_put_be4(hpx_put_be8(hpx_put_be8(at, s->bytes), s->objects), n));
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hpx_site_row *r = &s->rows[i];
-        at = hpx_put_be4(hpx_put_be4(hpx_put_be1(piece(w), r->array), r->klass.v), r->trace->serial);
-        at = hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->live_bytes)), hpx_fit4(r->live_objects));
-        hpx_out_filled(w->out, hpx_put_be4(hpx_put_be4(at, hpx_fit4(r->bytes)), hpx_fit4(r->objects)));
+    for (i = 0; i < n; i++) {
+        put_binary(w, &s->rows[i]);
     }
     (void)hpx_binary_end_record(w);
 }

@@ -2,6 +2,7 @@
 /* hprof_table.c: see hprof_table.h. */
 #include "hprof_table.h"
 #include "hprof_format.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,22 +40,102 @@ struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t
     return r;
 }
 
-/* The traces of the rows are in the output afterwards; returns how many rows are left, at the front. */
+/* ---- rows that are summed ---- */
+
+static const struct hpx_method_rec summed_method = {.class_name = {"hprofx.summed", 13}, .name = {"rows_below_the_cutoff", 21}};
+static const struct {
+    uint32_t serial, thread, nframes;
+    struct hpx_frame_rec frame;
+} summed = {HPX_SERIAL_SUMMED, 0, 1, {&summed_method, HPX_LINE_UNKNOWN, 0}}; /* a struct hpx_trace_rec with its frame */
+static_assert(offsetof(struct hpx_trace_rec, frames) == sizeof(summed) - sizeof(struct hpx_frame_rec), "the frame is where traces have it");
+const struct hpx_trace_rec *const hpx_trace_summed = (const void *)&summed;
+
+static void add(const struct hpx_table *t, char *to, const char *row)
+{
+    for (uint32_t i = 0; i < HPX_TABLE_SUMS && t->sums[i] != 0; i++) {
+        *(uint64_t *)(void *)(to + t->sums[i]) += *(const uint64_t *)(const void *)(row + t->sums[i]);
+    }
+}
+
+/* The first of its kind, as it will be shown. */
+static void begin_sum(const struct hpx_table *t, char *to, const char *row)
+{
+    memcpy(to, row, t->row);
+    *(const struct hpx_trace_rec **)(void *)to = hpx_trace_summed;
+    if (t->owner != 0) {
+        *(const struct hpx_trace_rec **)(void *)(to + t->owner) = hpx_trace_summed;
+    }
+    if (t->name != 0) {
+        *(struct hpx_text *)(void *)(to + t->name) = t->kind == NULL ? HPX_CLASS_SUMMED : (struct hpx_text){NULL, 0};
+    }
+}
+
+uint32_t hpx_table_sum(const struct hpx_table *t, const struct hpx_ranked *r, uint32_t left, uint32_t from, struct hpx_bound *b)
+{
+    _Alignas(max_align_t) char sums[HPX_TABLE_KINDS][HPX_TABLE_ROW];
+    bool some[HPX_TABLE_KINDS] = {false};
+    char *rows = r->rows;
+    if (from >= r->ranked) {
+        return left;
+    }
+    assert(t->row <= HPX_TABLE_ROW);
+    double below = r->total > 0 ? (double)value_of(t, rows + from * t->row) / (double)r->total : 0;
+    b->summed += r->ranked - from;
+    b->below = below > b->below ? below : b->below;
+    for (uint32_t i = from; i < r->ranked; i++) {
+        const char *row = rows + i * t->row;
+        uint32_t kind = t->kind != NULL ? t->kind(row) : 0;
+        (some[kind] ? add : begin_sum)(t, sums[kind], row);
+        some[kind] = true;
+    }
+    for (uint32_t kind = 0; kind < HPX_TABLE_KINDS; kind++) {
+        if (some[kind]) {
+            memcpy(rows + left++ * t->row, sums[kind], t->row);
+        }
+    }
+    qsort(rows, left, t->row, t->order);
+    return left;
+}
+
+/* ---- text ---- */
+
+/* About the bytes of its line, and of its exact time. */
+static uint64_t cost_of(const struct hpx_table *t, const char *row)
+{
+    const struct hpx_trace_rec *trace = trace_at(row, 0);
+    const struct hpx_method_rec *m = trace->nframes > 0 ? trace->frames[0].method : NULL;
+    uint64_t name = t->name != 0 ? ((const struct hpx_text *)(const void *)(row + t->name))->len : 0;
+    return 38 + name + (m != NULL ? m->class_name.len + m->name.len : 0) + (t->exact ? 12 : 0);
+}
+
+static bool place_one(struct hpx_ascii *w, const struct hpx_table *t, const char *row)
+{
+    return hpx_ascii_trace(w, trace_at(row, 0)) && (t->owner == 0 || hpx_ascii_trace(w, trace_at(row, t->owner)));
+}
+
+/* The traces of the rows are in the output afterwards; returns how many rows are left, at the front. Those beyond the bound are summed. */
 static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const struct hpx_ranked *r)
 {
     char *row = r->rows, *left = row;
-    for (uint32_t i = 0; i < r->ranked; i++, row += t->row) {
+    uint64_t cost = HPX_ROW_ROOM;
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < r->ranked; k++, row += t->row) {
         (void)hpx_ascii_thread(w, trace_at(row, 0)->thread);
         (void)hpx_ascii_thread(w, t->owner != 0 ? trace_at(row, t->owner)->thread : 0);
     }
-    row = r->rows;
-    for (uint32_t i = 0; i < r->ranked; i++, row += t->row) {
-        if (hpx_ascii_trace(w, trace_at(row, 0)) && (t->owner == 0 || hpx_ascii_trace(w, trace_at(row, t->owner)))) {
+    for (row = r->rows; i < r->ranked && !hpx_bound_reached(w->bound, w->out, cost + cost_of(t, row)); i++, row += t->row) {
+        if (place_one(w, t, row)) {
+            cost += cost_of(t, row);
             memmove(left, row, t->row);
             left += t->row;
         }
     }
-    return (uint32_t)((size_t)(left - (char *)r->rows) / t->row);
+    uint32_t n = (uint32_t)((size_t)(left - (char *)r->rows) / t->row);
+    if (i == r->ranked) {
+        return n;
+    }
+    bool placed = hpx_ascii_trace(w, hpx_trace_summed);
+    return placed ? hpx_table_sum(t, r, n, i, w->bound) : n;
 }
 
 static size_t room_of(const struct hpx_table *t, const char *row, uint32_t n)

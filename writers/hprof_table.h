@@ -11,6 +11,9 @@
 #define HPX_SECTION_ROOM ((size_t)20 << 10) /* bytes: rest of a section, and its report */
 
 /* A row is a struct that begins with its trace (const struct hpx_trace_rec *). */
+#define HPX_TABLE_SUMS  5u
+#define HPX_TABLE_KINDS 8u
+#define HPX_TABLE_ROW   128u /* bytes of a row, at most */
 struct hpx_table {
     const char *title, *columns; /* of text */
     bool positive;               /* rows of the value 0 are not in it */
@@ -22,6 +25,8 @@ struct hpx_table {
     int (*order)(const void *, const void *); /* as qsort() has it */
     double (*percent)(uint64_t part, uint64_t total);
     void (*put)(struct hpx_ascii *w, const void *row); /* its line behind rank and shares */
+    size_t sums[HPX_TABLE_SUMS];                       /* where it has numbers that add up when rows are summed; 0: no more */
+    uint32_t (*kind)(const void *row); /* rows of different kinds, below HPX_TABLE_KINDS, are not summed together; NULL: one kind */
 };
 
 /* Rows of which the first `ranked` belong into the table. */
@@ -35,9 +40,16 @@ struct hpx_ranked {
  * no row is below). */
 struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t n, uint64_t total, double cutoff);
 
+/* The rows from `from` on become one of each kind, with the trace hpx_trace_summed and no class, in its place among the first `left`, which
+ * stay. Returns how many rows there are then; r->ranked does not change. */
+uint32_t hpx_table_sum(const struct hpx_table *t, const struct hpx_ranked *r, uint32_t left, uint32_t from, struct hpx_bound *b);
+extern const struct hpx_trace_rec *const hpx_trace_summed;
+/* The class of rows of summed sites. */
+#define HPX_CLASS_SUMMED ((struct hpx_text){"hprofx.summed", 13})
+
 /* The threads and traces that are not in the output yet, then the table, without rows whose traces are not in the output; these go from
  * the array too. What stands between the parentheses behind BEGIN is printed as by printf(). t->exact: lines that readers of HPROF pass
- * over as they do the report's (hprof_format.h). */
+ * over as they do the report's (hprof_format.h). Rows beyond w->bound are summed. */
 void hpx_ascii_table(struct hpx_ascii *w, const struct hpx_table *t, struct hpx_ranked r, time_t now, const char *total, ...)
     HPX_PRINTF(5, 6);
 

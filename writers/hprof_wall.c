@@ -32,6 +32,12 @@ static void put(struct hpx_ascii *w, const void *row)
     hpx_ascii_method(w, r->trace);
 }
 
+static uint32_t state_of(const void *row)
+{
+    return ((const struct hpx_wall_row *)row)->state;
+}
+static_assert(HPX_WALL_STATES <= HPX_TABLE_KINDS, "states are kinds of summed rows");
+
 static const struct hpx_table table = {.title = "WALL CLOCK (ms)",
                                        .columns = "rank   self  accum        ms trace state    method\n",
                                        .exact = true,
@@ -41,7 +47,9 @@ static const struct hpx_table table = {.title = "WALL CLOCK (ms)",
                                        .name = offsetof(struct hpx_wall_row, class_name),
                                        .order = by_time,
                                        .percent = hpx_percent,
-                                       .put = put};
+                                       .put = put,
+                                       .sums = {offsetof(struct hpx_wall_row, ns)},
+                                       .kind = state_of};
 
 void hpx_ascii_wall_clock(struct hpx_ascii *w, struct hpx_wall_snapshot *s, double cutoff, time_t now)
 {
@@ -112,22 +120,35 @@ static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint
     }
 }
 
+/* The largest of all kinds, as far as the bound lets, with their traces; the others are summed by state. */
+static uint32_t keep_rows(struct hpx_binary *w, const struct hpx_wall_snapshot *s, const struct hpx_ranked *r)
+{
+    uint32_t i = w->bound == NULL || w->bound->most == 0 ? r->ranked : 0;
+    while (i < r->ranked && !hpx_binary_is_full(w, i, HPX_SAMPLES_ROW)) {
+        (void)hpx_binary_trace(w, s->rows[i++].trace);
+    }
+    return i < r->ranked && hpx_binary_trace(w, hpx_trace_summed) ? hpx_table_sum(&table, r, i, i, w->bound) : r->ranked;
+}
+
 void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, double cutoff)
 {
+    struct hpx_bound *bound = w->bound;
     struct hpx_snapshot to = {.rows = malloc(s->nrows * sizeof(to.rows[0]) + 1)};
     if (to.rows == NULL) {
         hpx_warn("format=b: no memory for WALL CLOCK; this dump lacks it; raise the memory limit of the process");
         return;
     }
-    uint32_t ranked =
-        hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff).ranked; /* the shares that the cutoff means are of all rows */
+    struct hpx_ranked r = hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff); /* the shares that the cutoff means are of all rows */
+    uint32_t ranked = keep_rows(w, s, &r);
     if (ranked > 1) {
         qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_trace);
     }
+    w->bound = NULL; /* it has been kept */
     for (uint32_t from = 0, next; from < ranked; from = next) {
         for (next = from + 1; next < ranked && by_kind(&s->rows[from], &s->rows[next]) == 0; next++) {
         }
         put_kind(w, s->rows + from, next - from, &to);
     }
+    w->bound = bound;
     free(to.rows);
 }

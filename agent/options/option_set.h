@@ -55,7 +55,9 @@ struct hpx_options {
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */
     uint32_t keep_files;  /* split=y: most complete files, 1 to HPX_OPT_MAX_KEEP; 0: no limit */
     uint64_t keep_bytes;  /* the same in bytes, 1 to HPX_OPT_MAX_BYTES; 0: no limit */
-    uint64_t dump_ns;     /* a dump each; 0: none, else HPX_OPT_MIN_PERIOD_NS to HPX_OPT_MAX_PERIOD_NS */
+    uint64_t maxfile; /* bytes of an output from which on rows are summed; 0: no limit; HPX_OPT_AUTO_BYTES: only options of HPROF's own */
+    bool own;         /* an option was given that HPROF had not */
+    uint64_t dump_ns; /* a dump each; 0: none, else HPX_OPT_MIN_PERIOD_NS to HPX_OPT_MAX_PERIOD_NS */
     enum hpx_engine sampler;
     int signal;    /* number of the signal of cpu=samples and times=sampled */
     double cutoff; /* >= 0, inf or nan */
@@ -76,6 +78,8 @@ struct hpx_options {
 #define HPX_OPT_ALL_WAITS  UINT64_MAX
 #define HPX_OPT_MAX_KEEP   65536u /* files; the list of them is in memory */
 #define HPX_OPT_MAX_BYTES  (UINT64_C(1) << 60)
+#define HPX_OPT_AUTO_BYTES UINT64_MAX
+#define HPX_OPT_MAXFILE    (UINT64_C(1) << 30) /* the default where options of our own are given */
 #define HPX_OPT_MAX_RTSIG  27 /* signal=RTMIN+N: the JDK wakes blocked I/O by RTMIN+28 (SIGRTMAX-2), others have what is behind */
 /* A longer interval counts as one day: no run has a sample then, and sums of intervals stay far from 2^63. */
 #define HPX_OPT_MAX_INTERVAL_NS (86400u * UINT64_C(1000000000))

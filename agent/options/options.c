@@ -53,6 +53,7 @@ static int parse_item(struct hpx_opt_parse *p, char *item, bool commas, char **r
         (void)snprintf(hint, sizeof(hint), "did you mean %s?", hpx_opt_nearest(item));
         return hpx_opt_refuse(p, hint, "Unknown option: %s", item);
     }
+    p->o->own = p->o->own || (!opt->hprof && !opt->no_effect);
     return set_value(p, opt, value);
 }
 
@@ -167,6 +168,9 @@ static int finish(struct hpx_opt_parse *p)
     }
     if (o->wall_ns > 0 && o->depth == 0) {
         return hpx_opt_refuse(p, NULL, "wall= needs stacks: depth=0 has none");
+    }
+    if (o->maxfile == HPX_OPT_AUTO_BYTES && o->own) {
+        o->maxfile = HPX_OPT_MAXFILE;
     }
     if (!o->file) {
         static const char *const names[2][2] = {{"java.hprof.txt", "java.hprof.txt.gz"}, {"java.hprof", "java.hprof.gz"}};

@@ -7,17 +7,17 @@
 
 /* clang-format off */
 const struct hpx_opt hpx_opts[] = {
-    {.name = "heap", .parse = hpx_opt_heap, .values = "dump|sites|all", .missing = "dump|sites|all", .must = "dump|sites|all", .def = "all",
+    {.name = "heap", .hprof = true, .parse = hpx_opt_heap, .values = "dump|sites|all", .missing = "dump|sites|all", .must = "dump|sites|all", .def = "all",
      .what = "heap dump, allocation sites, or both",
      .more = "dump: all objects of the heap. sites: who allocated how much, and how much of it is live. all: both. Values given one "
              "after another in one source add up. The default applies only if none of heap, cpu, monitor and wall is given."},
-    {.name = "cpu", .parse = hpx_opt_cpu, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
+    {.name = "cpu", .hprof = true, .parse = hpx_opt_cpu, .values = "samples|times|old", .missing = "y|samples|times|old", .must = "y|samples|times|old",
      .def = "off", .what = "where the program spends CPU time",
      .more = "samples: takes the stack of a thread whenever the thread has used another interval= of CPU time; threads that wait do not "
              "count. y means samples. times: counts every call exactly and measures its time. old: the same calls as a table of callers "
              "and callees, the format of the profiler before HPROF. cpu=samples,cpu=times writes both tables, as does samples with old; "
              "of times and old the last one wins. off: neither, also if an earlier value named one."},
-    {.name = "monitor", .parse = hpx_opt_flag, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
+    {.name = "monitor", .hprof = true, .parse = hpx_opt_flag, .offset = AT(monitor), .values = YN, .must = YN, .def = "n",
      .what = "contended monitors, waits, deadlocks",
      .more = "Every dump has the state of all threads, the monitors with owner and waiters, deadlocks, and the time that threads were blocked by "
              "monitors of others. Waits by Object.wait are written as lines when they happen."},
@@ -26,13 +26,13 @@ const struct hpx_opt hpx_opts[] = {
      .more = "Every MS milliseconds hprofx looks at every thread: where it is, and whether it runs, waits, sleeps, is parked or blocked. y means "
              "20. A thread that has not run since the last look is not disturbed, and no thread that waits gets a signal. The time in which threads run "
              "comes from samples of CPU time, every interval=, as with cpu=samples. The table is WALL CLOCK; format=b has it, too."},
-    {.name = "format", .parse = hpx_opt_format, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
+    {.name = "format", .hprof = true, .parse = hpx_opt_format, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
      .what = "text (a) or binary (b) output",
      .more = "b is refused together with cpu=times, cpu=old or monitor=y."},
     {.name = "idsize", .parse = hpx_opt_idsize, .values = "4|8", .must = "4|8", .def = "8",
      .what = "bytes per identifier in format=b",
      .more = "8 is what current readers expect. 4 is what HPROF wrote, for tools that read nothing else."},
-    {.name = "file", .parse = hpx_opt_file, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
+    {.name = "file", .hprof = true, .parse = hpx_opt_file, .values = "NAME", .missing = "filename", .def = "java.hprof.txt",
      .what = "output file; %p %t %h %n %{ENV} expand",
      .more = "Relative to the working directory. The default is java.hprof.txt with format=a and java.hprof with format=b, with .gz "
              "behind it if gz=y; hprofx adds no suffix to a given name. %p is the process id, %t the start as YYYYMMDD-HHMMSS in local time, %h the host name, %n the number of the profile "
@@ -43,7 +43,7 @@ const struct hpx_opt hpx_opts[] = {
      .what = "compress the output file with gzip",
      .more = "y: in blocks of 1 MiB, as heap dumps of the JVM, so that Eclipse MAT reads the file as it is; for other readers gunzip it. "
              "Ignored with net."},
-    {.name = "net", .parse = hpx_opt_net, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
+    {.name = "net", .hprof = true, .parse = hpx_opt_net, .values = "HOST:PORT", .must = "HOST:PORT, port 1..65535", .def = "off",
      .what = "send to a socket instead of a file",
      .more = "hprofx connects at start. off: the output goes to a file. An IPv6 address stands in brackets: net=[::1]:9000. May be given once per source, and not "
              "together with file."},
@@ -54,25 +54,25 @@ const struct hpx_opt hpx_opts[] = {
      .what = "let the peer of net= end the program",
      .more = "y: the command EXIT THE VM writes a last profile and ends the program with exit code 0. n: hprofx refuses the command with "
              "a line on stderr."},
-    {.name = "depth", .parse = hpx_opt_depth, .values = "N", .missing = "DECIMAL", .must = "decimal and >= 0", .def = "4",
+    {.name = "depth", .hprof = true, .parse = hpx_opt_depth, .values = "N", .missing = "DECIMAL", .must = "decimal and >= 0", .def = "4",
      .what = "frames per stack trace, 0 to 2048",
      .more = "Frames beyond it, those farthest from the running method, are left out. 0: cpu=samples counts nothing; the traces of "
              "cpu=times are empty."},
-    {.name = "interval", .parse = hpx_opt_interval, .values = "MS", .missing = "DECIMAL", .must = "decimal and > 0", .def = "10",
+    {.name = "interval", .hprof = true, .parse = hpx_opt_interval, .values = "MS", .missing = "DECIMAL", .must = "decimal and > 0", .def = "10",
      .what = "CPU ms between samples; 0.5 is possible",
      .more = "Milliseconds of CPU time of a thread, or of blocked time with stacks=sampled; fractions are allowed. If the system cannot signal that often, one sample stands for "
              "several intervals and the report names the effective interval. More than one day counts as one day."},
-    {.name = "cutoff", .parse = hpx_opt_cutoff, .values = "SHARE", .missing = "DOUBLE", .must = "floating point and >= 0", .def = "0.0001",
+    {.name = "cutoff", .hprof = true, .parse = hpx_opt_cutoff, .values = "SHARE", .missing = "DOUBLE", .must = "floating point and >= 0", .def = "0.0001",
      .what = "smallest share listed, as a fraction",
      .more = "Rows with a smaller share of the total are left out: 0.01 is one percent. 0 and nan list everything; more than 1 lists "
              "nothing."},
-    {.name = "lineno", .parse = hpx_opt_flag, .offset = AT(lineno), .values = YN, .must = YN, .def = "y",
+    {.name = "lineno", .hprof = true, .parse = hpx_opt_flag, .offset = AT(lineno), .values = YN, .must = YN, .def = "y",
      .what = "line numbers in traces",
      .more = "n: traces that differ only in line numbers are merged."},
-    {.name = "thread", .parse = hpx_opt_flag, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
+    {.name = "thread", .hprof = true, .parse = hpx_opt_flag, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
      .what = "thread numbers in traces",
      .more = "y: traces of different threads are not merged. Some readers of HPROF text, such as gprof2dot, accept only thread=n."},
-    {.name = "doe", .parse = hpx_opt_flag, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
+    {.name = "doe", .hprof = true, .parse = hpx_opt_flag, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
      .what = "write a profile at exit",
      .more = "n: no profile at exit; profiles requested while the program runs are still written. Without any the file has only the "
              "threads."},
@@ -92,11 +92,17 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "keep-bytes", .parse = hpx_opt_keep_bytes, .values = "SIZE", .must = "a size, or off: 64m, 1g", .def = "off",
      .what = "most bytes of those files: 64m, 1g",
      .more = "The same for the sum of their sizes: a number, or a number with k, m, g or t. The newest file stays in any case. off: no limit."},
-    {.name = "force", .parse = hpx_opt_flag, .offset = AT(force), .values = YN, .must = YN, .def = "y",
+    {.name = "maxfile", .parse = hpx_opt_maxfile, .values = "SIZE", .must = "a size, auto or off: 64m, 1g", .def = "auto",
+     .what = "most bytes of a profile's tables: 64m",
+     .more = "A number, or a number with k, m, g or t; before compression. Rows that would make the file larger are summed in one, hprofx.summed, from "
+             "the smallest on, so that totals and shares stay. The report says how many rows were summed, and the largest share of them. Of several dumps in one file, every one "
+             "but the last takes half of what is left. Heap dumps and the states of threads do not count. auto: 1g, "
+             "or no limit if all options are HPROF's own. off: no limit. Ignored with net."},
+    {.name = "force", .hprof = true, .parse = hpx_opt_flag, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
      .more = "n: if NAME exists, the process id goes into the name: java.hprof.1234.txt for text (NAME.1234.txt if NAME does not end in "
              ".txt), NAME.1234 for binary."},
-    {.name = "verbose", .parse = hpx_opt_flag, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
+    {.name = "verbose", .hprof = true, .parse = hpx_opt_flag, .offset = AT(verbose), .values = YN, .must = YN, .def = "y",
      .what = "messages about dumps on stderr",
      .more = "n: only warnings, errors and losses."},
     {.name = "start", .parse = hpx_opt_flag, .offset = AT(start), .values = YN, .must = YN, .def = "y",

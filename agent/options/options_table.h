@@ -25,7 +25,7 @@ hpx_opt_parser hpx_opt_ignored_number; /* anything but nothing, not kept */
 hpx_opt_parser hpx_opt_removed;        /* refused whatever its value, with the text in `must` */
 hpx_opt_parser hpx_opt_heap, hpx_opt_cpu, hpx_opt_format, hpx_opt_file, hpx_opt_net, hpx_opt_depth, hpx_opt_interval, hpx_opt_cutoff,
     hpx_opt_signal, hpx_opt_min, hpx_opt_idsize, hpx_opt_period, hpx_opt_heapdump, hpx_opt_maxpause, hpx_opt_redact, hpx_opt_sample,
-    hpx_opt_keep_files, hpx_opt_keep_bytes, hpx_opt_waitlog, hpx_opt_wall;
+    hpx_opt_keep_files, hpx_opt_keep_bytes, hpx_opt_maxfile, hpx_opt_waitlog, hpx_opt_wall;
 
 struct hpx_opt {
     const char *name;
@@ -37,6 +37,7 @@ struct hpx_opt {
     const char *def;     /* the default: a value of the option, which the parser takes over first; NULL: removed */
     const char *what;    /* one clause, for help and README */
     const char *more;    /* sentences, for the manual page; NULL: `what` is enough */
+    bool hprof;          /* HPROF had it */
     bool no_effect;      /* accepted so that old command lines run */
 };
 

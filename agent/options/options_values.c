@@ -214,6 +214,15 @@ int hpx_opt_keep_bytes(struct hpx_opt_parse *p, const struct hpx_opt *opt, const
     return good ? 0 : HPX_OPT_WRONG;
 }
 
+int hpx_opt_maxfile(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
+{
+    uint64_t bytes = strcmp(value, "auto") == 0 ? HPX_OPT_AUTO_BYTES : 0;
+    bool good = bytes != 0 || !strcmp(value, "off") || parse_size(&bytes, value, HPX_OPT_MAX_BYTES);
+    (void)opt;
+    p->o->maxfile = bytes;
+    return good ? 0 : HPX_OPT_WRONG;
+}
+
 int hpx_opt_keep_files(struct hpx_opt_parse *p, const struct hpx_opt *opt, const char *value)
 {
     unsigned long n = 0;

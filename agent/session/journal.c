@@ -234,7 +234,9 @@ void hpx_journal_table(const struct hpx_parts *parts)
     if (hpx_journal_stream() == NULL) {
         return;
     }
-    hpx_stream_dump(&journal.stream, parts, &everything, "");
+    if (hpx_stream_dump(&journal.stream, parts, &everything, false)) {
+        hpx_stream_report(&journal.stream, "");
+    }
     if (hpx_out_section(o, true) != 0) { /* said */
         atomic_store_explicit(&journal.on, false, memory_order_relaxed);
         journal.dead = true;

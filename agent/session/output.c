@@ -13,6 +13,7 @@
 #include "rotate.h"
 #include "spawn.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +156,20 @@ static bool has_part(const struct msg_dump *d)
     return has;
 }
 
+/* Once in a session it is said: the report of the file has it. */
+static void note_summed(struct hpx_report *r, const struct hpx_bound *b)
+{
+    static HPX_OF_SESSION atomic_bool said;
+    r->summed = b->summed;
+    r->summed_below = b->below;
+    if (b->summed > 0) {
+        hpx_warn_once(&said,
+                      "file=%.1500s: the profile would be larger than maxfile= lets it become: the %" PRIu64
+                      " smallest rows are one, hprofx.summed, and the largest of them has %.4f %%; raise maxfile=, or lower depth=",
+                      hpx_session.opt->file, b->summed, b->below * 100);
+    }
+}
+
 static void write_dump(struct msg_dump *d)
 {
     if (!hpx_parts_all(&d->parts)) {
@@ -165,8 +180,12 @@ static void write_dump(struct msg_dump *d)
     }
     uint64_t refused = hpx_output.now->out.refused;
     hpx_rotate_count(&d->report.total);
+    bool reports = hpx_stream_dump(hpx_output.now, &d->parts, &d->request, d->last || hpx_output.now == &hpx_output.split);
+    note_summed(&d->report, &hpx_output.now->bound);
     hpx_report_text(hpx_output.text, &d->report);
-    hpx_stream_dump(hpx_output.now, &d->parts, &d->request, hpx_output.text);
+    if (reports) {
+        hpx_stream_report(hpx_output.now, hpx_output.text);
+    }
     if (hpx_out_section(&hpx_output.now->out, true) == 0 && hpx_session.opt->verbose && !d->request.answer) {
         say_done(d, hpx_output.now->out.refused - refused);
         if (hpx_session_bare()) { /* the file cannot have it */

@@ -52,6 +52,7 @@ struct msg_dump {
     struct hpx_snapshot *traces;
     struct hpx_dump_request request;
     struct hpx_report report;
+    bool last; /* the one at the end of the session */
 };
 struct msg_journal {
     struct hpx_msg m;

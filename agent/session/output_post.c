@@ -86,6 +86,7 @@ bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces,
     m->traces = traces;
     m->request = request != NULL ? *request : (struct hpx_dump_request){.cutoff = hpx_session.opt->cutoff};
     m->report = *r;
+    m->last = request == NULL;
     if (request != NULL && hpx_session.in_effect.split) {
         post_split(r->period.number);
     }

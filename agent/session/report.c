@@ -39,6 +39,9 @@ void hpx_report_text(char to[static HPX_REPORT_TEXT], const struct hpx_report *r
         hpx_session.host->lines(&t);
     }
     hpx_rotate_lines(&t);
+    if (r->summed > 0) {
+        hpx_lines_add(&t, "hprofx: rows summed: %" PRIu64 ", each at most %.4f %% (maxfile=)\n", r->summed, r->summed_below * 100);
+    }
     hpx_lines_add(&t, "hprofx: lost: %" PRIu64 "\n", hpx_report_lost(r));
     add_losses(&t, r);
     hpx_lines_add(&t, "hprofx: own CPU time: %.3f ms (%.2f %% of the program's)\n", hpx_lines_ms(r->own_cpu_ns),

@@ -19,7 +19,9 @@ struct hpx_report {
     size_t table_bytes, trace_bytes;           /* trace_bytes: the part that grows with the distinct stacks */
     uint32_t classes;
     struct hpx_period period;
-    bool kept; /* for a peer: the counts were not reset */
+    bool kept;           /* for a peer: the counts were not reset */
+    uint64_t summed;     /* rows that are in one (maxfile=) */
+    double summed_below; /* the largest share of them */
 };
 
 /* The writer's thread; the report is a value, so reporting a loss needs no memory. Both fill `to` with whole lines and omit lines that

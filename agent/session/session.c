@@ -21,6 +21,7 @@ int hpx_session_parse(const char *java_hprof_options, const char *hprofx_options
         .split = given.split,
         .gz = given.gz,
         .rewrites = true,
+        .maxfile = given.maxfile == HPX_OPT_AUTO_BYTES ? 0 : given.maxfile,
     };
     return rc;
 }

@@ -27,7 +27,8 @@ struct hpx_in_effect {
     enum hpx_sites_how sites;
     bool live, split, gz;
     enum hpx_owner owner;
-    bool rewrites; /* classes may be changed */
+    bool rewrites;    /* classes may be changed */
+    uint64_t maxfile; /* 0: no limit */
 };
 
 struct hpx_session {

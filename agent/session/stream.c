@@ -10,6 +10,8 @@ void hpx_stream_init(struct hpx_stream *s)
     } else {
         hpx_ascii_init(&s->ascii, &s->out);
     }
+    s->bound = (struct hpx_bound){.most = hpx_session.opt->net != NULL ? 0 : hpx_session.in_effect.maxfile};
+    s->ascii.bound = s->binary.bound = &s->bound;
 }
 
 static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
@@ -68,33 +70,56 @@ static bool text_section(struct hpx_stream *s, const struct hpx_section *section
     return o->written + o->used + o->lost > before && (section->missing == NULL || !section->missing(rows));
 }
 
-void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report)
+static bool is_written(const struct hpx_parts *parts, uint32_t mode)
+{
+    return parts->of[mode] != NULL && hpx_section_is_shown(hpx_session.modes[mode]->section);
+}
+
+static uint32_t count_sections(const struct hpx_parts *parts)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        n += is_written(parts, i);
+    }
+    return n;
+}
+
+bool hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, bool last)
 {
     bool binary = hpx_session.opt->binary, shown = false;
+    s->bound.summed = 0;
+    s->bound.below = 0;
     if (request->binary_only && !binary) {
-        return;
+        return false;
     }
     if (binary) {
         hpx_binary_at(&s->binary, hpx_clock_mono());
     }
-    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+    for (uint32_t i = 0, left = count_sections(parts); i < hpx_session.nmodes; i++) {
         const struct hpx_section *section = hpx_session.modes[i]->section;
-        if (parts->of[i] == NULL || !hpx_section_is_shown(section)) {
+        if (!is_written(parts, i)) {
             continue;
         }
+        hpx_bound_allow(&s->bound, &s->out, left--, last);
         if (binary) {
             section->binary(&s->binary, parts->of[i], request->cutoff);
         } else {
             shown = text_section(s, section, parts->of[i], request) || shown;
         }
+        hpx_bound_leave(&s->bound, &s->out);
     }
-    if (binary) {
+    if (!binary) {
+        hpx_ascii_dump_end(&s->ascii);
+    }
+    return binary || (shown && !hpx_session_bare()); /* a report belongs to a section */
+}
+
+void hpx_stream_report(struct hpx_stream *s, const char *report)
+{
+    if (hpx_session.opt->binary) {
         hpx_binary_dump_end(&s->binary, report);
     } else {
-        hpx_ascii_dump_end(&s->ascii);
-        if (shown && !hpx_session_bare()) { /* a report belongs to a section */
-            hpx_ascii_report(&s->ascii, report);
-        }
+        hpx_ascii_report(&s->ascii, report);
     }
 }
 

@@ -14,6 +14,7 @@ struct hpx_stream {
     struct hpx_out out; /* opened by the owner */
     struct hpx_ascii ascii;
     struct hpx_binary binary;
+    struct hpx_bound bound; /* of its tables */
 };
 
 /* Before hpx_stream_restart(). Writes nothing. */
@@ -25,8 +26,11 @@ void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mon
 /* at: hpx_clock_mono(). */
 void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended);
 void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
-/* Writes the sections of all parts that are not NULL, then the report, unless the output is bare. Sorts the rows. */
-void hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, const char *report);
+/* Writes the sections of all parts that are not NULL; sorts the rows. last: no other dump follows in this output. s->bound has what was
+ * summed. false: there is nothing to report. hpx_stream_report() follows. */
+bool hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const struct hpx_dump_request *request, bool last);
+/* The end of a dump: its report, if it has one and the output is not bare. */
+void hpx_stream_report(struct hpx_stream *s, const char *report);
 /* Writes only the traces. */
 void hpx_stream_traces(struct hpx_stream *s, struct hpx_snapshot *traces);
 /* Closes the output and frees the formats' memory. */

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from monitor_text import LOCK_TIME, MONITOR_DUMP, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, WAIT_TIME, BlockTable, MonitorDump, MonitorParser
-from text_lines import DATE, DAYS, EMPTY_TRACE, ESCAPE, MONTHS, NUMBER, ONE_CLASS, QUOTED, UNKNOWN_THREAD, Dump, EndsHere, Malformed, sum_by, unescape
+from text_lines import DATE, DAYS, EMPTY_TRACE, ESCAPE, MONTHS, NUMBER, ONE_CLASS, QUOTED, SUMMED_TRACE, UNKNOWN_THREAD, Dump, EndsHere, Malformed, sum_by, unescape
 
 RANK = 'rank   self  accum   count trace method'
 WALL_RANK = 'rank   self  accum        ms trace state    method'
@@ -381,7 +381,7 @@ class Parser(MonitorParser):
         t = Trace(int(m[1]), int(m[2] or 0), [], self.at + 1)
         if t.serial in self.p.traces:
             self.bad('trace %d is here a second time' % t.serial)
-        if t.serial < EMPTY_TRACE:
+        if t.serial < EMPTY_TRACE and (t.serial, self.original) != (SUMMED_TRACE, False):
             self.bad('trace serials begin at %d' % EMPTY_TRACE)
         if m[2] and t.thread != UNKNOWN_THREAD and t.thread not in self.p.threads and not self.original:
             self.bad('thread %d has not started' % t.thread)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 EMPTY_TRACE = 300000
+SUMMED_TRACE = EMPTY_TRACE - 1  # of rows that hprofx has summed (maxfile=)
 UNKNOWN_THREAD = 200000
 DAYS = 'Mon Tue Wed Thu Fri Sat Sun'.split()
 MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()

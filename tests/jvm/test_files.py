@@ -10,7 +10,9 @@ import subprocess
 import time
 
 import hprof_text
+from attached import of_build
 from expect import samples_are_those_reported
+from hprof_text import TIMES
 from preload import preload
 from runner import test
 from waiting import until
@@ -384,3 +386,38 @@ def gz_of_a_killed_run_is_recovered_from_the_journal(t):
         p = hprof_text.read(t.work / name, recovered=True)
         t.check(sum(d.total for d in p.tables) > 500, 'samples of %s: %s' % (name, [d.total for d in p.tables]))
     t.equal(t.files(), ['a.gz', 'b.gz'], 'files')
+
+
+# --- its size
+
+@test(level='quick', collectors='any')
+def a_profile_stays_below_maxfile(t):
+    """Small rows are one, nothing is lost, and the largest rows are those of a profile without a bound."""
+    opts = 'cpu=times,depth=16,cutoff=0,include=Paths,file=%s'
+    whole = t.profile('Paths', opts=(opts + ',maxfile=off') % 'whole', name='whole', stdout='end\n')[1].table(TIMES)
+    run, p = t.profile('Paths', opts=(opts + ',maxfile=60k') % 'small', name='small', stdout='end\n')
+    small = p.table(TIMES)
+    t.check(len(whole.rows) > 4000, 'without a bound there are %d rows' % len(whole.rows))
+    size = (t.work / 'small').stat().st_size
+    t.check(45000 < size < 62000, 'the file has %d bytes' % size)
+    summed = [r for r in small.rows if r.trace == 299999]
+    t.equal((len(summed), sum(r.count for r in small.rows)), (1, sum(r.count for r in whole.rows)), 'rows of sums, calls')
+    t.check(abs(small.rows[-1].accum_percent - 100) < 0.02, 'the last accum is %s' % small.rows[-1].accum_percent)
+    t.equal([max((r for r in table.rows if r.trace != 299999), key=lambda r: r.self_percent).method for table in (small, whole)], ['Paths.hot'] * 2, 'the largest row')
+    said = re.fullmatch(r'(\d+), each at most (\d+\.\d{4}) % \(maxfile=\)', p.report['rows summed'])
+    t.equal(int(said[1]) + len(small.rows) - 1, len(whole.rows), 'rows, with those that were summed')
+    t.check(all(r.self_percent >= float(said[2]) - 0.006 for r in small.rows), 'a row below the cutoff of %s' % said[2])
+    t.check('raise maxfile=' in run.err, 'stderr has nothing of it: %s' % run.err)
+
+
+@test(level='quick', collectors='any', params=('cpu=samples,format=b', 'cpu=samples', 'wall=1', 'wall=1,format=b', 'cpu=old', 'heap=sites,live=n', 'heap=sites,live=n,format=b', 'monitor=y,locks=y,waits=y'))
+def every_table_has_a_bound(t, mode):
+    """And is sound, whatever was summed."""
+    name, most = 'x.hprof', 50 if 'format=b' in mode else 9  # there all classes are announced
+    run = t.java('Paths', opts=mode + ',depth=16,interval=0.1,cutoff=0,maxfile=%dk,file=%s' % (most, name))
+    t.equal((run.code, run.out), (0, 'end\n'), 'exit code and stdout')
+    size = (t.work / name).stat().st_size
+    t.check(size < most * 1024 + (60000 if 'monitor' in mode else 8000), 'the file has %d bytes' % size)
+    done = subprocess.run([of_build(t, 'hprofx'), 'check', name], cwd=t.work, capture_output=True, text=True)
+    t.equal((done.returncode, 'sound' in done.stdout), (0, True), 'check: %s%s' % (done.stdout, done.stderr))
+    t.check('maxfile' in run.err or 'monitor' in mode, 'nothing was summed: %s' % run.err)

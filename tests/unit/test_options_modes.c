@@ -303,4 +303,30 @@ TEST(options_of_files_that_are_kept)
     }
 }
 
+/* A command line that HPROF had taken, too, writes what HPROF wrote. */
+TEST(options_of_the_size_of_a_profile)
+{
+    static const struct {
+        const char *given;
+        uint64_t bytes;
+    } good[] = {{"cpu=times,depth=64,cutoff=0,file=x,format=a,heap=sites,lineno=n,thread=y,doe=y,msa=n,verbose=n,X=1", HPX_OPT_AUTO_BYTES},
+                {"cpu=times,wall=y", HPX_OPT_MAXFILE},
+                {"maxfile=auto", HPX_OPT_MAXFILE},
+                {"cpu=samples,maxfile=off,split=y", 0},
+                {"maxfile=200k", 204800},
+                {"maxfile=1048576t", HPX_OPT_MAX_BYTES}};
+    static const char *const wrong[] = {"0", "-1", "1048577t", "64kb", ""};
+    char given[128], said[256];
+    for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
+        takes(good[i].given);
+        assert_true(o.maxfile == good[i].bytes);
+        hpx_options_fini(&o);
+    }
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        snprintf(given, sizeof(given), "maxfile=%s", wrong[i]);
+        snprintf(said, sizeof(said), "hprof option error: maxfile option value must be a size, auto or off: 64m, 1g (%s)", given);
+        refuses(given, said);
+    }
+}
+
 TESTS(setup, teardown)
