@@ -678,7 +678,7 @@ def a_program_whose_command_line_is_in_a_file_has_a_name(t):
     named = t.start_command([*t.jdk.java(), '@of its own', '@blue'], stdin=subprocess.PIPE)
     named.wait_line('ready')
     t.check(re.search(r'^ *%d .*  Attached( |$)' % named.pid, does(t, 'list'), re.M), 'list says %r' % does(t, 'list'))
-    t.check('session: none' in does(t, 'status', 'some.thing=a'), 'it is not found by what is in the file')
+    t.check('session: none' in does(t, 'status', 'some.thing'), 'it is not found by what is in the file')
     done = hprofx(t, 'status', 'Attached')
     says = [r'^ *%d  .*Attached$' % p.run.pid, r'^ *%d  .* -Xmx64m -Dsome.thing=a "b" c .*Attached red @blue$' % named.pid]
     t.check(done.returncode == USAGE and all(re.search(s, done.stderr, re.M) for s in says), 'it says %r' % done.stderr)
