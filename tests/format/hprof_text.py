@@ -442,7 +442,7 @@ class Parser(MonitorParser):
                 self.bad('a rank line and no row')
         if self.line() != end:
             self.bad('no row without a rank line: %r' % self.line()[:200])
-        if list(dict.fromkeys(r.trace for r in d.rows if r.trace in fresh)) != self.fresh and not self.recovered:
+        if list(dict.fromkeys(r.trace for r in d.rows if r.trace in fresh)) != self.in_order(d) and not self.recovered:
             self.bad('the TRACEs before this table are not those of its rows, in their order')
         all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
         if d.title == TIMES:
@@ -561,7 +561,7 @@ class Parser(MonitorParser):
             self.site_row(d, seen)
         used = dict.fromkeys(r.trace for r in d.rows)
         fresh = set(self.fresh)
-        if [t for t in used if t in fresh] != self.fresh and not self.original and not self.recovered:
+        if [t for t in used if t in fresh] != self.in_order(d) and not self.original and not self.recovered:
             self.bad('the TRACEs before this list are not those of its rows, in their order')
         self.shares(d)
         self.at += 1
@@ -689,6 +689,11 @@ class Parser(MonitorParser):
         d.shown += r.count
         # the original adds up the percentages, we the counts: the same but for the last binary digit of a double
         return r.count * 100.0 / max(d.total, 1), d.shown * 100.0 / max(d.total, 1)
+
+    def in_order(self, d):
+        """The new traces in the order that rows have: the one of summed rows is the last in the file, and its row stands where its sum is."""
+        order = {r.trace: i for i, r in reversed(list(enumerate(d.rows)))}
+        return sorted(self.fresh, key=lambda t: order.get(t, -1)) if SUMMED_TRACE in self.fresh[-1:] else self.fresh
 
     def row(self, d):
         wall = d.title == WALL

@@ -7,7 +7,7 @@
  * thread that enters the gate and leaves it (gate.pml).
  * Not known to SPIN: that `phase` (release, acquire) covers what VMInit has created, and that `prepared` is plain. No stress test:
  * tests/unit/test_session_end.c and tests/jvm/test_sessions.py have the sequences. */
-/* mirrors: agent/run.c:hpx_run_begin 7b66de545c14 */
+/* mirrors: agent/run.c:hpx_run_begin ff0b83c81670 */
 /* mirrors: agent/run.c:hpx_run_end e2f9f8ae0204 */
 /* mirrors: agent/run.c:undo 0d5429c663d0 */
 /* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
