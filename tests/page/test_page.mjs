@@ -119,18 +119,23 @@ test("the_graphs_of_callers_and_of_callees_have_every_stack_of_the_method", () =
   assert.match(await shown(), /^all \S+ 12, r 12, y 7, x 5$/);
 }));
 
-// A profile as HPROF writes it: traces of [thread, count, frames from the innermost on].
-function hprof(name, traces) {
+// A profile as HPROF writes it: traces of [thread, count, frames from the innermost on]; report: lines of hprofx behind the table.
+function hprof(name, traces, report = []) {
   const file = path.join(WORK, name);
   const threads = [...new Set(traces.map(([thread]) => thread))];
   writeFileSync(`${file}.txt`, ["JAVA PROFILE 1.0.1, created Tue Jan  6 10:00:00 2026", "", "--------", "",
     ...threads.map((thread, i) => `THREAD START (obj=50000100, id = ${200001 + i}, name="${thread}", group="main")`),
     ...traces.flatMap(([thread, , frames], i) => [`TRACE ${300001 + i}: (thread=${200001 + threads.indexOf(thread)})`, ...frames.map((frame) => `\t${frame}`)]),
     `CPU SAMPLES BEGIN (total = ${traces.reduce((sum, [, n]) => sum + n, 0)}) Tue Jan  6 10:00:01 2026`, "rank   self  accum   count trace method",
-    ...traces.map(([, n, [frame]], i) => `${String(i + 1).padStart(4)}  1.00%  1.00% ${String(n).padStart(7)} ${300001 + i} ${frame.split("(")[0]}`), "CPU SAMPLES END", ""].join("\n"));
+    ...traces.map(([, n, [frame]], i) => `${String(i + 1).padStart(4)}  1.00%  1.00% ${String(n).padStart(7)} ${300001 + i} ${frame.split("(")[0]}`), "CPU SAMPLES END", ...report.map((line) => `hprofx: ${line}`), ""].join("\n"));
   execFileSync(PROGRAM, ["convert", `${file}.txt`, `${file}.html`]);
   return `${file}.html`;
 }
+
+// With all that a verdict may say.
+const wordy = () => hprof("wordy", Array.from({ length: 40 }, (_, i) => ["main", 100 + i, [`com.acme.orders.prices.Discounts.compute${i}(D.java:1)`, ...Array.from({ length: 40 }, (_, k) => `com.acme.orders.Main.step${k}(M.java:1)`)]]), [
+  "samples: 4780 (one per 10 ms of CPU time of a Java thread)", "effective samples: 4000", "lost: 12 (of samples, because a ring was full)", "own CPU time: 1.250 s (2.61 % of the program's)",
+  "kept by the process: 31 methods", "profile: 2, from 1764096858123 to 1764096868456 ms since 1970", "without debug information: 214 compiled methods with 12.5 % of the samples, because they were compiled before the agent was loaded into the JVM"]);
 
 test("lines_count_a_stack_once_and_self_where_it_ran", () => withPage(hprof("lines", [
   ["main", 5, ["a.B.f(B.java:12)", "a.B.f(B.java:10)", "a.B.f(B.java:10)", "a.B.main(B.java:3)"]], ["main", 3, ["a.B.f(B.java:10)", "a.B.main(B.java:3)"]], ["main", 2, ["a.B.g(B.java:20)", "a.B.f(B.java:11)"]],
@@ -383,10 +388,11 @@ test("facts_that_no_verdict_has_are_told", () => withPage(hprof("nofacts", [["ma
   assert.equal([...head.matchAll(/4,000/g)].length, 1, head);
 }));
 
-for (const [name, file, fragment] of [["a profile", "mix", ""], ["wall clock", "states", "views=wall"], ["the panel of a method", "mix", "method=Mix.much"], ["a comparison", "diff", ""]]) {
+for (const [name, file, fragment] of [["a profile", "mix", ""], ["a long verdict", "wordy", ""], ["a long verdict and the panel", "wordy", "method=com.acme.orders.Main.step1&hide=none"], ["wall clock", "states", "views=wall"], ["the panel of a method", "mix", "method=Mix.much"], ["a comparison", "diff", ""]]) {
   test(`the_graph_is_within_the_first_screen: ${name}`, async () => {
     if (file === "diff") compare(BASE, NEW, "diff");
     if (file === "states") states();
+    if (file === "wordy") wordy();
     await withPage(path.join(WORK, `${file}.html`), { fragment, height: 720 }, async (page) => {
       const { top, bottom } = await page.$eval("canvas", (canvas) => canvas.getBoundingClientRect().toJSON());
       assert.ok(top < 400 && bottom <= 720, `${top} ${bottom}`);
