@@ -299,11 +299,13 @@ bool hpx_look_threads(const struct hpx_look *l)
     return made;
 }
 
-static const char *why_empty(enum hpx_view_kind view)
+static const char *why_empty(enum hpx_view_kind view, bool live)
 {
     return view == HPX_VIEW_CPU     ? "no Java thread used CPU time when a sample was due"
            : view == HPX_VIEW_CALLS ? "no method with probes was called and returned"
            : view == HPX_VIEW_WALL  ? "no thread of Java was looked at"
+           : view == HPX_VIEW_ALLOC && live
+               ? "of what was allocated while it was recorded nothing lived at the last collection, or less than a sample stands for"
            : view == HPX_VIEW_ALLOC ? "nothing was allocated while it was recorded, or less than a sample stands for (sample=, 512 KiB)"
            : view == HPX_VIEW_LOCK
                ? "no thread waited for a monitor (locks=y: or a lock) and went on; those that still wait are in the monitor dump"
@@ -314,7 +316,7 @@ void hpx_look_empty(struct hpx_look *l)
 {
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         if ((l->tree->empty >> k & 1) != 0 && l->tree->views[k].samples.len == 0) {
-            (void)fprintf(l->to, "%s%s\n  none: %s\n", l->apart ? "\n" : "", l->tree->views[k].title, why_empty(k));
+            (void)fprintf(l->to, "%s%s\n  none: %s\n", l->apart ? "\n" : "", l->tree->views[k].title, why_empty(k, l->tree->live_drawn));
             l->apart = true;
         }
     }

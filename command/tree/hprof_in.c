@@ -460,9 +460,9 @@ static void facts(struct hprof_in *in)
     t->effective += hpx_profile_table(p, HPX_TAG_SAMPLES)->rows > 0 ? hpx_profile_effective(p) : 0;
     if (hpx_profile_table(p, HPX_TAG_SITES)->rows > 0) {
         t->sampled += p->said.allocations;
-        t->live_drawn |= p->said.live_drawn;
         t->views[HPX_VIEW_ALLOC].exact = p->said.allocations == 0;
     }
+    t->live_drawn |= p->said.live_drawn;
     t->in_probes = p->said.in_probes;
     t->probes_share = p->said.in_probes_share;
     note_empty(t, p);
