@@ -3,7 +3,6 @@
 #include "arguments.h"
 #include "hprofx_doctor.h"
 #include "hprofx_run.h"
-#include "hprofx_start.h"
 #include "hprofx_top.h"
 #include "own.h"
 #include "subcommands.h"
@@ -244,7 +243,7 @@ static int for_jvm(const struct hpx_verb *verb, char **argv)
                  : next == HPX_ARGUMENTS_WORD ? take_word(&c)
                                               : take_option(&c, (enum hpx_option_id)next);
     }
-    for (size_t i = 0; status < 0; i++) {
+    for (size_t i = 0; status < 0 && i < HPX_ARRAY_LEN(all); i++) {
         if (strcmp(all[i].verb, c.arguments.verb->name) == 0) {
             status = all[i].run(&c);
         }
@@ -273,11 +272,11 @@ static int for_file(const struct hpx_verb *verb, char **argv)
                {"view", hpx_look}, {"convert", hpx_convert},  {"merge", hpx_convert},
                {"diff", hpx_diff}};
     struct hpx_arguments a = hpx_arguments_of(verb, argv);
-    for (size_t i = 0;; i++) {
-        if (strcmp(all[i].verb, verb->name) == 0) {
-            return all[i].run(&a);
-        }
+    size_t i = 0;
+    while (i + 1 < HPX_ARRAY_LEN(all) && strcmp(all[i].verb, verb->name) != 0) {
+        i++;
     }
+    return all[i].run(&a);
 }
 
 /* diff ends with 1 for what it finds. */

@@ -2,6 +2,7 @@
 /* session.c: see session.h. */
 #include "session.h"
 #include "clock.h"
+#include "facts.h"
 #include "screen.h"
 #include "stale.h"
 #include "starting.h"
@@ -168,6 +169,21 @@ enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a)
         s = hpx_fail(&l->err, HPX_FAILED, "interrupted");
     }
     return s;
+}
+
+struct hpx_asked hpx_live_fitting(const struct hpx_live *l, const struct hpx_asked *a)
+{
+    char release[HPX_FACTS_RELEASE];
+    struct hpx_asked fits = *a;
+    bool all = strcmp(a->what, "all") == 0 && !hpx_asked_names_mode(a->more);
+    unsigned major = all && hpx_target_release(&l->target, release, sizeof release) ? hpx_facts_major(release) : 0;
+    fits.old = major > 0 && major < 11;
+    if (fits.old) {
+        (void)fprintf(stderr,
+                      "hprofx: -e all is without allocation sites: JDK %u does not sample them; -e alloc with sites=exact counts all\n",
+                      major);
+    }
+    return fits;
 }
 
 int hpx_live_leave(struct hpx_live *l, enum hpx_status s)

@@ -8,6 +8,8 @@
 #include "client.h"
 #include "target.h"
 
+#define HPX_LIVE_KEPT ".kept" /* ends the name of the profile of a session that "stop" shows */
+
 struct hpx_live {
     struct hpx_target target;
     struct hpx_client client;
@@ -20,6 +22,8 @@ struct hpx_live {
 enum hpx_status hpx_live_find(struct hpx_live *l, const char *word);
 /* Connects to the agent in it, which is loaded if need be. */
 enum hpx_status hpx_live_reach(struct hpx_live *l, const struct hpx_asked *a);
+/* What is asked for, as far as this JVM has it; what it lacks is said on stderr. The JVM was found. */
+struct hpx_asked hpx_live_fitting(const struct hpx_live *l, const struct hpx_asked *a);
 /* Lets go of the JVM and says what failed. Returns the status. */
 int hpx_live_leave(struct hpx_live *l, enum hpx_status s);
 /* A signal was noted. */

@@ -12,6 +12,13 @@ int hpx_list(void);
 /* `hprofx jmh`: the words with which JMH has the profiler, on standard output. */
 int hpx_jmh(const struct hpx_asked *a);
 
+/* Of a JVM that runs; `word` names it (hpx_target_find()). A session that the command waits for; then its profile. */
+int hpx_live_profile(const struct hpx_asked *a, const char *word);
+/* start: a session that goes on, for a->seconds if they were given; the JVM writes a->out. */
+int hpx_live_start(const struct hpx_asked *a, const char *word);
+/* stop, dump, status. */
+int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *word);
+
 /* info, check: what an HPROF file holds (docs/formats.md). HPX_PARTIAL: the file is broken. */
 int hpx_info(struct hpx_arguments *a);
 int hpx_check_file(struct hpx_arguments *a);

@@ -52,7 +52,8 @@ class Table:
         return [(flags, words) for words, flags in found.items()]
 
 
-BASH = r'''# Completion of hprofx for bash, made by completions.py. Names of JVMs are data: they are quoted, and never evaluated.
+BASH = r'''# SPDX-License-Identifier: BSD-2-Clause
+# Completion of hprofx for bash, made by completions.py. Names of JVMs are data: they are quoted, and never evaluated.
 # The functions share the variables of _hprofx: words (those before the cursor's, unquoted), cur (the cursor's, unquoted), quote (which is open
 # in it), head (what bash does not replace of it).
 
@@ -189,6 +190,7 @@ complete -F _hprofx hprofx
 '''
 
 ZSH = r'''#compdef hprofx
+# SPDX-License-Identifier: BSD-2-Clause
 # Completion of hprofx for zsh, made by completions.py. Names of JVMs are data: compadd quotes them.
 
 _hprofx_jvms() {
@@ -271,7 +273,8 @@ _hprofx() {
 _hprofx "$@"
 '''
 
-FISH = r'''# Completion of hprofx for fish, made by completions.py. Names of JVMs are data: fish quotes what a function prints.
+FISH = r'''# SPDX-License-Identifier: BSD-2-Clause
+# Completion of hprofx for fish, made by completions.py. Names of JVMs are data: fish quotes what a function prints.
 
 set -g __hprofx_agent_options (string split -n \n '
 @AGENT@

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprofx_profile.c: hprofx PID|NAME: a session of some seconds, and its profile. Contract: subcommands.h. */
+#include "clock.h"
+#include "session.h"
+#include "subcommands.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SPARE_SECONDS 10 /* a session whose command is killed ends so much later by itself */
+#define WRITE_NS      (UINT64_C(10) * 1000000000)
+
+static struct hpx_live live;
+
+/* The JVM writes it while it ends. */
+static int await_profile(void)
+{
+    int fd;
+    uint64_t until = hpx_clock_mono() + WRITE_NS;
+    while ((fd = hpx_live_open(&live, "")) < 0 && hpx_clock_mono() < until && !hpx_target_ended(&live.target)) {
+        (void)usleep(20000);
+    }
+    return fd >= 0 ? fd : hpx_live_open(&live, "");
+}
+
+/* The JVM was killed, or is silent: it has left what can be made a profile. */
+static bool is_recoverable(void)
+{
+    int fd = hpx_live_open(&live, ".journal.part");
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return fd >= 0;
+}
+
+static enum hpx_status run_session(const struct hpx_asked *a, int out)
+{
+    char file[96], name[256];
+    unsigned number;
+    struct hpx_usage before, after;
+    (void)snprintf(file, sizeof file, "/tmp/%s", live.profile);
+    enum hpx_status s = hpx_live_begin(&live, a, "start", a->seconds + SPARE_SECONDS, file, &number);
+    if (s != HPX_OK) {
+        return s;
+    }
+    bool once = hpx_asked_at_once(a), known = !once && hpx_usage_read("", live.target.pid, &before);
+    bool ended = !once && hpx_live_wait(&live, a->seconds);
+    known = known && hpx_usage_read("", live.target.pid, &after) && !ended;
+    s = ended ? HPX_NO_JVM : hpx_live_stop(&live, number);
+    /* if somebody else has ended it, its profile is there all the same */
+    int fd = s == HPX_NO_JVM ? await_profile() : s == HPX_OK || s == HPX_REFUSED ? hpx_live_open(&live, "") : -1;
+    if (fd < 0) {
+        return s == HPX_OK       ? hpx_fail(&live.err, HPX_FAILED, "the agent left no profile; its reason is on stderr of the JVM")
+               : s == HPX_NO_JVM ? hpx_fail(&live.err, HPX_NO_JVM, "the JVM has ended and left no profile")
+                                 : s;
+    }
+    hpx_target_name(&live.target, name, sizeof name);
+    struct hpx_verdict v = {.name = name, .bounded = true};
+    if (known) {
+        v.usage = hpx_usage_between(&before, &after);
+    }
+    s = hpx_asked_show(a, &v, fd, out, &live.err);
+    (void)close(fd);
+    return s;
+}
+
+int hpx_live_profile(const struct hpx_asked *a, const char *word)
+{
+    int out = hpx_asked_open(a, &live.err); /* before the JVM works for it */
+    if (a->out != NULL && out < 0) {
+        return hpx_complain(HPX_FAILED, &live.err);
+    }
+    enum hpx_status s = hpx_live_find(&live, word);
+    s = s != HPX_OK ? s : hpx_live_reach(&live, a);
+    if (s == HPX_OK) {
+        struct hpx_asked fits = hpx_live_fitting(&live, a);
+        s = run_session(&fits, out);
+        bool kept = s == HPX_FAILED && !live.client.undone && (a->out != NULL || live.client.silent);
+        if (kept && faccessat(live.target.tmp, live.profile, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+            (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
+        } else if (((s == HPX_FAILED && !live.client.undone) || s == HPX_NO_JVM) && is_recoverable()) {
+            (void)fprintf(stderr, "hprofx: what the JVM wrote stays in its /tmp: `hprofx recover /tmp/%s` rebuilds the profile\n",
+                          live.profile);
+        } else {
+            hpx_live_clean(&live);
+        }
+    }
+    if (out >= 0) {
+        (void)close(out);
+    }
+    if (s != HPX_OK && s != HPX_PARTIAL) {
+        hpx_asked_drop(a);
+    }
+    return hpx_live_leave(&live, s);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hprofx_stop.c: hprofx stop, dump and status: what is asked of a session that runs. Contract: subcommands.h. */
+#include "session.h"
+#include "subcommands.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct hpx_live live;
+
+static void say_line(void *to, const char *text)
+{
+    (void)fprintf(to, "  %s\n", text);
+}
+
+/* What a session writes, of the answer to "status". */
+static void take_output(void *to, const char *text)
+{
+    static const char key[] = "output: ";
+    if (strncmp(text, key, sizeof key - 1) == 0) {
+        (void)snprintf(to, PATH_MAX, "%s", text + sizeof key - 1);
+    }
+}
+
+/* It was begun without -o, so that its profile is in the JVM's /tmp under a name of ours. */
+static bool is_ours(const char *output)
+{
+    unsigned long long at;
+    int pid, end = 0;
+    size_t n = strlen(output);
+    bool is = n < sizeof live.profile && sscanf(output, "/tmp/hprofx-%d-%llx" HPX_LIVE_KEPT "%n", &pid, &at, &end) == 2 && end > 0 &&
+              output[end] == 0;
+    if (is) {
+        memcpy(live.profile, output + strlen("/tmp/"), n + 1 - strlen("/tmp/"));
+    }
+    return is;
+}
+
+/* The profile of a session that has ended. */
+static enum hpx_status show_stopped(const struct hpx_asked *a)
+{
+    char name[256];
+    int out = hpx_asked_open(a, &live.err), fd = hpx_live_open(&live, "");
+    enum hpx_status s = a->out != NULL && out < 0 ? HPX_FAILED
+                        : fd < 0 ? hpx_fail(&live.err, HPX_FAILED, "the agent left no profile; its reason is on stderr of the JVM")
+                                 : HPX_OK;
+    if (s == HPX_OK) {
+        hpx_target_name(&live.target, name, sizeof name);
+        s = hpx_asked_show(a, &(struct hpx_verdict){.name = name, .bounded = true}, fd, out, &live.err);
+    }
+    if (s != HPX_FAILED) {
+        hpx_live_clean(&live);
+    } else if (fd >= 0) {
+        (void)fprintf(stderr, "hprofx: the profile stays at /tmp/%s of the JVM\n", live.profile);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (out >= 0) {
+        (void)close(out);
+    }
+    return s;
+}
+
+/* Also says what was done. */
+static enum hpx_status ask(const struct hpx_asked *a, const char *request)
+{
+    char output[PATH_MAX] = "";
+    bool stops = strcmp(request, "stop") == 0, dumps = strcmp(request, "dump") == 0, ours = false;
+    enum hpx_status s = HPX_OK;
+    if (stops || dumps) {
+        s = hpx_client_ask_while(&live.client, "status", take_output, output, hpx_live_interrupted, &live.err);
+        ours = is_ours(output);
+    }
+    s = s != HPX_OK
+            ? s
+            : hpx_client_ask_while(&live.client, request, say_line, stops && ours ? stderr : stdout, hpx_live_interrupted, &live.err);
+    if (s == HPX_OK && stops && ours) {
+        return show_stopped(a);
+    }
+    if (s == HPX_OK && output[0] != 0 && (stops || dumps)) {
+        (void)printf(stops ? "the session has ended; its profile is %s\n" : "the JVM writes a profile to %s\n", output);
+    }
+    return s;
+}
+
+int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *word)
+{
+    enum hpx_status s = hpx_live_find(&live, word);
+    if (s == HPX_OK && live.target.library[0] == 0 && !hpx_client_listens(&live.target)) { /* nothing is loaded for a question */
+        s = strcmp(request, "status") != 0 ? hpx_fail(&live.err, HPX_REFUSED, "no session is running") : s;
+        if (s == HPX_OK) {
+            say_line(stdout, "session: none");
+        }
+        return hpx_live_leave(&live, s);
+    }
+    s = s != HPX_OK ? s : hpx_live_reach(&live, a);
+    s = s != HPX_OK ? s : ask(a, request);
+    return hpx_live_leave(&live, s);
+}
