@@ -442,6 +442,17 @@ static void take_facts(struct pprof *p, struct hpx_pb_in m)
     t->interval_ns = cpu && period > 1 && period < UINT64_C(1000000000000) ? period : 0;
 }
 
+static bool has(struct hpx_pb_in m, uint32_t number)
+{
+    struct hpx_pb_field f;
+    bool found = false;
+    while (!found && hpx_pb_next(&m, &f)) {
+        found = f.number == number;
+    }
+    return found;
+}
+
+/* A profile in which nothing happened has a time, but neither types nor samples. */
 static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hpx_err *err)
 {
     bool whole = each(p, all, STRING, take_string) && each(p, all, SAMPLE_TYPE, take_type) && each(p, all, FUNCTION, take_function) &&
@@ -452,7 +463,7 @@ static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hp
         hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;
     }
-    if (!whole || p->types.len == 0) {
+    if (!whole || (p->types.len == 0 && (!has(all, TIME) || has(all, SAMPLE)))) {
         hpx_err_set(err, HPX_E_RANGE, "not a pprof profile, or a broken one");
         return HPX_TREE_FAILED;
     }

@@ -215,6 +215,23 @@ class Files(Folder):
         self.assertLess(peak(12), 1.2 * two)
 
 
+# ---- an engine ----
+
+def text(data):
+    n, head = len(data), b''
+    while n >= 128:
+        head += bytes([n & 127 | 128])
+        n >>= 7
+    return head + bytes([n]) + data
+
+
+def row(kind, stack, value):
+    return text(kind) + bytes([len(stack)]) + b''.join(map(text, stack)) + struct.pack('<Q', value)
+
+
+ROWS = row(b'cpu', [b'main', b'p.C.m'], 30) + row(b'samples', [b'main', b'p.C.m'], 3) + row(b'samples', [], 2) + row(b'alloc_space', [b'main', b'</script>\n;'], 9)
+
+
 class Engine(Folder):
     def setUp(self):
         super().setUp()
