@@ -88,10 +88,10 @@ TEST(idle_threads_become_one_row_that_says_how_much, setup, teardown)
 {
     static const char text[] = "JAVA PROFILE 1.0.1, created " DATE "\n\nwords\n--------\n\n"
                                "THREAD START (obj=50000181, id = 200001, name=\"pool-1\", group=\"main\")\n"
-                               "TRACE 300001: (thread=200001)\n\tjdk.internal.misc.Unsafe.park(Unsafe.java)\n"
+                               "TRACE 300001: (thread=200001)\n\tjdk.internal.misc.Unsafe.park(Unsafe.java:1)\n"
                                "\tjava.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)\n\tjava.lang.Thread.run(Thread.java:1)\n"
-                               "TRACE 300002:\n\tjava.lang.ref.Reference.waitForReferencePendingList(R.java)\n"
-                               "TRACE 300003:\n\tjdk.internal.misc.Unsafe.park(Unsafe.java)\n\tp.A.waits(A.java:1)\n"
+                               "TRACE 300002:\n\tjava.lang.ref.Reference.waitForReferencePendingList(R.java:1)\n"
+                               "TRACE 300003:\n\tjdk.internal.misc.Unsafe.park(Unsafe.java:1)\n\tp.A.waits(A.java:1)\n"
                                "\tjava.util.concurrent.ThreadPoolExecutor.runWorker(T.java:1)\n"
                                "WALL CLOCK (ms) BEGIN (total = 100) " DATE "\nrank   self  accum        ms trace state    method\n"
                                "   1 50.00% 50.00%        50 300001 parked   jdk.internal.misc.Unsafe.park\n"
@@ -104,9 +104,9 @@ TEST(idle_threads_become_one_row_that_says_how_much, setup, teardown)
     assert_true(hpx_idle_fold(&tree));
     assert_int_equal(v->totals[0], 100000000);
     assert_folded("wall",
-                  "[idle];parked 50000000\n[idle];waiting 30000000\n"
+                  "java.util.concurrent.ThreadPoolExecutor.runWorker;p.A.waits;jdk.internal.misc.Unsafe.park;parked 15000000\n"
                   "java.lang.Thread.run;java.util.concurrent.ThreadPoolExecutor.getTask;jdk.internal.misc.Unsafe.park;running 5000000\n"
-                  "java.util.concurrent.ThreadPoolExecutor.runWorker;p.A.waits;jdk.internal.misc.Unsafe.park;parked 15000000\n");
+                  "[idle];parked 50000000\n[idle];waiting 30000000\n");
     assert_false(hpx_idle_fold(&tree)); /* it is done */
     size_t named = 0;
     for (size_t i = 0; i < v->samples.len; i++) {
