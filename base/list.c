@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* list.c: see list.h. */
 #include "list.h"
+#include "budget.h"
 #include <stdlib.h>
 
 bool hpx_list_grow(struct hpx_list *l, size_t size)
 {
-    size_t cap = l->cap == 0 ? 32 : l->cap * 2;
-    void *grown = realloc(l->items, cap * size);
+    size_t cap = l->cap == 0 ? 32 : l->cap * 2, more = (cap - l->cap) * size;
+    bool allowed = hpx_budget_take(more);
+    void *grown = allowed ? realloc(l->items, cap * size) : NULL;
     if (grown != NULL) {
         l->items = grown;
         l->cap = cap;
+    } else if (allowed) {
+        hpx_budget_give(more);
     }
     return grown != NULL;
 }

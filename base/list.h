@@ -11,7 +11,7 @@ struct hpx_list {
     size_t len, cap;
 };
 
-/* Room for one more item. false: no memory. */
+/* Room for one more item. false: no memory, or none is left of the budget (budget.h). */
 bool hpx_list_grow(struct hpx_list *l, size_t size);
 /* One more item of that size, cleared; NULL without memory. */
 static inline void *hpx_list_push(struct hpx_list *l, size_t size)

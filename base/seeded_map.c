@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* seeded_map.c: the hash map of ids and serials. */
 #include "seeded_map.h"
+#include "budget.h"
 #include "err.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,8 +41,19 @@ void hpx_seeded_map_init(struct hpx_seeded_map *m, bool with_values)
     *m = (struct hpx_seeded_map){.with_values = with_values};
 }
 
+static inline size_t slot_size(const struct hpx_seeded_map *m)
+{
+    return m->with_values ? KEY + sizeof(uint32_t) : KEY;
+}
+
+size_t hpx_seeded_map_bytes(const struct hpx_seeded_map *m)
+{
+    return m->cap * slot_size(m);
+}
+
 void hpx_seeded_map_fini(struct hpx_seeded_map *m)
 {
+    hpx_budget_give(m->slots != NULL ? hpx_seeded_map_bytes(m) : 0);
     free(m->slots);
     m->slots = NULL;
 }
@@ -50,11 +62,6 @@ void hpx_seeded_map_clear(struct hpx_seeded_map *m)
 {
     hpx_seeded_map_fini(m);
     hpx_seeded_map_init(m, m->with_values);
-}
-
-static inline size_t slot_size(const struct hpx_seeded_map *m)
-{
-    return m->with_values ? KEY + sizeof(uint32_t) : KEY;
 }
 
 static inline unsigned char *slot_at(const struct hpx_seeded_map *m, size_t i)
@@ -89,8 +96,10 @@ static int grow(struct hpx_seeded_map *m)
     struct hpx_seeded_map to = *m;
     sow();
     to.cap = m->cap == 0 ? FIRST : m->cap * 2;
-    to.slots = calloc(to.cap, slot_size(m));
+    bool allowed = hpx_budget_take(hpx_seeded_map_bytes(&to));
+    to.slots = allowed ? calloc(to.cap, slot_size(m)) : NULL;
     if (to.slots == NULL) {
+        hpx_budget_give(allowed ? hpx_seeded_map_bytes(&to) : 0);
         return -HPX_E_NOMEM;
     }
     for (size_t i = 0; i < m->cap; i++) {
@@ -99,7 +108,7 @@ static int grow(struct hpx_seeded_map *m)
             memcpy(slot_at(&to, probe(&to, key)), slot_at(m, i), slot_size(m));
         }
     }
-    free(m->slots);
+    hpx_seeded_map_fini(m);
     *m = to;
     return 0;
 }

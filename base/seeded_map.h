@@ -19,9 +19,11 @@ void hpx_seeded_map_init(struct hpx_seeded_map *m, bool with_values);
 void hpx_seeded_map_fini(struct hpx_seeded_map *m);
 /* Empty, and its memory given back. */
 void hpx_seeded_map_clear(struct hpx_seeded_map *m);
+/* Of its memory. */
+size_t hpx_seeded_map_bytes(const struct hpx_seeded_map *m);
 
-/* 1: added; 0: it was there; -HPX_E_NOMEM. *value, where the map has values and value is not NULL: where the value of the key is, 0 if new;
- * good until the next add. */
+/* 1: added; 0: it was there; -HPX_E_NOMEM: no memory, or none is left of the budget (budget.h). *value, where the map has values and value
+ * is not NULL: where the value of the key is, 0 if new; good until the next add. */
 int hpx_seeded_map_add(struct hpx_seeded_map *m, uint64_t key, uint32_t **value);
 bool hpx_seeded_map_has(const struct hpx_seeded_map *m, uint64_t key);
 /* The value of a key; NULL: not there. */

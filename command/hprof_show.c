@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_show.c: reads a file once, and shows what hprof_show.h says. */
 #include "hprof_show.h"
+#include "budget.h"
 #include "formats.h"
 #include "gunzip.h"
+#include "memory.h"
 #include "outfile.h"
 #include "show.h"
 #include "view.h"
@@ -80,9 +82,12 @@ enum hpx_status hpx_view(const struct hpx_view *a, const char *file, int fd)
     struct hpx_source source;
     struct hpx_check c;
     struct hpx_err err;
+    struct hpx_budget budget;
     static struct hpx_gunzip g;
     hpx_gunzip_init(&g, fd);
+    hpx_budget_begin(&budget, hpx_memory_for_file(fd), NULL);
     if (hpx_source_init(&source, hpx_gunzip_read, &g) != 0) {
+        hpx_budget_end(&budget);
         return (enum hpx_status)hpx_complain(hpx_fail(&err, HPX_FAILED, "no memory"), &err);
     }
     hpx_check_init(&c);
@@ -93,5 +98,6 @@ enum hpx_status hpx_view(const struct hpx_view *a, const char *file, int fd)
     hpx_check_fini(&c);
     hpx_source_fini(&source);
     hpx_gunzip_fini(&g);
+    hpx_budget_end(&budget);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_diff.c: the command line of hprofx diff, its files, and its status. */
+#include "budget.h"
 #include "diff.h"
 #include "inputs.h"
 #include "picture.h"
@@ -122,7 +123,7 @@ static enum hpx_status read_run(struct asked *a, const char *word, struct hpx_tr
     hpx_inputs_fini(&in);
     a->d.broken |= s == HPX_PARTIAL;
     s = s == HPX_PARTIAL ? HPX_OK : s;
-    return s == HPX_OK && t->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : s;
+    return s == HPX_OK && t->no_memory ? hpx_fail(err, HPX_FAILED, "%s", hpx_budget_why()) : s;
 }
 
 static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct hpx_err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* inputs.c: see inputs.h. */
 #include "inputs.h"
+#include "budget.h"
 #include "check.h"
 #include "compare.h"
 #include "picture.h"
@@ -291,7 +292,7 @@ static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, boo
         hpx_tree_finish(t);
     }
     if ((done == HPX_OK || done == HPX_PARTIAL) && t->no_memory) {
-        done = hpx_fail(err, HPX_FAILED, "%s: no memory", input(s, i)->name);
+        done = hpx_fail(err, HPX_FAILED, "%s: %s", input(s, i)->name, hpx_budget_why());
     }
     *any = done == HPX_OK || done == HPX_PARTIAL;
     if (done == HPX_PARTIAL || (!*any && ready && input(s, i)->found)) {
@@ -329,6 +330,13 @@ static bool keep(struct sum *s, size_t i, struct hpx_tree *t)
     return true;
 }
 
+/* The sum does not fit. */
+static enum hpx_status too_much(struct hpx_err *err)
+{
+    return hpx_budget_refused() ? hpx_fail(err, HPX_FAILED, "the sum of the files cannot be made: %s", hpx_budget_why())
+                                : hpx_fail(err, HPX_FAILED, "no memory");
+}
+
 static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
 {
     enum hpx_status done = HPX_OK;
@@ -339,8 +347,7 @@ static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
         if (done == HPX_OK && any) {
             bool fresh = !is_there(s, &t, i);
             s->in->read += fresh;
-            done =
-                !s->to->no_memory && (!fresh || (add_tree(s, &t, i) && keep(s, i, &t))) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+            done = !s->to->no_memory && (!fresh || (add_tree(s, &t, i) && keep(s, i, &t))) ? HPX_OK : too_much(err);
         }
         hpx_tree_fini(&t);
     }
@@ -353,12 +360,12 @@ static enum hpx_status add_again(struct sum *s, size_t file, unsigned views, str
     bool any = true;
     if (s->kept[file] != NULL) {
         hpx_tree_join_views(s->to, s->kept[file], views);
-        return s->to->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : HPX_OK;
+        return s->to->no_memory ? too_much(err) : HPX_OK;
     }
     enum hpx_status done = read_one(s, file, &t, true, &any, err);
     if (done == HPX_OK && any) {
         hpx_tree_join_views(s->to, &t, views);
-        done = s->to->no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : HPX_OK;
+        done = s->to->no_memory ? too_much(err) : HPX_OK;
     }
     hpx_tree_fini(&t);
     return done;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* picture.c: see picture.h. */
 #include "picture.h"
+#include "budget.h"
 #include "words.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +114,7 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
 {
     char have[512];
     if (t->no_memory) {
-        return hpx_fail(err, HPX_FAILED, "no memory");
+        return hpx_fail(err, HPX_FAILED, "%s", hpx_budget_why());
     }
     if (hpx_tree_column(t, view, c)) {
         return HPX_OK;

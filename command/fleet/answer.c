@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* answer.c: see answer.h. */
 #include "answer.h"
+#include "budget.h"
 #include "generated.h"
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +146,7 @@ static size_t item(struct hpx_answer *r, const char *at, size_t n)
                                                                                 [HPX_ANSWER_AT_VALUE] = take_value};
     size_t used = n > 0 ? take[r->at](r, at, n) : MORE;
     if (used == 0 || r->tree->no_memory) {
-        r->broken = r->tree->no_memory ? "no memory" : "the answer is not made of rows of profiles";
+        r->broken = r->tree->no_memory ? hpx_budget_why() : "the answer is not made of rows of profiles";
         return 0;
     }
     return used;
@@ -199,7 +200,7 @@ void hpx_answer_take(struct hpx_answer *r, const char *bytes, size_t n)
 int hpx_answer_end(const struct hpx_answer *r, struct hpx_err *err)
 {
     if (r->tree->no_memory) {
-        return hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
     }
     if (r->broken != NULL) {
         return hpx_err_set(err, HPX_E_RANGE, "%s", r->broken);

@@ -2,8 +2,10 @@
 /* collect.c: see collect.h. One lock: hpx_collect_add() holds it while it joins, a pull while it waits its turn, or copies live objects.
  * What a pull has collected is written without it. */
 #include "collect.h"
+#include "budget.h"
 #include "carry.h"
 #include "live_objects.h"
+#include "memory.h"
 #include "metrics.h"
 #include "outfile.h"
 #include "writers.h"
@@ -13,6 +15,7 @@
 #include <time.h>
 
 #define MOST ((size_t)1 << 20) /* nodes and samples of a pull */
+#define PART 8                 /* of what the shipper may allocate for a pull */
 
 /* A pull that waits; on its thread's stack. */
 struct window {
@@ -21,6 +24,7 @@ struct window {
     struct hpx_tree tree;
     size_t profiles;
     uint64_t from_ms, to_ms; /* since 1970: what the profiles cover */
+    uint64_t most;           /* bytes */
     bool too_large;
 };
 
@@ -80,9 +84,13 @@ static void window_add(struct window *w, const struct hpx_tree *t)
     if (w->too_large || w->tree.no_memory) {
         return;
     }
+    struct hpx_budget budget;
     w->profiles++;
+    hpx_budget_begin(&budget, w->most, NULL);
+    (void)hpx_budget_take(hpx_tree_bytes(&w->tree));
     (void)hpx_carry(&w->tree, t, &hpx_carry_flow);
-    w->too_large = hpx_carry_size(&w->tree) > MOST;
+    w->too_large = hpx_carry_size(&w->tree) > MOST || hpx_budget_refused();
+    hpx_budget_end(&budget);
     w->tree.effective += t->effective;
     w->tree.sampled += t->sampled;
     w->tree.interval_ns = t->interval_ns != 0 ? t->interval_ns : w->tree.interval_ns;
@@ -166,7 +174,7 @@ static void collect_locked(struct hpx_collect *c, struct window *w)
 static enum hpx_pull_result profile(void *ctx, const struct hpx_pull_asked *asked, int fd)
 {
     struct hpx_collect *c = ctx;
-    struct window w = {.asked = asked};
+    struct window w = {.asked = asked, .most = hpx_memory_of_server() / PART};
     bool ready = hpx_tree_init(&w.tree);
     enum hpx_pull_result r = HPX_PULL_FAILED;
     if (ready) {

@@ -12,8 +12,9 @@
  * agent's dump=) earlier; the time in the answer is that of the profiles. Where the shipper can ask for profiles at once
  * (hpx_collect_flush), the answer has just the seconds that were asked for.
  *
- * Memory: a pull has at most 2^20 stacks and nodes (else it fails), the live objects of all runs together too (a run that does not fit is
- * left out and counted); a run that was not heard of for 5 minutes is forgotten. */
+ * Memory: a pull has at most 2^20 stacks and nodes in an eighth of hpx_memory_of_server() (else it fails), the live objects of all runs
+ * together 2^20 in a quarter of it (a run that does not fit is left out and counted); a run that was not heard of for 5 minutes is
+ * forgotten. */
 #ifndef HPX_FLEET_COLLECT_H
 #define HPX_FLEET_COLLECT_H
 

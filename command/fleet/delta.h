@@ -18,6 +18,7 @@ enum hpx_delta_done {
 };
 
 #define HPX_DELTA_STACKS ((size_t)1 << 22)
+#define HPX_DELTA_BYTES  40 /* of a stack, about */
 
 /* most: stacks of all runs. NULL: no memory. */
 struct hpx_delta *hpx_delta_new(size_t most);

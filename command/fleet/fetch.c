@@ -2,7 +2,9 @@
 /* fetch.c: see fetch.h. */
 #include "fetch.h"
 #include "answer.h"
+#include "budget.h"
 #include "http.h"
+#include "memory.h"
 #include "picture.h"
 #include "select.h"
 #include <stdlib.h>
@@ -78,6 +80,8 @@ static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s,
 static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, struct hpx_tree *t, struct hpx_err *err)
 {
     struct hpx_answer rows;
+    struct hpx_budget budget;
+    hpx_budget_begin(&budget, hpx_memory_for_file(-1), NULL);
     hpx_answer_init(&rows, t);
     struct hpx_http_reply r = {.body = take_rows, .ctx = &rows, .most = MOST};
     struct hpx_err why;
@@ -89,6 +93,7 @@ static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, 
                         "more than %d kinds that hprofx does not know; the others are left out: ask for one by kind=", HPX_TREE_VALUES);
     }
     hpx_answer_fini(&rows);
+    hpx_budget_end(&budget);
     return done;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* intake.c: see intake.h. */
 #include "intake.h"
+#include "budget.h"
+#include "changes.h"
 #include "clock.h"
 #include "delta.h"
+#include "memory.h"
 #include "metrics.h"
 #include "picture.h"
 #include "plain.h"
@@ -19,7 +22,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MOST_FILE ((off_t)1 << 30)
+#define MOST_FILE  ((off_t)1 << 30)
+#define MOST_FOUND ((size_t)1 << 16) /* files of one look */
 
 /* A file that may be a profile. */
 struct found {
@@ -36,13 +40,36 @@ struct hpx_intake {
     int *dirs; /* -1: it could not be opened, which was told */
     struct hpx_seen *seen;
     struct hpx_delta *delta;
-    struct hpx_list found;  /* struct found: of the last look at the folders, the oldest first */
-    size_t next;            /* the first of them that was not taken */
-    bool looked;            /* at the folders, since the list of files was saved */
+    struct hpx_list found; /* struct found: of the last look at the folders, the oldest first */
+    size_t next;           /* the first of them that was not taken */
+    bool looked;           /* at all of the folders, since the list of files was saved */
+    struct hpx_changes changes;
+    uint64_t most;          /* bytes that reading a file may allocate */
     struct hpx_list handed; /* struct found: not yet settled */
     char host[256];
     bool told;
 };
+
+/* ---- what is told ---- */
+
+static void tell(const struct found *f, const char *what, const char *why)
+{
+    struct hpx_err line;
+    (void)hpx_err_set(&line, HPX_E_IO, "%s %s: %s", f->name, what, why);
+    if (!f->base) {
+        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(line.msg));
+    }
+}
+
+/* why: perhaps with the file's name before it, which is told already. */
+static void faulty(const struct found *f, const char *cause, const char *what, const char *why)
+{
+    size_t n = strlen(f->name);
+    if (!f->base) {
+        hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, cause, NULL, 1);
+    }
+    tell(f, what, strncmp(why, f->name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
+}
 
 /* ---- begin and end ---- */
 
@@ -64,6 +91,7 @@ void hpx_intake_close(struct hpx_intake *in)
     }
     forget_names(&in->found);
     forget_names(&in->handed);
+    hpx_changes_close(&in->changes);
     free(in->found.items);
     free(in->handed.items);
     free(in->dirs);
@@ -72,13 +100,34 @@ void hpx_intake_close(struct hpx_intake *in)
     free(in);
 }
 
+/* The file that was read when the process before this one was killed is left alone from now on, or it would kill this one, too. false: no
+ * memory. */
+static bool set_aside(struct hpx_intake *in)
+{
+    const struct hpx_seen_file *fatal = hpx_seen_fatal(in->seen);
+    if (fatal == NULL || hpx_seen_has(in->seen, fatal)) {
+        return true;
+    }
+    const struct found f = {.file = *fatal, .name = (char *)(uintptr_t)fatal->name};
+    if (!hpx_seen_add(in->seen, fatal)) {
+        return false;
+    }
+    hpx_seen_keep(in->seen);
+    if (hpx_seen_save(in->seen)) { /* else it stays in the file `reading`, until another file is read */
+        hpx_seen_end(in->seen);
+    }
+    faulty(&f, "killed", "is set aside", "hprofx-ship was killed while it read it; it is tried again if it gets another name");
+    return true;
+}
+
 struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct hpx_err *err)
 {
     struct hpx_intake *in = calloc(1, sizeof *in);
     if (in != NULL) {
         in->asked = *asked;
         in->dirs = malloc(asked->nfolders * sizeof *in->dirs);
-        in->delta = hpx_delta_new(HPX_DELTA_STACKS);
+        in->most = hpx_memory_of_server();
+        in->delta = hpx_delta_new(in->most / HPX_DELTA_BYTES / 4 < HPX_DELTA_STACKS ? in->most / HPX_DELTA_BYTES / 4 : HPX_DELTA_STACKS);
         in->seen = hpx_seen_open(asked->state, err);
         (void)gethostname(in->host, sizeof in->host - 1);
     }
@@ -101,6 +150,11 @@ struct hpx_intake *hpx_intake_open(const struct hpx_intake_asked *asked, struct 
         }
     }
     in->asked.folders = NULL; /* the caller's */
+    if (!hpx_changes_open(&in->changes, in->dirs, asked->nfolders) || !set_aside(in)) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        hpx_intake_close(in);
+        return NULL;
+    }
     return in;
 }
 
@@ -144,15 +198,19 @@ static bool same_file(const struct found *a, const struct found *b)
 static void look_at(struct hpx_intake *in, size_t folder, const char *name)
 {
     struct found f = {.file = {.name = name}, .folder = folder};
-    if (name[0] == '.' || ends_with(name, ".part") || !identify(in->dirs[folder], name, AT_SYMLINK_NOFOLLOW, &f) ||
-        hpx_seen_has(in->seen, &f.file)) {
+    if (name[0] == '.' || ends_with(name, ".part")) {
         return;
     }
-    struct found *slot = hpx_list_push(&in->found, sizeof f);
+    hpx_metric_add(HPX_METRIC_FILES_LOOKED_AT, NULL, NULL, 1);
+    if (!identify(in->dirs[folder], name, AT_SYMLINK_NOFOLLOW, &f) || hpx_seen_has(in->seen, &f.file)) {
+        return;
+    }
+    struct found *slot = in->found.len < MOST_FOUND ? hpx_list_push(&in->found, sizeof f) : NULL;
     f.name = slot != NULL ? strdup(name) : NULL;
     if (f.name == NULL) {
         in->found.len -= slot != NULL;
-        return; /* the next scan finds it again */
+        in->changes.folders[folder].whole = true; /* the next scan finds it again */
+        return;
     }
     f.file.name = f.name;
     *slot = f;
@@ -187,25 +245,6 @@ static int by_age(const void *a, const void *b)
 }
 
 /* ---- a profile ---- */
-
-static void tell(const struct found *f, const char *what, const char *why)
-{
-    struct hpx_err line;
-    (void)hpx_err_set(&line, HPX_E_IO, "%s %s: %s", f->name, what, why);
-    if (!f->base) {
-        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(line.msg));
-    }
-}
-
-/* why: perhaps with the file's name before it, which is told already. */
-static void faulty(const struct found *f, const char *cause, const char *what, const char *why)
-{
-    size_t n = strlen(f->name);
-    if (!f->base) {
-        hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, cause, NULL, 1);
-    }
-    tell(f, what, strncmp(why, f->name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
-}
 
 static void broken(const struct found *f, const char *cause, const char *why)
 {
@@ -298,6 +337,7 @@ static enum outcome read_profile(const struct hpx_intake *in, const struct found
         return not_opened(f);
     }
     enum hpx_status s = HPX_FAILED;
+    struct hpx_budget budget;
     const char *cause = "not a profile";
     if (before.size > MOST_FILE) {
         cause = "too large";
@@ -306,7 +346,10 @@ static enum outcome read_profile(const struct hpx_intake *in, const struct found
         cause = "unreadable";
         (void)hpx_err_set(&err, HPX_E_IO, "%s", strerror(errno));
     } else {
+        hpx_budget_begin(&budget, in->most, NULL);
         s = hpx_picture_read_fd(t, fd, f->name, NULL, &err);
+        hpx_budget_end(&budget);
+        cause = hpx_budget_refused() ? "too large" : cause;
     }
     bool grows = !identify(fd, "", AT_EMPTY_PATH, &after) || after.size != before.size || after.mtime_ns != before.mtime_ns;
     (void)close(fd);
@@ -401,16 +444,42 @@ static enum outcome take(struct hpx_intake *in, struct found *f, hpx_intake_prof
     return o;
 }
 
-static void look_anew(struct hpx_intake *in)
+/* Names of which nothing is known but that they changed. */
+static void look_at_names(struct hpx_intake *in)
 {
-    forget_names(&in->found);
-    in->next = 0;
-    in->looked = true;
-    for (size_t i = 0; i < in->asked.nfolders; i++) {
-        if (!look_into(in, i)) {
-            hpx_seen_keep(in->seen);
+    struct hpx_list names = in->changes.names;
+    in->changes.names = (struct hpx_list){NULL};
+    for (size_t i = 0; i < names.len; i++) {
+        const struct hpx_changed_name *n = (const struct hpx_changed_name *)names.items + i;
+        if (!in->changes.folders[n->folder].whole) {
+            look_at(in, n->folder, n->name);
         }
     }
+    struct hpx_changes done = {.names = names};
+    hpx_changes_taken(&done);
+    free(names.items);
+}
+
+/* Files that are gone are forgotten after a look at all that is there. */
+static void look_anew(struct hpx_intake *in)
+{
+    bool all = true;
+    forget_names(&in->found);
+    in->next = 0;
+    hpx_changes_look(&in->changes);
+    if (in->changes.gone > 64 + hpx_seen_count(in->seen) / 2) {
+        hpx_changes_all(&in->changes);
+    }
+    look_at_names(in);
+    for (size_t i = 0; i < in->asked.nfolders; i++) {
+        struct hpx_changes_folder *f = &in->changes.folders[i];
+        bool whole = f->whole;
+        f->whole = false; /* it may be set again */
+        f->whole |= whole && !look_into(in, i);
+        all = all && whole && !f->whole;
+    }
+    in->looked = in->looked || all;
+    in->changes.gone = all ? 0 : in->changes.gone;
     if (in->found.len > 0) {
         qsort(in->found.items, in->found.len, sizeof(struct found), by_age);
     }
@@ -430,15 +499,22 @@ static size_t take_found(struct hpx_intake *in, size_t most, hpx_intake_profile 
 {
     size_t handed = 0;
     for (; in->next < in->found.len && handed < most; in->next++) {
-        struct found *f = (struct found *)in->found.items + in->next, *slot = hpx_list_push(&in->handed, sizeof *slot);
+        struct found *f = (struct found *)in->found.items + in->next;
+        if (hpx_seen_has(in->seen, &f->file)) { /* it was told of twice */
+            continue;
+        }
+        struct found *slot = hpx_list_push(&in->handed, sizeof *slot);
         if (slot == NULL || !hpx_seen_add(in->seen, &f->file)) {
             in->handed.len -= slot != NULL;
             break; /* no memory: it is the next one of the next scan */
         }
         note_size(in, f);
+        hpx_seen_begin(in->seen, &f->file);
         enum outcome o = take(in, f, profile, ctx);
+        hpx_seen_end(in->seen);
         if (o == LATER) {
             hpx_seen_drop(in->seen, &f->file);
+            hpx_changes_again(&in->changes, f->folder, f->name);
             in->handed.len--;
             continue;
         }

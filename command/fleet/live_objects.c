@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* live_objects.c: see live_objects.h. Between the calls the tree has nodes, but no samples: those are the rows of the runs. */
 #include "live_objects.h"
+#include "budget.h"
 #include "carry.h"
+#include "memory.h"
 #include "metrics.h"
 #include <stdlib.h>
 
@@ -35,6 +37,7 @@ static struct run *run_at(const struct hpx_live *l, size_t i)
 bool hpx_live_init(struct hpx_live *l)
 {
     memset(l, 0, sizeof *l);
+    l->most = hpx_memory_of_server() / 4;
     return hpx_tree_init(&l->tree);
 }
 
@@ -124,9 +127,11 @@ static bool take(struct hpx_live *l, struct run *r, size_t kind, const struct hp
 
 static void drop_all(struct hpx_live *l, const char *why)
 {
+    uint64_t most = l->most;
     hpx_metric_add(HPX_METRIC_LIVE_DROPPED, why, NULL, l->runs.len);
     hpx_live_fini(l);
     (void)hpx_live_init(l);
+    l->most = most;
 }
 
 /* A new tree with the nodes that the runs need. */
@@ -213,20 +218,25 @@ void hpx_live_add(struct hpx_live *l, const struct hpx_tree *t, uint64_t now)
         drop(l, r, t->no_memory ? "no memory" : "unknown process");
         return;
     }
+    struct hpx_budget budget;
     r = r != NULL ? r : make(l, t);
-    bool all = r != NULL && hpx_carry(&l->tree, t, &hpx_carry_live);
+    hpx_budget_begin(&budget, l->most, NULL);
+    bool all =
+        r != NULL && hpx_budget_take(hpx_tree_bytes(&l->tree) + l->rows * sizeof(struct row)) && hpx_carry(&l->tree, t, &hpx_carry_live);
     for (size_t k = 0; k < KINDS && all; k++) {
         if (t->views[kinds[k].view].samples.len > 0) {
             all = take(l, r, k, &l->tree);
         }
     }
+    bool large = hpx_budget_refused();
+    hpx_budget_end(&budget);
     clear(&l->tree);
     if (r != NULL) {
         r->heard = now;
         r->number = t->origin.number;
     }
     if (!all) {
-        drop(l, r, "no memory");
+        drop(l, r, large ? "too large" : "no memory");
     }
     sweep_if_due(l);
     if (l->runs.len > 0 && l->tree.nodes.len + l->rows > HPX_LIVE_MOST) {

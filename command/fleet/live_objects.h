@@ -17,6 +17,7 @@ struct hpx_live {
     struct hpx_list runs; /* struct run */
     size_t rows;          /* of all runs */
     size_t swept;         /* nodes that were left by the last sweep */
+    uint64_t most;        /* bytes of the tree and the rows; hpx_live_init(): a quarter of hpx_memory_of_server() */
 };
 
 /* false: no memory. hpx_live_fini() in any case. */

@@ -15,6 +15,8 @@
     X(PROFILES_READ, COUNTER, "hprofx_ship_profiles_read_total", NULL, NULL, 1, "Profiles read from agents.")                              \
     X(PROFILES_BROKEN, COUNTER, "hprofx_ship_profiles_broken_total", "cause", NULL, 1,                                                     \
       "Files that could not be read as profiles, or only in part.")                                                                        \
+    X(FILES_LOOKED_AT, COUNTER, "hprofx_ship_files_looked_at_total", NULL, NULL, 1,                                                        \
+      "Looks at files of the folders, to see which are new.")                                                                              \
     X(VALUES_READ, COUNTER, "hprofx_ship_values_read_total", "kind", NULL, 1,                                                              \
       "Sum of the values in the profiles read, by kind, in the unit of the kind.")                                                         \
     X(PROFILES_SENT, COUNTER, "hprofx_ship_profiles_sent_total", "destination", NULL, 1, "Profiles that a destination accepted.")          \

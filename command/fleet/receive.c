@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* receive.c: see receive.h. */
 #include "receive.h"
+#include "budget.h"
 #include "formats.h"
 #include "listen.h"
+#include "memory.h"
 #include "metrics.h"
 #include <errno.h>
 #include <poll.h>
@@ -20,17 +22,20 @@
 
 struct waiting {
     struct hpx_tree *tree;
+    uint64_t bytes; /* of it, of the share */
     uint8_t id[HPX_PROFILE_ID];
 };
 
 struct hpx_receive {
     struct hpx_listen listen;
+    struct hpx_budget_share share; /* of all connections, and of what waits */
     pthread_t accepter;
     bool accepts;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t room, gone;
     struct waiting queue[WAITING];
     size_t first, n;
+    uint64_t bytes;       /* of all that wait */
     int fds[CONNECTIONS]; /* -1: free */
     size_t connections;
     bool end;
@@ -63,14 +68,21 @@ static void id_of(const struct hpx_tree *t, uint8_t id[HPX_PROFILE_ID])
     }
 }
 
+/* In the queue; what waits leaves half of the share to those that read. */
+static bool is_full(const struct hpx_receive *r, uint64_t bytes)
+{
+    return r->n == WAITING || (r->n > 0 && r->bytes + bytes > r->share.most / 2);
+}
+
 /* Waits for room. false: it is the end, or there is no memory. */
 static bool enqueue(void *ctx, struct hpx_tree *t)
 {
     struct connection *c = ctx;
     struct hpx_receive *r = c->r;
     struct hpx_tree *own = malloc(sizeof *own);
+    uint64_t bytes = hpx_tree_bytes(t);
     pthread_mutex_lock(&r->lock);
-    while (r->n == WAITING && !r->end) {
+    while (is_full(r, bytes) && !r->end) {
         (void)pthread_cond_wait(&r->room, &r->lock);
     }
     bool taken = own != NULL && !r->end;
@@ -79,6 +91,8 @@ static bool enqueue(void *ctx, struct hpx_tree *t)
         id_of(t, w->id);
         *own = *t;
         w->tree = own;
+        w->bytes = hpx_budget_hand_on(bytes);
+        r->bytes += w->bytes;
     }
     pthread_mutex_unlock(&r->lock);
     if (!taken) {
@@ -99,7 +113,9 @@ bool hpx_receive_take(struct hpx_receive *r, struct hpx_tree **t, uint8_t id[HPX
         memcpy(id, w->id, HPX_PROFILE_ID);
         r->first = (r->first + 1) % WAITING;
         r->n--;
-        (void)pthread_cond_signal(&r->room);
+        r->bytes -= w->bytes;
+        hpx_budget_share_give(&r->share, w->bytes);
+        (void)pthread_cond_broadcast(&r->room); /* what fits depends on who waits */
     }
     pthread_mutex_unlock(&r->lock);
     return any;
@@ -132,13 +148,16 @@ static void *read_stream(void *ctx)
     struct connection *c = ctx;
     struct hpx_source s;
     struct hpx_err err = {""};
+    struct hpx_budget budget;
+    hpx_budget_begin(&budget, c->r->share.most / 2, &c->r->share); /* one cannot take all */
     if (hpx_source_init(&s, read_socket, &c->fd) == 0) {
         if (hpx_tree_stream_hprof(&s, enqueue, c, &err) != HPX_TREE_WHOLE && err.msg[0] != '\0') {
-            hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, "cut off", NULL, 1);
+            hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, hpx_budget_refused() ? "too large" : "cut off", NULL, 1);
             (void)fprintf(stderr, "hprofx: what an agent sends by net= is not read on: %s\n", err.msg);
         }
         hpx_source_fini(&s);
     }
+    hpx_budget_end(&budget);
     leave(c);
     return NULL;
 }
@@ -211,6 +230,7 @@ struct hpx_receive *hpx_receive_open(const char *at, bool anywhere, struct hpx_e
         return NULL;
     }
     memset(r->fds, 0xff, sizeof r->fds);
+    r->share.most = hpx_memory_of_server();
     (void)pthread_mutex_init(&r->lock, NULL);
     (void)pthread_cond_init(&r->room, NULL);
     (void)pthread_cond_init(&r->gone, NULL);

@@ -2,7 +2,8 @@
 /* receive.h: profiles that agents send (net=HOST:PORT): each connection is a JVM, and each report in its stream ends a profile.
  *
  * A thread for each connection reads, 256 at most. What was read waits in a queue of 64; when it is full, the threads wait, and the agents
- * drop and count. A profile that was received and is not in a spool yet is lost with the shipper. */
+ * drop and count. All connections together, and what waits, have hpx_memory_of_server() bytes, one of them half of it: a connection that
+ * needs more is told, counted and ended. A profile that was received and is not in a spool yet is lost with the shipper. */
 #ifndef HPX_FLEET_RECEIVE_H
 #define HPX_FLEET_RECEIVE_H
 

@@ -15,6 +15,9 @@
 
 #define NAME "seen"
 #define PART "seen.part"
+#define NOW  "reading"
+
+#define NAME_LINE (3 * NAME_MAX + 2) /* of an escaped name */
 
 struct entry {
     struct hpx_seen_file file; /* the name is owned */
@@ -26,6 +29,9 @@ struct hpx_seen {
     int folder;
     struct hpx_list entries;  /* struct entry: in the order in which they were added */
     struct hpx_seeded_map of; /* index + 1 */
+    FILE *reading;            /* NULL: it cannot be written */
+    struct hpx_seen_file fatal;
+    char fatal_name[NAME_LINE]; /* "": there was none */
 };
 
 static struct entry *at(const struct hpx_seen *s, size_t i)
@@ -155,17 +161,25 @@ static bool get_name(char *name)
     return to > name && to - name <= NAME_MAX;
 }
 
-/* Also of a line that was torn. false: no memory. */
-static bool read_line(struct hpx_seen *s, const char *line)
+/* false: no such line; it may have been torn. */
+static bool parse_line(const char *line, struct hpx_seen_file *f, char name[static NAME_LINE])
 {
-    char name[3 * NAME_MAX + 2];
     uint64_t dev, ino, born, run;
     int end = 0;
     if (sscanf(line, "%16" SCNx64 " %16" SCNx64 " %16" SCNx64 " %16" SCNx64 " %766s%n", &dev, &ino, &born, &run, name, &end) != 5 ||
         strcmp(line + end, "\n") != 0 || !get_name(name)) {
-        return true;
+        return false;
     }
-    return hpx_seen_add(s, &(struct hpx_seen_file){.dev = (dev_t)dev, .ino = (ino_t)ino, .born_ns = born, .name = name, .run = run});
+    *f = (struct hpx_seen_file){.dev = (dev_t)dev, .ino = (ino_t)ino, .born_ns = born, .name = name, .run = run};
+    return true;
+}
+
+/* Also of a line that was torn. false: no memory. */
+static bool read_line(struct hpx_seen *s, const char *line)
+{
+    char name[NAME_LINE];
+    struct hpx_seen_file f;
+    return !parse_line(line, &f, name) || hpx_seen_add(s, &f);
 }
 
 /* false: errno. */
@@ -193,6 +207,50 @@ static bool read_all(struct hpx_seen *s)
     return all;
 }
 
+/* ---- the file that is read ---- */
+
+static void open_reading(struct hpx_seen *s)
+{
+    char line[4 * NAME_MAX];
+    int fd = openat(s->folder, NOW, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    s->reading = fd >= 0 ? fdopen(fd, "r+") : NULL;
+    if (s->reading == NULL) {
+        (void)(fd >= 0 ? close(fd) : 0);
+        return;
+    }
+    if (fgets(line, sizeof line, s->reading) == NULL || !parse_line(line, &s->fatal, s->fatal_name)) {
+        s->fatal_name[0] = '\0';
+    }
+}
+
+const struct hpx_seen_file *hpx_seen_fatal(const struct hpx_seen *s)
+{
+    return s->fatal_name[0] != '\0' ? &s->fatal : NULL;
+}
+
+void hpx_seen_end(struct hpx_seen *s)
+{
+    if (s->reading != NULL) {
+        (void)!ftruncate(fileno(s->reading), 0);
+    }
+}
+
+/* What was longer before stands behind the end of the line. */
+void hpx_seen_begin(struct hpx_seen *s, const struct hpx_seen_file *f)
+{
+    s->fatal_name[0] = '\0';
+    if (s->reading != NULL) {
+        rewind(s->reading);
+        put_line(s->reading, f);
+        (void)fflush(s->reading);
+    }
+}
+
+size_t hpx_seen_count(const struct hpx_seen *s)
+{
+    return s->entries.len;
+}
+
 struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err)
 {
     struct hpx_seen *s = calloc(1, sizeof *s);
@@ -207,6 +265,7 @@ struct hpx_seen *hpx_seen_open(int folder, struct hpx_err *err)
         hpx_seen_close(s);
         return NULL;
     }
+    open_reading(s);
     return s;
 }
 
@@ -218,6 +277,7 @@ void hpx_seen_close(struct hpx_seen *s)
     if (s != NULL) {
         free(s->entries.items);
         hpx_seeded_map_fini(&s->of);
+        (void)(s->reading != NULL ? fclose(s->reading) : 0);
     }
     free(s);
 }

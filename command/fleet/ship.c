@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ship.c: the loop of `hprofx ship`: it looks at the folders every second, adds what is new to the batches of all destinations, and seals
- * these after --batch seconds. */
+/* ship.c: the loop of `hprofx ship`: every second it adds what is new in the folders to the batches of all destinations, and seals these
+ * after --batch seconds. */
 #include "ship.h"
 #include "bring.h"
 #include "clock.h"

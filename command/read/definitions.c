@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* definitions.c: see definitions.h. */
 #include "definitions.h"
+#include "budget.h"
 #include "check.h"
 #include "err.h"
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define NAME_SHOWN 4096
+#define NAME_ADDS  17 /* bytes that the memory of a name has besides */
 
 uint32_t hpx_defined_keep(struct hpx_definitions *d, struct hpx_rd_text text)
 {
@@ -17,10 +19,12 @@ uint32_t hpx_defined_keep(struct hpx_definitions *d, struct hpx_rd_text text)
     if (added == 0) {
         return *index;
     }
-    char *copy = added > 0 ? malloc(text.n + 1) : NULL;
+    bool allowed = added > 0 && hpx_budget_take(text.n + NAME_ADDS);
+    char *copy = allowed ? malloc(text.n + 1) : NULL;
     char **slot = copy != NULL ? hpx_list_push(&d->names, sizeof(*slot)) : NULL;
     if (slot == NULL) {
         free(copy);
+        hpx_budget_give(allowed ? text.n + NAME_ADDS : 0);
         d->no_memory = true;
         return 0;
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* merge.c: rows of all tables summed by trace, in one pass; the rest of the file copied in a second. */
 #include "merge.h"
+#include "budget.h"
 #include "check.h"
 #include "hprof_table.h"
+#include "memory.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -529,6 +531,8 @@ int hpx_merge(int from, uint64_t whole, int to)
         hpx_seeded_map_init(&m.of[i].index, true);
     }
     hpx_seeded_map_init(&m.wait_of, true);
+    struct hpx_budget budget;
+    hpx_budget_begin(&budget, hpx_memory_for_file(from), NULL);
     int rc = read_tables(&m) == HPX_RD_SOUND && !m.odd && several(&m) && fits(&m) && drop_head(&m);
     FILE *f = rc > 0 ? fdopen(dup(to), "w") : NULL;
     if (f != NULL) {
@@ -547,5 +551,6 @@ int hpx_merge(int from, uint64_t whole, int to)
     free(m.touched.items);
     free(m.tables.items);
     free(m.waits.items);
+    hpx_budget_end(&budget);
     return rc;
 }

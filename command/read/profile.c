@@ -215,7 +215,6 @@ static void header(struct hpx_profile *p, const struct hpx_rd_event *ev)
 int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     struct hpx_profile *p = ctx;
-    (void)r;
     if (ev->kind == HPX_RD_TABLE && ev->table.tag == HPX_TAG_SAMPLES && hpx_profile_table(p, HPX_TAG_SAMPLES)->seen > 0) {
         weigh(p);
     }
@@ -267,7 +266,7 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
     default:
         break;
     }
-    return HPX_RD_SOUND;
+    return p->defined.no_memory ? hpx_reader_no_memory(r) : HPX_RD_SOUND;
 }
 
 void hpx_profile_period(const struct hpx_profile *p, char to[static HPX_PROFILE_PERIOD])

@@ -55,7 +55,7 @@ struct hpx_profile {
 
 int hpx_profile_init(struct hpx_profile *p);
 void hpx_profile_fini(struct hpx_profile *p);
-/* A hpx_rd_sink. */
+/* A hpx_rd_sink. Ends the reading where there is no memory. */
 int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev);
 
 static inline const char *hpx_profile_name(const struct hpx_profile *p, uint32_t name)

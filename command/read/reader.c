@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c: which format it is, what was noted, what broke. */
 #include "reader.h"
+#include "budget.h"
 #include "foreign.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ int hpx_reader_cut(struct hpx_reader *r, uint64_t at, uint64_t line, const char 
 
 int hpx_reader_no_memory(struct hpx_reader *r)
 {
-    snprintf(r->why, sizeof(r->why), "no memory");
+    snprintf(r->why, sizeof(r->why), "%s", hpx_budget_why());
     return broken(r, HPX_RD_FAILED, hpx_source_offset(r->source), 0);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* recover.c: cutting the tail of a file that ends inside a record. */
 #include "recover.h"
+#include "budget.h"
 #include "check.h"
 #include "gunzip.h"
+#include "memory.h"
 #include "merge.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -75,11 +77,14 @@ static int examine(struct half *h, struct hpx_err *said)
     static struct hpx_gunzip g;
     struct hpx_source s;
     struct hpx_check c;
+    struct hpx_budget budget;
     if (h->fd < 0) {
         return 0;
     }
+    hpx_budget_begin(&budget, hpx_memory_for_file(h->fd), NULL);
     hpx_gunzip_init(&g, h->fd);
     if (hpx_source_init(&s, hpx_gunzip_read, &g) != 0) {
+        hpx_budget_end(&budget);
         return hpx_err_set(said, HPX_E_NOMEM, "no memory");
     }
     size_t ahead = hpx_source_ahead(&s, sizeof(h->head));
@@ -106,6 +111,7 @@ static int examine(struct half *h, struct hpx_err *said)
     hpx_check_fini(&c);
     hpx_source_fini(&s);
     hpx_gunzip_fini(&g);
+    hpx_budget_end(&budget);
     return h->result == HPX_RD_FAILED ? refuse(said, h, h->why) : 0;
 }
 

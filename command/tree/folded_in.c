@@ -2,6 +2,7 @@
 /* folded_in.c: reads collapsed stacks. A line has the frames of a stack, outermost first, separated by semicolons, then a blank and a
  * count. Any sentence that ends with a number would do, so the file is judged as a whole. async-profiler tells at the end of a name what
  * kind of frame it is: "java/lang/Thread.run_[j]". */
+#include "budget.h"
 #include "formats.h"
 #include "generated.h"
 #include "names.h"
@@ -160,7 +161,7 @@ enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s
     }
     if (t->no_memory || s->error != 0 || is_none(&f)) {
         (void)hpx_err_set(err, HPX_E_RANGE, "%s",
-                          t->no_memory    ? "no memory"
+                          t->no_memory    ? hpx_budget_why()
                           : s->error != 0 ? strerror(s->error)
                           : f.two > 0 ? "stacks with two counts: the difference of two profiles, which hprofx diff makes of the profiles"
                                       : "neither HPROF, nor pprof, nor collapsed stacks");

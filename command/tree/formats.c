@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.c: see formats.h. */
 #include "formats.h"
+#include "budget.h"
 #include "foreign.h"
 #include "gunzip.h"
+#include "memory.h"
 #include "writers.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -55,12 +57,14 @@ static bool is_collapsed(struct hpx_source *s)
 enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
 {
     struct hpx_source s;
+    struct hpx_budget budget;
     struct hpx_gunzip *g = malloc(sizeof *g);
     enum hpx_tree_read done;
     if (g == NULL) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;
     }
+    hpx_budget_begin(&budget, hpx_memory_for_file(fd), NULL);
     hpx_gunzip_init(g, fd);
     if (hpx_source_init(&s, hpx_gunzip_read, g) != 0) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
@@ -86,6 +90,7 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
     hpx_source_fini(&s);
     hpx_gunzip_fini(g);
     free(g);
+    hpx_budget_end(&budget);
     return done;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprof_in.c: an HPROF file as a tree: a sink behind the profile, whose definitions and tables it uses. Of several heap dumps the last
  * counts. */
+#include "budget.h"
 #include "formats.h"
 #include "generated.h"
 #include "names.h"
@@ -500,7 +501,7 @@ static enum hpx_tree_read result(const struct hprof_in *in, const struct hpx_rea
         return HPX_TREE_WHOLE;
     }
     if (in->tree->no_memory || r->result == HPX_RD_FAILED) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", in->tree->no_memory ? "no memory" : r->why);
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", in->tree->no_memory ? hpx_budget_why() : r->why);
         return HPX_TREE_FAILED;
     }
     (void)hpx_err_set(err, HPX_E_RANGE, "broken at byte %" PRIu64 ": %s", r->at, r->why);
@@ -544,9 +545,13 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
     if (done != HPX_TREE_FAILED) {
         add_all(in);
         facts(in);
-        if (tell != NULL) {
-            tell(ctx, t, &in->profile);
-        }
+    }
+    if (done != HPX_TREE_FAILED && t->no_memory) {
+        (void)hpx_reader_no_memory(r);
+        done = result(in, r, err);
+    }
+    if (done != HPX_TREE_FAILED && tell != NULL) {
+        tell(ctx, t, &in->profile);
     }
     leave(in);
     return done;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* join.c: several trees as one, see compare.h. */
+#include "budget.h"
 #include "compare.h"
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +117,9 @@ void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
 void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views)
 {
     struct hpx_tree_map m;
+    struct hpx_budget budget;
+    hpx_budget_begin(&budget, hpx_memory_of_sum(), NULL);
+    to->no_memory |= !hpx_budget_take(hpx_tree_bytes(to));
     if (hpx_tree_map(&m, to, from, true)) {
         const struct hpx_tree_view *other = &from->views[HPX_VIEW_OTHER];
         for (size_t i = 0; (views >> HPX_VIEW_OTHER & 1) != 0 && i < other->values; i++) {
@@ -130,4 +135,5 @@ void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsig
         join_facts(to, from, m.names, views);
     }
     hpx_tree_map_fini(&m);
+    hpx_budget_end(&budget);
 }

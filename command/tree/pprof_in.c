@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pprof_in.c: reads a pprof profile (profile.proto of github.com/google/pprof). Its strings may come last, so it is read whole first. */
+#include "budget.h"
 #include "formats.h"
 #include "generated.h"
 #include "protobuf.h"
@@ -460,7 +461,7 @@ static enum hpx_tree_read parse(struct pprof *p, struct hpx_pb_in all, struct hp
     look_for_classes(p, all);
     whole = whole && each(p, all, SAMPLE, take_sample);
     if (p->no_memory || p->tree->no_memory) {
-        hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
         return HPX_TREE_FAILED;
     }
     if (!whole || (p->types.len == 0 && (!has(all, TIME) || has(all, SAMPLE)))) {
@@ -488,8 +489,9 @@ static uint8_t *slurp(struct hpx_source *s, size_t *len)
     *len = 0;
     for (size_t n; (n = hpx_source_ahead(s, 1)) > 0; hpx_source_take(s, n)) {
         if (cap - *len < n) {
+            size_t had = cap;
             cap = 2 * cap + n < MOST ? 2 * cap + n : MOST;
-            uint8_t *grown = cap - *len >= n ? realloc(all, cap) : NULL;
+            uint8_t *grown = cap - *len >= n && hpx_budget_take(cap - had) ? realloc(all, cap) : NULL;
             if (grown == NULL) {
                 free(all);
                 return NULL;
@@ -512,7 +514,10 @@ enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s,
     uint8_t *all = slurp(s, &n);
     struct pprof p = {.tree = t, .frames = FRAMES_FREE + FRAMES_PER_BYTE * n};
     if (all == NULL) {
-        hpx_err_set(err, HPX_E_IO, "%s", s->error != 0 ? strerror(s->error) : "no memory, or more than 1 GiB unpacked");
+        hpx_err_set(err, HPX_E_IO, "%s",
+                    s->error != 0          ? strerror(s->error)
+                    : hpx_budget_refused() ? hpx_budget_why()
+                                           : "no memory, or more than 1 GiB unpacked");
         return HPX_TREE_FAILED;
     }
     hpx_seeded_map_init(&p.location_of, true);

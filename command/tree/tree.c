@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tree.c: see tree.h. */
 #include "tree.h"
+#include "budget.h"
 #include "check.h"
 #include "text.h"
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <strings.h>
 
 #define NAME_KEPT ((size_t)4096)
+#define NAME_ADDS ((size_t)17)      /* bytes that the memory of a name has besides */
 #define MOST      ((size_t)1 << 26) /* of a kind */
 
 #define COUNT(name, title)                                                                                                                 \
@@ -107,6 +109,18 @@ void hpx_tree_fini(struct hpx_tree *t)
     free(t->states);
 }
 
+size_t hpx_tree_bytes(const struct hpx_tree *t)
+{
+    size_t n = t->text + t->names.cap * sizeof(char *) + t->frames.cap * sizeof(struct hpx_tree_frame) +
+               t->nodes.cap * sizeof(struct hpx_tree_node) + hpx_seeded_map_bytes(&t->name_of) + hpx_seeded_map_bytes(&t->frame_of) +
+               hpx_seeded_map_bytes(&t->node_of);
+    for (size_t i = 0; i < HPX_VIEWS; i++) {
+        const struct hpx_tree_view *v = &t->views[i];
+        n += v->samples.cap * sizeof(struct hpx_tree_sample) + v->numbers.cap * sizeof(uint64_t) + hpx_seeded_map_bytes(&v->index);
+    }
+    return n;
+}
+
 /* The item of a key, made with `size` bytes where there is none. *fresh: it was made. Without memory, or beyond MOST, NULL. */
 static void *item(struct hpx_tree *t, struct hpx_seeded_map *map, struct hpx_list *l, size_t size, uint64_t key, bool *fresh)
 {
@@ -128,12 +142,15 @@ uint32_t hpx_tree_name(struct hpx_tree *t, const char *text, size_t n)
     if (fresh) {
         char *copy = malloc(6 * n + 1);
         size_t len = copy != NULL ? hpx_text_escape(copy, (struct hpx_text){text, (uint32_t)n}, false) : 0;
-        char *small = copy != NULL ? realloc(copy, len + 1) : NULL;
-        *slot = small != NULL ? small : copy;
-        if (*slot != NULL) {
-            (*slot)[len] = '\0';
+        char *small = copy != NULL && hpx_budget_take(len + NAME_ADDS) ? realloc(copy, len + 1) : NULL;
+        if (small != NULL) {
+            small[len] = '\0';
+            t->text += len + NAME_ADDS;
+        } else {
+            free(copy);
+            t->no_memory = true;
         }
-        t->no_memory |= *slot == NULL;
+        *slot = small;
     }
     return (uint32_t)(slot - (char **)t->names.items);
 }
@@ -255,11 +272,19 @@ static enum hpx_tree_unit unit_of(const char *unit)
     return u;
 }
 
+/* Takes the place of the numbers that the view has. */
+static void set_numbers(struct hpx_tree_view *v, uint64_t *numbers, size_t n)
+{
+    hpx_budget_give(v->numbers.cap * sizeof *numbers);
+    free(v->numbers.items);
+    v->numbers = (struct hpx_list){numbers, n, n};
+}
+
 /* Room for one more value in each sample. false: no memory. */
 static bool widen(struct hpx_tree *t, struct hpx_tree_view *v)
 {
     size_t n = v->samples.len, wide = v->values + 1;
-    uint64_t *numbers = n > 0 ? calloc(n, wide * sizeof *numbers) : NULL;
+    uint64_t *numbers = n > 0 && hpx_budget_take(n * wide * sizeof *numbers) ? calloc(n, wide * sizeof *numbers) : NULL;
     if (n > 0 && numbers == NULL) {
         t->no_memory = true;
         return false;
@@ -267,8 +292,7 @@ static bool widen(struct hpx_tree *t, struct hpx_tree_view *v)
     for (size_t i = 0; i < n; i++) {
         memcpy(numbers + i * wide, hpx_tree_values_at(v, i), v->values * sizeof *numbers);
     }
-    free(v->numbers.items);
-    v->numbers = (struct hpx_list){numbers, n * wide, n * wide};
+    set_numbers(v, numbers, n * wide);
     v->values = wide;
     return true;
 }
@@ -309,8 +333,9 @@ static int by_node(const void *a, const void *b)
 static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
 {
     size_t n = v->samples.len, bytes = v->values * sizeof(uint64_t);
-    struct order *order = calloc(n, sizeof *order);
-    uint64_t *numbers = bytes > 0 ? malloc(n * bytes) : NULL;
+    bool allowed = hpx_budget_take(n * (bytes + sizeof(struct order)));
+    struct order *order = allowed ? calloc(n, sizeof *order) : NULL;
+    uint64_t *numbers = bytes > 0 && allowed ? malloc(n * bytes) : NULL;
     if (order == NULL || numbers == NULL) {
         free(order);
         free(numbers);
@@ -326,8 +351,8 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
         memcpy(numbers + i * v->values, hpx_tree_values_at(v, order[i].at), bytes);
     }
     free(order);
-    free(v->numbers.items);
-    v->numbers = (struct hpx_list){numbers, n * v->values, n * v->values};
+    hpx_budget_give(n * sizeof *order);
+    set_numbers(v, numbers, n * v->values);
     hpx_seeded_map_clear(&v->index); /* its indices are those before */
 }
 

@@ -2,8 +2,8 @@
 /* tree.h: a profile of any format: its stacks as a call tree, and for every view of the run (CPU, calls, allocations, locks, heap) the
  * values of the stacks. Readers fill it; writers and the diff read it.
  *
- * Memory: every name, frame and node once; one sample for every stack and thread of a view. More than 2^26 of a kind count as no memory, so
- * that no file can exhaust the machine's. One thread. */
+ * Memory: every name, frame and node once; one sample for every stack and thread of a view. More than 2^26 of a kind count as no memory,
+ * and so does more than the thread's budget (budget.h) allows. One thread. */
 #ifndef HPX_TREE_TREE_H
 #define HPX_TREE_TREE_H
 
@@ -107,12 +107,15 @@ struct hpx_tree {
     unsigned empty;         /* of one file: views whose tables have no rows: bit `enum hpx_view_kind` */
     char *verdict, *states; /* owned; NULL, or lines as on the terminal: what the profile means; threads and monitors of its last dump */
     bool crowded;           /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
-    bool no_memory;         /* something did not fit: the tree must not be shown */
+    bool no_memory;         /* something did not fit: the tree must not be shown; hpx_budget_why() */
+    size_t text;            /* bytes of all names */
 };
 
 /* false: no memory. hpx_tree_fini() in any case. */
 bool hpx_tree_init(struct hpx_tree *t);
 void hpx_tree_fini(struct hpx_tree *t);
+/* Of its memory. */
+size_t hpx_tree_bytes(const struct hpx_tree *t);
 
 /* The number of a name, of which the first 4 KiB are kept; bytes that are no UTF-8, and controls, are escaped as in writers/text.h. */
 uint32_t hpx_tree_name(struct hpx_tree *t, const char *text, size_t n);

@@ -6,6 +6,7 @@ shippers that are killed.
 python3 -m unittest discover -s tests/fleet. HPX_BUILD=FOLDER: another build than build/. Engines that are not installed (tests/fleet/engines) are left out, but
 for those that HPX_FLEET_ENGINES names. The long proof is proof.py."""
 import collections
+import gzip
 import os
 import pathlib
 import re
@@ -350,6 +351,21 @@ class Hostile(Case):
             self.same(p.arrived.sums(), collections.Counter({k: 3 * v for k, v in wanted.items()}))
         self.assertEqual(sorted(f.name for f in self.profiles.iterdir() if f.is_symlink()), ['link.hprof', 'nowhere.hprof', 'zero.hprof'])
 
+
+    def test_a_file_that_fills_the_memory_is_left_and_the_others_are_sent(self):
+        with gzip.open(self.profiles / 'bad.gz', 'wb', 1) as f: # 100 MB of names in a few hundred kilobytes
+            for i in range(25000):
+                f.write(b'%07d' % i + b'x' * 3993 + b' 1\n')
+        (self.profiles / 'good.txt').write_text('main;a 5\n')
+        os.utime(self.profiles / 'bad.gz', (1, 1)) # it comes first
+        for first in True, False:
+            done = subprocess.run(['prlimit', '--as=%d' % (300 << 20), material.HPROFX, 'ship', '--once', '--spool', self.spool, self.profiles,
+                                   'pprof:%s' % (self.folder / 'out')], capture_output=True, text=True, timeout=server.LIMIT, check=False)
+            self.assertEqual((done.returncode, done.stderr), (
+                0, 'hprofx: bad.gz is not sent: it needs more than 75 MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) sets another\n'
+                if first else ''))
+            self.assertEqual([p.name.split('-')[0] for p in (self.folder / 'out').iterdir()], ['good'])
+            self.assertTrue((self.profiles / 'bad.gz').exists())
 
     def test_a_folder_that_is_read_is_not_written_to(self):
         """Else each file that is written would be read as a new profile, without end."""

@@ -2,6 +2,8 @@
 /* test_fleet_intake.c: profiles that appear in folders: what is read and what is left alone, once each, over restarts; files that are
  * replaced, grow, go or are broken; hostile names and times. Without memory: each once, or counted. */
 #include "fleet_intake_fixture.h"
+#include <sys/inotify.h>
+#include <sys/wait.h>
 
 /* ---- what is read ---- */
 
@@ -167,12 +169,16 @@ TEST(a_folder_that_cannot_be_looked_at_is_not_empty, begin, end)
 
 /* ---- what changes meanwhile ---- */
 
-static unsigned appends; /* to the next files that are read */
+static const char *kills; /* the file whose reading ends the process; NULL: none */
+static unsigned appends;  /* to the next files that are read */
 enum hpx_status __real_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e);
 enum hpx_status __wrap_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e);
 enum hpx_status __wrap_hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *e)
 {
     enum hpx_status s = __real_hpx_picture_read_fd(t, fd, name, v, e);
+    if (kills != NULL && strcmp(name, kills) == 0) {
+        (void)raise(SIGKILL);
+    }
     if (appends > 0) {
         char path[300];
         appends--;
@@ -214,6 +220,223 @@ TEST(a_file_that_is_replaced_before_it_is_read_is_counted, begin, end)
         (void)unlinkat(dir, "in/y", i == 3 ? AT_REMOVEDIR : 0);
         (void)unlinkat(dir, "in/x", 0);
     }
+}
+
+/* ---- looks ---- */
+
+static bool refuses, says_nothing; /* inotify */
+int __real_inotify_init1(int flags);
+int __wrap_inotify_init1(int flags);
+int __wrap_inotify_init1(int flags)
+{
+    errno = EMFILE;
+    return refuses ? -1 : __real_inotify_init1(flags);
+}
+
+int __real_inotify_add_watch(int fd, const char *path, uint32_t mask);
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask);
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+    return __real_inotify_add_watch(fd, says_nothing ? "quiet" : path, mask);
+}
+
+static uint64_t looks(void)
+{
+    return hpx_metric_get(HPX_METRIC_FILES_LOOKED_AT, NULL, NULL);
+}
+
+enum { FILES = 50 };
+
+static void put_many(void)
+{
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "in/x%d", i);
+        put_text(name, "a 1\n");
+    }
+    touch("in", 1700000000); /* long ago */
+    touch("in2", 1700000000);
+    uint64_t before = looks();
+    handed[0] = '\0';
+    assert_int_equal(hpx_intake_scan(intake, 1000, take, &asked), FILES);
+    settle();
+    assert_int_equal(looks(), before + FILES);
+}
+
+/* 60,000 files would be looked at each second. */
+TEST(files_that_are_known_are_not_looked_at_again, begin, end)
+{
+    put_many();
+    uint64_t before = looks();
+    for (int i = 0; i < 50; i++) {
+        scan_gives("");
+    }
+    assert_int_equal(looks(), before);
+    put_text("in/.tmp", "a 2\n");
+    assert_int_equal(renameat(dir, "in/.tmp", dir, "in/y"), 0);
+    put_text("in2/z", "a 3\n");
+    touch("in/y", 1);
+    touch("in2/z", 2);
+    scan_gives("y 2\nz 3\n");
+    assert_in_range(looks(), before + 2, before + 3);
+    assert_int_equal(unlinkat(dir, "in/x0", 0), 0);
+    before = looks();
+    scan_gives("");
+    assert_int_equal(looks(), before);
+}
+
+TEST(a_file_that_cannot_be_taken_yet_is_looked_at_again_and_no_other, begin, end)
+{
+    put_many();
+    put_text("in/y", "a 1\n");
+    appends = 2;
+    uint64_t before = looks();
+    scan_says("", "");
+    scan_says("", "");
+    assert_int_equal(looks(), before + 2);
+    scan_gives("y 11\n");
+    scan_gives("");
+    assert_int_equal(looks(), before + 3);
+}
+
+TEST(in_any_case_everything_is_looked_at_from_time_to_time, begin, end)
+{
+    put_many();
+    uint64_t before = looks();
+    for (int i = 0; i < 600; i++) {
+        handed[0] = '\0';
+        (void)hpx_intake_scan(intake, 1000, take, &asked);
+    }
+    assert_int_equal(looks(), before + FILES);
+}
+
+TEST(files_that_are_gone_are_forgotten, begin, end)
+{
+    struct stat st;
+    for (int round = 0; round < 10; round++) {
+        put_many();
+        for (int i = 0; i < FILES; i++) {
+            char name[16];
+            (void)snprintf(name, sizeof name, "in/x%d", i);
+            assert_int_equal(unlinkat(dir, name, 0), 0);
+        }
+    }
+    put_text("in/y", "a 1\n");
+    scan_gives("y 1\n");
+    settle();
+    assert_int_equal(fstatat(dir, "seen", &st, 0), 0);
+    assert_true(st.st_size < (off_t)4 * FILES * 60); /* ten times as many have been there */
+}
+
+/* No more watches for this user; or a network's folder, of which the kernel says nothing. */
+TEST(without_inotify_the_folders_time_tells, begin, end)
+{
+    assert_int_equal(mkdirat(dir, "quiet", 0700), 0);
+    for (int way = 0; way < 2; way++) {
+        refuses = way == 0;
+        says_nothing = way == 1;
+        (void)unlinkat(dir, "seen", 0);
+        restart();
+        put_many();
+        scan_gives(""); /* the time is that of touch() */
+        uint64_t before = looks();
+        for (int i = 0; i < 20; i++) {
+            scan_gives("");
+        }
+        assert_int_equal(looks(), before);
+        put_text("in/y", "a 2\n");
+        scan_gives("y 2\n");
+        before = looks();
+        put_text("in/z", "a 3\n"); /* the time may be the same */
+        scan_gives("z 3\n");
+        assert_true(looks() > before);
+        assert_true(unlinkat(dir, "in/y", 0) == 0 && unlinkat(dir, "in/z", 0) == 0);
+    }
+    refuses = says_nothing = false;
+}
+
+/* ---- files that kill ---- */
+
+static void die_while_reading(const char *name)
+{
+    hpx_intake_close(intake);
+    intake = NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        kills = name;
+        intake = hpx_intake_open(&asked, &err);
+        (void)(intake != NULL && hpx_intake_scan(intake, 1000, take, &asked));
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+TEST(a_file_that_killed_the_shipper_is_set_aside_and_the_others_are_sent, begin, end)
+{
+    static const char wanted[] =
+        "hprofx: bad is set aside: hprofx-ship was killed while it read it; it is tried again if it gets another name\n";
+    uint64_t before = broken("killed");
+    put_text("in/early", "a 1\n");
+    put_text("in/bad", "a 2\n");
+    put_text("in/late", "a 3\n");
+    touch("in/early", 1);
+    touch("in/bad", 2);
+    touch("in/late", 3);
+    die_while_reading("bad");
+    hush();
+    open_intake();
+    assert_string_equal(said(), wanted);
+    assert_int_equal(broken("killed"), before + 1);
+    scan_gives("early 1\nlate 3\n");
+    settle();
+    hush();
+    restart(); /* it is said once */
+    assert_string_equal(said(), "");
+    scan_gives("");
+    assert_true(there("in/bad"));
+    assert_int_equal(renameat(dir, "in/bad", dir, "in/good"), 0);
+    scan_gives("good 2\n");
+}
+
+TEST(two_files_that_kill_are_both_set_aside, begin, end)
+{
+    put_text("in/bad", "a 2\n");
+    put_text("in/worse", "a 2\n");
+    put_text("in/late", "a 3\n");
+    touch("in/bad", 1);
+    touch("in/worse", 2);
+    touch("in/late", 3);
+    hush();
+    die_while_reading("bad");
+    die_while_reading("worse");
+    open_intake();
+    assert_non_null(strstr(said(), "worse is set aside"));
+    scan_gives("late 3\n");
+}
+
+TEST(what_needs_too_much_memory_is_told_and_left, begin, end)
+{
+    static char text[1 << 21];
+    uint64_t before = broken("too large");
+    for (size_t at = 0; at + 4096 <= sizeof text; at += 4096) {
+        memset(text + at, 'x', 4096);
+        (void)snprintf(text + at, 8, "%07zu", at);
+        memcpy(text + at + 4092, "x 1\n", 4);
+    }
+    (void)setenv("HPROFX_MEMORY", "1m", 1);
+    restart();
+    (void)unsetenv("HPROFX_MEMORY");
+    put("in/bad", text, sizeof text);
+    put_text("in/good", "a 3\n");
+    touch("in/bad", 1);
+    scan_says("good 3\n",
+              "hprofx: bad is not sent: it needs more than 1 MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) "
+              "sets another\n");
+    assert_int_equal(broken("too large"), before + 1);
+    settle();
+    scan_says("", "");
 }
 
 /* ---- what is removed ---- */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_tree_formats.c: the readers of collapsed stacks and of pprof, what is broken there and what is hostile. Round trips:
  * test_tree_trips.c; files of HPROF, value by value: test_convert.py. */
+#include "compare.h"
+#include "memory.h"
 #include "protobuf.h"
 #include "tree_files.h"
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 /* ---- collapsed stacks ---- */
@@ -369,6 +374,186 @@ TEST(gzip_is_unpacked_and_its_end_is_missed, setup, teardown)
     assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_WHOLE);
     packed[n - 6] ^= 0xff; /* of the checksum */
     assert_int_equal(read_bytes(&tree, packed, n), HPX_TREE_FAILED);
+}
+
+/* ---- memory ---- */
+
+#define NAMES 2000
+#define WIDE  4000 /* bytes of a name */
+#define MIB   ((size_t)1 << 20)
+
+static char *text;
+static size_t text_len;
+
+static void put(const void *bytes, size_t n)
+{
+    memcpy(text + text_len, bytes, n);
+    text_len += n;
+}
+
+/* A name and what is before and behind it. */
+static void put_name(const char *before, size_t i, const char *behind)
+{
+    char number[16];
+    put(before, strlen(before));
+    put(number, (size_t)snprintf(number, sizeof number, "m%07zu", i));
+    memset(text + text_len, 'x', WIDE - 8);
+    text_len += WIDE - 8;
+    put(behind, strlen(behind));
+}
+
+static void many_folded(void)
+{
+    for (size_t i = 0; i < NAMES; i++) {
+        put_name("", i, " 1\n");
+    }
+}
+
+static void many_text(void)
+{
+    static const char head[] = "JAVA PROFILE 1.0.1, created Wed Nov 25 15:35:21 2026\n\nx\n--------\n\n", end[] = "\t<empty>\n";
+    char line[64];
+    put(head, sizeof head - 1);
+    for (size_t i = 0; i < NAMES; i++) {
+        put(line, (size_t)snprintf(line, sizeof line, "TRACE %zu:\n", 300001 + i));
+        put_name("\tp.C.", i, "(C.java:1)\n");
+    }
+    put(line, (size_t)snprintf(line, sizeof line, "TRACE %d:\n", 300001 + NAMES));
+    put(end, sizeof end - 1);
+}
+
+static void many_binary(void)
+{
+    static const unsigned char head[] = "JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\1\x8b\xcf\xe5\x68";
+    put(head, sizeof head - 1 + 1);
+    for (size_t i = 0; i < NAMES; i++) {
+        const uint32_t n = 8 + WIDE;
+        const unsigned char record[] = {1, 0, 0, 0, 0, 0, 0, n >> 8, n & 255, 0, 0, 0, 0, 0, 0, (unsigned char)(i >> 8), (unsigned char)i};
+        put(record, sizeof record);
+        put_name("", i, "");
+    }
+}
+
+static void many_pprof(void)
+{
+    begin_pprof();
+    for (size_t i = 0; i < NAMES; i++) {
+        size_t at = text_len;
+        put_name("", i, "");
+        hpx_pb_element(&file, 6, text + at, WIDE);
+        hpx_pb_number(&part, 1, 1000 + i);
+        hpx_pb_number(&part, 2, 9 + i); /* some of the names, whatever stands before them */
+        hpx_pb_message(&file, 5, &part);
+    }
+    memcpy(text, file.bytes, file.len);
+    text_len = file.len;
+}
+
+static size_t allocated(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* Packed they are a hundredth; they would fill the memory of any machine. */
+TEST(names_beyond_the_budget_are_refused_in_every_format, setup, teardown)
+{
+    static void (*const make[])(void) = {many_folded, many_text, many_binary, many_pprof};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(make); i++) {
+        struct hpx_tree t;
+        text = malloc((size_t)NAMES * (WIDE + 100));
+        assert_non_null(text);
+        text_len = 0;
+        make[i]();
+        size_t before = allocated();
+        (void)setenv("HPROFX_MEMORY", "3m", 1);
+        assert_true(hpx_tree_init(&t));
+        assert_int_equal(read_bytes(&t, text, text_len), HPX_TREE_FAILED);
+        assert_string_equal(err.msg,
+                            "it needs more than 3 MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) sets another");
+        assert_true(allocated() - before < 4 * MIB);
+        hpx_tree_fini(&t);
+        (void)setenv("HPROFX_MEMORY", "200m", 1);
+        assert_true(hpx_tree_init(&t));
+        if (read_bytes(&t, text, text_len) == HPX_TREE_FAILED) {
+            fail_msg("format %zu: %s", i, err.msg);
+        }
+        hpx_tree_finish(&t);
+        assert_false(t.no_memory);
+        hpx_tree_fini(&t);
+        free(text);
+        (void)unsetenv("HPROFX_MEMORY");
+    }
+}
+
+TEST(a_sum_beyond_the_budget_is_no_tree, setup, teardown)
+{
+    struct hpx_tree sum;
+    assert_true(hpx_tree_init(&sum));
+    (void)setenv("HPROFX_MEMORY", "3m", 1);
+    for (size_t nth = 0; nth < 4; nth++) {
+        struct hpx_tree t;
+        assert_true(hpx_tree_init(&t));
+        for (size_t i = 0; i < 300; i++) {
+            char name[WIDE + 1];
+            memset(name, 'x', WIDE);
+            (void)snprintf(name, 16, "%zu-%zu", nth, i);
+            uint32_t f = hpx_tree_frame(&t, hpx_tree_name(&t, name, WIDE), 0, 0, HPX_FRAME_METHOD);
+            hpx_tree_add(&t, &t.views[HPX_VIEW_CPU], hpx_tree_node(&t, 0, f), 0, (uint64_t[]){1, 0});
+        }
+        hpx_tree_finish(&t);
+        hpx_tree_join(&sum, &t);
+        hpx_tree_fini(&t);
+        assert_true(sum.no_memory == (nth >= 2)); /* of a megabyte and some each */
+        assert_true(hpx_tree_bytes(&sum) < 3 * MIB);
+    }
+    (void)unsetenv("HPROFX_MEMORY");
+    hpx_tree_fini(&sum);
+}
+
+/* A small file cannot ask for more than a gigabyte, a large one for more than half of what the process may use. */
+TEST(what_a_file_may_take_goes_with_its_size_and_with_the_process, setup, teardown)
+{
+    struct rlimit was;
+    char folder[] = "/tmp/hpx_group_XXXXXX", path[64];
+    int fd = file_of("x", 1);
+    assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+    assert_true(hpx_memory_for_file(fd) <= 1024 * MIB);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){600 * MIB, was.rlim_max}), 0);
+    uint64_t half = hpx_memory_for_file(fd), quarter = hpx_memory_of_server();
+    assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+    assert_int_equal(half, 300 * MIB);
+    assert_int_equal(quarter, 150 * MIB);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0); /* has no pages */
+    assert_int_equal(hpx_memory_for_file(fd), hpx_memory_limit() / 2);
+    static const char *const none[] = {"", "0", "x", "5x", "1mm", "-1", "99999999999999999999g"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(none); i++) {
+        (void)setenv("HPROFX_MEMORY", none[i], 1);
+        assert_int_equal(hpx_memory_for_file(fd), hpx_memory_limit() / 2);
+    }
+    (void)setenv("HPROFX_MEMORY", "5M", 1);
+    assert_int_equal(hpx_memory_for_file(fd), 5 * MIB);
+    assert_int_equal(hpx_memory_of_server(), 5 * MIB);
+    (void)unsetenv("HPROFX_MEMORY");
+    (void)close(fd);
+    assert_non_null(mkdtemp(folder));
+    static const char *const files[][2] = {{"", "max\n"}, {"/a", "7000\n"}, {"/a/b", "9000\n"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(files); i++) {
+        (void)snprintf(path, sizeof path, "%s%s", folder, files[i][0]);
+        (void)mkdir(path, 0700);
+        (void)snprintf(path, sizeof path, "%s%s/limit", folder, files[i][0]);
+        FILE *f = fopen(path, "w");
+        assert_true(f != NULL && fputs(files[i][1], f) >= 0 && fclose(f) == 0);
+    }
+    assert_int_equal(hpx_memory_of_group(folder, "/a/b", "limit"), 7000);
+    assert_int_equal(hpx_memory_of_group(folder, "/a/b/c/d", "limit"), 7000);
+    assert_true(hpx_memory_of_group(folder, "/", "limit") == UINT64_MAX && hpx_memory_of_group(folder, "", "other") == UINT64_MAX);
+    for (size_t i = HPX_ARRAY_LEN(files); i-- > 0;) {
+        (void)snprintf(path, sizeof path, "%s%s/limit", folder, files[i][0]);
+        (void)unlink(path);
+        *strrchr(path, '/') = '\0';
+        (void)rmdir(path);
+    }
 }
 
 TESTS(NULL, NULL)
