@@ -218,7 +218,7 @@ class GoldenTests(Folder):
         self.assertEqual(self.stacks(pieces.data(), 'wall')[0][-1], 2 ** 63 - 1)  # the largest signed number of ns
 
     def test_owners_of_monitors_are_a_view(self):
-        self.assertEqual(self.stacks(h.text().data(), 'owner'), [('java.lang.Object', 'A.main', 9000000)])
+        self.assertEqual(self.stacks(h.text().data(), 'owner'), [('java.lang.Object', 'B.x', 9000000)])  # where the owner was
 
     def columns(self, shown, head):
         """(the line of the heads, the lines below it up to an empty one)"""
