@@ -674,14 +674,14 @@ def a_program_from_its_source_has_a_name(t):
 @test(level='quick', collectors='any', since=9)
 def a_program_whose_command_line_is_in_a_file_has_a_name(t):
     p = Program(t)  # its class is compiled
-    java = t.command('Attached')
+    java = t.command('Attached', opts=None)
     (t.work / 'of its own').write_text('# how it starts\n-Xmx64m "-Dsome.thing=a \\"b\\" \\\n   c" # more\n' + ' '.join("'%s'" % w for w in java[len(t.jdk.java()):]) + ' red\n')
     named = t.start_command([*t.jdk.java(), '@of its own', '@blue'], stdin=subprocess.PIPE)
     named.wait_line('ready')
     t.check(re.search(r'^ *%d .*  Attached( |$)' % named.pid, does(t, 'list'), re.M), 'list says %r' % does(t, 'list'))
     t.check('session: none' in does(t, 'status', 'some.thing'), 'it is not found by what is in the file')
     done = hprofx(t, 'status', 'Attached')
-    says = [r'^ *%d  .*Attached$' % p.run.pid, r'^ *%d  .* -Xmx64m -Dsome.thing=a "b" c .*Attached red @blue$' % named.pid]
+    says = [r'^ *%d  ' % p.run.pid, r'^ *%d  .* -Xmx64m -Dsome.thing=a "b" c -Xmx512m ' % named.pid]  # long lines are cut
     t.check(done.returncode == USAGE and all(re.search(s, done.stderr, re.M) for s in says), 'it says %r' % done.stderr)
     t.equal(hprofx(t, 'status', '@of its').returncode, NO_JVM, 'it is found by the name of the file')
     named.process.stdin.close()
