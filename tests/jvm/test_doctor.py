@@ -203,7 +203,7 @@ def limits_and_signals_that_matter_are_told(t):
     has(t, facts(t, run), r'^note signal: the program, or another profiler, handles SIGPROF')
     end(t, run)
     (t.work / 'more').write_text('-Dx=y\n')
-    run = start(t, jvm=['-XX:Flags=/dev/null'] if t.jdk.version == 8 else ['@more'])
+    run = start(t, jvm=['-XX:Flags=/dev/null'] if t.jdk.version == 8 else ['-XX:VMOptionsFile=more'])
     has(t, facts(t, run), r'^note options: some are in a file')
     end(t, run)
 
