@@ -47,10 +47,11 @@ struct client {
     char line[HPX_CONTROL_LINE];
 };
 
-/* Its lock: `runs`, `stays`, `expected`, `until` and the file of the socket. All else: the thread's. */
+/* Its lock: `runs`, `stays`, `over`, `expected`, `until` and the file of the socket. All else: the thread's. */
 static struct {
     pthread_mutex_t lock;
     bool runs, bound, stays;
+    bool over; /* the program ends */
     bool deaf; /* it was said that no connection can be accepted */
     pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
@@ -468,15 +469,20 @@ static int open_socket(void)
     return -1;
 }
 
-/* Makes it again if a sweeper of /tmp has removed it: without it no command finds the agent, and a JVM that nothing can be attached to
- * stays out of reach. What stands there now is not ours and stays. */
-static void keep_name(void)
+/* What stands there is the socket that was made; errno. What else may stand there is not ours and stays. The lock's. */
+static bool has_name(void)
 {
     struct stat s;
+    return lstat(steer.at.sun_path, &s) == 0 && steer.bound && s.st_ino == steer.file.st_ino && s.st_dev == steer.file.st_dev;
+}
+
+/* Makes it again if a sweeper of /tmp has removed it: without it no command finds the agent, and a JVM that nothing can be attached to
+ * stays out of reach. */
+static void keep_name(void)
+{
     pthread_mutex_lock(&steer.lock);
-    if (lstat(steer.at.sun_path, &s) == 0) {
-        steer.bound = steer.bound && s.st_ino == steer.file.st_ino && s.st_dev == steer.file.st_dev;
-    } else if (errno == ENOENT) {
+    errno = 0;
+    if (!has_name() && errno == ENOENT && !steer.over) {
         steer.bound = false;
         int old = steer.fds[LISTENER].fd, fd = open_socket();
         if (fd >= 0) {
@@ -515,10 +521,10 @@ static void end_in_time(void)
 
 static void close_all(void)
 {
-    if (steer.bound) {
+    if (has_name()) {
         (void)unlink(steer.at.sun_path);
-        steer.bound = false;
     }
+    steer.bound = false;
     for (uint32_t i = 0; i < FDS; i++) {
         if (steer.fds[i].fd >= 0) {
             let_go(i);
@@ -635,11 +641,16 @@ void hpx_steer_look(void)
     pthread_mutex_unlock(&steer.lock);
 }
 
-/* The program ends while a command or its session is there. */
+/* The program ends while a command or its session is there. A program's end waits for no lock of ours; the next JVM of this number removes
+ * what was left. */
 static __attribute__((destructor)) void remove_name(void)
 {
-    if (steer.bound && steer.pid == getpid()) {
-        (void)unlink(steer.at.sun_path);
+    if (steer.pid == getpid() && pthread_mutex_trylock(&steer.lock) == 0) {
+        steer.over = true; /* its thread runs on for a moment */
+        if (has_name()) {
+            (void)unlink(steer.at.sun_path);
+        }
+        pthread_mutex_unlock(&steer.lock);
     }
 }
 

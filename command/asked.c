@@ -28,6 +28,17 @@ static const struct {
 /* Of "all", what JDK 8 has. */
 static const char all_of_old[] = "cpu=samples,monitor=y,depth=64";
 
+/* Of "lock" with stacks=sampled, which asks for no owners. */
+static const char lock_of_sampled[] = "monitor=y,waits=y,locks=y,depth=16";
+
+static const char *mode_of(const struct hpx_asked *a)
+{
+    return hpx_asked_names_mode(a->more)                                               ? ""
+           : a->old && strcmp(a->what, "all") == 0                                     ? all_of_old
+           : strcmp(a->what, "lock") == 0 && strstr(a->more, "stacks=sampled") != NULL ? lock_of_sampled
+                                                                                       : hpx_asked_kind(a->what);
+}
+
 /* People look for threads in a picture that can choose one of them, and its stacks shall begin where the threads do. */
 static const char *for_picture(const struct hpx_asked *a)
 {
@@ -147,7 +158,7 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
         }
     }
     name[n] = 0;
-    const char *mode = hpx_asked_names_mode(a->more) ? "" : a->old && strcmp(a->what, "all") == 0 ? all_of_old : hpx_asked_kind(a->what);
+    const char *mode = mode_of(a);
     const char *form = format_option(a), *own = form[0] != 0 ? strstr(mode, ",format=") : NULL; /* no option stands there twice */
     const char *threads = a->threads && !hpx_asked_names(a->more, "thread") ? "thread=y," : "";
     int len = snprintf(to, size, "%.*s%s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,

@@ -64,7 +64,7 @@ bool hpx_attach_await(const struct hpx_target *t, int fd, unsigned seconds)
 /* As connect(); a queue of its listener that is full is waited for, `seconds` at most. */
 static int connect_in_time(const struct hpx_target *t, int fd, const struct sockaddr_un *at, unsigned seconds)
 {
-    const struct timeval first = {.tv_sec = 1}, rest = {.tv_sec = seconds - 1};
+    const struct timeval first = {.tv_sec = 1}, rest = {.tv_sec = seconds > 1 ? seconds - 1 : seconds}; /* 0 would be no limit */
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, seconds > 1 ? &first : &rest, sizeof first);
     int rc = connect(fd, (const struct sockaddr *)at, sizeof *at);
     if (rc != 0 && errno == EAGAIN && seconds > 1) {

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MOST (1 << 16) /* bytes of a file of words that are read */
+#define FILE_MOST  (1 << 16) /* bytes of a file of words that are read */
+#define FILES_MOST 16        /* of one command line */
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -170,7 +171,7 @@ static size_t replace(struct hpx_target *t, size_t at, struct words w, char *sta
     while (next_word(&w)) {
     }
     size_t n = (size_t)(w.to - start);
-    if (n == 0 || t->command_len - old + n >= sizeof t->command) {
+    if (n == 0 || old > t->command_len - at || t->command_len - old + n >= sizeof t->command) {
         return 0;
     }
     memmove(t->command + at + n, t->command + at + old, t->command_len - at - old);
@@ -180,18 +181,25 @@ static size_t replace(struct hpx_target *t, size_t at, struct words w, char *sta
     return n;
 }
 
-/* Up to the word that names the program: words behind it are the program's own. Such a file names no other. */
+/* Up to the word that names the program: words behind it are the program's own. Such a file names no other. As hpx_target_main_word(), in
+ * one pass: whoever runs a process says how many words it has. */
 static void take_files(struct hpx_target *t)
 {
     static char text[FILE_MOST], words[FILE_MOST];
-    const char *word = hpx_target_word(t, NULL), *main;
-    while (word != NULL && ((main = hpx_target_main_word(t)) == NULL || word < main)) {
+    const char *word = hpx_target_word(t, NULL); /* java itself */
+    size_t of_file = 0;                          /* words before this offset are a file's */
+    word = word != NULL ? hpx_target_word(t, word) : NULL;
+    for (unsigned files = 0; word != NULL && (word[0] == '-' || word[0] == '@');) {
         size_t at = (size_t)(word - t->command), n = 0;
-        if (word[0] == '@' && word[1] != '@' && at > 0 && (n = read_file(t, word + 1, text, sizeof text)) > 0) {
-            n = replace(t, at, (struct words){text, text + n, words, words + sizeof words}, words);
+        if (word[0] == '@' && word[1] != '@' && at >= of_file && files++ < FILES_MOST) {
+            n = read_file(t, word + 1, text, sizeof text);
+            n = n > 0 ? replace(t, at, (struct words){text, text + n, words, words + sizeof words}, words) : 0;
         }
-        at += n;
-        word = n == 0 ? hpx_target_word(t, word) : at < t->command_len ? t->command + at : NULL;
+        of_file = n > 0 ? at + n : of_file;
+        if (n == 0) {
+            word = takes_word(word) ? hpx_target_word(t, word) : word;
+            word = word != NULL ? hpx_target_word(t, word) : NULL;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #define MUCH_GC     0.2  /* of the CPU time */
 #define WARMING_UP  0.3
 #define SURE_POINTS 5.0
+#define KNOWN       10u /* a tenth of what blocked, of which owners are known, is enough to name them */
 
 static bool has_table(struct hpx_profile *p, int tag)
 {
@@ -97,6 +98,24 @@ static void say_places_of(FILE *to, const struct hpx_profile *p, const struct hp
     }
 }
 
+/* What blocks is with its owners, if enough of these are known. */
+static bool say_owners(FILE *to, struct hpx_profile *p)
+{
+    static const int owners[] = {HPX_TAG_MONITOR_OWNERS};
+    struct hpx_profile_table *t = hpx_profile_table(p, HPX_TAG_MONITOR_OWNERS);
+    uint64_t owned = hpx_sums_total(&t->sums);
+    struct hpx_places places;
+    char of[96];
+    if (owned == 0 || t->table.total < hpx_profile_table(p, HPX_TAG_LOCK_TIME)->table.total || !hpx_places_find(p, owners, 1, &places) ||
+        places.all < owned / KNOWN) {
+        return false;
+    }
+    (void)snprintf(of, sizeof of, " of the time blocked by known owners, which is %.0f %% of it",
+                   100.0 * (double)places.all / (double)owned);
+    say_places_of(to, p, &places, of, true);
+    return places.n > 0;
+}
+
 /* false: the tables have nothing. */
 static bool say_tables(FILE *to, struct hpx_profile *p, const int *tags, size_t n, const char *of)
 {
@@ -105,20 +124,17 @@ static bool say_tables(FILE *to, struct hpx_profile *p, const int *tags, size_t 
         return true; /* no memory: the tables say it all */
     }
     of = of != NULL ? of : places.allocated ? " of the allocated bytes" : " of the live bytes";
-    say_places_of(to, p, &places, of, tags[0] == HPX_TAG_MONITOR_OWNERS);
+    say_places_of(to, p, &places, of, false);
     return places.n > 0;
 }
 
-/* Of the first table that has something. What blocks is with its owners, if these are known. */
+/* Of the first table that has something. */
 static void say_places(FILE *to, struct hpx_profile *p)
 {
     static const int samples[] = {HPX_TAG_SAMPLES}, times[] = {HPX_TAG_TIMES}, sites[] = {HPX_TAG_SITES},
-                     blocks[] = {HPX_TAG_MONITOR_TIME, HPX_TAG_LOCK_TIME}, owners[] = {HPX_TAG_MONITOR_OWNERS};
-    uint64_t owned = hpx_profile_table(p, HPX_TAG_MONITOR_OWNERS)->table.total;
-    bool held = owned > 0 && owned >= hpx_profile_table(p, HPX_TAG_LOCK_TIME)->table.total;
+                     blocks[] = {HPX_TAG_MONITOR_TIME, HPX_TAG_LOCK_TIME};
     (void)(say_tables(to, p, samples, 1, " of the CPU time") || say_tables(to, p, times, 1, " of the CPU time") ||
-           say_tables(to, p, sites, 1, NULL) || (held && say_tables(to, p, owners, 1, " of the time blocked by known owners")) ||
-           say_tables(to, p, blocks, 2, " of the blocked time"));
+           say_tables(to, p, sites, 1, NULL) || say_owners(to, p) || say_tables(to, p, blocks, 2, " of the blocked time"));
 }
 
 static void say_older_code(FILE *to, const struct hpx_profile *p)

@@ -36,7 +36,7 @@ static void capabilities(jvmtiCapabilities *want)
 static void optional(jvmtiEnv *jvmti)
 {
     if (!hpx_monitor_take_capabilities(jvmti) && hpx_session.in_effect.owner) {
-        hpx_warn("owner=y: the VM does not name the owners of monitors; MONITOR OWNERS stays empty; load hprofx alone");
+        hpx_warn("owner=: the VM does not name the owners of monitors; MONITOR OWNERS stays empty; load hprofx alone");
         hpx_session.in_effect.owner = HPX_OWNER_NONE;
     }
 }

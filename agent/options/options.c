@@ -164,7 +164,7 @@ static int finish(struct hpx_opt_parse *p)
         return hpx_opt_refuse(p, NULL, "monitor=y is not supported with format=b");
     }
     if (o->monitor && o->owner && o->stacks == HPX_STACKS_SAMPLED) {
-        return hpx_opt_refuse(p, NULL, "owner=y needs stacks=exact");
+        return hpx_opt_refuse(p, NULL, "owner=%s needs stacks=exact", o->owner == HPX_OWNER_ALL ? "y" : "sampled");
     }
     if (o->wall_ns > 0 && o->depth == 0) {
         return hpx_opt_refuse(p, NULL, "wall= needs stacks: depth=0 has none");
@@ -216,7 +216,7 @@ void hpx_options_idle(const struct hpx_options *o, void (*say)(const char *optio
         bool given, there;
         const char *option, *needs, *missing;
     } all[] = {
-        {o->owner, o->monitor, "owner=y", "monitor=y", "MONITOR OWNERS"},
+        {o->owner, o->monitor, o->owner == HPX_OWNER_SAMPLED ? "owner=sampled" : "owner=y", "monitor=y", "MONITOR OWNERS"},
         {o->waits, o->monitor, "waits=y", "monitor=y", "WAIT TIME"},
         {o->locks, o->monitor, "locks=y", "monitor=y", "LOCK TIME"},
         {o->pinned, o->monitor, "pinned=y", "monitor=y", "PINNED TIME"},

@@ -118,7 +118,7 @@ static bool is_shared(const struct find *f, uint32_t name)
 
 static bool counts(const struct find *f, uint32_t name, enum level level)
 {
-    enum hpx_whose whose = f->whose[name];
+    enum hpx_whose whose = name != 0 ? (enum hpx_whose)f->whose[name] : HPX_WHOSE_NONE; /* 0: a frame that the file does not define */
     switch (level) {
     case MINE:
         return whose == HPX_WHOSE_MINE;
@@ -236,10 +236,10 @@ bool hpx_places_find(struct hpx_profile *p, const int *tags, size_t n, struct hp
         weigh(&f, tags, n, to);
         count_makers(&f);
         enum level level = hpx_own_is_told() ? MINE : OWN;
-        while (place(&f, level) < f.all / ENOUGH + 1 && level < ALL) {
+        for (uint64_t found; level < ALL && ((found = place(&f, level)) == 0 || found < f.all / ENOUGH + (f.all % ENOUGH != 0)); level++) {
             to->not_mine |= level == MINE;
-            level++;
         }
+        (void)place(&f, level);
         to->all = f.all;
         good = add_up(&f, tags, n, to);
     }

@@ -15,7 +15,7 @@
     X(NO_DUMP, "the file ends after a whole record, without a dump")                                                                       \
     X(TRACES_AFTER, "the file ends after a whole record: traces without the table they belong to")                                         \
     X(HEAP_OPEN, "the file ends after a whole record: HEAP DUMP SEGMENTs without HEAP DUMP END")                                           \
-    X(CUT_END, "an unfinished file: it ends inside a record, which --recover cuts off")                                                    \
+    X(CUT_END, "an unfinished file: it ends inside a record, which hprofx recover cuts off")                                               \
     X(EMPTY, "an unfinished file: nothing is in it yet")                                                                                   \
     X(SEVERAL_DUMPS, "several dumps in one file")                                                                                          \
     X(END_ONLY, "the end of a thread that never started")                                                                                  \

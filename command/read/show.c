@@ -43,7 +43,7 @@ static void result(const struct hpx_report *r)
         fprintf(r->to, ": broken at offset %" PRIu64 ": %s\n", d->at, d->why);
     }
     if (d->result == HPX_RD_CUT) {
-        fprintf(r->to, "whole up to offset %" PRIu64 "%s\n", d->whole, d->whole > 0 ? "; --recover cuts off the rest" : "");
+        fprintf(r->to, "whole up to offset %" PRIu64 "%s\n", d->whole, d->whole > 0 ? "; hprofx recover cuts off the rest" : "");
     }
 }
 

@@ -14,8 +14,9 @@
 #include "events.h"
 #include "list.h"
 
-#define HPX_SUMS_MOST ((size_t)1 << 26) /* rows: as tree.h bounds what it holds */
-#define HPX_REST      "[rest]"          /* stands for what the total of a table has and its rows do not */
+#define HPX_SUMS_MOST ((size_t)1 << 26)   /* rows: as tree.h bounds what it holds */
+#define HPX_NO_OWNER  "[owner not known]" /* stands for owners of monitors that were not asked for, or had left */
+#define HPX_REST      "[rest]"            /* stands for what the total of a table has and its rows do not */
 
 enum { HPX_SUM_COUNT, HPX_SUM_NS };
 enum { HPX_SUM_OBJECTS, HPX_SUM_BYTES, HPX_SUM_LIVE_OBJECTS, HPX_SUM_LIVE_BYTES };

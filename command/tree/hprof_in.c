@@ -295,13 +295,29 @@ static void add_rest(struct hprof_in *in, enum hpx_view_kind kind, uint64_t rest
     hpx_tree_add(in->tree, &in->tree->views[kind], hpx_view_has_classes(kind) ? class_node(in, node, name) : node, 0, values);
 }
 
+/* A row of MONITOR OWNERS whose owner was not asked for, or had left: it is part of the time, and no owner's. */
+static bool is_ownerless(const struct hprof_in *in, const struct hpx_sums *of, const struct hpx_sum *row)
+{
+    uint32_t index = of->tag == HPX_TAG_MONITOR_OWNERS ? index_of(in, row->other) : 0;
+    return of->tag == HPX_TAG_MONITOR_OWNERS && (index == 0 || trace_at(in, index - 1)->frames == 0);
+}
+
+static void add_ownerless(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sum *row, const uint64_t *values)
+{
+    uint32_t name = hpx_tree_name(in->tree, HPX_NO_OWNER, sizeof HPX_NO_OWNER - 1);
+    uint32_t node = hpx_tree_node(in->tree, 0, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_METHOD));
+    hpx_tree_add(in->tree, &in->tree->views[kind], class_node(in, node, spoken(in, row->name)), 0, values);
+}
+
 static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sums *of)
 {
     const struct hpx_sum *row = of->rows.items;
     uint64_t values[4];
     for (size_t i = 0; i < of->rows.len; i++, row++) {
         values_of(in, kind, row->values[HPX_SUM_COUNT], row->values[HPX_SUM_NS], values);
-        if (of->tag == HPX_TAG_OLD) {
+        if (is_ownerless(in, of, row)) {
+            add_ownerless(in, kind, row, values);
+        } else if (of->tag == HPX_TAG_OLD) {
             hpx_tree_add(in->tree, &in->tree->views[kind], old_node(in, row), 0, values);
         } else if (of->tag == HPX_TAG_WALL) {
             const char *state = row->state != 0 ? hpx_defined_name(&in->profile.defined, row->state) : "?";

@@ -58,7 +58,7 @@ static struct hpx_reader run(const uint8_t *data, size_t size, size_t piece, boo
     return r;
 }
 
-/* What comes of hostile sums --recover looks at before it takes it. */
+/* What comes of hostile sums hprofx recover looks at before it takes it. */
 static void sum_up(const uint8_t *data, size_t whole)
 {
     static int from = -1, to = -1;
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             "otherwise in pieces");
     struct hpx_reader strict = run(data, size, SIZE_MAX, true, NULL);
     require(at_once.result == HPX_RD_SOUND || strict.result != HPX_RD_SOUND, "strict takes more");
-    if (at_once.result == HPX_RD_CUT && at_once.whole > 0) { /* what --recover leaves */
+    if (at_once.result == HPX_RD_CUT && at_once.whole > 0) { /* what hprofx recover leaves */
         require(run(data, (size_t)at_once.whole, SIZE_MAX, false, NULL).result == HPX_RD_SOUND, "cut at a place that is none");
     }
     if (at_once.result != HPX_RD_BROKEN) {

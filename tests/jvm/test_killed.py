@@ -143,7 +143,7 @@ def an_output_that_could_not_be_written_leaves_its_journal(t):
     run.finish()
     t.equal((run.code, run.out), (143, 'ready\n'), 'exit code and stdout')
     said = [ln for ln in run.err.splitlines() if 'hprofx recover' in ln]
-    t.equal(len(said), 1, 'lines that name --recover (%s)' % run.err)
+    t.equal(len(said), 1, 'lines that name recover (%s)' % run.err)
     t.check(re.search(r'file=java\.hprof\.txt\.part: File too large: .*; when the program has ended, rebuild the profile with hprofx recover java\.hprof\.txt$', said[0]), said[0])
     t.equal(t.files(), ['java.hprof.txt.journal.part', 'java.hprof.txt.part'], 'files')
     t.read('recover', t.work / 'java.hprof.txt')

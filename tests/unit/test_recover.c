@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_recover.c: a run of the same name that starts while --recover writes. What is recovered, from outside: tests/read/test_read.py. */
+/* test_recover.c: a run of the same name that starts while hprofx recover writes. What is recovered, from outside: tests/read/test_read.py.
+ */
 #include "folder_fixture.h"
 #include "leftover.h"
 #include "recover.h"

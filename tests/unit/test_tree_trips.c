@@ -15,7 +15,8 @@ static const char all_tables[] =
     "MONITOR TIME BEGIN (total = 2 ms) " DATE "\nrank   self  accum   count trace monitor\n"
     "   1 100.00% 100.00%       3 300001 java.lang.Object (Java)\nMONITOR TIME END\n"
     "MONITOR OWNERS BEGIN (total = 9 ms) " DATE "\nrank   self  accum   count trace owner monitor\n"
-    "   1 100.00% 100.00%       3 300001 300002 java.lang.Object (Java)\nMONITOR OWNERS END\n"
+    "   1 50.00% 50.00%       2 300001 300002 java.lang.Object (Java)\n   2 50.00% 100.00%       1 300001 300000 java.lang.Object (Java)\n"
+    "MONITOR OWNERS END\n"
     "LOCK TIME BEGIN (total = 7 ms) " DATE "\nrank   self  accum   count trace lock\n"
     "   1 100.00% 100.00%       5 300001 p.Lock$Sync (Java)\nLOCK TIME END\n"
     "PINNED TIME BEGIN (total = 8 ms) " DATE "\nrank   self  accum   count trace monitor\n"
@@ -41,7 +42,8 @@ TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
     assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
     assert_folded("wall", "p.B$$Lambda.x;A.main;parked p.Lock$Sync 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
     assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
-    assert_folded("owner_delay", "B.x;java.lang.Object 9000000\n"); /* the owner's stack, not that of who waited */
+    /* the owner's stack, not that of who waited */
+    assert_folded("owner_delay", "B.x;java.lang.Object 4500000\n[owner not known];java.lang.Object 4500000\n");
     assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
     assert_folded("pinned", "B.x;p.C 8000000\n");
     assert_folded("heap", "p.B$$Lambda.x;A.main;A 16\nB.x;int[] 12\n");
