@@ -145,6 +145,23 @@ static void say_older_code(FILE *to, const struct hpx_profile *p)
     }
 }
 
+/* live=y writes a row only for what lives. */
+static void say_no_live(FILE *to, struct hpx_profile *p)
+{
+    const struct hpx_profile_table *sites = hpx_profile_table(p, HPX_TAG_SITES);
+    if (sites->seen == 0 || sites->rows > 0 || !p->said.live_drawn) {
+        return;
+    }
+    if (p->said.sampled > 0) {
+        (void)fprintf(to, "No object lives: %s allocation%s sampled, and the last collection freed all of these objects.\n",
+                      hpx_words_number(p->said.sampled), p->said.sampled == 1 ? " was" : "s were");
+    } else {
+        (void)fputs("No object lives: no allocation was sampled, because the program allocated too little in so short a session; give a "
+                    "longer -d, or a smaller sample=.\n",
+                    to);
+    }
+}
+
 /* What a session that began in a JVM that ran cannot have seen. */
 static void say_unseen(FILE *to, struct hpx_profile *p)
 {
@@ -180,6 +197,7 @@ void hpx_verdict_say(FILE *to, const struct hpx_verdict *v, struct hpx_profile *
     say_period(to, p);
     say_certainty(to, v, p);
     say_places(to, p);
+    say_no_live(to, p);
     say_older_code(to, p);
     say_unseen(to, p);
 }

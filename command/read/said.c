@@ -15,6 +15,7 @@ enum {
     OLDER,
     ERROR,
     LIVE,
+    ALLOCATIONS,
     REPLACED,
     COUNTS,
     HOST,
@@ -35,6 +36,7 @@ static const char *const keys[KEYS] = {"effective samples",
                                        "without debug information",
                                        "standard error",
                                        "live",
+                                       "allocations",
                                        "replaced by the VM",
                                        "counts",
                                        "host",
@@ -141,6 +143,7 @@ static void hear_of_run(struct hpx_said *s, size_t i, const char *value, size_t 
 
 static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
 {
+    static const char estimated[] = "estimated from ";
     if (i >= HOST) {
         hear_of_run(s, i, value, n);
         return;
@@ -165,6 +168,11 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         break;
     case LIVE:
         s->live_drawn = memmem(value, n, "estimated", 9) != NULL;
+        break;
+    case ALLOCATIONS:
+        s->sampled = n > sizeof estimated && memcmp(value, estimated, sizeof estimated - 1) == 0
+                         ? leading_number(value + sizeof estimated - 1, n - (sizeof estimated - 1))
+                         : 0;
         break;
     case REPLACED:
         keep(s->replaced, sizeof(s->replaced), value, n);
