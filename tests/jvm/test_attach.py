@@ -243,6 +243,7 @@ def two_commands_at_once_do_not_hinder_each_other(t):
     both = [subprocess.Popen([*command(t), 'status', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
     for b in both:
         out, err = b.communicate(timeout=60)
+        err = re.sub(r'hprofx: process \d+ does not answer yet.*\n', '', err)  # on a busy machine
         t.equal((b.returncode, out, err), (OK, '  session: none\n', ''), 'status, output')
     t.check('Full thread dump' not in p.run.out, 'a thread dump was asked for')
     leaves_nothing(t, p.run.pid)
