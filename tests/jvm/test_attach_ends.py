@@ -20,6 +20,11 @@ def _begins(t, *args):
     return subprocess.Popen([*command(t), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=t.work)
 
 
+def _without_slow(err):
+    """On a busy machine an answer may take a second, which is said."""
+    return re.sub(r'hprofx: process \d+ does not answer yet.*\n', '', err)
+
+
 def _ends(t, process):
     out, err = process.communicate(timeout=max(1, t.deadline - time.monotonic()))
     return process.returncode, out, err
@@ -202,7 +207,7 @@ def a_jvm_that_ends_meanwhile_is_said(t, state):
     p, waits = _stopped(t, state == 'listening')
     p.run.process.kill()  # the zombie is still a process
     code, out, err = _ends(t, waits)
-    t.equal((code, out, err), (NO_JVM, '', 'hprofx: process %d has ended\n' % p.run.pid), 'status, stdout, stderr')
+    t.equal((code, out, _without_slow(err)), (NO_JVM, '', 'hprofx: process %d has ended\n' % p.run.pid), 'status, stdout, stderr')
     t.equal(_triggers(t, p), [], 'requests to listen that are left')
     p.run.kill()
     pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)
@@ -289,7 +294,7 @@ def _profiles_when_it_runs(t, run, fifo, has_tried):
     waiting.until(run, lambda: _sleeps(waits))
     os.close(go)
     code, out, err = _ends(t, waits)
-    t.equal((code, err), (OK, '  classes restored: 0; the agent sleeps\n'), 'status, stderr')
+    t.equal((code, _without_slow(err)), (OK, '  classes restored: 0; the agent sleeps\n'), 'status, stderr')
     t.check('Attached used ' in out, 'no profile')
     run.wait_line('ready')
     run.process.stdin.close()
