@@ -134,7 +134,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
      .about = "Shows every second what the JVM did: CPU time, methods, states of threads, contended monitors. q and Ctrl-C end it.\n",
      OWN({HPX_O_DURATION, "end after TIME: 30s, 2m"}, {HPX_O_EVENT, "only cpu, wall, times or lock"}, {HPX_O_THREADS, "each thread by itself (thread=y)"},
-         {HPX_O_AGENT, NULL}),
+         {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx top -e wall MyServer\n" STATUS_JVM},
     {.name = "list", .session = true, .words = HPX_WORDS_NONE,
      .summary = "JVMs that run here",
