@@ -63,7 +63,7 @@ static enum hpx_status read_and_show(struct shown *s)
     if (s->asked->check && !s->asked->json) {
         if (hpx_reader_run(r) != HPX_RD_FAILED) {
             note_cut(s);
-            hpx_report_check(&(struct hpx_report){.to = stdout, .file = s->file, .reader = r, .check = s->check});
+            hpx_report_check(&(struct hpx_report){.to = stdout, .file = s->file, .reader = r, .check = s->check, .notes = s->asked->notes});
         }
     } else {
         enum hpx_tree_read done =

@@ -8,6 +8,7 @@
 
 struct hpx_view {
     bool check, strict, json, part;
+    bool notes; /* of a check: in words, not only their number */
 };
 
 /* Reads fd to its end; `file` is its name. HPX_OK: it is sound; HPX_PARTIAL: broken; HPX_FAILED: it cannot be read, or shown, which is

@@ -44,6 +44,7 @@ int hpx_examine(struct hpx_arguments *a, bool checks)
             return a->status;
         }
         asked.strict |= next == HPX_O_STRICT;
+        asked.notes |= next == HPX_O_VERBOSE;
         asked.json |= next == HPX_O_JSON;
         asked.part |= next == HPX_O_PART;
         file = next == HPX_ARGUMENTS_WORD ? a->value : file;

@@ -49,6 +49,7 @@ enum hpx_option_id {
     HPX_O_THREADS,
     HPX_O_TO,
     HPX_O_TREE,
+    HPX_O_VERBOSE,
     HPX_O_VERSION,
     HPX_O_VIEW,
     HPX_O_WAIT,

@@ -30,13 +30,28 @@ static void place(FILE *to, uint64_t at, uint64_t line)
     }
 }
 
+/* Kinds of notes. */
+static uint64_t noted(const struct hpx_reader *d)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < HPX_NOTE_COUNT; i++) {
+        n += d->notes[i].count > 0;
+    }
+    return n;
+}
+
 static void result(const struct hpx_report *r)
 {
     const struct hpx_reader *d = r->reader;
     hpx_words_name(r->to, r->file, 0, false);
     if (d->result == HPX_RD_SOUND) {
-        fprintf(r->to, ": sound: %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " dump%s\n", d->end, r->check->records, r->check->dumps,
+        fprintf(r->to, ": sound: %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " dump%s", d->end, r->check->records, r->check->dumps,
                 r->check->dumps == 1 ? "" : "s");
+        uint64_t n = r->notes ? 0 : noted(d);
+        if (n > 0) {
+            fprintf(r->to, ", %" PRIu64 " note%s (-v)", n, n == 1 ? "" : "s");
+        }
+        fputc('\n', r->to);
     } else if (d->line > 0) {
         fprintf(r->to, ": broken in line %" PRIu64 " (offset %" PRIu64 "): %s\n", d->line, d->at, d->why);
     } else {
@@ -65,7 +80,9 @@ static void notes(const struct hpx_report *r)
 void hpx_report_check(const struct hpx_report *r)
 {
     result(r);
-    notes(r);
+    if (r->notes) {
+        notes(r);
+    }
 }
 
 static void overview(const struct hpx_report *r)

@@ -14,6 +14,7 @@ struct hpx_report {
     const struct hpx_check *check;
     const struct hpx_profile *profile; /* not for the check */
     bool bold;                         /* titles, where the stream is a terminal */
+    bool notes;                        /* of the check: in words; else their number is told */
 };
 
 void hpx_report_check(const struct hpx_report *r);

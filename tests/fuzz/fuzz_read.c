@@ -44,7 +44,7 @@ static struct hpx_reader run(const uint8_t *data, size_t size, size_t piece, boo
     require(r.whole <= size && r.end <= size && r.at <= size, "beyond the end");
     require(r.result != HPX_RD_SOUND || r.end == size, "sound before the end");
     if (shown != NULL) {
-        struct hpx_report report = {.to = shown, .file = "file", .reader = &r, .check = &c, .profile = &p};
+        struct hpx_report report = {.to = shown, .file = "file", .reader = &r, .check = &c, .profile = &p, .notes = true};
         struct hpx_json j = {.to = shown};
         hpx_profile_finish(&p);
         hpx_report_facts(&report);

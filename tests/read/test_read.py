@@ -166,7 +166,7 @@ class GoldenTests(Folder):
         f, pieces = self.binary_with_wall()
         pieces.before('wall io', 'trace 3', f.trace(300003, 0, 0x71))
         pieces.drop('summary')  # a record that no table may follow
-        self.assertEqual(self.run_it('check', self.write(pieces.data())).stdout.count(b'note: '), 0)
+        self.assertEqual(self.run_it('check', '-v', self.write(pieces.data())).stdout.count(b'note: '), 0)
         self.assertEqual(self.wall(pieces.data()), [('parked', 'B.x', 50), ('parked', 'A.main', 10), ('running', 'A.main', 7), ('running', 'B.x', 2)])
         self.assertEqual([row[-1] for row in self.stacks(pieces.data(), 'cpu')], [6, 4])
 
@@ -957,8 +957,9 @@ class UsageTests(Folder):
         self.assertEqual((status, said['break']['line'], said['break']['reason']), (BROKEN, 8, 'a line of more than 16 MiB'))
 
     def test_a_check_says_sound_and_its_notes(self):
-        done = self.run_it('check', self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data()))
-        first, second = done.stdout.decode().splitlines()
+        file = self.write(h.binary().before('unload', 'new', h.Format(8).record(0x0b, b'\0\0\0\7')).data())
+        self.assertRegex(self.run_it('check', file).stdout.decode(), r'/file: sound: \d+ bytes, 33 records, 1 dump, 1 note \(-v\)\n$')
+        first, second = self.run_it('check', '-v', file).stdout.decode().splitlines()
         self.assertRegex(first, r'/file: sound: \d+ bytes, 33 records, 1 dump$')
         self.assertRegex(second, r'^note: the end of a thread that never started \(offset \d+\)$')
 
