@@ -22,7 +22,7 @@ static const struct {
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
     {"lock", "monitor=y,owner=sampled,waits=y,locks=y,depth=16"},
     {"heap", "heap=dump,sites=none,format=b"},
-    {"all", "cpu=samples,heap=sites,sites=sampled,monitor=y,depth=64"},
+    {"all", "cpu=samples,heap=sites,sites=sampled,live=n,monitor=y,depth=64"},
 };
 
 /* Of "all", what JDK 8 has. */
@@ -33,10 +33,11 @@ static const char lock_of_sampled[] = "monitor=y,waits=y,locks=y,depth=16";
 
 static const char *mode_of(const struct hpx_asked *a)
 {
-    return hpx_asked_names_mode(a->more)                                               ? ""
-           : a->old && strcmp(a->what, "all") == 0                                     ? all_of_old
-           : strcmp(a->what, "lock") == 0 && strstr(a->more, "stacks=sampled") != NULL ? lock_of_sampled
-                                                                                       : hpx_asked_kind(a->what);
+    return hpx_asked_names_mode(a->more)           ? ""
+           : a->old && strcmp(a->what, "all") == 0 ? all_of_old
+           : strcmp(a->what, "lock") == 0 && hpx_asked_names(a->more, "stacks") && strstr(a->more, "sampled") != NULL
+               ? lock_of_sampled
+               : hpx_asked_kind(a->what);
 }
 
 /* People look for threads in a picture that can choose one of them, and its stacks shall begin where the threads do. */

@@ -100,12 +100,30 @@ static enum hpx_status write_all(const struct asked *a, struct hpx_err *err)
 
 /* ---- comparing ---- */
 
+/* No run of the side has what is compared, but other figures: it was recorded in another mode, and did not do without. */
+static bool is_of_other(const struct hpx_compare *c, int side)
+{
+    struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
+    bool has = false, others = false;
+    for (size_t i = side == 0 ? 0 : c->runs[0], end = i + c->runs[side]; i < end; i++) {
+        has = has || c->run[i].view != NULL;
+        others = others || hpx_tree_columns(c->run[i].tree, of) > 0;
+    }
+    return others && !has;
+}
+
 static enum hpx_status judge(struct asked *a, struct hpx_err *err)
 {
     struct hpx_compare *c = &a->d.compare;
     if (!hpx_compare_choose(c, a->view)) {
         return a->view != NULL ? hpx_fail(err, HPX_FAILED, "no profile has %s", a->view)
                                : hpx_fail(err, HPX_FAILED, "the profiles have no stacks");
+    }
+    for (int side = 0; a->view == NULL && side < HPX_SIDES; side++) {
+        if (is_of_other(c, side)) {
+            return hpx_fail(err, HPX_FAILED, "the profiles %s have stacks, but no %s: nothing to compare; --view chooses what is compared",
+                            side == 0 ? "before" : "after", c->title);
+        }
     }
     bool ok = hpx_compare_methods(c);
     for (size_t i = 0; ok && i < a->d.nconditions; i++) {

@@ -72,6 +72,11 @@ static enum hpx_status ask(const struct hpx_asked *a, const char *request)
         s = hpx_client_ask_while(&live.client, "status", take_output, output, hpx_live_interrupted, &live.err);
         ours = is_ours(output);
     }
+    if (s == HPX_OK && stops && !ours && a->out != NULL && output[0] != 0) { /* the session goes on */
+        s = hpx_fail(&live.err, HPX_USAGE,
+                     "the session was begun with -o and writes %.1000s; stop it without -o, then hprofx convert %.1000s %.500s", output,
+                     output, a->out);
+    }
     s = s != HPX_OK
             ? s
             : hpx_client_ask_while(&live.client, request, say_line, stops && ours ? stderr : stdout, hpx_live_interrupted, &live.err);

@@ -141,7 +141,9 @@ static void say_older_code(FILE *to, const struct hpx_profile *p)
 {
     if (p->said.older[0] != 0) {
         hpx_words_name(to, p->said.older, 0, false);
-        (void)fputs(", lack debug information: methods inlined there count for their callers; start=n avoids this.\n", to);
+        (void)fputs(", lack debug information: methods inlined there count for their callers; -XX:+UnlockDiagnosticVMOptions "
+                    "-XX:+DebugNonSafepoints, options of the JVM, avoid this.\n",
+                    to);
     }
 }
 

@@ -7,9 +7,11 @@
 #include "out.h"
 
 struct hpx_bound {
-    uint64_t most;    /* bytes of the output; 0: no limit */
-    uint64_t beside;  /* bytes of what has no bound, such as a heap dump, beyond its part: not counted */
-    uint64_t allowed; /* the current section may reach this offset */
+    uint64_t most;    /* bytes of the tables of the output; 0: no limit */
+    uint64_t spent;   /* by tables that are complete; what stands between tables does not count */
+    uint64_t start;   /* offset from which on the current section counts */
+    uint64_t end;     /* it may reach this offset */
+    uint64_t allowed; /* its current table may */
     uint64_t summed;  /* rows of the current dump that were summed */
     double below;     /* all of them have a smaller share of their table than this, or this */
 };
@@ -30,15 +32,35 @@ static inline bool hpx_bound_reached(const struct hpx_bound *b, const struct hpx
  * share below which rows are summed rises from dump to dump. */
 static inline void hpx_bound_allow(struct hpx_bound *b, const struct hpx_out *o, uint32_t sections, bool last)
 {
-    uint64_t at = hpx_bound_at(o), left = b->most + b->beside > at ? b->most + b->beside - at : 0;
-    b->allowed = at + (last ? left : left / 2) / (sections > 0 ? sections : 1);
+    uint64_t left = b->most > b->spent ? b->most - b->spent : 0;
+    b->start = hpx_bound_at(o);
+    b->end = b->allowed = b->start + (last ? left : left / 2) / (sections > 0 ? sections : 1);
 }
 
-/* Behind a section that was written at a time when so much was left. */
+/* What the section has written so far does not count: it has no bound, as a heap dump. NULL: no bound. */
+static inline void hpx_bound_skip(struct hpx_bound *b, const struct hpx_out *o)
+{
+    if (b != NULL) {
+        uint64_t at = hpx_bound_at(o);
+        b->end += at - b->start;
+        b->allowed = b->end;
+        b->start = at;
+    }
+}
+
+/* Before a table of the section, the first of `tables`, which take equal parts of what is left. NULL: no bound. */
+static inline void hpx_bound_part(struct hpx_bound *b, const struct hpx_out *o, uint32_t tables)
+{
+    if (b != NULL) {
+        uint64_t at = hpx_bound_at(o);
+        b->allowed = at + (b->end > at ? b->end - at : 0) / (tables > 0 ? tables : 1);
+    }
+}
+
+/* Behind a section. */
 static inline void hpx_bound_leave(struct hpx_bound *b, const struct hpx_out *o)
 {
-    uint64_t at = hpx_bound_at(o);
-    b->beside += at > b->allowed ? at - b->allowed : 0;
+    b->spent += hpx_bound_at(o) - b->start;
 }
 
 #endif

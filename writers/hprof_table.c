@@ -134,8 +134,11 @@ static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const stru
     if (i == r->ranked) {
         return n;
     }
-    bool placed = hpx_ascii_trace(w, hpx_trace_summed);
-    return placed ? hpx_table_sum(t, r, n, i, w->bound) : n;
+    if (!hpx_ascii_trace(w, hpx_trace_summed)) {
+        w->unplaced += r->ranked - i;
+        return n;
+    }
+    return hpx_table_sum(t, r, n, i, w->bound);
 }
 
 static size_t room_of(const struct hpx_table *t, const char *row, uint32_t n)

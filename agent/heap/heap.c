@@ -132,6 +132,7 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
     (void)cutoff, (void)answer;
     if (!empty(rows)) {
         note(r, hpx_heap_ascii(to, &r->take->image, time(NULL)));
+        hpx_bound_skip(to->bound, to->out);
     }
 }
 
@@ -143,6 +144,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
         return;
     }
     int rc = hpx_heap_binary(to, &r->take->image);
+    hpx_bound_skip(to->bound, to->out);
     note(r, rc);
     written += rc == 0;
     if (rc == 0 && written == 2 && !hpx_session.in_effect.split && hpx_session.opt->net == NULL) {

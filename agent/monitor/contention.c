@@ -93,6 +93,8 @@ static bool exact(void)
 /* owner=sampled: before this moment nobody asks, because a question stops all threads. Relaxed: who sets it first, asks. */
 static HPX_OF_SESSION _Atomic uint64_t next_question;
 
+#define LONGEST_REST_NS 1000000000u
+
 static bool may_ask(uint64_t now)
 {
     enum hpx_owner how = hpx_session.in_effect.owner;
@@ -102,18 +104,21 @@ static bool may_ask(uint64_t now)
                                                                             memory_order_relaxed, memory_order_relaxed));
 }
 
+/* A question in which the program was stopped by something else is no reason to rest for minutes. */
 static void asked(uint64_t since)
 {
     uint64_t now = hpx_clock_mono(), rest = (now - since) * HPX_OWNER_REST;
+    rest = rest < LONGEST_REST_NS ? rest : LONGEST_REST_NS;
     if (rest > HPX_OWNER_EVERY_NS) {
         atomic_store_explicit(&next_question, now + rest, memory_order_relaxed);
     }
 }
 
 /* owner=y: the thread that owns the monitor now; NULL: none any more, or it could not be asked for, or not now. */
-static jthread owner_of(jvmtiEnv *jvmti, jobject object, uint64_t now)
+static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
+    uint64_t now = hpx_clock_mono();
     if (!may_ask(now)) {
         return NULL;
     }
@@ -137,7 +142,7 @@ void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     }
     if (exact()) {
         look(&e, jvmti, env, object);
-        e.of.owner = owner_of(jvmti, object, p.since);
+        e.of.owner = owner_of(jvmti, object);
         p.id = hpx_places_take(e.t, jvmti, &e.of, false);
     }
     keep(&e, &e.t->enter, p);

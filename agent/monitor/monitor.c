@@ -219,7 +219,9 @@ static void text(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
         struct hpx_monitor_image none = {.notes = {r->take != NULL ? r->take->failed : "the JVM was not asked in time"}};
         hpx_ascii_monitor_dump(to, &none);
     }
+    hpx_bound_skip(to->bound, to->out);
     for (uint32_t i = 0; i < HPX_BLOCK_PARTS; i++) {
+        hpx_bound_part(to->bound, to->out, HPX_BLOCK_PARTS - i);
         hpx_ascii_block_table(to, (enum hpx_block_part)i, &r->blocks->of[i], cutoff, time(NULL));
     }
 }

@@ -234,7 +234,8 @@ void hpx_journal_table(const struct hpx_parts *parts)
     if (hpx_journal_stream() == NULL) {
         return;
     }
-    if (hpx_stream_dump(&journal.stream, parts, &everything, false)) {
+    journal.stream.bound.spent = 0; /* each table has the whole bound: the journal begins anew when it has become too long */
+    if (hpx_stream_dump(&journal.stream, parts, &everything, true)) {
         hpx_stream_report(&journal.stream, "");
     }
     if (hpx_out_section(o, true) != 0) { /* said */

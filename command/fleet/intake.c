@@ -448,7 +448,7 @@ static enum outcome take(struct hpx_intake *in, struct found *f, hpx_intake_prof
 static void look_at_names(struct hpx_intake *in)
 {
     struct hpx_list names = in->changes.names;
-    in->changes.names = (struct hpx_list){NULL};
+    in->changes.names = (struct hpx_list){0};
     for (size_t i = 0; i < names.len; i++) {
         const struct hpx_changed_name *n = (const struct hpx_changed_name *)names.items + i;
         if (!in->changes.folders[n->folder].whole) {

@@ -209,6 +209,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
         try {
             Path made = Files.createTempFile(folder, ".hprofx", ".tried");
             try {
+                Files.delete(made); // with force=n the agent would take another name
                 String why = complaint(Arrays.asList(jvm, load + options + ",doe=n,file=" + escaped(made), "-version"));
                 if (why == null) {
                     tried.add(jvm + " " + load + options);
@@ -423,7 +424,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
         List<String> top(boolean all, int most) {
             Map<String, Double> from = all ? ofAll : of;
             List<String> names = new ArrayList<>(from.keySet());
-            names.removeIf(name -> name.startsWith("hprofx.")); // rows that stand for others: of no stack, or summed
+            names.removeIf(name -> name.startsWith("hprofx.") || name.contains(" hprofx.")); // rows that stand for others: of no stack, or summed
             names.sort((a, b) -> from.get(a).equals(from.get(b)) ? a.compareTo(b) : Double.compare(from.get(b), from.get(a)));
             return names.subList(0, Math.min(most, names.size()));
         }

@@ -194,8 +194,36 @@ static const char *meant(const char *suffix, const char *all)
     return best;
 }
 
+/* The suffix of a format that other profilers have by a word for -o; NULL: the file has no such name. */
+static const char *of_word(const char *file)
+{
+    static const char *const words[][2] = {{"collapsed", ".collapsed"},
+                                           {"folded", ".folded"},
+                                           {"flamegraph", ".html"},
+                                           {"html", ".html"},
+                                           {"tree", ".html"},
+                                           {"pprof", ".pb.gz"},
+                                           {"jfr", ".pb.gz"},
+                                           {"text", ".txt"},
+                                           {"flat", ".txt"},
+                                           {"traces", ".txt"},
+                                           {"speedscope", ".speedscope.json"}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        if (strcmp(file, words[i][0]) == 0) {
+            return words[i][1];
+        }
+    }
+    return NULL;
+}
+
 bool hpx_format_is_unknown(const char *file, struct hpx_err *err)
 {
+    const char *of = of_word(file);
+    if (of != NULL) {
+        (void)hpx_err_set(err, HPX_E_OPT, "%s names a format, and a file is wanted: %s%s, or ./%s if that is its name", file, file, of,
+                          file);
+        return true;
+    }
     const char *suffix = hpx_format_of(file) == NULL ? suffix_of(file) : NULL,
                *near = suffix != NULL ? meant(suffix, first_dot(file)) : NULL;
     if (suffix == NULL) {

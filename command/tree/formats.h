@@ -60,7 +60,8 @@ struct hpx_format {
 const struct hpx_format *hpx_formats(size_t *n);
 /* By the suffix of a file's name; NULL: none. */
 const struct hpx_format *hpx_format_of(const char *file);
-/* Whether the name has a suffix that no format has: letters behind its last dot. err: it, and the nearest that there is. */
+/* Whether the name has a suffix that no format has, letters behind its last dot, or is a word for a format that other profilers have. err:
+ * it, and the nearest that there is. */
 bool hpx_format_is_unknown(const char *file, struct hpx_err *err);
 
 #endif

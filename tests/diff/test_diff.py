@@ -319,7 +319,10 @@ class Line(Folder):
         """A gate tells them apart by the status: 1 is a condition that holds, and nothing else."""
         self.assertEqual(self.run_it(*asked('Hot.spin +5%'), self.a, self.slow).returncode, 1)
         with open('/dev/full', 'w', encoding='utf-8') as full:
-            for arguments in ((self.a, self.folder / 'missing'), (self.a, self.write('empty.txt', '')), ('--view', 'heap', self.a, self.slow), (self.a,), ('--none', self.a, self.slow)):
+            other = self.write('wall.txt', 'JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nw\n--------\n\nTRACE 300001:\n\tA.main(A.java:1)\n'
+                               'WALL CLOCK (ms) BEGIN (total = 50) Thu Jan  1 00:00:00 1970\nrank   self  accum        ms trace state    method\n'
+                               '   1 100.00% 100.00%        50 300001 parked   A.main\nWALL CLOCK (ms) END\n')  # another mode: nothing to compare
+            for arguments in ((self.a, other), (other, self.a), (self.a, self.folder / 'missing'), (self.a, self.write('empty.txt', '')), ('--view', 'heap', self.a, self.slow), (self.a,), ('--none', self.a, self.slow)):
                 done = self.run_it(*asked('Hot.spin +5%'), *arguments)
                 self.assertEqual(done.returncode, 2, arguments)
                 self.assertNotEqual(done.stderr, '')

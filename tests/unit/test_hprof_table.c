@@ -191,21 +191,44 @@ TEST(a_full_file_gets_one_row_for_a_dump, setup, teardown)
 TEST(every_dump_but_the_last_takes_half_of_what_is_left, setup, teardown)
 {
     struct hpx_bound b = {.most = 1000};
+    hpx_out_printf(&out, "%300s", ""); /* lines of threads: they do not count */
     hpx_bound_allow(&b, &out, 1, false);
-    assert_int_equal(b.allowed, 500);
+    assert_int_equal(b.allowed, 800);
     hpx_out_printf(&out, "%500s", "");
     hpx_bound_leave(&b, &out);
+    hpx_out_printf(&out, "%200s", "");
     hpx_bound_allow(&b, &out, 2, false);
-    assert_int_equal(b.allowed, 625);
-    hpx_out_printf(&out, "%500s", ""); /* a heap dump, say: it does not count */
+    assert_int_equal(b.allowed, 1125);
+    hpx_out_printf(&out, "%400s", ""); /* a heap dump: it does not count */
+    hpx_bound_skip(&b, &out);
     hpx_bound_leave(&b, &out);
-    assert_int_equal(b.beside, 375);
+    assert_int_equal(b.spent, 500);
     hpx_bound_allow(&b, &out, 1, true);
-    assert_int_equal(b.allowed, 1375);
-    assert_true(!hpx_bound_reached(&b, &out, 374) && hpx_bound_reached(&b, &out, 375) && !hpx_bound_reached(NULL, &out, 1));
-    hpx_out_printf(&out, "%500s", "");
+    assert_int_equal(b.allowed, 1900);
+    assert_true(!hpx_bound_reached(&b, &out, 499) && hpx_bound_reached(&b, &out, 500) && !hpx_bound_reached(NULL, &out, 1));
+    hpx_out_printf(&out, "%300s", "");
+    hpx_out_printf(&out, "%300s", "");
+    hpx_bound_leave(&b, &out);
     hpx_bound_allow(&b, &out, 1, true);
-    assert_int_equal(b.allowed, 1500); /* nothing is left */
+    assert_int_equal(b.allowed, 2000); /* nothing is left */
+}
+
+TEST(tables_of_one_section_take_equal_parts_behind_what_does_not_count, setup, teardown)
+{
+    struct hpx_bound b = {.most = 1000};
+    hpx_bound_allow(&b, &out, 1, true);
+    hpx_out_printf(&out, "%350s", ""); /* a monitor dump */
+    hpx_out_printf(&out, "%350s", "");
+    hpx_bound_skip(&b, &out);
+    hpx_bound_part(&b, &out, 2);
+    assert_int_equal(b.allowed, 1200);
+    hpx_out_printf(&out, "%100s", "");
+    hpx_bound_part(&b, &out, 1);
+    assert_int_equal(b.allowed, 1700);
+    hpx_bound_skip(NULL, &out);
+    hpx_bound_part(NULL, &out, 1);
+    hpx_bound_leave(&b, &out);
+    assert_int_equal(b.spent, 100);
 }
 
 TESTS(NULL, NULL)
