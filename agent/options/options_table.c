@@ -96,8 +96,8 @@ const struct hpx_opt hpx_opts[] = {
      .what = "most bytes of a profile's tables: 64m",
      .more = "A number, or a number with k, m, g or t; before compression. Rows that would make the file larger are summed in one, hprofx.summed, from "
              "the smallest on, so that totals and shares stay. The report says how many rows were summed, and the largest share of them. Of several dumps in one file, every one "
-             "but the last takes half of what is left. Heap dumps and the states of threads do not count. auto: 1g, "
-             "or no limit if all options are HPROF's own. off: no limit. Ignored with net."},
+             "but the last takes half of what is left. What is no table does not count: lines of threads and classes, heap dumps, the states of threads. auto: 1g, "
+             "or no limit if the JVM was started with options of HPROF's own alone. off: no limit. Ignored with net."},
     {.name = "force", .hprof = true, .parse = hpx_opt_flag, .offset = AT(force), .values = YN, .must = YN, .def = "y",
      .what = "replace an existing file",
      .more = "n: if NAME exists, the process id goes into the name: java.hprof.1234.txt for text (NAME.1234.txt if NAME does not end in "
