@@ -71,9 +71,10 @@ JNIEXPORT jbyteArray JNICALL Java_hprofx_ask(JNIEnv *env, jclass klass, jbyteArr
     (void)klass;
     jsize n = (*env)->GetArrayLength(env, words);
     char *text = malloc((size_t)n + 1);
-    bool can = text != NULL && (*env)->GetJavaVM(env, &vm) == JNI_OK;
-    int rc = can ? 0 : hpx_err_set(&err, HPX_E_NOMEM, "no memory for the options of a session; raise the memory limit of the process");
-    if (rc == 0) {
+    int rc;
+    if (text == NULL || (*env)->GetJavaVM(env, &vm) != JNI_OK) {
+        rc = hpx_err_set(&err, HPX_E_NOMEM, "no memory for the options of a session; raise the memory limit of the process");
+    } else {
         (*env)->GetByteArrayRegion(env, words, 0, n, (jbyte *)text);
         text[n] = 0;
         rc = obey(vm, env, text, &err);

@@ -157,7 +157,7 @@ static int compare(struct asked *a)
 {
     struct hpx_err err = {""};
     enum hpx_status s = HPX_OK;
-    struct hpx_tree *trees = calloc(a->files, sizeof *trees);
+    struct hpx_tree *trees = calloc(a->files + 1, sizeof *trees);
     size_t made = 0;
     bool ready = trees != NULL;
     while (ready && made < a->files) {

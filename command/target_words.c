@@ -114,7 +114,10 @@ static void put_escaped(struct words *w)
         return;
     }
     const char *named = c != 0 ? strchr(names, c) : NULL;
-    *w->to++ = named != NULL ? are[named - names] : c;
+    if (named != NULL) {
+        c = are[named - names];
+    }
+    *w->to++ = c;
 }
 
 /* Writes the next word, with its 0; false: there is none, or no room. */

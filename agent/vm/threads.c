@@ -242,8 +242,8 @@ static struct adoptee *adoptee_of_tid(pid_t tid)
 /* Thread.getId(), which does not change once a thread is alive. */
 static uint64_t number_of(JNIEnv *env, jthread thread)
 {
-    const jfieldID tid = hpx_vm_fields.tid;
-    return tid != NULL && thread != NULL ? (uint64_t)(*env)->GetLongField(env, thread, tid) : 0;
+    bool known = hpx_vm_fields.tid != NULL && thread != NULL;
+    return known ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
 }
 
 /* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is

@@ -164,7 +164,8 @@ def a_user_is_told_whose_jvms_are_within_reach(t):
     weak = ('setpriv', '--bounding-set=-sys_ptrace,-perfmon,-sys_admin', '--')
     has(t, doctor(t, OK, prefix=weak), r'^note user: root lacks the capability SYS_PTRACE')
     end(t, run)
-    other = subprocess.Popen([*NOBODY, 'sh', '-c', 'echo ready; read end'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # called java, as what cannot be looked into is told apart by its names
+    other = subprocess.Popen([*NOBODY, 'sh', '-c', 'printf java >/proc/self/comm; echo ready; read end'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     other.stdout.readline()
     done = hprofx(t, 'doctor', other.pid, prefix=weak)
     t.equal((done.returncode, done.stderr), (NOT_PERMITTED, 'hprofx: root lacks the capability SYS_PTRACE here, to look at process %d; '
