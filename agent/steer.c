@@ -447,7 +447,7 @@ static bool remove_stale(void)
     return gone;
 }
 
-/* -1, errno: it cannot be made. steer.bound: its file has been, all the same. */
+/* -1, errno: it cannot be made, and no file of it is left. */
 static int open_socket(void)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -464,6 +464,10 @@ static int open_socket(void)
         }
     }
     int failed = errno;
+    if (steer.bound) { /* a file to which nobody listens would count as ours, and never be made again */
+        (void)unlink(steer.at.sun_path);
+        steer.bound = false;
+    }
     (void)close(fd);
     errno = failed;
     return -1;

@@ -10,7 +10,8 @@
 #include "waits.h"
 
 #define HPX_OWNER_EVERY_NS (UINT64_C(10) * 1000000)
-#define HPX_OWNER_REST     50u /* times as long as a question */
+#define HPX_OWNER_REST     50u                        /* times as long as a question */
+#define LONGEST_REST_NS    (UINT64_C(1000) * 1000000) /* what else stopped the program meanwhile is no reason to rest for minutes */
 
 __thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
 struct hpx_block_thread hpx_block_nobody;
@@ -93,18 +94,20 @@ static bool exact(void)
 /* owner=sampled: before this moment nobody asks, because a question stops all threads. Relaxed: who sets it first, asks. */
 static HPX_OF_SESSION _Atomic uint64_t next_question;
 
-#define LONGEST_REST_NS 1000000000u
-
-static bool may_ask(uint64_t now)
+/* *since: when, for asked(); 0: nobody rests. */
+static bool may_ask(uint64_t *since)
 {
     enum hpx_owner how = hpx_session.in_effect.owner;
+    *since = 0;
+    if (how != HPX_OWNER_SAMPLED) {
+        return how == HPX_OWNER_ALL;
+    }
     uint64_t next = atomic_load_explicit(&next_question, memory_order_relaxed);
-    return how == HPX_OWNER_ALL || (how == HPX_OWNER_SAMPLED && now >= next &&
-                                    atomic_compare_exchange_strong_explicit(&next_question, &next, now + HPX_OWNER_EVERY_NS,
-                                                                            memory_order_relaxed, memory_order_relaxed));
+    *since = hpx_clock_mono();
+    return *since >= next && atomic_compare_exchange_strong_explicit(&next_question, &next, *since + HPX_OWNER_EVERY_NS,
+                                                                     memory_order_relaxed, memory_order_relaxed);
 }
 
-/* A question in which the program was stopped by something else is no reason to rest for minutes. */
 static void asked(uint64_t since)
 {
     uint64_t now = hpx_clock_mono(), rest = (now - since) * HPX_OWNER_REST;
@@ -118,12 +121,14 @@ static void asked(uint64_t since)
 static jthread owner_of(jvmtiEnv *jvmti, jobject object)
 {
     jvmtiMonitorUsage usage;
-    uint64_t now = hpx_clock_mono();
-    if (!may_ask(now)) {
+    uint64_t since;
+    if (!may_ask(&since)) {
         return NULL;
     }
     enum hpx_usage_answer told = hpx_attach_barrier_ask(jvmti, object, &usage);
-    asked(now);
+    if (since != 0) {
+        asked(since);
+    }
     if (told != HPX_USAGE_TOLD) {
         return NULL;
     }

@@ -649,7 +649,10 @@ def a_session_without_a_file_is_shown_at_its_end(t):
     file = t.work / 'x'
     t.check(does(t, 'start', '-o', file, p.run.pid).endswith('its profile is %s\n' % file), 'start -o')
     t.equal(does(t, 'dump', p.run.pid), 'the JVM writes a profile to %s\n' % file, 'dump says')
+    refuses(t, USAGE, 'begun with -o and writes .*; stop it without -o, then hprofx convert', 'stop', '-o', 'y.html', p.run.pid)  # the session goes on
+    t.check(not (t.work / 'y.html').exists(), 'a refused stop made its file')
     t.check(does(t, 'stop', p.run.pid).endswith('the session has ended; its profile is %s\n' % file), 'stop says')
+    does(t, '-e', 'lock', '-d', '50ms', p.run.pid, 'stacks=sampled')  # which asks for no owners
     t.equal([str(path) for path in kept if pathlib.Path('/proc/%d/root%s' % (p.run.pid, path)).exists()], [], 'profiles in its /tmp')
     leaves_nothing(t, p.run.pid)
     p.end(t)

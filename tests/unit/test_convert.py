@@ -232,6 +232,14 @@ class Suffixes(Folder):
             self.assertFalse((self.folder / name).exists())
         self.done('convert', 'in', 'x.2', status=2, said='no format has the suffix of the file')
 
+    def test_a_word_for_a_format_is_no_file(self):
+        """Other profilers take -o collapsed; a file of that name would be HPROF."""
+        self.write(FOLDED)
+        for name, file in (('collapsed', 'collapsed.collapsed'), ('flamegraph', 'flamegraph.html'), ('jfr', 'jfr.pb.gz')):
+            for line in (('convert', 'in', name), ('run', '-o', name, '--', '/bin/false'), ('-o', name, '4194305'), ('start', '-o', name, '4194305')):
+                self.done(*line, status=2, said='%s names a format, and a file is wanted: %s' % (name, file))
+            self.assertFalse((self.folder / name).exists())
+
     def test_standard_output_is_a_dash_or_its_file(self):
         self.write(FOLDED)
         for name in ('-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'):
