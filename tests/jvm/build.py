@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -48,7 +49,7 @@ class Env:
     # --- programs
 
     def _compile(self):
-        common = sorted(p for p in (HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))
+        common = [self._written_out(p) for p in sorted((HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))]
         self.classes = {8: self.tmp / 'classes'}
         self.javac(self.compiler(8), 8, common, self.classes[8])
         for release in (17, 21, 28):
@@ -57,6 +58,16 @@ class Env:
             if files and with_jdk:
                 self.classes[release] = self.tmp / ('classes%d' % release)
                 self.javac(with_jdk, release, files, self.classes[release])
+
+    def _written_out(self, source):
+        """A line `//@N TEXT` stands for N lines TEXT with the number of each for its %d: a method that is too large to be written down."""
+        text = source.read_text('utf-8')
+        new = re.sub(r'//@(\d+) (.*)', lambda m: '\n'.join(m[2].replace('%d', str(i)) for i in range(int(m[1]))), text)
+        if new == text:
+            return source
+        to = self.tmp / source.name
+        to.write_text(new, 'utf-8')
+        return to
 
     def compiler(self, release):
         """The lowest that knows the release and --release (9): a later one may have dropped the release."""

@@ -7,7 +7,6 @@ import socket
 import struct
 import time
 
-import build
 import hprof_binary
 import peer as p
 from golden import compared
@@ -482,9 +481,8 @@ GOLDEN = {
 
 @test(level='quick', cases=compared(GOLDEN))
 def golden(t, name):
-    """What the original was sent, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
+    """What the original was sent, of which the file is in tests/read/golden, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
     sent, lines, tables = GOLDEN[name]
-    transcript = (build.GOLDEN / name / 'transcript.txt').read_text()
     peer = Peer(t)
     run = t.start('Steps', opts='cpu=samples,net=127.0.0.1:%d' % peer.port)
     run.wait_line('ready')
@@ -493,7 +491,6 @@ def golden(t, name):
         peer.send(data)
         if data is sent[0] and tables == 2:
             peer.wait_for(END['a'], 1)
-    t.equal([len(re.findall(x, transcript)) > 0 for x in ('send ', 'exit code')], [True, True], 'the recorded transcript')
     for line in lines:
         until(run, lambda line=line: line in run.err)
     stop_steps(run)
