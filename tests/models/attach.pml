@@ -9,10 +9,10 @@
  * the functions of the JavaVM between the look at them and the question is not modelled: nothing here could exclude it.
  * Not known to SPIN: weak memory; both counters are seq_cst, and each side adds before it looks. No stress test; test_attach_barrier.c has the
  * sequences. */
-/* mirrors: agent/monitor/attach_barrier.c:begin 592dc2675e23 */
-/* mirrors: agent/monitor/attach_barrier.c:end 905a868bdcc6 */
-/* mirrors: agent/monitor/attach_barrier.c:attach_apart dbbf46a0a8ea */
-/* mirrors: agent/monitor/attach_barrier.c:hpx_attach_barrier_ask 087c9b050611 */
+/* mirrors: agent/monitor/attach_barrier.c:begin */
+/* mirrors: agent/monitor/attach_barrier.c:end */
+/* mirrors: agent/monitor/attach_barrier.c:attach_apart */
+/* mirrors: agent/monitor/attach_barrier.c:hpx_attach_barrier_ask */
 
 #ifdef LONG
 #define ATTACHERS 3

@@ -22,7 +22,7 @@
 /* mirrors: pipeline/calls.c:hpx_calls_slow 7fb5156c8775 */
 /* mirrors: pipeline/calls.c:hpx_calls_tick_sig 22baca4ab6f3 */
 /* mirrors: pipeline/calls.c:take a24dca51e7d9 */
-/* mirrors: agent/calls/calls_mode.c:tail 524114038dee */
+/* mirrors: agent/calls/calls_mode.c:tail */
 
 #ifdef LONG
 #define EVENTS 5

@@ -8,22 +8,22 @@
  * a registry is a set (registry.pml); one drainer; any thread may be given or given back at any pass_end; hold.pml has the collect.
  * Not known to SPIN: that the registry and `passes` (release, acquire) cover what moves. tests/stress/stress_drainers.c and
  * stress_switch.c, under TSan too. */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_give 68860da668d3 */
-/* mirrors: pipeline/aggregator.c:part_one 4ea9b7495974 */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_part 2398a1276310 */
-/* mirrors: tables/call_drainers.c:came fdd97c8962fa */
-/* mirrors: tables/call_drainers.c:home c06b2d12a574 */
-/* mirrors: tables/call_drainers.c:gone acdeb7679010 */
-/* mirrors: tables/call_drainers.c:back_or_not 376648e314a4 */
-/* mirrors: tables/call_drainers.c:pass_end e3a1aee23041 */
-/* mirrors: tables/call_drainers.c:hpx_call_drainers_came 4becb79e5932 */
-/* mirrors: tables/call_drainers.c:given_to 9b888cebd338 */
-/* mirrors: tables/call_drainers.c:all_home 077d5b2b21da */
-/* mirrors: tables/call_drainers.c:hpx_call_drainers_gather 73542ceab6f1 */
-/* mirrors: tables/call_balance.c:hold 7aef1734cd4d */
-/* mirrors: tables/call_switch.c:is_next e62691896536 */
-/* mirrors: tables/call_switch.c:settle d28820ee31d1 */
-/* mirrors: tables/call_switch.c:hpx_calltab_pass_end 46c3f9a96bd9 */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_give */
+/* mirrors: pipeline/aggregator.c:part_one */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_part */
+/* mirrors: tables/call_drainers.c:came */
+/* mirrors: tables/call_drainers.c:home */
+/* mirrors: tables/call_drainers.c:gone */
+/* mirrors: tables/call_drainers.c:back_or_not */
+/* mirrors: tables/call_drainers.c:pass_end */
+/* mirrors: tables/call_drainers.c:hpx_call_drainers_came */
+/* mirrors: tables/call_drainers.c:given_to */
+/* mirrors: tables/call_drainers.c:all_home */
+/* mirrors: tables/call_drainers.c:hpx_call_drainers_gather */
+/* mirrors: tables/call_balance.c:hold */
+/* mirrors: tables/call_switch.c:is_next */
+/* mirrors: tables/call_switch.c:settle */
+/* mirrors: tables/call_switch.c:hpx_calltab_pass_end */
 
 #ifdef LONG
 #define RECORDS 2

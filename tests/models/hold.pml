@@ -6,15 +6,15 @@
  * Abstracted: a wake is a count (lane.pml has its inside); sleeps have no limit, so a wake that is lost is an end that is none (in the code
  * it costs a pause, at most 100 ms). The loop makes as many passes as it likes; last_passes is 0, as a drainer's.
  * Not known to SPIN: that `hold` (release, acquire) covers what each side did. tests/stress/stress_drainers.c under TSan. */
-/* mirrors: pipeline/aggregator.c:pause_if_asked fa93c9da1136 */
-/* mirrors: pipeline/aggregator.c:loop 3c0bfe411ca1 */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_leave 0656254995bc */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_hold 95c72129bd0a */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_await_held 203e5c29c793 */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_go_on cd0de1d5eae1 */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_stop 9d5db3b81de1 */
-/* mirrors: tables/call_drainers.c:hpx_call_drainers_collect 887124e6991e */
-/* mirrors: tables/call_drainers.c:look cdffacab985b */
+/* mirrors: pipeline/aggregator.c:pause_if_asked */
+/* mirrors: pipeline/aggregator.c:loop */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_leave */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_hold */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_await_held */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_go_on */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_stop */
+/* mirrors: tables/call_drainers.c:hpx_call_drainers_collect */
+/* mirrors: tables/call_drainers.c:look */
 
 #ifdef LONG
 #define HOLDS 5

@@ -13,15 +13,15 @@
 /* mirrors: pipeline/thread.c:pop_all_oldest_first e0dc9485420a */
 /* mirrors: pipeline/thread.c:hpx_registry_collect 83ae9ff313de */
 /* mirrors: pipeline/thread.h:hpx_registry_retire e01b9fc9c57c */
-/* mirrors: pipeline/aggregator.c:add_thread 1a6689b23cc6 */
-/* mirrors: pipeline/aggregator.c:read_tails fd0c33fbc6c3 */
-/* mirrors: pipeline/aggregator.c:apply_messages 277dc15fc1dc */
-/* mirrors: pipeline/aggregator.c:drain_all ab5d57e94e2d */
-/* mirrors: pipeline/aggregator.c:one_pass ef36272dc47f */
-/* mirrors: pipeline/aggregator.c:loop 3c0bfe411ca1 */
-/* mirrors: pipeline/aggregator.c:hpx_aggregator_leave 0656254995bc */
-/* mirrors: agent/vm/threads.c:announce 7b268324584a */
-/* mirrors: agent/vm/threads.c:post_end fb9e451d269d */
+/* mirrors: pipeline/aggregator.c:add_thread */
+/* mirrors: pipeline/aggregator.c:read_tails */
+/* mirrors: pipeline/aggregator.c:apply_messages */
+/* mirrors: pipeline/aggregator.c:drain_all */
+/* mirrors: pipeline/aggregator.c:one_pass */
+/* mirrors: pipeline/aggregator.c:loop */
+/* mirrors: pipeline/aggregator.c:hpx_aggregator_leave */
+/* mirrors: agent/vm/threads.c:announce */
+/* mirrors: agent/vm/threads.c:post_end */
 
 #define THREADS 2
 #ifdef LONG

@@ -7,21 +7,21 @@
  * thread that enters the gate and leaves it (gate.pml).
  * Not known to SPIN: that `phase` (release, acquire) covers what VMInit has created, and that `prepared` is plain. No stress test:
  * tests/unit/test_session_end.c and tests/jvm/test_sessions.py have the sequences. */
-/* mirrors: agent/run.c:hpx_run_begin ff0b83c81670 */
-/* mirrors: agent/run.c:hpx_run_end e2f9f8ae0204 */
-/* mirrors: agent/run.c:undo 0d5429c663d0 */
-/* mirrors: agent/session/session_life.c:hpx_session_end ce1ea7d0d40b */
-/* mirrors: agent/vm/callbacks.c:start_threads 4552341391e1 */
-/* mirrors: agent/vm/callbacks.c:go_live 59f6fe02c258 */
-/* mirrors: agent/vm/callbacks.c:live c6a965d79aff */
-/* mirrors: agent/vm/callbacks.c:settled_phase 44c3583070e5 */
-/* mirrors: agent/vm/callbacks.c:await_written 11f74911abb6 */
-/* mirrors: agent/vm/callbacks.c:wind_up d5ca306cef62 */
-/* mirrors: agent/vm/callbacks.c:on_vm_death ac40855fc183 */
-/* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo 4f74cec29b03 */
-/* mirrors: agent/vm/callbacks.c:has_left 8b4437684eec */
-/* mirrors: agent/vm/callbacks.c:take_apart 73b0429240e6 */
-/* mirrors: agent/vm/callbacks.c:hpx_callbacks_end b50f1659f553 */
+/* mirrors: agent/run.c:hpx_run_begin */
+/* mirrors: agent/run.c:hpx_run_end */
+/* mirrors: agent/run.c:undo */
+/* mirrors: agent/session/session_life.c:hpx_session_end */
+/* mirrors: agent/vm/callbacks.c:start_threads */
+/* mirrors: agent/vm/callbacks.c:go_live */
+/* mirrors: agent/vm/callbacks.c:live */
+/* mirrors: agent/vm/callbacks.c:settled_phase */
+/* mirrors: agent/vm/callbacks.c:await_written */
+/* mirrors: agent/vm/callbacks.c:wind_up */
+/* mirrors: agent/vm/callbacks.c:on_vm_death */
+/* mirrors: agent/vm/callbacks.c:hpx_callbacks_undo */
+/* mirrors: agent/vm/callbacks.c:has_left */
+/* mirrors: agent/vm/callbacks.c:take_apart */
+/* mirrors: agent/vm/callbacks.c:hpx_callbacks_end */
 
 #ifdef LONG
 #define COMMANDS 4

@@ -15,13 +15,13 @@
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 3b67680789d0 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm b59b95bbac77 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce 772cc7af4f4b */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_stop f4a01f854a9f */
-/* mirrors: agent/samples/samples.c:gone 599465b8b81e */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give 91ac3590320a */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_take eea4caeb34d2 */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_make 0fd967a4aa46 */
-/* mirrors: agent/vm/kept_states.c:hpx_kept_states_sweep 57a985b1ee55 */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_stop */
+/* mirrors: agent/samples/samples.c:gone */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_give */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_take */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_make */
+/* mirrors: agent/vm/kept_states.c:hpx_kept_states_sweep */
 
 #ifdef LONG
 #define SESSIONS 4

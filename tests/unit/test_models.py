@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The functions that a SPIN model mirrors are as they were when the model was compared with them, and every plant is listed. Needs no spin."""
+"""The functions that a SPIN model mirrors are there, those of the lock-free cores as they were when the model was compared with them, and every plant is
+listed. Needs no spin."""
 import pathlib
 import subprocess
 import sys
