@@ -17,7 +17,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'format'))
 import build  # noqa: E402
 import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
-import readers  # noqa: E402
 
 DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
@@ -197,9 +196,9 @@ class Test:
         return self.parse(path, dumps)
 
     def parse(self, path, dumps=1, **how):
-        """The text file, held to the format by both readers and by those of old. dumps: how many sections it has; None: any number. how: as of hprof_text.parse()."""
+        """The text file, held to the format by both readers. dumps: how many sections it has; None: any number. how: as of hprof_text.parse()."""
         try:
-            p, _ = readers.check(path.read_bytes(), **how)
+            p = hprof_text.parse(path.read_bytes(), **how)
         except hprof_text.Malformed as e:
             raise Failure('%s: %s' % (path, e)) from e
         if dumps is not None:
