@@ -5,7 +5,6 @@
 #include "check.h"
 #include "gunzip.h"
 #include "memory.h"
-#include "merge.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -240,54 +239,28 @@ static int drop(const struct half *h, const struct half *chosen, struct hpx_err 
 
 enum { NAME, PART, LOG, NEW, HALVES };
 
-/* The journal's tables as one dump take the name. false: nothing was done, as there is no room, or nothing to sum: the journal itself has
- * the same counts. They are put together under a name that no recovery reads, should this be the last thing that is done. */
-static bool sum_up(const struct half h[static HALVES])
-{
-    static struct half made;
-    struct hpx_err ignored;
-    memcpy(made.path, h[NEW].path, sizeof(made.path));
-    (void)unlink(made.path);
-    made.fd = open(made.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-    if (made.fd < 0) {
-        return false;
-    }
-    (void)flock(made.fd, LOCK_EX | LOCK_NB); /* as in replace() */
-    bool done = hpx_merge(h[LOG].fd, h[LOG].whole, made.fd) > 0 && lseek(made.fd, 0, SEEK_SET) == 0 && examine(&made, &ignored) == 0 &&
-                made.result == HPX_RD_SOUND && made.counted == h[LOG].counted && fsync(made.fd) == 0;
-    bool ours = has_name(made.path, made.fd);
-    done = done && ours && rename(made.path, h[NAME].path) == 0;
-    if (!done && ours) {
-        (void)unlink(made.path);
-    }
-    close(made.fd);
-    return done;
-}
-
 static int apply(const struct half *chosen, const struct half h[static HALVES], struct hpx_err *said)
 {
     const struct half *name = &h[NAME];
-    bool summed = chosen == &h[LOG] && sum_up(h);
-    int rc = 0;
-    if (!summed) {
-        rc = chosen != name ? promote(chosen, name, said) : drop(&h[PART], chosen, said);
-    }
+    int rc = chosen != name ? promote(chosen, name, said) : drop(&h[PART], chosen, said);
     if (rc == 0 && chosen == name && name->result == HPX_RD_CUT) {
         rc = replace(name, h[PART].path, said);
     }
     for (int i = PART; i < HALVES && rc == 0; i++) {
-        rc = drop(&h[i], summed ? name : chosen, said);
+        rc = drop(&h[i], chosen, said);
     }
     if (rc != 0) {
         return rc;
     }
-    const char *how = summed ? " the tables of its journal as one dump," : "";
+    char several[96] = "";
+    if (chosen == &h[LOG] && chosen->dumps > 1) {
+        snprintf(several, sizeof(several), "; of its %" PRIu64 " dumps hprofx convert makes one", chosen->dumps);
+    }
     if (chosen->result == HPX_RD_CUT) {
-        snprintf(said->msg, sizeof(said->msg), "%.2000s: recovered:%s %" PRIu64 " bytes, %" PRIu64 " cut off (%s)", name->path, how,
-                 chosen->whole, (uint64_t)chosen->st.st_size - chosen->whole, chosen->why);
+        snprintf(said->msg, sizeof(said->msg), "%.2000s: recovered: %" PRIu64 " bytes, %" PRIu64 " cut off (%s)%s", name->path,
+                 chosen->whole, (uint64_t)chosen->st.st_size - chosen->whole, chosen->why, several);
     } else {
-        snprintf(said->msg, sizeof(said->msg), "%.2000s: %s%s%s", name->path, chosen != name ? "recovered:" : "sound", how,
-                 chosen != name ? " it was whole" : "");
+        snprintf(said->msg, sizeof(said->msg), "%.2000s: %s%s", name->path, chosen != name ? "recovered: it was whole" : "sound", several);
     }
     return 0;
 }

@@ -417,7 +417,7 @@ class Parser(MonitorParser):
         if self.line() == MONITOR_DUMP + ' BEGIN':
             self.monitor_dump()
             return
-        if strangers and not self.recovered:  # that table is the sum of several, whose threads started in between
+        if strangers and not self.recovered:
             self.bad('a thread starts among the TRACEs of a table, and none of them names it')
         if self.line().startswith(SITES + ' BEGIN'):
             self.sites()

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_read.c: any bytes as an HPROF file: the reader ends, keeps its bounds, finds the same in pieces as at once, and takes what it says
- * is whole; its tables are summed up as those of a journal. */
+ * is whole. */
 #include "fuzz.h"
-#include "merge.h"
 #include "show.h"
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct pieces {
     const uint8_t *p;
@@ -58,21 +55,6 @@ static struct hpx_reader run(const uint8_t *data, size_t size, size_t piece, boo
     return r;
 }
 
-/* What comes of hostile sums hprofx recover looks at before it takes it. */
-static void sum_up(const uint8_t *data, size_t whole)
-{
-    static int from = -1, to = -1;
-    if (from < 0) {
-        from = memfd_create("from", MFD_CLOEXEC);
-        to = memfd_create("to", MFD_CLOEXEC);
-        require(from >= 0 && to >= 0, "memfd_create");
-    }
-    require(ftruncate(from, 0) == 0 && pwrite(from, data, whole, 0) == (ssize_t)whole && ftruncate(to, 0) == 0 &&
-                lseek(to, 0, SEEK_SET) == 0,
-            "a file of memory");
-    require(hpx_merge(from, whole, to) >= 0, "a sum that failed without an error");
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *shown;
@@ -89,9 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(at_once.result == HPX_RD_SOUND || strict.result != HPX_RD_SOUND, "strict takes more");
     if (at_once.result == HPX_RD_CUT && at_once.whole > 0) { /* what hprofx recover leaves */
         require(run(data, (size_t)at_once.whole, SIZE_MAX, false, NULL).result == HPX_RD_SOUND, "cut at a place that is none");
-    }
-    if (at_once.result != HPX_RD_BROKEN) {
-        sum_up(data, at_once.result == HPX_RD_SOUND ? size : (size_t)at_once.whole);
     }
     return 0;
 }

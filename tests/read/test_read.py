@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -655,67 +656,47 @@ class RecoverTests(Folder):
             self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
 
     def journal(self, data, tail):
-        """What recover makes of a journal."""
-        journal = self.folder / 'out.journal.part'
+        """The journal stays as it is, less its tail; what a reader adds up: {view: {innermost frames: value}}."""
+        journal, found = self.folder / 'out.journal.part', {}
         for cut in (b'', tail):
             self.name.unlink(missing_ok=True)
             journal.write_bytes(data + cut)
             (self.folder / 'out.journal.new.part').write_bytes(b'begun')
             done = self.run_it('recover', self.name)
-            self.assertEqual((done.returncode, os.listdir(self.folder)), (0, ['out']), done.stderr)
-            self.assertIn(b'the tables of its journal as one dump', done.stdout)
+            self.assertEqual((done.returncode, os.listdir(self.folder), self.name.read_bytes()), (0, ['out'], data), done.stderr)
+            self.assertIn(b'of its 2 dumps hprofx convert makes one', done.stdout)
             self.assertEqual(stat.S_IMODE(self.name.stat().st_mode), 0o600)
-            self.assertEqual(self.run_it('check', '--strict', self.name).returncode, 0)
-        return self.name.read_bytes()
+        for view in json.loads(self.run_it('info', '--json', self.name).stdout)['views']:
+            folded = self.run_it('convert', '--view', view['view'], '--to', '.folded', self.name, '-').stdout.decode()
+            found[view['view']] = {stack: int(n) for stack, n in (line.rsplit(' ', 1) for line in folded.splitlines())}
+        return found
 
-    def test_the_tables_of_a_journal_become_one_dump(self):
+    def test_the_tables_of_a_journal_add_up(self):
         def table(title, total, *rows):
             lines = ['%4d %5.2f%% %5.2f%% %7d %5d %s\n' % row for row in rows]
             return ''.join(['%s BEGIN (total = %d) %s\nrank   self  accum   count trace method\n' % (title, total, h.DATE)] + lines + [title + ' END\n']).encode()
-        head = h.times().get('header')
-        one, two, start, three = (h.times().get('trace 1'), h.times().get('trace 2'), h.text().get('start 1') + h.text().get('wait'), b'TRACE 300003: (thread=200001)\n\t\xc3\xa4.x(<Unknown Source>:Unknown line)\n')
-        samples, times = 'CPU SAMPLES', 'CPU TIME (ms)'
-        first = table(samples, 10, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 4, 300002, 'B.x')) + table(times, 100, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 9, 300002, 'B.x'))
-        second = table(samples, 30, (1, 50, 50, 15, 300002, 'B.x'), (2, 50, 100, 15, 300003, '\u00e4.x')) + table(times, 300, (1, 75, 75, 1, 300002, 'B.x'), (2, 25, 100, 1, 300003, '\u00e4.x'))
-        sums = (table(samples, 40, (1, 47.5, 47.5, 19, 300002, 'B.x'), (2, 37.5, 85, 15, 300003, '\u00e4.x'), (3, 15, 100, 6, 300001, 'A.main'))
-                + table(times, 400, (1, 66.25, 66.25, 10, 300002, 'B.x'), (2, 18.75, 85, 1, 300003, '\u00e4.x'), (3, 15, 100, 6, 300001, 'A.main')))
-        end = b'THREAD END (id = 200001)\n'
-        left = self.journal(head + one + two + first + start + three + second + end, second[second.index(b'CPU TIME'):-30])
-        self.assertEqual(left, head + one + two + start + three + end + sums)
+        head = h.times().get('header').replace(b'--------', b'Tables count since the table before them; SITES and HEAP DUMP since the start.\n--------')
+        traces = h.times().get('trace 1') + h.times().get('trace 2')
+        exact = b'hprofx: total in ns: %d\nhprofx: rows in ns: %d %d\n'
+        first = (table('CPU SAMPLES', 10, (1, 60, 60, 6, 300001, 'A.main'), (2, 40, 100, 4, 300002, 'B.x'))
+                 + table('CPU TIME (ms)', 8, (1, 100, 100, 6, 300001, 'A.main'), (2, 0, 100, 1, 300002, 'B.x')) + exact % (8000122, 7999999, 123))
+        second = (table('CPU SAMPLES', 30, (1, 100, 100, 30, 300002, 'B.x'))
+                  + table('CPU TIME (ms)', 8, (1, 100, 100, 6, 300001, 'A.main'), (2, 0, 100, 1, 300002, 'B.x')) + exact % (7999077, 7999000, 77))
+        start = h.text().get('start 1')
+        found = self.journal(head + traces + first + start + second, b'CPU SAMPLES BEG')
+        self.assertEqual({view: sorted(rows.values()) for view, rows in found.items()}, {'cpu': [6, 34], 'times': [200, 15998999]})
 
-    def test_the_wall_clocks_of_a_journal_become_one(self):
-        def table(total, *rows):
-            lines = ['%4d %5.2f%% %5.2f%% %9d %5d %-8s %s\n' % row for row in rows]
-            return ''.join(['WALL CLOCK (ms) BEGIN (total = %d) %s\nrank   self  accum        ms trace state    method\n' % (total, h.DATE)] + lines + ['WALL CLOCK (ms) END\n']).encode()
-        head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
-        first = table(100, (1, 60, 60, 60, 300001, 'parked', 'A.main'), (2, 40, 100, 40, 300002, 'io', 'B.x'))
-        second = table(300, (1, 75, 75, 225, 300001, 'running', 'A.main'), (2, 25, 100, 75, 300001, 'parked', 'A.main'))
-        left = self.journal(head + traces + first + second, second[:-30])
-        self.assertEqual(left, head + traces + table(400, (1, 56.25, 56.25, 225, 300001, 'running', 'A.main'), (2, 33.75, 90, 135, 300001, 'parked', 'A.main'),
-                                                     (3, 10, 100, 40, 300002, 'io', 'B.x')))
-
-    def binary_definitions(self, size):
-        pieces = h.binary(size, heap=([], []))
-        for name in ('sites', 'summary', 'segment 1', 'segment 2', 'heap end', 'samples', 'unload', 'end'):
+    def test_the_tables_of_a_binary_journal_add_up(self):
+        f, join = h.Format(8), lambda pieces: b''.join(p for _, p in pieces)
+        pieces = h.binary(heap=([], []))
+        for name in ('sites', 'summary', 'segment 1', 'segment 2', 'heap end', 'samples', 'end', 'unload'):
             pieces.drop(name)
-        return pieces.data()
-
-    def test_the_wall_clocks_of_a_binary_journal_become_one(self):
-        join = lambda pieces: b''.join(p for _, p in pieces)
-        for size in (4, 8):
-            f, defined, blocked = h.Format(size), self.binary_definitions(size), 'blocked p.A, total 3 ms, x'
-            first = h.wall(f, 900, ('running', 1, (7, 300001), (2, 300002)), (blocked, 1, (5, 300002)))
-            second = h.wall(f, 910, (blocked, 1, (9, 300001), (1, 300002)), ('io', 1, (4, 300001)))
-            between = f.string(950, 'between') + f.trace(300003, 0)
-            second.insert(1, ('between', between))
-            want = between + join(first[:2]) + join(h.wall(f, 901, (blocked, 1, (9, 300001), (6, 300002)))) + join(second[3:])
-            self.assertEqual(self.journal(defined + join(first) + join(second), f.samples(1, (1, 300001))[:-3]), defined + want)
-
-    def test_a_head_at_the_end_of_a_binary_journal_is_of_no_table(self):
-        f, defined, join = h.Format(8), self.binary_definitions(8), lambda pieces: b''.join(p for _, p in pieces)
-        wall = h.wall(f, 900, ('parked', 1, (5, 300002)))
-        data = defined + f.samples(9, (9, 300001)) + join(wall) + f.samples(7, (7, 300001)) + h.wall(f, 950, ('io', 10, (5, 300002)))[0][1]
-        self.assertEqual(self.journal(data, f.samples(1, (1, 300002))[:-3]), defined + f.samples(16, (16, 300001)) + join(wall))
+        control = pieces.get('control')
+        pieces.put('control', control[:-6] + struct.pack('>I', 7) + control[-2:])  # its tables count since the one before
+        first = f.samples(10, (6, 300001), (4, 300002)) + join(h.wall(f, 900, ('parked', 1, (5, 300002))))
+        second = f.samples(9, (9, 300002)) + join(h.wall(f, 910, ('parked', 10, (3, 300002)), ('io', 1, (4, 300001))))
+        found = self.journal(pieces.data() + first + second + h.wall(f, 950, ('io', 10, (5, 300002)))[0][1], f.samples(1, (1, 300001))[:-3])
+        self.assertEqual({view: sorted(rows.values()) for view, rows in found.items()}, {'cpu': [6, 13], 'wall': [4000000, 35000000]})
 
     def test_the_journal_of_a_program_that_only_waited_is_what_there_is(self):
         table = b'WALL CLOCK (ms) BEGIN (total = %%d) %s\nrank   self  accum        ms trace state    method\n   1 100.00%%%% 100.00%%%%        %%d 300001 parked   A.main\nWALL CLOCK (ms) END\n' % h.DATE.encode()
@@ -727,53 +708,6 @@ class RecoverTests(Folder):
             journal.write_bytes(log)
             self.assertEqual(self.run_it('recover', self.name).returncode, 0)
             self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], want))
-
-    def test_the_rows_of_a_binary_wall_clock_add_up_in_larger_units(self):
-        f, defined = h.Format(8), self.binary_definitions(8)
-        one, two, sum = (h.wall(f, i, ('parked', unit, (n, 300001))) for i, unit, n in ((900, 1, 2000000004), (901, 1, 2000000002), (900, 10, 400000001)))
-        join = lambda pieces: b''.join(p for _, p in pieces)
-        self.assertEqual(self.journal(defined + join(one) + join(two), f.samples(1, (1, 300001))[:-3]), defined + join(sum).replace(b'4000000010 ms', b'4000000006 ms'))
-
-    def test_exact_times_of_a_journal_add_up_exactly(self):
-        head, traces, date = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2'), h.DATE.encode()
-        table = lambda total, ns, *rows: (b'CPU TIME (ms) BEGIN (total = %d) %s\nrank   self  accum   count trace method\n' % (total, date) + b''.join(rows) + b'CPU TIME (ms) END\n'
-                                          + b'hprofx: total in ns: %d\nhprofx: rows in ns: %s\n' % (sum(ns), b' '.join(b'%d' % n for n in ns)))
-        main, x = (lambda share, n: b'   1 %6s%% %6s%% %7d 300001 A.main\n' % (share, share, n)), (lambda share, n: b'   2  %s%% 100.00%% %7d 300002 B.x\n' % (share, n))
-        left = self.journal(head + traces + table(8, (7999999, 123), main(b'100.00', 6), x(b'0.00', 1)) + table(8, (7999000, 77), main(b'100.00', 6), x(b'0.00', 1)), b'T')
-        self.assertEqual(left, head + traces + table(16, (15998999, 200), main(b'100.00', 12), x(b'0.00', 2)))
-
-    def test_shares_of_a_journal_that_were_rounded_to_nothing_are_nothing(self):
-        head, traces = h.times().get('header'), h.times().get('trace 1') + h.times().get('trace 2')
-        table = b'CPU TIME (ms) BEGIN (total = 8) %s\nrank   self  accum   count trace method\n%sCPU TIME (ms) END\n'
-        rows = b'   1 100.00%% 100.00%%       6 300001 A.main\n   2  %s%% 100.00%%       1 300002 B.x\n'
-        date = h.DATE.encode()
-        left = self.journal(head + traces + table % (date, rows % b'0.00') + table % (date, rows % b'0.01'), b'T')
-        want = b'   1 100.00% 100.00%      12 300001 A.main\n   2  0.00% 100.00%       2 300002 B.x\n'
-        self.assertEqual(left, head + traces + (table % (date, want)).replace(b'= 8)', b'= 16)'))
-
-    def test_the_tables_of_a_journal_of_cpu_old_become_one(self):
-        head, title = h.times().get('header'), h.old().get('titles')
-        first, second = b'3 A.a()V B.b()V 5\n1 <unknown callee> B.b()V 0\n', b'7 B.b()V A.a()V 9\n2 A.a()V B.b()V 1\n'
-        start = h.text().get('start 1')
-        left = self.journal(head + title + first + start + title + second, b'1 A.a')
-        self.assertEqual(left, head + start + title + b'7 B.b()V A.a()V 9\n5 A.a()V B.b()V 6\n1 <unknown callee> B.b()V 0\n')
-
-    def test_the_tables_of_a_binary_journal_become_one(self):
-        f = h.Format(8)
-        pieces = h.binary(heap=([], [])).drop('sites').drop('summary').drop('segment 1').drop('segment 2').drop('heap end').drop('samples').drop('unload')
-        later, unload = f.trace(300003, 0, 0x71), h.binary().get('unload')
-        tables = [f.samples(10, (6, 300001), (4, 300002)), f.samples(9, (5, 300003), (4, 300002))]
-        left = self.journal(pieces.data() + tables[0] + unload + later + tables[1], tables[0][:-3])
-        self.assertEqual(left, pieces.data() + unload + later + f.samples(19, (8, 300002), (6, 300001), (5, 300003)))
-
-    def test_a_journal_that_cannot_be_one_dump_is_taken_as_it_is(self):
-        f, journal = h.Format(8), self.folder / 'out.journal.part'
-        full, big = f.samples(0xfffffff0, (0xfffffff0, 300001)), h.binary().drop('summary')
-        for data in (h.times().data() + h.times().get('times') + h.times().get('titles') + h.times().get('row 1') + h.times().get('times end'), big.data() + full):
-            self.name.unlink(missing_ok=True)
-            journal.write_bytes(data)
-            self.assertEqual(self.run_it('recover', self.name).returncode, 0)
-            self.assertEqual((os.listdir(self.folder), self.name.read_bytes()), (['out'], data))
 
     def test_a_journal_of_another_run_counts_if_it_is_the_later_one(self):
         data, journal = h.times().data(), self.folder / 'out.journal.part'
