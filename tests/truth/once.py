@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One scenario, run and judged."""
+import collections
+import dataclasses
+import hashlib
+import pathlib
+import re
+import signal
+import subprocess
+import zipfile
+
+import attached
+import build
+import harness
+import hprof_text
+import judge
+import plants
+import runner
+
+HERE = pathlib.Path(__file__).resolve().parent
+HELPERS = ('Blocked', 'Asleep', 'Cpu')  # of tests/jvm/programs
+LIMIT = 45  # seconds of the reference
+CODES = {'return': 0, 'exit': 3, 'halt': 4, 'throw': 5, 'term': 143}
+OWN_LINES = re.compile(r'truth .*|phase \d+|done \d+|ready|end|caught')
+DUMPED = re.compile(r'Dumping .* done\.')
+TOLD = re.compile(r'hprofx: (samples|sites|wall clock|contentions|calls|heap|live|monitor dump): ')  # how a dump went
+DECLARED = re.compile(r'hprofx: cpu=samples: AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults; using sampler=walk instead')
+UNLOADED = re.compile(r'hprofx: methods without (lines|names): \d+ \(sampled methods whose .* could not be read: class unloaded, or no memory\)')
+SKIPPED = re.compile(r'hprofx: dumps skipped: \d+ \(.*')  # of dump=TIME, on a busy machine
+LATE = re.compile(r'WARNING: (A JVM TI agent has been loaded dynamically|If a serviceability tool is|If a serviceability tool is not|Dynamic loading of agents)')
+
+
+class Env(build.Env):
+    """The activities alone, of each release."""
+
+    def __init__(self, agent, jdks):
+        super().__init__(agent, jdks)
+        self.controls = {}
+
+    def _compile(self):
+        self.classes = {}
+        for release, folder in ((8, 'java'), (21, 'java21'), (28, 'java28')):
+            files = sorted((HERE / folder).glob('*.java'))
+            files += [HERE.parent / 'jvm' / 'programs' / ('%s.java' % name) for name in HELPERS] if release == 8 else []
+            with_jdk = self.compiler(release)
+            if files and with_jdk:
+                self.classes[release] = self.tmp / ('classes%d' % release)
+                self.javac(with_jdk, release, files, self.classes[release])
+
+
+    def premain(self):
+        """A jar whose agent is the program."""
+        jar = self.tmp / 'premain.jar'
+        with self.lock:
+            if not jar.exists():
+                with zipfile.ZipFile(jar, 'w') as z:
+                    z.writestr('META-INF/MANIFEST.MF', 'Manifest-Version: 1.0\nPremain-Class: Program\nCan-Retransform-Classes: true\n')
+        return jar
+
+
+@dataclasses.dataclass
+class Outcome:
+    failures: list
+    judged: collections.Counter
+    judgements: list
+    skipped: str = ''
+
+
+class Once:
+    def __init__(self, env, s, plant):
+        self.env, self.s, self.plant = env, s, plant
+        self.jdk = next(j for j in env.jdks if j.label == s.jdk)
+        slow = {'-Xint', '-Xcomp', '-Xcheck:jni'} & set(s.jvm)
+        case = runner.Case('truth', None, None, self.jdk, s.gc, False, LIMIT * harness.SLOW * (2 if slow else 1) * (1 if self.jdk.has('jit') else 4))
+        self.t = harness.Test(env, case)
+        self.outcome = Outcome([], collections.Counter(), [])
+
+    # --- running
+
+    def command(self, agent):
+        s = self.s
+        words = ['told' if s.told else 'alone', str(s.phases), s.end, ','.join(s.noises) or '-'] + [str(t) for t in s.tasks]
+        jvm, own = list(s.flags), '-javaagent:%s=%s' % (self.env.premain(), ' '.join(str(t) for t in s.tasks if t.carrier == 'premain'))
+        if s.beside == 'before' or s.beside == 'behind' and not agent:
+            jvm.append(own)
+        elif s.beside == 'behind':
+            jvm, agent = jvm + [agent], own
+        return self.t.command('Program', *words, opts=None, agent=agent, jvm=jvm)
+
+    def options(self, name):
+        s = self.s
+        return '%s,file=%s%s' % (s.agent, name, ',dump=150ms' if s.dumps == 'timer' else '')
+
+    def loaded(self):
+        library = attached.library(self.t)
+        if self.s.begin == 'attached':
+            return None
+        return '-agentpath:%s=%s' % (library, 'start=n' if self.s.begin == 'late' else self.options('0.txt'))
+
+    def hprofx(self, *words):
+        done = attached.hprofx(self.t, *words)
+        if done.returncode != 0:
+            raise harness.Failure('hprofx %s: status %d: %s' % (' '.join(map(str, words)), done.returncode, done.stderr))
+
+    def tell(self, run):
+        run.process.stdin.write(b'\n')
+        run.process.stdin.flush()
+
+    def phases(self, run, with_agent):
+        """The program is told its phases, sessions around them."""
+        s, began = self.s, with_agent and s_begins_by_command(self.s)
+        if began and s.first != 'none':
+            self.hprofx('start', '-o', self.t.work / 'first.txt', run.pid, s.first)
+            self.hprofx('stop', run.pid)
+        for n in range(1, s.phases + 1):
+            if began and (n == 1 or s.sessions > 1):
+                options = s.agent + (',dump=150ms' if s.dumps == 'timer' else '')
+                self.hprofx('start', '-o', self.t.work / ('%d.txt' % (n - 1)), run.pid, options)
+            self.tell(run)
+            run.wait_line('done %d' % n)
+            if with_agent and s.dumps == 'command' and n < s.phases:
+                self.hprofx('dump', run.pid)
+            if began and (n == s.phases or s.sessions > 1):
+                self.hprofx('stop', run.pid)
+        self.tell(run)
+
+    def go(self, agent, with_agent):
+        run = self.t.start_command(self.command(agent), stdin=subprocess.PIPE if self.s.told else subprocess.DEVNULL)
+        run.wait_line('ready')
+        if self.s.told:
+            self.phases(run, with_agent)
+        if self.s.end == 'term':
+            run.wait_line('end')
+            run.signal(signal.SIGTERM)
+        run.finish()
+        if self.s.told:
+            run.process.stdin.close()
+        return run
+
+    # --- judging
+
+    def say(self, what, failure):
+        self.outcome.judged[what] += 1
+        if failure:
+            self.outcome.failures.append(failure)
+
+    def files(self):
+        """The profile of each session; of phases without one of their own, one."""
+        for n in range(self.s.sessions):
+            path = self.t.work / ('%d.txt' % n)
+            if not path.exists():
+                raise harness.Failure('no profile %s' % path.name)
+            try:
+                yield hprof_text.parse(path.read_bytes(), cutoff=0)
+            except hprof_text.Malformed as e:
+                raise harness.Failure('%s: %s' % (path, e)) from e
+
+    def truths(self, out):
+        """Of each session."""
+        parts = [judge.Truth(x) for x in re.split(r'^phase \d+$', out, flags=re.M)[1:]]  # what premain tells stands before
+        if len(parts) != self.s.phases or not all('truth ' in x.text for x in parts) and any(t.carrier != 'premain' for t in self.s.tasks):
+            raise harness.Failure('the program told %d phases of %d' % (len(parts), self.s.phases))
+        whole = re.split(r'^phase \d+$', out, flags=re.M)
+        return parts if self.s.sessions > 1 else [judge.Truth('\n'.join(whole))]
+
+    def no_harm(self, run):
+        s = self.s
+        want = CODES[s.end]
+        self.say('harm', None if run.code == want else 'exit code %s, expected %d: %s' % (run.code, want, run.err[-300:]))
+        strange = [x for x in run.out.splitlines() if not OWN_LINES.fullmatch(x)]
+        errors = [x for x in run.err.splitlines() if not DUMPED.fullmatch(x) and not TOLD.match(x) and not LATE.match(x) and not DECLARED.fullmatch(x)
+                  and not (self.unloads() and UNLOADED.fullmatch(x))
+                  and not (s.dumps == 'timer' and SKIPPED.fullmatch(x))]
+        if strange or errors:
+            control = self.control()
+            strange = [x for x in strange if x not in control.out.splitlines()]
+            errors = [x for x in errors if x not in control.err.splitlines()]
+        self.say('harm', 'lines on stdout: %s' % strange[:5] if strange else None)
+        self.say('harm', 'lines on stderr: %s' % errors[:5] if errors else None)
+        left = [p.name for p in self.t.work.iterdir() if not re.fullmatch(r'(\d+|first)\.txt', p.name)]
+        self.say('harm', 'files left: %s' % left if left else None)
+
+    def unloads(self):
+        return 'load' in self.s.noises or any(t.activity == 'Plugs' for t in self.s.tasks)
+
+    def control(self):
+        """The same without the agent."""
+        return self.go(None, False)
+
+    def run(self):
+        s = self.s
+        try:
+            run = self.go(self.loaded(), True)
+            self.no_harm(run)
+            for n, (p, truth) in enumerate(zip(self.files(), self.truths(run.out))):
+                plants.falsify(self.plant, s.modes, p)
+                for what, failure in judge.session(s, p, truth, self.jdk.version):
+                    self.outcome.judgements.append('%s %s' % ('FAIL' if failure else 'ok', failure or what))
+                    self.say('+'.join(s.modes), failure and 'session %d: %s' % (n + 1, failure))
+        except harness.Skip as e:
+            self.outcome.skipped = str(e)
+        except harness.Failure as e:
+            self.outcome.failures.append(str(e))
+        finally:
+            self.t.kill_all()
+        if self.outcome.failures:
+            self.outcome.failures.append(self.t.story())
+            self.env.keep_tmp = True
+        else:
+            self.t.remove()
+        return self.outcome
+
+
+def s_begins_by_command(s):
+    return s.begin != 'start'
+
+
+def run(env, s, plant=None):
+    return Once(env, s, plant).run()
