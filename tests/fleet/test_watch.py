@@ -16,7 +16,6 @@ import tempfile
 import time
 import unittest
 
-from turn import load_tests  # noqa: F401: unittest calls it
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get('HPX_BUILD', ROOT / 'build')).resolve()

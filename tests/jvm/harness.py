@@ -30,6 +30,10 @@ class Failure(Exception):
     pass
 
 
+class Harm(Failure):
+    """A crash, a program that does not end or ends otherwise, a file that is not sound, a sanitizer's report: a repetition that passes does not make up for it."""
+
+
 class Skip(Exception):
     pass
 
@@ -79,7 +83,7 @@ class Run:
             except subprocess.TimeoutExpired:
                 self.test.within_time(self)
         if list(pathlib.Path(self.cwd).glob('hs_err_pid*')):
-            raise Failure('the JVM crashed')
+            raise Harm('the JVM crashed')
         return self
 
     def kill(self):
@@ -181,9 +185,10 @@ class Test:
         return run, self.output(name, cwd, None if 'monitor' in modes else len(modes))
 
     def complete(self, run, code=0, stdout=None, verbose=True, done=DONE):
-        self.equal(run.code, code, 'exit code')
-        if stdout is not None:
-            self.equal(run.out, stdout, 'stdout')
+        if run.code != code:
+            raise Harm('exit code: %r, expected %r' % (run.code, code))
+        if stdout is not None and run.out != stdout:
+            raise Harm('stdout: %r, expected %r' % (run.out, stdout))
         self.check(not OURS.search(run.out), 'stdout has lines of ours')
         self.equal(run.err.splitlines().count(done), 1 if verbose else 0, 'lines "Dumping ... done." on stderr')
         self.check('HPROF ERROR' not in run.err, 'HPROF ERROR on stderr')
@@ -200,7 +205,7 @@ class Test:
         try:
             p = hprof_text.parse(path.read_bytes(), **how)
         except hprof_text.Malformed as e:
-            raise Failure('%s: %s' % (path, e)) from e
+            raise Harm('%s: %s' % (path, e)) from e
         if dumps is not None:
             self.equal(len(p.sections), dumps, 'sections of %s' % path)
         self.sound(path, p.sections if not p.heaps else [])  # in text classes stand behind their objects, which is a note
@@ -276,7 +281,7 @@ class Test:
         except (subprocess.TimeoutExpired, ProcessLookupError):
             pass
         run.kill()
-        raise Failure('not done after %d s' % (time.monotonic() - self.began))
+        raise Harm('not done after %d s' % (time.monotonic() - self.began))
 
     def kill_all(self):
         for r in self.runs:

@@ -105,4 +105,4 @@ def check(test):
     if test.env.sanitized:
         found = test.env.sanitized.faults(test.dir)
         if found:
-            raise harness.Failure('\n'.join(found))
+            raise harness.Harm('\n'.join(found))
