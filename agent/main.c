@@ -2,6 +2,7 @@
 /* main.c: Agent_OnLoad and Agent_OnUnload. A JVM that only writes an archive (archive.h) is left alone. Agent_OnLoad ends the process for
  * `help`, for an option error and for an output that cannot be created; this is before the program's main. */
 #include "archive.h"
+#include "callbacks.h"
 #include "internals.h"
 #include "log.h"
 #include "modes.h"
@@ -109,7 +110,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
     (void)vm;
-    if (hpx_vm.finished) {
+    if (hpx_callbacks_are_over()) {
         hpx_aggregator_stop(&hpx_session.aggregator);
     }
 }

@@ -5,6 +5,7 @@
 #include "callbacks.h"
 #include "handler.h"
 #include "kept_states.h"
+#include "life.h"
 #include "log.h"
 #include "modes.h"
 #include "options.h"
@@ -49,21 +50,6 @@ void hpx_run_say(const struct hpx_err *err)
         hpx_say("%s%.*s", prefix, (int)n, line);
         more = line[n] != 0;
         line += n + more;
-    }
-}
-
-/* acquire, release: one session, which is begun, runs or is ended; or what is left of one that could not begin at the start */
-static atomic_bool taken;
-
-void hpx_run_disable(const struct hpx_err *err)
-{
-    atomic_store_explicit(&taken, true, memory_order_release);
-    hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
-    HPX_EACH_MODE(vm->disable, ());
-    hpx_handlers_give_back();
-    if (hpx_vm.jvmti != NULL) {
-        (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
-        hpx_vm.jvmti = NULL;
     }
 }
 
@@ -215,6 +201,10 @@ static int spare_archive(struct hpx_err *err)
 
 int hpx_run_prepare(struct hpx_err *err)
 {
+    enum hpx_life was;
+    if (!hpx_vm.late) {
+        (void)hpx_life_tell(HPX_LIFE_PREPARE, &was); /* nobody else can yet */
+    }
     if (!hpx_session.opt->start) {
         return hpx_err_set(err, HPX_E_OPT, "start=n is for the command line of the JVM");
     }
@@ -254,8 +244,8 @@ int hpx_run_prepare(struct hpx_err *err)
 
 void hpx_run_loaded(void)
 {
-    atomic_store_explicit(&taken, true, memory_order_release);
-    hpx_vm.prepared = true;
+    enum hpx_life was;
+    (void)hpx_life_tell(HPX_LIFE_PREPARED, &was);
 }
 
 static void end_session(void)
@@ -265,8 +255,10 @@ static void end_session(void)
     hpx_session_end();
 }
 
+/* Gives back what was prepared. PREPARING, UNDOING. */
 static void undo(void)
 {
+    enum hpx_life was;
     HPX_EACH_MODE(vm->disable, ());
     if (hpx_vm.jvmti != NULL) {
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
@@ -274,38 +266,39 @@ static void undo(void)
     }
     hpx_service_fini();
     end_session();
+    (void)hpx_life_tell(HPX_LIFE_UNDONE, &was);
 }
 
-/* A session has begun by halves and cannot be undone: none begins any more. */
-static atomic_bool broken; /* relaxed: `taken` keeps the next from beginning; this one says why */
-
-static bool is_broken(void)
+void hpx_run_disable(const struct hpx_err *err)
 {
-    return atomic_load_explicit(&broken, memory_order_relaxed);
+    hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
+    undo();
 }
 
-bool hpx_run_is_stuck(void)
+/* A session that could not start its threads. 0: there is none, or none any more. */
+static int undo_unstarted(struct hpx_err *err)
 {
-    return is_broken() || hpx_callbacks_stalled();
-}
-
-static int refuse_broken(struct hpx_err *err)
-{
-    return hpx_err_set(err, HPX_E_SYS, "a session did not end: a thread of the profiler does not start or stop; restart the JVM");
-}
-
-int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
-{
-    if (is_broken()) {
-        return refuse_broken(err);
+    enum hpx_life was;
+    if (!hpx_life_tell(HPX_LIFE_UNDO, &was)) {
+        return 0;
     }
-    if (hpx_callbacks_stalled() && hpx_run_end(env, err) == -HPX_E_SYS) {
-        return -HPX_E_SYS;
+    if (hpx_callbacks_undo()) {
+        undo();
+        return 0;
     }
-    if (hpx_vm.prepared || atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
-        return hpx_vm.prepared ? hpx_err_set(err, HPX_E_BUSY, "a session is running")
-                               : hpx_err_set(err, HPX_E_BUSY, "a session begins or ends, or could not begin when the JVM started");
-    }
+    (void)hpx_life_tell(HPX_LIFE_STALL, &was);
+    return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_UNSTARTED, err);
+}
+
+/* What a session before left undone. */
+static int finish_last(JNIEnv *env, struct hpx_err *err)
+{
+    int rc = hpx_life_now() == HPX_LIFE_STALLED ? hpx_run_end(env, err) : undo_unstarted(err);
+    return rc == -HPX_E_SYS ? rc : 0; /* else another thread has ended it, which PREPARE will tell */
+}
+
+static int prepare_late(JavaVM *vm, const char *options, struct hpx_err *err)
+{
     hpx_vm.java = vm;
     hpx_vm.late = true;
     hpx_trial_begin();
@@ -322,45 +315,51 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         hpx_session_choose(hpx_modes);
         rc = hpx_run_prepare(err);
     }
-    rc = rc != 0 ? rc : hpx_output_init(err);
-    hpx_vm.prepared = rc == 0;
-    if (rc == 0 && !hpx_callbacks_go_live(env)) {
-        hpx_vm.prepared = false;
-        rc = hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
-        if (!hpx_callbacks_undo()) {
-            atomic_store_explicit(&broken, true, memory_order_relaxed);
-            return rc; /* nothing may be freed, ever */
-        }
+    return rc != 0 ? rc : hpx_output_init(err);
+}
+
+int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
+{
+    enum hpx_life was;
+    int rc = finish_last(env, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!hpx_life_tell(HPX_LIFE_PREPARE, &was)) {
+        return hpx_life_refuse(HPX_LIFE_PREPARE, was, err);
+    }
+    rc = prepare_late(vm, options, err);
+    if (rc == 0 && !hpx_life_tell(HPX_LIFE_PREPARED, &was)) {
+        rc = hpx_life_refuse(HPX_LIFE_PREPARE, was, err);
     }
     if (rc != 0) {
         undo();
-        atomic_store_explicit(&taken, false, memory_order_release);
+        return rc;
     }
-    return rc;
+    if (hpx_callbacks_go_live(env)) {
+        return 0;
+    }
+    struct hpx_err unsaid;
+    if (hpx_life_now() == HPX_LIFE_UNSTARTED) {
+        (void)undo_unstarted(&unsaid); /* if it cannot be undone now, the next begin tries again */
+        return hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
+    }
+    return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_DYING, err);
 }
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)
 {
-    if (is_broken()) {
-        return refuse_broken(err);
+    enum hpx_life was;
+    if (!hpx_life_tell(HPX_LIFE_END, &was)) {
+        return hpx_life_refuse(HPX_LIFE_END, was, err);
     }
-    if (!hpx_vm.prepared) {
-        return hpx_err_set(err, HPX_E_BUSY, "no session is running");
-    }
-    int rc = hpx_callbacks_end(env);
-    if (rc == -HPX_E_BUSY) {
-        return hpx_err_set(err, HPX_E_BUSY, "the session begins, or is being ended; try again");
-    }
-    if (rc != 0) {
-        return hpx_err_set(
-            err, HPX_E_SYS,
-            "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
-            "debugger); try again later");
+    if (!hpx_callbacks_end(env, was == HPX_LIFE_STALLED)) {
+        (void)hpx_life_tell(HPX_LIFE_STALL, &was);
+        return hpx_life_refuse(HPX_LIFE_END, HPX_LIFE_STALLED, err);
     }
     end_session();
     (void)hpx_kept_states_sweep();
     hpx_vm.jvmti = NULL;
-    hpx_vm.finished = false;
-    atomic_store_explicit(&taken, false, memory_order_release);
+    (void)hpx_life_tell(HPX_LIFE_ENDED, &was);
     return 0;
 }

@@ -17,21 +17,18 @@ int hpx_run_prepare(struct hpx_err *err);
 int hpx_run_watch_forks(struct hpx_err *err);
 /* Says on stderr why a session cannot begin or end, as HPROF did. */
 void hpx_run_say(const struct hpx_err *err);
-/* The program continues without profiling, and without the cost of its events; says so. */
+/* At load: gives everything back and says so. The program continues without profiling; a command may begin a session. */
 void hpx_run_disable(const struct hpx_err *err);
 
-/* At load, once everything is prepared: VMInit may begin the session, and no other begins while it lasts. */
+/* At load, once everything is prepared: VMInit may begin the session. */
 void hpx_run_loaded(void);
 
 /* A session can begin: the JVM is in its live phase. The calling thread is attached. 0; -HPX_E_NOT_LIVE; -HPX_E_VM: no JVMTI. */
 int hpx_run_is_live(JavaVM *vm, struct hpx_err *err);
-/* Begins a session in a JVM that runs. The calling thread is attached and in no callback of ours. 0; -HPX_E_BUSY: there is one; or as
- * prepare: nothing has begun. */
+/* Begins a session in a JVM that runs. The calling thread is attached and in no callback of ours. 0; -HPX_E_BUSY: there is one, or the VM
+ * ends; -HPX_E_SYS: the last one has not ended, or a thread cannot be started; or as prepare. Unless 0 nothing has begun. */
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err);
 /* Ends it: writes the profile as at exit and gives everything back. As begin. 0; -HPX_E_BUSY: there is none, or the VM ends; -HPX_E_SYS:
  * the output or a thread does not move. Then nothing is freed, and the next call, a begin, or VMDeath goes on with the end. */
 int hpx_run_end(JNIEnv *env, struct hpx_err *err);
-/* -HPX_E_SYS has been returned, and nobody ends that session at the moment. Any thread. */
-bool hpx_run_is_stuck(void);
-
 #endif

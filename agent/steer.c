@@ -6,6 +6,7 @@
 #include "control.h"
 #include "dump_request.h"
 #include "errand.h"
+#include "life.h"
 #include "log.h"
 #include "run.h"
 #include "spawn.h"
@@ -104,15 +105,10 @@ static void answer_result(int fd, int rc, const struct hpx_err *err)
     }
 }
 
-static bool session_runs(void)
-{
-    return hpx_vm.prepared;
-}
-
 /* The one that runs is the one that a command has begun. */
 static bool is_own(void)
 {
-    return own.runs && session_runs() && hpx_session_is(own.number);
+    return own.runs && hpx_life_has_session() && hpx_session_is(own.number);
 }
 
 static int refuse_second(struct hpx_err *err)
@@ -194,19 +190,19 @@ static int do_errand(const char *options, int fd, struct hpx_err *err)
     return hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
 }
 
-static _Atomic int life; /* with start=n. release: the callbacks; acquire: refuse_dead() */
+static _Atomic int jvm; /* with start=n. release: the callbacks; acquire: refuse_dead() */
 enum { STARTS, LIVES, ENDS };
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti, (void)env, (void)thread;
-    atomic_store_explicit(&life, LIVES, memory_order_release);
+    atomic_store_explicit(&jvm, LIVES, memory_order_release);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti, (void)env;
-    atomic_store_explicit(&life, ENDS, memory_order_release);
+    atomic_store_explicit(&jvm, ENDS, memory_order_release);
 }
 
 /* At load: before VMInit no thread can be attached, and GetPhase tells only those that are. */
@@ -226,7 +222,7 @@ static int await_birth(JavaVM *vm, struct hpx_err *err)
 /* 0: no thread is refused by the VM because of that. */
 static int refuse_dead(struct hpx_err *err)
 {
-    int now = steer.stays ? atomic_load_explicit(&life, memory_order_acquire) : LIVES; /* partners: on_vm_init(), on_vm_death() */
+    int now = steer.stays ? atomic_load_explicit(&jvm, memory_order_acquire) : LIVES; /* partners: on_vm_init(), on_vm_death() */
     return now == LIVES    ? 0
            : now == STARTS ? hpx_err_set(err, HPX_E_NOT_LIVE, "the JVM is starting; try again when it runs")
                            : hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
@@ -235,7 +231,7 @@ static int refuse_dead(struct hpx_err *err)
 /* number 0: whatever runs. fd: as do_errand(). */
 static int end(uint64_t number, int fd, struct hpx_err *err)
 {
-    if (!session_runs() || (number != 0 && !(is_own() && number == own.number))) { /* without any the JVM cannot be entered */
+    if (!hpx_life_has_session() || (number != 0 && !(is_own() && number == own.number))) { /* without any the JVM cannot be entered */
         return hpx_err_set(err, HPX_E_BUSY, number == 0 ? "no session is running" : "the session has ended");
     }
     int rc = do_errand(NULL, fd, err);
@@ -268,7 +264,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         if (rc == 0) {
             answer(fd, "session: %u", own.number);
         }
-    } else if (rc == -HPX_E_BUSY && session_runs()) { /* else the JVM is ending */
+    } else if (rc == -HPX_E_BUSY && hpx_life_now() == HPX_LIFE_RUNNING) {
         rc = refuse_second(&err);
     }
     answer_result(fd, rc, &err);
@@ -296,7 +292,7 @@ static void tell_status(int fd)
         (void)snprintf(output, sizeof output, "%s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
         hpx_gate_leave(&hpx_session.gate);
     }
-    answer(fd, "session: %s", runs ? "running" : hpx_run_is_stuck() ? "has not ended" : "none");
+    answer(fd, "session: %s", runs ? "running" : hpx_life_now() == HPX_LIFE_STALLED ? "has not ended" : "none");
     if (runs) {
         answer(fd, "modes: %s", modes);
         answer(fd, "output: %s", output);

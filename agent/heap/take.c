@@ -3,6 +3,7 @@
 #include "take.h"
 #include "clock.h"
 #include "copying.h"
+#include "life.h"
 #include "log.h"
 #include "reading.h"
 #include "session.h"
@@ -192,7 +193,7 @@ enum how { LEAVE_OUT, HERE, COPY };
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
     uint64_t limit = hpx_session.opt->maxpause_ns;
-    bool over = t->queued.last && !hpx_session.goes_on; /* the program has ended, so a stop does not matter */
+    bool over = t->queued.last && !hpx_life_goes_on(); /* the program has ended, so a stop does not matter */
     if (over || t->of_error || ns <= limit) {
         return true;
     }
@@ -215,7 +216,7 @@ static enum how here(JNIEnv *env, struct hpx_heap_take *t)
 static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 {
     enum hpx_heapdump option = hpx_session.opt->heapdump;
-    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->queued.last && !hpx_session.goes_on)) {
+    if (option == HPX_HEAPDUMP_WALK || (option == HPX_HEAPDUMP_AUTO && t->queued.last && !hpx_life_goes_on())) {
         return here(env, t);
     }
     const struct hpx_fork_answer *fork = &taking.copying.fork;
@@ -470,7 +471,7 @@ static bool await_others(void)
         now = atomic_load_explicit(&state, memory_order_acquire); /* partner: release() */
         if (now != FREE && now != OVER && waited > LAST_SAY_NS && !said) {
             said = true;
-            hpx_say("The %s ends after the heap dump that was asked for ...", hpx_session.goes_on ? "session" : "program");
+            hpx_say("The %s ends after the heap dump that was asked for ...", hpx_life_goes_on() ? "session" : "program");
         }
         if (waited > LAST_WAIT_NS && !cancelled) {
             cancelled = true;

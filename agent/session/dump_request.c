@@ -84,7 +84,7 @@ void hpx_dump_request_periodic(void)
     if (periodic_due == 0 || now < periodic_due || atomic_load_explicit(&period_runs, memory_order_relaxed)) {
         return;
     }
-    if (!atomic_load_explicit(&hpx_session.live, memory_order_relaxed)) { /* the JVM could not be asked for heap and monitors */
+    if (!atomic_load_explicit(&hpx_session.answers, memory_order_relaxed)) { /* the JVM could not be asked for heap and monitors */
         periodic_due = now + period;
         return;
     }

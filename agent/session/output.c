@@ -2,6 +2,7 @@
 /* output.c: the writer's thread of output.h; output_post.c posts to it. */
 #include "clock.h"
 #include "journal.h"
+#include "life.h"
 #include "live_threads.h"
 #include "log.h"
 #include "net.h"
@@ -496,7 +497,7 @@ static struct look look_again(const struct look *before)
 
 static void say_stalled(bool works)
 {
-    bool goes_on = hpx_session.goes_on; /* then the end is waited for again */
+    bool goes_on = hpx_life_goes_on(); /* then the end is waited for again */
     const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 && !goes_on ? "; rebuild it with hprofx recover" : "";
     const char *what = goes_on ? "the session has not ended" : "the program ends and the profile is incomplete";
     if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {

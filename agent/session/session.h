@@ -40,9 +40,7 @@ struct hpx_session {
     uint32_t nmodes;
     char names[64]; /* their names, separated by commas */
     struct hpx_gate gate;
-    bool begun;
-    bool goes_on;     /* the program, when the session ends. Set before the end begins; VMDeath clears it if the end has stalled */
-    atomic_bool live; /* relaxed: VMInit is over, and the JVM can be asked for everything */
+    atomic_bool answers; /* relaxed: the JVM, to any question: VMInit is over */
     struct hpx_aggregator aggregator;
     struct hpx_model *model;      /* the aggregator's */
     struct hpx_counters counters; /* losses and figures of no particular thread */

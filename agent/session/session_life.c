@@ -10,7 +10,7 @@
 
 /* All variables of sessions; the linker knows where they begin and end. */
 extern char __start_hpx_session_variables[], __stop_hpx_session_variables[];
-static HPX_OF_SESSION __attribute__((used)) bool none; /* a program without the others has the section, too */
+static HPX_OF_SESSION bool made; /* the aggregator and the tables of modes */
 
 /* Without the gate, at which threads may stand at any time. */
 static void clear_session(void)
@@ -37,13 +37,13 @@ int hpx_session_begin(const struct hpx_host *host)
     if (rc == 0) {
         HPX_EACH_MODE(load.begin, ());
     }
-    hpx_session.begun = rc == 0;
+    made = rc == 0;
     return rc;
 }
 
 void hpx_session_end(void)
 {
-    if (hpx_session.begun) {
+    if (made) {
         HPX_EACH_MODE(end.fini, ());
         hpx_aggregator_fini(&hpx_session.aggregator);
     }

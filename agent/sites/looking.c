@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "copying.h"
 #include "late_tags.h"
+#include "life.h"
 #include "log.h"
 #include "session.h"
 #include "spawn.h"
@@ -365,7 +366,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last)
     hpx_site_ids_forget_look(&hpx_ids);
     look.facts = (struct hpx_look_facts){.why = ""};
     look.begun = hpx_clock_mono();
-    look.over = last && !hpx_session.goes_on;
+    look.over = last && !hpx_life_goes_on();
     look.forks = false;
     look.progress = NULL;
     if (!hpx_site_look_begin(&look.counts, &hpx_ids)) {

@@ -8,6 +8,7 @@
 #include "class_number.h"
 #include "classes.h"
 #include "counting.h"
+#include "life.h"
 #include "log.h"
 #include "looking.h"
 #include "probe_frames.h"
@@ -370,7 +371,7 @@ static bool collector_has_stopped(void)
 
 static void collect_at_end(jvmtiEnv *jvmti)
 {
-    if (hpx_session.opt->gc && (hpx_session.goes_on || !collector_has_stopped())) {
+    if (hpx_session.opt->gc && (hpx_life_goes_on() || !collector_has_stopped())) {
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     } else if (hpx_session.opt->gc && collects()) {
         hpx_warn("gc=y: no garbage was collected before the last dump: the collector of this VM stops before the program's end; "

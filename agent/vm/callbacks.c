@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "dump.h"
 #include "dump_request.h"
+#include "life.h"
 #include "log.h"
 #include "names.h"
 #include "net.h"
@@ -30,10 +31,7 @@ static const jvmtiEvent from_init[] = {JVMTI_EVENT_DATA_DUMP_REQUEST, 0};
 static const jvmtiEvent of_threads[] = {JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, 0}; /* who starts with the event has an end */
 static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 
-/* Phase of the run. Every step once; release: the thread that makes it; acquire: readers. Covers what VMInit has created. */
-static _Atomic int phase;
-enum { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, STALLED, ENDING };
-static HPX_OF_SESSION bool writes; /* the writer's thread was started. Of the thread that begins the session */
+static HPX_OF_SESSION bool writes; /* the writer's thread was started. life.h orders it */
 
 static bool needs_names(void)
 {
@@ -119,20 +117,16 @@ void hpx_callbacks_give_up(const struct hpx_err *err)
 static bool start_threads(void)
 {
     static struct hpx_err err;
-    if (hpx_output_start(&err) != 0) {
-        atomic_store_explicit(&phase, ENDING, memory_order_release); /* nothing is left to end; partner: on_vm_death() */
-        hpx_callbacks_give_up(&err);
-        return false;
-    }
-    writes = true;
-    if (hpx_service_start(&err) == 0) {
-        if (hpx_aggregator_start(&hpx_session.aggregator, &err) == 0) {
-            return true;
+    if (hpx_output_start(&err) == 0) {
+        writes = true;
+        if (hpx_service_start(&err) == 0) {
+            if (hpx_aggregator_start(&hpx_session.aggregator, &err) == 0) {
+                return true;
+            }
+            hpx_service_quit();
         }
-        hpx_service_quit();
+        hpx_output_end(NULL);
     }
-    hpx_output_end(NULL);
-    atomic_store_explicit(&phase, ENDED_EARLY, memory_order_release); /* the end is posted to the writer; partner: on_vm_death() */
     hpx_callbacks_give_up(&err);
     return false;
 }
@@ -168,50 +162,32 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     if (hpx_vm.late) {
         hpx_origin_recorded_all();
     }
-    atomic_store_explicit(&hpx_session.live, true, memory_order_relaxed);
+    atomic_store_explicit(&hpx_session.answers, true, memory_order_relaxed);
 }
 
-/* true: this thread has begun to begin the session. */
-static bool claim_begin(void)
+/* false: another thread begins it or has begun it, one of its threads could not be started, or VMDeath has it. */
+static bool go_live(JNIEnv *env)
 {
-    int loaded = LOADED;
-    if (!atomic_compare_exchange_strong_explicit(&phase, &loaded, STARTING, memory_order_acq_rel, memory_order_acquire)) {
-        return false;
-    }
-    if (!hpx_vm.prepared) { /* read behind the exchange: what made the phase LOADED cleared it before */
-        atomic_store_explicit(&phase, LOADED, memory_order_release);
-        return false;
-    }
-    return true;
-}
-
-/* false: VMInit has already happened, or profiling is off. *mine: this thread has begun the session, whatever became of it. */
-static bool go_live(JNIEnv *env, bool *mine)
-{
-    *mine = claim_begin();
-    if (!*mine) {
+    enum hpx_life was;
+    if (!hpx_life_tell(HPX_LIFE_START, &was)) {
         return false;
     }
     hpx_vm_live(env);
     if (!start_threads()) {
+        (void)hpx_life_tell(HPX_LIFE_NOT_STARTED, &was); /* last: a command may undo it at once */
         return false;
     }
     hpx_session.start_cpu = hpx_clock_process_cpu();
     hpx_session.start_mono = hpx_clock_mono();
     hpx_origin_recorded(hpx_vm.late);
-    int starting = STARTING;
     hpx_gate_open(&hpx_session.gate);
-    /* partner: settled_phase() */
-    if (atomic_compare_exchange_strong_explicit(&phase, &starting, LIVE, memory_order_acq_rel, memory_order_acquire)) {
+    if (hpx_life_tell(HPX_LIFE_STARTED, &was)) {
         return true;
     }
     hpx_gate_close(&hpx_session.gate); /* VMDeath has stopped waiting and is over */
     hpx_dump_request_final();
     return false;
 }
-
-/* release: live() has returned; acquire: hpx_callbacks_end(), which must not take apart what is still being put together */
-static HPX_OF_SESSION atomic_bool went_live;
 
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
@@ -229,14 +205,14 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     }
     begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_session.gate);
-    atomic_store_explicit(&went_live, true, memory_order_release); /* partner: hpx_callbacks_end() */
+    enum hpx_life was;
+    (void)hpx_life_tell(HPX_LIFE_BEGUN, &was); /* now it may be taken apart */
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    bool mine;
-    if (go_live(env, &mine)) {
+    if (go_live(env)) {
         live(jvmti, env);
     }
 }
@@ -251,52 +227,44 @@ static HPX_OF_SESSION struct {
 static void begin_early(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jvmtiPhase now;
-    bool mine;
-    if (start.may && atomic_load_explicit(&phase, memory_order_relaxed) == LOADED && pthread_equal(pthread_self(), start.thread) &&
-        (*jvmti)->GetPhase(jvmti, &now) == JVMTI_ERROR_NONE && now == JVMTI_PHASE_LIVE && go_live(env, &mine)) {
+    if (start.may && hpx_life_now() == HPX_LIFE_READY && pthread_equal(pthread_self(), start.thread) &&
+        (*jvmti)->GetPhase(jvmti, &now) == JVMTI_ERROR_NONE && now == JVMTI_PHASE_LIVE && go_live(env)) {
         live(jvmti, env);
     }
 }
 
-static HPX_OF_SESSION bool begun; /* here, not by VMDeath, which then uses it. Of the thread that begins the session */
-
 bool hpx_callbacks_go_live(JNIEnv *env)
 {
-    bool is = go_live(env, &begun);
+    bool is = go_live(env);
     if (is) {
         live(hpx_vm.jvmti, env);
     }
     return is;
 }
 
-/* The phase at VMDeath; waits for another thread that is in VMInit, or ends the session. LIVE, STALLED: the caller ends it, and nobody
- * else. */
-static int settled_phase(JNIEnv *env)
+/* For VMDeath: waits for a thread that begins or ends the session, but not for ever. true: the session is VMDeath's, and was in this state.
+ */
+static bool take_over(JNIEnv *env, enum hpx_life *was)
 {
     uint64_t from = hpx_clock_mono();
-    bool mine;
-    (void)go_live(env, &mine);                                    /* if VMInit has not happened: the output still gets its end */
-    int now = atomic_load_explicit(&phase, memory_order_acquire); /* partner: go_live() */
     for (;;) {
+        (void)go_live(env); /* if VMInit has not happened: the output still gets its end */
+        if (hpx_life_tell(HPX_LIFE_DIE, was)) {
+            return true;
+        }
         uint64_t waited_ns = hpx_clock_mono() - from;
-        bool waits = (now == STARTING && waited_ns < START_WAIT_NS) || (now == LEAVING && waited_ns < END_WAIT_NS);
-        bool claims = now == LIVE || now == STALLED || (now == STARTING && !waits); /* STARTING: go_live() winds up */
-        int was = now;
-        if (!claims && !waits) {
-            return now;
+        bool starts = *was == HPX_LIFE_STARTING, ends = *was == HPX_LIFE_ENDING || *was == HPX_LIFE_UNDOING;
+        if (starts && waited_ns >= START_WAIT_NS && hpx_life_tell(HPX_LIFE_DIE_ANYWAY, was)) {
+            return false; /* go_live() winds up */
         }
-        /* partners: hpx_callbacks_end(), go_live() */
-        if (claims && atomic_compare_exchange_strong_explicit(&phase, &now, ENDING, memory_order_acq_rel, memory_order_acquire)) {
-            return was == STARTING ? ENDING : was;
+        if (!starts && *was != HPX_LIFE_READY && !(ends && waited_ns < END_WAIT_NS)) {
+            return false;
         }
-        if (waits) {
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
-            now = atomic_load_explicit(&phase, memory_order_acquire);
-        }
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
 }
 
-/* What the end has waited for, and must not wait for again: each is posted once. The thread's that made the phase LEAVING or ENDING; phase
+/* What the end has waited for, and must not wait for again: each is posted once. The thread's that ends or undoes the session; life.h
  * orders it. */
 static HPX_OF_SESSION struct {
     bool written, service, net;
@@ -308,7 +276,6 @@ static bool await_written(void)
     if (!waited.written && hpx_output_wait(OUTPUT_STALL_NS)) {
         waited.written = true;
         HPX_EACH_MODE(vm->over, ());
-        hpx_vm.finished = true;
     }
     return waited.written;
 }
@@ -330,32 +297,36 @@ static bool wind_up(jvmtiEnv *jvmti)
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    int now = settled_phase(env);
-    if (now == ENDED_EARLY) {
-        hpx_output_wait(OUTPUT_STALL_NS);
+    enum hpx_life was;
+    if (!take_over(env, &was)) {
+        return;
     }
-    if (now == LIVE) {
+    if (was == HPX_LIFE_UNSTARTED && writes) {
+        (void)hpx_output_wait(OUTPUT_STALL_NS);
+    }
+    if (was == HPX_LIFE_BEGINNING || was == HPX_LIFE_RUNNING) {
         (void)wind_up(jvmti);
     }
-    if (now == STALLED) { /* the output may have moved since */
-        hpx_session.goes_on = false;
+    if (was == HPX_LIFE_STALLED) { /* the output may have moved since */
         (void)await_written();
     }
-    if ((now == LIVE || now == STALLED) && !waited.service) {
+    if (was != HPX_LIFE_PREPARING && was != HPX_LIFE_UNSTARTED && !waited.service) {
         (void)hpx_service_stop(SERVICE_WAIT_NS);
     }
 }
 
 bool hpx_callbacks_undo(void)
 {
-    bool posted = atomic_load_explicit(&phase, memory_order_acquire) == ENDED_EARLY;
     hpx_net_end(); /* its thread may have been the only one that could be started */
-    bool over = begun && (!writes || (posted && hpx_output_wait(OUTPUT_STALL_NS) && hpx_service_stop(SERVICE_LEAVE_NS)));
-    over = over && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS);
-    if (over) {
-        atomic_store_explicit(&phase, LOADED, memory_order_release);
-    }
-    return over;
+    waited.written = waited.written || !writes || hpx_output_wait(OUTPUT_STALL_NS);
+    waited.service = waited.service || (waited.written && (!writes || hpx_service_stop(SERVICE_LEAVE_NS)));
+    waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
+    return waited.net;
+}
+
+bool hpx_callbacks_are_over(void)
+{
+    return hpx_life_now() == HPX_LIFE_DYING && waited.written;
 }
 
 static bool modes_have_left(void)
@@ -387,38 +358,20 @@ static void take_apart(JNIEnv *env)
     hpx_service_fini();
     hpx_thread_refs_forget(env);
     HPX_EACH_MODE(vm->unload, (env));
-    hpx_vm.prepared = false; /* VMDeath finds nothing to begin */
 }
 
-int hpx_callbacks_end(JNIEnv *env)
+bool hpx_callbacks_end(JNIEnv *env, bool again)
 {
-    int live = LIVE, stalled = STALLED;
-    bool ended = false;
-    if (atomic_load_explicit(&went_live, memory_order_acquire) && /* partner: live() */
-        atomic_compare_exchange_strong_explicit(&phase, &live, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
-        hpx_session.goes_on = true;
-        ended = wind_up(hpx_vm.jvmti) && has_left();
-    } else if (atomic_compare_exchange_strong_explicit(&phase, &stalled, LEAVING, memory_order_acq_rel, memory_order_acquire)) {
-        ended = has_left();
-    } else {
-        return -HPX_E_BUSY;
-    }
+    bool ended = (again || wind_up(hpx_vm.jvmti)) && has_left();
     if (ended) {
         take_apart(env);
     }
-    /* partners: settled_phase(), and the next call */
-    atomic_store_explicit(&phase, ended ? LOADED : STALLED, memory_order_release);
-    return ended ? 0 : -HPX_E_SYS;
-}
-
-bool hpx_callbacks_stalled(void)
-{
-    return atomic_load_explicit(&phase, memory_order_acquire) == STALLED; /* partner: hpx_callbacks_end() */
+    return ended;
 }
 
 void hpx_callbacks_forget(void)
 {
-    atomic_store_explicit(&phase, ENDING, memory_order_relaxed);
+    hpx_life_forget();
     HPX_EACH_MODE(vm->forget, ());
 }
 

@@ -11,16 +11,16 @@
 int hpx_callbacks_capabilities(struct hpx_err *err);
 /* Sets the callbacks and enables the events that are needed from load on. At load. 0, -HPX_E_VM. */
 int hpx_callbacks_init(struct hpx_err *err);
-/* In a JVM that runs: does what VMInit does. false: no thread could be started, which was said. */
+/* In a JVM that runs: does what VMInit does. READY: RUNNING. false: a thread could not be started, which was said (UNSTARTED), or VMDeath
+ * has the session. */
 bool hpx_callbacks_go_live(JNIEnv *env);
-/* Behind go_live() that was false, in a JVM that runs: waits for the threads that were started. false: one does not move, and nothing may
- * be freed. */
+/* UNDOING: waits for the threads that were started. false: one does not move, and nothing may be freed; the next call waits again. */
 bool hpx_callbacks_undo(void);
-/* In a JVM that runs: ends the session as VMDeath does, and lets its environment and its threads go. 0; -HPX_E_BUSY: another thread does
- * it, or VMDeath; -HPX_E_SYS: the output or a thread does not move: nothing is freed, and the next call waits for them again. */
-int hpx_callbacks_end(JNIEnv *env);
-/* end has returned -HPX_E_SYS, and no thread goes on with it yet. VMDeath does, if no call comes before. Any thread. */
-bool hpx_callbacks_stalled(void);
+/* ENDING: ends the session as VMDeath does, and lets its environment and its threads go. again: the end has been begun before. false: the
+ * output or a thread does not move, and nothing may be freed; the next call waits for them again. */
+bool hpx_callbacks_end(JNIEnv *env, bool again);
+/* VMDeath is over, and everything is written. */
+bool hpx_callbacks_are_over(void);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);
 /* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.h: the JVM that the agent is loaded into.
  *
- * Set by who begins a session; constant from then on, except `finished`, which its end sets. */
+ * Set by who begins a session; constant from then on. */
 #ifndef HPX_VM_H
 #define HPX_VM_H
 
@@ -12,8 +12,6 @@ struct hpx_vm {
     JavaVM *java;
     jvmtiEnv *jvmti;      /* the session's; it is disposed of with the session */
     bool late;            /* the session begins in a JVM that runs */
-    atomic_bool prepared; /* begun without an error. Orders nothing: who asks from outside gets an answer of that moment */
-    bool finished;        /* VMDeath is over and everything is written */
 };
 
 extern struct hpx_vm hpx_vm;

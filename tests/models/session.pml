@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* session.pml: the begin and the end of sessions by commands, VMInit and VMDeath: `taken`, `prepared`, the phase, the gate.
+/* session.pml: the life of a session (agent/session/life.h) and its threads: VMInit, commands, VMDeath; and the gate.
  *
- * States of run.h, callbacks.h: one session at a time; who makes the phase LEAVING or ENDING ends it, "and nobody else"; the end is posted to
- * the writer once; a session is freed only when nobody uses it, and never behind -HPX_E_SYS; a begin that failed frees what it has made.
- * Abstracted: commands come from one thread, as steer.c's; waits of VMDeath end when they like; an output moves or stalls; a callback is a
- * thread that enters the gate and leaves it (gate.pml).
- * Not known to SPIN: that `phase` (release, acquire) covers what VMInit has created, and that `prepared` is plain. No stress test:
- * tests/unit/test_session_end.c and tests/jvm/test_sessions.py have the sequences. */
+ * Every change of `life` is one exchange, as hpx_life_tell() makes it. What must hold: who has made the state ENDING, UNDOING or DYING ends
+ * the session, and nobody else; the end is posted to the writer once; a session is freed when nobody uses it, and never while it is STALLED
+ * or UNSTARTED; after any failure the next begin finds NONE, or a state that says why not.
+ * Abstracted: waits of VMDeath end when they like; an output moves or stalls; a callback is a thread that enters the gate and leaves it
+ * (gate.pml). tests/unit/test_life.c has the table, tests/jvm/test_sessions.py the sequences. */
+/* mirrors: agent/session/life.c:hpx_life_tell */
 /* mirrors: agent/run.c:hpx_run_begin */
 /* mirrors: agent/run.c:hpx_run_end */
 /* mirrors: agent/run.c:undo */
+/* mirrors: agent/run.c:undo_unstarted */
 /* mirrors: agent/session/session_life.c:hpx_session_end */
 /* mirrors: agent/vm/callbacks.c:start_threads */
 /* mirrors: agent/vm/callbacks.c:go_live */
 /* mirrors: agent/vm/callbacks.c:live */
-/* mirrors: agent/vm/callbacks.c:settled_phase */
+/* mirrors: agent/vm/callbacks.c:take_over */
 /* mirrors: agent/vm/callbacks.c:await_written */
 /* mirrors: agent/vm/callbacks.c:wind_up */
 /* mirrors: agent/vm/callbacks.c:on_vm_death */
@@ -26,17 +27,17 @@
 #ifdef LONG
 #define COMMANDS 4
 #else
-#define COMMANDS 3
+#define COMMANDS 2
 #endif
 
-mtype = { LOADED, STARTING, LIVE, ENDED_EARLY, LEAVING, STALLED, ENDING };
-mtype phase = LOADED;
-bool taken, prepared, broken, gate_open;
-bool writes, went_live, written;  /* of the session */
-bool alive;                       /* its memory */
-byte users, inside;               /* threads that use it; those inside the gate */
-byte finals;                      /* ends that were posted */
-bool heard;                       /* the VM calls VMDeath of this environment */
+mtype = { NONE, PREPARING, READY, STARTING, UNSTARTED, UNDOING, BEGINNING, RUNNING, ENDING, STALLED, DYING };
+mtype life = NONE;
+bool gate_open;
+bool writes, written;  /* of the session */
+bool alive;            /* its memory */
+byte users, inside;    /* threads that use it; those inside the gate */
+byte finals;           /* ends that were posted */
+bool heard;            /* the VM calls VMDeath of this environment */
 bool vm_dead;
 
 inline use()
@@ -51,7 +52,6 @@ inline free_session()
         assert(alive && users == 0 && inside == 0);
         alive = false;
         writes = false;
-        went_live = false;
         written = false;
         finals = 0
     }
@@ -62,59 +62,56 @@ inline final()
     d_step { assert(alive); finals++; assert(finals == 1) }
 }
 
-/* result: 1: it is live; 0: not; lost: another thread has the begin. */
+/* is: the modes may begin. */
 inline go_live()
 {
     is = false;
-    lost = false;
     if
-#ifdef LOOKS_AT_PREPARED
-    :: !prepared -> lost = true
-    :: prepared ->
-        if
-        :: d_step { phase == LOADED -> phase = STARTING }
-        :: phase != LOADED -> lost = true
-        fi
-#else
-    :: d_step { phase == LOADED -> phase = STARTING };
-        if
-        :: prepared
-        :: d_step { !prepared -> phase = LOADED; lost = true }
-        fi
-    :: phase != LOADED -> lost = true
-#endif
-    fi;
-    if
-    :: lost
-    :: !lost ->
+    :: d_step { life == READY -> life = STARTING };
         use();
         if
-        :: phase = ENDING /* the writer does not start */
-        :: writes = true;
+        :: gate_open = true;
+            writes = true;
+            if
+            :: d_step { life == STARTING -> life = BEGINNING };
+                is = true
+            :: d_step { life != STARTING -> gate_open = false };
+                final()
+            fi
+        :: /* a thread does not start */
+            if
+            :: true
+            :: writes = true; final()
+            fi;
+#ifdef TOLD_EARLY
+            if
+            :: d_step { life == STARTING -> life = UNSTARTED }
+            :: d_step { life != STARTING -> skip }
+            fi;
+            use()
+#else
             use();
             if
-            :: final();
-                phase = ENDED_EARLY
-            :: gate_open = true;
-                if
-                :: d_step { phase == STARTING -> phase = LIVE };
-                    is = true
-                :: d_step { phase != STARTING -> gate_open = false };
-                    final()
-                fi
+            :: d_step { life == STARTING -> life = UNSTARTED }
+            :: d_step { life != STARTING -> skip }
             fi
+#endif
         fi
+    :: d_step { life != READY -> skip }
     fi
 }
 
 inline live()
 {
     if
-    :: !gate_open
+    :: d_step { !gate_open -> skip }
     :: d_step { gate_open -> inside++ };
         use();
         inside--;
-        d_step { assert(alive); went_live = true }
+        if
+        :: d_step { life == BEGINNING -> life = RUNNING }
+        :: d_step { life != BEGINNING -> skip }
+        fi
     fi
 }
 
@@ -140,89 +137,92 @@ inline wind_up()
 inline end_session()
 {
     ok = false;
-    ended = false;
     if
-    :: broken || !prepared
-    :: else ->
-        if
-#ifdef END_BEFORE_LIVE
-        :: d_step { phase == LIVE -> phase = LEAVING };
+    :: d_step { life == RUNNING -> life = ENDING };
+        wind_up();
+        mine = true
+    :: d_step { life == STALLED -> life = ENDING };
+        await_written();
+        mine = true
+    :: else -> mine = false
+    fi;
+    if
+    :: mine && ok ->
+        heard = false; /* DisposeEnvironment */
+#ifdef ENDED_FIRST
+        d_step { assert(life == ENDING); life = NONE };
+        free_session()
 #else
-        :: d_step { went_live && phase == LIVE -> phase = LEAVING };
+        free_session();
+        d_step { assert(life == ENDING); life = NONE }
 #endif
-            wind_up();
-            ended = true
-        :: d_step { phase == STALLED -> phase = LEAVING };
-            await_written();
-            ended = true
-        :: else /* busy */
+    :: mine && !ok ->
+#ifdef FREED_STALLED
+        free_session();
+#endif
+        d_step { assert(life == ENDING); life = STALLED }
+    :: !mine
+    fi
+}
+
+inline undo_unstarted()
+{
+    if
+    :: d_step { life == UNSTARTED -> life = UNDOING };
+        if
+        :: !writes -> ok = true
+        :: writes -> await_written()
         fi;
         if
-        :: ended && ok ->
-            heard = false; /* DisposeEnvironment */
-#ifndef STAYS_PREPARED
-            prepared = false;
-#endif
-            phase = LOADED;
-            free_session();
-#ifdef STAYS_PREPARED
-            prepared = false;
-#endif
-            taken = false
-        :: ended && !ok -> phase = STALLED
-#ifdef FREED_STALLED
-            ;
-            free_session()
-#endif
-        :: !ended
+        :: ok -> heard = false; free_session(); d_step { assert(life == UNDOING); life = NONE }
+        :: !ok -> d_step { assert(life == UNDOING); life = UNSTARTED }
         fi
+#ifdef UNDOES_WHAT_STARTS
+    :: d_step { life == STARTING -> life = UNDOING };
+        heard = false;
+        free_session();
+        life = NONE
+#endif
+    :: else
     fi
 }
 
 inline begin_session()
 {
     if
-    :: !broken && phase == STALLED -> end_session()
-    :: else
+    :: life == STALLED -> end_session()
+    :: life != STALLED -> undo_unstarted()
     fi;
     if
-    :: broken || phase == STALLED || prepared
-    :: !broken && phase != STALLED && !prepared && taken
-    :: d_step { !broken && phase != STALLED && !prepared && !taken -> taken = true };
+    :: d_step { life == NONE -> life = PREPARING };
         d_step { assert(!alive); alive = true };
         heard = true;
-        prepared = true;
-        go_live();
+        use();
         if
-        :: is -> live()
-        :: !is ->
-            prepared = false;
-#ifdef LOOKS_AT_WRITES
+        :: true -> /* something cannot be had */
+            heard = false;
+            free_session();
             if
-            :: !writes -> phase = LOADED; heard = false; free_session(); taken = false
-#else
-            if
-            :: !lost && !writes -> phase = LOADED; heard = false; free_session(); taken = false
-#endif
-            :: else ->
-                ok = false;
-                if
-                :: phase == ENDED_EARLY -> await_written()
-                :: else
-                fi;
-                if
-                :: ok -> phase = LOADED; heard = false; free_session(); taken = false
-                :: !ok -> broken = true
-                fi
+            :: d_step { life == PREPARING -> life = NONE }
+            :: d_step { life != PREPARING -> skip }
             fi
+        :: d_step { life == PREPARING -> life = READY };
+            go_live();
+            if
+            :: is -> live()
+            :: !is -> undo_unstarted()
+            fi
+        :: d_step { life == DYING -> heard = false };
+            free_session()
         fi
+    :: else /* refused, with the reason of the state */
     fi
 }
 
 /* Of a session of the command line. */
 proctype vm_init()
 {
-    bool is, lost;
+    bool is;
     go_live();
     if
     :: is -> live()
@@ -230,54 +230,51 @@ proctype vm_init()
     fi
 }
 
-proctype commander()
+proctype commander(byte most)
 {
     byte n;
-    bool is, lost, ok, ended;
+    bool is, ok, mine;
     do
-    :: n < COMMANDS ->
+    :: n < most ->
         n++;
         if
         :: begin_session()
         :: end_session()
         fi
-    :: n == COMMANDS || vm_dead -> break
+    :: n == most || vm_dead -> break
     od
 }
 
 proctype vm_death()
 {
-    bool is, lost, ok;
-    mtype now;
+    bool is, ok;
+    mtype was = NONE;
     if
     :: !heard
     :: heard ->
-        go_live();
-        now = phase;
         do
-        :: now == LIVE || now == STALLED ->
+        :: go_live();
             if
-            :: d_step { phase == now -> phase = ENDING }; break
-            :: d_step { phase != now -> now = phase }
-            fi
-        :: (now == STARTING || now == LEAVING) -> now = phase
-        :: now == LEAVING -> break /* waited long enough */
-        :: now == STARTING ->
-            if
-            :: d_step { phase == STARTING -> phase = ENDING; now = ENDING }; break
-            :: d_step { phase != STARTING -> now = phase };
-#ifdef LIVE_UNCLAIMED
-                break
-#else
-                skip
+            :: d_step { life == PREPARING || life == UNSTARTED || life == BEGINNING || life == RUNNING || life == STALLED -> was = life; life = DYING }; break
+            :: d_step { life == STARTING -> life = DYING }; break /* waited long enough */
+            :: life == STARTING || life == READY /* waits */
+            :: life == ENDING || life == UNDOING /* waits */
+            :: life == ENDING || life == UNDOING ->
+#ifdef DIES_UNTOLD
+                was = RUNNING;
 #endif
+                break
+            :: life == NONE || life == DYING -> break
             fi
-        :: else -> break
         od;
         if
-        :: now == ENDED_EARLY
-        :: now == LIVE -> wind_up()
-        :: now == STALLED -> use(); await_written()
+        :: was == UNSTARTED ->
+            if
+            :: writes -> use(); await_written()
+            :: !writes
+            fi
+        :: was == BEGINNING || was == RUNNING -> wind_up()
+        :: was == STALLED -> use(); await_written()
         :: else
         fi
     fi;
@@ -288,11 +285,12 @@ init
 {
     atomic {
         if
-        :: d_step { taken = true; prepared = true; alive = true; heard = true };
+        :: d_step { life = READY; alive = true; heard = true };
             run vm_init()
         :: true
         fi;
-        run commander();
+        run commander(COMMANDS);
+        run commander(1);
         run vm_death()
     }
 }

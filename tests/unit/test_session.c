@@ -512,7 +512,7 @@ TEST(a_session_that_did_not_begin_ends, setup, teardown)
 TEST(a_periodic_dump_is_not_made_any_more_once_the_session_ends, setup, teardown)
 {
     assert_true(begin("cpu=samples,file=x.txt,dump=100ms,verbose=n"));
-    atomic_store(&hpx_session.live, true);
+    atomic_store(&hpx_session.answers, true);
     second.never_prepared = true;
     first.n = 3;
     ahead += UINT64_C(150000000);

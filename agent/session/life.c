@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* life.c: see life.h. */
+#include "life.h"
+#include "compiler.h"
+#include <stdatomic.h>
+
+#define TO(state) (HPX_LIFE_##state + 1) /* 0: refused */
+
+static const unsigned char next[HPX_LIFE_STATES][HPX_LIFE_EVENTS] = {
+    [HPX_LIFE_NONE] = {[HPX_LIFE_PREPARE] = TO(PREPARING)},
+    [HPX_LIFE_PREPARING] = {[HPX_LIFE_PREPARED] = TO(READY), [HPX_LIFE_UNDONE] = TO(NONE), [HPX_LIFE_DIE] = TO(DYING)},
+    [HPX_LIFE_READY] = {[HPX_LIFE_START] = TO(STARTING)},
+    [HPX_LIFE_STARTING] = {[HPX_LIFE_STARTED] = TO(BEGINNING), [HPX_LIFE_NOT_STARTED] = TO(UNSTARTED), [HPX_LIFE_DIE_ANYWAY] = TO(DYING)},
+    [HPX_LIFE_UNSTARTED] = {[HPX_LIFE_UNDO] = TO(UNDOING), [HPX_LIFE_DIE] = TO(DYING)},
+    [HPX_LIFE_UNDOING] = {[HPX_LIFE_UNDONE] = TO(NONE), [HPX_LIFE_STALL] = TO(UNSTARTED)},
+    [HPX_LIFE_BEGINNING] = {[HPX_LIFE_BEGUN] = TO(RUNNING), [HPX_LIFE_DIE] = TO(DYING)},
+    [HPX_LIFE_RUNNING] = {[HPX_LIFE_END] = TO(ENDING), [HPX_LIFE_DIE] = TO(DYING)},
+    [HPX_LIFE_ENDING] = {[HPX_LIFE_STALL] = TO(STALLED), [HPX_LIFE_ENDED] = TO(NONE)},
+    [HPX_LIFE_STALLED] = {[HPX_LIFE_END] = TO(ENDING), [HPX_LIFE_DIE] = TO(DYING)},
+};
+
+/* acq_rel, acquire: see hpx_life_tell() */
+static _Atomic int state;
+
+bool hpx_life_tell(enum hpx_life_event e, enum hpx_life *was)
+{
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    while (next[now][e] != 0) {
+        if (atomic_compare_exchange_weak_explicit(&state, &now, next[now][e] - 1, memory_order_acq_rel, memory_order_acquire)) {
+            *was = (enum hpx_life)now;
+            return true;
+        }
+    }
+    *was = (enum hpx_life)now;
+    return false;
+}
+
+enum hpx_life hpx_life_now(void)
+{
+    return (enum hpx_life)atomic_load_explicit(&state, memory_order_acquire);
+}
+
+bool hpx_life_has_session(void)
+{
+    enum hpx_life now = hpx_life_now();
+    return now == HPX_LIFE_READY || now == HPX_LIFE_STARTING || now == HPX_LIFE_BEGINNING || now == HPX_LIFE_RUNNING ||
+           now == HPX_LIFE_ENDING || now == HPX_LIFE_STALLED;
+}
+
+bool hpx_life_goes_on(void)
+{
+    enum hpx_life now = hpx_life_now();
+    return now == HPX_LIFE_ENDING || now == HPX_LIFE_STALLED;
+}
+
+int hpx_life_refuse(enum hpx_life_event e, enum hpx_life in, struct hpx_err *err)
+{
+    switch (in) {
+    case HPX_LIFE_NONE:
+        return hpx_err_set(err, HPX_E_BUSY, "no session is running");
+    case HPX_LIFE_PREPARING:
+    case HPX_LIFE_READY:
+    case HPX_LIFE_STARTING:
+    case HPX_LIFE_BEGINNING:
+        return hpx_err_set(err, HPX_E_BUSY, "a session is being begun; try again");
+    case HPX_LIFE_RUNNING:
+        return hpx_err_set(err, HPX_E_BUSY, "a session is running");
+    case HPX_LIFE_ENDING:
+        return hpx_err_set(err, HPX_E_BUSY, "the session is being ended; try again");
+    case HPX_LIFE_STALLED:
+        return hpx_err_set(
+            err, HPX_E_SYS,
+            "the session has not ended: its output does not move, or a thread is still in the profiler (perhaps suspended by a "
+            "debugger); try again later");
+    case HPX_LIFE_UNSTARTED:
+    case HPX_LIFE_UNDOING:
+        return e == HPX_LIFE_END
+                   ? hpx_err_set(err, HPX_E_BUSY, "no session is running")
+                   : hpx_err_set(err, HPX_E_SYS,
+                                 "a session that could not begin is not over: its output or a thread of the profiler does not "
+                                 "move; try again later");
+    case HPX_LIFE_DYING:
+    case HPX_LIFE_STATES:
+        break;
+    }
+    return hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
+}
+
+void hpx_life_forget(void)
+{
+    atomic_store_explicit(&state, HPX_LIFE_DYING, memory_order_relaxed);
+}
