@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx: the command that profiles a JVM that runs."""
 import contextlib
+import errno
 import os
 import pathlib
 import pty
@@ -15,6 +16,7 @@ import time
 import waiting
 from attached import FAILED, NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
 from hprof_text import SITES, TIMES
+from preload import preload
 from runner import test
 
 
@@ -189,6 +191,25 @@ def the_second_command_is_told_who_is_there(t):
     does(t, 'stop', p.run.pid)
     refuses(t, REFUSED, 'no session is running', 'stop', p.run.pid)
     p.end(t)
+
+
+@test(level='quick', collectors='any')
+def a_jvm_whose_own_session_could_not_begin_is_profiled_by_a_command(t):
+    """A thread that cannot be started, in VMInit, and an output that cannot be made, at load."""
+    failed = []
+    for k in range(1, 5):
+        env = preload(t, 'faults', HPX_FAULTS_FILE=str(t.dir / ('faults%d' % k)), HPX_FAULTS='pthread_create:%d:%d' % (k, errno.EPERM))
+        p = Program(t, opts='cpu=samples,file=%s' % (t.work / ('own%d' % k)), env=env)
+        failed += re.findall(r'cannot start (?:the|thread) (\S+)', p.run.err)
+        if 'cannot start' in p.run.err:
+            t.check('session: none' in does(t, 'status', p.run.pid), 'the status after %s' % p.run.err)
+            refuses(t, REFUSED, 'no session is running', 'stop', p.run.pid)
+            does(t, 'start', '-e', 'times', '-o', t.work / str(k), p.run.pid, 'cutoff=0')
+            p.tell('calls 1000')
+            does(t, 'stop', p.run.pid)
+            t.equal(t.parse(t.work / str(k), 1).table(TIMES).counts().get('Attached.leaf'), 1000, 'calls')
+        p.end(t)
+    t.equal(failed, ['hprofx-out:', 'hprofx-service:', 'aggregator'], 'threads that could not be started')
 
 
 @test(level='quick', collectors='any')
