@@ -10,8 +10,8 @@
 
 struct hpx_vm {
     JavaVM *java;
-    jvmtiEnv *jvmti;      /* the session's; it is disposed of with the session */
-    bool late;            /* the session begins in a JVM that runs */
+    jvmtiEnv *jvmti; /* the session's; it is disposed of with the session */
+    bool late;       /* the session begins in a JVM that runs */
 };
 
 extern struct hpx_vm hpx_vm;
