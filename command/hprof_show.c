@@ -91,8 +91,7 @@ enum hpx_status hpx_view(const struct hpx_view *a, const char *file, int fd)
         return (enum hpx_status)hpx_complain(hpx_fail(&err, HPX_FAILED, "no memory"), &err);
     }
     hpx_check_init(&c);
-    struct hpx_reader r = {
-        .source = &source, .sinks = {hpx_check_event}, .ctx = {&c}, .strict = a->strict, .judge_ours = true, .unfinished = a->part};
+    struct hpx_reader r = {.source = &source, .sinks = {hpx_check_event}, .ctx = {&c}, .strict = a->strict, .unfinished = a->part};
     struct shown s = {.asked = a, .file = file, .reader = &r, .check = &c, .zip = &g};
     enum hpx_status status = read_and_show(&s);
     hpx_check_fini(&c);

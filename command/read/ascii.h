@@ -5,9 +5,8 @@
 
 #include "reader.h"
 
-#define HPX_TXT_CUT            1023    /* the original cuts a record there, its newline included */
-#define HPX_TXT_UNKNOWN_THREAD 200000u /* the serial in a line of a thread that was never announced */
-#define HPX_TXT_NO_MATCH       (-1)    /* the line is none of those that may stand here; nothing was told */
+#define HPX_TXT_CUT      1023 /* the original cuts a record there, its newline included */
+#define HPX_TXT_NO_MATCH (-1) /* the line is none of those that may stand here; nothing was told */
 
 struct hpx_txt;
 /* A line in a state: an enum hpx_rd_result, or HPX_TXT_NO_MATCH. */
@@ -16,23 +15,14 @@ typedef int hpx_txt_state(struct hpx_txt *t, struct hpx_rd_text line);
 struct hpx_txt {
     struct hpx_reader *r;
     hpx_txt_state *state;
-    uint64_t at, line;           /* of the line */
-    uint64_t begun_at, begun;    /* of the section or trace that is open */
-    bool cut;                    /* the line is the first 1023 bytes of a longer record */
-    struct hpx_rd_event open;    /* TRACE, TABLE or HEAP, for its end */
-    uint32_t frames;             /* of the open trace */
-    bool empty;                  /* it said <empty> */
-    bool ranked;                 /* the open table had its line of titles (SITES: titles seen) */
-    int titles;                  /* SITES: lines of titles so far */
-    struct hpx_rd_object object; /* the open record of a heap dump */
-    int object_kind;             /* enum hpx_rd_kind; 0: none */
-    uint64_t element;            /* index + 1 of its last element */
-    uint32_t monitor;            /* lines so far of the open monitor; 0: none */
-    uint32_t deadlocks;          /* DEADLOCKS: those that must follow */
-    uint32_t deadlock;           /* the number of the open one */
-    uint32_t dead;               /* its threads that must follow */
-    uint32_t dead_first, awaits; /* its first thread; the one that must follow, or be the first */
-    size_t joined;               /* bytes of a THREAD START whose name has raw newlines */
+    uint64_t at, line;        /* of the line */
+    uint64_t begun_at, begun; /* of the section or trace that is open */
+    bool cut;                 /* the line is the first 1023 bytes of a longer record */
+    struct hpx_rd_event open; /* TRACE, TABLE or HEAP, for its end */
+    uint32_t frames;          /* of the open trace */
+    bool empty;               /* it said <empty> */
+    int titles;               /* SITES: lines of titles so far */
+    size_t joined;            /* bytes of a THREAD START whose name has raw newlines */
     char join[HPX_TXT_CUT];
 };
 
@@ -50,8 +40,6 @@ bool hpx_txt_between(const struct hpx_txt *t);
 int hpx_txt_begin_heap(struct hpx_txt *t, struct hpx_rd_text line);
 int hpx_txt_begin_monitors(struct hpx_txt *t, struct hpx_rd_text line);
 int hpx_txt_begin_deadlocks(struct hpx_txt *t, struct hpx_rd_text line);
-/* "thread 200001", or the words for one that is not known: 0. */
-uint32_t hpx_txt_thread(struct hpx_scan *s);
 /* Opens a section. */
 void hpx_txt_open(struct hpx_txt *t, hpx_txt_state *state);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_records.c: threads, traces, tables, waits and reports of text files. */
 #include "ascii.h"
-#include "digits.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,54 +158,6 @@ static uint64_t column(struct hpx_scan *s)
     return hpx_scan_number(s);
 }
 
-/* A number of at least `width` columns, with blanks before it, at the end of a text. */
-static char *put_column(char *to, uint64_t v, unsigned width)
-{
-    char digits[24];
-    size_t n = (size_t)(hpx_digits_decimal(digits, v) - digits);
-    for (; width > n; width--) {
-        *to++ = ' ';
-    }
-    memcpy(to, digits, n);
-    return to + n;
-}
-
-/* "12.34%" of 1234, of at least 6 columns; a blank before it. */
-static char *put_share(char *to, uint32_t v)
-{
-    *to++ = ' ';
-    to = put_column(to, v / 100, 2);
-    *to++ = '.';
-    *to++ = (char)('0' + v % 100 / 10);
-    *to++ = (char)('0' + v % 10);
-    *to++ = '%';
-    return to;
-}
-
-/* Is the line laid out as printf() does it? */
-static bool laid_out(struct hpx_rd_text l, const struct hpx_rd_row *w, bool sites)
-{
-    const unsigned counts = w->state.n > 0 ? 9 : 7;
-    char text[256];
-    char *at = put_column(text, w->rank, sites ? 5 : 4);
-    at = put_share(put_share(at, w->self), w->accum);
-    const struct {
-        uint64_t v;
-        unsigned width;
-    } columns[] = {{w->live_bytes, 9}, {w->live_objects, 4}, {w->bytes, 9}, {w->objects, 5},
-                   {w->count, counts}, {w->trace, 5},        {w->owner, 5}};
-    const size_t end = w->owner != 0 ? HPX_ARRAY_LEN(columns) : HPX_ARRAY_LEN(columns) - 1;
-    for (size_t i = sites ? 0 : 4; i < end; i++) {
-        if (!sites || i != 4) {
-            *at++ = ' ';
-            at = put_column(at, columns[i].v, columns[i].width);
-        }
-    }
-    *at++ = ' ';
-    size_t n = (size_t)(at - text);
-    return l.n > n && memcmp(l.p, text, n) == 0;
-}
-
 /* The word of a state, which is as wide as the longest of them, or one with the class of what the thread waits for: "parked CLASS; ". */
 static struct hpx_rd_text state(struct hpx_scan *s)
 {
@@ -264,13 +215,7 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
         s.ok = w->name.n > n && memcmp(w->name.p + w->name.n - n, java, n) == 0;
         w->name.n -= s.ok ? n : 0;
     }
-    if (!hpx_scan_done(&s) || rank > UINT32_MAX || trace > UINT32_MAX || owner > UINT32_MAX) {
-        return HPX_TXT_NO_MATCH;
-    }
-    if (!s.ran_out && !laid_out(l, w, sites)) {
-        return hpx_txt_break(t, "a row whose columns are not where the format has them");
-    }
-    return hpx_txt_emit(t, &ev);
+    return hpx_scan_done(&s) && rank <= UINT32_MAX && trace <= UINT32_MAX && owner <= UINT32_MAX ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
 }
 
 static bool same(struct hpx_rd_text l, const char *word)
@@ -397,34 +342,6 @@ static int old_lines(struct hpx_txt *t, struct hpx_rd_text l)
     return hpx_txt_emit(t, &ev);
 }
 
-uint32_t hpx_txt_thread(struct hpx_scan *s)
-{
-    if (s->ok && s->p < s->end && *s->p == '<') {
-        hpx_scan_word(s, "<unknown thread>");
-        return 0;
-    }
-    hpx_scan_word(s, "thread ");
-    return hpx_scan_serial(s);
-}
-
-static int wait_line(struct hpx_txt *t, struct hpx_rd_text l)
-{
-    struct hpx_rd_event ev = {.kind = HPX_RD_WAIT};
-    struct hpx_scan s = hpx_scan_line(t, l);
-    bool waited = hpx_txt_begins(l, "WAITED: ");
-    hpx_scan_word(&s, waited ? "WAITED: MONITOR " : "WAIT: MONITOR ");
-    ev.monitor.name = hpx_scan_before_last(&s, waited ? ", time_waited=" : ", timeout=");
-    ev.monitor.number = hpx_scan_number(&s);
-    hpx_scan_word(&s, ", ");
-    ev.monitor.thread = hpx_txt_thread(&s);
-    ev.monitor.owner = waited;
-    if (!hpx_scan_done(&s)) {
-        return HPX_TXT_NO_MATCH;
-    }
-    int rc = hpx_txt_record(t, HPX_TAG_WAIT);
-    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
-}
-
 static int report(struct hpx_txt *t, struct hpx_rd_text l)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_REPORT};
@@ -471,7 +388,7 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
         return begin_trace(t, l);
     }
     if (hpx_txt_begins(l, "WAIT: ") || hpx_txt_begins(l, "WAITED: ")) {
-        return wait_line(t, l);
+        return hpx_txt_record(t, HPX_TAG_WAIT);
     }
     bool rows = hpx_txt_begins(l, HPX_TEXT_EXACT_ROWS);
     if (rows || hpx_txt_begins(l, HPX_TEXT_EXACT_TOTAL)) {

@@ -3,7 +3,7 @@
  *
  * Texts point into the reader's buffer: good during the call. Ids are the file's; in text 0 where the format has none. The order is that of
  * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE ... | ...)*,
- * HEAP_END. What an object refers to follows it: in binary CONTENTS of INSTANCE and OBJECTS, in text REFERENCE. */
+ * HEAP_END. */
 #ifndef HPX_READ_EVENTS_H
 #define HPX_READ_EVENTS_H
 
@@ -38,27 +38,20 @@ enum hpx_rd_kind {
     HPX_RD_INSTANCE,
     HPX_RD_OBJECTS,    /* object array */
     HPX_RD_PRIMITIVES, /* primitive array */
-    HPX_RD_CONTENTS,   /* binary: of the INSTANCE or OBJECTS before it, in pieces of whole elements */
-    HPX_RD_REFERENCE,  /* text: a line of the INSTANCE, OBJECTS or CLASS before it */
     HPX_RD_HEAP_END,
     HPX_RD_MONITOR_THREAD, /* text: a line of MONITOR DUMP */
     HPX_RD_MONITOR,
-    HPX_RD_MONITOR_USER, /* owner, or one that waits */
-    HPX_RD_MONITOR_END,
-    HPX_RD_DEADLOCK, /* text: a thread of a deadlock */
-    HPX_RD_WAIT,
-    HPX_RD_SINCE,  /* text: tables count since the one before; binary has a flag of CONTROL */
-    HPX_RD_EXACT,  /* text: a number of the table before */
-    HPX_RD_REPORT, /* text: a line of hprofx's report */
-    HPX_RD_FINISH, /* the file ended after a whole record */
+    HPX_RD_MONITOR_USER, /* one that waits */
+    HPX_RD_SINCE,        /* text: tables count since the one before; binary has a flag of CONTROL */
+    HPX_RD_EXACT,        /* text: a number of the table before */
+    HPX_RD_REPORT,       /* text: a line of hprofx's report */
+    HPX_RD_FINISH,       /* the file ended after a whole record */
 };
 
 static inline bool hpx_rd_blocked(int tag)
 {
     return tag >= HPX_TAG_MONITOR_TIME && tag <= HPX_TAG_PINNED_TIME;
 }
-
-#define HPX_RD_INSTANCE_MAX ((size_t)1 << 20) /* the contents of a longer instance come in pieces of that many bytes */
 
 #define HPX_NO_SHARE UINT32_MAX /* a row of a binary file */
 
@@ -131,21 +124,6 @@ struct hpx_rd_row {
     struct hpx_rd_text state;                          /* WALL CLOCK: of the thread; "STATE", or "STATE CLASS" of what it waits for */
 };
 
-struct hpx_rd_root {
-    int sub;
-    uint64_t object, reference;
-    uint32_t thread, trace;
-    int32_t frame;
-    struct hpx_rd_text name;
-};
-
-struct hpx_rd_field {
-    enum { HPX_FIELD_CONSTANT, HPX_FIELD_STATIC, HPX_FIELD_INSTANCE } of;
-    int type;
-    uint64_t name; /* a string; CONSTANT: the index */
-    uint64_t value;
-};
-
 struct hpx_rd_object {
     uint64_t id, class_id, super, loader, signers, domain; /* the last four: binary */
     uint32_t trace, type;                                  /* type: of a primitive array */
@@ -156,15 +134,13 @@ struct hpx_rd_object {
 
 struct hpx_rd_heap {
     int tag;
-    uint64_t objects, bytes; /* text: what the line says */
-    bool ended;              /* HEAP_END: the dump is complete */
+    bool ended; /* HEAP_END: the dump is complete */
 };
 
 struct hpx_rd_monitor {
-    uint32_t thread, trace;
-    uint64_t number; /* entry count, ms; DEADLOCK: the thread that owns what this one waits for */
+    uint32_t trace;
     struct hpx_rd_text name;
-    bool owner, unowned;
+    bool unowned;
 };
 
 struct hpx_rd_report {
@@ -195,11 +171,9 @@ struct hpx_rd_event {
         struct hpx_rd_thread thread;
         struct hpx_rd_table table; /* and SUMMARY, TABLE_END */
         struct hpx_rd_row row;
-        struct hpx_rd_root root;
-        struct hpx_rd_field field;
+        int root;                    /* enum hpx_sub */
+        uint64_t field;              /* its name, a string */
         struct hpx_rd_object object; /* CLASS, INSTANCE, OBJECTS, PRIMITIVES */
-        struct hpx_rd_text contents;
-        uint64_t reference;
         struct hpx_rd_heap heap;
         struct hpx_rd_monitor monitor;
         struct hpx_rd_report report;

@@ -3,32 +3,19 @@
 #include "binary.h"
 #include <inttypes.h>
 
-#define ELEMENTS_PIECE ((size_t)64 << 10) /* whole elements of either size */
-
 static void root(struct hpx_bin *b, int sub)
 {
-    struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = {.sub = sub, .frame = -1}};
-    ev.root.object = hpx_bin_id(b);
-    switch (sub) {
-    case HPX_ROOT_JNI_GLOBAL:
-        ev.root.reference = hpx_bin_id(b);
-        break;
-    case HPX_ROOT_JNI_LOCAL:
-    case HPX_ROOT_JAVA_FRAME:
-        ev.root.thread = hpx_bin_u4(b);
-        ev.root.frame = (int32_t)hpx_bin_u4(b);
-        break;
-    case HPX_ROOT_NATIVE_STACK:
-    case HPX_ROOT_THREAD_BLOCK:
-        ev.root.thread = hpx_bin_u4(b);
-        break;
-    case HPX_ROOT_THREAD_OBJECT:
-        ev.root.thread = hpx_bin_u4(b);
-        ev.root.trace = hpx_bin_u4(b);
-        break;
-    default:
-        break;
+    struct hpx_rd_event ev = {.kind = HPX_RD_ROOT, .root = sub};
+    static const struct {
+        int sub;
+        size_t ids, bytes; /* behind the object */
+    } more[] = {{HPX_ROOT_JNI_GLOBAL, 1, 0},   {HPX_ROOT_JNI_LOCAL, 0, 8},    {HPX_ROOT_JAVA_FRAME, 0, 8},
+                {HPX_ROOT_NATIVE_STACK, 0, 4}, {HPX_ROOT_THREAD_BLOCK, 0, 4}, {HPX_ROOT_THREAD_OBJECT, 0, 8}};
+    size_t n = b->id_size;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(more); i++) {
+        n += more[i].sub == sub ? more[i].ids * b->id_size + more[i].bytes : 0;
     }
+    (void)hpx_bin_take(b, n);
     hpx_bin_emit(b, &ev);
 }
 
@@ -43,36 +30,19 @@ static uint32_t type(struct hpx_bin *b, int *t)
     return size;
 }
 
-static uint64_t value(struct hpx_bin *b, uint32_t size)
-{
-    switch (size) {
-    case 1:
-        return hpx_bin_u1(b);
-    case 2:
-        return hpx_bin_u2(b);
-    case 4:
-        return hpx_bin_u4(b);
-    case 8:
-        return hpx_bin_u8(b);
-    default:
-        return 0;
-    }
-}
-
-/* Tells each entry of one of the three lists of a class; returns the bytes that instances need for them. */
-static uint64_t fields(struct hpx_bin *b, int of)
+/* One of the three lists of a class, of which fields are told; returns the bytes that instances need for them. */
+static uint64_t fields(struct hpx_bin *b, bool constants, bool values)
 {
     uint64_t bytes = 0;
     for (uint32_t n = hpx_bin_u2(b); n > 0 && b->status == HPX_RD_SOUND; n--) {
-        struct hpx_rd_event ev = {.kind = HPX_RD_FIELD};
-        ev.field.of = of;
-        ev.field.name = of == HPX_FIELD_CONSTANT ? hpx_bin_u2(b) : hpx_bin_id(b);
-        uint32_t size = type(b, &ev.field.type);
-        if (of != HPX_FIELD_INSTANCE) {
-            ev.field.value = value(b, size);
-        }
+        struct hpx_rd_event ev = {.kind = HPX_RD_FIELD, .field = constants ? hpx_bin_u2(b) : hpx_bin_id(b)};
+        int t;
+        uint32_t size = type(b, &t);
+        (void)hpx_bin_take(b, values ? size : 0);
         bytes += size;
-        hpx_bin_emit(b, &ev);
+        if (!constants) {
+            hpx_bin_emit(b, &ev);
+        }
     }
     return bytes;
 }
@@ -89,27 +59,10 @@ static void class_dump(struct hpx_bin *b)
     (void)hpx_bin_id(b); /* reserved */
     (void)hpx_bin_id(b);
     ev.object.length = hpx_bin_u4(b);
-    (void)fields(b, HPX_FIELD_CONSTANT);
-    (void)fields(b, HPX_FIELD_STATIC);
-    ev.object.bytes = fields(b, HPX_FIELD_INSTANCE);
+    (void)fields(b, true, true);
+    (void)fields(b, false, true);
+    ev.object.bytes = fields(b, false, false);
     hpx_bin_emit(b, &ev);
-}
-
-/* Tells n bytes in pieces of at most `piece` bytes. */
-static void contents(struct hpx_bin *b, uint64_t n, size_t piece)
-{
-    while (b->status == HPX_RD_SOUND && n > 0) {
-        struct hpx_rd_event ev = {.kind = HPX_RD_CONTENTS};
-        ev.contents.n = n < piece ? (size_t)n : piece;
-        if (hpx_source_ahead(b->r->source, ev.contents.n) < ev.contents.n) {
-            hpx_bin_skip(b, n); /* which finds the end */
-            return;
-        }
-        ev.contents.p = hpx_source_bytes(b->r->source);
-        hpx_bin_emit(b, &ev);
-        hpx_bin_skip(b, ev.contents.n);
-        n -= ev.contents.n;
-    }
 }
 
 static void instance(struct hpx_bin *b)
@@ -121,7 +74,7 @@ static void instance(struct hpx_bin *b)
     ev.object.length = ev.object.bytes = hpx_bin_u4(b);
     if (hpx_bin_holds(b, ev.object.length)) {
         hpx_bin_emit(b, &ev);
-        contents(b, ev.object.length, HPX_RD_INSTANCE_MAX);
+        hpx_bin_skip(b, ev.object.length);
     }
 }
 
@@ -147,11 +100,7 @@ static void array(struct hpx_bin *b, bool objects)
         return;
     }
     hpx_bin_emit(b, &ev);
-    if (objects) {
-        contents(b, ev.object.bytes, ELEMENTS_PIECE);
-    } else {
-        hpx_bin_skip(b, ev.object.bytes);
-    }
+    hpx_bin_skip(b, ev.object.bytes);
 }
 
 static void sub_record(struct hpx_bin *b)
@@ -194,9 +143,6 @@ void hpx_bin_heap(struct hpx_bin *b)
     }
     if (b->tag != HPX_TAG_HEAP_END) {
         hpx_bin_emit(b, &ev);
-        if (b->left == 0 && b->status == HPX_RD_SOUND) {
-            b->status = hpx_reader_note(b->r, HPX_NOTE_SEGMENT_EMPTY, b->at, 0);
-        }
         while (b->status == HPX_RD_SOUND && b->left > 0) {
             sub_record(b);
         }

@@ -66,17 +66,12 @@ int hpx_reader_no_memory(struct hpx_reader *r)
 
 int hpx_reader_note(struct hpx_reader *r, enum hpx_rd_note note, uint64_t at, uint64_t line)
 {
-    return hpx_reader_notes(r, note, 1, at, line);
-}
-
-int hpx_reader_notes(struct hpx_reader *r, enum hpx_rd_note note, uint64_t count, uint64_t at, uint64_t line)
-{
     struct hpx_rd_noted *n = &r->notes[note];
     if (n->count == 0) {
         n->at = at;
         n->line = line;
     }
-    n->count += count;
+    n->count++;
     return r->strict ? hpx_reader_break(r, at, line, "strict: %s", hpx_rd_note_texts[note]) : HPX_RD_SOUND;
 }
 

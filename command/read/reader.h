@@ -19,33 +19,15 @@
     X(EMPTY, "an unfinished file: nothing is in it yet")                                                                                   \
     X(SEVERAL_DUMPS, "several dumps in one file")                                                                                          \
     X(END_ONLY, "the end of a thread that never started")                                                                                  \
-    X(THREAD_UNKNOWN, "a thread serial that never started")                                                                                \
-    X(TRACE_NEVER, "a class or thread with a trace serial that never comes")                                                               \
-    X(TRACE_LATE, "a class or thread with a trace serial that comes later")                                                                \
     X(TRACE_TWICE, "a trace that is repeated with the same frames")                                                                        \
-    X(CLASSES_LATE, "CLASS DUMPs after instances")                                                                                         \
-    X(CLASS_AGAIN, "a class object that is loaded again, with another serial")                                                             \
     X(INSTANCE_SIZE, "the instance size in a CLASS DUMP is not the sum of its fields")                                                     \
-    X(REFERENCE_LOST, "a reference to an object that is not in the heap dump")                                                             \
-    X(ROOT_NULL, "a root of the object 0")                                                                                                 \
-    X(ROOT_THREAD, "a root of a thread that has no START THREAD before it")                                                                \
-    X(ROOT_EARLY, "a root of a thread before the root of the thread object, or without one")                                               \
-    X(ROOT_FRAME, "a root in a frame that the trace of its thread does not have")                                                          \
-    X(TRACE_ZERO, "an object, class or root with the trace serial 0")                                                                      \
-    X(ARRAY_SIZE, "a primitive array whose size is not that of its elements")                                                              \
-    X(SEGMENT_EMPTY, "a heap dump or segment without a record in it")                                                                      \
-    X(HEAP_TOTALS, "HEAP DUMP BEGIN announces other numbers than follow")                                                                  \
     X(LINE_CUT, "a line cut at 1023 bytes, the next record on the same line")                                                              \
     X(RAW_NEWLINE, "a raw newline in a name")                                                                                              \
     X(RAW_CONTROL, "a raw control in a name")                                                                                              \
     X(MODIFIED_UTF8, "modified UTF-8, which is no UTF-8")                                                                                  \
     X(ARRAY_CLASS, "a site of an array class that was never loaded")                                                                       \
-    X(SITES_MOVED, "sites that are not in order or above their total: the numbers moved while they were written")                          \
-    X(CUTOFF, "the cutoff of ALLOC SITES is no ratio between 0 and 1")                                                                     \
     X(WRAPPED, "a total or a count that 32 bits could not hold")                                                                           \
-    X(TIME_BACK, "TIME goes back")                                                                                                         \
-    X(CONTROL_AGAIN, "CONTROL SETTINGS more than once, or not as the first record")                                                        \
-    X(SUMMARY_ORDER, "HEAP SUMMARY with more live than allocated")
+    X(TIME_BACK, "TIME goes back")
 
 enum hpx_rd_note {
 #define HPX_NOTE_ENUM(symbol, text) HPX_NOTE_##symbol,
@@ -74,7 +56,6 @@ struct hpx_reader {
     hpx_rd_sink *sinks[3]; /* in this order; NULL: none */
     void *ctx[3];
     bool strict;
-    bool judge_ours; /* of a file with hprofx's report, the notes that hprofx never earns are breaks */
     bool unfinished; /* a file of which an end inside a record is expected (NAME.part): a note */
 
     /* what came of it */
@@ -100,8 +81,6 @@ int hpx_reader_break(struct hpx_reader *r, uint64_t at, uint64_t line, const cha
 int hpx_reader_cut(struct hpx_reader *r, uint64_t at, uint64_t line, const char *fmt, ...) HPX_PRINTF(4, 5);
 int hpx_reader_no_memory(struct hpx_reader *r);
 int hpx_reader_note(struct hpx_reader *r, enum hpx_rd_note note, uint64_t at, uint64_t line);
-/* The same for `count` of them, of which the first is there. */
-int hpx_reader_notes(struct hpx_reader *r, enum hpx_rd_note note, uint64_t count, uint64_t at, uint64_t line);
 int hpx_reader_emit(struct hpx_reader *r, const struct hpx_rd_event *ev);
 /* The end of a file whose last record is whole: FINISH for the sinks. */
 int hpx_reader_finish(struct hpx_reader *r);

@@ -2,6 +2,9 @@
 /* scan.c: taking a line of text apart. A scanner that met what it did not want stays not ok; what it returns then is zeros. */
 #include "ascii.h"
 #include <string.h>
+#include <time.h>
+
+#define HPX_SCAN_DATE 24
 
 struct hpx_scan hpx_scan_line(const struct hpx_txt *t, struct hpx_rd_text line)
 {
@@ -115,35 +118,20 @@ struct hpx_rd_text hpx_scan_before_last(struct hpx_scan *s, const char *word)
     return hpx_scan_rest(s);
 }
 
-static bool two_digits(const char *p, int max)
-{
-    int tens = *p == ' ' ? 0 : *p - '0';
-    return tens >= 0 && tens <= 9 && p[1] >= '0' && p[1] <= '9' && tens * 10 + p[1] - '0' <= max;
-}
-
 /* As ctime(): "Sat Nov 21 01:52:23 2026". */
 struct hpx_rd_text hpx_scan_date(struct hpx_scan *s)
 {
-    static const char days[] = "SunMonTueWedThuFriSat";
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char date[HPX_SCAN_DATE + 1] = "";
+    struct tm tm;
     if (over(s)) {
         return (struct hpx_rd_text){s->p, 0};
     }
     const char *p = s->p;
-    bool day = false;
-    bool month = false;
-    s->ok = left(s) >= 24;
-    for (size_t i = 0; s->ok && i < sizeof(months) - 1; i += 3) {
-        day |= i < sizeof(days) - 1 && memcmp(p, days + i, 3) == 0;
-        month |= memcmp(p + 4, months + i, 3) == 0;
-    }
-    s->ok = s->ok && day && month && p[3] == ' ' && p[7] == ' ' && two_digits(p + 8, 31) && p[10] == ' ' && p[11] != ' ' &&
-            two_digits(p + 11, 23) && p[13] == ':' && p[14] != ' ' && two_digits(p + 14, 59) && p[16] == ':' && p[17] != ' ' &&
-            two_digits(p + 17, 60) && p[19] == ' ' && p[20] != ' ' && two_digits(p + 20, 99) && p[22] != ' ' && two_digits(p + 22, 99);
-    if (s->ok) {
-        s->p += 24;
-    }
-    return (struct hpx_rd_text){p, s->ok ? 24 : 0};
+    memcpy(date, p, left(s) < HPX_SCAN_DATE ? left(s) : HPX_SCAN_DATE);
+    const char *end = strptime(date, "%a %b %d %H:%M:%S %Y", &tm);
+    s->ok = end == date + HPX_SCAN_DATE;
+    s->p += s->ok ? HPX_SCAN_DATE : 0;
+    return (struct hpx_rd_text){p, s->ok ? HPX_SCAN_DATE : 0};
 }
 
 bool hpx_scan_done(const struct hpx_scan *s)

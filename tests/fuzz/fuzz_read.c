@@ -31,11 +31,8 @@ static struct hpx_reader run(const uint8_t *data, size_t size, size_t piece, boo
     static struct hpx_profile p;
     require(hpx_source_init(&s, give, &d) == 0 && hpx_profile_init(&p) == 0, "no memory");
     hpx_check_init(&c);
-    struct hpx_reader r = {.source = &s,
-                           .sinks = {hpx_check_event, shown != NULL ? hpx_profile_event : NULL},
-                           .ctx = {&c, &p},
-                           .strict = strict,
-                           .judge_ours = true};
+    struct hpx_reader r = {
+        .source = &s, .sinks = {hpx_check_event, shown != NULL ? hpx_profile_event : NULL}, .ctx = {&c, &p}, .strict = strict};
     hpx_reader_run(&r);
     require(r.result != HPX_RD_FAILED, "failed without an error");
     require(r.whole <= size && r.end <= size && r.at <= size, "beyond the end");

@@ -396,53 +396,6 @@ class RuleTests(Folder):
         source = (HERE / '../../command/read/reader.h').read_text()
         self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
-    def test_what_only_hprofx_keeps_is_a_break_in_a_file_of_hprofx(self):
-        f = {size: h.Format(size) for size in (4, 8)}
-        notes = breaks.heap_notes()
-        symbols = {symbol for _, symbol, _ in notes}
-        for pieces, symbol, where in notes:
-            text = is_text(pieces)
-            report = 'hprofx: engine: thread timers\n'
-            lost = 'hprofx: lost, socket: 3 records\n'
-            place = self.place(pieces, where)
-            size = 0 if text else pieces.data()[22]
-            with self.subTest(symbol, where=where):
-                for said_first, status in ((report, BROKEN), (lost + report, SOUND)):
-                    data = pieces.data() + (said_first.encode() if text else f[size].string(999, said_first))
-                    found, said = self.check(data)
-                    self.assertEqual(found, status, said.get('break'))
-                    if status == BROKEN:
-                        self.assertRegex(said['break']['reason'], '^hprofx wrote this file: ')
-                        self.assertEqual(said['break']['line' if text else 'offset'], min(n['line' if text else 'offset'] for n in said['notes'] if n['note'] in symbols))
-                        self.assertIn(place, [n['line' if text else 'offset'] for n in said['notes']])
-
-    def test_a_report_before_the_end_of_a_heap_dump(self):
-        f = h.Format(8)
-        pieces = h.binary().before('heap end', 'report', f.string(999, 'hprofx: engine: thread timers\n'))
-        self.broken([('report', pieces, 'report', 'a report before HEAP DUMP END')], 'offset')
-
-    def test_every_lost_reference_is_counted(self):
-        f = h.Format(8)
-        pieces = breaks.heap_with(f, lambda x, y: y.put('array As', f.objects(0x64, 300001, 0x55, 0x69, 0x6a, 0x69, 0x65, 0x66)).put(
-            'object A', f.instance(0x61, 300001, 0x52, bytes(4) + f.id(0x6a))))
-        notes = {n['note']: (n['count'], n['offset']) for n in self.check(pieces.data())[1]['notes']}
-        self.assertEqual(notes, {'REFERENCE_LOST': (4, pieces.offset('object A'))})
-
-    def test_references_to_what_comes_later_are_found_there(self):
-        f = h.Format(8)
-        ids = list(range(0x1000, 0x1000 + 3000))
-        more = [('array %d' % i, f.objects(i, 300001, 0x55, *(ids[(i * 7919 + k * 101) % 3000] for k in range(5)))) for i in ids]
-        pieces = breaks.heap_with(f, lambda x, y: y.pieces.extend(more))
-        self.assertEqual(self.check(pieces.data(), '--strict')[1]['notes'], [])
-        missing = breaks.heap_with(f, lambda x, y: y.pieces.extend(p for p in more if p[0] != 'array 5000'))
-        self.assertEqual([(n['note'], n['count']) for n in self.check(missing.data())[1]['notes']], [('REFERENCE_LOST', 5)])
-
-    def test_fields_of_an_instance_before_its_class_are_not_checked(self):
-        f = h.Format(8)
-        first, second = h.heap_pieces(f)
-        second = h.Pieces(second).put('object A', f.instance(0x61, 300001, 0x52, bytes(4) + f.id(0x69))).pieces
-        self.assertEqual([n['note'] for n in self.check(h.binary(8, 2, (second, first)).data())[1]['notes']], ['CLASSES_LATE'])
-
     def test_time_wraps_after_71_minutes(self):
         f = h.Format(8)
         late = h.binary().before('unload', 'late', f.record(0x0b, b'\0\0\0\7', us=4294000000)).before('unload', 'wrapped', f.record(0x0b, b'\0\0\0\x08', us=5000))

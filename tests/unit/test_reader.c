@@ -256,7 +256,7 @@ static size_t put(char *to, size_t at, uint64_t v, size_t bytes)
     return at + bytes;
 }
 
-/* Header, a name, an empty trace, a class, a heap dump with a reference to nothing, a table. */
+/* Header, a name, an empty trace, a class, a heap dump, a table. */
 static size_t binary_file(char *to)
 {
     size_t n = put(to, 0, 0, 0);
@@ -300,54 +300,6 @@ TEST(reader_finds_the_same_in_whatever_pieces_a_file_arrives)
             assert_true(end < files[f].n || first[0] == '0');
         }
     }
-}
-
-TEST(only_the_reference_to_what_never_came_is_lost)
-{
-    char binary[512];
-    struct hpx_source s;
-    struct hpx_check c;
-    struct drip d = {.p = binary, .n = binary_file(binary), .piece = 5};
-    assert_int_equal(hpx_source_init(&s, drip, &d), 0);
-    hpx_check_init(&c);
-    struct hpx_reader r = {.source = &s, .sinks = {hpx_check_event}, .ctx = {&c}};
-    assert_int_equal(hpx_reader_run(&r), HPX_RD_SOUND);
-    assert_int_equal(r.notes[HPX_NOTE_REFERENCE_LOST].count, 1);
-    hpx_check_fini(&c);
-    hpx_source_fini(&s);
-}
-
-/* An array of one element. */
-static size_t put_array(char *to, size_t n, uint64_t id, uint64_t element)
-{
-    const uint64_t fields[][2] = {{0x22, 1}, {id, 8}, {300000, 4}, {1, 4}, {0x51, 8}, {element, 8}};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(fields); i++) {
-        n = put(to, n, fields[i][0], fields[i][1]);
-    }
-    return n;
-}
-
-TEST(objects_that_came_are_awaited_no_more)
-{
-    enum { ARRAYS = 10000, BYTES = 33 };
-    char *binary = malloc(512 + 9 + (size_t)ARRAYS * BYTES);
-    struct hpx_source s;
-    struct hpx_check c;
-    assert_non_null(binary);
-    size_t n = binary_file(binary) - 25 - 9; /* without table and HEAP DUMP END */
-    n = put(binary, put(binary, put(binary, n, 0x1c, 1), 0, 4), (uint64_t)ARRAYS * BYTES, 4);
-    for (uint64_t i = 0; i < ARRAYS; i++) {
-        n = put_array(binary, n, 0x1000 + i, 0x1000 + i + 1);
-    }
-    struct drip d = {.p = binary, .n = n, .piece = 4096};
-    assert_int_equal(hpx_source_init(&s, drip, &d), 0);
-    hpx_check_init(&c);
-    struct hpx_reader r = {.source = &s, .sinks = {hpx_check_event}, .ctx = {&c}};
-    assert_int_equal(hpx_reader_run(&r), HPX_RD_SOUND);
-    assert_int_equal(c.awaited_objects.len, 2); /* 0x69, and the next array: one entry for all */
-    hpx_check_fini(&c);
-    hpx_source_fini(&s);
-    free(binary);
 }
 
 TEST(reader_says_when_a_file_cannot_be_read)
