@@ -2,6 +2,7 @@
 /* asked.c: options for the agent, its file, and the profile. Contract: asked.h. */
 #include "asked.h"
 #include "options.h"
+#include "out_name.h"
 #include "picture.h"
 #include "plain.h"
 #include "view.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct {
@@ -144,26 +146,14 @@ static enum hpx_status check_name(const struct hpx_asked *a, struct hpx_err *err
     return HPX_OK;
 }
 
-/* The options of the agent. file: not with a comma in it; a percent sign is doubled. false: they do not fit. */
+/* The options of the agent. file: not with a comma in it. false: they do not fit. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size)
 {
-    char name[2 * PATH_MAX];
-    size_t n = 0;
-    for (const char *p = file; *p != 0; p++) {
-        if (n + 2 >= sizeof name) {
-            return false;
-        }
-        name[n++] = *p;
-        if (*p == '%') {
-            name[n++] = '%';
-        }
-    }
-    name[n] = 0;
     const char *mode = mode_of(a);
     const char *form = format_option(a), *own = form[0] != 0 ? strstr(mode, ",format=") : NULL; /* no option stands there twice */
     const char *threads = a->threads && !hpx_asked_names(a->more, "thread") ? "thread=y," : "";
     int len = snprintf(to, size, "%.*s%s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
-                       mode[0] != 0 ? "," : "", form, threads, for_picture(a), name, a->more[0] != 0 ? "," : "", a->more);
+                       mode[0] != 0 ? "," : "", form, threads, for_picture(a), file, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 
@@ -224,6 +214,54 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX])
     return room;
 }
 
+const char *hpx_asked_pattern(const char *file, char room[static 2 * PATH_MAX])
+{
+    char here[PATH_MAX];
+    size_t n = 0;
+    if (file[0] == '/' || getcwd(here, sizeof here) == NULL) {
+        return file;
+    }
+    for (const char *c = here; *c != '\0' && n + 2 < (size_t)2 * PATH_MAX; c++) {
+        room[n++] = *c;
+        if (*c == '%') {
+            room[n++] = '%';
+        }
+    }
+    (void)snprintf(room + n, (size_t)2 * PATH_MAX - n, "/%s", file);
+    return room;
+}
+
+/* %p is another process than this one, whose number hpx_name_expand() would put in. */
+static bool put_process(char *to, size_t size, const char *file, pid_t pid)
+{
+    size_t n = 0;
+    for (const char *c = file; *c != '\0'; c++) {
+        if (n + 16 > size) {
+            return false;
+        }
+        if (c[0] == '%' && c[1] == 'p') {
+            n += (size_t)snprintf(to + n, size - n, "%d", (int)pid);
+            c++;
+            continue;
+        }
+        to[n++] = *c;
+        if (c[0] == '%' && c[1] == '%') {
+            to[n++] = *++c;
+        }
+    }
+    to[n] = '\0';
+    return true;
+}
+
+const char *hpx_asked_expanded(const char *file, pid_t pid, char room[static 2 * PATH_MAX])
+{
+    char named[2 * PATH_MAX], pattern[2 * PATH_MAX];
+    bool fits = strchr(file, '%') != NULL && put_process(named, sizeof named, file, pid) &&
+                hpx_name_expand(pattern, sizeof pattern, named, time(NULL)) == 0 &&
+                hpx_name_number(room, (size_t)2 * PATH_MAX, pattern, 1) == 0;
+    return fits ? room : file;
+}
+
 /* A file of this build or installation, in `room`: beside the program, or `installed`. */
 static const char *own_file(const char *file, const char *installed, char room[static 2 * PATH_MAX])
 {
@@ -281,28 +319,33 @@ static void say_name(const struct hpx_asked *a)
     }
 }
 
+enum hpx_status hpx_asked_put(const struct hpx_asked *a, struct hpx_tree *t, const struct hpx_format *f, enum hpx_status read, int out,
+                              struct hpx_err *err)
+{
+    struct hpx_err why;
+    if (out >= 0 && read == HPX_PARTIAL && hpx_picture_is_empty(t)) {
+        return HPX_FAILED; /* it may have had something before it broke: the profile is kept */
+    }
+    enum hpx_status s = out < 0 ? hpx_look_all(stdout, t, false, &why) : hpx_picture_write(t, f, NULL, out, a->out, &why);
+    if (s != HPX_OK) {
+        *err = why;
+    } else if (out >= 0) {
+        say_name(a);
+    }
+    return s == HPX_OK ? read : s;
+}
+
 /* On the terminal, or as a picture. */
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
-    struct hpx_err why;
-    enum hpx_status read = hpx_tree_init(&t) ? hpx_picture_read_fd(&t, fd, "the profile", v, err) : hpx_fail(err, HPX_FAILED, "no memory");
-    enum hpx_status s = read;
-    if (read != HPX_FAILED) {
+    enum hpx_status s = hpx_tree_init(&t) ? hpx_picture_read_fd(&t, fd, "the profile", v, err) : hpx_fail(err, HPX_FAILED, "no memory");
+    if (s != HPX_FAILED) {
         hpx_tree_finish(&t);
-    }
-    if (out >= 0 && read == HPX_PARTIAL && hpx_picture_is_empty(&t)) {
-        s = HPX_FAILED; /* it may have had something before it broke: the profile is kept */
-    } else if (read != HPX_FAILED) {
-        s = out < 0 ? hpx_look_all(stdout, &t, false, &why) : hpx_picture_write(&t, hpx_format_of(a->out), NULL, out, a->out, &why);
-        if (s != HPX_OK) {
-            *err = why;
-        } else if (out >= 0) {
-            say_name(a);
-        }
+        s = hpx_asked_put(a, &t, out >= 0 ? hpx_format_of(a->out) : NULL, s, out, err);
     }
     hpx_tree_fini(&t);
-    return s == HPX_OK ? read : s;
+    return s;
 }
 
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)

@@ -6,6 +6,10 @@
 #include "outfile.h"
 #include "verdict.h"
 #include <limits.h>
+#include <sys/types.h>
+
+struct hpx_format;
+struct hpx_tree;
 
 struct hpx_asked {
     double seconds;    /* -d */
@@ -28,7 +32,8 @@ bool hpx_asked_is_option(const char *word);
 bool hpx_asked_names(const char *more, const char *option);
 /* What is asked for needs no time: a heap dump without sites. a->what is set. */
 bool hpx_asked_at_once(const struct hpx_asked *a);
-/* All options of the agent, with its output to `file`, an absolute name. false: they do not fit, or the name has a comma. */
+/* All options of the agent, with its output to `file`, an absolute name as file= takes it: %% is a percent sign. false: they do not fit, or
+ * the name has a comma. */
 bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, size_t size);
 enum hpx_status hpx_asked_bad_options(struct hpx_err *err);
 /* The agent will take the options, as far as the command can tell; nothing of a JVM is touched. HPX_OK, HPX_USAGE, HPX_FAILED. */
@@ -41,6 +46,11 @@ const char *hpx_asked_jmh(void);
 const char *hpx_asked_ship(void);
 /* An absolute name, perhaps in `room`: the JVM has another working directory. */
 const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
+/* The name of -o for file=, absolute, perhaps in `room`: what it says with percent signs is left to the agent, the working directory is as
+ * it is. */
+const char *hpx_asked_pattern(const char *file, char room[static 2 * PATH_MAX]);
+/* The name of -o for a file that the command writes, perhaps in `room`: as the agent expands file=, with the number of that process. */
+const char *hpx_asked_expanded(const char *file, pid_t pid, char room[static 2 * PATH_MAX]);
 /* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot
  * be. */
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
@@ -52,5 +62,8 @@ bool hpx_asked_is_stdout(const struct hpx_asked *a);
 void hpx_asked_drop(const struct hpx_asked *a);
 /* What the profile `fd` holds, to `out`; -1: for a person, with the verdict. HPX_OK, HPX_FAILED, HPX_PARTIAL. */
 enum hpx_status hpx_asked_show(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err);
+/* The same of a finished tree, in the format; read: what its reader returned, HPX_OK or HPX_PARTIAL. */
+enum hpx_status hpx_asked_put(const struct hpx_asked *a, struct hpx_tree *t, const struct hpx_format *f, enum hpx_status read, int out,
+                              struct hpx_err *err);
 
 #endif

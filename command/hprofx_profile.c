@@ -65,13 +65,17 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     return s;
 }
 
-int hpx_live_profile(const struct hpx_asked *a, const char *word)
+int hpx_live_profile(const struct hpx_asked *asked, const char *word)
 {
-    int out = hpx_asked_open(a, &live.err); /* before the JVM works for it */
-    if (a->out != NULL && out < 0) {
-        return hpx_complain(HPX_FAILED, &live.err);
-    }
+    char room[2 * PATH_MAX];
+    struct hpx_asked named = *asked, *a = &named;
+    int out = -1;
     enum hpx_status s = hpx_live_find(&live, word);
+    if (s == HPX_OK && a->out != NULL) { /* before the JVM works for it */
+        a->out = hpx_asked_expanded(a->out, live.target.pid, room);
+        out = hpx_asked_open(a, &live.err);
+        s = out < 0 ? HPX_FAILED : HPX_OK;
+    }
     s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     if (s == HPX_OK) {
         struct hpx_asked fits = hpx_live_fitting(&live, a);

@@ -2,6 +2,12 @@
 /* hprofx_run.c: see hprofx_run.h. */
 #include "hprofx_run.h"
 #include "clock.h"
+#include "formats.h"
+#include "inputs.h"
+#include "look.h"
+#include "run_files.h"
+#include "words.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -169,108 +175,267 @@ static char **words_with(char **argv, char *load)
     return with;
 }
 
+/* What was given on the command line, and the files of the run. */
+struct place {
+    const char *out;     /* as file= takes it: of the files that JVMs write */
+    char folder[64];     /* of ours around them; "": the user has named them */
+    int file;            /* of -o, open, which the command writes; -1: none */
+    bool numbered, each; /* the command has put %p into the name; -o has it, and the command writes a file for every JVM */
+    struct hpx_list files;
+};
+
 static void remove_folder(const char *folder)
 {
-    static const char *const files[] = {"profile", "profile.part", "profile.journal.part"};
-    char name[128];
-    for (size_t i = 0; i < HPX_ARRAY_LEN(files); i++) {
-        (void)snprintf(name, sizeof name, "%s/%s", folder, files[i]);
+    char name[PATH_MAX];
+    DIR *d = opendir(folder);
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        (void)snprintf(name, sizeof name, "%s/%s", folder, e->d_name);
         (void)unlink(name);
+    }
+    if (d != NULL) {
+        (void)closedir(d);
     }
     (void)rmdir(folder);
 }
 
-/* What the agent has written: the profile, and what stays of one that is not finished. */
-struct written {
-    struct stat profile, journal; /* zeros: there is none */
-};
-
-static void look_at(const char *out, struct written *w)
+static const struct hpx_run_file *file_of(const struct place *at, size_t i)
 {
-    char journal[2 * PATH_MAX + 32];
-    *w = (struct written){0};
-    (void)snprintf(journal, sizeof journal, "%s.journal.part", out);
-    (void)lstat(out, &w->profile);
-    (void)lstat(journal, &w->journal);
+    return (const struct hpx_run_file *)at->files.items + i;
 }
 
-/* There is one, and since `before`. A device or a pipe is written in place. */
-static bool is_new(const struct stat *now, const struct stat *before)
+/* Of a file in our folder. */
+static pid_t process_of(const char *name)
 {
-    return now->st_mode != 0 && (!S_ISREG(now->st_mode) || now->st_ino != before->st_ino || now->st_dev != before->st_dev ||
-                                 now->st_mtim.tv_sec != before->st_mtim.tv_sec || now->st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+    return (pid_t)strtol(strrchr(name, '/') + 1, NULL, 10);
 }
 
-struct place {
-    const char *out; /* the file of the profile */
-    char folder[64]; /* of ours around it; "": the user has named the file that the JVM writes */
-    int file;        /* of -o, open, which the command writes; -1: none */
-};
+/* ---- what it has written ---- */
 
-/* Without a file the folder goes first: who ends the command while it shows the profile shall leave nothing. *keeps: it stays, because the
- * profile cannot be written to the file. */
-static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, bool *keeps,
-                            struct hpx_err *err)
+/* As the user would write it: relative if -o is. */
+static const char *name_for_user(const struct hpx_asked *a, const char *name)
 {
-    if (at->folder[0] == 0) {
-        (void)printf("%s\n", a->out);
-        return HPX_OK;
+    char here[PATH_MAX];
+    size_t n = a->out[0] != '/' && getcwd(here, sizeof here) != NULL ? strlen(here) : 0;
+    return n > 0 && strncmp(name, here, n) == 0 && name[n] == '/' ? name + n + 1 : name;
+}
+
+/* The names; that of the only one is what the user gave. */
+static enum hpx_status name_files(const struct hpx_asked *a, const struct place *at, size_t finished)
+{
+    char room[2 * PATH_MAX];
+    const char *given = hpx_asked_expanded(a->out, 0, room);
+    bool only = at->numbered && at->files.len == 1 && rename(file_of(at, 0)->name, given) == 0;
+    for (size_t i = 0; i < finished; i++) {
+        (void)printf("%s\n", only || !S_ISREG(file_of(at, i)->at.st_mode) ? given : name_for_user(a, file_of(at, i)->name));
     }
-    int fd = open(at->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (a->out == NULL) {
+    return HPX_OK;
+}
+
+static enum hpx_status show_one(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, size_t i, int out,
+                                struct hpx_err *err)
+{
+    int fd = open(file_of(at, i)->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (a->out == NULL && at->files.len == 1) {
         remove_folder(at->folder);
     }
     if (fd < 0) {
         return hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno));
     }
-    enum hpx_status shown = hpx_asked_show(a, v, fd, at->file, err);
+    enum hpx_status shown = hpx_asked_show(a, v, fd, out, err);
     (void)close(fd);
+    return shown;
+}
+
+/* For -o with %p: a file for every JVM. */
+static enum hpx_status show_each(const struct hpx_asked *a, const struct place *at, size_t finished, struct hpx_err *err)
+{
+    enum hpx_status all = HPX_OK;
+    for (size_t i = 0; i < finished; i++) {
+        char room[2 * PATH_MAX], name[64];
+        struct hpx_asked own = *a;
+        (void)snprintf(name, sizeof name, "Process %d", (int)process_of(file_of(at, i)->name));
+        own.out = a->out == NULL ? NULL : hpx_asked_expanded(a->out, process_of(file_of(at, i)->name), room);
+        int out = own.out != NULL ? hpx_asked_open(&own, err) : -1;
+        enum hpx_status s = HPX_FAILED;
+        if (out >= 0 || own.out == NULL) {
+            s = show_one(&own, &(struct hpx_verdict){.name = name}, at, i, out, err);
+        }
+        if (out >= 0) {
+            (void)close(out);
+        }
+        all = s == HPX_OK || all == HPX_FAILED ? all : s;
+    }
+    return all;
+}
+
+/* Of every JVM a line, while the sum is made. */
+struct lines {
+    FILE *to;
+    unsigned long views; /* what each has of them, as far as they have one in common */
+    bool apart;          /* two have none in common */
+};
+
+static void tell_one(void *ctx, const char *file, const struct hpx_tree *t)
+{
+    struct lines *l = ctx;
+    struct hpx_tree_column c;
+    unsigned long views = 0;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        views |= t->views[k].samples.len > 0 ? 1UL << k : 0;
+    }
+    l->apart |= views != 0 && l->views != 0 && (views & l->views) == 0;
+    l->views = views == 0 ? l->views : l->views == 0 ? views : l->views & views;
+    (void)fprintf(l->to, "Process %d", (int)process_of(file));
+    if (t->origin.service != 0) {
+        (void)fputs(", ", l->to);
+        hpx_words_name(l->to, hpx_tree_text(t, t->origin.service), HPX_NAME_COLUMNS, false);
+    }
+    (void)fputs(": ", l->to);
+    if (hpx_tree_column(t, NULL, &c)) {
+        const struct hpx_tree_view *v = &t->views[c.view];
+        (void)fprintf(l->to, "%s, %s\n", v->title, hpx_look_amount(&v->measures[c.measure], v->totals[c.measure]));
+    } else {
+        (void)fputs("nothing\n", l->to);
+    }
+}
+
+/* HPROF of the agent for one JVM, as the sum of several. */
+static const struct hpx_format *format_of_sum(const struct hpx_asked *a)
+{
+    return hpx_format_of(hpx_asked_picture(a) ? a->out : "x.txt");
+}
+
+static enum hpx_status add_up(const struct place *at, struct hpx_tree *t, struct lines *l, struct hpx_err *err)
+{
+    struct hpx_inputs in = {.told = tell_one,
+                            .told_to = l}; /* of the folder: one that is broken does not keep the others from being shown */
+    enum hpx_status s = hpx_tree_init(t) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    s = s == HPX_OK ? hpx_inputs_add(&in, at->folder, err) : s;
+    s = s == HPX_OK ? hpx_inputs_read(&in, t, err) : s;
+    hpx_inputs_fini(&in);
+    return s;
+}
+
+/* The sum of several, below a line for each. Profiles that have nothing in common are shown one by one. */
+static enum hpx_status show_sum(const struct hpx_asked *a, const struct place *at, size_t finished, struct hpx_err *err)
+{
+    struct hpx_tree t;
+    char *text = NULL;
+    size_t n = 0;
+    struct lines l = {.to = open_memstream(&text, &n)};
+    if (l.to == NULL) {
+        return hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    enum hpx_status s = add_up(at, &t, &l, err);
+    bool apart = l.apart && a->out == NULL;
+    (void)fprintf(l.to, apart ? "The %zu JVMs have nothing in common that could be added.\n" : "The sum of the %zu JVMs:\n", finished);
+    if (fclose(l.to) != 0) {
+        s = hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    if (s == HPX_OK || s == HPX_PARTIAL) {
+        (void)fputs(text, a->out == NULL ? stdout : stderr); /* -o prints the name alone */
+        s = apart ? show_each(a, at, finished, err) : hpx_asked_put(a, &t, format_of_sum(a), s, at->file, err);
+    }
+    hpx_tree_fini(&t);
+    free(text);
+    return s;
+}
+
+/* *keeps: our folder stays, because a profile cannot be written to the file. */
+static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, size_t finished, bool *keeps,
+                            struct hpx_err *err)
+{
+    if (at->folder[0] == 0) {
+        return name_files(a, at, finished);
+    }
+    enum hpx_status shown = at->each        ? show_each(a, at, finished, err)
+                            : finished == 1 ? show_one(a, v, at, 0, at->file, err)
+                                            : show_sum(a, at, finished, err);
     *keeps = a->out != NULL && shown == HPX_FAILED;
-    if (*keeps) {
-        (void)fprintf(stderr, "hprofx: the profile stays at %s\n", at->out);
+    for (size_t i = 0; i < finished && *keeps; i++) {
+        (void)fprintf(stderr, "hprofx: the profile stays at %s\n", file_of(at, i)->name);
     }
     return shown;
 }
 
-static int run(const struct hpx_asked *a, char **with, const struct place *at)
+/* java itself would have said why it is none. */
+static enum hpx_status nothing(bool java, const struct place *at, struct hpx_err *err)
+{
+    if (java) {
+        return hpx_fail(err, HPX_FAILED, "the program has written no profile to %s", at->out);
+    }
+    (void)fputs(
+        "hprofx: no JVM has written a profile. The agent reaches JVMs by JAVA_TOOL_OPTIONS: where a program clears it, or leaves the "
+        "work to a JVM that runs elsewhere (a daemon, a container), use `hprofx PID`, or `hprofx run java ...`\n",
+        stderr);
+    return HPX_OK;
+}
+
+static int run(const struct hpx_asked *a, char **with, struct place *at)
 {
     static struct hpx_err err;
     struct hpx_verdict v = {.name = "The program"};
-    struct written before, now;
+    struct hpx_list before = {0};
     enum hpx_status shown = HPX_OK;
-    bool ran, keeps = false;
-    look_at(at->out, &before);
+    bool ran, keeps = false, whole = hpx_run_files_find(&before, at->out);
     int status = run_with(with, &v.usage, &ran);
-    look_at(at->out, &now);
-    if (ran && is_new(&now.profile, &before.profile)) {
-        shown = show(a, &v, at, &keeps, &err);
-    } else if (ran && is_new(&now.journal, &before.journal)) {
+    whole = hpx_run_files_find(&at->files, at->out) && whole;
+    hpx_run_files_since(&at->files, &before);
+    size_t finished = hpx_run_files_finished(&at->files);
+    if (ran && !whole) {
+        shown = hpx_fail(&err, HPX_FAILED, "no memory");
         keeps = true;
-        shown = hpx_fail(&err, HPX_PARTIAL, "the profile is not finished; `hprofx recover %s` rebuilds it", at->out);
-    } else if (ran) {
-        shown = hpx_fail(&err, HPX_FAILED, "the program has written no profile to %s", at->out);
+    } else if (ran && at->files.len == 0) {
+        shown = nothing(is_java(with[0]), at, &err);
+    } else if (ran && finished > 0) {
+        shown = show(a, &v, at, finished, &keeps, &err);
+    }
+    if (shown != HPX_OK) {
+        (void)hpx_complain(shown, &err);
+    }
+    if (ran && hpx_run_files_tell_unfinished(&at->files)) {
+        keeps = true;
+        shown = shown == HPX_OK ? HPX_PARTIAL : shown;
     }
     if (at->folder[0] != 0 && !keeps) {
         remove_folder(at->folder);
     }
-    if (at->file >= 0 && (!ran || (shown != HPX_OK && shown != HPX_PARTIAL))) {
+    if (at->file >= 0 && (finished == 0 || (shown != HPX_OK && shown != HPX_PARTIAL))) {
         hpx_asked_drop(a);
     }
-    (void)hpx_complain(shown, &err);
+    hpx_run_files_fini(&before);
     return status != 0 ? status : (int)shown;
 }
 
-/* Everything that may fail before the program runs. */
-static enum hpx_status prepare(const struct hpx_asked *a, struct place *at, char room[static 2 * PATH_MAX], char file[static 96],
-                               struct hpx_err *err)
+/* A name of -o that the JVMs write. Only java itself is one JVM; a device takes what all write. */
+static enum hpx_status name_output(const struct hpx_asked *a, bool java, struct place *at, char room[static 2 * PATH_MAX],
+                                   struct hpx_err *err)
 {
-    if (a->out != NULL && !hpx_asked_picture(a) && !hpx_asked_is_stdout(a)) {
-        at->out = hpx_absolute(a->out, room); /* the JVM opens it before it runs the program */
-        at->folder[0] = 0;
-        return HPX_OK;
+    static char pattern[2 * PATH_MAX];
+    struct stat st;
+    at->folder[0] = 0;
+    at->out = hpx_asked_pattern(a->out, pattern);
+    at->numbered = !java && strstr(a->out, "%p") == NULL && (stat(a->out, &st) != 0 || S_ISREG(st.st_mode));
+    if (at->numbered && !hpx_run_files_number(room, (size_t)2 * PATH_MAX, at->out)) {
+        return hpx_asked_bad_options(err);
     }
-    at->file = hpx_asked_open(a, err);
-    if (a->out != NULL && at->file < 0) {
+    at->out = at->numbered ? room : at->out;
+    return HPX_OK;
+}
+
+/* Everything that may fail before the program runs. */
+static enum hpx_status prepare(struct hpx_asked *a, bool java, struct place *at, char room[static 2 * PATH_MAX], struct hpx_err *err)
+{
+    static char expanded[2 * PATH_MAX];
+    if (a->out != NULL && !hpx_asked_picture(a) && !hpx_asked_is_stdout(a)) {
+        return name_output(a, java, at, room, err);
+    }
+    at->each = a->out != NULL && strstr(a->out, "%p") != NULL;
+    if (!at->each && a->out != NULL) {
+        a->out = hpx_asked_expanded(a->out, 0, expanded);
+    }
+    at->file = at->each ? -1 : hpx_asked_open(a, err);
+    if (a->out != NULL && !at->each && at->file < 0) {
         at->folder[0] = 0;
         return HPX_FAILED;
     }
@@ -278,8 +443,8 @@ static enum hpx_status prepare(const struct hpx_asked *a, struct place *at, char
         at->folder[0] = 0;
         return hpx_fail(err, HPX_FAILED, "cannot make a folder in /tmp: %s", strerror(errno));
     }
-    (void)snprintf(file, 96, "%s/profile", at->folder);
-    at->out = file;
+    (void)snprintf(room, (size_t)2 * PATH_MAX, "%s/%%p", at->folder);
+    at->out = room;
     return HPX_OK;
 }
 
@@ -296,28 +461,30 @@ static int leave(const struct hpx_asked *a, const struct place *at, enum hpx_sta
     return hpx_complain(s, err);
 }
 
-int hpx_launch(const struct hpx_asked *a, char **argv)
+int hpx_launch(const struct hpx_asked *asked, char **argv)
 {
     static char options[8192], load[sizeof options + (size_t)2 * PATH_MAX + 32];
     static struct hpx_err err;
-    char room[2 * PATH_MAX], file[96];
+    char room[2 * PATH_MAX];
+    struct hpx_asked a = *asked;
     struct place at = {.folder = "/tmp/hprofx-run-XXXXXX", .file = -1};
-    enum hpx_status s = prepare(a, &at, room, file, &err);
-    if (s == HPX_OK && !hpx_asked_options(a, at.out, options, sizeof options)) {
+    enum hpx_status s = prepare(&a, is_java(argv[0]), &at, room, &err);
+    if (s == HPX_OK && !hpx_asked_options(&a, at.out, options, sizeof options)) {
         s = hpx_asked_bad_options(&err);
     }
     if (s != HPX_OK) {
-        return leave(a, &at, s, &err);
+        return leave(&a, &at, s, &err);
     }
-    (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(a), options);
+    (void)snprintf(load, sizeof load, "-agentpath:%s=%s", hpx_asked_agent(&a), options);
     char **with = words_with(argv, load);
     if (with == NULL) {
-        return leave(a, &at, hpx_fail(&err, HPX_FAILED, "no memory"), &err);
+        return leave(&a, &at, hpx_fail(&err, HPX_FAILED, "no memory"), &err);
     }
-    int status = run(a, with, &at);
+    int status = run(&a, with, &at);
     if (at.file >= 0) {
         (void)close(at.file);
     }
+    hpx_run_files_fini(&at.files);
     free(with);
     return status;
 }

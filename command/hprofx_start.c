@@ -32,13 +32,14 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
         (void)snprintf(suffix, sizeof live.profile - (size_t)(suffix - live.profile), HPX_LIVE_KEPT);
         (void)snprintf(room, sizeof room, "/tmp/%s", live.profile);
     }
-    const char *file = a->out != NULL ? hpx_absolute(a->out, room) : room;
+    const char *file = a->out != NULL ? hpx_asked_pattern(a->out, room) : room;
     if (s == HPX_OK) {
         struct hpx_asked fits = hpx_live_fitting(&live, a);
         s = hpx_live_begin(&live, &fits, "start", a->bounded ? a->seconds : 0, file, &number);
     }
     if (s == HPX_OK) {
-        say_start(a, number, file);
+        char output[PATH_MAX]; /* as the agent has expanded it; a short session may have ended */
+        say_start(a, number, hpx_live_output(&live, output) == HPX_OK && output[0] != '\0' ? output : file);
     }
     if (live.client.undone && a->out != NULL) {
         (void)fprintf(stderr, "hprofx: %s has what was counted until then\n", a->out);

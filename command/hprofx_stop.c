@@ -13,15 +13,6 @@ static void say_line(void *to, const char *text)
     (void)fprintf(to, "  %s\n", text);
 }
 
-/* What a session writes, of the answer to "status". */
-static void take_output(void *to, const char *text)
-{
-    static const char key[] = "output: ";
-    if (strncmp(text, key, sizeof key - 1) == 0) {
-        (void)snprintf(to, PATH_MAX, "%s", text + sizeof key - 1);
-    }
-}
-
 /* It was begun without -o, so that its profile is in the JVM's /tmp under a name of ours. */
 static bool is_ours(const char *output)
 {
@@ -37,9 +28,11 @@ static bool is_ours(const char *output)
 }
 
 /* The profile of a session that has ended. */
-static enum hpx_status show_stopped(const struct hpx_asked *a)
+static enum hpx_status show_stopped(const struct hpx_asked *asked)
 {
-    char name[256];
+    char name[256], room[2 * PATH_MAX];
+    struct hpx_asked named = *asked, *a = &named;
+    a->out = a->out != NULL ? hpx_asked_expanded(a->out, live.target.pid, room) : NULL;
     int out = hpx_asked_open(a, &live.err), fd = hpx_live_open(&live, "");
     enum hpx_status s = a->out != NULL && out < 0 ? HPX_FAILED
                         : fd < 0 ? hpx_fail(&live.err, HPX_FAILED, "the agent left no profile; its reason is on stderr of the JVM")
@@ -69,7 +62,7 @@ static enum hpx_status ask(const struct hpx_asked *a, const char *request)
     bool stops = strcmp(request, "stop") == 0, dumps = strcmp(request, "dump") == 0, ours = false;
     enum hpx_status s = HPX_OK;
     if (stops || dumps) {
-        s = hpx_client_ask_while(&live.client, "status", take_output, output, hpx_live_interrupted, &live.err);
+        s = hpx_live_output(&live, output);
         ours = is_ours(output);
     }
     if (s == HPX_OK && stops && !ours && a->out != NULL && output[0] != 0) { /* the session goes on */

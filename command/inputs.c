@@ -347,6 +347,9 @@ static enum hpx_status first_pass(struct sum *s, struct hpx_err *err)
         if (done == HPX_OK && any) {
             bool fresh = !is_there(s, &t, i);
             s->in->read += fresh;
+            if (s->in->told != NULL) {
+                s->in->told(s->in->told_to, input(s, i)->name, &t);
+            }
             done = !s->to->no_memory && (!fresh || (add_tree(s, &t, i) && keep(s, i, &t))) ? HPX_OK : too_much(err);
         }
         hpx_tree_fini(&t);

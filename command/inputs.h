@@ -12,7 +12,9 @@
 
 struct hpx_inputs {
     struct hpx_engine_how how;
-    struct hpx_list files; /* struct hpx_input */
+    struct hpx_list files;                                              /* struct hpx_input */
+    void (*told)(void *to, const char *file, const struct hpx_tree *t); /* of several files each that is read; NULL: nobody */
+    void *told_to;
     /* Of hpx_inputs_read(): */
     size_t unread; /* files that could not be read, or not to the end */
     size_t read;   /* profiles in the sum */

@@ -134,6 +134,21 @@ enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, co
     return hpx_client_begin(&l->client, request, take_number, number, hpx_live_interrupted, &l->err);
 }
 
+/* What a session writes, of the answer to "status". */
+static void take_output(void *to, const char *text)
+{
+    static const char key[] = "output: ";
+    if (strncmp(text, key, sizeof key - 1) == 0) {
+        (void)snprintf(to, PATH_MAX, "%s", text + sizeof key - 1);
+    }
+}
+
+enum hpx_status hpx_live_output(struct hpx_live *l, char to[static PATH_MAX])
+{
+    to[0] = '\0';
+    return hpx_client_ask_while(&l->client, "status", take_output, to, hpx_live_interrupted, &l->err);
+}
+
 enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number)
 {
     char stop[32];

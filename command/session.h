@@ -29,10 +29,12 @@ int hpx_live_leave(struct hpx_live *l, enum hpx_status s);
 /* A signal was noted. */
 bool hpx_live_interrupted(void);
 
-/* Begins a session that writes to `file`, a name of the JVM. A signal has it undone: l->client.undone. verb: of control.h, "start" or
- * "hold"; limit: seconds, 0: none. */
+/* Begins a session that writes to `file`, a name of the JVM as file= takes it. A signal has it undone: l->client.undone. verb: of
+ * control.h, "start" or "hold"; limit: seconds, 0: none. */
 enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, const char *verb, double limit, const char *file,
                                unsigned *number);
+/* The file that the session of the JVM writes; "": there is none, or it writes none. */
+enum hpx_status hpx_live_output(struct hpx_live *l, char to[static PATH_MAX]);
 /* The session as it was begun, and no other. */
 enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number);
 /* true: the JVM has ended; false: the time is over, or a signal was noted. */

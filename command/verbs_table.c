@@ -124,12 +124,13 @@ const struct hpx_verb hpx_verbs[] = {
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,
      .summary = "profile a program from its start to its end",
      .synopsis = "[OPTIONS] [AGENT-OPTIONS] [--] PROGRAM ...",
-     .about = "Runs java ..., mvn ..., ./run.sh, and shows the profile when it has ended.\n",
+     .about = "Runs java ..., mvn ..., ./run.sh, and shows the profile when it has ended. Every JVM that it starts has a profile; of several\n"
+              "each is a line, and their sum is shown. -o FILE.txt is FILE.PID.txt for each of several; %p is PID also in other names.\n",
      OWN({HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
      .more = WORDS_AGENT "Examples:\n"
              "  hprofx run java -jar app.jar\n"
              "  hprofx run -e alloc -o tests.html mvn test\n"
-             "Status: that of the program; if it is 0, 1 failed, 2 usage, 6 the profile is not whole.\n"},
+             "Status: that of the program; if it is 0, 1 failed, 2 usage, 6 a profile is not whole. No JVM: a message, and its status.\n"},
     {.name = "top", .session = true, .words = HPX_WORDS_SESSION,
      .summary = "what a JVM does now, every second",
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",

@@ -578,7 +578,7 @@ def an_output_that_cannot_be_written_loses_no_profile(t):
              "while '/x.html' not in ' '.join(os.readlink(f.path) for f in os.scandir('/proc/%d/fd' % p.pid) if os.path.islink(f.path)) and p.poll() is None: time.sleep(0.01)\n" \
              "os.close(r); sys.exit(p.wait())"
     done = subprocess.run([sys.executable, '-c', closed, *command(t), 'run', '-e', 'times', '-o', 'x.html', '--', *program], capture_output=True, text=True, cwd=t.work, timeout=60)
-    stays = re.search(r'^hprofx: the profile stays at (/tmp/hprofx-run-\w+/profile)$', done.stderr, re.M)
+    stays = re.search(r'^hprofx: the profile stays at (/tmp/hprofx-run-\w+/\d+)$', done.stderr, re.M)
     t.check(done.returncode == FAILED and stays and 'cannot write x.html' in done.stderr, 'status %d, it says %r' % (done.returncode, done.stderr))
     kept = pathlib.Path(stays[1])
     t.check(kept.read_text().startswith('JAVA PROFILE 1.0.1') and 'CPU TIME' in kept.read_text(), 'the profile that stays')
@@ -650,6 +650,20 @@ def every_program_that_starts_a_jvm_is_run(t):
         t.check(done.returncode == OK and done.stdout.endswith('a folder/x.html\n'), '%s: status %d, stdout %r, stderr %r' % (program[0], done.returncode, done.stdout, done.stderr))
         t.check('-Dits=own' in done.stderr, 'its own options: %r' % done.stderr)
         (t.work / 'a folder/x.html').unlink()
+
+
+@test(level='quick', collectors='any')
+def every_jvm_of_a_program_has_its_own_profile(t):
+    (t.work / 'both').write_text('#!/bin/sh\n"$@" | grep end; echo calls 654 | "$@"\n')
+    (t.work / 'both').chmod(0o755)
+    both = [*command(t), 'run', '-e', 'times', '-o', 'x.txt', 'cutoff=0,include=Attached', './both', *t.command('Attached', opts=None)]
+    done = subprocess.run(both, input='calls 321\n', capture_output=True, text=True, cwd=t.work, timeout=60)
+    names = re.findall(r'^x\.\d+\.txt$', done.stdout, re.M)
+    t.equal((done.returncode, len(names)), (OK, 2), 'status, profiles (%r, %r)' % (done.stdout, done.stderr))
+    t.equal(sorted(t.parse(t.work / n, 1).table(TIMES).counts().get('Attached.leaf') for n in names), [321, 654], 'calls')
+    del both[both.index('-o'):both.index('-o') + 2]
+    done = subprocess.run(both, input='calls 321\n', capture_output=True, text=True, cwd=t.work, timeout=60)
+    t.check(len(re.findall(r'^Process \d+, Attached: Calls, ', done.stdout, re.M)) == 2 and re.search(r' 975 +Attached\.leaf$', done.stdout, re.M), 'both: %r, %r' % (done.stdout, done.stderr))
 
 
 @test(level='quick', collectors='any')
@@ -772,8 +786,8 @@ def an_old_file_is_no_profile_of_a_program_that_leaves_none(t):
     ends.write_text('#!/bin/sh\nexit 127\n')
     ends.chmod(0o755)
     for file in ([], ['-o', 'x']):
-        refuses(t, FAILED, 'has written no profile to /', 'run', *file, '--', 'true')
-        refuses(t, 127, 'has written no profile to /', 'run', *file, '--', ends)
+        refuses(t, OK, 'no JVM has written a profile', 'run', *file, '--', 'true')
+        refuses(t, 127, 'no JVM has written a profile', 'run', *file, '--', ends)
     refuses(t, 127, r'cannot run /nowhere/java: [^:]*\n$', 'run', '--', '/nowhere/java')
     ignore = 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])'
     done = subprocess.run([sys.executable, '-c', ignore, *command(t), 'run', '--', str(ends)], capture_output=True, text=True, cwd=t.work, timeout=60)

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_run HPROFX [unittest arguments]: hprofx run with programs that start no JVM, one, or several. The JVMs are scripts that write what the agent would: a profile
+to file= of JAVA_TOOL_OPTIONS."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = None
+OK, FAILED, PARTIAL = 0, 1, 6
+# jvm METHOD SAMPLES [VIEW]; HPX_LEFT: it leaves a journal, "held": and lives on
+JVM = '''#!%s
+import fcntl, os, re, sys
+file = re.search(r'-agentpath:[^=]*=.*?file=([^,]*)', os.environ['JAVA_TOOL_OPTIONS'])[1].rstrip("'")
+file = re.sub(r'%%(.)', lambda m: {'p': str(os.getpid()), 'h': 'host', '%%': '%%'}.get(m[1], m[0]), file)
+if os.environ.get('HPX_LEFT'):
+    file += '.journal.part'
+method, n, view = (sys.argv + ['CPU SAMPLES'])[1:4]
+with open(file, 'w') as out:
+    if os.environ.get('HPX_LEFT') == 'held':
+        fcntl.flock(out, fcntl.LOCK_EX)
+        print(os.getpid(), flush=True)
+        if os.fork() == 0:
+            os.close(1)
+            os.close(2)
+            open('go').read()
+        os._exit(0)
+    out.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\\n\\nwords\\n--------\\n\\nTRACE 300001:\\n\\t%%s(A.java:1)\\n'
+              '%%s BEGIN (total = %%s) Thu Jan  1 00:00:00 1970\\nrank   self  accum   count trace method\\n   1 100.00%%%% 100.00%%%% %%7s 300001 %%s\\n%%s END\\n'
+              'hprofx: lost: 0\\nhprofx: service: Main%%s\\nhprofx: pid: %%d\\n' %% (method, view, n, n, method, view, n, os.getpid()))
+print(os.getpid())
+''' % sys.executable
+
+
+class Run(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name) / '100%p'  # the name of a folder is no pattern
+        self.folder.mkdir()
+        self.script('jvm', JVM)
+        self.before = set(pathlib.Path('/tmp').glob('hprofx-run-*'))
+
+    def script(self, name, text):
+        (self.folder / name).write_text(text if text.startswith('#!') else '#!/bin/sh\n' + text)
+        (self.folder / name).chmod(0o755)
+
+    def run_it(self, *words, program='./jvms', status=OK, **env):
+        """(stdout without the numbers of the JVMs, stderr, these numbers)"""
+        done = subprocess.run([PROGRAM, 'run', *words, '--', program], capture_output=True, text=True, cwd=self.folder, env={**os.environ, **env})
+        self.assertEqual(done.returncode, status, done.stderr)
+        pids = re.findall(r'^(\d+)$', done.stdout, re.M)
+        return re.sub(r'^\d+\n', '', done.stdout, flags=re.M), done.stderr, pids
+
+    def files(self):
+        return sorted(f.name for f in self.folder.iterdir() if f.name not in ('jvm', 'jvms'))
+
+    def leaves(self):
+        """What the runs of this test left in /tmp. Other tests may run."""
+        return [f for f in set(pathlib.Path('/tmp').glob('hprofx-run-*')) - self.before if any('TRACE 300001:\n\tA.' in g.read_text() for g in f.iterdir())]
+
+    def test_several_are_listed_and_added_up(self):
+        self.script('jvms', './jvm A.a 30; ./jvm A.b 70; ./jvm A.a 100\n')
+        out, _, pids = self.run_it()
+        lines = out.splitlines()
+        for line, pid, n in zip(sorted(lines[:3], key=lambda x: pids.index(re.search(r'\d+', x)[0])), pids, (30, 70, 100)):
+            self.assertRegex(line, r'^Process %s, Main%d: CPU, .*%d' % (pid, n, n))
+        self.assertEqual(lines[3], 'The sum of the 3 JVMs:')
+        self.assertRegex(out, r'65\.00%.* 130  A\.a\n')
+        self.assertRegex(out, r'35\.00%.* 70  A\.b\n')
+        self.assertEqual((self.files(), self.leaves()), ([], []))
+
+    def test_a_page_has_their_sum(self):
+        self.script('jvms', './jvm A.a 30; ./jvm A.b 70\n')
+        out, err, pids = self.run_it('-o', 'x.folded')
+        self.assertEqual((out, sorted((self.folder / 'x.folded').read_text().splitlines())), ('x.folded\n', ['A.a 30', 'A.b 70']))
+        self.assertEqual(re.findall(r'^Process (\d+),', err, re.M), sorted(pids, key=int))
+        out, _, pids = self.run_it('-o', 'y.%p.folded')
+        self.assertEqual(sorted(out.splitlines()), sorted('y.%s.folded' % p for p in pids))
+        self.assertEqual([(self.folder / ('y.%s.folded' % p)).read_text() for p in pids], ['A.a 30\n', 'A.b 70\n'])
+        self.assertEqual(self.leaves(), [])
+        out, _, _ = self.run_it('-o', '-')
+        self.assertIn('CPU SAMPLES BEGIN (total = 100)', out)
+
+    def test_each_writes_its_own_file(self):
+        self.script('jvms', './jvm A.a 30; ./jvm A.b 70\n')
+        (self.folder / 'x.1.txt').write_text('of another run')
+        for given, name in (('x.txt', 'x.%s.txt'), ('y', 'y.%s'), ('z-%p-%h.txt', 'z-%s-host.txt'), ('100%%.txt', '100%%.%s.txt')):
+            out, _, pids = self.run_it('-o', given)
+            self.assertEqual(sorted(pathlib.Path(line).name for line in out.splitlines()), sorted(name % p for p in pids))
+            self.assertIn('total = 70', (self.folder / (name % pids[1])).read_text())
+
+    def test_the_only_one_has_the_name(self):
+        self.script('jvms', './jvm A.a 30\n')
+        (self.folder / 'x.txt').write_text('old')
+        self.assertEqual(self.run_it('-o', 'x.txt')[0], 'x.txt\n')
+        self.assertIn('total = 30', (self.folder / 'x.txt').read_text())
+        self.assertEqual(self.files(), ['x.txt'])
+        self.assertEqual(self.run_it('-o', '%h.txt')[0], '%s.txt\n' % os.uname().nodename)
+        self.assertIn('A.a', self.run_it()[0])
+
+    def test_profiles_of_different_kinds_are_shown_one_by_one(self):
+        self.script('jvms', './jvm A.a 30; ./jvm A.b 70 "CPU TIME (ms)"\n')
+        out, _, _ = self.run_it()
+        self.assertIn('The 2 JVMs have nothing in common that could be added.', out)
+        self.assertEqual(len(re.findall(r'^Look at A\.[ab] ', out, re.M)), 2, out)
+
+    def test_no_jvm_is_no_failure_of_the_program(self):
+        for status in (OK, 3):
+            self.script('jvms', 'exit %d\n' % status)
+            for out in ([], ['-o', 'x.txt'], ['-o', 'x.html']):
+                said = self.run_it(*out, status=status)
+                self.assertRegex(said[1], r'^hprofx: no JVM has written a profile\. .*JAVA_TOOL_OPTIONS.*`hprofx PID`')
+        self.assertEqual((self.files(), self.leaves()), ([], []))
+
+    def test_one_that_was_killed_is_told(self):
+        self.script('jvms', './jvm A.a 30; HPX_LEFT=1 ./jvm A.b 70\n')
+        out, err, pids = self.run_it('-o', 'x.txt', status=PARTIAL)
+        self.assertEqual(self.files(), sorted('x.%s.txt' % pids[0:1][0] if i == 0 else 'x.%s.txt.journal.part' % p for i, p in enumerate(pids)))
+        self.assertRegex(err, r'the profile (/.*/x\.%s\.txt) is not finished; `hprofx recover \1` rebuilds it' % pids[1])
+        self.assertNotIn('x.%s.txt' % pids[1], out)
+
+    def test_one_that_still_runs_is_told(self):
+        os.mkfifo(self.folder / 'go')
+        self.script('jvms', './jvm A.a 30; HPX_LEFT=held ./jvm A.b 70\n')
+        _, err, pids = self.run_it('-o', 'x.txt', status=PARTIAL)
+        (self.folder / 'go').write_text('')
+        self.assertRegex(err, r'a JVM of the program still runs; its profile will be /.*/x\.%s\.txt' % pids[1])
+
+
+if __name__ == '__main__':
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
