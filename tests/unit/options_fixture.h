@@ -44,6 +44,9 @@ static inline void takes(const char *line)
     takes3(NULL, NULL, line);
 }
 
+/* Taken, and then the condition holds of o. */
+#define TAKES(line, condition) (takes(line), assert_true(condition), hpx_options_fini(&o))
+
 /* Refused with exactly this message, and nothing is held (the leak checker of the sanitizer build looks too). */
 static inline void refuses(const char *line, const char *message)
 {
@@ -60,12 +63,15 @@ static inline void refuses(const char *line, const char *message)
 static inline void refuses_values(const char *option, const char *must_be, const char *const *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        char line[64], message[160];
+        char line[64], message[256];
         (void)snprintf(line, sizeof(line), "%s=%s", option, values[i]);
         (void)snprintf(message, sizeof(message), "hprof option error: %s option value must be %s (%s)", option, must_be, line);
         refuses(line, message);
     }
 }
+
+#define REFUSES(option, must_be, ...)                                                                                                      \
+    refuses_values(option, must_be, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 static inline void write_file(const char *name, const void *text, size_t n)
 {

@@ -214,15 +214,6 @@ TEST(returns_may_be_targets_and_leave_values_behind)
     check_free(&k);
 }
 
-TEST(dead_code_is_kept)
-{
-    struct cf_class c;
-    cf_init(&c, 48);
-    add_static(&c, "dead", 1, 0, "b1 00 04 57 b1 00 00");
-    struct checked k = check_all(&c);
-    check_free(&k);
-}
-
 TEST(switches_are_padded_anew_at_every_alignment)
 {
     static const uint32_t firsts[] = {0, 100, 1000}; /* entry calls of 4, 5 and 6 bytes */
@@ -518,25 +509,6 @@ TEST(odd_annotations_are_copied_and_say_nothing)
     }
     strcat(deep, " 49 0001 $ 0000");
     assert_false(told_as_candidate("RuntimeVisibleAnnotations", CANDIDATE, deep));
-}
-
-TEST(interface_methods_of_every_kind_are_rewritten)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    c.access = 0x0601;
-    struct cf_code m = {.max_stack = 0, .max_locals = 1};
-    cf_ops(&m, "b1");
-    cf_method(&c, 0x0001, "standard", "()V", &m);
-    cf_ops(&m, "b1");
-    m.max_locals = 1;
-    cf_method(&c, 0x0002, "hidden", "()V", &m);
-    add_static(&c, "shared", 0, 0, "b1");
-    cf_ops(&m, "b1");
-    cf_method(&c, 0x0008, "<clinit>", "()V", &m);
-    struct checked k = check_all(&c);
-    assert_int_equal(k.result.rewritten, 4);
-    check_free(&k);
 }
 
 TESTS(NULL, NULL)

@@ -38,50 +38,6 @@ static void attributes_are_kept(struct cf_class *c)
     check_free(&k);
 }
 
-TEST(records_keep_their_components)
-{
-    struct cf_class c;
-    struct cf_bytes signature = {0}, record = {0};
-    cf_init(&c, 60);
-    add_static(&c, "m", 0, 0, "b1");
-    uint16_t name = cf_utf8(&c, "x"), desc = cf_utf8(&c, "Ljava/lang/Object;");
-    cf_u2(&signature, cf_utf8(&c, "TT;"));
-    u2s(&record, (uint16_t[]){2, name, desc, 1}, 4); /* one with a signature, one without */
-    cf_attribute(&c, &record, "Signature", &signature);
-    u2s(&record, (uint16_t[]){name, desc, 0}, 3);
-    class_attribute(&c, "Record", &record);
-    cf_free(&signature);
-    cf_free(&record);
-    attributes_are_kept(&c);
-}
-
-TEST(sealed_classes_keep_their_list)
-{
-    struct cf_class c;
-    cf_init(&c, 61);
-    c.access = 0x0601;
-    add_static(&c, "m", 0, 0, "b1");
-    list_attribute(&c, "PermittedSubclasses", (uint16_t[]){2, cf_class_ref(&c, "A"), cf_class_ref(&c, "B")}, 3);
-    attributes_are_kept(&c);
-}
-
-TEST(nest_mates_keep_their_host)
-{
-    for (int host = 0; host < 2; host++) {
-        struct cf_class c;
-        cf_init(&c, 55);
-        struct cf_code m = {.max_stack = 1, .max_locals = 1};
-        uint16_t hidden = cf_method_ref(&c, "T$Mate", "hidden", "()V");
-        cf_ops(&m, "2a");
-        cf_op2(&m, 0xB6, hidden); /* a private method of a mate, by invokevirtual */
-        cf_ops(&m, "b1");
-        cf_method(&c, 2, "m", "()V", &m);
-        uint16_t list[2] = {1, cf_class_ref(&c, "T$Mate")};
-        list_attribute(&c, host ? "NestMembers" : "NestHost", host ? list : list + 1, host ? 2 : 1);
-        attributes_are_kept(&c);
-    }
-}
-
 TEST(what_no_class_had_before_is_copied)
 {
     struct cf_class c;

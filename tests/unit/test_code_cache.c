@@ -68,11 +68,6 @@ TEST(a_method_of_jdk_8_is_its_code)
     methods_are_found_in_the_code_and_nowhere_else(JDK_8);
 }
 
-TEST(a_method_of_jdk_11_is_its_code)
-{
-    methods_are_found_in_the_code_and_nowhere_else(JDK_11);
-}
-
 TEST(a_method_of_jdk_17_is_its_code)
 {
     methods_are_found_in_the_code_and_nowhere_else(JDK_17);
@@ -118,13 +113,6 @@ TEST(a_method_without_its_method_is_dead)
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
     blob->method = 8;
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
-}
-
-TEST(native_wrappers_are_methods)
-{
-    struct blob *blob = begin_with_method(JDK_8);
-    blob->name = "native nmethod";
-    assert_lives(blob, (uintptr_t)blob + CODE);
 }
 
 static void assert_other_is_all_of_the_blob(struct blob *blob)
@@ -294,11 +282,6 @@ static void three_heaps_are_searched(enum jdk jdk)
     free(memory);
 }
 
-TEST(the_heaps_of_jdk_11_are_in_an_array)
-{
-    three_heaps_are_searched(JDK_11);
-}
-
 TEST(the_heaps_of_jdk_17_are_in_an_array)
 {
     three_heaps_are_searched(JDK_17);
@@ -459,13 +442,6 @@ TEST(fields_that_are_missing_are_named)
     assert_null(hpx_code_cache_init());
 }
 
-TEST(kinds_need_the_number_of_methods)
-{
-    describe(JDK_25);
-    vm_tables_constant_of("CodeBlobKind::Nmethod")->name = "CodeBlobKind::Gone";
-    assert_string_equal(hpx_code_cache_init(), "the VM's tables have no CodeBlobKind::Nmethod");
-}
-
 TEST(a_block_needs_a_header_of_8_to_64_bytes)
 {
     describe(JDK_17);
@@ -477,13 +453,6 @@ TEST(a_block_needs_a_header_of_8_to_64_bytes)
     }
     *size = 64;
     assert_null(hpx_code_cache_init());
-}
-
-TEST(a_vm_without_tables_has_no_code_cache)
-{
-    describe(JDK_17);
-    gHotSpotVMStructs = NULL;
-    assert_string_equal(hpx_code_cache_init(), "the VM exports no tables");
 }
 
 int main(void)

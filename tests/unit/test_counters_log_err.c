@@ -23,34 +23,6 @@ TEST(counters_have_distinct_keys_and_a_text)
     assert_int_equal(hpx_counter_infos[HPX_C_LOST_RING_FULL].kind, HPX_COUNTER_LOSS);
 }
 
-TEST(counters_add_sums_each_counter)
-{
-    static struct hpx_counters to, from;
-    for (int i = 0; i < HPX_C_COUNT; i++) {
-        hpx_count(&to, (enum hpx_counter)i, 1);
-        hpx_count(&from, (enum hpx_counter)i, (uint64_t)i << 33);
-    }
-    hpx_counters_add(&to, &from);
-    for (int i = 0; i < HPX_C_COUNT; i++) {
-        assert_int_equal(hpx_counter_get(&to, (enum hpx_counter)i), ((uint64_t)i << 33) + 1);
-    }
-}
-
-TEST(err_set_returns_the_negative_code_and_the_sentence)
-{
-    static struct hpx_err err;
-    assert_int_equal(hpx_err_set(&err, HPX_E_IO, "cannot open %s: %d", "x", 7), -HPX_E_IO);
-    assert_string_equal(err.msg, "cannot open x: 7");
-    assert_int_equal(hpx_err_set(NULL, HPX_E_VM, "nobody reads this"), -HPX_E_VM);
-}
-
-TEST(err_set_cuts_a_long_sentence_and_ends_it)
-{
-    static struct hpx_err err;
-    hpx_err_set(&err, HPX_E_OPT, "%*s", 9000, "x");
-    assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
-}
-
 /* Datagrams keep writes apart: one recv is one write(2). */
 static int lines[2];
 
@@ -86,14 +58,6 @@ TEST(log_warn_is_one_write_of_one_line, open_lines, close_lines)
     hpx_warn("no %s in %d", "space", 3);
     assert_string_equal(line(), "hprofx: no space in 3\n");
     assert_string_equal(line(), "");
-}
-
-TEST(log_say_has_no_prefix, open_lines, close_lines)
-{
-    hpx_say("%s", "HPROF ERROR: x");
-    assert_string_equal(line(), "HPROF ERROR: x\n");
-    hpx_say("%s", "");
-    assert_string_equal(line(), "\n");
 }
 
 TEST(log_replaces_controls_and_keeps_other_characters, open_lines, close_lines)

@@ -95,11 +95,6 @@ static uint32_t find(const uint64_t what[2], struct hpx_event_look *look)
     return hpx_event_stacks_find(&stacks, &thread, DEPTH, what, look);
 }
 
-static uint64_t counter(enum hpx_counter which)
-{
-    return hpx_counter_get(&thread.base.counters, which);
-}
-
 static void teach(uint32_t id)
 {
     struct hpx_event_look look;
@@ -113,15 +108,6 @@ static uint32_t take(struct hpx_event_look *look, struct hpx_ev_frame *frames)
 }
 
 /* ---- known ---- */
-
-TEST(a_stack_that_was_learned_is_known, begin)
-{
-    struct hpx_event_look look;
-    teach(5);
-    assert_int_equal(find(parts, &look), 5);
-    assert_int_equal(counter(HPX_C_EVENTS_KNOWN), 1);
-    assert_true(vm.asked.stack_low == 0x1000 && vm.asked.stack_end == 0x2000 && vm.asked.depth == DEPTH && !vm.asked.other);
-}
 
 /* Every part of the hash counts: each half, the top, what belongs to the stack. */
 TEST(another_stack_or_part_is_not_known, begin)
@@ -157,24 +143,6 @@ TEST(a_stack_that_cannot_be_walked_is_not_learned, begin)
     assert_int_equal(find(parts, &look), 0);
 }
 
-TEST(more_stacks_than_entries_leave_the_latest_known, begin)
-{
-    struct hpx_event_look look;
-    uint32_t known = 0;
-    for (uint64_t i = 0; i < 2 * HPX_EVENT_STACKS; i++) {
-        vm.raw.lo = i;
-        teach((uint32_t)i + 1);
-        assert_int_equal(find(parts, &look), i + 1);
-    }
-    for (uint64_t i = 0; i < 2 * HPX_EVENT_STACKS; i++) {
-        vm.raw.lo = i;
-        uint32_t id = find(parts, &look);
-        assert_true(id == 0 || id == i + 1);
-        known += id != 0;
-    }
-    assert_true(known > HPX_EVENT_STACKS / 2 && known <= HPX_EVENT_STACKS);
-}
-
 /* ---- compared ---- */
 
 TEST(a_known_stack_is_compared_and_the_vm_is_right, begin)
@@ -199,17 +167,6 @@ TEST(a_known_stack_is_compared_and_the_vm_is_right, begin)
 
 /* ---- new ---- */
 
-TEST(a_new_stack_is_named_without_the_vm, begin)
-{
-    struct hpx_event_look look;
-    struct hpx_ev_frame frames[DEPTH];
-    vm.named = 2;
-    assert_int_equal(find(parts, &look), 0);
-    assert_int_equal(take(&look, frames), 2);
-    assert_true(vm.questions == 0 && frames[1].method == 77 && frames[1].bci == 1);
-    assert_true(counter(HPX_C_EVENTS_NAMED) == 1 && counter(HPX_C_EVENTS_ASKED) == 0);
-}
-
 TEST(names_are_compared_and_the_vm_is_right, begin)
 {
     struct hpx_event_look look;
@@ -229,23 +186,6 @@ TEST(names_are_compared_and_the_vm_is_right, begin)
     vm.vm_error = JVMTI_ERROR_WRONG_PHASE;
     assert_int_equal(take(&look, frames), 0);
     assert_true(vm.different == 2 && vm.not_compared == 1);
-}
-
-TEST(what_cannot_be_named_is_asked_for, begin)
-{
-    struct hpx_event_look look;
-    struct hpx_ev_frame frames[DEPTH];
-    assert_int_equal(find(parts, &look), 0);
-    assert_int_equal(take(&look, frames), 3);
-    assert_true(frames[2].method == 77 && frames[2].bci == 2 && frames[2].pad == 0);
-    vm.whole = false;
-    vm.named = 3; /* not tried where there is no walk */
-    assert_int_equal(find(parts, &look), 0);
-    assert_int_equal(take(&look, frames), 3);
-    assert_true(vm.questions == 2 && counter(HPX_C_EVENTS_ASKED) == 2 && counter(HPX_C_EVENTS_NAMED) == 0);
-    vm.vm_error = JVMTI_ERROR_WRONG_PHASE;
-    assert_int_equal(take(&look, frames), 0);
-    assert_int_equal(hpx_event_stacks_ask(&env, NULL, frames, 0), 0);
 }
 
 /* Else all later events there would have an empty stack. */

@@ -86,18 +86,6 @@ TEST(states_have_their_names)
     }
 }
 
-TEST(an_anchor_is_read)
-{
-    learn();
-    threads[0].anchor.sp = 0x1000;
-    threads[0].anchor.pc = 0x2000;
-    threads[0].anchor.fp = 0x3000;
-    struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(&threads[0].env);
-    assert_int_equal(a.sp, 0x1000);
-    assert_int_equal(a.pc, 0x2000);
-    assert_int_equal(a.fp, 0x3000);
-}
-
 TEST(a_thread_in_a_callback_is_in_native_code)
 {
     learn();
@@ -126,34 +114,6 @@ TEST(a_stack_that_is_unknown_holds_any_pointer)
 {
     assert_null(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1238, 1, 0x1240}, 0, 0));
     assert_string_equal(hpx_frame_anchor_check_frames(&(struct hpx_frame_anchor){0x1234, 1, 0}, 0, 0), ANCHORS);
-}
-
-TEST(a_field_that_is_missing_is_named)
-{
-    fill();
-    vm_tables_field_of("JavaFrameAnchor", "_last_Java_fp")->is = "address";
-    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaFrameAnchor._last_Java_fp as expected");
-}
-
-TEST(all_states_must_have_numbers)
-{
-    fill();
-    vm_tables_constant_of("_thread_blocked")->name = "_thread_gone";
-    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no states of threads");
-}
-
-TEST(a_thread_must_have_a_size)
-{
-    fill();
-    vm_tables_type_of("JavaThread")->name = "OtherThread";
-    assert_string_equal(hpx_frame_anchor_init(), "the VM's tables have no JavaThread._anchor as expected");
-}
-
-TEST(a_vm_without_tables_has_no_anchors)
-{
-    fill();
-    gHotSpotVMStructs = NULL;
-    assert_string_equal(hpx_frame_anchor_init(), "the VM exports no tables");
 }
 
 int main(void)

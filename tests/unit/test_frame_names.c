@@ -229,16 +229,6 @@ TEST(the_outermost_scope_is_the_methods_own)
     assert_int_equal(two_methods(20, 100), 0);
 }
 
-TEST(tables_without_a_name_are_refused)
-{
-    describe(JDK_17);
-    describe_frames(JDK_17);
-    describe_names(JDK_17);
-    vm_tables_field_of("ConstMethod", "_max_stack")->name = "gone";
-    assert_null(hpx_code_cache_init());
-    assert_non_null(hpx_frame_names_init());
-}
-
 /* ---- damage ---- */
 
 static uint64_t seed;

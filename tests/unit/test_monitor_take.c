@@ -70,21 +70,6 @@ static void assert_notes(const struct hpx_monitor_take *t, const char *const *wa
     assert_null(t->image.notes[n]);
 }
 
-TEST(a_question_is_counted_once_however_often_it_is_tried, begin, end)
-{
-    for (unsigned tries = 0; tries < 4; tries += 3) {
-        fx.nthreads = 0;
-        add_monitor(0);
-        fx.attaching = tries;
-        struct hpx_monitor_take *t = take(false);
-        assert_int_equal(t->questions, 5); /* stacks; what one wants, who owns that; what both own */
-        assert_int_equal(fx.sleeps, tries);
-        assert_int_equal(t->image.nmonitors, 1);
-        assert_notes(t, NULL, 0);
-        hpx_monitor_take_drop(t);
-    }
-}
-
 TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
 {
     static const char *const want[] = {"questions about monitors without an answer, because the VM failed: 1",
@@ -106,64 +91,6 @@ TEST(each_cause_of_a_missing_monitor_has_its_note, begin, end)
     hpx_monitor_take_drop(t);
 }
 
-TEST(owners_without_a_name_are_counted, begin, end)
-{
-    static const char *const want[] = {"unowned monitors that threads wait to enter, which virtual threads may own: 2"};
-    for (unsigned i = 0; i < 3; i++) {
-        struct object *m = add_monitor(i);
-        m->owner = i > 0 ? NULL : m->owner;
-        fx.threads[2 * i].owns[0] = NULL;
-    }
-    struct hpx_monitor_take *t = take(false);
-    assert_int_equal(t->image.nmonitors, 3);
-    assert_notes(t, want, 1);
-    hpx_monitor_take_drop(t);
-}
-
-/* JDK 21 tells a virtual thread that owns a monitor. */
-TEST(owners_that_are_virtual_are_named_or_counted, begin, end)
-{
-    static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2"};
-    static struct object owners[3] = {{.tid = 9001, .virtual = true, .serial = 200900}, {.tid = 9002, .virtual = true}, {.tid = 9003}};
-    owners[1].serial = HPX_SERIAL_THREAD; /* too many are announced */
-    for (unsigned i = 0; i < 3; i++) {
-        add_monitor(i)->owner = &owners[i];
-        fx.threads[2 * i].owns[0] = NULL;
-    }
-    struct hpx_monitor_take *t = take(false);
-    assert_int_equal(t->image.nmonitors, 3);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_true(t->image.monitors[i].owned);
-        assert_int_equal(t->image.monitors[i].owner, i == 0 ? 200900 : HPX_SERIAL_THREAD);
-    }
-    assert_notes(t, want, 1);
-    hpx_monitor_take_drop(t);
-}
-
-TEST(owners_that_are_listed_but_never_announced_are_counted, begin, end)
-{
-    static const char *const want[] = {"monitors whose owner is shown as <unknown thread>: 2",
-                                       "monitors shown with entry count 1 because each question for it stops the program: 1"};
-    struct object *asked = add_monitor(0), *left = &fx.monitors[1], *free = &fx.monitors[2];
-    asked->owner->owns[0] = NULL;
-    left->signature = free->signature = "LGate;";
-    for (unsigned i = 0; i < 128; i++) { /* 256 questions: `left` is not asked for */
-        struct object *t = add_thread(JVMTI_THREAD_STATE_RUNNABLE);
-        t->owns[0] = t->owns[1] = free;
-    }
-    left->owner = add_thread(JVMTI_THREAD_STATE_RUNNABLE);
-    left->owner->owns[0] = left;
-    asked->owner->unannounced = left->owner->unannounced = true;
-    struct hpx_monitor_take *t = take(false);
-    assert_int_equal(t->image.nmonitors, 2);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_true(t->image.monitors[i].owned);
-        assert_int_equal(t->image.monitors[i].owner, HPX_SERIAL_THREAD);
-    }
-    assert_notes(t, want, 2);
-    hpx_monitor_take_drop(t);
-}
-
 /* One that stays in the middle of it, and many threads that wait for one monitor: it is waited for once. */
 TEST(a_thread_that_never_ends_attaching_costs_one_wait, begin, end)
 {
@@ -178,19 +105,6 @@ TEST(a_thread_that_never_ends_attaching_costs_one_wait, begin, end)
     assert_int_equal(t->image.nmonitors, 0);
     assert_in_range(fx.now - begun, 10000000, 10050000);
     assert_notes(t, want, 1);
-    hpx_monitor_take_drop(t);
-}
-
-TEST(questions_of_a_request_have_no_limit, begin, end)
-{
-    fx.cost = S;
-    for (unsigned i = 0; i < 20; i++) {
-        add_monitor(i);
-    }
-    struct hpx_monitor_take *t = take(false);
-    assert_int_equal(t->questions, 1 + 2 * 20 + 40);
-    assert_int_equal(t->image.nmonitors, 20);
-    assert_notes(t, NULL, 0);
     hpx_monitor_take_drop(t);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_naming.c: which named stacks are compared with AsyncGetCallTrace, whose answer counts, and when names are left. */
+/* test_naming.c: a named stack that AsyncGetCallTrace contradicts does not count, names that it contradicts often are left, and a read that
+ * faults names nothing. That names are those of AsyncGetCallTrace is held by tests/jvm/test_structures.py. */
 #include "cmocka_all.h"
 #include "internals.h"
 #include "known_stacks.h"
@@ -97,41 +98,6 @@ static uint64_t counted(enum hpx_counter which)
     return hpx_counter_get(&thread.s.base.counters, which);
 }
 
-/* The first ones of a session. */
-static void trust(void)
-{
-    for (int i = 0; i < 256; i++) {
-        bool usable = true;
-        assert_true(take(false).compare);
-        assert_int_equal(compare(3, 5, &usable), 3);
-    }
-    assert_null(vm.left);
-}
-
-TEST(the_first_ones_are_compared_and_then_one_of_64, begin)
-{
-    trust();
-    int compared = 0;
-    for (int i = 0; i < 640; i++) {
-        struct hpx_naming named = take(false);
-        assert_int_equal(named.n, 3);
-        compared += named.compare;
-    }
-    assert_int_equal(compared, 10);
-    assert_true(take(true).compare); /* the caller wants it */
-}
-
-TEST(the_walks_own_place_of_a_call_is_kept, begin)
-{
-    bool usable = true;
-    vm.behind = 8;
-    assert_int_equal(compare(3, 8, &usable), 3); /* the two mean the same */
-    assert_true(usable);
-    assert_int_equal(frames[0].bci, 5);
-    assert_int_equal(counted(HPX_C_NAMED_COMPARED), 1);
-    assert_int_equal(counted(HPX_C_NAMED_DIFFERENT), 0);
-}
-
 TEST(where_they_differ_asyncgetcalltrace_counts, begin)
 {
     bool usable = true;
@@ -188,15 +154,6 @@ TEST(names_that_differ_often_are_left, begin)
     assert_int_equal(vm.walks, walks);
 }
 
-TEST(names_that_differ_now_and_then_are_kept, begin)
-{
-    for (int i = 0; i < 20000; i++) {
-        bool usable = true;
-        (void)compare(3, i % 100 == 99 ? 6 : 5, &usable);
-    }
-    assert_null(vm.left);
-}
-
 TEST(a_read_that_faults_is_told_and_names_nothing, begin)
 {
     vm.faulted = true;
@@ -204,16 +161,6 @@ TEST(a_read_that_faults_is_told_and_names_nothing, begin)
     assert_int_equal(named.n, 0);
     assert_false(named.compare);
     assert_int_equal(vm.faults, 1);
-}
-
-TEST(a_session_that_verifies_compares_all, begin)
-{
-    hpx_naming_begin(true);
-    for (int i = 0; i < 1000; i++) {
-        bool usable = true;
-        assert_true(take(false).compare);
-        assert_int_equal(compare(3, 5, &usable), 3);
-    }
 }
 
 TESTS(NULL, NULL)

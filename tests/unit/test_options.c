@@ -4,16 +4,10 @@
 
 TEST(options_no_source_gives_the_defaults)
 {
-    takes(NULL);
-    assert_true(o.cpu == HPX_CPU_OFF && o.heap_dump && o.heap_sites && o.heap_by_default && !o.monitor && !o.binary && !o.help);
-    assert_true(o.lineno && !o.thread && o.doe && !o.msa && o.force && o.verbose && !o.gc_okay && o.primfields && o.primarrays);
-    assert_int_equal(o.depth, 4);
-    assert_int_equal(o.interval_ns, 10000000);
-    assert_true(o.cutoff == 0.0001);
-    assert_string_equal(o.file, "java.hprof.txt");
-    assert_null(o.net);
-    assert_string_equal(o.given, "");
-    hpx_options_fini(&o);
+    TAKES(NULL, o.cpu == HPX_CPU_OFF && o.heap_dump && o.heap_sites && o.heap_by_default && !o.monitor && !o.binary && !o.help &&
+                    o.lineno && !o.thread && o.doe && !o.msa && o.force && o.verbose && !o.gc_okay && o.primfields && o.primarrays &&
+                    o.depth == 4 && o.interval_ns == 10000000 && o.cutoff == 0.0001 && !strcmp(o.file, "java.hprof.txt") && !o.net &&
+                    !strcmp(o.given, ""));
 }
 
 TEST(options_later_source_wins)
@@ -29,9 +23,7 @@ TEST(options_later_source_wins)
 
 TEST(options_heap_adds_up_in_a_source_and_is_replaced_by_the_next)
 {
-    takes("heap=sites,heap=dump");
-    assert_true(o.heap_dump && o.heap_sites && !o.heap_by_default);
-    hpx_options_fini(&o);
+    TAKES("heap=sites,heap=dump", o.heap_dump && o.heap_sites && !o.heap_by_default);
     takes3("heap=dump", NULL, "heap=sites");
     assert_true(!o.heap_dump && o.heap_sites);
     hpx_options_fini(&o);
@@ -55,10 +47,7 @@ TEST(options_gz_adds_a_suffix_to_the_default_name_only)
         const char *given, *file;
     } cases[] = {{"gz=y", "java.hprof.txt.gz"}, {"gz=y,format=b", "java.hprof.gz"}, {"gz=n,format=b", "java.hprof"}, {"gz=y,file=x", "x"}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
-        takes(cases[i].given);
-        assert_int_equal(o.gz, strncmp(cases[i].given, "gz=y", 4) == 0);
-        assert_string_equal(o.file, cases[i].file);
-        hpx_options_fini(&o);
+        TAKES(cases[i].given, o.gz == (strncmp(cases[i].given, "gz=y", 4) == 0) && !strcmp(o.file, cases[i].file));
     }
 }
 
@@ -83,18 +72,9 @@ TEST(options_checks_across_sources_come_last)
 
 TEST(options_colon_separates_only_before_an_equal_sign)
 {
-    takes("cpu:samples,file=a:b,depth:7");
-    assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
-    assert_int_equal(o.depth, 7);
-    assert_string_equal(o.file, "a:b");
-    hpx_options_fini(&o);
-    takes("net:localhost:9,verbose:n");
-    assert_string_equal(o.net, "localhost:9");
-    assert_false(o.verbose);
-    hpx_options_fini(&o);
-    takes("file:a=b");
-    assert_string_equal(o.file, "a=b");
-    hpx_options_fini(&o);
+    TAKES("cpu:samples,file=a:b,depth:7", o.cpu == HPX_CPU_SAMPLES && o.depth == 7 && !strcmp(o.file, "a:b"));
+    TAKES("net:localhost:9,verbose:n", !strcmp(o.net, "localhost:9") && !o.verbose);
+    TAKES("file:a=b", !strcmp(o.file, "a=b"));
     refuses(":", "hprof option error: general syntax error parsing options (:)");
 }
 
@@ -111,29 +91,18 @@ TEST(options_interval_takes_fractions_and_stays_in_its_bounds)
                 {"interval=86400000", HPX_OPT_MAX_INTERVAL_NS},
                 {"interval=86400000.1", HPX_OPT_MAX_INTERVAL_NS},
                 {"interval=99999999999999999999999999999999999", HPX_OPT_MAX_INTERVAL_NS}};
-    static const char *const bad[] = {"0", "0.0", "-1", "+", ".", "1.2.3", "1e3", "0x10", "1 ", "inf", "nan", "+-1", " "};
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
-        takes(good[i].text);
-        assert_int_equal(o.interval_ns, good[i].ns);
-        hpx_options_fini(&o);
+        TAKES(good[i].text, o.interval_ns == good[i].ns);
     }
-    refuses_values("interval", "decimal and > 0", bad, HPX_ARRAY_LEN(bad));
+    REFUSES("interval", "decimal and > 0", "0", "0.0", "-1", "+", ".", "1.2.3", "1e3", "0x10", "1 ", "inf", "nan", "+-1", " ");
 }
 
 TEST(options_sampler_names_an_engine)
 {
-    takes("cpu=samples");
-    assert_int_equal(o.sampler, HPX_ENGINE_ASYNC);
-    hpx_options_fini(&o);
-    takes("sampler=walk");
-    assert_int_equal(o.sampler, HPX_ENGINE_WALK);
-    hpx_options_fini(&o);
-    takes("sampler=walk,sampler=poll");
-    assert_int_equal(o.sampler, HPX_ENGINE_POLL);
-    hpx_options_fini(&o);
-    takes("sampler=asgct");
-    assert_int_equal(o.sampler, HPX_ENGINE_ASGCT);
-    hpx_options_fini(&o);
+    TAKES("cpu=samples", o.sampler == HPX_ENGINE_ASYNC);
+    TAKES("sampler=walk", o.sampler == HPX_ENGINE_WALK);
+    TAKES("sampler=walk,sampler=poll", o.sampler == HPX_ENGINE_POLL);
+    TAKES("sampler=asgct", o.sampler == HPX_ENGINE_ASGCT);
     refuses("sampler=wal", "hprof option error: sampler option value must be async|walk|poll|asgct (sampler=wal)");
     refuses("sampler=", "hprof option error: sampler option value must be async|walk|poll|asgct (sampler=)");
 }
@@ -145,20 +114,16 @@ TEST(options_signal_is_one_that_the_vm_leaves_alone)
         int number;
     } good[] = {{"cpu=samples", SIGPROF}, {"signal=PROF", SIGPROF}, {"signal=SIGVTALRM", SIGVTALRM}, {"signal=USR1", SIGUSR1},
                 {"signal=RTMIN", 0},      {"signal=RTMIN+3", -3},   {"signal=SIGRTMIN+27", -27}};
-    static const char *const bad[] = {"SEGV", "USR2", "27", "RTMIN+28", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG", "", "prof"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
-        takes(good[i].text);
-        assert_int_equal(o.signal, good[i].number > 0 ? good[i].number : SIGRTMIN - good[i].number);
-        hpx_options_fini(&o);
+        TAKES(good[i].text, o.signal == (good[i].number > 0 ? good[i].number : SIGRTMIN - good[i].number));
     }
-    refuses_values("signal", "PROF|VTALRM|USR1|RTMIN+N", bad, HPX_ARRAY_LEN(bad));
+    REFUSES("signal", "PROF|VTALRM|USR1|RTMIN+N", "SEGV", "USR2", "27", "RTMIN+28", "RTMIN+", "RTMIN+-1", "RTMIN+1x", "RTMIN+001", "SIG",
+            "", "prof");
 }
 
 TEST(options_depth_goes_to_2048)
 {
-    takes("depth=2048");
-    assert_int_equal(o.depth, HPX_OPT_MAX_DEPTH);
-    hpx_options_fini(&o);
+    TAKES("depth=2048", o.depth == HPX_OPT_MAX_DEPTH);
     refuses("depth=2049", "hprof option error: depth option value must be decimal and 0..2048 (depth=2049)");
     refuses("depth=99999999999999999999",
             "hprof option error: depth option value must be decimal and 0..2048 (depth=99999999999999999999)");
@@ -168,15 +133,9 @@ TEST(options_depth_goes_to_2048)
 
 TEST(options_cutoff_is_what_strtod_takes)
 {
-    takes("cutoff=0x1p-3");
-    assert_true(o.cutoff == 0.125);
-    hpx_options_fini(&o);
-    takes("cutoff=inf");
-    assert_true(isinf(o.cutoff));
-    hpx_options_fini(&o);
-    takes("cutoff=nan");
-    assert_true(isnan(o.cutoff));
-    hpx_options_fini(&o);
+    TAKES("cutoff=0x1p-3", o.cutoff == 0.125);
+    TAKES("cutoff=inf", isinf(o.cutoff));
+    TAKES("cutoff=nan", isnan(o.cutoff));
     refuses("cutoff=-inf", "hprof option error: cutoff option value must be floating point and >= 0 (cutoff=-inf)");
 }
 
@@ -185,9 +144,7 @@ TEST(options_net_wants_a_host_and_a_port)
     static const char *const bad[] = {"net=[]:9", "net=[::1",    "net=[::1]9",
                                       "net=h:+9", "net=h: 9",    "net=h:9x",
                                       "net=h:0",  "net=h:65536", "net=h:99999999999999999999999"};
-    takes("net=[fe80::1%eth0]:65535");
-    assert_string_equal(o.net, "[fe80::1%eth0]:65535");
-    hpx_options_fini(&o);
+    TAKES("net=[fe80::1%eth0]:65535", !strcmp(o.net, "[fe80::1%eth0]:65535"));
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         char message[128];
         (void)snprintf(message, sizeof(message), "hprof option error: net option value must be HOST:PORT, port 1..65535 (%s)", bad[i]);
@@ -204,9 +161,7 @@ TEST(options_net_addresses_with_colons_stand_in_brackets)
     for (size_t i = 0; i < HPX_ARRAY_LEN(good); i++) {
         char line[64];
         (void)snprintf(line, sizeof(line), "net=%s", good[i]);
-        takes(line);
-        assert_string_equal(o.net, good[i]);
-        hpx_options_fini(&o);
+        TAKES(line, !strcmp(o.net, good[i]));
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         char line[64], message[256];
@@ -222,15 +177,9 @@ TEST(options_net_addresses_with_colons_stand_in_brackets)
 
 TEST(options_of_the_socket)
 {
-    takes("cpu=samples");
-    assert_true(!o.net_wait && !o.allow_exit);
-    hpx_options_fini(&o);
-    takes("net=h:1,net-wait=y,allow-exit=y");
-    assert_true(o.net_wait && o.allow_exit);
-    hpx_options_fini(&o);
-    takes("net=h:1,net-wait:y,net-wait=n,allow-exit=n");
-    assert_true(!o.net_wait && !o.allow_exit);
-    hpx_options_fini(&o);
+    TAKES("cpu=samples", !o.net_wait && !o.allow_exit);
+    TAKES("net=h:1,net-wait=y,allow-exit=y", o.net_wait && o.allow_exit);
+    TAKES("net=h:1,net-wait:y,net-wait=n,allow-exit=n", !o.net_wait && !o.allow_exit);
     refuses("net-wait=yes", "hprof option error: net-wait option value must be y|n (net-wait=yes)");
     refuses("allow-exit=", "hprof option error: allow-exit option value must be y|n (allow-exit=)");
     refuses("net_wait=y", "hprof option error: Unknown option: net_wait (net_wait=y)\nhprofx: did you mean net-wait?");
@@ -239,15 +188,9 @@ TEST(options_of_the_socket)
 
 TEST(options_samples_stands_beside_the_last_of_times_and_old)
 {
-    takes("cpu=times,cpu=old");
-    assert_int_equal(o.cpu, HPX_CPU_OLD);
-    hpx_options_fini(&o);
-    takes("cpu=times,cpu=y,cpu=old");
-    assert_int_equal(o.cpu, HPX_CPU_SAMPLES | HPX_CPU_OLD);
-    hpx_options_fini(&o);
-    takes("cpu=samples,cpu=old,cpu=times,cpu=samples");
-    assert_int_equal(o.cpu, HPX_CPU_SAMPLES | HPX_CPU_TIMES);
-    hpx_options_fini(&o);
+    TAKES("cpu=times,cpu=old", o.cpu == HPX_CPU_OLD);
+    TAKES("cpu=times,cpu=y,cpu=old", o.cpu == (HPX_CPU_SAMPLES | HPX_CPU_OLD));
+    TAKES("cpu=samples,cpu=old,cpu=times,cpu=samples", o.cpu == (HPX_CPU_SAMPLES | HPX_CPU_TIMES));
     refuses("cpu=y,cpu=old,format=b", "hprof option error: cpu=times|old is not supported with format=b (cpu=y,cpu=old,format=b)");
     takes3(NULL, "cpu=samples", "cpu=times");
     assert_int_equal(o.cpu, HPX_CPU_TIMES);
@@ -293,17 +236,9 @@ TEST(options_long_string_is_cut_and_the_hint_stays)
 TEST(options_file_has_one_option_a_line)
 {
     write_text("f", "# comment\r\n\r\n  cpu=samples \r\n\tdepth:9\nfile=a,b.txt\n#depth=1\nthread=y");
-    takes("@f,verbose=n,");
-    assert_int_equal(o.cpu, HPX_CPU_SAMPLES);
-    assert_int_equal(o.depth, 9);
-    assert_string_equal(o.file, "a,b.txt");
-    assert_true(o.thread && !o.verbose);
-    assert_string_equal(o.given, "@f,verbose=n,");
-    hpx_options_fini(&o);
-    takes("@f,file=c,heap=sites,depth=2");
-    assert_string_equal(o.file, "c");
-    assert_int_equal(o.depth, 2);
-    hpx_options_fini(&o);
+    TAKES("@f,verbose=n,", o.cpu == HPX_CPU_SAMPLES && o.depth == 9 && !strcmp(o.file, "a,b.txt") && o.thread && !o.verbose &&
+                               !strcmp(o.given, "@f,verbose=n,"));
+    TAKES("@f,file=c,heap=sites,depth=2", !strcmp(o.file, "c") && o.depth == 2);
     write_text("f", "heap=dump\nheap=sites\n");
     takes3("@f", NULL, "heap=sites");
     assert_true(!o.heap_dump && o.heap_sites);
@@ -342,8 +277,7 @@ TEST(options_file_that_cannot_be_read_is_refused)
     write_file("f", big, 65537);
     refuses("@f", "hprof option error: cannot read option file: f (@f)\nhprofx: larger than 64 KiB");
     write_file("f", big, 65536);
-    takes("@f");
-    hpx_options_fini(&o);
+    TAKES("@f", true);
     assert_int_equal(unlink("f"), 0);
 }
 

@@ -71,13 +71,6 @@ static bool astray(int n, const uint64_t *methods)
 }
 #define ASTRAY(...) astray(sizeof((uint64_t[])__VA_ARGS__) / 8, (const uint64_t[])__VA_ARGS__)
 
-TEST(without_classes_no_frame_is_a_probes)
-{
-    assert_int_equal(hpx_probe_frames_most(), 0);
-    assert_int_equal(FRAMES({100, 0, 7}), 0);
-    assert_false(ASTRAY({1, 2, 100}));
-}
-
 TEST(a_class_that_cannot_be_listed_adds_nothing)
 {
     assert_false(hpx_probe_frames_add(&jvmti, klass(FAILS)));

@@ -250,36 +250,6 @@ TEST(two_modes_have_it_once, begin, end)
     assert_string_equal(report(&other_mode), "");
 }
 
-TEST(code_that_another_mode_had_announced_is_not_asked_for, begin, end)
-{
-    vm.announced = true;
-    ready();
-    assert_int_equal(vm.generated, 0);
-}
-
-TEST(a_reason_turns_it_off, begin, end)
-{
-    struct {
-        const char **where, *line;
-    } const all[] = {{&vm.closed, "hprofx: stacks of events not walked: closed\n"},
-                     {&vm.names, "hprofx: stacks of events not walked: no name\n"},
-                     {&vm.off, "hprofx: stacks of events not walked: left\n"}};
-    const char *const why[] = {"closed", "no name", "left"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
-        (void)begin(state);
-        *all[i].where = why[i];
-        ready();
-        vm.on = vm.compared = true;
-        assert_false(hpx_quiet_stack_hash(&self, &raw));
-        assert_int_equal(vm.installs, 0);
-        assert_string_equal(report(&mode), all[i].line);
-    }
-    (void)begin(state);
-    vm.live = false;
-    ready();
-    assert_false(hpx_quiet_stack_hash(&self, &raw));
-}
-
 /* The first anchor that is looked at is the caller's: another thread's may change meanwhile. */
 TEST(the_first_anchor_is_compared_on_its_own_thread, begin, end)
 {
@@ -308,22 +278,6 @@ TEST(only_a_thread_outside_java_is_walked, begin, end)
     }
 }
 
-TEST(places_are_those_of_jvmti, begin, end)
-{
-    const int32_t from[] = {-3, -1, 0, 12}, to[] = {-1, 0, 0, 12};
-    struct hpx_ev_frame frames[8];
-    ready();
-    vm.method = 9;
-    vm.compared = true;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(from); i++) {
-        vm.bci = from[i];
-        assert_int_equal(hpx_quiet_stack_frames(&self, frames), 1);
-        assert_true(frames[0].bci == to[i] && frames[0].method == 9);
-    }
-    vm.named = false;
-    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
-}
-
 TEST(no_stack_with_frames_of_a_carrier_is_named, begin, end)
 {
     struct hpx_ev_frame frames[8];
@@ -344,13 +298,6 @@ TEST(no_stack_with_frames_of_a_carrier_is_named, begin, end)
     assert_true(hpx_quiet_stack_hash(&self, &raw));
 }
 
-TEST(structures_that_are_left_later_are_in_the_report, begin, end)
-{
-    ready();
-    vm.off = "left later";
-    assert_string_equal(report(&mode), "hprofx: stacks of events not walked: left later\n");
-}
-
 TEST(some_are_compared_and_few_differences_end_it, begin, end)
 {
     ready();
@@ -364,16 +311,6 @@ TEST(some_are_compared_and_few_differences_end_it, begin, end)
     assert_false(hpx_quiet_stack_hash(&self, &raw));
     assert_string_equal(report(&mode), "hprofx: stacks of events not walked: too many differed from those of GetStackTrace\n"
                                        "hprofx: stacks of events compared: 65, 5 different\n");
-}
-
-TEST(the_environment_has_all_compared, begin, end)
-{
-    assert_int_equal(setenv("HPROFX_VERIFY", "1", 1), 0);
-    ready();
-    for (int i = 0; i < 100; i++) {
-        hpx_quiet_stack_compared(&counters, true);
-    }
-    assert_true(hpx_quiet_stack_compares(7));
 }
 
 TEST(reads_that_fault_end_it, begin, end)

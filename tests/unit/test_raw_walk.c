@@ -249,15 +249,6 @@ TEST(a_deep_stack_ends_at_the_depth)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST(tables_without_a_name_are_refused)
-{
-    describe(JDK_17);
-    describe_frames(JDK_17);
-    vm_tables_field_of("nmethod", "_stub_offset")->name = "gone";
-    assert_null(hpx_code_cache_init());
-    assert_non_null(hpx_raw_walk_init());
-}
-
 TEST(an_interpreter_outside_of_the_code_is_refused)
 {
     begin(JDK_17);

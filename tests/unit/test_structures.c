@@ -112,28 +112,6 @@ TEST(a_vm_without_fields_is_refused)
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-TEST(a_vm_without_types_is_refused)
-{
-    fill();
-    gHotSpotVMTypes = NULL;
-    assert_string_equal(hpx_structures_init(), NO_TABLES);
-}
-
-TEST(a_vm_without_constants_is_refused)
-{
-    fill();
-    gHotSpotVMIntConstants = NULL;
-    assert_string_equal(hpx_structures_init(), NO_TABLES);
-}
-
-TEST(tables_are_read_once)
-{
-    fill();
-    assert_null(hpx_structures_init());
-    gHotSpotVMStructs = NULL;
-    assert_null(hpx_structures_init());
-}
-
 TEST(a_refusal_stays)
 {
     struct vm_tables_field *was = gHotSpotVMStructs;

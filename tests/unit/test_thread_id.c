@@ -114,7 +114,7 @@ static void end_other(void)
     pthread_join(other, NULL);
 }
 
-static const struct hpx_options reads = {.vmstructs = true}, reads_not = {.vmstructs = false};
+static const struct hpx_options reads = {.vmstructs = true};
 
 static void fill_threads(void)
 {
@@ -188,24 +188,12 @@ TEST(bounds_of_stacks_are_told)
     assert_bounds(1, 0);
 }
 
-TEST(bounds_stand_in_the_older_type_as_well)
-{
-    learn_stacks("Thread", true);
-    assert_bounds(1, 65536);
-}
-
 TEST(bounds_that_do_not_hold_the_caller_are_not_believed)
 {
     learn_stacks("JavaThread", false);
     assert_bounds(0, 0);
     assert_bounds(1, 0);
     assert_null(hpx_thread_id_off());
-}
-
-TEST(a_vm_that_tells_no_bounds_still_tells_ids)
-{
-    learn();
-    assert_bounds(1, 0);
 }
 
 static void assert_refused(const char *why)
@@ -318,40 +306,11 @@ TEST(a_class_without_the_field_is_refused)
     assert_int_equal(cleared, 1);
 }
 
-TEST(a_vm_without_the_class_is_refused)
-{
-    fill();
-    no_class = true;
-    assert_refused("Thread has no field eetop");
-    assert_int_equal(cleared, 1);
-}
-
 TEST(an_id_of_another_size_is_refused)
 {
     fill();
     vm_tables_type_of("pid_t")->size = 8;
     assert_refused(THREADS);
-}
-
-TEST(a_field_that_is_missing_is_named)
-{
-    fill();
-    vm_tables_field_of("OSThread", "_thread_id")->is = "pthread_t";
-    assert_refused("the VM's tables have no OSThread._thread_id as expected");
-}
-
-TEST(an_option_closes_the_structures)
-{
-    fill();
-    hpx_session.opt = &reads_not;
-    assert_refused("vmstructs=n");
-}
-
-TEST(a_vm_without_tables_has_no_ids)
-{
-    fill();
-    gHotSpotVMStructs = NULL;
-    assert_refused("the VM exports no tables");
 }
 
 int main(void)

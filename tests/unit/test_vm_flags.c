@@ -102,14 +102,6 @@ TEST(flags_of_jdk_8_are_typed_by_name)
     assert_flags_work();
 }
 
-TEST(flags_of_jdk_11_are_typed_by_name)
-{
-    fill("JVMFlag", "JVMFlag*", "JVMFlag::Flags", true);
-    flags[NUMBER].type = 0;
-    flags[PLAIN].type = 3;
-    assert_flags_work();
-}
-
 TEST(flags_of_jdk_17_are_typed_by_number)
 {
     fill_17();
@@ -171,14 +163,6 @@ TEST(a_flag_without_a_name_refuses_the_table)
 
 static char long_name[102];
 
-TEST(a_name_of_100_characters_is_one)
-{
-    fill_17();
-    memset(long_name, 'x', 100);
-    flags[STRANGE].name = long_name;
-    assert_true(hpx_vm_flag("On", false));
-}
-
 TEST(a_name_of_101_characters_refuses_the_table)
 {
     fill_17();
@@ -232,12 +216,6 @@ TEST(a_table_of_too_many_flags_is_refused)
     assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
-TEST(a_table_of_10000_flags_is_read)
-{
-    fill_many(10000);
-    assert_true(hpx_vm_flag("On", false));
-}
-
 TEST(a_table_that_is_null_is_refused)
 {
     fill_17();
@@ -250,20 +228,6 @@ TEST(a_type_that_is_neither_text_nor_number_is_refused)
     fill_17();
     vm_tables_field_of("JVMFlag", "_type")->is = "BasicType";
     assert_unreadable("DebugNonSafepoints", "the VM's tables have no JVMFlag._type as expected");
-}
-
-TEST(a_missing_field_is_named)
-{
-    fill_17();
-    vm_tables_field_of("JVMFlag", "_flags")->name = "_origin";
-    assert_unreadable("DebugNonSafepoints", "the VM's tables have no JVMFlag._flags as expected");
-}
-
-TEST(a_vm_without_tables_has_no_flags)
-{
-    fill_17();
-    gHotSpotVMStructs = NULL;
-    assert_unreadable("DebugNonSafepoints", "the VM exports no tables");
 }
 
 int main(void)

@@ -193,21 +193,6 @@ static const char *ask(uint32_t state, uint64_t stack, bool stands)
 
 /* ---- tests ---- */
 
-TEST(every_state_has_its_source, setup, teardown)
-{
-    begin(17, false);
-    vm.monitor = "Lp/Account;";
-    vm.blocker = "Lp/Lock;";
-    vm.read = "Lp/Read;";
-    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Account;");
-    assert_string_equal(ask(HPX_WALL_WAITING, 1, true), "Lp/Account;");
-    assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "Lp/Lock;");
-    assert_string_equal(ask(HPX_WALL_SLEEPING, 1, true), "");
-    assert_string_equal(ask(HPX_WALL_NATIVE, 1, true), "");
-    assert_int_equal(vm.questions, 2);
-    assert_int_equal(vm.posted, 2); /* a class is announced once */
-}
-
 TEST(object_wait_is_read_from_jdk_22_on, setup, teardown)
 {
     begin(25, false);
@@ -259,19 +244,6 @@ TEST(the_answer_of_a_thread_that_ran_is_not_kept, setup, teardown)
     assert_string_equal(ask(HPX_WALL_BLOCKED, 11, false), "Lp/Account;"); /* not asked: the kept one stays */
     assert_string_equal(ask(HPX_WALL_BLOCKED, 11, true), "Lp/Account;");
     assert_int_equal(vm.questions, 2);
-}
-
-TEST(a_vm_that_refuses_is_not_asked, setup, teardown)
-{
-    begin(17, true);
-    vm.monitor = "Lp/Account;";
-    vm.blocker = "Lp/Lock;";
-    vm.read = "Lp/Read;";
-    assert_null(hpx_wait_class_unread());
-    assert_string_equal(ask(HPX_WALL_BLOCKED, 1, true), "Lp/Read;");
-    assert_string_equal(ask(HPX_WALL_WAITING, 1, true), "Lp/Read;");
-    assert_string_equal(ask(HPX_WALL_PARKED, 1, true), "Lp/Lock;");
-    assert_int_equal(vm.questions, 0);
 }
 
 TEST(a_vm_that_refuses_and_cannot_be_read_tells_no_monitor, setup, teardown)

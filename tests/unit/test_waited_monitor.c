@@ -229,14 +229,6 @@ TEST(a_collection_during_init_does_not_end_the_answers)
     assert_false(collects);
 }
 
-TEST(a_thread_that_waits_for_nothing_has_no_class)
-{
-    char to[HPX_WAITED_MONITOR_ROOM];
-    assert_null(begin());
-    thread.waiting = NULL;
-    assert_false(ask(to));
-}
-
 TEST(objects_of_another_shape_are_refused)
 {
     thread_at = &class_object;
@@ -272,13 +264,6 @@ TEST(structures_that_are_left_later_end_the_answers_and_say_why)
     structures_off = "a read of the VM's structures faulted";
     assert_false(ask(to));
     assert_string_equal(hpx_waited_monitor_off(), structures_off);
-}
-
-TEST(without_a_question_there_is_no_reason)
-{
-    structures_off = anchors_off = "vmstructs=n";
-    assert_null(hpx_waited_monitor_off());
-    assert_string_equal(begin(), "vmstructs=n");
 }
 
 TEST(eight_faults_end_the_answers_and_are_told)
