@@ -621,20 +621,6 @@ def what_is_not_measured_has_no_column(t):
 
 
 @test(level='quick', collectors='any')
-def words_in_another_order_are_explained(t):
-    for words in (('-e', 'heap', 'sites=none', '4711'), ('start', '-o', 'x', 'depth=4,interval=1', 'Attached'), ('top', 'interval:1', '4711')):
-        refuses(t, USAGE, 'options of the agent stand behind the JVM', *words)
-
-
-@test(level='quick', collectors='any')
-def an_unknown_command_is_called_so(t):
-    for words, says in ((('veiw', 'x.txt'), 'unknown command: veiw; did you mean view?'), (('strat', '-o', 'x', 'Attached'), 'unknown command: strat; did you mean start?'),
-                        (('frobnicate', 'x.txt'), 'unknown command: frobnicate;')):
-        refuses(t, USAGE, re.escape(says), *words)
-    refuses(t, NO_JVM, r'did you mean the command doctor\?', 'docter')
-
-
-@test(level='quick', collectors='any')
 def every_program_that_starts_a_jvm_is_run(t):
     """A launcher of Java gets the agent as its option, any other program by JAVA_TOOL_OPTIONS."""
     java = t.command('Attached', opts=None)

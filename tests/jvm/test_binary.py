@@ -45,14 +45,6 @@ def a_profile(t, id_size):
     t.check({'HotSplit', 'java.lang.Object', 'java.lang.Runnable'} <= loaded and not any('/' in n for n in loaded), '%d classes' % len(loaded))
 
 
-@test(level='quick')
-def doe_n_has_no_table(t):
-    run = t.java('HotSplit', 20, opts='cpu=samples,format=b,doe=n,thread=y')
-    t.equal((run.code, DONE in run.err), (0, False), 'exit code, dump')
-    p = t.binary(t.work / 'java.hprof')
-    t.equal((p.tables, [p.threads[s][0] for s in p.ended][:1]), ([], ['main']), 'tables, the first thread that ended')
-
-
 @test(level='quick', params=('y', 'n'))
 def native_methods_have_their_own_line(t, lineno):
     p = _profile(t, 'Natives', 300, opts=FAST + ',depth=20,lineno=' + lineno, native=True, stdout='done\n')

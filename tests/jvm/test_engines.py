@@ -2,7 +2,7 @@
 """sampler=walk and sampler=poll: known splits, totals, ways to end, and how an engine is chosen."""
 import re
 
-from expect import LONG_PIECES, WAYS_TO_END, burnt_ms, cpu_ms, distance, shares_of, split_samples, truth
+from expect import LONG_PIECES, WAYS_TO_END, cpu_ms, distance, shares_of, split_samples, truth
 from preload import preload
 from runner import test
 
@@ -12,10 +12,6 @@ ENGINES = ('walk', 'poll')
 def _engine(p):
     """The one that the report names."""
     return re.match(r'\w+', p.report['sampler']).group(0)
-
-
-# Serial and Parallel leave no safepoint poll in a counted loop: there poll sees a thread only where the loop has ended, and walk has the pc alone.
-POLLS_IN_LOOPS = ['-XX:+UseCountedLoopSafepoints', '-XX:LoopStripMiningIter=1000']
 
 
 # On a busy machine the sampling thread comes late, and a stack stands for several intervals: with walk half of the stacks were taken in a run that failed.
@@ -62,26 +58,6 @@ def poll_sees_no_method_without_a_safepoint(t):
     c = p.innermost_of(tinies + ['Split.mix'])
     tiny, mix = sum(c[m] for m in tinies), c['Split.mix']
     t.check(mix > 0.5 * p.total and tiny < 0.3 * p.total, 'mix %d, tiny methods %d of %d' % (mix, tiny, p.total))
-
-
-@test(params=ENGINES, collectors=('Serial', 'Parallel', 'ZGC'), measures=True)
-def split_with_another_collector(t, engine):
-    polls = engine == 'poll' and t.case.collector != 'ZGC' and t.jdk.version >= 10
-    _split(t, engine, 'plain', 1500, 0.02, jvm=POLLS_IN_LOOPS if polls else [])
-
-
-@test(params=ENGINES, measures=True)
-def split_interpreted(t, engine):
-    _split(t, engine, 'plain', 1500, 0.02, jvm=['-Xint'])
-
-
-@test(params=ENGINES, measures=True)
-def by_thread(t, engine):
-    run, p = t.profile('Burn', 1500, 700, 300, opts='cpu=samples,interval=1,thread=y,cutoff=0,sampler=' + engine)
-    counts, used = p.by_thread(), burnt_ms(run)
-    t.equal(len(used), 3, 'threads that say what they used')
-    for name, ms in used.items():
-        t.near(counts[p.serial(name)], ms, 0.03 * ms + 5, 'CPU time of %s in ms' % name)
 
 
 @test(params=ENGINES, timeout=120, measures=True)

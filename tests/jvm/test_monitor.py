@@ -258,12 +258,6 @@ def parked_in_locks(t):
         t.check(len(names) == 1 and (names[0].startswith(b.klass[:-1]) if b.klass.endswith('*') else names[0] == b.klass), '%s: %s, expected %s' % (b.method, names, b.klass))
 
 
-@test(level='quick', params=('', ',pinned=y'))
-def parked_in_locks_is_not_asked_for(t, more):
-    run, p = t.profile('Locked', 1, 5, opts=EXACT + more)
-    t.equal([s for s in p.sections if s != DUMP and s != MONITOR_TIME], [], 'sections')
-
-
 def _late_session(t, p, name, *more):
     """A session of -e lock in a JVM that runs, with one round of LockedLate: what that tells, and the profile."""
     does(t, 'start', '-e', 'lock', '-o', t.work / name, p.run.pid, *more)

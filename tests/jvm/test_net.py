@@ -292,56 +292,6 @@ def a_peer_that_stalls(t, form):
     t.check('bytes not sent: ' in run.err or 'bytes) dropped: ' in run.err, run.err)
 
 
-@test(params=BOTH)
-def a_slow_peer(t, form):
-    """1 KB a second while the program runs: it goes on, and ends in time; what the peer got is sound up to there."""
-    t.over = False
-
-    def slow(peer, c, n):
-        while True:
-            data = c.recv(65536 if t.over else 1024)
-            if not data:
-                return
-            peer.add(n, data)
-            with peer.changed:
-                peer.changed.wait_for(lambda: t.over, 1)
-    peer = Peer(t, slow, buffer=2048)
-    run = t.start('ShortThreads', 6000, 0, 'n' * 2000, opts=OPTIONS % peer.port + ',thread=y,format=' + form)  # more than the queue holds
-    peer.wait_streams(1)
-    while run.process.poll() is None:
-        try:
-            peer.send(p.samples() + p.command(p.TRACES))
-        except OSError:  # it has just ended
-            pass
-        t.within_time(run)
-        time.sleep(0.2)
-    t.over = True
-    with peer.changed:
-        peer.changed.notify_all()
-    run.finish()
-    t.equal((run.code, run.out.startswith('cpu ')), (0, True), 'exit code, stdout')
-    peer.wait_end()
-    _check_all(t, peer, form)
-    t.check('bytes not sent: ' in run.err or 'bytes) dropped: ' in run.err, run.err)
-    t.check('the output is stalled' not in run.err, 'the end was given up: %s' % run.err)
-
-
-@test(level='quick')
-def two_programs_and_two_peers(t):
-    """In one directory: each peer gets its own program's, and nothing is written there."""
-    peers = [Peer(t), Peer(t)]
-    programs = (('Burn', 300), ('HotSplit', 150))
-    runs = [t.start(*program, opts=OPTIONS % peer.port + ',split=y,gz=y') for program, peer in zip(programs, peers)]
-    for run, peer, own, other in zip(runs, peers, (b'\tBurn.', b'\tHotSplit.'), (b'\tHotSplit.', b'\tBurn.')):
-        run.finish()
-        peer.wait_end()
-        t.equal((run.code, len(peer.streams), own in peer.streams[0], other in peer.streams[0]), (0, 1, True, False), 'exit code, streams, methods of this and the other program')
-        t.check('gz=y: 127.0.0.1:%d is not a file; the output is not compressed\n' % peer.port in run.err, run.err)
-    t.equal(t.files(), [], 'files')
-    for peer in peers:
-        _check_all(t, peer, 'a')
-
-
 @test(params=('samples', 'exit'), timeout=120)
 def a_table_larger_than_the_queue(t, how):
     """100,000 rows to a peer that reads: all of them, by a command and at the end."""
@@ -383,18 +333,6 @@ def a_second_stream_announces_its_classes(t, more):
     t.equal([[f.method for f in x.traces[x.tables[0][1][0][1]][1][:2]] for x in (first, second)], [['Steps.work', 'Steps.step']] * 2, 'its stack')
 
 
-@test(since=11)
-def costly_commands_wait_for_each_other(t):
-    """Each collection and each table is there, however fast they are asked for; none is lost."""
-    s = Steps(t, jvm=['-Xlog:gc:file=gc.log'])
-    for n in (1, 2, 3):
-        s.peer.send(p.command(p.GC, serial=100 + n) + p.control(5) * 3 + p.samples(serial=n))
-        s.peer.wait_for(END['a'], n)
-    s.stop()
-    t.check('ignored:' not in s.run.err, s.run.err)
-    t.equal((t.work / 'gc.log').read_text().count('ForceGarbageCollection'), 3, 'collections')
-
-
 @test(level='quick')
 def nobody_listens(t):
     free = socket.socket()
@@ -423,19 +361,6 @@ def nobody_ever_listens(t):
     t.check('dropped while disconnected' in run.err, run.err)
     told = re.findall(r'^Dumping CPU usage by sampling running threads \.\.\. (.*)$', run.err, re.M)
     t.check(len(told) == 1 and re.fullmatch(r'incomplete: net=127\.0\.0\.1:\d+: [1-9]\d* of its records were not sent\.', told[0]), 'lines of a dump: %s' % told)
-
-
-@test(level='quick', params=('::1', 'localhost'))
-def addresses(t, host):
-    family = socket.AF_INET6 if ':' in host else socket.AF_INET
-    try:
-        peer = Peer(t, family=family)
-    except OSError:
-        t.skip('no IPv6 here')
-    run = t.java('Hello', opts='cpu=samples,net=%s:%d' % ('[::1]' if ':' in host else host, peer.port))
-    t.equal(run.code, 0, 'exit code: %s' % run.err)
-    peer.wait_end()
-    _check_all(t, peer, 'a')
 
 
 @test(level='quick', params=('times', 'old'))

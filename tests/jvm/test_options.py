@@ -171,23 +171,6 @@ def an_option_without_its_mode_is_told_and_the_program_runs(t):
     t.check(run.code == 0 and 'no effect' not in run.err, 'both modes: %s' % run.err)
 
 
-@test(collectors='any', level='quick')
-def a_wrong_name_is_followed_by_the_nearest(t):
-    for typed, meant in (('dept=4', 'depth'), ('intervall=5', 'interval'), ('cpu=samples,cutof=1', 'cutoff'), ('CPU=samples', 'cpu')):
-        lines = _not_started(t, typed, [])
-        t.equal(lines[1:2], ['hprofx: did you mean %s?' % meant], 'second line for %r' % typed)
-
-
-BAD_VALUES = ('interval=0.0', 'interval=nan', 'interval=1e400', 'depth=2049', 'interval=-0.5', 'interval=.')
-
-
-@test(collectors='any')
-def bad_values_of_our_own_widenings(t):
-    for o in BAD_VALUES:
-        lines = _not_started(t, 'cpu=samples,' + o, [])
-        t.check(' option value must be ' in lines[0], 'options %r: %s' % (o, lines))
-
-
 def _depth(t, **kw):
     _, p = t.profile('HotSplit', 40, **kw)
     return max(len(tr.frames) for tr in p.traces.values())
@@ -209,35 +192,6 @@ def file_in_the_environment_gives_way_to_the_command_line(t):
     t.equal(t.files(), ['a.txt', 'b.txt'], 'files')
 
 
-@test(collectors='any', level='quick')
-def option_files(t):
-    (t.work / 'o').write_text('# how we profile\ncpu=samples\n\ninterval=1\ndepth=2\nfile=from file.txt\n')
-    _, p = t.profile('HotSplit', 40, opts='@o', name='from file.txt')
-    t.equal(max(len(tr.frames) for tr in p.traces.values()), 2, 'depth')
-    _, p = t.profile('HotSplit', 40, opts='@o,depth=1', name='from file.txt')
-    t.equal(max(len(tr.frames) for tr in p.traces.values()), 1, 'depth')
-    (t.work / 'from file.txt').unlink()
-    (t.work / 'o').write_text('@other\n')
-    (t.work / 'other').write_text('cpu=samples\n')
-    for options, name in (('@missing', 'missing'), ('@', ''), ('@o', 'other')):
-        run = t.java('Hello', opts=options)
-        t.equal((run.code, run.out), (1, ''), 'options %r: exit code and stdout' % options)
-        t.check('cannot read option file: %s' % name in run.err, 'options %r: %s' % (options, run.err))
-    t.equal(t.files(), ['o', 'other'], 'files')
-
-
-@test(collectors='any', level='quick')
-def a_colon_stands_for_the_equal_sign(t):
-    _, p = t.profile('HotSplit', 40, opts='cpu:samples,interval:1,depth:2,file=a:b.txt', name='a:b.txt')
-    t.equal(max(len(tr.frames) for tr in p.traces.values()), 2, 'depth')
-
-
-@test(collectors='any', level='quick')
-def undocumented_names_have_no_effect(t):
-    t.profile('Hello', opts='cpu=samples,errorexit=y,coredump=y,debug=y,logflags=7,debugflags=1,X=1,pause=n,msa=y,gc_okay=y', stdout='hi\n')
-    t.equal(t.files(), ['java.hprof.txt'], 'files')
-
-
 @test(collectors='any')
 def cutoff(t):
     _, p = t.profile('HotSplit', 100, opts='cpu=samples,interval=1,cutoff=0.25')
@@ -246,12 +200,6 @@ def cutoff(t):
     t.equal((p.rows, p.total > 0), ([], True), 'rows and total with cutoff=2')
     _, p = t.profile('HotSplit', 40, opts='cpu=samples,interval=1,cutoff=nan')
     t.equal(sum(r.count for r in p.rows), p.total, 'sum of the rows with cutoff=nan')
-
-
-@test(collectors='any')
-def an_interval_beyond_the_run_takes_no_sample(t):
-    _, p = t.profile('HotSplit', 20, opts='cpu=samples,interval=99999999999', stdout='done true\n')
-    t.check(p.total <= 1, 'total %d' % p.total)
 
 
 @test(collectors='any', level='quick')

@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import os
-import pathlib
 import re
 import signal
 import socket
@@ -31,12 +30,6 @@ def _dumps(run, done=DONE):
 
 def _ask(t, run, done=DONE):
     return ask(run, done)
-
-
-def _cpu_s(run):
-    """CPU time of the process."""
-    times = pathlib.Path('/proc/%d/stat' % run.pid).read_text().rsplit(')', 1)[1].split()
-    return (int(times[11]) + int(times[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def _parts(t):
@@ -273,56 +266,6 @@ def split_gives_each_request_a_file(t, form):
         t.equal([len(f.tables) for f in files], [1] * 4, 'tables')
         samples_are_those_reported(t, *files)
         t.check(all('main' in [x[0] for x in f.threads.values()] for f in files), 'a file without the START of main')
-
-
-@test()
-def split_where_there_is_no_file(t):
-    run = t.start('Pause', 100, opts=SAMPLES + ',split=y,file=/dev/null')
-    run.wait_line('ready')
-    t.check(_ask(t, run) and 'split=y' in run.err, 'the program has ended, or nothing was said')
-    run.signal(signal.SIGTERM)
-    run.finish()
-    t.equal((run.code, t.files()), (143, []), 'exit code, files')
-
-
-@test()
-def two_programs_in_one_directory(t):
-    runs = [t.start('Burn', 60000, opts=SAMPLES + ',split=y,file=' + name) for name in ('a.txt', 'b.txt')]
-    until(runs[1], lambda: len(t.files()) >= 2)
-    for run, name in zip(runs, ('a.txt', 'b.txt')):
-        until(run, lambda: b'burn-0' in (t.work / (name + '.part')).read_bytes())
-        t.check(_ask(t, run), 'the program has ended')
-    for run in runs:
-        run.signal(signal.SIGTERM)
-        run.finish()
-    t.equal(t.files(), ['a.txt', 'a.txt.1', 'b.txt', 'b.txt.1'], 'files')
-    for name in ('a.txt', 'b.txt'):
-        profiles = [t.parse(t.work / n, dumps=None) for n in (name, name + '.1')]
-        samples_are_those_reported(t, *profiles)
-
-
-@test()
-def two_programs_on_one_name(t):
-    """Each file is whole and of one of the two, whichever came last."""
-    runs = [t.start(*program, opts=SAMPLES + ',split=y,file=x.txt') for program in (('Progress', 60000), ('Burn', 60000))]
-    until(runs[1], lambda: len([n for n in t.files() if re.fullmatch(r'x\.txt(\.\d+)?\.part', n)]) == 2)
-    for path in (p for p in t.work.iterdir() if '.journal.' not in p.name):
-        until(runs[0], lambda path=path: b'name="main"' in path.read_bytes())
-    for ask in (True, False):  # before the dump and behind it there are samples of the program, not of its start alone
-        for run in runs:
-            begin = _cpu_s(run)
-            until(run, lambda run=run, begin=begin: _cpu_s(run) >= begin + 1)
-        for run in runs:
-            t.check(not ask or _ask(t, run), 'the program has ended')
-    for run in runs:
-        run.signal(signal.SIGTERM)
-        run.finish()
-        t.equal(run.code, 143, 'exit code')
-    t.equal(t.files(), ['x.txt', 'x.txt.1'], 'files')
-    for name in t.files():
-        methods = t.parse(t.work / name, dumps=None).methods()
-        whose = [any(m.startswith(c) for m in methods) for c in ('Progress.', 'Burn.')]
-        t.equal(sum(whose), 1, 'programs in %s: %s' % (name, sorted(methods)[:20]))
 
 
 @test(level='quick', params=('a', 'b'))

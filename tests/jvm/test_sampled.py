@@ -2,8 +2,8 @@
 """times=sampled: exact counts, times by the signals of the CPU clock; and cpu=samples beside cpu=times: two tables, each true."""
 import re
 
-from expect import COUNT_CASES, LONG_PIECES, SPLIT_LOOPS, burnt_ms, cpu_ms, distance, exact, expected, no_odd_exits, shares_of, ticks_add_up, ticks_ms, truth, truth_ms
-from hprof_text import OLD, SAMPLES, TIMES
+from expect import COUNT_CASES, LONG_PIECES, SPLIT_LOOPS, burnt_ms, cpu_ms, distance, exact, no_odd_exits, shares_of, ticks_add_up, ticks_ms, truth, truth_ms
+from hprof_text import SAMPLES, TIMES
 from preload import preload
 from runner import test
 
@@ -99,14 +99,6 @@ def both_with_each_engine(t, engine):
     t.check(sum(table.counts()[m] for m in SPLIT_LOOPS) > 0.8 * table.total, 'samples in the loops of %d: %s' % (table.total, table.rows[:5]))
 
 
-@test(level='quick')
-def old_beside_samples(t):
-    run, p = t.profile('Count', 'recursion', opts='cpu=samples,cpu=old')
-    t.equal(p.sections, [SAMPLES, OLD], 'sections')
-    calls = sum(n for who, n, _ in p.old if who.startswith('Count.fib(I)I '))
-    t.equal(calls, expected(run)['Count.fib'], 'calls of Count.fib')
-
-
 @test()
 def both_without_line_numbers(t):
     """Then a trace of samples may print as one of calls does, and stands once in the file."""
@@ -136,12 +128,6 @@ def filters_leave_time_to_the_callers(t):
     ms = p.table(TIMES).self_ms()
     t.check(all(m.startswith('Split.') for m in ms), 'methods: %s' % sorted(ms))
     t.check(sum(ms.values()) > 0.8 * ticks_ms(p), '%s of %.1f ms' % (dict(ms), ticks_ms(p)))
-
-
-@test()
-def counts_by_thread(t):
-    run, p = t.profile('Count', 'threads', opts=BOTH + ',thread=y,depth=2,times=sampled,interval=0.5')
-    t.equal(sorted(p.by_thread('Count.step').values()), [20000] * 16, 'calls of Count.step by thread')
 
 
 @test(level='quick')

@@ -41,11 +41,6 @@ def shares_in_short(t, kind):
     _split(t, kind, 2000, 1000, 2 * LIMIT)
 
 
-@test(collectors=('Serial', 'Parallel', 'ZGC'), measures=True)
-def shares_with_another_collector(t):
-    _split(t, 'plain', 3000, 2000, 1.5 * LIMIT)
-
-
 @test(measures=True)
 def by_thread(t):
     run, p = t.profile('Burn', 3000, 1500, 500, opts='cpu=samples,interval=1,thread=y,cutoff=0')

@@ -130,16 +130,6 @@ class GoldenTests(Folder):
         for wanted in ('  java.lang.ref.ReferenceQueue$Lock.x\n', '  p.A[]\n'):
             self.assertIn(wanted, shown)
 
-    def test_a_long_name_keeps_its_class_and_method(self):
-        f = h.Format(8)
-        package = 'com.acme.' + '.'.join('part%d' % i for i in range(20))
-        shown = self.view(h.binary().put('name A', f.string(h.A, package + '.OrderService')).put('name main', f.string(h.MAIN, 'placeOrder')).data())
-        rows = re.findall(r'  (com\.acme\.\S*)', shown)
-        self.assertEqual([(len(x), x.count('...')) for x in rows], [(72, 1)] * len(rows))
-        self.assertEqual({x.rsplit('.', 2)[1:] == ['OrderService', 'placeOrder'] for x in rows if 'placeOrder' in x}, {True})
-        self.assertEqual({x.rsplit('.', 1)[1] for x in rows if 'placeOrder' not in x}, {'OrderService'})
-        self.assertGreaterEqual(len(rows), 3)
-
     def stacks(self, data, view):
         """[(innermost frame, the one outside it, value)] of a view, the largest value first; the file is sound."""
         path = self.write(data)
@@ -221,35 +211,6 @@ class GoldenTests(Folder):
     def test_owners_of_monitors_are_a_view(self):
         self.assertEqual(self.stacks(h.text().data(), 'owner'), [('java.lang.Object', 'B.x', 9000000)])  # where the owner was
 
-    def columns(self, shown, head):
-        """(the line of the heads, the lines below it up to an empty one)"""
-        lines = shown.splitlines()
-        at = next(i for i, line in enumerate(lines) if re.match(head, line))
-        return lines[at], lines[at + 1:lines.index('', at)]
-
-    def test_the_columns_of_threads_stay_below_their_heads(self):
-        f = h.Format(8)
-        late = f.record(0x0a, f.start(200002, 0x61, 300000, h.MAIN, h.LATER, 0)[9:], us=3723000000)
-        pieces = h.binary().put('name später', f.string(h.LATER, 'g\x01' * 9)).before('sites', 'late', late)
-        head, rows = self.columns(self.view(pieces.data()), 'Threads ')
-        self.assertEqual(len(rows), 2)
-        for row in rows:
-            self.assertEqual(row.index('main'), head.index('name'))
-            self.assertEqual(row[:head.index('started') + 7].rsplit(' ', 1)[1], 'ms' if '200001' in row else 's')
-        self.assertIn(' 1 h 02 min 03 s ', rows[1])
-
-    def test_the_columns_of_counts_stay_below_their_heads(self):
-        f = h.Format(8)
-        samples = f.samples(4000000010, (4000000000, 300001), (10, 300002))
-        shown = self.view(h.binary().put('samples', samples).put('start', f.start(1234567890, 0x61, 300000, h.MAIN, h.SYSTEM, 0)).data())
-        head, rows = self.columns(shown, ' +self ')
-        ends = [head.index(word) + len(word) for word in ('self', '+-', 'total', 'samples')]
-        self.assertEqual(len(rows), 2)
-        for row in rows:
-            self.assertEqual([row[at - 1] != ' ' and row[at] == ' ' for at in ends[1:]], [True, True, True], (head, row))
-            self.assertEqual(row.index('A.main' if '4,000' in row else 'B.x'), head.index('method'))
-        head, rows = self.columns(shown, 'Threads ')
-        self.assertEqual(rows[0].index('main'), head.index('name'))
     def test_figures_of_a_known_file(self):
         path = GOLDEN / 'request-samples' / 'java.hprof.txt.gz'
         said = json.loads(self.run_it('info', '--json', self.write(gzip.decompress(path.read_bytes()))).stdout)

@@ -119,16 +119,6 @@ static void stop_engine(void)
     (void)close(engine.listener);
 }
 
-/* Until the engine has been asked so often. */
-static void await_requests(unsigned n)
-{
-    (void)pthread_mutex_lock(&engine.lock);
-    while (engine.requests < n) {
-        (void)pthread_cond_wait(&engine.changed, &engine.lock);
-    }
-    (void)pthread_mutex_unlock(&engine.lock);
-}
-
 /* ---- a destination ---- */
 
 static char url[64], label[64];
@@ -171,60 +161,6 @@ static uint64_t sent(void)
 static uint64_t lost(const char *cause)
 {
     return hpx_metric_get(HPX_METRIC_PROFILES_DROPPED, label, cause);
-}
-
-TEST(what_an_engine_takes_is_counted, setup, teardown)
-{
-    static const char *const kinds[] = {"otlp", "clickhouse", "pyroscope"};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
-        start_engine("t");
-        struct hpx_dest *d = opened(kinds[i], 1 << 20);
-        assert_true(hpx_dest_look(d));
-        assert_int_equal(hpx_dest_bytes(d), 0);
-        hpx_dest_flush(d); /* nothing */
-        add(d);
-        add(d);
-        assert_true(hpx_dest_bytes(d) > 0);
-        hpx_dest_flush(d);
-        assert_int_equal(hpx_dest_bytes(d), 0);
-        add(d);
-        hpx_dest_flush(d);
-        await_empty(d);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_LAG, label, NULL), 0);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_SPOOL_BYTES, label, NULL), 0);
-        hpx_dest_close(d);
-        stop_engine();
-        assert_int_equal(engine.requests, 2);
-        assert_int_equal(sent(), 3);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_BYTES_SENT, label, NULL), engine.bytes);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_SENT, label, "cpu"), 90);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_SENT, label, "contentions"), 9);
-        assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, label, "200"), 2);
-    }
-}
-
-TEST(what_an_engine_refuses_is_dropped_and_told, setup, teardown)
-{
-    char wanted[400];
-    start_engine("rt");
-    hush();
-    struct hpx_dest *d = opened("otlp", 1 << 20);
-    add(d);
-    hpx_dest_flush(d);
-    await_empty(d);
-    add(d);
-    hpx_dest_flush(d);
-    await_empty(d);
-    hpx_dest_close(d);
-    stop_engine();
-    (void)snprintf(wanted, sizeof wanted,
-                   "hprofx: %s did not take profiles, which are lost: HTTP 400: bad\nhprofx: %s: 1 profiles were dropped: refused\n"
-                   "hprofx: %s takes profiles again\n",
-                   label, label, label);
-    assert_string_equal(said(), wanted);
-    assert_int_equal(lost("refused"), 1);
-    assert_int_equal(sent(), 1);
-    assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_DROPPED, label, "cpu"), 30);
 }
 
 /* The engine says 200, and in the body what it did not take. */
@@ -271,71 +207,6 @@ TEST(an_answer_that_is_no_message_rejects_nothing)
         assert_int_equal(p.rejected, answers[i].rejected);
         assert_string_equal(p.why, answers[i].why);
     }
-}
-
-TEST(what_does_not_arrive_is_sent_again, setup, teardown)
-{
-    char wanted[600];
-    start_engine("uuccut");
-    hush();
-    struct hpx_dest *d = opened("otlp", 1 << 20);
-    add(d);
-    hpx_dest_flush(d);
-    await_requests(6);
-    await_empty(d);
-    hpx_dest_close(d);
-    stop_engine();
-    const char *text = said();
-    (void)snprintf(wanted, sizeof wanted,
-                   "hprofx: %s did not take profiles, which wait: HTTP 503\nhprofx: %s did not take profiles, which wait: "
-                   "no answer: ",
-                   label, label);
-    assert_memory_equal(text, wanted, strlen(wanted));
-    (void)snprintf(wanted, sizeof wanted, "hprofx: %s did not take profiles, which wait: HTTP 503\nhprofx: %s takes profiles again\n",
-                   label, label);
-    assert_string_equal(text + strlen(text) - strlen(wanted), wanted); /* a change is told, not every try */
-    assert_int_equal(sent(), 1);
-    assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, label, "503"), 3);
-    assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, label, "0"), 2);
-}
-
-TEST(what_was_not_sent_is_left_for_the_next_shipper, setup, teardown)
-{
-    start_engine("u");
-    hush();
-    struct hpx_dest *d = opened("otlp", 1 << 20);
-    add(d);
-    hpx_dest_flush(d);
-    add(d); /* sealed by the end */
-    await_requests(1);
-    hpx_dest_close(d);
-    assert_int_equal(sent(), 0);
-    (void)pthread_mutex_lock(&engine.lock);
-    engine.answers = "t";
-    (void)pthread_mutex_unlock(&engine.lock);
-    d = opened("otlp", 1 << 20);
-    await_empty(d);
-    hpx_dest_close(d);
-    stop_engine();
-    (void)said();
-    assert_int_equal(sent(), 2);
-}
-
-TEST(beyond_the_bound_of_its_spool_the_oldest_go, setup, teardown)
-{
-    start_engine("u");
-    hush();
-    struct hpx_dest *d = opened("otlp", 1);
-    for (int i = 0; i < 5; i++) {
-        add(d);
-        hpx_dest_flush(d);
-    }
-    hpx_dest_close(d);
-    stop_engine();
-    (void)said();
-    uint64_t left = 5 - sent() - lost("spool full");
-    assert_true(left <= 1); /* the one that was being sent is kept */
-    assert_true(lost("spool full") >= 4);
 }
 
 TEST(a_spool_that_cannot_be_written_costs_what_is_new, setup, teardown)

@@ -51,26 +51,6 @@ TEST(two_names_of_one_file_have_one_id, begin, end)
     assert_memory_equal(id, last_id, sizeof id);
 }
 
-TEST(only_whole_regular_files_are_read, begin, end)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "in/socket"};
-    put_text("elsewhere", "a 1\n");
-    put_text("in/.hidden", "a 1\n");
-    put_text("in/x.part", "a 1\n");
-    put_text("in/.part", "a 1\n");
-    assert_int_equal(symlinkat("../elsewhere", dir, "in/link"), 0);
-    assert_int_equal(symlinkat("/dev/zero", dir, "in/zero"), 0);
-    assert_int_equal(mkfifoat(dir, "in/fifo", 0600), 0);
-    assert_int_equal(mkdirat(dir, "in/folder", 0700), 0);
-    put_text("in/folder/x", "a 1\n");
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
-    scan_says("", "");
-    (void)close(fd);
-    assert_int_equal(renameat(dir, "in/x.part", dir, "in/x"), 0);
-    scan_gives("x 1\n");
-}
-
 TEST(the_oldest_are_first_and_not_too_many_at_a_time, begin, end)
 {
     static const char *const names[] = {"in/b.10", "in/b.9", "in2/c", "in/a"};
@@ -416,29 +396,6 @@ TEST(two_files_that_kill_are_both_set_aside, begin, end)
     scan_gives("late 3\n");
 }
 
-TEST(what_needs_too_much_memory_is_told_and_left, begin, end)
-{
-    static char text[1 << 21];
-    uint64_t before = broken("too large");
-    for (size_t at = 0; at + 4096 <= sizeof text; at += 4096) {
-        memset(text + at, 'x', 4096);
-        (void)snprintf(text + at, 8, "%07zu", at);
-        memcpy(text + at + 4092, "x 1\n", 4);
-    }
-    (void)setenv("HPROFX_MEMORY", "1m", 1);
-    restart();
-    (void)unsetenv("HPROFX_MEMORY");
-    put("in/bad", text, sizeof text);
-    put_text("in/good", "a 3\n");
-    touch("in/bad", 1);
-    scan_says("good 3\n",
-              "hprofx: bad is not sent: it needs more than 1 MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) "
-              "sets another\n");
-    assert_int_equal(broken("too large"), before + 1);
-    settle();
-    scan_says("", "");
-}
-
 /* ---- what is removed ---- */
 
 TEST(what_was_settled_may_be_removed, begin, end)
@@ -503,33 +460,6 @@ TEST(a_list_that_cannot_be_written_is_told_once, begin, end)
 
 /* ---- what is broken ---- */
 
-TEST(what_is_no_profile_is_told_and_counted_once, begin, end)
-{
-    uint64_t bad = broken("not a profile"), cut = broken("cut off"), large = broken("too large");
-    put_text("in/a", "?");
-    put_text("in/b\x1b[2J\n\xff", "?");
-    put_text("in/c", "a 1\n?\n");
-    put_text("in/d", "");
-    put_text("in/e", "");
-    assert_int_equal(truncate("in/e", ((off_t)1 << 30) + 1), 0);
-    for (char name[] = "in/a"; name[3] <= 'e'; name[3]++) {
-        (void)(name[3] != 'b' ? touch(name, 10 + name[3]) : (void)0);
-    }
-    touch("in/b\x1b[2J\n\xff", 10 + 'b');
-    scan_says("c 1\n", "hprofx: a is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
-                       "hprofx: b?[2J?? is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
-                       "hprofx: c is sent as far as it could be read: line 2 is not a stack and a count; such lines are left out\n"
-                       "hprofx: d is not sent: neither HPROF, nor pprof, nor collapsed stacks\n"
-                       "hprofx: e is not sent: it has more than 1 GiB\n");
-    assert_int_equal(broken("not a profile"), bad + 3);
-    assert_int_equal(broken("cut off"), cut + 1);
-    assert_int_equal(broken("too large"), large + 1);
-    scan_says("", "");
-    settle();
-    restart();
-    scan_says("", "");
-}
-
 TEST(what_may_not_be_read_is_told, begin, end)
 {
     uint64_t before = broken("unreadable");
@@ -548,28 +478,6 @@ TEST(what_may_not_be_read_is_told, begin, end)
     assert_string_equal(text, "hprofx: x is not sent: Permission denied\n");
     assert_int_equal(n, 0);
     assert_int_equal(broken("unreadable"), before + 1);
-}
-
-TEST(hostile_names_and_times_do_no_harm, begin, end)
-{
-    static char text[70000];
-    char name[260] = "in/";
-    memset(name + 3, '\n', 255);
-    put_text(name, "a 1\n");
-    memset(text, 'x', 65536); /* a frame of 64 KiB */
-    memcpy(text + 65536, " 5\n", 4);
-    put_text("in/y", text);
-    put_text("in/z", "</script>;a\"b';DROP TABLE x;-- 7\n");
-    touch(name, INT64_MIN / 2);
-    touch("in/y", INT64_MAX / 2);
-    touch("in/z", -1);
-    handed[0] = '\0';
-    hush();
-    assert_int_equal(hpx_intake_scan(intake, 1000, take, &asked), 3);
-    assert_string_equal(said(), "");
-    settle();
-    restart();
-    scan_gives("");
 }
 
 /* ---- begin and end; memory ---- */

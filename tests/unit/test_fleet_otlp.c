@@ -136,38 +136,6 @@ static char *otlp_of(const char *bytes, size_t n)
     return text;
 }
 
-TEST(processes_share_stacks_in_OTLP)
-{
-    struct hpx_tree t;
-    struct hpx_batch b;
-    begin_body(&b, HPX_OTLP);
-    for (uint64_t pid = 1; pid <= 2; pid++) {
-        assert_true(hpx_tree_init(&t));
-        (void)name_in(&t, pid == 1 ? "so that names" : "have other numbers");
-        origin_in(&t, "h", pid, pid == 1 ? "shop" : "", pid);
-        hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;b"), name_in(&t, "t1"), (uint64_t[]){pid, 10 * pid});
-        hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;b"), name_in(&t, "t2"), (uint64_t[]){pid, 10 * pid});
-        if (pid == 2) {
-            hpx_tree_add(&t, &t.views[HPX_VIEW_LOCK], stack_in(&t, "main;c"), 0, (uint64_t[]){5, 50});
-        }
-        hpx_tree_finish(&t);
-        hpx_tree_without_threads(&t);
-        hpx_batch_add(&b, &t, ids[pid - 1]);
-        hpx_tree_fini(&t); /* a batch keeps nothing of it */
-    }
-    char *text = body_with(&b, otlp_of);
-    assert_string_equal(text, "resource service.name=shop host.name=h process.pid=1\n"
-                              " delay/nanoseconds at 1700000060 for 60 s: <b<main=20\n"
-                              " contentions/count at 1700000060 for 60 s: <b<main=2\n"
-                              "resource host.name=h process.pid=2\n"
-                              " delay/nanoseconds at 1700000120 for 60 s: <b<main=40 <c<main=50\n"
-                              " contentions/count at 1700000120 for 60 s: <b<main=4 <c<main=5\n"
-                              "3 stacks, 4 functions, 11 strings\n");
-    free(text);
-    assert_int_equal(sum_of(&b.head, "delay"), 110);
-    assert_int_equal(sum_of(&b.head, "contentions"), 11);
-}
-
 TEST(measures_of_other_profilers_outlive_their_trees)
 {
     static const char *const names[] = {"cycles", "misses"};

@@ -80,42 +80,6 @@ static char *push_of(const char *bytes, size_t n)
     return text;
 }
 
-TEST(a_series_for_each_family_of_values)
-{
-    struct hpx_batch b;
-    struct hpx_tree t;
-    begin_body(&b, HPX_PYROSCOPE);
-    sample_tree(&t);
-    t.origin.version = name_in(&t, "1.2");
-    hpx_batch_add(&b, &t, ids[0]);
-    hpx_tree_fini(&t);
-    assert_true(hpx_tree_init(&t));
-    t.start_ms = 5000;
-    t.duration_ms = 1000;
-    hpx_tree_add(&t, &t.views[HPX_VIEW_ALLOC], stack_in(&t, "a"), 0, (uint64_t[]){1, 16, 2, 32});
-    hpx_tree_add(&t, &t.views[HPX_VIEW_PARK], 0, 0, (uint64_t[]){1, 16});
-    for (int i = 0; i < 2; i++) {
-        uint32_t as = hpx_tree_frame(&t, name_in(&t, i == 0 ? "parked" : "io"), 0, 0, HPX_FRAME_CLASS);
-        hpx_tree_add(&t, &t.views[HPX_VIEW_WALL], hpx_tree_node(&t, stack_in(&t, "a"), as), 0, (uint64_t[]){4});
-    }
-    hpx_tree_finish(&t);
-    hpx_batch_add(&b, &t, ids[1]);
-    hpx_tree_fini(&t);
-    char *text = body_with(&b, push_of);
-    assert_string_equal(text, "__name__=process_cpu service_name=shop version=1.2 hostname=h pid=7 from 1700000060000 for 60000\n"
-                              "  samples 3 in 2\n  cpu 30 in 2\n"
-                              "__name__=mutex service_name=shop version=1.2 hostname=h pid=7 from 1700000060000 for 60000\n"
-                              "  delay 30 in 1\n  contentions 3 in 1\n"
-                              "__name__=wall service_name=unknown_service:java from 5000 for 1000\n"
-                              "  wall 8 in 2\n"
-                              "__name__=memory service_name=unknown_service:java from 5000 for 1000\n"
-                              "  alloc_space 16 in 1\n  alloc_objects 1 in 1\n  inuse_objects 2 in 1\n  inuse_space 32 in 1\n"
-                              "__name__=hprofx_park service_name=unknown_service:java from 5000 for 1000\n"
-                              "  park_delay 16 in 1\n  parks 1 in 1\n");
-    free(text);
-    assert_int_equal(b.head.profiles, 2);
-}
-
 TEST(ids_are_UUIDs_that_stay)
 {
     char before[16][40];

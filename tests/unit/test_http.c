@@ -182,37 +182,6 @@ TEST(retry_after_is_seconds_or_a_date)
     assert_int_equal(r.retry_after, 86400);
 }
 
-TEST(nonsense_is_no_answer)
-{
-    static const char *const all[] = {"\x16\x03\x01\x02\x03garbage\r\n\r\n",
-                                      "HTTP/0.9 is long gone\r\n\r\n",
-                                      "hello",
-                                      "HTTP/1.1 000 Zero\r\n\r\n",
-                                      "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\ncut",
-                                      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nno chunk\r\n",
-                                      "HTTP/1.1 200 OK\r\nContent-Le"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct hpx_http_reply r = ask(all[i], NULL);
-        if (r.status != 0 || r.why[0] == '\0') {
-            fail_msg("%zu: status %ld, %s", i, r.status, r.why);
-        }
-    }
-}
-
-TEST(a_closed_connection_is_no_answer)
-{
-    struct hpx_err err = {""};
-    struct hpx_http_reply r = {.body = NULL};
-    struct server s = {.listener = -1, .at_once = true};
-    assert_int_equal(ask_how(&s, "", &(struct hpx_http_how){.seconds = 20}, NULL).status, 0);
-    struct hpx_http *h = hpx_http_new(&(struct hpx_http_how){.seconds = 20}, &err);
-    assert_non_null(h);
-    hpx_http_post(h, s.url, NULL, NULL, 0, &r); /* nobody listens there now */
-    assert_int_equal(r.status, 0);
-    assert_true(r.why[0] != '\0');
-    hpx_http_free(h);
-}
-
 TEST(a_slow_server_is_given_up)
 {
     bool cancel = true;
@@ -237,31 +206,6 @@ TEST(a_slow_server_is_given_up)
     (void)connect(fd, (struct sockaddr *)&at, len);
     (void)close(fd);
     finish(&t);
-}
-
-TEST(an_endless_answer_is_given_up)
-{
-    static struct server s, t;
-    static char big[20000], head[20000];
-    struct text body = {.n = 0};
-    int n = snprintf(big, sizeof big, "HTTP/1.1 200 OK\r\n\r\n");
-    memset(big + n, 'x', sizeof big - (size_t)n);
-    s.len = sizeof big;
-    s.endless = true;
-    struct hpx_http_reply r = ask_how(&s, big, &(struct hpx_http_how){.seconds = 20}, &body);
-    assert_int_equal(r.status, 0);
-    assert_non_null(strstr(r.why, "too long"));
-    assert_true(body.n <= 2000);
-    n = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\n");
-    while (n + 8 < (int)sizeof head) {
-        n += snprintf(head + n, sizeof head - (size_t)n, "A: bcd\r\n");
-    }
-    t.len = (size_t)n;
-    t.again = strlen("HTTP/1.1 200 OK\r\n");
-    t.endless = true;
-    r = ask_how(&t, head, &(struct hpx_http_how){.seconds = 20}, &body);
-    assert_int_equal(r.status, 0);
-    assert_non_null(strstr(r.why, "too long"));
 }
 
 static char name[64]; /* of a file, "" before the first */

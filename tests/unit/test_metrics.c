@@ -28,28 +28,6 @@ static void assert_page_has(const char *line, bool has)
     free(text);
 }
 
-TEST(a_metric_without_labels_is_there_from_the_beginning)
-{
-    assert_page_has("# TYPE hprofx_ship_profiles_read_total counter\nhprofx_ship_profiles_read_total 0\n", true);
-    hpx_metric_add(HPX_METRIC_PROFILES_READ, NULL, NULL, 3);
-    hpx_metric_add(HPX_METRIC_PROFILES_READ, NULL, NULL, 4);
-    assert_page_has("\nhprofx_ship_profiles_read_total 7\n", true);
-    assert_page_has("hprofx_ship_spool_bytes", false);
-}
-
-TEST(values_are_written_in_the_unit_of_the_name)
-{
-    hpx_metric_set(HPX_METRIC_LAG, "a", NULL, 61005);
-    hpx_metric_set(HPX_METRIC_LAG, "b", NULL, 2000);
-    hpx_metric_add(HPX_METRIC_AGENTS_CPU, NULL, NULL, 1500000001);
-    assert_page_has("# TYPE hprofx_ship_lag_seconds gauge\nhprofx_ship_lag_seconds{destination=\"a\"} 61.005\n"
-                    "hprofx_ship_lag_seconds{destination=\"b\"} 2\n",
-                    true);
-    assert_page_has("\nhprofx_agents_cpu_seconds_total 1.500000001\n", true);
-    hpx_metric_set(HPX_METRIC_LAG, "a", NULL, 0);
-    assert_page_has("hprofx_ship_lag_seconds{destination=\"a\"} 0\n", true);
-}
-
 TEST(hostile_values_of_labels_stay_values)
 {
     hpx_metric_add(HPX_METRIC_PROFILES_DROPPED, "a\"} 1\nx{y=\"\\",
@@ -111,19 +89,6 @@ TEST(threads_count_together)
     }
     assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, "even", "200"), 20000);
     assert_int_equal(hpx_metric_get(HPX_METRIC_REQUESTS, "odd", "200"), 20000);
-}
-
-TEST(the_process_says_its_cost_and_when_it_began)
-{
-    char *text = page();
-    const char *memory = strstr(text, "\nprocess_resident_memory_bytes "), *start = strstr(text, "\nprocess_start_time_seconds ");
-    assert_non_null(memory);
-    assert_non_null(start);
-    assert_true(strtod(strchr(memory, ' '), NULL) > 100000);
-    double age = (double)time(NULL) - strtod(strchr(start, ' '), NULL);
-    assert_true(age > -2 && age < 3600);
-    assert_non_null(strstr(text, "\nprocess_cpu_seconds_total "));
-    free(text);
 }
 
 TESTS(NULL, NULL)
