@@ -46,39 +46,6 @@ static int clear(void **state)
     return 0;
 }
 
-TEST(an_empty_map_has_no_key, NULL, clear)
-{
-    assert_null(hpx_address_map_find(&map, 8));
-    hpx_address_map_fini(&map);
-    assert_null(hpx_address_map_find(&map, 8));
-}
-
-TEST(a_key_that_is_put_twice_keeps_its_entry_and_value, NULL, clear)
-{
-    struct hpx_address_entry *e = hpx_address_map_put(&map, 8);
-    assert_non_null(e);
-    assert_int_equal(e->value, 0);
-    e->value = 42;
-    assert_ptr_equal(hpx_address_map_put(&map, 8), e);
-    assert_ptr_equal(hpx_address_map_find(&map, 8), e);
-    assert_int_equal(e->value, 42);
-    assert_int_equal(map.len, 1);
-    assert_null(hpx_address_map_find(&map, 16));
-}
-
-TEST(every_word_but_zero_can_be_a_key, NULL, clear)
-{
-    static const uint64_t keys[] = {1, 2, 3, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(keys); i++) {
-        struct hpx_address_entry *e = hpx_address_map_put(&map, keys[i]);
-        assert_non_null(e);
-        e->value = UINT64_MAX - i;
-    }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(keys); i++) {
-        assert_int_equal(hpx_address_map_find(&map, keys[i])->value, UINT64_MAX - i);
-    }
-}
-
 TEST(a_map_that_grows_keeps_all_values, NULL, clear)
 {
     put_all(0, 1);

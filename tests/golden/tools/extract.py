@@ -87,14 +87,35 @@ def parse_text(t):
     return d
 
 
+SZ = {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
+TN = {2: 'object', 4: 'boolean', 5: 'char', 6: 'float', 7: 'double', 8: 'byte', 9: 'short', 10: 'int', 11: 'long'}
+
+
+class R:  # a binary file
+    def __init__(s, b): s.b, s.p, s.ids = b, 0, 4
+    def raw(s, n):
+        if s.p + n > len(s.b): raise EOFError('truncated at %d (+%d of %d)' % (s.p, n, len(s.b)))
+        v = s.b[s.p:s.p + n]; s.p += n; return v
+    def u1(s): return s.raw(1)[0]
+    def u2(s): return struct.unpack('>H', s.raw(2))[0]
+    def u4(s): return struct.unpack('>I', s.raw(4))[0]
+    def i4(s): return struct.unpack('>i', s.raw(4))[0]
+    def u8(s): return struct.unpack('>Q', s.raw(8))[0]
+    def id(s): return s.u4() if s.ids == 4 else s.u8()
+    def val(s, t):
+        if t == 2: return '%x' % s.id()
+        b = s.raw(SZ[t])
+        return {4: lambda: str(b[0]), 5: lambda: 'u%04x' % struct.unpack('>H', b)[0], 6: lambda: repr(struct.unpack('>f', b)[0]),
+                7: lambda: repr(struct.unpack('>d', b)[0]), 8: lambda: str(struct.unpack('>b', b)[0]), 9: lambda: str(struct.unpack('>h', b)[0]),
+                10: lambda: str(struct.unpack('>i', b)[0]), 11: lambda: str(struct.unpack('>q', b)[0])}[t]()
+
+
 def parse_bin(b):
-    sys.path.insert(0, __file__.rsplit('/', 1)[0] if '/' in __file__ else '.')
-    import hprofdump as H
-    d = Dump(); z = b.index(b'\0'); r = H.R(b); r.p = z + 1; r.ids = r.u4(); r.u8(); nm, cser, frames, cname = {}, {}, {}, {}; insts = []; defs = {}
+    d = Dump(); z = b.index(b'\0'); r = R(b); r.p = z + 1; r.ids = r.u4(); r.u8(); nm, cser, frames, cname = {}, {}, {}, {}; insts = []; defs = {}
     hx = lambda v: '%x' % v
     while r.p < len(b):
         t, us, n = r.u1(), r.u4(), r.u4(); end = r.p + n
-        if t == 1: i = r.id(); nm[i] = H.mutf8(r.raw(n - r.ids))
+        if t == 1: i = r.id(); nm[i] = r.raw(n - r.ids).decode('utf-8', 'backslashreplace')
         elif t == 2: c, o, tr, k = r.u4(), r.id(), r.u4(), r.id(); cser[c] = nm.get(k, '?').replace('/', '.'); cname[o] = cser[c]
         elif t == 4:
             f, a, sg, src, c, l = r.id(), r.id(), r.id(), r.id(), r.u4(), r.i4()
@@ -120,18 +141,18 @@ def parse_bin(b):
                 elif g == 0x20:
                     c = r.id(); r.u4(); su = r.id(); [r.id() for _ in range(5)]; isz = r.u4(); e = dict(k='CLS', c=cname.get(c, '?'), f={}, super=hx(su) if su else None, isz=isz)
                     for _ in range(r.u2()): r.u2(); r.val(r.u1())
-                    for _ in range(r.u2()): a = nm.get(r.id(), '?'); ty = r.u1(); v = r.val(ty); e['f'][a] = v if ty == 2 else ('=', H.TN[ty], v)
+                    for _ in range(r.u2()): a = nm.get(r.id(), '?'); ty = r.u1(); v = r.val(ty); e['f'][a] = v if ty == 2 else ('=', TN[ty], v)
                     e['f'] = {k: v for k, v in e['f'].items() if v != '0'}; defs[c] = [(nm.get(r.id(), '?'), r.u1()) for _ in range(r.u2())]; d.cls[hx(c)] = e; e['id'] = c; e['su'] = su
                 elif g == 0x21: o, tr, c, k = r.id(), r.u4(), r.id(), r.u4(); p = r.p; r.raw(k); insts.append((o, tr, c, p, k))
                 elif g == 0x22: o, tr, k, c = r.id(), r.u4(), r.u4(), r.id(); el = [r.id() for _ in range(k)]; d.obj[hx(o)] = dict(k='ARR', sz=None, tr=tr, n=k, c=cname.get(c, '?'), f={i: hx(v) for i, v in enumerate(el) if v})
-                elif g == 0x23: o, tr, k, ty = r.id(), r.u4(), r.u4(), r.u1(); v = r.raw(k * H.SZ[ty]); d.obj[hx(o)] = dict(k='PRIM', sz=None, tr=tr, n=k, c=H.TN[ty] + '[]', f={}, v=v.hex())
+                elif g == 0x23: o, tr, k, ty = r.id(), r.u4(), r.u4(), r.u1(); v = r.raw(k * SZ[ty]); d.obj[hx(o)] = dict(k='PRIM', sz=None, tr=tr, n=k, c=TN[ty] + '[]', f={}, v=v.hex())
                 else: raise ValueError('sub-tag %x' % g)
         r.p = end
     sup = {e['id']: e['su'] for e in d.cls.values()}
     for o, tr, c, p, k in insts:
-        q = H.R(b); q.p = p; q.ids = r.ids; f = {}; x = c
+        q = R(b); q.p = p; q.ids = r.ids; f = {}; x = c
         while x:
-            for a, ty in defs.get(x, []): v = q.val(ty); key = a if a not in f else a + '@' + cname.get(x, '?'); f[key] = v if ty == 2 else ('=', H.TN[ty], v)
+            for a, ty in defs.get(x, []): v = q.val(ty); key = a if a not in f else a + '@' + cname.get(x, '?'); f[key] = v if ty == 2 else ('=', TN[ty], v)
             x = sup.get(x, 0)
         d.obj[hx(o)] = dict(k='OBJ', sz=None, tr=tr, c=cname.get(c, '?'), f={a: v for a, v in f.items() if v != '0'})
     return d
