@@ -218,23 +218,6 @@ def two_thousand_threads_of_one_monitor(t):
         _consistent(t, p, d)
 
 
-@test(level='quick', collectors='any', needs=('stops',))
-def the_jvm_checks_our_calls(t):
-    """-Xcheck:jni; JDK 8 warns of its own launcher."""
-    strange = lambda run: [ln for ln in run.out.splitlines() if re.search(r'WARNING in native|FATAL ERROR in native|JNI local refs: .*, exceeds|without exception check', ln)]
-    run, p = _program(t, 'owners', jvm=['-Xcheck:jni'], more=('states', 'mixed'))
-    _monitors(t, run, p, p.monitor_dumps[-1])
-    _states(t, run, p, p.monitor_dumps[-1])
-    t.equal(len(p.monitor_dumps[-1].deadlocks), 1, 'deadlocks')
-    for name in ('stop', 'more1', 'more2', 'more3'):
-        (t.work / name).unlink()
-    plain = t.start('Monitors', 'two', opts=None, jvm=['-Xcheck:jni'])
-    plain.wait_line('ready')
-    (t.work / 'stop').touch()
-    plain.finish()
-    t.equal([ln for ln in strange(run) if ln not in strange(plain)], [], 'what -Xcheck:jni says')
-
-
 @test(level='quick', collectors='any', params=('term', 'exit'))
 def a_deadlock_found_at_the_end(t, how):
     """By a signal, and by the end of main with the ring still there."""

@@ -255,18 +255,6 @@ def calls_allocate_under_their_own_trace(t, more):
     no_odd_exits(t, prof)
 
 
-@test(level='quick', collectors='any')
-def calls_are_those_without_sites(t):
-    """Every method of the program is called as often; a row of calls too few or too many would be a probe in another's place."""
-    def of(opts):
-        _, prof = t.profile('SitesTree', 200, opts=opts)
-        (t.work / 'java.hprof.txt').unlink()
-        return {m: n for m, n in calls(prof).items() if m.startswith('SitesTree')}
-    plain, beside = of('cpu=times,cutoff=0,depth=8'), of(CALLS)
-    t.check(plain['SitesTree.leaf'] == 200 * (4 + 8) and plain['SitesTree.fails'] == 1000, 'calls without sites: %s' % plain)
-    t.equal(beside, plain, 'calls with sites')
-
-
 @test(level='quick', params=('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms'), quick_params=('exceptions', 'threads'))
 def calls_stay_exact(t, case):
     run, prof = t.profile('Count', case, opts=CALLS)
@@ -446,16 +434,6 @@ def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
     truth = int(re.match(r'calls (\d+)$', run.out)[1])
     got = sum(r.objects for r, name, frames in _rows(prof) if frames[:1] and frames[0][0] == 'java.util.Arrays.copyOf' and name == 'java.lang.Object[]')
     t.check(truth <= got < truth + 1000, '%d of %d arrays are counted' % (got, truth))
-
-
-@test(level='quick', collectors='any', params=('', ',cpu=times'))
-def jni_is_used_as_it_should_be(t, more):
-    """JDK 8 warns of its own launcher."""
-    plain = t.java('SitesTree', 30, opts=None, jvm=['-Xcheck:jni'])
-    run, _ = t.profile('SitesTree', 30, opts=COUNTS + more, jvm=['-Xcheck:jni'])
-    strange = [ln for ln in run.out.splitlines() if ln not in plain.out.splitlines()]
-    t.equal(strange, [], 'what -Xcheck:jni says')
-    t.equal([ln for ln in run.err.splitlines() if not ln.startswith(('hprofx: ', 'Dumping ')) and ln not in plain.err.splitlines()], [], 'other lines on stderr')
 
 
 @test(level='quick', collectors='all', params=('', ',cpu=times'), quick_params=('',))

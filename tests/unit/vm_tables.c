@@ -77,17 +77,6 @@ struct vm_tables_type *vm_tables_type_of(const char *name)
     abort();
 }
 
-struct vm_tables_constant *vm_tables_constant_of(const char *name)
-{
-    for (size_t i = 0; i < nconstants; i++) {
-        if (!strcmp(constants[i].name, name)) {
-            return &constants[i];
-        }
-    }
-    fail_msg("no constant %s in the table", name);
-    abort();
-}
-
 int vm_tables_run(const struct CMUnitTest *tests, size_t n)
 {
     int failed = 0;

@@ -45,7 +45,6 @@ void vm_tables_constant(const char *name, int32_t value);
 /* The entry of that name, to be spoiled; the case fails if there is none. */
 struct vm_tables_field *vm_tables_field_of(const char *type, const char *name);
 struct vm_tables_type *vm_tables_type_of(const char *name);
-struct vm_tables_constant *vm_tables_constant_of(const char *name);
 
 /* Runs every case in a child process; the number of those that failed, for main() to return. */
 int vm_tables_run(const struct CMUnitTest *tests, size_t n);

@@ -348,20 +348,6 @@ void want_instance(int object, int klass, uint32_t bytes)
     want(4, bytes);
 }
 
-void want_objects(int object, int klass, uint32_t n)
-{
-    want_head(0x22, object);
-    want(4, n);
-    want(fx.ids, fx_id(klass));
-}
-
-void want_primitives(int object, uint8_t type, uint32_t n)
-{
-    want_head(0x23, object);
-    want(4, n);
-    want(1, type);
-}
-
 static size_t each_bytes;
 static int compare(const void *a, const void *b)
 {

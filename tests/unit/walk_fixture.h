@@ -142,8 +142,6 @@ void fx_follow(void);
 uint64_t fx_id(int object);
 void want(uint32_t bytes, uint64_t value);
 void want_instance(int object, int klass, uint32_t bytes);
-void want_objects(int object, int klass, uint32_t n);
-void want_primitives(int object, uint8_t type, uint32_t n);
 /* The records are these; the last `unordered` of them, of `each` bytes, in any order. */
 void fx_check_records(uint32_t unordered, uint32_t each);
 /* Facts and roots of the spool. */
