@@ -116,20 +116,6 @@ static void put(const char *name, const char *text)
 
 #define BEGIN "cpu=samples,verbose=n,split=y,file="
 
-TEST(the_oldest_files_go, setup, teardown)
-{
-    assert_true(begin(BEGIN "x,keep-files=3"));
-    dumps(1, 3);
-    assert_string_equal(files(), "x.1 x.2 x.3 x.part ");
-    dumps(4, 6);
-    assert_string_equal(files(), "x.4 x.5 x.6 x.part ");
-    wait_and_end();
-    assert_string_equal(files(), "x x.5 x.6 ");
-    assert_string_equal(tables("x.5"), "FIRST 5 SECOND 0 ");
-    assert_true(says("x.6", "hprofx: profiles removed: 2 (keep-files=, keep-bytes=)\n"));
-    assert_string_equal(content("said"), "");
-}
-
 TEST(without_the_options_all_stay, setup, teardown)
 {
     assert_true(begin(BEGIN "x"));
@@ -241,30 +227,6 @@ TEST(without_a_profile_at_exit_none_is_removed_for_it, setup, teardown)
     wait_and_end();
     assert_string_equal(files(), "x-2 x-3 x-4 ");
     assert_string_equal(tables("x-4"), "");
-}
-
-TEST(a_full_disk_costs_the_oldest, setup, teardown)
-{
-    assert_true(begin(BEGIN "x,keep-files=100"));
-    dumps(1, 3);
-    disk = in_use() + 500; /* less than a profile */
-    dumps(4, 5);
-    disk = 0;
-    assert_string_equal(files(), "x.3 x.4 x.5 x.part ");
-    assert_string_equal(tables("x.4"), "FIRST 4 SECOND 0 ");
-    disk = in_use() + 500; /* less than a profile */
-    wait_and_end();
-    disk = 0;
-    assert_string_equal(tables("x"), "FIRST 0 SECOND 0 ");
-    assert_true(says("x", "hprofx: profiles removed, disk full: "));
-    const char *said = content("said");
-    assert_int_equal(
-        strncmp(said,
-                "hprofx: file=x.1: the disk is full; this oldest profile was removed for the next one; free some space\n"
-                "hprofx: profiles removed, disk full: ",
-                strlen("hprofx: file=x.1: the disk is full; this oldest profile was removed for the next one; free some space\n"
-                       "hprofx: profiles removed, disk full: ")),
-        0);
 }
 
 TEST(a_disk_without_room_for_a_new_file_costs_the_oldest, setup, teardown)

@@ -4,95 +4,12 @@
 #include "model_table.h"
 #include "session_fixture.h"
 #include <sched.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-static void stop_stream(uint64_t until_ns)
+static void stop_nothing(uint64_t until_ns)
 {
     (void)until_ns;
 }
 
-/* ---- a mode whose section is no snapshot: a forked child, which has nothing but its descriptor, writes it while the writer's thread
- * passes it on, in pieces ---- */
-
-#define STREAMED 3000000u
-
-struct stream_rows {
-    int fd;
-    pid_t child;
-};
-
-static void *snapshot_stream(enum hpx_take take)
-{
-    struct stream_rows *r = malloc(sizeof *r);
-    int ends[2];
-    if (r == NULL || pipe(ends) != 0) {
-        free(r);
-        return NULL;
-    }
-    r->child = take == HPX_TAKE_RESET ? fork() : -1;
-    if (r->child == 0) {
-        static char piece[1000];
-        memset(piece, '.', sizeof piece - 1);
-        piece[sizeof piece - 1] = '\n';
-        for (unsigned n = 0; n < STREAMED; n += sizeof piece) {
-            if (write(ends[1], piece, sizeof piece) != sizeof piece) {
-                _exit(1);
-            }
-        }
-        (void)execl("/bin/true", "true", (char *)NULL); /* so that valgrind has no word on what the child holds */
-        _exit(1);
-    }
-    close(ends[1]);
-    r->fd = ends[0];
-    return r;
-}
-
-static bool never_empty(const void *rows)
-{
-    (void)rows;
-    return false;
-}
-
-static int child_status;
-
-static void destroy_stream(void *rows)
-{
-    struct stream_rows *r = rows;
-    if (r != NULL) {
-        close(r->fd);
-        if (r->child > 0) {
-            waitpid(r->child, &child_status, 0);
-        }
-        free(r);
-    }
-}
-
-static void text_stream(struct hpx_ascii *to, void *rows, double cutoff, bool answer)
-{
-    const struct stream_rows *r = rows;
-    (void)cutoff, (void)answer;
-    for (ssize_t n = 1; n > 0;) {
-        char *at = hpx_out_piece(to->out);
-        n = read(r->fd, at, HPX_OUT_PIECE);
-        if (n > 0) {
-            hpx_out_filled(to->out, at + n);
-        }
-    }
-}
-
-static const struct hpx_section section_stream = {
-    .title = "the stream", .empty = never_empty, .destroy = destroy_stream, .text = text_stream};
-static const struct hpx_mode mode_stream = {
-    .name = "test=stream",
-    .section = &section_stream,
-    .load = {.wanted = always},
-    .pass = {.gone = gone},
-    .dump = {.snapshot = snapshot_stream},
-    .end = {.stop = stop_stream},
-    .report = {.collect = collect, .lines = lines, .summary = summary},
-};
-static const struct hpx_mode *const streaming[] = {&mode_stream, NULL};
 /* ---- a table of the second mode, and a ring for events from threads that are nobody's: made beforehand, no state, no START ---- */
 
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *last)
@@ -209,24 +126,6 @@ TEST(a_phase_that_never_ends_is_given_up, setup, teardown)
     assert_string_equal(tables("x.txt"), "FIRST 1 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-TEST(a_request_during_a_request_has_a_dump_of_its_own, setup, teardown)
-{
-    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-    second.prepared_after = 2;
-    done = 0;
-    first.n = 1;
-    assert_true(hpx_dump_request(&keep_request));
-    pass();
-    assert_true(hpx_dump_request(&reset_request));
-    assert_true(hpx_dump_request(&reset_request));
-    for (int i = 0; i < 12; i++) {
-        pass();
-    }
-    wait_and_end();
-    assert_string_equal(tables("x.txt"), "FIRST 1 SECOND 0 FIRST 1 SECOND 0 FIRST 0 SECOND 0 FIRST 0 SECOND 0 ");
-    assert_int_equal(done, 3);
-}
-
 TEST(the_end_during_a_request_serves_it_first, setup, teardown)
 {
     assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
@@ -239,15 +138,6 @@ TEST(the_end_during_a_request_serves_it_first, setup, teardown)
     wait_and_end();
     assert_string_equal(tables("x.txt"), "FIRST 7 SECOND 0 FIRST 7 SECOND 0 ");
     assert_int_equal(done, 1);
-}
-
-TEST(without_doe_the_end_has_no_dump, setup, teardown)
-{
-    assert_true(begin("cpu=samples,file=x.txt,doe=n,verbose=n"));
-    first.n = 7;
-    wait_and_end();
-    assert_string_equal(tables("x.txt"), "");
-    assert_string_equal(content("said"), "");
 }
 
 TEST(journals_have_what_is_counted_since_the_last_one, setup, teardown)
@@ -319,55 +209,6 @@ TEST(tables_of_the_journal_pass_a_request_that_waits_for_long, setup, teardown)
     assert_string_equal(tables("x.txt"), "FIRST 9 SECOND 0 FIRST 0 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-TEST(split_gives_each_request_a_file, setup, teardown)
-{
-    assert_true(begin("cpu=samples,file=x.txt,split=y,verbose=n"));
-    for (int i = 1; i <= 2; i++) {
-        first.n = (unsigned)i;
-        assert_true(hpx_dump_request(&reset_request));
-        for (int k = 0; k < 4; k++) {
-            pass();
-        }
-    }
-    wait_and_end();
-    assert_string_equal(tables("x.txt.1"), "FIRST 1 SECOND 0 ");
-    assert_string_equal(tables("x.txt.2"), "FIRST 2 SECOND 0 ");
-    assert_string_equal(tables("x.txt"), "FIRST 0 SECOND 0 ");
-}
-
-/* Nothing is once only: what one has said, opened and counted does not reach the next one. */
-TEST(a_session_begins_where_another_one_has_ended, setup, teardown)
-{
-    for (int i = 0; i < 3; i++) {
-        char name[24], options[64];
-        snprintf(name, sizeof name, "x%d.txt", i);
-        snprintf(options, sizeof options, "cpu=samples,file=%s,verbose=n", name);
-        assert_true(begin(options));
-        first.n = 1 + (unsigned)i;
-        assert_true(hpx_dump_request(&reset_request));
-        for (int k = 0; k < 4; k++) {
-            pass();
-        }
-        wait_and_end();
-        snprintf(options, sizeof options, "FIRST %d SECOND 0 FIRST 0 SECOND 0 ", 1 + i);
-        assert_string_equal(tables(name), options);
-    }
-}
-
-TEST(a_section_may_stream_from_a_forked_child, setup, teardown)
-{
-    struct stat st;
-    child_status = -1;
-    assert_true(begin_with(streaming, "cpu=samples,file=x.txt,verbose=n"));
-    end();
-    assert_true(hpx_output_wait(UINT64_C(60000000000)));
-    hpx_session_end();
-    assert_int_equal(child_status, 0);
-    assert_int_equal(stat("x.txt", &st), 0);
-    assert_in_range(st.st_size, STREAMED, STREAMED + 10000);
-    assert_string_equal(content("said"), "");
-}
-
 static uint64_t sum_of(const char *text)
 {
     uint64_t sum = 0;
@@ -421,7 +262,7 @@ TEST(a_phase_is_followed_by_one_more_pass, setup, teardown)
     only = mode_second;
     only.dump.tail = NULL;
     only.dump.taken = NULL;
-    only.end.stop = stop_stream;
+    only.end.stop = stop_nothing;
     assert_true(begin_with(modes, "cpu=samples,file=x.txt,verbose=n"));
     assert_true(hpx_dump_request(&reset_request));
     pass();
@@ -430,41 +271,6 @@ TEST(a_phase_is_followed_by_one_more_pass, setup, teardown)
     pass();
     wait_and_end();
     assert_string_equal(tables("x.txt"), "SECOND 5 SECOND 0 ");
-}
-
-/* Readers of such a table stop at a line that is no row. */
-TEST(a_bare_output_has_its_tables_alone_and_the_report_is_said, setup, teardown)
-{
-    static struct hpx_section section;
-    static struct hpx_mode only;
-    static const struct hpx_mode *const modes[] = {&only, NULL};
-    section = section_second;
-    section.bare = true;
-    only = mode_second;
-    only.section = &section;
-    only.end.stop = stop_stream;
-    for (int verbose = 1; verbose >= 0; verbose--) {
-        assert_true(begin_with(modes, verbose ? "cpu=samples,file=x.txt" : "cpu=samples,file=y.txt,verbose=n"));
-        assert_true(hpx_dump_request(&reset_request));
-        second.n = 5;
-        pass();
-        pass();
-        second.n = 6;
-        wait_and_end();
-        assert_string_equal(content(verbose ? "x.txt" : "y.txt"), "SECOND 5\nSECOND 6\n");
-        const char *one = strstr(content("said"), "Dumping the second ... done.\nhprofx: version: ");
-        assert_non_null(one);
-        one = strstr(one, "hprofx: figure: 5\nhprofx: lost: 0\n");
-        assert_non_null(one);
-        one = strstr(one, "Dumping the second ... done.\nhprofx: version: ");
-        assert_non_null(one);
-        one = strstr(one, "hprofx: figure: 6\nhprofx: lost: 0\n");
-        assert_non_null(one);
-        assert_null(strstr(one + 1, "hprofx: figure: "));
-        one = strstr(one, "hprofx: at the end: 6\n");
-        assert_non_null(one);
-        assert_string_equal(strchr(one, '\n'), "\n"); /* verbose=n adds nothing */
-    }
 }
 
 /* From then on the modes prepare for the last dump, in which a request would find half of that. */
