@@ -58,70 +58,6 @@ static const char *tags(void)
     return list;
 }
 
-/* Drops what was written before the first segment. */
-static void drop_names(void)
-{
-    size_t at = 0;
-    while (sink.bytes[at] != 0x1C) {
-        at += 9 + ((size_t)sink.bytes[at + 7] << 8 | sink.bytes[at + 8]);
-    }
-    sink.len -= at;
-    memmove(sink.bytes, sink.bytes + at, sink.len);
-}
-
-TEST(binary_has_names_roots_classes_and_objects_in_this_order)
-{
-    begin(4);
-    begin_image(4);
-    assert_int_equal(hpx_heap_binary(&w, &x.image), 0);
-    /* names and classes, fields, the thread, which is not in the file, frames and traces; roots and classes; objects; the end */
-    assert_string_equal(tags(), "01 02 01 02 01 01 01 01 02 01 01 02 01 0A 01 01 01 04 04 05 05 1C 1C 2C ");
-    drop_names();
-    assert_written("1C 00000000 00000134" /* threads first */
-                   "08 50000001 00030D41 000493E5"
-                   "03 60000001 00030D41 00000001"
-                   "03 60000002 00030D41 00000001"
-                   "03 60000002 00030D41 FFFFFFFF"
-                   "02 60000002 00030D41 FFFFFFFF"
-                   "FF 60000004"
-                   "01 60000003 00000001"
-                   "05 10000002"
-                   "07 60000003"
-                   "FF 60000003"
-                   "20 10000001 000493E0 00000000 00000000 00000000 00000000 00000000 00000000 00000000 0000 0000 0000"
-                   "20 10000002 000493E0 10000001 00000000 00000000 00000000 00000000 00000000 00000008"
-                   "0002 0009 02 60000003 000C 02 60000004"
-                   "0001 A0000005 0B 1122334455667788"
-                   "0002 A0000003 02 A0000004 0A"
-                   "20 10000003 000493E0 10000002 60000002 00000000 00000000 00000000 00000000 00000009"
-                   "0000 0000 0001 A0000007 04"
-                   "20 10000004 000493E0 10000001 00000000 00000000 00000000 00000000 00000000 00000000 0000 0000 0000"
-                   "1C 00000000 00000071"
-                   "21 60000001 000493E6 10000002 00000008 00000000 00000007"
-                   "21 60000002 000493E0 10000003 00000009 01 60000001 00000008"
-                   "22 60000003 000493E6 00000003 10000004 00000000 60000002 00000000"
-                   "23 60000004 000493E0 00000002 08 0102"
-                   "21 50000001 000493E0 10000001 00000000"
-                   "2C 00000000 00000000");
-    hx_end(&x);
-    end();
-}
-
-/* A recursive method, so that only the depth tells its frames apart. */
-TEST(a_frame_is_found_below_those_of_a_probe)
-{
-    uint64_t methods[] = {5, 5, 5};
-    struct hpx_heap_thread t = {.nframes = 3, .methods = methods, .above = 2};
-    struct hpx_heap_root_fact root = {.method = 5};
-    static const int32_t frames[] = {0, 0, 0, 1, 2, 2, 2};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(frames); i++) {
-        root.depth = (int32_t)i;
-        assert_int_equal(hpx_heap_frame(&t, &root), frames[i]);
-    }
-    root.method = 6;
-    assert_int_equal(hpx_heap_frame(&t, &root), -1);
-}
-
 /* The stack ends before the frame of the root: at most as many frames away as there are. */
 TEST(a_root_far_below_the_stack_is_on_no_frame)
 {
@@ -139,54 +75,6 @@ TEST(a_root_far_below_the_stack_is_on_no_frame)
     t.above = 2;
     root = (struct hpx_heap_root_fact){.method = 6, .depth = 0};
     assert_int_equal(hpx_heap_frame(&t, &root), 3);
-}
-
-TEST(text_has_roots_objects_and_classes)
-{
-    static const char want[] = "TRACE 300005:\n\tp.Base.run(Base.java:3)\n\tp.Base.run(Base.java:4)\n"
-                               "TRACE 300006:\n\tp.Base.run(Base.java:3)\n"
-                               "HEAP DUMP BEGIN (5 objects, 100 bytes) Sat Nov 21 08:33:20 2026\n"
-                               "ROOT 50000001 (kind=<thread>, id=200001, trace=300005)\n"
-                               "ROOT 50000001 (kind=<thread block>, thread=200001)\n"
-                               "ROOT 60000001 (kind=<Java stack>, thread=200001, frame=1)\n"
-                               "ROOT 60000002 (kind=<Java stack>, thread=200001, frame=1)\n"
-                               "ROOT 60000002 (kind=<Java stack>, thread=200001, frame=-1)\n"
-                               "ROOT 60000002 (kind=<JNI local ref>, thread=200001, frame=-1)\n"
-                               "ROOT 60000004 (kind=<unknown>)\n"
-                               "ROOT 60000003 (kind=<JNI global ref>, id=1, trace=300000)\n"
-                               "ROOT 10000002 (kind=<system class>, name=p.Base)\n"
-                               "ROOT 60000003 (kind=<busy monitor>)\n"
-                               "ROOT 60000003 (kind=<unknown>)\n"
-                               "OBJ 60000001 (sz=24, trace=300006, class=p.Base@10000002)\n"
-                               "OBJ 60000002 (sz=32, trace=300000, class=p.Derived@10000003)\n"
-                               "\tnext\t\t60000001\n"
-                               "ARR 60000003 (sz=32, trace=300006, nelems=3, elem type=p.Base[]@10000004)\n"
-                               "\t[1]\t\t60000002\n"
-                               "ARR 60000004 (sz=2, trace=300000, nelems=2, elem type=byte[])\n"
-                               "OBJ 50000001 (sz=0, trace=300000, class=java.lang.Object@10000001)\n"
-                               "CLS 10000001 (name=java.lang.Object, trace=300000)\n"
-                               "CLS 10000002 (name=p.Base, trace=300000)\n"
-                               "\tsuper\t\t10000001\n"
-                               "\tconstant pool entry 12\t60000004\n"
-                               "\tconstant pool entry 9\t60000003\n"
-                               "CLS 10000004 (name=p.Base[], trace=300000)\n"
-                               "\tsuper\t\t10000001\n"
-                               "CLS 10000003 (name=p.Derived, trace=300000)\n"
-                               "\tsuper\t\t10000002\n"
-                               "\tloader\t\t60000002\n"
-                               "HEAP DUMP END\n";
-    struct hpx_ascii a;
-    setenv("TZ", "UTC", 1);
-    begin(8);
-    hpx_ascii_init(&a, &out);
-    begin_image(8);
-    assert_int_equal(hpx_heap_ascii(&a, &x.image, NOW), 0);
-    assert_int_equal(hpx_out_flush(&out), 0);
-    assert_int_equal(sink.len, sizeof want - 1);
-    assert_memory_equal(sink.bytes, want, sizeof want - 1);
-    hpx_ascii_fini(&a);
-    hx_end(&x);
-    end();
 }
 
 /* ---- many superclasses ---- */
