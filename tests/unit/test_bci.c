@@ -23,28 +23,6 @@ TEST(calls_stand_at_the_entry_at_the_exit_and_in_the_handler)
     check_free(&k);
 }
 
-TEST(numbers_are_pushed_in_the_shortest_way)
-{
-    static const uint32_t numbers[] = {0, 5, 6, 127, 128, 32767, 32768, 0x7FFFFFFE};
-    static const uint32_t lengths[] = {1, 1, 2, 2, 3, 3, 2, 2};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        for (uint32_t large = 0; large < 2; large++) {
-            struct cf_class c;
-            cf_init(&c, 52);
-            for (uint32_t k = 0; k < large * 300; k++) {
-                (void)cf_ref(&c, 7, 1);
-            }
-            add_static(&c, "m", 0, 0, "00 b1");
-            struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = numbers[i]});
-            assert_int_equal(k.how, 0);
-            uint32_t len = lengths[i] + (large && numbers[i] > 32767); /* ldc reaches 255 constants */
-            uint8_t head[8] = {0, 2, 0, 0, 0, 0, 0, (uint8_t)(3 * (len + 3) + 3)};
-            assert_non_null(memmem(k.out, k.m, head, sizeof(head)));
-            check_free(&k);
-        }
-    }
-}
-
 TEST(calls_can_be_named_and_can_take_no_number)
 {
     struct cf_class c;

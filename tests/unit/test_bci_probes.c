@@ -2,25 +2,6 @@
 /* test_bci_probes.c: what the probes of SITES and OBJECTS look like, alone and beside those of CALLS; their limits. */
 #include "bci_code.h"
 
-TEST(every_allocation_tells_its_site)
-{
-    struct cf_class c;
-    begin(&c);
-    add_static(&c, "m", 2, 0, every_kind);
-    struct checked k = check_opts(&c, kinds(SITES));
-    assert_int_equal(k.how, 0);
-    assert_code(
-        &k, 4,
-        "bb 0004 03 b8 @alloc 57 03 bc 0a 59 be 04 b8 @array 57 03 bd 0004 59 be 05 b8 @array 57 03 03 c5 0008 02 59 06 b8 @multi 57 b1");
-    assert_int_equal(k.result.sites, 4);
-    assert_int_equal(k.result.objects, 0);
-    assert_int_equal(k.result.numbered, 0);
-    assert_int_equal(k.result.rewritten, 1);
-    assert_null(memmem(k.out, k.m, "object", 6)); /* no constant that is not needed */
-    assert_null(memmem(k.out, k.m, "enter", 5));
-    check_free(&k);
-}
-
 TEST(the_stack_grows_by_what_the_probes_push)
 {
     static const struct {
@@ -37,34 +18,6 @@ TEST(the_stack_grows_by_what_the_probes_push)
         assert_code(&k, all[i].stack, all[i].with);
         check_free(&k);
     }
-}
-
-TEST(every_array_is_handed_over)
-{
-    struct cf_class c;
-    begin(&c);
-    add_static(&c, "m", 2, 0, every_kind);
-    struct checked k = check_opts(&c, kinds(OBJECTS));
-    assert_int_equal(k.how, 0);
-    assert_code(&k, 4, "bb 0004 57 03 bc 0a 59 b8 @object 57 03 bd 0004 59 b8 @object 57 03 03 c5 0008 02 59 03 b8 @multi 57 b1");
-    assert_int_equal(k.result.objects, 3);
-    assert_int_equal(k.result.sites, 0);
-    check_free(&k);
-}
-
-TEST(the_site_comes_before_the_object)
-{
-    struct cf_class c;
-    begin(&c);
-    add_static(&c, "m", 2, 0, every_kind);
-    struct checked k = check_opts(&c, kinds(SITES | OBJECTS | CALLS));
-    assert_int_equal(k.how, 0);
-    assert_code(&k, 4,
-                "03 b8 @enter bb 0004 03 b8 @alloc 57 03 bc 0a 59 be 04 b8 @array 59 b8 @object 57"
-                "03 bd 0004 59 be 05 b8 @array 59 b8 @object 57 03 03 c5 0008 02 59 06 b8 @multi 59 03 b8 @multi 57"
-                "03 b8 @exit b1 03 b8 @thrown bf");
-    assert_int_equal(k.result.sites + k.result.objects, 7);
-    check_free(&k);
 }
 
 /* A method of p/C that calls a method of this class, name and type with local 0. */
