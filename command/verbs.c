@@ -2,11 +2,11 @@
 /* verbs.c: see verbs.h. */
 #include "verbs.h"
 #include "compiler.h"
+#include "edits.h"
 #include "formats.h"
 #include <string.h>
 
-#define LONGEST 16u /* bytes of a word that can be near */
-#define NEAR    2u  /* letters that differ at most; exchanged neighbours are one */
+#define NEAR 2u /* letters that differ at most; exchanged neighbours are one */
 
 const struct hpx_verb *hpx_verb_of(const char *word)
 {
@@ -29,35 +29,10 @@ const struct hpx_verb_option *hpx_verb_option(const struct hpx_verb *v, enum hpx
 
 /* ---- what is spelt nearly so ---- */
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned d[LONGEST + 1][LONGEST + 1];
-    size_t n = strlen(a), m = strlen(b);
-    for (unsigned i = 0; i <= n; i++) {
-        for (unsigned k = 0; k <= m; k++) {
-            if (i == 0 || k == 0) {
-                d[i][k] = i + k;
-                continue;
-            }
-            d[i][k] = least(d[i - 1][k - 1] + (a[i - 1] != b[k - 1]), least(d[i - 1][k], d[i][k - 1]) + 1);
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) {
-                d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
-            }
-        }
-    }
-    return d[n][m];
-}
-
 /* Takes the place of *nearest if it is nearer to the word. */
 static void consider(const char *word, const char *name, unsigned *best, const char **nearest)
 {
-    size_t n = strlen(word), m = strlen(name);
-    unsigned d = n > NEAR && n <= LONGEST && m > 0 && m <= LONGEST ? distance(word, name) : NEAR + 1;
+    unsigned d = strlen(word) > NEAR && name[0] != '\0' ? hpx_edits(word, name) : NEAR + 1;
     if (d < *best) {
         *best = d;
         *nearest = name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_error.c: messages about wrong options, and suggestions. */
+#include "edits.h"
 #include "options_internal.h"
 
 #include <ctype.h>
@@ -74,35 +75,12 @@ int hpx_opt_no_memory(const struct hpx_opt_parse *p)
 
 #define WORD_BYTES 16u
 
-/* Edits (insert, delete, replace, swap of neighbours) from a to b; both shorter than WORD_BYTES. */
-static unsigned edits(const char *a, const char *b)
-{
-    unsigned row[3][WORD_BYTES + 1];
-    size_t na = strlen(a), nb = strlen(b);
-    for (unsigned j = 0; j <= nb; j++) {
-        row[0][j] = j;
-    }
-    for (unsigned i = 1; i <= na; i++) {
-        unsigned *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
-        for (unsigned j = 1; j <= nb; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            best = last[j] + 1 < best ? last[j] + 1 : best;
-            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) {
-                best = before[j - 2] + 1;
-            }
-            now[j] = best;
-        }
-    }
-    return row[na % 3][nb];
-}
-
-/* As edits(); a whole word at the start of the other (depths, mon) counts as one edit. UINT_MAX where they have too little in common. */
+/* As hpx_edits(); a whole word at the start of the other (depths, mon) counts as one edit. UINT_MAX where they have too little in common.
+ */
 static unsigned distance(const char *word, const char *name)
 {
     size_t nw = strlen(word), nn = strlen(name), shorter = nw < nn ? nw : nn;
-    unsigned d = edits(word, name), bound = nw <= 3 ? 1 : nw <= 6 ? 2 : 3;
+    unsigned d = hpx_edits(word, name), bound = nw <= 3 ? 1 : nw <= 6 ? 2 : 3;
     if (d > 1 && shorter >= 3 && !strncmp(word, name, shorter)) {
         return 1;
     }

@@ -2,6 +2,7 @@
 /* formats.c: see formats.h. */
 #include "formats.h"
 #include "budget.h"
+#include "edits.h"
 #include "foreign.h"
 #include "gunzip.h"
 #include "memory.h"
@@ -150,25 +151,6 @@ static const char *first_dot(const char *file)
     return strchr(slash != NULL ? slash : file, '.');
 }
 
-/* Letters that are put in, left out or changed. */
-static size_t edits(const char *a, const char *b)
-{
-    size_t row[24], n = strnlen(b, HPX_ARRAY_LEN(row) - 1);
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t before = row[0];
-        row[0] = i + 1;
-        for (size_t j = 1; j <= n; j++) {
-            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1, same = before + (tolower((unsigned char)a[i]) != b[j - 1]);
-            before = row[j];
-            row[j] = same < least ? same : least;
-        }
-    }
-    return row[n];
-}
-
 /* What people write for a thing that has another suffix here, or is not written. */
 static const char *meant(const char *suffix, const char *all)
 {
@@ -177,14 +159,14 @@ static const char *meant(const char *suffix, const char *all)
         {".gz", ".pb.gz"}, {".proto", ".pb.gz"}, {".prof", ".pb.gz"}, {".stacks", ".folded"},        {".bin", ".hprof"}, {".log", ".txt"},
         {".text", ".txt"}, {".out", ".txt"},     {".dump", ".hprof"}, {".flame", ".html"},           {".otel", ".otlp"}};
     const char *best = NULL;
-    size_t least = 4;
+    unsigned least = 4;
     for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
         if (strcasecmp(suffix, words[i][0]) == 0) {
             return words[i][1];
         }
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(formats); i++) {
-        size_t of_all = edits(all, formats[i].suffix), d = edits(suffix, formats[i].suffix);
+        unsigned of_all = hpx_edits(all, formats[i].suffix), d = hpx_edits(suffix, formats[i].suffix);
         d = of_all < d ? of_all : d;
         if (d < least) {
             least = d;
