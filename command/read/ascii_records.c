@@ -17,7 +17,7 @@ static int thread_start(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_START};
     struct hpx_scan s = hpx_scan_line(t, l);
     hpx_scan_word(&s, "THREAD START (obj=");
-    ev.thread.object = hpx_scan_hex(&s);
+    (void)hpx_scan_hex(&s);
     hpx_scan_word(&s, ", id = ");
     ev.thread.serial = hpx_scan_serial(&s);
     hpx_scan_word(&s, ", name=\"");
@@ -185,10 +185,10 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_scan s = hpx_scan_line(t, l);
     struct hpx_rd_row *w = &ev.row;
     bool sites = t->open.table.tag == HPX_TAG_SITES;
-    uint64_t rank = column(&s), owner = 0;
-    w->rank = (uint32_t)(rank & UINT32_MAX);
+    uint64_t owner = 0;
+    (void)column(&s); /* its rank */
     w->self = share(&s);
-    w->accum = share(&s);
+    (void)share(&s); /* of all rows so far */
     if (sites) {
         w->live_bytes = column(&s);
         w->live_objects = column(&s);
@@ -215,7 +215,7 @@ static int row(struct hpx_txt *t, struct hpx_rd_text l)
         s.ok = w->name.n > n && memcmp(w->name.p + w->name.n - n, java, n) == 0;
         w->name.n -= s.ok ? n : 0;
     }
-    return hpx_scan_done(&s) && rank <= UINT32_MAX && trace <= UINT32_MAX && owner <= UINT32_MAX ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+    return hpx_scan_done(&s) && trace <= UINT32_MAX && owner <= UINT32_MAX ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
 }
 
 static bool same(struct hpx_rd_text l, const char *word)
@@ -318,7 +318,7 @@ static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag)
 /* "%d callee caller %d": names may have blanks in other languages than Java, so the outer numbers are taken first. */
 static int old_lines(struct hpx_txt *t, struct hpx_rd_text l)
 {
-    struct hpx_rd_event ev = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    struct hpx_rd_event ev = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE}};
     struct hpx_scan s = hpx_scan_line(t, l);
     if (l.n == 0 || l.p[0] < '0' || l.p[0] > '9') {
         int rc = end_table(t);

@@ -177,7 +177,7 @@ static void load(struct hpx_bin *b)
     struct hpx_rd_event ev = {.kind = HPX_RD_LOAD};
     ev.load.serial = hpx_bin_u4(b);
     ev.load.id = hpx_bin_id(b);
-    ev.load.trace = hpx_bin_u4(b);
+    (void)hpx_bin_u4(b); /* a trace */
     ev.load.name = hpx_bin_id(b);
     hpx_bin_emit(b, &ev);
 }
@@ -226,9 +226,9 @@ static void trace(struct hpx_bin *b)
 static void sites(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SITES}};
-    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE}};
     ev.table.flags = hpx_bin_u2(b);
-    ev.table.cutoff = hpx_bin_u4(b);
+    (void)hpx_bin_u4(b); /* the cutoff */
     ev.table.total = hpx_bin_u4(b);
     ev.table.live_objects = hpx_bin_u4(b);
     ev.table.bytes = hpx_bin_u8(b);
@@ -270,7 +270,7 @@ static uint64_t begin_wall(struct hpx_bin *b, struct hpx_rd_event *ev, struct hp
 static void samples(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_SAMPLES}};
-    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE, .accum = HPX_NO_SHARE}};
+    struct hpx_rd_event row = {.kind = HPX_RD_ROW, .row = {.self = HPX_NO_SHARE}};
     ev.table.total = hpx_bin_u4(b);
     ev.table.rows = hpx_bin_u4(b);
     if (!rows_fit(b, ev.table.rows, HPX_SAMPLES_ROW)) {
@@ -304,8 +304,8 @@ static void start_thread(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_START};
     ev.thread.serial = hpx_bin_u4(b);
-    ev.thread.object = hpx_bin_id(b);
-    ev.thread.trace = hpx_bin_u4(b);
+    (void)hpx_bin_id(b); /* its object, and a trace */
+    (void)hpx_bin_u4(b);
     ev.thread.name_id = hpx_bin_id(b);
     ev.thread.group_id = hpx_bin_id(b);
     ev.thread.parent_id = hpx_bin_id(b);

@@ -77,7 +77,7 @@ struct hpx_rd_string {
 
 struct hpx_rd_load {
     uint64_t id, name;
-    uint32_t serial, trace;
+    uint32_t serial;
 };
 
 struct hpx_rd_frame {
@@ -98,16 +98,15 @@ struct hpx_rd_frame_of_trace {
 };
 
 struct hpx_rd_thread {
-    uint32_t serial, trace;
-    uint64_t object, name_id, group_id, parent_id; /* the ids: binary */
-    struct hpx_rd_text name, group;                /* text */
+    uint32_t serial;
+    uint64_t name_id, group_id, parent_id; /* binary */
+    struct hpx_rd_text name, group;        /* text */
 };
 
 struct hpx_rd_table {
     int tag;
-    uint32_t flags;  /* SITES: of the binary record; text: 2 if ordered by allocated bytes */
-    uint32_t cutoff; /* SITES, binary: the bits */
-    uint64_t total;  /* samples, ms; SITES: live bytes */
+    uint32_t flags; /* SITES: of the binary record; text: 2 if ordered by allocated bytes */
+    uint64_t total; /* samples, ms; SITES: live bytes */
     uint64_t live_objects, bytes, objects;
     uint32_t rows; /* binary */
     struct hpx_rd_text date;
@@ -115,8 +114,8 @@ struct hpx_rd_table {
 };
 
 struct hpx_rd_row {
-    uint32_t rank, self, accum; /* text; self and accum in hundredths of a percent; HPX_NO_SHARE: binary */
-    uint64_t count;             /* WALL CLOCK: ms */
+    uint32_t self;  /* text: in hundredths of a percent; HPX_NO_SHARE: binary */
+    uint64_t count; /* WALL CLOCK: ms */
     uint32_t trace, class_serial, array;
     uint32_t owner;                                    /* MONITOR OWNERS: the trace of the owner; else 0 */
     uint64_t live_bytes, live_objects, bytes, objects; /* SITES */
@@ -125,11 +124,11 @@ struct hpx_rd_row {
 };
 
 struct hpx_rd_object {
-    uint64_t id, class_id, super, loader, signers, domain; /* the last four: binary */
-    uint32_t trace, type;                                  /* type: of a primitive array */
-    uint64_t length;         /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
-    uint64_t bytes;          /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
-    struct hpx_rd_text name; /* text: its class, or the name of the class itself */
+    uint64_t id, class_id, super; /* super: binary */
+    uint32_t trace, type;         /* type: of a primitive array */
+    uint64_t length;              /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
+    uint64_t bytes;               /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
+    struct hpx_rd_text name;      /* text: its class, or the name of the class itself */
 };
 
 struct hpx_rd_heap {

@@ -53,11 +53,9 @@ static void class_dump(struct hpx_bin *b)
     ev.object.id = ev.object.class_id = hpx_bin_id(b);
     ev.object.trace = hpx_bin_u4(b);
     ev.object.super = hpx_bin_id(b);
-    ev.object.loader = hpx_bin_id(b);
-    ev.object.signers = hpx_bin_id(b);
-    ev.object.domain = hpx_bin_id(b);
-    (void)hpx_bin_id(b); /* reserved */
-    (void)hpx_bin_id(b);
+    for (int i = 0; i < 5; i++) { /* loader, signers, protection domain; reserved */
+        (void)hpx_bin_id(b);
+    }
     ev.object.length = hpx_bin_u4(b);
     (void)fields(b, true, true);
     (void)fields(b, false, true);

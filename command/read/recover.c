@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -169,26 +170,13 @@ static const struct half *choose_all(const struct half *name, const struct half 
 
 static int copy(int from, int to, uint64_t n)
 {
-    static char buf[1 << 16];
     off_t at = 0;
-    while (n > 0) {
-        ssize_t got = pread(from, buf, n < sizeof(buf) ? (size_t)n : sizeof(buf), at);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            errno = got == 0 ? EIO : errno;
+    while ((uint64_t)at < n) {
+        ssize_t k = sendfile(to, from, &at, n - (uint64_t)at);
+        if (k == 0 || (k < 0 && errno != EINTR)) {
+            errno = k == 0 ? EIO : errno;
             return -1;
         }
-        for (ssize_t put = 0; put < got;) {
-            ssize_t k = write(to, buf + put, (size_t)(got - put));
-            if (k < 0 && errno != EINTR) {
-                return -1;
-            }
-            put += k > 0 ? k : 0;
-        }
-        at += got;
-        n -= (uint64_t)got;
     }
     return fsync(to);
 }
