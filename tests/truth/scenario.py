@@ -11,7 +11,9 @@ ACTIVITIES = {
     'Calls': ((CALLS,), OFTEN), 'Intrinsics': ((CALLS,), (20000, 400000)), 'Plugs': ((CALLS, MADE), (20, 200)), 'Yields': ((CALLS,), (4000, 40000)),
     **{name: ((MADE, CALLS), OFTEN) for name in ('New', 'Clones', 'Boxed', 'Reflected', 'Values')},
     **{name: ((BLOCKS, CALLS), (200, 600)) for name in ('Sleeps', 'Waits', 'Parks', 'Reads')}, 'Contended': ((BLOCKS, CALLS), (3, 12)), 'Locks': ((BLOCKS, CALLS), (3, 12)),
+    'Pauses': ((BLOCKS, CALLS), (1, 3)),
 }
+RARE = {'Pauses': 0.15}  # takes seconds
 SINCE = {'Yields': 21, 'Values': 28}
 PREMAIN = tuple(a for a in ACTIVITIES if a not in ('Contended', 'Locks', 'Reads', 'Yields', 'Values'))
 ONLY_APP = ('Values',)  # of a later release than the rest, whose classes may need a flag
@@ -60,6 +62,7 @@ class Scenario:
     end: str
     modes: tuple
     agent: str  # options
+    paired: str  # y: it runs without the agent, too, and its fixed work is not to be slower than the modes allow
     tasks: tuple
 
     def __str__(self):
@@ -100,7 +103,7 @@ class Scenario:
         if self.noises:
             yield self.with_(noises=())
             yield from (self.with_(noises=tuple(n for n in self.noises if n != gone)) for gone in self.noises if len(self.noises) > 1)
-        simple = {'jvm': (), 'sessions': 1, 'phases': 1, 'dumps': 'none', 'first': 'none', 'beside': 'none', 'end': 'return', 'begin': 'start', 'gc': 'G1'}
+        simple = {'jvm': (), 'sessions': 1, 'phases': 1, 'dumps': 'none', 'first': 'none', 'beside': 'none', 'end': 'return', 'begin': 'start', 'gc': 'G1', 'paired': 'n'}
         for key, value in simple.items():
             if getattr(self, key) != value:
                 less = self.with_(**{key: value})
@@ -129,13 +132,15 @@ def _tasks(r, modes, version, flags):
     chosen = r.sample(seen, min(len(seen), r.randint(1, 3)))
     rest = sorted(a for a in ACTIVITIES if a not in chosen and SINCE.get(a, 8) <= version)
     chosen += r.sample(rest, r.choice((0, 1, 1, 2)))
+    chosen = [a for a in chosen if r.random() < RARE.get(a, 1)] or [r.choice([a for a in seen if a not in RARE])]
     slow = '-Xint' in flags or '-Xcomp' in flags or '-Xcheck:jni' in flags
     tasks = []
     for a in chosen:
         low, high = ACTIVITIES[a][1]
         carrier = r.choice([c for c in CARRIERS if c != 'virtual' or version >= 21])
         carrier = 'platform' if a == 'Yields' and carrier == 'virtual' else carrier
-        tasks.append(Task(a, carrier, 1 if carrier == 'main' else r.choice((1, 1, 2, 3)), r.randint(low, (low + high) // 2 if slow else high), r.choice(('app', 'app', 'app', 'isolated'))))
+        carrier, many = ('platform', 40) if a == 'Pauses' else (carrier, r.choice((1, 1, 2, 3)))
+        tasks.append(Task(a, carrier, 1 if carrier == 'main' else many, r.randint(low, (low + high) // 2 if slow else high), r.choice(('app', 'app', 'app', 'isolated'))))
     return tuple(tasks)
 
 
@@ -176,4 +181,6 @@ def choose(seed, jdks):
         noises += ['retransform'] * (r.random() < 0.5)
         tasks = tuple(dataclasses.replace(t, carrier='premain', threads=1) if begin == 'start' and r.random() < 0.5 and t.activity in PREMAIN else t for t in tasks)
     tasks = tuple(dataclasses.replace(t, loader='app') if t.activity in ONLY_APP else t for t in tasks)
-    return Scenario(label, r.choice(collectors), flags, begin, sessions, phases, dumps, first, beside, tuple(noises), r.choice(ENDS), modes, _agent(r, modes, tasks), tasks)
+    if first != 'none' and r.random() < 0.4:
+        tasks = tuple(dataclasses.replace(t, amount=2 * t.amount) if ACTIVITIES[t.activity][1] == LONG else t for t in tasks)
+    return Scenario(label, r.choice(collectors), flags, begin, sessions, phases, dumps, first, beside, tuple(noises), r.choice(ENDS), modes, _agent(r, modes, tasks), 'y' if r.random() < 0.25 else 'n', tasks)
