@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import signal
@@ -53,6 +54,15 @@ class Env(build.Env):
                 self.javac(with_jdk, release, files, self.classes[release])
 
 
+    def harm(self, j):
+        """The agent of harm.c."""
+        made = self.tmp / 'harm.so'
+        with self.lock:
+            if not made.exists():
+                include = j.home / 'include'
+                subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-I%s' % include, '-I%s' % (include / 'linux'), '-o', str(made), str(HERE / 'harm.c')], check=True)
+        return made
+
     def premain(self):
         """A jar whose agent is the program."""
         jar = self.tmp / 'premain.jar'
@@ -93,6 +103,8 @@ class Once:
             jvm.append(own)
         elif s.beside == 'behind':
             jvm, agent = jvm + [agent], own
+        if self.plant in plants.HARM:
+            jvm.append('-agentpath:%s=%s' % (self.env.harm(self.jdk), self.plant))
         return self.t.command('Program', *words, opts=None, agent=agent, jvm=jvm)
 
     def options(self, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Defects that are planted in what a run brings, before it is judged: each must be found by the seeds of one plain run (planted)."""
+"""Defects that are planted: in the profile, before it is judged, and in the program, by an agent beside. Each must be found by the seeds of one plain run (planted)."""
 from hprof_text import MONITOR_TIME, SAMPLES, SITES, TIMES, WAIT_TIME
 
 OWN = ('Program', 'Account', 'Cpu', 'Blocked', 'Asleep', 'Noise', 'java.', 'jdk.', 'sun.', 'hprofx.')
@@ -72,6 +72,8 @@ PLANTS = {
     'samples': ('samples', samples_of_one_class_halved), 'times': ('times', one_call_less), 'sites': ('sites', one_object_less), 'counts': ('counts', one_object_less),
     'sampled': ('sampled', estimates_doubled), 'monitor': ('monitor', one_block_twice), 'wall': ('wall', waits_shown_as_half), 'dump': ('dump', objects_missing),
 }
+
+HARM = ('hang', 'code')  # of harm.c, an agent beside
 
 
 def falsify(plant, modes, p):
