@@ -43,105 +43,7 @@ static int two_methods(uintptr_t pc, uintptr_t caller)
 
 /* ---- compiled frames ---- */
 
-/* Of the first method: at 44 the bytecode 5 of the inlined method, which is inlined in itself at 300, in the first one at 2. */
-static void inlined_scopes(enum jdk jdk, int32_t of)
-{
-    begin_release(jdk, of);
-    int32_t outer = put_scope(0, 0, FIRST, 2), middle = put_scope(0, outer, INLINED, 300), inner = put_scope(0, middle, INLINED, 5);
-    put_places(0, 40, outer, 44, inner, 400, outer);
-    static const struct want in_three[] = {{INLINED, 5}, {INLINED, 300}, {FIRST, 2}, {SECOND, 3}};
-    check(two_methods(42, 100), in_three, 4);
-    static const struct want in_one[] = {{FIRST, 2}, {SECOND, 3}};
-    check(two_methods(20, 100), in_one, 2);
-}
-
-TEST(of_jdk_8)
-{
-    inlined_scopes(JDK_8, 25);
-}
-
-TEST(of_jdk_17)
-{
-    inlined_scopes(JDK_17, 17);
-}
-
-TEST(of_jdk_21)
-{
-    inlined_scopes(JDK_17, 21);
-}
-
-TEST(of_jdk_25)
-{
-    inlined_scopes(JDK_25, 25);
-}
-
-TEST(an_interrupted_place_is_what_is_described_next)
-{
-    begin(JDK_17);
-    static const struct want before[] = {{FIRST, 7}, {SECOND, 3}}, behind[] = {{FIRST, 9}, {SECOND, 3}};
-    check(two_methods(39, 100), before, 2);
-    check(two_methods(40, 100), behind, 2); /* the pc may be behind the instruction that 40 describes */
-    static const struct want last[] = {{FIRST, 7}, {SECOND, 3}};
-    check(two_methods(400, 100), last, 2); /* nothing is described behind it */
-    static const struct want none[] = {{FIRST, 0}, {SECOND, 3}};
-    check(two_methods(500, 100), none, 2);
-}
-
-TEST(a_caller_is_described_at_its_return_or_not_at_all)
-{
-    begin(JDK_17);
-    static const struct want at_99[] = {{FIRST, 7}, {SECOND, 0}};
-    check(two_methods(20, 99), at_99, 2);
-    check(two_methods(20, 101), at_99, 2);
-}
-
-TEST(a_frame_that_is_not_built_has_no_bytecode)
-{
-    begin(JDK_17);
-    static const struct want want[] = {{FIRST, -1}, {SECOND, 3}};
-    (void)two_methods(20, 100);
-    check(name(at(methods[0], 2), 11, 0), want, 2);
-    check(name(at(methods[0], 4), 10, 0), want, 2);
-}
-
-TEST(a_native_wrapper_is_a_native_method)
-{
-    begin(JDK_17);
-    javas[FIRST].flags = ACC_NATIVE | 1;
-    static const struct want on_top[] = {{FIRST, NATIVE}, {SECOND, 3}};
-    check(two_methods(20, 100), on_top, 2);
-    javas[FIRST].flags = 1;
-    javas[SECOND].flags = ACC_NATIVE;
-    static const struct want below[] = {{FIRST, 7}, {SECOND, NATIVE}};
-    check(two_methods(20, 100), below, 2);
-    thread.state = IN_NATIVE; /* in C: the wrapper is the last Java frame */
-    thread.anchor = (struct anchor){address(8), at(methods[1], 300), 0};
-    put_compiled(8, call_return, address(50));
-    static const struct want outside[] = {{SECOND, NATIVE}};
-    check(name(1, 1, 0), outside, 1);
-}
-
 /* ---- stubs, interpreted frames, C ---- */
-
-TEST(a_stub_has_no_name_and_its_caller_is_where_it_called)
-{
-    begin(JDK_17);
-    put_entry();
-    put_compiled(8 + 2, at(methods[0], 40), 0); /* the stub's frame has 6 words */
-    put_compiled(14, call_return, address(50));
-    static const struct want at_call[] = {{FIRST, 7}}, behind[] = {{FIRST, 9}};
-    check(name((uintptr_t)stub + CODE, 8, 0), at_call, 1);
-    struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0);
-    uint32_t broken = 0;
-    check(hpx_raw_walk_frames_behind_sig(&t, frames, &broken), behind, 1);
-    assert_int_equal(broken, UINT32_MAX);
-    thread.state = IN_VM;
-    thread.anchor = (struct anchor){address(8), (uintptr_t)stub + CODE + 20, 0};
-    check(name(1, 1, 0), at_call, 1);
-    stack[13] = at(methods[0], 50); /* not described: at an anchor the next place holds */
-    static const struct want next[] = {{FIRST, 9}};
-    check(name(1, 1, 0), next, 1);
-}
 
 /* methods[0] called by an interpreted method, called by methods[1] through an adapter, called by C. */
 static int mixed(uint32_t bci, int bytecode)
@@ -151,41 +53,6 @@ static int mixed(uint32_t bci, int bytecode)
     put_interpreted(30, at(methods[1], 100), 0, 34, bci, bytecode);
     put_compiled(34, call_return, address(50));
     return name(at(methods[0], 20), 8, 0);
-}
-
-static void interpreted(enum jdk jdk, int bytecode)
-{
-    begin(jdk);
-    static const struct want known[] = {{FIRST, 7}, {INTERPRETED, 49}, {SECOND, 3}},
-                             unknown[] = {{FIRST, 7}, {INTERPRETED, 0}, {SECOND, 3}};
-    check(mixed(49, bytecode), known, 3);
-    check(mixed(50, bytecode), unknown, 3); /* behind the method's end: the VM has something else there */
-    javas[INTERPRETED].flags = ACC_NATIVE;
-    static const struct want native[] = {{FIRST, 7}, {INTERPRETED, NATIVE}, {SECOND, 3}};
-    check(mixed(0, bytecode), native, 3);
-}
-
-TEST(interpreted_frames_have_their_bytecode)
-{
-    interpreted(JDK_17, -8);
-}
-
-TEST(interpreted_frames_of_jdk_8_too)
-{
-    interpreted(JDK_8, -7);
-}
-
-TEST(frames_on_both_sides_of_a_call_from_c_are_named)
-{
-    begin(JDK_17);
-    put_entry();
-    put_compiled(8, at(methods[1], 100), 0);
-    put_compiled(12, call_return, address(26));
-    stack[26 - 6] = address(30);
-    stack[30 + 1] = address(40), stack[30 + 2] = at(methods[1], 500), stack[30 + 3] = 0;
-    put_compiled(40, call_return, address(50));
-    static const struct want want[] = {{FIRST, 7}, {SECOND, 3}, {SECOND, 3}};
-    check(name(at(methods[0], 20), 8, 0), want, 3);
 }
 
 /* ---- what is refused ---- */

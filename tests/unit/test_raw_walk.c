@@ -21,34 +21,6 @@ static struct hpx_raw_stack two_methods(uintptr_t pc, uintptr_t caller)
     return s;
 }
 
-static void places_of_one_meaning_are_one_stack(enum jdk jdk)
-{
-    begin(jdk);
-    struct hpx_raw_stack a = two_methods(20, 100), b = two_methods(30, 100), c = two_methods(50, 100), d = two_methods(300, 100);
-    assert_true(same(&a, &b));
-    assert_false(same(&a, &c));
-    assert_true(same(&a, &d)); /* another place with the same scope */
-    struct hpx_raw_stack exact = two_methods(40, 100);
-    assert_false(same(&a, &exact)); /* the answer may be that of the next one */
-    struct hpx_raw_stack caller = two_methods(20, 104);
-    assert_false(same(&a, &caller));
-}
-
-TEST(of_jdk_8)
-{
-    places_of_one_meaning_are_one_stack(JDK_8);
-}
-
-TEST(of_jdk_17)
-{
-    places_of_one_meaning_are_one_stack(JDK_17);
-}
-
-TEST(of_jdk_25)
-{
-    places_of_one_meaning_are_one_stack(JDK_25);
-}
-
 /* Then places tell nothing of each other. */
 static void a_list_that_is_longer_than_its_method_is_not_read(enum jdk jdk)
 {
@@ -161,15 +133,6 @@ TEST(interpreted_frames_are_told_by_id_and_bytecode)
     assert_false(walk(at(methods[0], 20), 8, 0, &d));
 }
 
-TEST(interpreted_frames_of_jdk_8_have_no_mirror)
-{
-    begin(JDK_8);
-    struct hpx_raw_stack a, b;
-    assert_true(mixed(5, -7, &a));
-    assert_true(mixed(6, -7, &b));
-    assert_false(same(&a, &b));
-}
-
 /* Where the VM makes frames, it fills them later. */
 TEST(a_method_is_followed_only_in_a_frame)
 {
@@ -185,53 +148,6 @@ TEST(a_method_is_followed_only_in_a_frame)
     stack[30 - 3] = 0x10;
     stack[30 - 1] = address(20);
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
-}
-
-TEST(the_anchor_is_where_a_thread_outside_java_is)
-{
-    begin(JDK_17);
-    struct hpx_raw_stack in_stub, by_anchor, native, none;
-    put_entry();
-    put_compiled(8 + 2, at(methods[1], 100), 0); /* the stub's frame has 6 words */
-    put_compiled(14, call_return, address(50));
-    assert_true(walk((uintptr_t)stub + CODE, 8, 0, &in_stub));
-    assert_int_equal(in_stub.top, HPX_RAW_STUB);
-    thread.state = IN_VM;
-    assert_false(walk(1, 1, 0, &none)); /* no frame yet */
-    thread.anchor = (struct anchor){address(8), (uintptr_t)stub + CODE + 20, 0};
-    assert_true(walk(1, 1, 0, &by_anchor));
-    assert_int_equal(by_anchor.top, HPX_RAW_STUB_BY_ANCHOR);
-    assert_true(in_stub.lo == by_anchor.lo && in_stub.hi == by_anchor.hi);
-    thread.anchor.pc = 0; /* the VM has not stored it: it is below */
-    stack[7] = (uintptr_t)stub + CODE + 20;
-    assert_true(walk(1, 1, 0, &none));
-    assert_true(same(&none, &by_anchor));
-    thread.state = IN_JAVA; /* in C, which the stub calls before it changes the state */
-    assert_true(walk(1, 1, 0, &native));
-    assert_int_equal(native.top, HPX_RAW_NATIVE);
-    thread.anchor.sp = address(WORDS);
-    assert_false(walk(1, 1, 0, &none));
-}
-
-/* Java calls C, which calls Java: the wrapper has the anchor that the thread had. */
-TEST(the_walk_goes_on_behind_calls_from_c)
-{
-    begin(JDK_17);
-    struct hpx_raw_stack two, three;
-    put_entry();
-    put_compiled(8, at(methods[1], 100), 0);
-    put_compiled(12, call_return, address(26));
-    stack[26 - 6] = address(30);
-    stack[30 + 1] = address(40), stack[30 + 2] = at(methods[1], 200), stack[30 + 3] = 0;
-    put_compiled(40, call_return, address(50));
-    stack[50 - 6] = (uintptr_t)wrapper;
-    assert_true(walk(at(methods[0], 20), 8, 0, &three));
-    assert_int_equal(three.methods, 3);
-    two = two_methods(20, 100);
-    assert_false(same(&two, &three));
-    put_compiled(12, call_return, address(26));
-    stack[30 + 1] = address(10); /* further in than the call */
-    assert_false(walk(at(methods[0], 20), 8, 0, &three));
 }
 
 TEST(a_deep_stack_ends_at_the_depth)

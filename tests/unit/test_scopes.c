@@ -135,54 +135,11 @@ static struct hpx_scopes found(enum jdk jdk, int32_t of)
     return s;
 }
 
-TEST(they_are_in_the_method_until_jdk_22)
-{
-    struct hpx_scopes s = found(JDK_17, 17);
-    assert_ptr_equal(s.bytes, &made.inside[2]);
-    assert_int_equal(s.size, 12);
-    assert_int_equal(s.metadata, (uintptr_t)made.inside);
-    assert_int_equal(s.n, 2);
-    assert_int_equal(s.least, 0);
-    made.scopes_begin = (uintptr_t)&made + sizeof made + 8;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
-    made.scopes_begin = 8;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
-    made.scopes_begin = (uintptr_t)&made.inside[2];
-    made.behind_scopes = sizeof made;
-    assert_true(hpx_scopes_open_sig((uintptr_t)&made, &s));
-    made.behind_scopes++;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
-    made.behind_scopes--;
-    made.metadata_at = -8;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
-}
-
 TEST(jdk_8_counts_its_releases_by_hotspot)
 {
     struct hpx_scopes s = found(JDK_8, 25);
     assert_ptr_equal(s.bytes, &made.inside[2]);
     assert_int_equal(s.least, 0);
-}
-
-TEST(numbers_are_without_0_since_jdk_20)
-{
-    assert_int_equal(found(JDK_17, 21).least, 1);
-}
-
-TEST(they_are_outside_of_the_method_on_jdk_25)
-{
-    struct hpx_scopes s = found(JDK_25, 25);
-    assert_ptr_equal(s.bytes, immutable + 20);
-    assert_int_equal(s.size, sizeof immutable - 20);
-    assert_int_equal(s.metadata, (uintptr_t)(mutable + 1));
-    assert_int_equal(s.n, 4);
-    made.relocation_size = 4;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s)); /* not aligned */
-    made.relocation_size = 48;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
-    made.relocation_size = 8;
-    made.blob.immutable = 0;
-    assert_false(hpx_scopes_open_sig((uintptr_t)&made, &s));
 }
 
 TEST(a_release_with_other_names_is_refused)
