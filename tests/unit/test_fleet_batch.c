@@ -198,48 +198,6 @@ static char *rows_of(const char *bytes, size_t n)
 
 #define COLUMN 48806446u /* rows that a column may have */
 
-TEST(rows_for_ClickHouse_are_known)
-{
-    struct hpx_tree t;
-    struct hpx_batch b;
-    char wanted[2000], *text;
-    assert_true(hpx_tree_init(&t));
-    origin_in(&t, "h1", 42, "shop", 1);
-    t.origin.version = name_in(&t, "1.2");
-    t.origin.container = name_in(&t, "c0");
-    struct hpx_tree_view *cpu = &t.views[HPX_VIEW_CPU], *alloc = &t.views[HPX_VIEW_ALLOC];
-    uint32_t main = stack_in(&t, "main"), m = stack_in(&t, "main;p.C.m");
-    uint32_t line = hpx_tree_node(&t, main, hpx_tree_frame(&t, name_in(&t, "p.C.m"), name_in(&t, "C.java"), 7, HPX_FRAME_METHOD));
-    uint32_t class = hpx_tree_node(&t, m, hpx_tree_frame(&t, name_in(&t, "byte[]"), 0, 0, HPX_FRAME_CLASS));
-    hpx_tree_add(&t, cpu, main, name_in(&t, "t1"), (uint64_t[]){1, 10});
-    hpx_tree_add(&t, cpu, main, name_in(&t, "t2"), (uint64_t[]){2, 20}); /* threads do not part rows */
-    hpx_tree_add(&t, cpu, m, 0, (uint64_t[]){4, 40});
-    hpx_tree_add(&t, cpu, line, 0, (uint64_t[]){8, 80}); /* nor do lines */
-    hpx_tree_add(&t, cpu, 0, 0, (uint64_t[]){16, 0});    /* no stack; no CPU time */
-    hpx_tree_add(&t, alloc, class, 0, (uint64_t[]){3, 48, 0, 0});
-    hpx_tree_finish(&t);
-    hpx_tree_without_threads(&t);
-    begin_body(&b, HPX_CLICKHOUSE);
-    hpx_batch_add(&b, &t, ids[0]);
-    text = body_with(&b, rows_of);
-    (void)snprintf(wanted, sizeof wanted,
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #0 [] 16\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #1 [main] 3\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 samples #2 [main|p.C.m] 12\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 cpu #%u [main] 30\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 cpu #%u [main|p.C.m] 120\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 alloc_space #%u [main|p.C.m|byte[]] 48\n"
-                   "1700000060 60000 shop 1.2 h1 c0 42 00010203040506070809000102030405 alloc_objects #%u [main|p.C.m|byte[]] 3\n",
-                   COLUMN, COLUMN + 1, (HPX_VIEW_ALLOC * HPX_TREE_VALUES + 1) * COLUMN, HPX_VIEW_ALLOC * HPX_TREE_VALUES * COLUMN);
-    assert_string_equal(text, wanted);
-    free(text);
-    assert_int_equal(b.head.profiles, 1);
-    assert_int_equal(sum_of(&b.head, "cpu"), 150);
-    assert_int_equal(sum_of(&b.head, "samples"), 31);
-    assert_int_equal(sum_of(&b.head, "alloc_space"), 48);
-    hpx_tree_fini(&t);
-}
-
 TEST(what_does_not_fit_a_column_stays_at_its_end)
 {
     struct hpx_tree t;

@@ -22,23 +22,6 @@ static void put_run(const char *name, unsigned pid, unsigned number, unsigned ob
     touch(name, 1000 + number);
 }
 
-TEST(allocations_are_those_since_the_profile_before, begin, end)
-{
-    static const unsigned objects[] = {3, 3, 10};
-    for (unsigned i = 0; i < 3; i++) {
-        char name[16];
-        (void)snprintf(name, sizeof name, "in/x.%u", i + 1);
-        put_run(name, 7, i + 1, objects[i]);
-    }
-    scan_gives("shop 48\nshop 0\nshop 112\n"); /* the second has live objects alone */
-    settle();
-    restart();
-    put_run("in/x.4", 7, 4, 11);
-    scan_says("shop 16\n", ""); /* the file before is still there */
-    put_run("in/x.5", 7, 5, 15);
-    scan_says("shop 64\n", "");
-}
-
 TEST(without_the_profile_before_allocations_are_left_out, begin, end)
 {
     uint64_t before = hpx_metric_get(HPX_METRIC_RUNS_WITHOUT_BASE, NULL, NULL);

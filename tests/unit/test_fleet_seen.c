@@ -61,38 +61,6 @@ TEST(names_are_copied, setup, teardown)
     hpx_seen_close(s);
 }
 
-TEST(what_was_saved_is_there_after_a_restart, setup, teardown)
-{
-    char longest[256], all[257] = "";
-    memset(longest, '\n', 255);
-    longest[255] = '\0';
-    for (size_t c = 1, n = 0; c < 256; c++) {
-        all[n] = (char)c;
-        n += c != '/';
-    }
-    struct hpx_seen *s = opened();
-    add(s, 1, "plain", 1);
-    add(s, 2, "with blanks, 100% \t\n\x1b[2J\x7f\xff", 2);
-    add(s, 3, longest, 3);
-    add(s, 4, "%41", UINT64_MAX);
-    add(s, 5, all, 0);
-    assert_true(hpx_seen_save(s));
-    hpx_seen_close(s);
-    struct stat st;
-    assert_int_equal(fstatat(dir, "seen", &st, 0), 0);
-    assert_int_equal(st.st_mode & 07777, 0600);
-    assert_false(there("seen.part"));
-    s = opened();
-    assert_true(has(s, 1, "plain"));
-    assert_true(has(s, 2, "with blanks, 100% \t\n\x1b[2J\x7f\xff"));
-    assert_true(has(s, 3, longest));
-    assert_true(has(s, 4, "%41"));
-    assert_true(has(s, 5, all));
-    assert_false(has(s, 4, "A"));
-    assert_string_equal(hpx_seen_last(s, UINT64_MAX)->name, "%41");
-    hpx_seen_close(s);
-}
-
 TEST(the_last_file_of_a_run_is_found, setup, teardown)
 {
     struct hpx_seen *s = opened();

@@ -144,44 +144,6 @@ TEST(what_is_to_be_sent_later_stays_the_oldest, begin, teardown)
     hpx_spool_close(s);
 }
 
-TEST(the_next_shipper_goes_on_with_what_is_left, begin, teardown)
-{
-    struct hpx_spool *s = opened(4 << 20);
-    for (uint64_t i = 1; i <= 300; i++) {
-        add(s, i, "body");
-    }
-    sends(s, 1, "body");
-    (void)hpx_spool_begin(s); /* and one that was not sealed */
-    hpx_spool_close(s);
-    s = opened(4 << 20);
-    assert_int_equal(lost.times, 0);
-    add(s, 301, "body");
-    for (uint64_t i = 2; i <= 301; i++) {
-        sends(s, i, "body");
-    }
-    is_empty(s);
-    assert_int_equal(files(), 0);
-    hpx_spool_close(s);
-}
-
-TEST(beyond_the_bound_the_oldest_go, begin, teardown)
-{
-    struct hpx_spool *s = opened(3 * (HPX_BATCH_LINE + 4));
-    for (uint64_t i = 1; i <= 5; i++) {
-        add(s, i, "body");
-    }
-    assert_int_equal(lost.times, 2);
-    assert_int_equal(lost.profiles, 1 + 2);
-    assert_string_equal(lost.causes, "spool full;spool full;");
-    assert_int_equal(files(), 3);
-    hpx_spool_close(s);
-    s = opened(1); /* one that nothing fits: the last goes, too */
-    add(s, 6, "body");
-    assert_int_equal(lost.profiles, 21);
-    is_empty(s);
-    hpx_spool_close(s);
-}
-
 TEST(what_is_being_sent_is_not_dropped, begin, teardown)
 {
     struct hpx_spool_item item;
