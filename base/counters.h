@@ -67,6 +67,7 @@
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose lines could not be read: class unloaded, or no memory")       \
     X(INLINES_MISSED, LOSS, "compilations not recorded", "compiled methods whose inlined methods could not be recorded")                   \
     X(DUMPS_NOT_MADE, LOSS, "dumps skipped", "requested dumps that were skipped: no memory, too many pending, or the program ended first") \
+    X(ROWS_UNWRITTEN, LOSS, "counts not written", "samples, calls, objects, blocks or ms of rows that a dump lacks: no memory")            \
     X(JOURNAL_LACKS, LOSS, "counts not in the journal", "samples or calls of requested dumps for which the journal had no memory")         \
     X(NET_DROPPED, LOSS, "records not sent, slow peer", "records dropped: the peer of net= read too slowly")                               \
     X(NET_ABSENT, LOSS, "records not sent, no peer", "records dropped while disconnected")                                                 \

@@ -138,9 +138,9 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
         return true; /* what it stands for is counted by its uses */
     }
     if (!p || (p->raw == 0 && ev->id < b->lost_below)) {
-        return false;
+        return ev->kind == HPX_EV_BLOCK_SAMPLE; /* its class has counted it, and keeps it without a stack */
     }
-    p->early += p->raw == 0;
+    p->early += p->raw == 0 && ev->kind == HPX_EV_BLOCKED;
     if (ev->kind == HPX_EV_BLOCKED) {
         add(&p->sum.all, 1, ev->stamp);
     } else if (b->o.interval_ns > 0) {

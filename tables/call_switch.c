@@ -154,8 +154,8 @@ static bool make_room(struct hpx_calltab *t, struct hpx_call_backlog *b, size_t 
     return true;
 }
 
-/* Counts a record for which there is no room: its calls or objects. An EXIT counts nothing, because its call still counts, or its ENTER was
- * counted as lost. Any other record counts as one, so that no loss is silent. */
+/* Counts a record for which there is no room, and the calls or objects that it tells of. An EXIT tells of none, because its call still
+ * counts, or its ENTER was counted as lost. */
 static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
 {
     t->lost_events++;
@@ -163,8 +163,8 @@ static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
     case HPX_EV_LEAF:
         t->no_memory += HPX_EV_LEAF_CALLS(ev->stamp);
         break;
-    case HPX_EV_EXIT:
-    case HPX_EV_THROWN:
+    case HPX_EV_ENTER:
+        t->no_memory++;
         break;
     case HPX_EV_PLACE:
     case HPX_EV_PLACE_MULTI:
@@ -176,7 +176,7 @@ static void lose(struct hpx_calltab *t, const struct hpx_ev_head *ev)
         t->lost_calls += ((const struct hpx_ev_gap *)(const void *)ev)->calls;
         break;
     default:
-        t->no_memory++;
+        break;
     }
 }
 

@@ -78,14 +78,14 @@ static bool add_weight(struct hpx_samples *s, const struct hpx_thread *t, uint32
     }
     if (hpx_unlikely(!count)) {
         hpx_count(hpx_model_counters(s->m), HPX_C_LOST_NO_MEMORY, weight);
-        return false;
+    } else {
+        *count += weight;
+        s->count += weight;
     }
-    *count += weight;
-    s->count += weight;
     if (s->listener) {
         s->listener(s->listening, raw, weight, hpx_serial_of(t));
     }
-    return true;
+    return count != NULL;
 }
 
 static bool add_sample(struct hpx_samples *s, const struct hpx_thread *t, uint32_t raw, uint64_t weight)

@@ -17,7 +17,8 @@ void hpx_samples_clear(struct hpx_samples *s);
 bool hpx_samples_choose(struct hpx_samples *s, struct hpx_thread *t, uint32_t serial, bool on);
 /* The same for threads that have no sample yet and were not chosen. */
 void hpx_samples_choose_new(struct hpx_samples *s, bool on);
-/* fn is called for every sample that counts; serial: of its thread. One listener. */
+/* fn is called for every sample of a thread that counts, also if there was no memory for it (raw may then be HPX_INTERN_NONE); serial: of
+ * its thread. One listener. */
 void hpx_samples_listen(struct hpx_samples *s, void (*fn)(void *self, uint32_t raw, uint64_t weight, uint32_t serial), void *self);
 
 /* Samples so far by weight: all, and those without a stack by cause. Since the start, not reset by snapshots. */

@@ -143,7 +143,9 @@ static uint32_t number_at(const struct hpx_vec *v, uint32_t i)
 static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
 {
     struct hpx_walls *w = self;
-    set_last(w, serial, raw);
+    if (hpx_likely(raw != HPX_INTERN_NONE)) {
+        set_last(w, serial, raw);
+    }
     add(w, cell_of(w, raw, HPX_WALL_RUNNING, 0), weight * w->interval_ns);
 }
 

@@ -26,6 +26,7 @@ struct hpx_ascii {
     struct hpx_bitset written; /* trace serials from HPX_SERIAL_TRACE on; HPX_SERIAL_SUMMED is in its place */
     bool first_written;        /* HPX_SERIAL_TRACE itself, which stands for all that have none */
     uint64_t unplaced;         /* traces that this dump asked for and that could not be remembered */
+    uint64_t unwritten;        /* what the rows stand for that were left out for want of memory; the owner takes it */
     struct hpx_bitset begun;   /* thread serials from HPX_SERIAL_THREAD on, whose line is in the output */
     bool late;                 /* set by the owner: begun in the middle of the run, without the threads that had ended */
     const struct hpx_thread_rec *(*live_thread)(

@@ -45,6 +45,7 @@ struct hpx_binary {
     struct hpx_vec held;     /* struct hpx_class_serial: of unloaded classes that the next dump may still name */
     uint64_t unplaced;       /* samples of this dump whose trace could not be written */
     uint64_t unplaced_sites; /* rows of ALLOC SITES, likewise */
+    uint64_t unwritten;      /* what the rows stand for that were left out for want of memory; the owner takes it */
     bool exhausted_said;
     bool refused; /* a definition that the current record needs was refused */
     const struct hpx_thread_rec *(*live_thread)(

@@ -58,14 +58,17 @@ void hpx_ascii_block_table(struct hpx_ascii *w, enum hpx_block_part part, struct
                                     .digits = 4,
                                     .row = sizeof(struct hpx_block_row),
                                     .value = offsetof(struct hpx_block_row, ns),
+                                    .count = offsetof(struct hpx_block_row, count),
                                     .owner = owners ? offsetof(struct hpx_block_row, owner) : 0,
                                     .name = offsetof(struct hpx_block_row, class_name),
                                     .order = by_time,
                                     .percent = hpx_percent,
                                     .put = owners ? put_owned : put,
                                     .sums = {offsetof(struct hpx_block_row, count), offsetof(struct hpx_block_row, ns)}};
+    uint64_t unwritten = w->unwritten;
     if (t->nrows > 0) {
         struct hpx_ranked r = hpx_table_rank(&table, t->rows, t->nrows, t->ns, cutoff);
         hpx_ascii_table(w, &table, r, now, "total = %" PRIu64 " ms", hpx_whole_ms(t->ns));
     }
+    w->unwritten = owners ? unwritten : w->unwritten; /* MONITOR TIME has counted these blocks */
 }

@@ -60,6 +60,7 @@ static struct hpx_table table_of(const struct hpx_site_snapshot *s)
                               .row = sizeof(struct hpx_site_row),
                               .value =
                                   shares_are_live(s) ? offsetof(struct hpx_site_row, live_bytes) : offsetof(struct hpx_site_row, bytes),
+                              .count = offsetof(struct hpx_site_row, objects),
                               .name = offsetof(struct hpx_site_row, class_name),
                               .order = is_by_allocated(s) ? by_allocated : by_live,
                               .percent = percent,
@@ -106,13 +107,22 @@ static void summary(struct hpx_binary *w, const struct hpx_site_snapshot *s)
     (void)hpx_binary_end_record(w);
 }
 
+/* For want of memory. What an output refuses it counts itself. */
+static void leave_out(struct hpx_binary *w, const struct hpx_table *t, const struct hpx_site_row *rows, uint32_t n)
+{
+    if (w->out->record == NULL) {
+        w->unplaced_sites += n;
+        w->unwritten += hpx_table_counts(t, rows, n);
+    }
+}
+
 /* A row that sums others has no class: the one of methods without a class, which every reader finds in the file. */
 static uint32_t sum_rest(struct hpx_binary *w, const struct hpx_table *t, const struct hpx_ranked *r, uint32_t left, uint32_t from)
 {
     static const struct hpx_class_serial none = {HPX_SERIAL_CLASS};
     struct hpx_site_row *rows = r->rows;
-    if (from >= r->ranked || !hpx_binary_class(w, none, (struct hpx_text){"hprofx.unknown", 14}) ||
-        !hpx_binary_trace(w, hpx_trace_summed)) {
+    if (!hpx_binary_class(w, none, (struct hpx_text){"hprofx.unknown", 14}) || !hpx_binary_trace(w, hpx_trace_summed)) {
+        leave_out(w, t, rows + from, r->ranked - from);
         return left;
     }
     uint32_t n = hpx_table_sum(t, r, left, from, w->bound);
@@ -162,7 +172,7 @@ void hpx_binary_sites(struct hpx_binary *w, struct hpx_site_snapshot *s, double 
         if (place(w, &s->rows[i])) {
             s->rows[n++] = s->rows[i];
         } else {
-            w->unplaced_sites += w->out->record == NULL;
+            leave_out(w, &t, &s->rows[i], 1);
         }
     }
     n = i < shown ? sum_rest(w, &t, &r, n, i) : n;

@@ -97,6 +97,16 @@ uint32_t hpx_table_sum(const struct hpx_table *t, const struct hpx_ranked *r, ui
     return left;
 }
 
+uint64_t hpx_table_counts(const struct hpx_table *t, const void *rows, uint32_t n)
+{
+    uint64_t sum = 0;
+    const char *row = rows;
+    for (uint32_t i = 0; i < n; i++, row += t->row) {
+        sum += t->count != 0 ? *(const uint64_t *)(const void *)(row + t->count) : value_of(t, row);
+    }
+    return t->count != 0 ? sum : hpx_whole_ms(sum);
+}
+
 /* ---- text ---- */
 
 /* About the bytes of its line, and of its exact time. */
@@ -113,6 +123,14 @@ static bool place_one(struct hpx_ascii *w, const struct hpx_table *t, const char
     return hpx_ascii_trace(w, trace_at(row, 0)) && (t->owner == 0 || hpx_ascii_trace(w, trace_at(row, t->owner)));
 }
 
+/* The row is not in the output: without memory, which its traces have counted, it is lost. */
+static void leave_out(struct hpx_ascii *w, const struct hpx_table *t, const void *row, uint64_t unplaced_before)
+{
+    if (w->unplaced > unplaced_before) {
+        w->unwritten += hpx_table_counts(t, row, 1);
+    }
+}
+
 /* The traces of the rows are in the output afterwards; returns how many rows are left, at the front. Those beyond the bound are summed. */
 static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const struct hpx_ranked *r)
 {
@@ -124,10 +142,13 @@ static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const stru
         (void)hpx_ascii_thread(w, t->owner != 0 ? trace_at(row, t->owner)->thread : 0);
     }
     for (row = r->rows; i < r->ranked && !hpx_bound_reached(w->bound, w->out, cost + cost_of(t, row)); i++, row += t->row) {
+        uint64_t before = w->unplaced;
         if (place_one(w, t, row)) {
             cost += cost_of(t, row);
             memmove(left, row, t->row);
             left += t->row;
+        } else {
+            leave_out(w, t, row, before);
         }
     }
     uint32_t n = (uint32_t)((size_t)(left - (char *)r->rows) / t->row);
@@ -136,6 +157,7 @@ static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const stru
     }
     if (!hpx_ascii_trace(w, hpx_trace_summed)) {
         w->unplaced += r->ranked - i;
+        w->unwritten += hpx_table_counts(t, row, r->ranked - i);
         return n;
     }
     return hpx_table_sum(t, r, n, i, w->bound);

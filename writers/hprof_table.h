@@ -25,6 +25,7 @@ struct hpx_table {
     int (*order)(const void *, const void *); /* as qsort() has it */
     double (*percent)(uint64_t part, uint64_t total);
     void (*put)(struct hpx_ascii *w, const void *row); /* its line behind rank and shares */
+    size_t count;                                      /* where it has what it stands for; 0: it stands for a time, of which the ms count */
     size_t sums[HPX_TABLE_SUMS];                       /* where it has numbers that add up when rows are summed; 0: no more */
     uint32_t (*kind)(const void *row); /* rows of different kinds, below HPX_TABLE_KINDS, are not summed together; NULL: one kind */
 };
@@ -43,6 +44,8 @@ struct hpx_ranked hpx_table_rank(const struct hpx_table *t, void *rows, uint32_t
 /* The rows from `from` on become one of each kind, with the trace hpx_trace_summed and no class, in its place among the first `left`, which
  * stay. Returns how many rows there are then; r->ranked does not change. */
 uint32_t hpx_table_sum(const struct hpx_table *t, const struct hpx_ranked *r, uint32_t left, uint32_t from, struct hpx_bound *b);
+/* What n rows stand for: samples, calls, objects, blocks, ms. */
+uint64_t hpx_table_counts(const struct hpx_table *t, const void *rows, uint32_t n);
 extern const struct hpx_trace_rec *const hpx_trace_summed;
 /* The class of rows of summed sites. */
 #define HPX_CLASS_SUMMED ((struct hpx_text){"hprofx.summed", 13})

@@ -136,6 +136,7 @@ void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, do
     struct hpx_snapshot to = {.rows = malloc(s->nrows * sizeof(to.rows[0]) + 1)};
     if (to.rows == NULL) {
         hpx_warn("format=b: no memory for WALL CLOCK; this dump lacks it; raise the memory limit of the process");
+        w->unwritten += hpx_table_counts(&table, s->rows, s->nrows);
         return;
     }
     struct hpx_ranked r = hpx_table_rank(&table, s->rows, s->nrows, s->ns, cutoff); /* the shares that the cutoff means are of all rows */

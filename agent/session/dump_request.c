@@ -31,16 +31,20 @@ void hpx_dump_request_fini(void)
     final_msg = NULL;
 }
 
+void hpx_dump_request_skip(void)
+{
+    hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
+    hpx_warn_once(&said_no_memory,
+                  "%s: no memory for a requested dump; it is skipped, and its counts go into the next one; raise the memory limit of the "
+                  "process",
+                  hpx_session_modes());
+}
+
 bool hpx_dump_request(const struct hpx_dump_request *request)
 {
     struct hpx_dump_msg *m = hpx_msg_new(HPX_DUMP_MSG_REQUEST, sizeof *m);
     if (m == NULL) {
-        hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
-        hpx_warn_once(
-            &said_no_memory,
-            "%s: no memory for a requested dump; it is skipped, and its counts go into the next one; raise the memory limit of the "
-            "process",
-            hpx_session_modes());
+        hpx_dump_request_skip();
         return false;
     }
     m->request = *request;

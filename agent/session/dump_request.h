@@ -45,6 +45,8 @@ struct hpx_dump_msg {
 bool hpx_dump_request_init(void);
 /* The aggregator has stopped. */
 void hpx_dump_request_fini(void);
+/* There is no memory for a request, or for its dump, of which nothing was taken: counted, and said once. Any thread. */
+void hpx_dump_request_skip(void);
 /* Aggregator, in a pass with no pending request: requests the dump of `dump=` if it is due and its last one is written. */
 void hpx_dump_request_periodic(void);
 

@@ -93,20 +93,14 @@ static bool take_snapshots(enum hpx_take take, uint32_t modes, uint16_t flags)
     return hpx_parts_all(&made.parts);
 }
 
-/* request NULL: the last one. false: no memory to pass it on, and there is time left. */
-static bool hand_over(const struct hpx_report *r, const struct hpx_dump_request *request, uint64_t until)
+/* request NULL: the last one. */
+static void hand_over(const struct hpx_report *r, const struct hpx_dump_request *request)
 {
-    if (!hpx_output_dump(&made.parts, made.traces, r, request)) {
-        if (hpx_clock_mono() <= until) {
-            return false;
-        }
-        hpx_output_leave_out(&made.parts, made.traces, request);
-    }
+    hpx_output_dump(&made.parts, made.traces, r, request);
     made.number += made.traces == NULL;
     made.parts = (struct hpx_parts){.modes = 0};
     made.traces = NULL;
     made.from = 0;
-    return true;
 }
 
 /* What waits when a round begins is written in tables of one slice each: each trace at most once in HPX_JOURNAL_TABLE_NS. At most a quarter
@@ -169,6 +163,16 @@ bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t 
         request->done(request->arg);
         return true;
     }
+    if (!hpx_output_reserve()) { /* before anything is taken: the next dump has its counts */
+        if (hpx_clock_mono() <= until) {
+            return false;
+        }
+        hpx_dump_request_skip();
+        if (request->done != NULL) {
+            request->done(request->arg);
+        }
+        return true;
+    }
     if (request->traces && made.traces == NULL) {
         made.traces = hpx_model_traces(hpx_session.model); /* NULL: said when it is handed over */
     } else if (!request->traces && !take_snapshots(request->keep ? HPX_TAKE_KEEP : HPX_TAKE_RESET, request->modes, request->flags) &&
@@ -178,7 +182,8 @@ bool hpx_dump_serve(const struct hpx_dump_request *request, bool ends, uint64_t 
     struct hpx_report r;
     collect(&r);
     r.kept = request->keep;
-    return hand_over(&r, request, until);
+    hand_over(&r, request);
+    return true;
 }
 
 bool hpx_dump_serve_last(uint64_t until)
@@ -189,8 +194,8 @@ bool hpx_dump_serve_last(uint64_t until)
     }
     struct hpx_report r;
     collect(&r); /* after the snapshots, which count what they cannot name */
-    if (wanted && !hand_over(&r, NULL, until)) {
-        return false;
+    if (wanted) {
+        hand_over(&r, NULL);
     }
     hpx_output_end(&r);
     return true;

@@ -238,6 +238,9 @@ void hpx_journal_table(const struct hpx_parts *parts)
     if (hpx_stream_dump(&journal.stream, parts, &everything, true)) {
         hpx_stream_report(&journal.stream, "");
     }
+    if (journal.stream.unwritten > 0) {
+        hpx_journal_no_memory();
+    }
     if (hpx_out_section(o, true) != 0) { /* said */
         atomic_store_explicit(&journal.on, false, memory_order_relaxed);
         journal.dead = true;

@@ -36,6 +36,7 @@ struct hpx_figures {
 /* How a mode's rows are written. The writer's thread owns the rows of a dump. */
 struct hpx_section {
     bool bare;           /* a text file with only such sections has no header, no threads and no report, as its readers expect */
+    bool lasting;        /* its rows are of everything so far: no dump resets them */
     const char *title;   /* in the line "Dumping TITLE ... done." */
     bool (*shown)(void); /* false: the options exclude the section; NULL: they never do */
     bool (*empty)(const void *rows);

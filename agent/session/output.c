@@ -99,7 +99,7 @@ uint64_t hpx_output_behind(void)
     return posted > done ? posted - done : 0;
 }
 
-void hpx_output_say_left_out(void)
+static void say_left_out(void)
 {
     atomic_store_explicit(&hpx_output.lacks, true, memory_order_relaxed);
     hpx_warn("%s: no memory for a dump; it is not written; raise the memory limit of the process or lower depth=", hpx_session_modes());
@@ -171,10 +171,18 @@ static void note_summed(struct hpx_report *r, const struct hpx_bound *b)
     }
 }
 
+/* What the dumps so far lack for want of memory. */
+static void count_unwritten(struct hpx_counters *to)
+{
+    const struct hpx_stream *main = &hpx_output.main, *split = hpx_output.now == &hpx_output.split ? hpx_output.now : NULL;
+    hpx_count(to, HPX_C_ROWS_UNWRITTEN, hpx_output.split_unwritten + main->unwritten + (split != NULL ? split->unwritten : 0));
+    hpx_count(to, HPX_C_ROWS_UNWRITTEN, hpx_output.now != NULL ? hpx_output.now->lacks : 0);
+}
+
 static void write_dump(struct msg_dump *d)
 {
     if (!hpx_parts_all(&d->parts)) {
-        hpx_output_say_left_out();
+        say_left_out();
     }
     if (!has_part(d)) {
         return;
@@ -182,6 +190,7 @@ static void write_dump(struct msg_dump *d)
     uint64_t refused = hpx_output.now->out.refused;
     hpx_rotate_count(&d->report.total);
     bool reports = hpx_stream_dump(hpx_output.now, &d->parts, &d->request, d->last || hpx_output.now == &hpx_output.split);
+    count_unwritten(&d->report.total);
     note_summed(&d->report, &hpx_output.now->bound);
     hpx_report_text(hpx_output.text, &d->report);
     if (reports) {
@@ -210,6 +219,7 @@ static void end_split(void)
 {
     hpx_stream_end(&hpx_output.split);
     hpx_output.split_lost += hpx_output.split.out.lost;
+    hpx_output.split_unwritten += hpx_output.split.unwritten;
     note_error(&hpx_output.split.out);
     if (hpx_output.split.out.published && hpx_output.split.out.error == 0) {
         hpx_rotate_add(hpx_out_file_name(&hpx_output.split.out));
@@ -233,7 +243,7 @@ static void dump(struct msg_dump *d)
         hpx_stream_traces(hpx_output.now, d->traces);
         hpx_snapshot_destroy(d->traces);
     } else if (d->request.traces) {
-        hpx_output_say_left_out();
+        say_left_out();
     } else {
         write_dump(d);
     }
@@ -311,6 +321,7 @@ static void end(struct msg_end *e)
     hpx_live_threads_clear(free_start);
     hpx_net_said(&e->report.total);
     hpx_rotate_count(&e->report.total);
+    count_unwritten(&e->report.total);
     uint64_t lost = hpx_output.main.out.lost + hpx_output.split_lost;
     if (lost > 0) {
         hpx_warn("%s: %llu", hpx_counter_infos[HPX_C_OUTPUT_BYTES].key, (unsigned long long)lost);
@@ -539,6 +550,7 @@ void hpx_output_fini(void)
 {
     free(hpx_output.end);
     free(hpx_output.spare);
+    free(hpx_output.next);
     sem_destroy(&hpx_output.done);
     memset(&hpx_output, 0, sizeof hpx_output);
 }

@@ -20,13 +20,13 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
 /* Aggregator, in order: a line that the mode writes at once (hpx_section.line). Copies n bytes. false: no memory. */
 bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n);
-/* Aggregator: posts one dump, requested or (request NULL) the last one. Takes over the parts (NULL: no memory for that part) and, for a
- * request of all traces, `traces`. With split=y a requested dump goes to its own file, after what the model replays. false: no memory
- * for the message, the caller keeps all; the last dump has a message reserved at load. */
-bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_report *r,
+/* Aggregator: memory for the message of the next requested dump, before its counts are taken and reset. false: there is none. */
+bool hpx_output_reserve(void);
+/* Aggregator: posts one dump, requested (hpx_output_reserve() has succeeded) or (request NULL) the last one, whose message is reserved at
+ * load. Takes over the parts (NULL: no memory for that part) and, for a request of all traces, `traces`. With split=y a requested dump goes
+ * to its own file, after what the model replays. */
+void hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_report *r,
                      const struct hpx_dump_request *request);
-/* Aggregator: drops a dump that could not be posted, with a message. Takes over parts and traces. */
-void hpx_output_leave_out(struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_dump_request *request);
 /* Aggregator: posts a table for the journal, of everything (`whole`) or of the counts since the last table; without rows it posts
  * nothing. Takes over the parts. */
 void hpx_output_journal(struct hpx_parts *parts, bool whole);

@@ -73,9 +73,11 @@ struct hpx_output {
     struct hpx_stream *now;     /* the thread's: which of the two what comes is for */
     char pattern[PATH_MAX];     /* out_name.h: the names of the files; constant once the session runs */
     uint32_t last;              /* the thread's: number of the last profile */
+    uint64_t split_unwritten;   /* the thread's: hpx_stream.unwritten of those */
     uint64_t split_lost;        /* the thread's: bytes that those have not */
     struct msg_end *end;        /* the aggregator's: made at load, as the end must always come */
-    struct msg_dump *spare;     /* the aggregator's: the last dump's, when there is no memory for a message */
+    struct msg_dump *spare;     /* the aggregator's: the last dump's */
+    struct msg_dump *next;      /* the aggregator's: of the next requested dump; NULL: not yet reserved */
     char text[HPX_REPORT_TEXT]; /* the thread's */
     sem_t done;                 /* posted after MSG_END was carried out */
     atomic_bool lacks;          /* relaxed: set by the reading thread, or before it gets the end message: an output is incomplete */
@@ -86,8 +88,5 @@ struct hpx_output {
     struct hpx_spawned thread;
 };
 extern struct hpx_output hpx_output;
-
-/* A dump could not be posted or made: says so. Any thread. */
-void hpx_output_say_left_out(void);
 
 #endif

@@ -71,17 +71,17 @@ static void post_split(uint32_t number)
     (void)hpx_model_replay(hpx_session.model);
 }
 
-bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_report *r,
+bool hpx_output_reserve(void)
+{
+    hpx_output.next = hpx_output.next != NULL ? hpx_output.next : hpx_msg_new(MSG_DUMP, sizeof *hpx_output.next);
+    return hpx_output.next != NULL;
+}
+
+void hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_report *r,
                      const struct hpx_dump_request *request)
 {
-    struct msg_dump *m = hpx_msg_new(MSG_DUMP, sizeof *m);
-    if (m == NULL && request == NULL) {
-        m = hpx_output.spare;
-        hpx_output.spare = NULL;
-    }
-    if (m == NULL) {
-        return false;
-    }
+    struct msg_dump **reserved = request != NULL ? &hpx_output.next : &hpx_output.spare, *m = *reserved;
+    *reserved = NULL;
     m->parts = *parts;
     m->traces = traces;
     m->request = request != NULL ? *request : (struct hpx_dump_request){.cutoff = hpx_session.opt->cutoff};
@@ -91,17 +91,6 @@ bool hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces,
         post_split(r->period.number);
     }
     post(&m->m, true);
-    return true;
-}
-
-void hpx_output_leave_out(struct hpx_parts *parts, struct hpx_snapshot *traces, const struct hpx_dump_request *request)
-{
-    hpx_output_say_left_out();
-    hpx_parts_destroy(parts);
-    hpx_snapshot_destroy(traces);
-    if (request != NULL && request->done != NULL) {
-        request->done(request->arg);
-    }
 }
 
 bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n)
@@ -150,6 +139,8 @@ void hpx_output_end(const struct hpx_report *r)
     hpx_output.end = NULL;
     free(hpx_output.spare); /* no dump comes after the end */
     hpx_output.spare = NULL;
+    free(hpx_output.next);
+    hpx_output.next = NULL;
     if (m == NULL) {
         return;
     }

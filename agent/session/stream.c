@@ -12,6 +12,7 @@ void hpx_stream_init(struct hpx_stream *s)
     }
     s->bound = (struct hpx_bound){.most = hpx_session.opt->net != NULL ? 0 : hpx_session.in_effect.maxfile};
     s->ascii.bound = s->binary.bound = &s->bound;
+    s->unwritten = s->lacks = 0;
 }
 
 static void header(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns)
@@ -75,6 +76,14 @@ static bool is_written(const struct hpx_parts *parts, uint32_t mode)
     return parts->of[mode] != NULL && hpx_section_is_shown(hpx_session.modes[mode]->section);
 }
 
+/* What the writer has left out of a section. */
+static void take_unwritten(struct hpx_stream *s, bool lasting)
+{
+    uint64_t *n = hpx_session.opt->binary ? &s->binary.unwritten : &s->ascii.unwritten;
+    *(lasting ? &s->lacks : &s->unwritten) += *n;
+    *n = 0;
+}
+
 static uint32_t count_sections(const struct hpx_parts *parts)
 {
     uint32_t n = 0;
@@ -89,6 +98,7 @@ bool hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
     bool binary = hpx_session.opt->binary, shown = false;
     s->bound.summed = 0;
     s->bound.below = 0;
+    s->lacks = 0;
     if (request->binary_only && !binary) {
         return false;
     }
@@ -107,6 +117,7 @@ bool hpx_stream_dump(struct hpx_stream *s, const struct hpx_parts *parts, const 
             shown = text_section(s, section, parts->of[i], request) || shown;
         }
         hpx_bound_leave(&s->bound, &s->out);
+        take_unwritten(s, request->keep || section->lasting);
     }
     if (!binary) {
         hpx_ascii_dump_end(&s->ascii);

@@ -15,6 +15,8 @@ struct hpx_stream {
     struct hpx_ascii ascii;
     struct hpx_binary binary;
     struct hpx_bound bound; /* of its tables */
+    uint64_t unwritten;     /* what the rows of its dumps stand for that were left out for want of memory, and that no later one has */
+    uint64_t lacks;         /* the same of the last dump's rows that a later one may have */
 };
 
 /* Before hpx_stream_restart(). Writes nothing. */

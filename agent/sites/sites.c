@@ -381,6 +381,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
 
 static const struct hpx_section section = {.settings = HPX_SETTING_ALLOC,
                                            .title = "allocation sites",
+                                           .lasting = true,
                                            .shown = is_shown,
                                            .empty = empty,
                                            .destroy = destroy,

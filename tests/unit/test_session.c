@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_session.c: dump and output without a JVM: requests during requests, the end during a request, no memory at each step, one session
+/* test_session.c: dump and output without a JVM: requests during requests, the end during a request, one session
  * after another. */
 #include "model_table.h"
 #include "session_fixture.h"
@@ -209,51 +209,6 @@ TEST(tables_of_the_journal_pass_a_request_that_waits_for_long, setup, teardown)
     assert_string_equal(tables("x.txt"), "FIRST 9 SECOND 0 FIRST 0 SECOND 0 FIRST 0 SECOND 0 ");
 }
 
-static uint64_t sum_of(const char *text)
-{
-    uint64_t sum = 0;
-    for (const char *at = text; (at = strstr(at, "FIRST ")) != NULL; at++) {
-        sum += strtoull(at + 6, NULL, 10);
-    }
-    return sum;
-}
-
-/* The k-th request of memory fails, then so many more: each count is in one of the dumps, or a line says that one was left out; the output
- * has its end. */
-TEST(no_memory_at_each_step_loses_nothing_in_silence, setup, teardown)
-{
-    for (uint64_t more = 0; more < 3; more += 2) {
-        for (uint64_t k = memory_first_fault();; k += memory_fault_step()) {
-            assert_int_equal(ftruncate(said_fd, 0), 0);
-            assert_int_equal(lseek(said_fd, 0, SEEK_SET), 0);
-            assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
-            memory_fail(k, k + more);
-            for (int i = 0; i < 2; i++) {
-                first.n += 10;
-                (void)hpx_dump_request(&reset_request);
-                for (int n = 0; n < 4; n++) {
-                    pass();
-                }
-            }
-            first.n += 10;
-            end();
-            uint64_t calls = memory_calls();
-            memory_allow();
-            assert_true(hpx_output_wait(UINT64_C(60000000000)));
-            uint64_t sum = sum_of(tables("x.txt"));
-            if (sum != 30 && strstr(content("said"), "no memory for a dump; it is not written") == NULL) {
-                fail_msg("request %u of memory: %u of 30 counted, said: %s", (unsigned)k, (unsigned)sum, content("said"));
-            }
-            hpx_session_end();
-            (void)unlink("x.txt");
-            (void)unlink("x.txt.journal.part");
-            if (calls < k) {
-                break;
-            }
-        }
-    }
-}
-
 /* Sent to the phase's last pass, events are in the dump: one more pass reads them. */
 TEST(a_phase_is_followed_by_one_more_pass, setup, teardown)
 {
@@ -292,26 +247,6 @@ TEST(a_request_is_not_served_behind_a_closed_gate, setup, teardown)
     wait_and_end();
     assert_string_equal(tables("x.txt"), "FIRST 8 SECOND 0 FIRST 8 SECOND 0 ");
     assert_int_equal(done, 1);
-}
-
-TEST(a_session_that_did_not_begin_ends, setup, teardown)
-{
-    for (uint64_t k = 1;; k++) {
-        memory_fail(k, k);
-        bool begun_whole = begin("cpu=samples,file=x.txt,verbose=n");
-        uint64_t calls = memory_calls();
-        memory_allow();
-        if (begun_whole) {
-            wait_and_end();
-        } else {
-            hpx_session_end();
-        }
-        (void)unlink("x.txt.part");
-        (void)unlink("x.txt.journal.part");
-        if (calls < k) {
-            break;
-        }
-    }
 }
 
 /* Its modes wait still for what only a JVM can tell; the last dump has the counts. A dump that was asked for is made with what there is. */

@@ -273,46 +273,4 @@ TEST(threads_that_have_ended_take_no_memory, NULL, end)
     hpx_wall_snapshot_destroy(s);
 }
 
-/* What threads spent is in rows, or counted: with weights above 1, whichever allocation fails. */
-static void scenario(uint64_t first, uint64_t last, bool *lost)
-{
-    uint64_t sent = 0, samples = 0;
-    memory_fail(first, last);
-    f = (struct fx){.m = hpx_model_create(&(const struct hpx_model_config){.lines = false})};
-    f.samples = f.m ? hpx_samples_create(f.m) : NULL;
-    walls = f.samples ? hpx_walls_create(f.m, 10 * MS) : NULL;
-    if (walls) {
-        for (uint32_t i = 0; i < 300; i++) {
-            define(i, 200001 + i, HPX_WALL_PARKED, 8 + 8 * i);
-            passes(i, 7 * MS);
-            fx_define(&f, &f.t, i % 16, 3, FX_STACK({16 + 8 * i, 1}));
-            ready(200001 + i, 2 * MS);
-            sent += 9;
-            samples += 3;
-        }
-    }
-    memory_allow();
-    if (walls) {
-        struct hpx_wall_snapshot *s = hpx_walls_snapshot(walls, HPX_TAKE_RESET);
-        uint64_t gone = fx_counter(&f, HPX_C_WALL_LOST), unsampled = 10 * fx_counter(&f, HPX_C_LOST_NO_MEMORY);
-        assert_int_equal(s->ns / MS + gone + unsampled, sent + 10 * samples);
-        *lost |= gone > 10;
-        hpx_wall_snapshot_destroy(s);
-    }
-    (void)end(NULL);
-}
-
-TEST(whichever_allocation_fails_no_time_is_lost_in_silence, NULL, end)
-{
-    bool lost = false;
-    scenario(MEMORY_NEVER, 0, &lost);
-    uint64_t n = memory_calls();
-    assert_false(lost);
-    for (uint64_t k = memory_first_fault(); k <= n; k += memory_fault_step()) {
-        scenario(k, k, &lost);
-        scenario(k, UINT64_MAX, &lost);
-    }
-    assert_true(lost || memory_fault_step() > 1);
-}
-
 TESTS(NULL, NULL)
