@@ -160,7 +160,7 @@ static int feed(struct hpx_txt *t, struct hpx_rd_text l)
     }
 }
 
-static hpx_txt_state blank_line, prose, last_blank;
+static hpx_txt_state prose, last_blank;
 
 static int first_line(struct hpx_txt *t, struct hpx_rd_text l)
 {
@@ -183,22 +183,15 @@ static int first_line(struct hpx_txt *t, struct hpx_rd_text l)
     if (!hpx_scan_done(&s) || ev.header.minor < 1 || ev.header.minor > 2) {
         return hpx_txt_break(t, "the first line is not 'JAVA PROFILE 1.0.1, created DATE'");
     }
-    t->state = blank_line;
+    t->state = prose;
     return hpx_txt_emit(t, &ev);
 }
 
-static int blank_line(struct hpx_txt *t, struct hpx_rd_text l)
-{
-    t->state = prose;
-    return l.n == 0 ? HPX_RD_SOUND : hpx_txt_break(t, "the second line of the header is not blank");
-}
-
+/* Up to the line of eight dashes. */
 static int prose(struct hpx_txt *t, struct hpx_rd_text l)
 {
     if (l.n == 8 && memcmp(l.p, "--------", 8) == 0) {
         t->state = last_blank;
-    } else if (hpx_txt_begins(l, "THREAD START (obj=") || hpx_txt_begins(l, "CPU SAMPLES BEGIN (total = ")) {
-        return hpx_txt_break(t, "a record before the line of eight dashes that ends the header");
     } else if (l.n == sizeof HPX_TEXT_SINCE - 1 && memcmp(l.p, HPX_TEXT_SINCE, l.n) == 0) {
         return hpx_txt_emit(t, &(struct hpx_rd_event){.kind = HPX_RD_SINCE});
     }
@@ -208,7 +201,7 @@ static int prose(struct hpx_txt *t, struct hpx_rd_text l)
 static int last_blank(struct hpx_txt *t, struct hpx_rd_text l)
 {
     t->state = hpx_txt_top;
-    return l.n == 0 ? HPX_RD_SOUND : hpx_txt_break(t, "the line after the eight dashes is not blank");
+    return l.n == 0 ? HPX_RD_SOUND : hpx_txt_top(t, l);
 }
 
 static int judge_bytes(struct hpx_txt *t, struct hpx_rd_text l)

@@ -21,7 +21,6 @@ struct hpx_txt {
     struct hpx_rd_event open; /* TRACE, TABLE or HEAP, for its end */
     uint32_t frames;          /* of the open trace */
     bool empty;               /* it said <empty> */
-    int titles;               /* SITES: lines of titles so far */
     size_t joined;            /* bytes of a THREAD START whose name has raw newlines */
     char join[HPX_TXT_CUT];
 };

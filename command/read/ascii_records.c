@@ -158,11 +158,9 @@ static uint64_t column(struct hpx_scan *s)
     return hpx_scan_number(s);
 }
 
-/* The word of a state, which is as wide as the longest of them, or one with the class of what the thread waits for: "parked CLASS; ". */
+/* The word of a state, or one with the class of what the thread waits for: "parked CLASS; ". */
 static struct hpx_rd_text state(struct hpx_scan *s)
 {
-    static const size_t width = sizeof("runnable") - 1;
-    const char *begin = s->p;
     struct hpx_scan classed = *s;
     struct hpx_rd_text word = hpx_scan_before(&classed, "; ");
     if (classed.ok && hpx_rd_is_state(word) && memchr(word.p, ' ', word.n) != NULL) {
@@ -170,12 +168,10 @@ static struct hpx_rd_text state(struct hpx_scan *s)
         return word;
     }
     word = hpx_scan_before(s, " ");
-    bool padded = hpx_rd_is_state(word);
-    while (s->ok && s->p < s->end && (size_t)(s->p - begin) <= width) {
-        padded = padded && *s->p == ' ';
+    s->ok = s->ok && (hpx_rd_is_state(word) || s->ran_out);
+    while (s->ok && s->p < s->end && *s->p == ' ') {
         s->p++;
     }
-    s->ok = s->ok && (padded || s->ran_out);
     return word;
 }
 
@@ -223,16 +219,6 @@ static bool same(struct hpx_rd_text l, const char *word)
     return l.n == strlen(word) && memcmp(l.p, word, l.n) == 0;
 }
 
-static int site_lines(struct hpx_txt *t, struct hpx_rd_text l)
-{
-    static const char *const titles[] = {"          percent          live          alloc'ed  stack class",
-                                         " rank   self  accum     bytes objs     bytes  objs trace name"};
-    if (t->titles < 2) {
-        return same(l, titles[t->titles++]) ? HPX_RD_SOUND : hpx_txt_break(t, "SITES without its two lines of titles");
-    }
-    return same(l, "SITES END") ? end_table(t) : row(t, l);
-}
-
 /* The name of a section is that of its tag. */
 static bool ends(struct hpx_rd_text l, int tag)
 {
@@ -241,37 +227,19 @@ static bool ends(struct hpx_rd_text l, int tag)
     return hpx_txt_begins(l, name) && same((struct hpx_rd_text){l.p + n, l.n - n}, " END");
 }
 
-static bool titled(struct hpx_rd_text l, int tag)
-{
-    static const char begin[] = "rank   self  accum   count trace ";
-    size_t n = sizeof(begin) - 1;
-    if (tag == HPX_TAG_WALL) {
-        return same(l, "rank   self  accum        ms trace state    method");
-    }
-    const char *columns = tag == HPX_TAG_LOCK_TIME        ? "lock"
-                          : tag == HPX_TAG_MONITOR_OWNERS ? "owner monitor"
-                          : hpx_rd_blocked(tag)           ? "monitor"
-                                                          : "method";
-    return hpx_txt_begins(l, begin) && same((struct hpx_rd_text){l.p + n, l.n - n}, columns);
-}
-
-static int cpu_lines(struct hpx_txt *t, struct hpx_rd_text l)
+static int table_lines(struct hpx_txt *t, struct hpx_rd_text l)
 {
     int tag = t->open.table.tag;
-    if (ends(l, tag)) {
+    if (tag == HPX_TAG_SITES ? same(l, "SITES END") : ends(l, tag)) {
         return end_table(t);
     }
-    if (t->titles == 0) {
-        t->titles = 1;
-        return titled(l, tag) ? HPX_RD_SOUND : hpx_txt_break(t, "a table with neither its line of titles nor its end");
-    }
-    return row(t, l);
+    bool titles = hpx_txt_begins(l, "rank ") || hpx_txt_begins(l, " rank ") || hpx_txt_begins(l, "          percent ");
+    return titles ? HPX_RD_SOUND : row(t, l);
 }
 
 static int begin_table(struct hpx_txt *t, const struct hpx_rd_event *ev, hpx_txt_state *lines)
 {
     hpx_txt_open(t, lines);
-    t->titles = 0;
     t->open = *ev;
     int rc = hpx_txt_record(t, ev->table.tag);
     return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &t->open) : rc;
@@ -288,7 +256,7 @@ static int begin_sites(struct hpx_txt *t, struct hpx_rd_text l)
     if (!hpx_scan_done(&s) || (ev.table.flags == 0 && !same(by, "live"))) {
         return HPX_TXT_NO_MATCH;
     }
-    return begin_table(t, &ev, site_lines);
+    return begin_table(t, &ev, table_lines);
 }
 
 static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag)
@@ -312,7 +280,7 @@ static int begin_cpu(struct hpx_txt *t, struct hpx_rd_text l, int tag)
             return rc;
         }
     }
-    return begin_table(t, &ev, cpu_lines);
+    return begin_table(t, &ev, table_lines);
 }
 
 /* "%d callee caller %d": names may have blanks in other languages than Java, so the outer numbers are taken first. */
