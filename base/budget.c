@@ -6,6 +6,7 @@
 
 static _Thread_local struct hpx_budget *current; /* NULL: everything is allowed */
 static _Thread_local uint64_t refused;           /* the bound that was reached; 0: none */
+static _Thread_local bool by_share;              /* what others have of the share was too much */
 
 void hpx_budget_begin(struct hpx_budget *b, uint64_t most, struct hpx_budget_share *share)
 {
@@ -39,11 +40,13 @@ bool hpx_budget_take(uint64_t bytes)
     }
     if (bytes > b->most - b->used) {
         refused = b->most;
+        by_share = false;
         return false;
     }
     if (b->share != NULL && atomic_fetch_add_explicit(&b->share->used, bytes, memory_order_relaxed) + bytes > b->share->most) {
         hpx_budget_share_give(b->share, bytes);
         refused = b->share->most;
+        by_share = true;
         return false;
     }
     b->used += bytes;
@@ -79,14 +82,19 @@ bool hpx_budget_refused(void)
     return refused != 0;
 }
 
+bool hpx_budget_refused_by_share(void)
+{
+    return refused != 0 && by_share;
+}
+
 const char *hpx_budget_why(void)
 {
-    static _Thread_local char text[160];
+    static _Thread_local char text[200];
     if (refused == 0) {
         return "no memory";
     }
     (void)snprintf(text, sizeof text,
-                   "it needs more than %llu MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) sets another",
-                   (unsigned long long)(refused >> 20));
+                   "%s more than %llu MiB of memory, which is the limit here; HPROFX_MEMORY=SIZE (such as 4g) sets another",
+                   by_share ? "with what others have taken it needs" : "it needs", (unsigned long long)(refused >> 20));
     return text;
 }

@@ -39,6 +39,8 @@ uint64_t hpx_budget_hand_on(uint64_t bytes);
 void hpx_budget_share_give(struct hpx_budget_share *share, uint64_t bytes);
 /* An allocation of this thread failed because of its budget, since the last hpx_budget_begin(). */
 bool hpx_budget_refused(void);
+/* The last of them because of what others have of its share, and not because of what it needs itself. */
+bool hpx_budget_refused_by_share(void);
 /* "no memory", or how much is allowed and what to do; of this thread, and good until its next call. */
 const char *hpx_budget_why(void);
 

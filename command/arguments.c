@@ -31,8 +31,33 @@ static int wrong(struct hpx_arguments *a)
     return HPX_ARGUMENTS_ENDS;
 }
 
+/* Letters of async-profiler, where a verb has sessions. */
+static const char *hint_letter(const struct hpx_verb *v, char letter)
+{
+    static const struct {
+        char letter;
+        const char *text;
+    } all[] = {{'f', "the file is -o FILE"},
+               {'i', "the interval is an option of the agent, in ms, behind the JVM: interval=1"},
+               {'j', "the depth of stacks is an option of the agent, behind the JVM: depth=64"},
+               {'p', "the process is a word: hprofx PID"},
+               {'I', "methods are chosen by an option of the agent, behind the JVM: include="},
+               {'X', "methods are chosen by an option of the agent, behind the JVM: exclude="}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all) && v->session; i++) {
+        if (all[i].letter == letter) {
+            return all[i].text;
+        }
+    }
+    return NULL;
+}
+
 static int unknown(struct hpx_arguments *a, const char *dashes, const char *name)
 {
+    const char *hint = dashes[1] == '\0' ? hint_letter(a->verb, name[0]) : NULL;
+    if (hint != NULL) {
+        (void)hpx_arguments_misuse(a, "there is no option -%c; %s", name[0], hint);
+        return wrong(a);
+    }
     const char *verb = a->verb->name, *near = dashes[1] != '\0' ? hpx_option_nearest(a->verb, name) : NULL;
     (void)hpx_arguments_misuse(a, "%s%s no option %s" SHOWN "%s%s%s", verb[0] != '\0' ? verb : "there is", verb[0] != '\0' ? " has" : "",
                                dashes, name, near != NULL ? "; did you mean --" : "", near != NULL ? near : "", near != NULL ? "?" : "");

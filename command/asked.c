@@ -6,6 +6,7 @@
 #include "picture.h"
 #include "plain.h"
 #include "view.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,11 +25,11 @@ static const struct {
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
     {"lock", "monitor=y,owner=sampled,waits=y,locks=y,depth=16"},
     {"heap", "heap=dump,sites=none,format=b"},
-    {"all", "cpu=samples,heap=sites,sites=sampled,live=n,monitor=y,depth=64"},
+    {"all", "cpu=samples,heap=sites,sites=sampled,live=n,monitor=y,locks=y,depth=64"},
 };
 
 /* Of "all", what JDK 8 has. */
-static const char all_of_old[] = "cpu=samples,monitor=y,depth=64";
+static const char all_of_old[] = "cpu=samples,monitor=y,locks=y,depth=64";
 
 /* Of "lock" with stacks=sampled, which asks for no owners. */
 static const char lock_of_sampled[] = "monitor=y,waits=y,locks=y,depth=16";
@@ -162,9 +163,22 @@ enum hpx_status hpx_asked_bad_options(struct hpx_err *err)
     return hpx_fail(err, HPX_USAGE, "the options are too long, or the name of the file has a comma in it");
 }
 
-/* "\nhprofx: did you mean ..." of the agent. */
-static void join_lines(char *text)
+/* "hprof option error: Unknown option: dpeth (cpu=samples,...)\nhprofx: did you mean depth?" of the agent: the user has given the option
+ * alone, not what the command puts around it. */
+static void make_one_line(char *text, const char *all)
 {
+    static const char agents[] = "hprof option error: ";
+    char whole[7010];
+    size_t n = strlen(agents);
+    if (strncmp(text, agents, n) == 0) {
+        memmove(text, text + n, strlen(text + n) + 1);
+        text[0] = (char)tolower((unsigned char)text[0]);
+    }
+    (void)snprintf(whole, sizeof whole, " (%s)", all);
+    char *inner = strstr(text, whole);
+    if (inner != NULL) {
+        memmove(inner, inner + strlen(whole), strlen(inner + strlen(whole)) + 1);
+    }
     static const char second[] = "\nhprofx: ";
     char *at = strstr(text, second);
     if (at != NULL) {
@@ -196,7 +210,7 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
         hpx_options_fini(&o);
         return HPX_OK;
     }
-    join_lines(err->msg);
+    make_one_line(err->msg, all);
     if (strcmp(format_option(a), "format=b,") == 0 && strstr(err->msg, "format=b") != NULL) {
         (void)snprintf(err->msg, sizeof err->msg,
                        "%s is binary HPROF by its suffix, which holds no calls and no blocked time; name it .txt", a->out);
@@ -325,6 +339,9 @@ enum hpx_status hpx_asked_put(const struct hpx_asked *a, struct hpx_tree *t, con
     struct hpx_err why;
     if (out >= 0 && read == HPX_PARTIAL && hpx_picture_is_empty(t)) {
         return HPX_FAILED; /* it may have had something before it broke: the profile is kept */
+    }
+    if (out >= 0 && hpx_asked_picture(a)) {
+        hpx_picture_join_locks(t);
     }
     enum hpx_status s = out < 0 ? hpx_look_all(stdout, t, false, &why) : hpx_picture_write(t, f, NULL, out, a->out, &why);
     if (s != HPX_OK) {

@@ -207,14 +207,18 @@ void hpx_client_close(struct hpx_client *c)
     c->fd = -1;
 }
 
-/* Waits for bytes of the agent. false: `interrupted` is true, or time is over (c->silent). */
+/* Waits for bytes of the agent, for a while that begins anew with every line. A JVM that ends closes the connection; of one that is stopped
+ * nothing can come, which is said after a second. false: `interrupted` is true, or time is over (c->silent). */
 static bool await_bytes(struct hpx_client *c, bool (*interrupted)(void))
 {
-    uint64_t until = hpx_clock_mono() + UINT64_C(1000000000) * ANSWER_SECONDS;
+    uint64_t slow = hpx_clock_mono() + UINT64_C(1000000000), until = hpx_clock_mono() + UINT64_C(1000000000) * ANSWER_SECONDS;
     struct pollfd p = {.fd = c->fd, .events = POLLIN};
     while (interrupted == NULL || !interrupted()) {
         if (memchr(c->got, '\n', c->len) != NULL || poll(&p, 1, LOOK_MS) > 0) {
             return true;
+        }
+        if (hpx_clock_mono() > slow && c->target != NULL && hpx_target_is_stopped(c->target)) {
+            hpx_attach_say_slow(c->target, ANSWER_SECONDS);
         }
         if (hpx_clock_mono() > until) {
             c->silent = true;

@@ -32,7 +32,7 @@ struct call {
 /* The first word names no JVM, because a word follows that is no option of the agent. */
 static int misuse_verb(struct call *c)
 {
-    const char *nearest = hpx_verb_nearest(c->words[0]);
+    const char *nearest = access(c->words[0], F_OK) == 0 ? "view" : hpx_verb_nearest(c->words[0]);
     return MISUSE(c, "unknown command: %.40s%s%s%s", c->words[0], nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
                   nearest != NULL ? "?" : "");
 }
@@ -41,7 +41,9 @@ static int misuse_verb(struct call *c)
 static int hint_verb(const char *word, int status)
 {
     const char *nearest = hpx_verb_nearest(word);
-    if (status == HPX_NO_JVM && nearest != NULL) {
+    if (status == HPX_NO_JVM && access(word, F_OK) == 0) {
+        (void)fprintf(stderr, "hprofx: did you mean `hprofx view %s`?\n", word);
+    } else if (status == HPX_NO_JVM && nearest != NULL) {
         (void)fprintf(stderr, "hprofx: did you mean the command %s?\n", nearest);
     }
     return status;
@@ -91,7 +93,8 @@ static int start(struct call *c)
         return MISUSE(c, "start lets the JVM write the file, which is not standard output");
     }
     if (status < 0 && hpx_asked_picture(&c->asked)) {
-        return MISUSE(c, "start lets the JVM write the file, which is HPROF; name it so, and use hprofx convert after the session");
+        return MISUSE(c, "start lets the JVM write HPROF; leave out -o, and end with `hprofx stop -o %.80s %.80s`", c->asked.out,
+                      c->words[0]);
     }
     status = status < 0 ? check(c) : status;
     return status < 0 ? hpx_live_start(&c->asked, c->words[0]) : status;
@@ -151,6 +154,18 @@ static int jmh(struct call *c)
 
 /* ---- their command line ---- */
 
+/* What others call it. */
+static const char *hint_event(const char *given)
+{
+    static const char *const cpu[] = {"itimer", "ctimer", "cycles", "cpu-clock", "method"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cpu); i++) {
+        if (strcmp(given, cpu[i]) == 0) {
+            return i + 1 < HPX_ARRAY_LEN(cpu) ? "; samples of CPU time are -e cpu" : "; calls of methods are -e times";
+        }
+    }
+    return "";
+}
+
 /* The status with which the command ends at once, or -1. */
 static int take_option(struct call *c, enum hpx_option_id option)
 {
@@ -164,12 +179,14 @@ static int take_option(struct call *c, enum hpx_option_id option)
         return a->seconds > 0 ? -1 : MISUSE(c, "-d wants a time: 30s, 2m, 500ms");
     case HPX_O_EVENT:
         a->what = value;
-        return hpx_asked_kind(value) != NULL ? -1 : MISUSE(c, "-e wants cpu, wall, times, alloc, live, lock, heap or all");
+        return hpx_asked_kind(value) != NULL ? -1
+                                             : MISUSE(c, "-e wants cpu, wall, times, alloc, live, lock, heap or all%s", hint_event(value));
     case HPX_O_OUTPUT:
         a->out = value;
         return -1;
     case HPX_O_THREADS:
         a->threads = true;
+        hpx_look_by_thread();
         return -1;
     case HPX_O_MINE:
         return hpx_own_mine(value) ? -1 : MISUSE(c, "--mine wants prefixes of classes: com.acme,org.shop");
@@ -289,6 +306,21 @@ static int flushed(int status, bool diffs)
     return status;
 }
 
+/* "hprofx help VERB" is "hprofx VERB --help", and "hprofx version" --version, as other commands have it. -1: it is neither. */
+static int help_or_version(int argc, char **argv)
+{
+    const struct hpx_verb *of = argc == 3 ? hpx_verb_of(argv[2]) : hpx_verb_of("");
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], "help") == 0 && of != NULL) {
+        hpx_verb_help(of, stdout);
+        return HPX_OK;
+    }
+    if (argc == 2 && strcmp(argv[1], "version") == 0) {
+        (void)puts("hprofx " HPX_VERSION);
+        return HPX_OK;
+    }
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     (void)signal(SIGPIPE, SIG_IGN); /* what was begun in a JVM ends in good order */
@@ -297,6 +329,10 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--print-table") == 0) { /* for completions.py, and tests */
         hpx_verbs_print(stdout);
         return flushed(HPX_OK, false);
+    }
+    int told = help_or_version(argc, argv);
+    if (told >= 0) {
+        return flushed(told, false);
     }
     if (!named) {
         return flushed(for_jvm(hpx_verb_of(""), argv), false);

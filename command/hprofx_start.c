@@ -12,8 +12,11 @@ static void say_start(const struct hpx_asked *a, unsigned number, const char *fi
 {
     int pid = (int)live.target.pid;
     if (a->bounded) {
-        (void)printf("session %u of process %d has begun; it ends by itself after %g s and writes %s%s\n", number, pid, a->seconds, file,
-                     a->out == NULL ? " in the /tmp of the JVM" : "");
+        (void)printf("session %u of process %d has begun; it ends by itself after %g s and writes %s", number, pid, a->seconds, file);
+        if (a->out == NULL) {
+            (void)printf(" in the /tmp of the JVM, which `hprofx stop %d` shows, also later", pid);
+        }
+        (void)puts("");
     } else if (a->out == NULL) {
         (void)printf("session %u of process %d has begun; `hprofx stop %d` ends it and shows its profile\n", number, pid, pid);
     } else {
@@ -27,9 +30,8 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
     unsigned number;
     enum hpx_status s = hpx_live_find(&live, word);
     s = s != HPX_OK ? s : hpx_live_reach(&live, a);
-    if (a->out == NULL) { /* not as one that this command waits for */
-        char *suffix = strrchr(live.profile, '.');
-        (void)snprintf(suffix, sizeof live.profile - (size_t)(suffix - live.profile), HPX_LIVE_KEPT);
+    if (a->out == NULL && s == HPX_OK) { /* not as one that this command waits for */
+        hpx_live_keep(&live);
         (void)snprintf(room, sizeof room, "/tmp/%s", live.profile);
     }
     const char *file = a->out != NULL ? hpx_asked_pattern(a->out, room) : room;

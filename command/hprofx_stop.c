@@ -55,6 +55,22 @@ static enum hpx_status show_stopped(const struct hpx_asked *asked)
     return s;
 }
 
+/* Of a session that ended by itself, and has left its profile in the JVM's /tmp. false: there is none. */
+static bool ended_by_itself(const struct hpx_asked *a, bool stops, enum hpx_status *s)
+{
+    if (!hpx_live_kept(&live)) {
+        return false;
+    }
+    if (stops) {
+        (void)fputs("  the session had ended by itself\n", stderr);
+        *s = show_stopped(a);
+    } else {
+        (void)printf("  ended by itself: its profile is /tmp/%s of the JVM; `hprofx stop %d` shows it\n", live.profile,
+                     (int)live.target.pid);
+    }
+    return true;
+}
+
 /* Also says what was done. */
 static enum hpx_status ask(const struct hpx_asked *a, const char *request)
 {
@@ -64,6 +80,9 @@ static enum hpx_status ask(const struct hpx_asked *a, const char *request)
     if (stops || dumps) {
         s = hpx_live_output(&live, output);
         ours = is_ours(output);
+    }
+    if (s == HPX_OK && stops && output[0] == 0 && ended_by_itself(a, true, &s)) {
+        return s;
     }
     if (s == HPX_OK && stops && !ours && a->out != NULL && output[0] != 0) { /* the session goes on */
         s = hpx_fail(&live.err, HPX_USAGE,
@@ -76,6 +95,9 @@ static enum hpx_status ask(const struct hpx_asked *a, const char *request)
     if (s == HPX_OK && stops && ours) {
         return show_stopped(a);
     }
+    if (s == HPX_OK && !stops && !dumps && hpx_live_output(&live, output) == HPX_OK && output[0] == 0) {
+        (void)ended_by_itself(a, false, &s);
+    }
     if (s == HPX_OK && output[0] != 0 && (stops || dumps)) {
         (void)printf(stops ? "the session has ended; its profile is %s\n" : "the JVM writes a profile to %s\n", output);
     }
@@ -86,9 +108,12 @@ int hpx_live_ask(const struct hpx_asked *a, const char *request, const char *wor
 {
     enum hpx_status s = hpx_live_find(&live, word);
     if (s == HPX_OK && live.target.library[0] == 0 && !hpx_client_listens(&live.target)) { /* nothing is loaded for a question */
-        s = strcmp(request, "status") != 0 ? hpx_fail(&live.err, HPX_REFUSED, "no session is running") : s;
-        if (s == HPX_OK) {
+        bool stops = strcmp(request, "stop") == 0, asks = strcmp(request, "status") == 0;
+        if (asks) {
             say_line(stdout, "session: none");
+        }
+        if (!(stops || asks) || (!ended_by_itself(a, stops, &s) && stops)) {
+            s = hpx_fail(&live.err, HPX_REFUSED, "no session is running");
         }
         return hpx_live_leave(&live, s);
     }

@@ -51,6 +51,16 @@ static enum next await_profile(const char *behind, int *fd)
     return n;
 }
 
+/* The report of a profile counts from the start of the session; the table does not. */
+static void say_own(struct hpx_tree *t, const struct hpx_usage *used)
+{
+    char text[96];
+    double program = used->total - used->agent;
+    int n = snprintf(text, sizeof text, "%.3f ms (%.2f %% of the program's)", used->agent * 1e3,
+                     program > 0 ? 100 * used->agent / program : 0.0);
+    t->own = used->at > 0 && n > 0 ? hpx_tree_name(t, text, (size_t)n) : t->own;
+}
+
 /* The caller frees it. NULL: no memory. */
 static char *text_of(int fd, const char *name, const struct hpx_usage *used)
 {
@@ -66,6 +76,7 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
     const struct hpx_verdict v = {.name = name, .usage = *used};
     (void)fprintf(to, "%u threads, %u on a CPU or waiting for one.\n", used->threads, used->running);
     if (hpx_picture_read_fd(&t, fd, "the profile", &v, &err) != HPX_FAILED) {
+        say_own(&t, used);
         hpx_tree_finish(&t);
         (void)hpx_look_all(to, &t, true, &err);
     }
@@ -77,7 +88,7 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
     return text;
 }
 
-static enum hpx_status show(int fd, const char *name, struct hpx_usage *before)
+static enum hpx_status show(int fd, const char *name, struct hpx_usage *before, enum next *n)
 {
     struct hpx_usage now, used = {0};
     if (hpx_usage_read("", live.target.pid, &now)) {
@@ -85,9 +96,14 @@ static enum hpx_status show(int fd, const char *name, struct hpx_usage *before)
         *before = now;
     }
     char *text = text_of(fd, name, &used);
-    enum hpx_status s = text == NULL             ? hpx_fail(&live.err, HPX_FAILED, "no memory")
-                        : !hpx_screen_show(text) ? hpx_fail(&live.err, HPX_FAILED, "standard output cannot be written")
-                                                 : HPX_OK;
+    enum hpx_status s = text == NULL ? hpx_fail(&live.err, HPX_FAILED, "no memory") : HPX_OK;
+    if (s == HPX_OK && !hpx_screen_show(text)) {
+        if (hpx_out_nobody_reads()) { /* as head, which has seen enough */
+            *n = ENDS;
+        } else {
+            s = hpx_fail(&live.err, HPX_FAILED, "standard output cannot be written");
+        }
+    }
     free(text);
     return s;
 }
@@ -121,7 +137,7 @@ static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *befo
     enum hpx_status s = hpx_client_ask(&live.client, dump, NULL, NULL, &live.err);
     if (s == HPX_OK) {
         *n = await_profile(behind, &fd);
-        s = fd >= 0 ? show(fd, name, before) : *n == ENDS ? HPX_OK : fail_gone();
+        s = fd >= 0 ? show(fd, name, before, n) : *n == ENDS ? HPX_OK : fail_gone();
     }
     if (fd >= 0) {
         (void)close(fd);

@@ -11,9 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define ROWS       20 /* of the one view that was asked for */
-#define ROWS_BRIEF 10
-#define LISTED     10 /* methods that a part of a name may mean */
+#define ROWS        20 /* of the one view that was asked for */
+#define ROWS_BRIEF  10
+#define ROWS_THREAD 5  /* of each thread */
+#define BUSIEST     5  /* threads whose methods are shown */
+#define LISTED      10 /* methods that a part of a name may mean */
 
 enum form { TABLE, TREE, METHOD, THREADS };
 
@@ -201,12 +203,63 @@ static bool put_json(const struct hpx_look *l, const struct asked *a, const stru
     return made;
 }
 
+static bool by_thread;
+
+void hpx_look_by_thread(void)
+{
+    by_thread = true;
+}
+
+/* Of one thread. */
+static bool show_thread(const struct hpx_look *l, uint32_t name, bool *threads)
+{
+    struct hpx_look one = *l;
+    threads[name] = true;
+    one.of.threads = threads;
+    one.thread = hpx_tree_text(l->tree, name);
+    one.rows = ROWS_THREAD;
+    (void)fputs("\nThread ", l->to);
+    hpx_words_name(l->to, one.thread, HPX_NAME_COLUMNS, false);
+    (void)fputc('\n', l->to);
+    bool made = hpx_look_table(&one);
+    threads[name] = false;
+    return made;
+}
+
+/* What the threads did, the busiest first. Without names of threads there is nothing to tell. */
+static enum hpx_status show_threads(struct hpx_look *l, struct hpx_tree_column c, struct hpx_err *err)
+{
+    struct hpx_list all = {0};
+    bool *threads = calloc(l->tree->names.len, sizeof *threads);
+    l->of.column = c;
+    l->of.beside = hpx_look_beside(l->tree, c);
+    bool made = threads != NULL && hpx_graph_threads(&all, &l->of);
+    const struct hpx_graph_method *t = all.items;
+    bool named = made && (all.len > 1 || (all.len == 1 && t[0].name != 0));
+    if (named) {
+        (void)fputc('\n', l->to);
+        made = hpx_look_threads(l);
+    }
+    for (size_t i = 0, shown = 0; named && made && i < all.len && shown < BUSIEST; i++) {
+        if (t[i].name != 0 && t[i].self > 0) {
+            made = show_thread(l, t[i].name, threads);
+            shown++;
+        }
+    }
+    free(all.items);
+    free(threads);
+    return made ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+}
+
 static enum hpx_status show_text(struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n,
                                  struct hpx_err *err)
 {
     enum hpx_status s = HPX_OK;
     for (size_t i = 0; i < n && s == HPX_OK; i++) {
         s = one_view(l, a, columns[i], err);
+        if (s == HPX_OK && i == 0 && by_thread && a->form == TABLE && l->thread == NULL) {
+            s = show_threads(l, columns[i], err);
+        }
     }
     if (a->view == NULL && a->form == TABLE) {
         hpx_look_empty(l);

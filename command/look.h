@@ -30,6 +30,9 @@ void hpx_look_head(struct hpx_look *l);
 /* Self and total by method; by class, where the view has classes. */
 bool hpx_look_table(const struct hpx_look *l);
 bool hpx_look_threads(const struct hpx_look *l);
+/* Samples that count for the certainty of the column; 0: nothing is left to chance, or it is not known. Allocations are sampled by bytes.
+ */
+uint64_t hpx_look_effective(const struct hpx_look *l);
 /* A value of a measure, for people. */
 const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v);
 /* A name in `columns`, at least 16; good until the next call. */

@@ -63,8 +63,8 @@ static bool one(struct hpx_look *l, struct hpx_json *j, struct hpx_tree_column c
         hpx_json_flag(j, "exact", v->exact);
         hpx_json_text(j, "measure", v->measures[c.measure].name);
         measures(j, v);
-        rows(l, j, "methods", &methods, HPX_FRAME_METHOD, true, c.view == HPX_VIEW_CPU && l->thread == NULL ? l->tree->effective : 0);
-        rows(l, j, c.view == HPX_VIEW_WALL ? "states" : "classes", &methods, HPX_FRAME_CLASS, false, 0);
+        rows(l, j, "methods", &methods, HPX_FRAME_METHOD, true, hpx_look_effective(l));
+        rows(l, j, c.view == HPX_VIEW_WALL ? "states" : "classes", &methods, HPX_FRAME_CLASS, false, hpx_look_effective(l));
         rows(l, j, "threads", &threads, HPX_FRAME_METHOD, false, 0);
         hpx_json_close(j, '}');
     }

@@ -55,6 +55,15 @@ static const struct hpx_tree_measure *measure(const struct hpx_look *l)
     return &view(l)->measures[l->of.column.measure];
 }
 
+uint64_t hpx_look_effective(const struct hpx_look *l)
+{
+    bool bytes = l->of.column.view == HPX_VIEW_ALLOC && strcmp(measure(l)->name, "alloc_space") == 0;
+    return l->thread != NULL                   ? 0 /* how many count of a thread is not known */
+           : l->of.column.view == HPX_VIEW_CPU ? l->tree->effective
+           : bytes && !view(l)->exact          ? l->tree->sampled
+                                               : 0;
+}
+
 static double share(uint64_t part, uint64_t total)
 {
     return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
@@ -229,8 +238,8 @@ static struct hpx_list methods_of(const struct hpx_tree *t, const struct hpx_lis
     return to;
 }
 
-/* Samples are drawn, all other tables are counted or measured. methods: as ranked. */
-static void certainty(const struct hpx_look *l, const struct hpx_list *methods, uint64_t total)
+/* Samples of CPU time and of allocations are drawn, all other tables are counted or measured. methods: as ranked. */
+static void certainty(const struct hpx_look *l, const struct hpx_list *methods, uint64_t total, uint64_t effective)
 {
     uint64_t counts[HPX_CERTAINTY_ROWS];
     char rows[HPX_CERTAINTY_TEXT];
@@ -238,13 +247,13 @@ static void certainty(const struct hpx_look *l, const struct hpx_list *methods, 
     for (; n < methods->len && n < l->rows - l->rows / 2 && n < HPX_CERTAINTY_ROWS; n++) { /* by self */
         counts[n] = ((const struct hpx_graph_method *)methods->items)[n].self;
     }
-    uint32_t close = hpx_certainty_close(counts, n, total, l->tree->effective);
+    uint32_t close = hpx_certainty_close(counts, n, total, effective);
     if (close != 0) {
-        (void)fprintf(l->to,
-                      "  Rows %s are too close for their order: %s samples. A longer run or a shorter interval may tell them apart.\n",
-                      hpx_certainty_rows(rows, close), hpx_words_number(l->tree->effective));
+        (void)fprintf(l->to, "  Rows %s are too close for their order: %s samples. A longer run or a %s may tell them apart.\n",
+                      hpx_certainty_rows(rows, close), hpx_words_number(effective),
+                      l->of.column.view == HPX_VIEW_CPU ? "shorter interval" : "smaller sample=");
     }
-    if (l->tree->in_probes > 0) {
+    if (l->tree->in_probes > 0 && l->of.column.view == HPX_VIEW_CPU) {
         (void)fprintf(l->to,
                       "  Of the samples since the start, %.0f %% were inside probes; they count for the method that called the probe.\n",
                       l->tree->probes_share / 100.0);
@@ -257,12 +266,8 @@ bool hpx_look_table(const struct hpx_look *l)
     struct hpx_list all = {0};
     bool made = hpx_graph_make(&c, &l->of) && hpx_graph_methods(&all, &c, l->tree);
     if (made) {
-        bool samples = l->of.column.view == HPX_VIEW_CPU && l->thread == NULL; /* of a thread it is not known how many count */
-        struct table t = {.look = l,
-                          .rows = &all,
-                          .nameless = "[no stack]",
-                          .total = hpx_graph_at(&c, 0)->total,
-                          .effective = samples ? l->tree->effective : 0};
+        struct table t = {
+            .look = l, .rows = &all, .nameless = "[no stack]", .total = hpx_graph_at(&c, 0)->total, .effective = hpx_look_effective(l)};
         bool after = classes(&t, &all);
         struct hpx_list methods = methods_of(l->tree, &all);
         hpx_graph_rank(&methods, l->rows);
@@ -275,7 +280,7 @@ bool hpx_look_table(const struct hpx_look *l)
             print(&t);
         }
         if (t.effective > 0) {
-            certainty(l, &methods, t.total);
+            certainty(l, &methods, t.total, t.effective);
         }
     }
     free(all.items);

@@ -155,10 +155,36 @@ static bool put(const struct hpx_tree *t, const struct hpx_format *f, struct hpx
     return hpx_picture_is_empty(t) && strcmp(f->suffix, ".html") == 0 ? write_empty_page(t, to) : f->write(t, c, to);
 }
 
+void hpx_picture_join_locks(struct hpx_tree *t)
+{
+    struct hpx_tree_view *both = &t->views[HPX_VIEW_LOCK], *locks = &t->views[HPX_VIEW_PARK];
+    if (locks->samples.len == 0 || t->no_memory) {
+        return;
+    }
+    for (size_t i = 0; i < locks->samples.len; i++) { /* both count times and nanoseconds; the innermost frames tell them apart */
+        const struct hpx_tree_sample *s = hpx_tree_sample_at(locks, i);
+        hpx_tree_add(t, both, s->node, s->thread, hpx_tree_values_at(locks, i));
+    }
+    hpx_tree_clear(locks);
+    both->title = "Monitors and locks";
+    hpx_tree_finish(t);
+}
+
+/* Of a format with one view. Who names a measure means that alone. */
+static bool means_locks(const struct hpx_tree *t, const struct hpx_format *f, const char *view)
+{
+    struct hpx_tree_column c;
+    return f->one_column && (view == NULL || strcmp(view, t->views[HPX_VIEW_LOCK].key) == 0) && hpx_tree_column(t, view, &c) &&
+           c.view == HPX_VIEW_LOCK;
+}
+
 enum hpx_status hpx_picture_write(struct hpx_tree *t, const struct hpx_format *f, const char *view, int fd, const char *name,
                                   struct hpx_err *err)
 {
     struct hpx_tree_column c = {0, 0};
+    if (means_locks(t, f, view)) {
+        hpx_picture_join_locks(t);
+    }
     const char *shown = hpx_out_is_stdout(name) ? "standard output" : name;
     bool empty = hpx_picture_is_empty(t);
     enum hpx_status s = empty ? HPX_OK : hpx_picture_column(t, view, &c, err);

@@ -13,6 +13,8 @@ enum hpx_status hpx_picture_read(struct hpx_tree *t, const char *file, struct hp
 enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name, const struct hpx_verdict *v, struct hpx_err *err);
 /* The column that `view` asks for, as hpx_tree_column(). HPX_FAILED: a tree that is finished has none like that, or is not whole. */
 enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err);
+/* Puts the locks of java.util.concurrent to the monitors of a finished tree, in one view: who looks for contention means both. */
+void hpx_picture_join_locks(struct hpx_tree *t);
 /* A finished tree has no stack in any view. */
 bool hpx_picture_is_empty(const struct hpx_tree *t);
 /* Writes a finished tree to an open file, which stays open; view: as hpx_tree_column(). `name` is the file's, for messages. Of a tree

@@ -6,11 +6,13 @@
 #include "screen.h"
 #include "stale.h"
 #include "starting.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -71,6 +73,46 @@ static void name_profile(struct hpx_live *l)
     clock_gettime(CLOCK_REALTIME, &t);
     (void)snprintf(l->profile, sizeof l->profile, "hprofx-%d-%llx.profile", (int)getpid(),
                    (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec);
+}
+
+void hpx_live_keep(struct hpx_live *l)
+{
+    unsigned long long at = strtoull(strrchr(l->profile, '-') + 1, NULL, 16);
+    (void)snprintf(l->profile, sizeof l->profile, "hprofx-%d-%llx" HPX_LIVE_KEPT, (int)l->target.own_pid, at);
+}
+
+/* When it was begun, of a profile that is the JVM's, and not of one that had its number before; 0: it is another file. */
+static unsigned long long begun(const struct hpx_live *l, const char *name)
+{
+    struct stat s;
+    unsigned long long at;
+    int pid, end = 0;
+    if (sscanf(name, "hprofx-%d-%llx" HPX_LIVE_KEPT "%n", &pid, &at, &end) != 2 || end == 0 || name[end] != '\0' ||
+        pid != (int)l->target.own_pid || fstatat(l->target.tmp, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode) ||
+        s.st_uid != l->target.uid) {
+        return 0;
+    }
+    return time(NULL) - s.st_mtime <= (time_t)(hpx_target_age(&l->target) / 1000000000) + 1 ? at : 0;
+}
+
+bool hpx_live_kept(struct hpx_live *l)
+{
+    unsigned long long newest = 0;
+    int fd = openat(l->target.tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
+        unsigned long long at = begun(l, e->d_name);
+        if (at > newest) {
+            newest = at;
+            (void)snprintf(l->profile, sizeof l->profile, "%.*s", (int)sizeof l->profile - 1, e->d_name);
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    } else if (fd >= 0) {
+        (void)close(fd);
+    }
+    return newest != 0;
 }
 
 /* It is not opened before it is known to be the JVM's. */

@@ -35,6 +35,10 @@ enum hpx_status hpx_live_begin(struct hpx_live *l, const struct hpx_asked *a, co
                                unsigned *number);
 /* The file that the session of the JVM writes; "": there is none, or it writes none. */
 enum hpx_status hpx_live_output(struct hpx_live *l, char to[static PATH_MAX]);
+/* Names the profile as that of a session which "stop" shows: after the JVM, which later commands find it by. The JVM was found. */
+void hpx_live_keep(struct hpx_live *l);
+/* Of a session without -o that has ended by itself, the newest profile in the JVM's /tmp becomes l->profile. false: there is none. */
+bool hpx_live_kept(struct hpx_live *l);
 /* The session as it was begun, and no other. */
 enum hpx_status hpx_live_stop(struct hpx_live *l, unsigned number);
 /* true: the JVM has ended; false: the time is over, or a signal was noted. */

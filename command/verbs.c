@@ -123,12 +123,6 @@ void hpx_verb_help(const struct hpx_verb *v, FILE *to)
         head = "";
     } while (*at != '\0');
     (void)fputs(v->about, to);
-    for (size_t i = 0; v->name[0] == '\0' && i < hpx_verbs_len; i++) {
-        if (hpx_verbs[i].name[0] != '\0') {
-            put_lines(to, hpx_verbs[i].name, 7, hpx_verbs[i].summary);
-        }
-    }
-    (void)fputs(v->name[0] == '\0' ? "Options:\n" : "", to);
     put_options(to, v);
     if (hpx_verb_option(v, HPX_O_TO) != NULL) {
         put_formats(to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* verbs_table.c: the table of verbs.h. A help has at most 25 lines, that of hprofx more. */
+/* verbs_table.c: the table of verbs.h. A help has at most 25 lines. */
 #include "compiler.h"
 #include "verbs.h"
 
@@ -56,7 +56,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_TABLE] = {.name = "table", .help = "self and total by method; by class, too, if it is about objects (the default)"},
     [HPX_O_THREAD] = {.name = "thread", .arg = "NAME", .help = "only threads with that name, or, if there is none, with NAME in their name"},
     [HPX_O_THREADS] = {.name = "threads", .letter = 't',
-        .help = "each thread by itself (thread=y); in collapsed stacks and speedscope it is the root of its stacks"},
+        .help = "each thread by itself (thread=y), also in tables; in collapsed stacks it is the root of its stacks"},
     [HPX_O_TO] = {.name = "to", .arg = "SUFFIX", .value = HPX_VALUE_SUFFIX, .help = "the format, if OUT is - or has another suffix"},
     [HPX_O_TREE] = {.name = "tree", .help = "the call tree"},
     [HPX_O_VERBOSE] = {.name = "verbose", .letter = 'v', .help = "notes, too: what is odd, and disturbs no reader"},
@@ -87,14 +87,16 @@ const struct hpx_verb hpx_verbs[] = {
      .summary = "profile a JVM for 10 s, and show what it did",
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]    profile a JVM for 10 s, and show what it did\n"
                  "COMMAND ...                           hprofx COMMAND --help tells more",
-     .about = "Commands:\n",
+     .about = "Commands:\n"
+              "  run                           profile a program from its start to its end: hprofx run java -jar app.jar\n"
+              "  start, stop, dump, status     a session that goes on when the command ends\n"
+              "  top, list, doctor             what a JVM does now; JVMs that run; what will work here\n"
+              "  view, convert, merge, diff    profiles: as tables; in other formats; their sum; what changed\n"
+              "  info, check, recover          HPROF files: what they hold; whether they are sound; after a kill\n"
+              "  watch, ship, fetch, jmh       profiles of a fleet; of benchmarks\n",
      OWN({HPX_O_DURATION, NULL}, {HPX_O_EVENT, COSTS}, {HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, NULL}, {HPX_O_MINE, NULL},
          {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}, {HPX_O_PRINT_AGENT_PATH, NULL}, {HPX_O_VERSION, NULL}),
-     .more = WORDS_JVM WORDS_AGENT "Examples:\n"
-             "  hprofx 4711\n"
-             "  hprofx -d 30s -e alloc MyServer\n"
-             "  hprofx -e heap -o heap.hprof 4711\n"
-             "  hprofx run java -jar app.jar\n" STATUS_JVM},
+     .more = WORDS_JVM "AGENT-OPTIONS are those of hprofx(7): interval=1,depth=64. Example: hprofx -d 30s -e alloc MyServer\n" STATUS_JVM},
     {.name = "start", .session = true, .words = HPX_WORDS_SESSION,
      .summary = "begin a session in a JVM, which goes on when the command ends",
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
@@ -107,7 +109,8 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME",
      .about = "Ends the session, also one from the start of the JVM. One that was begun without -o is shown; of others it says where the\n"
               "profile is.\n",
-     OWN({HPX_O_OUTPUT, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
+     OWN({HPX_O_OUTPUT, NULL}, {HPX_O_THREADS, "each thread by itself, of a session that was begun with -t"}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL},
+         {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM "Example: hprofx stop -o a.html MyServer\n" STATUS_JVM},
     {.name = "dump", .session = true, .words = HPX_WORDS_JVM,
      .summary = "have the session of a JVM write a profile now",

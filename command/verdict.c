@@ -154,7 +154,9 @@ static void say_no_live(FILE *to, struct hpx_profile *p)
     if (sites->seen == 0 || sites->rows > 0 || !p->said.live_drawn) {
         return;
     }
-    if (p->said.sampled > 0) {
+    if (p->said.live_some) {
+        (void)fputs("Objects live, but the rows of all of them are below cutoff=; cutoff=0 shows them.\n", to);
+    } else if (p->said.sampled > 0) {
         (void)fprintf(to, "No object lives: %s allocation%s sampled, and the last collection freed all of these objects.\n",
                       hpx_words_number(p->said.sampled), p->said.sampled == 1 ? " was" : "s were");
     } else {

@@ -100,7 +100,7 @@ void hpx_intake_close(struct hpx_intake *in)
     free(in);
 }
 
-/* The file that was read when the process before this one was killed is left alone from now on, or it would kill this one, too. false: no
+/* The file that was read when the last two processes were killed is left alone from now on, or it would kill this one, too. false: no
  * memory. */
 static bool set_aside(struct hpx_intake *in)
 {
@@ -116,7 +116,7 @@ static bool set_aside(struct hpx_intake *in)
     if (hpx_seen_save(in->seen)) { /* else it stays in the file `reading`, until another file is read */
         hpx_seen_end(in->seen);
     }
-    faulty(&f, "killed", "is set aside", "hprofx-ship was killed while it read it; it is tried again if it gets another name");
+    faulty(&f, "killed", "is set aside", "hprofx-ship was killed twice while it read it; it is tried again if it gets another name");
     return true;
 }
 

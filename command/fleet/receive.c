@@ -152,7 +152,11 @@ static void *read_stream(void *ctx)
     hpx_budget_begin(&budget, c->r->share.most / 2, &c->r->share); /* one cannot take all */
     if (hpx_source_init(&s, read_socket, &c->fd) == 0) {
         if (hpx_tree_stream_hprof(&s, enqueue, c, &err) != HPX_TREE_WHOLE && err.msg[0] != '\0') {
-            hpx_metric_add(HPX_METRIC_PROFILES_BROKEN, hpx_budget_refused() ? "too large" : "cut off", NULL, 1);
+            hpx_metric_add(HPX_METRIC_PROFILES_BROKEN,
+                           hpx_budget_refused_by_share() ? "no memory"
+                           : hpx_budget_refused()        ? "too large"
+                                                         : "cut off",
+                           NULL, 1);
             (void)fprintf(stderr, "hprofx: what an agent sends by net= is not read on: %s\n", err.msg);
         }
         hpx_source_fini(&s);

@@ -13,9 +13,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define NAME "seen"
-#define PART "seen.part"
-#define NOW  "reading"
+#define NAME  "seen"
+#define PART  "seen.part"
+#define NOW   "reading"
+#define ONCE  "once\n"
+#define AGAIN "again\n"
 
 #define NAME_LINE (3 * NAME_MAX + 2) /* of an escaped name */
 
@@ -32,6 +34,8 @@ struct hpx_seen {
     FILE *reading;            /* NULL: it cannot be written */
     struct hpx_seen_file fatal;
     char fatal_name[NAME_LINE]; /* "": there was none */
+    bool twice;                 /* the process before that was reading it, too */
+    uint64_t suspect, now;      /* key() of what the process before was reading, until it was read; and of what is read now; 0: none */
 };
 
 static struct entry *at(const struct hpx_seen *s, size_t i)
@@ -211,6 +215,7 @@ static bool read_all(struct hpx_seen *s)
 
 static void open_reading(struct hpx_seen *s)
 {
+    static const char again[] = AGAIN;
     char line[4 * NAME_MAX];
     int fd = openat(s->folder, NOW, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     s->reading = fd >= 0 ? fdopen(fd, "r+") : NULL;
@@ -220,28 +225,34 @@ static void open_reading(struct hpx_seen *s)
     }
     if (fgets(line, sizeof line, s->reading) == NULL || !parse_line(line, &s->fatal, s->fatal_name)) {
         s->fatal_name[0] = '\0';
+        return;
     }
+    s->suspect = key(&s->fatal);
+    s->twice = fgets(line, sizeof line, s->reading) != NULL && strcmp(line, again) == 0;
 }
 
 const struct hpx_seen_file *hpx_seen_fatal(const struct hpx_seen *s)
 {
-    return s->fatal_name[0] != '\0' ? &s->fatal : NULL;
+    return s->fatal_name[0] != '\0' && s->twice ? &s->fatal : NULL;
 }
 
 void hpx_seen_end(struct hpx_seen *s)
 {
+    s->suspect = s->now == s->suspect ? 0 : s->suspect;
     if (s->reading != NULL) {
         (void)!ftruncate(fileno(s->reading), 0);
     }
 }
 
-/* What was longer before stands behind the end of the line. */
+/* What was longer before stands behind the end of the lines. */
 void hpx_seen_begin(struct hpx_seen *s, const struct hpx_seen_file *f)
 {
     s->fatal_name[0] = '\0';
+    s->now = key(f);
     if (s->reading != NULL) {
         rewind(s->reading);
         put_line(s->reading, f);
+        (void)fputs(s->now == s->suspect ? AGAIN : ONCE, s->reading);
         (void)fflush(s->reading);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* seen.h: which files have been handed on, in memory and in the file `seen` of a folder: a line "DEVICE INODE BORN RUN NAME" for each, in
  * hexadecimal but for the name, which is escaped. It is written anew as a whole. The file `reading` has such a line of the file that is
- * read just now: what is in it at the start has killed the process before, or was read when something else did. One thread.
+ * read just now, and behind it whether the process before ended while it read the same: who was killed once may have been killed by
+ * anything, twice by this file. One thread.
  *
  * Files that are gone are forgotten when none of the last scans has met them: hpx_seen_has() marks what is there. */
 #ifndef HPX_FLEET_SEEN_H
@@ -43,7 +44,7 @@ const struct hpx_seen_file *hpx_seen_last(const struct hpx_seen *s, uint64_t run
 void hpx_seen_begin(struct hpx_seen *s, const struct hpx_seen_file *f);
 /* It was read. */
 void hpx_seen_end(struct hpx_seen *s);
-/* The file that was being read when the process before this one ended; NULL: none. Good until hpx_seen_begin(). */
+/* The file that was being read when the last two processes ended; NULL: none. Good until hpx_seen_begin(). */
 const struct hpx_seen_file *hpx_seen_fatal(const struct hpx_seen *s);
 /* How many files are remembered. */
 size_t hpx_seen_count(const struct hpx_seen *s);

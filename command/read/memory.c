@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.c: see memory.h. */
 #include "memory.h"
+#include "words.h"
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +88,15 @@ uint64_t hpx_memory_limit(void)
     return least(least(machine, of_groups()), least(of_resource(RLIMIT_AS), of_resource(RLIMIT_DATA)));
 }
 
+/* What is no size counts for nothing, and is said once. */
+static void say_no_size(const char *text)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (text != NULL && text[0] != '\0' && !atomic_flag_test_and_set_explicit(&said, memory_order_relaxed)) {
+        (void)fprintf(stderr, "hprofx: HPROFX_MEMORY is not a size such as 64m or 4g, and does not count: %s\n", hpx_words_cut(text, 40));
+    }
+}
+
 /* 0: the environment says nothing that is a size. */
 static uint64_t asked_for(void)
 {
@@ -96,7 +107,11 @@ static uint64_t asked_for(void)
     const char *unit = n > 0 && *end != '\0' ? strchr(units, *end | 0x20) : NULL;
     unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
     bool whole = n > 0 && end[unit != NULL ? 1 : 0] == '\0';
-    return whole && n <= UINT64_MAX >> shift ? n << shift : 0;
+    n = whole && n <= UINT64_MAX >> shift ? n << shift : 0;
+    if (n == 0) {
+        say_no_size(text);
+    }
+    return n;
 }
 
 uint64_t hpx_memory_for_file(int fd)

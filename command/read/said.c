@@ -168,6 +168,7 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         break;
     case LIVE:
         s->live_drawn = memmem(value, n, "estimated", 9) != NULL;
+        s->live_some = leading_number(value, n) > 0;
         break;
     case ALLOCATIONS:
         s->sampled = n > sizeof estimated && memcmp(value, estimated, sizeof estimated - 1) == 0

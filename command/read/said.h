@@ -19,6 +19,7 @@ struct hpx_said {
     uint64_t interval_ns;     /* CPU time that a sample stands for */
     uint64_t allocations;     /* of SITES: samples of equal weight that would be as certain, by the standard error; 0: they were counted */
     bool live_drawn;          /* of SITES: live objects are estimated */
+    bool live_some;           /* of SITES: not 0; cutoff= may leave out the rows of all */
     uint64_t sampled;         /* of SITES: allocations, if they were sampled */
     char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
     char replaced[HPX_SAID_NAMES];                       /* of CPU TIME: methods whose counts are lower bounds */

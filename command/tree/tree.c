@@ -3,6 +3,7 @@
 #include "tree.h"
 #include "budget.h"
 #include "check.h"
+#include "memory.h"
 #include "text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -358,6 +359,11 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
 
 void hpx_tree_finish(struct hpx_tree *t)
 {
+    struct hpx_budget budget; /* that of the reader has ended; why it refused something must not be forgotten */
+    bool own = !t->no_memory;
+    if (own) {
+        hpx_budget_begin(&budget, hpx_memory_of_sum(), NULL);
+    }
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         struct hpx_tree_view *v = &t->views[k];
         memset(v->totals, 0, sizeof v->totals);
@@ -369,6 +375,9 @@ void hpx_tree_finish(struct hpx_tree *t)
         if (v->samples.len > 0 && !t->no_memory) {
             sort(t, v);
         }
+    }
+    if (own) {
+        hpx_budget_end(&budget);
     }
 }
 

@@ -679,6 +679,25 @@ def a_session_without_a_file_is_shown_at_its_end(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any')
+def a_session_that_ended_by_itself_is_found(t):
+    p = Program(t)
+    said = does(t, 'start', '-e', 'times', '-d', '500ms', p.run.pid, 'cutoff=0')
+    file = re.search(r' it ends by itself after 0\.5 s and writes (/tmp/hprofx-\S+) in the /tmp of the JVM, which `hprofx stop %d` shows' % p.run.pid, said)
+    t.check(file, 'start says %r' % said)
+    p.tell('calls 1000')
+    wait_for_session(t, p.run.pid, 'none')
+    status = does(t, 'status', p.run.pid)
+    t.check('ended by itself: its profile is %s of the JVM; `hprofx stop %d` shows it' % (file[1], p.run.pid) in status, 'status says %r' % status)
+    shown = hprofx(t, 'stop', p.run.pid)
+    t.check(shown.returncode == OK and 'Calls: ' in shown.stdout and 'had ended by itself' in shown.stderr, 'stop says %r, %r' % (shown.stdout, shown.stderr))
+    t.equal((does(t, 'status', p.run.pid).count('itself'), hprofx(t, 'stop', p.run.pid).returncode), (0, REFUSED), 'it is gone')
+    t.check(does(t, 'start', '-o', 'x-%p.txt', p.run.pid).endswith('its profile is %s/x-%d.txt\n' % (t.work, own_number(p.run.pid))), 'start -o')
+    does(t, 'stop', p.run.pid)
+    t.equal(does(t, '-d', '50ms', '-o', 'y-%p.folded', p.run.pid), 'y-%d.folded\n' % p.run.pid, 'a file of the command')
+    p.end(t)
+
+
 @test(level='quick', collectors='any', since=11)
 def a_program_from_its_source_has_a_name(t):
     """And of two that match both are listed, with what tells them apart."""

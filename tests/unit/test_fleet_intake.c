@@ -356,7 +356,7 @@ static void die_while_reading(const char *name)
 TEST(a_file_that_killed_the_shipper_is_set_aside_and_the_others_are_sent, begin, end)
 {
     static const char wanted[] =
-        "hprofx: bad is set aside: hprofx-ship was killed while it read it; it is tried again if it gets another name\n";
+        "hprofx: bad is set aside: hprofx-ship was killed twice while it read it; it is tried again if it gets another name\n";
     uint64_t before = broken("killed");
     put_text("in/early", "a 1\n");
     put_text("in/bad", "a 2\n");
@@ -364,6 +364,7 @@ TEST(a_file_that_killed_the_shipper_is_set_aside_and_the_others_are_sent, begin,
     touch("in/early", 1);
     touch("in/bad", 2);
     touch("in/late", 3);
+    die_while_reading("bad");
     die_while_reading("bad");
     hush();
     open_intake();
@@ -380,6 +381,20 @@ TEST(a_file_that_killed_the_shipper_is_set_aside_and_the_others_are_sent, begin,
     scan_gives("good 2\n");
 }
 
+TEST(a_file_that_was_read_when_something_else_killed_the_shipper_is_sent, begin, end)
+{
+    put_text("in/early", "a 1\n");
+    put_text("in/late", "a 3\n");
+    touch("in/early", 1);
+    touch("in/late", 3);
+    die_while_reading("early");
+    die_while_reading("late");
+    hush();
+    open_intake();
+    assert_string_equal(said(), "");
+    scan_gives("early 1\nlate 3\n");
+}
+
 TEST(two_files_that_kill_are_both_set_aside, begin, end)
 {
     put_text("in/bad", "a 2\n");
@@ -390,6 +405,8 @@ TEST(two_files_that_kill_are_both_set_aside, begin, end)
     touch("in/late", 3);
     hush();
     die_while_reading("bad");
+    die_while_reading("bad");
+    die_while_reading("worse");
     die_while_reading("worse");
     open_intake();
     assert_non_null(strstr(said(), "worse is set aside"));

@@ -29,7 +29,7 @@ with open(file, 'w') as out:
             os.close(2)
             open('go').read()
         os._exit(0)
-    out.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\\n\\nwords\\n--------\\n\\nTRACE 300001:\\n\\t%%s(A.java:1)\\n'
+    out.write('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\\n\\nwords\\n--------\\n\\nTHREAD START (obj=50000010, id = 200001, name="main", group="main")\\nTRACE 300001: (thread=200001)\\n\\t%%s(A.java:1)\\n'
               '%%s BEGIN (total = %%s) Thu Jan  1 00:00:00 1970\\nrank   self  accum   count trace method\\n   1 100.00%%%% 100.00%%%% %%7s 300001 %%s\\n%%s END\\n'
               'hprofx: lost: 0\\nhprofx: service: Main%%s\\nhprofx: pid: %%d\\n' %% (method, view, n, n, method, view, n, os.getpid()))
 print(os.getpid())
@@ -63,7 +63,7 @@ class Run(unittest.TestCase):
 
     def leaves(self):
         """What the runs of this test left in /tmp. Other tests may run."""
-        return [f for f in set(pathlib.Path('/tmp').glob('hprofx-run-*')) - self.before if any('TRACE 300001:\n\tA.' in g.read_text() for g in f.iterdir())]
+        return [f for f in set(pathlib.Path('/tmp').glob('hprofx-run-*')) - self.before if any('\n\tA.' in g.read_text() for g in f.iterdir())]
 
     def test_several_are_listed_and_added_up(self):
         self.script('jvms', './jvm A.a 30; ./jvm A.b 70; ./jvm A.a 100\n')
@@ -79,11 +79,11 @@ class Run(unittest.TestCase):
     def test_a_page_has_their_sum(self):
         self.script('jvms', './jvm A.a 30; ./jvm A.b 70\n')
         out, err, pids = self.run_it('-o', 'x.folded')
-        self.assertEqual((out, sorted((self.folder / 'x.folded').read_text().splitlines())), ('x.folded\n', ['A.a 30', 'A.b 70']))
+        self.assertEqual((out, sorted((self.folder / 'x.folded').read_text().splitlines())), ('x.folded\n', ['[main];A.a 30', '[main];A.b 70']))
         self.assertEqual(re.findall(r'^Process (\d+),', err, re.M), sorted(pids, key=int))
         out, _, pids = self.run_it('-o', 'y.%p.folded')
         self.assertEqual(sorted(out.splitlines()), sorted('y.%s.folded' % p for p in pids))
-        self.assertEqual([(self.folder / ('y.%s.folded' % p)).read_text() for p in pids], ['A.a 30\n', 'A.b 70\n'])
+        self.assertEqual([(self.folder / ('y.%s.folded' % p)).read_text() for p in pids], ['[main];A.a 30\n', '[main];A.b 70\n'])
         self.assertEqual(self.leaves(), [])
         out, _, _ = self.run_it('-o', '-')
         self.assertIn('CPU SAMPLES BEGIN (total = 100)', out)
@@ -118,6 +118,17 @@ class Run(unittest.TestCase):
                 said = self.run_it(*out, status=status)
                 self.assertRegex(said[1], r'^hprofx: no JVM has written a profile\. .*JAVA_TOOL_OPTIONS.*`hprofx PID`')
         self.assertEqual((self.files(), self.leaves()), ([], []))
+
+    def test_threads_are_shown_by_themselves(self):
+        self.script('jvms', './jvm A.a 30\n')
+        self.assertNotIn('Thread ', self.run_it()[0])
+        out = self.run_it('-t')[0]
+        self.assertRegex(out, r'100\.00% +30  main\n')
+        self.assertRegex(out, r'\nThread main\n[^\n]*\n +100\.00% +100\.00% +30  A\.a\n')
+
+    def test_all_has_monitors_and_locks(self):
+        self.script('jvms', 'echo "$JAVA_TOOL_OPTIONS" >&2; exit 3\n')
+        self.assertRegex(self.run_it('-e', 'all', status=3)[1], r'monitor=y.*locks=y')
 
     def test_one_that_was_killed_is_told(self):
         self.script('jvms', './jvm A.a 30; HPX_LEFT=1 ./jvm A.b 70\n')

@@ -62,11 +62,22 @@ class VerbTests(unittest.TestCase):
                 self.assertTrue(done.stdout.startswith('usage: hprofx ' + verb), verb)
                 self.assertEqual(re.findall(r'(?m)^  (?:-\w, )?--([\w-]+)', done.stdout), list(options), verb)
                 self.assertIn('\nStatus: ', done.stdout)
-                if verb:
-                    self.assertLessEqual(done.stdout.count('\n'), MOST, verb)
-                else:
-                    for name in set(self.verbs) - {''}:
-                        self.assertRegex(done.stdout, r'(?m)^  %s +\S' % name)
+                self.assertLessEqual(done.stdout.count('\n'), MOST, verb)
+        told = re.findall(r'(?m)^  ((?:\w+, )*\w+)  +\S', run('--help').stdout)
+        self.assertEqual(sorted(', '.join(told).split(', ')), sorted(v for v in table() if v))
+
+    def test_words_of_other_profilers_are_answered(self):
+        self.assertEqual(run('help').stdout, run('--help').stdout)
+        self.assertEqual(run('help', 'view').stdout, run('view', '--help').stdout)
+        self.assertEqual(run('version').stdout, run('--version').stdout)
+        for words, says in ((('-f', 'x.html', '1'), 'the file is -o FILE'), (('start', '-i', '1ms', '1'), 'interval=1'), (('-j', '64', '1'), 'depth=64'), (('-e', 'itimer', '1'), '-e cpu'),
+                            (('start', '-e', 'ctimer', '1'), '-e cpu'), (('start', '-o', 'x.html', '4711'), '`hprofx stop -o x.html 4711`'),
+                            (('1', 'dpeth=4'), r'hprofx: unknown option: dpeth; did you mean depth?'), (('1', 'cpu=smples'), 'hprofx: cpu option value must be y|samples|times|old\n')):
+            done = run(*words)
+            self.told(done, words)
+            self.assertIn(says, done.stderr)
+            self.assertNotIn('file=', done.stderr)
+        self.assertIn('did you mean `hprofx view /etc/passwd`?', run('/etc/passwd').stderr)
 
     def test_each_option_of_the_table_is_taken_in_every_form(self):
         for verb, options in self.verbs.items():

@@ -189,12 +189,13 @@ TEST(other_tables_have_places_too, setup, teardown)
            "Look at p.C.in (100 % of the CPU time).\n");
 }
 
-#define NO_LIVE(allocations)                                                                                                               \
+#define NO_LIVE(allocations) LIVE_OF(allocations, "0")
+#define LIVE_OF(allocations, living)                                                                                                       \
     HEAD "SITES BEGIN (ordered by live bytes) Thu Jan  1 00:00:00 1970\n"                                                                  \
          "          percent          live          alloc'ed  stack class\n"                                                                \
          " rank   self  accum     bytes objs     bytes  objs trace name\nSITES END\n"                                                      \
          "hprofx: allocations: estimated from " allocations " samples (one every 524288 bytes)\n"                                          \
-         "hprofx: live: 0 objects, 0 bytes, as of the last collection, estimated\n"
+         "hprofx: live: " living " objects, 0 bytes, as of the last collection, estimated\n"
 
 TEST(a_table_without_a_live_object_has_a_reason, setup, teardown)
 {
@@ -202,6 +203,8 @@ TEST(a_table_without_a_live_object_has_a_reason, setup, teardown)
     assert_non_null(strstr(shown(NO_LIVE("12"), none, true),
                            "No object lives: 12 allocations were sampled, and the last collection freed all of these objects.\n"));
     assert_non_null(strstr(shown(NO_LIVE("0"), none, true), "No object lives: no allocation was sampled, because"));
+    assert_non_null(strstr(shown(LIVE_OF("12", "1,234"), none, true), "Objects live, but the rows of all of them are below cutoff="));
+    assert_null(strstr(shown(LIVE_OF("12", "1,234"), none, true), "No object lives"));
 }
 
 TEST(methods_that_the_vm_replaces_are_named, setup, teardown)

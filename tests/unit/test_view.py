@@ -211,6 +211,37 @@ Wall clock: time 100 ms
         self.assertIn('   60.00%  26.06   60.00%          6  A.main\n', self.view(self.write(h.text().data())))
         self.assertNotIn('+-', self.view(self.write(FOLDED)))
 
+    def test_sampled_allocations_have_their_uncertainty(self):
+        sites = ('JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 1970\n\nwords\n--------\n\nTRACE 300001:\n\tA.m(A.java:1)\nTRACE 300002:\n\tB.n(B.java:1)\n'
+                 'SITES BEGIN (ordered by live bytes) Thu Jan  1 00:00:00 1970\n          percent          live          alloc\'ed  stack class\n'
+                 ' rank   self  accum     bytes objs     bytes  objs trace name\n    1  50.00%  50.00%         0    0      5000     5 300001 A\n'
+                 '    2  50.00% 100.00%         0    0      5000     5 300002 B\nSITES END\nhprofx: lost: 0\n')
+        self.assertNotIn('+-', self.view(self.write(sites)))
+        sampled = self.write(sites + 'hprofx: standard error: 10.0 % of all allocated bytes, at most\n', 'sampled')
+        shown = self.view(sampled)
+        self.assertEqual(len(re.findall(r'50\.00%  +9\.\d\d .*[AB]', shown)), 4, shown)  # classes and methods
+        self.assertIn('too close for their order: 101 samples. A longer run or a smaller sample= may', shown)
+        for of in ('methods', 'classes'):
+            self.assertIn('plus_minus', json.loads(self.view('--json', sampled))['views'][0][of][0])
+
+    def test_contention_in_one_column_is_that_of_monitors_and_locks(self):
+        self.write(h.text().data())
+        columns = {}
+        for view in ('lock', 'contentions', 'park'):
+            self.view('--view', view, '-o', view + '.folded', 'in')
+            columns[view] = [int(line.rsplit(' ', 1)[1]) for line in (self.folder / (view + '.folded')).read_text().splitlines()]
+        tables = {v['view']: {m['name']: m['total'] for m in v['measures']} for v in json.loads(self.view('--json', 'in'))['views']}
+        self.assertGreater(tables['park']['park_delay'], 0)
+        self.assertEqual(sum(columns['lock']), tables['lock']['delay'] + tables['park']['park_delay'])
+        self.assertEqual(sum(columns['contentions']), tables['lock']['contentions'])
+        self.assertEqual(sum(columns['park']), tables['park']['park_delay'])
+
+    def test_a_bound_of_memory_that_is_none_is_said(self):
+        self.write(FOLDED)
+        for value in ('lots', '0', '3x', '-1'):
+            self.view('in', env={**os.environ, 'HPROFX_MEMORY': value}, said='hprofx: HPROFX_MEMORY is not a size such as 64m or 4g, and does not count: %s\n' % value)
+        self.view('in', env={**os.environ, 'HPROFX_MEMORY': ''})
+
     def test_json_has_the_tables(self):
         said = json.loads(self.view('--json', self.write(h.text().data())))
         self.assertEqual([v['view'] for v in said['views']], ['cpu', 'wall', 'alloc', 'heap', 'lock', 'owner', 'park', 'pinned'])
