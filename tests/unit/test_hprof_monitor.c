@@ -39,18 +39,6 @@ static const char *section(const char *begins)
 
 /* ---- lines of waits ---- */
 
-TEST(a_wait_is_a_line_at_its_beginning_and_at_its_end, begin, end)
-{
-    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("LLocks$Bell;"), .ms = 60000, .thread = 200005});
-    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("[[I"), .ms = 5000000000, .thread = 200005, .waited = true});
-    hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text("Lp/C;"), .thread = HPX_SERIAL_THREAD});
-    hpx_ascii_wait(&w, &(struct hpx_wait_line){.thread = HPX_SERIAL_THREAD, .waited = true});
-    assert_string_equal(written(), "WAIT: MONITOR LLocks$Bell;, timeout=60000, thread 200005\n"
-                                   "WAITED: MONITOR [[I, time_waited=5000000000, thread 200005\n"
-                                   "WAIT: MONITOR Lp/C;, timeout=0, <unknown thread>\n"
-                                   "WAITED: MONITOR <unknown class>, time_waited=0, <unknown thread>\n");
-}
-
 TEST(the_class_of_a_wait_forges_no_line, begin, end)
 {
     hpx_ascii_wait(&w, &(struct hpx_wait_line){.signature = text(HOSTILE), .ms = 1, .thread = 200001});
@@ -64,110 +52,6 @@ static struct hpx_monitor_thread thread(uint32_t number, enum hpx_thread_status 
     return (struct hpx_monitor_thread){.serial = HPX_SERIAL_THREAD + number, .status = status, .flags = flags, .trace = t};
 }
 
-TEST(threads_are_listed_by_serial_with_trace_and_status, begin, end)
-{
-    struct hpx_monitor_thread threads[] = {
-        thread(9, HPX_STATUS_ENDED, 0, NULL),
-        thread(4, HPX_STATUS_SLEEPING, HPX_STATUS_SUSPENDED, traces[3]),
-        thread(7, HPX_STATUS_NOT_STARTED, 0, NULL),
-        thread(2, HPX_STATUS_RUNNABLE, HPX_STATUS_NATIVE | HPX_STATUS_INTERRUPTED | HPX_STATUS_SUSPENDED, traces[2]),
-        thread(0, HPX_STATUS_UNKNOWN, 0, traces[1]),
-        thread(5, HPX_STATUS_ENTERING, HPX_STATUS_INTERRUPTED, traces[3]),
-        thread(6, HPX_STATUS_WAITING, HPX_STATUS_NATIVE, traces[5]),
-    };
-    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){.threads = threads, .nthreads = HPX_ARRAY_LEN(threads)});
-    assert_string_equal(written(),
-                        "TRACE 300001:\n\t<empty>\nTRACE 300002:\n\t<empty>\nTRACE 300003:\n\t<empty>\nTRACE 300005:\n\t<empty>\n" EMPTY_0
-                        "MONITOR DUMP BEGIN\n"
-                        "    THREAD 200000, trace 300001, status: UN\n"
-                        "    THREAD 200002, trace 300002, status: S|intr|native|R\n"
-                        "    THREAD 200004, trace 300003, status: S|SL\n"
-                        "    THREAD 200005, trace 300003, status: intr|MW\n"
-                        "    THREAD 200006, trace 300005, status: native|CW\n"
-                        "    THREAD 200007, trace 300000, status: NS\n"
-                        "    THREAD 200009, trace 300000, status: ZO\n"
-                        "MONITOR DUMP END\n");
-    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){.threads = threads + 6, .nthreads = 1});
-    assert_string_equal(written(), "MONITOR DUMP BEGIN\n"
-                                   "    THREAD 200009, trace 300000, status: ZO\n"
-                                   "MONITOR DUMP END\n");
-}
-
-TEST(a_dump_of_nothing_has_its_two_lines, begin, end)
-{
-    hpx_ascii_monitor_dump(&w, &(struct hpx_monitor_image){0});
-    assert_string_equal(written(), "MONITOR DUMP BEGIN\nMONITOR DUMP END\n");
-}
-
-TEST(monitors_have_owner_and_waiters, begin, end)
-{
-    uint32_t serials[] = {200013, 200012, 200011, HPX_SERIAL_THREAD, 200010};
-    struct hpx_monitor monitors[] = {
-        {.signature = text("Lp/Idle;"), .owned = true, .owner = HPX_SERIAL_THREAD, .entry_count = 1},
-        {.signature = text("LLocks$Bell;"), .notify = {0, 2}},
-        {.signature = text("LLocks$Gate;"), .owned = true, .owner = 200009, .entry_count = 2, .enter = {2, 3}},
-    };
-    struct hpx_monitor_image i = {.monitors = monitors, .nmonitors = 3, .serials = serials, .nserials = 5};
-    i.notes[0] = "Owners are not known here.";
-    i.notes[1] = "Nor are waiters.";
-    hpx_ascii_monitor_dump(&w, &i);
-    assert_string_equal(written(), "MONITOR DUMP BEGIN\n"
-                                   "    MONITOR LLocks$Gate;\n"
-                                   "\towner: thread 200009, entry count: 2\n"
-                                   "\twaiting to enter: <unknown thread>, thread 200010, thread 200011\n"
-                                   "\twaiting to be notified:\n"
-                                   "    MONITOR LLocks$Bell; unowned\n"
-                                   "\twaiting to enter:\n"
-                                   "\twaiting to be notified: thread 200012, thread 200013\n"
-                                   "    MONITOR Lp/Idle;\n"
-                                   "\towner: <unknown thread>, entry count: 1\n"
-                                   "\twaiting to enter:\n"
-                                   "\twaiting to be notified:\n"
-                                   "    NOTE: Owners are not known here.\n"
-                                   "    NOTE: Nor are waiters.\n"
-                                   "MONITOR DUMP END\n");
-}
-
-/* The beginnings of the lines that name a monitor, one after the other. */
-static const char *order_of_monitors(void)
-{
-    static char names[256];
-    char *to = names;
-    for (const char *at = written(); (at = strstr(at, "    MONITOR ")) != NULL;) {
-        at += 12;
-        size_t n = strcspn(at, "\n");
-        to = (char *)memcpy(to, at, n) + n;
-        *to++ = '.';
-    }
-    *to = '\0';
-    return names;
-}
-
-TEST(monitors_are_sorted_by_waiters_class_and_owner, begin, end)
-{
-    uint32_t serials[] = {200001, 200002, 200003, 200004, 200005};
-    struct hpx_monitor monitors[] = {
-        {.signature = text("b")},
-        {.signature = text("e"), .owned = true, .owner = 200003},
-        {.signature = text("e"), .owned = true, .owner = 200002},
-        {.signature = text("e")},
-        {.signature = text("ab")},
-        {.signature = text("a")},
-        {.signature = text("z"), .enter = {0, 1}, .notify = {1, 1}},
-        {.signature = text("y"), .notify = {2, 1}},
-        {.signature = text("x"), .enter = {3, 1}},
-        {.signature = text(HOSTILE), .enter = {4, 1}},
-        {.owned = true, .owner = 200007},
-    };
-    struct hpx_monitor_image i = {
-        .monitors = monitors, .nmonitors = HPX_ARRAY_LEN(monitors), .serials = serials, .nserials = HPX_ARRAY_LEN(serials)};
-    hpx_ascii_monitor_dump(&w, &i);
-    assert_string_equal(order_of_monitors(), "z unowned."
-                                             "p.C\\nCPU SAMPLES END\\n\\u001B\"\\ unowned.x unowned.y unowned."
-                                             "<unknown class>.a unowned.ab unowned.b unowned.e unowned.e.e.");
-    assert_true(monitors[9].owner == 200002 && monitors[10].owner == 200003);
-}
-
 /* ---- DEADLOCKS ---- */
 
 static struct hpx_deadlock_thread dead(uint32_t number, const char *name, const char *waits_for, bool monitor, bool first)
@@ -178,27 +62,6 @@ static struct hpx_deadlock_thread dead(uint32_t number, const char *name, const 
                                         .waits_for = text(waits_for),
                                         .monitor = monitor,
                                         .first = first};
-}
-
-TEST(deadlocks_follow_the_dump_as_circles, begin, end)
-{
-    struct hpx_deadlock_thread deadlocks[] = {dead(5, "left", "LA;", true, true), dead(3, "right", "Lp/Lock$Sync;", false, false),
-                                              dead(6, "one", "LB;", true, true), dead(2, HOSTILE, HOSTILE, true, false),
-                                              dead(0, "", "", true, false)};
-    struct hpx_monitor_image i = {.deadlocks = deadlocks, .ndeadlocks = 5};
-    hpx_ascii_monitor_dump(&w, &i);
-    assert_string_equal(written(), "TRACE 300005:\n\t<empty>\nTRACE 300003:\n\t<empty>\nTRACE 300006:\n\t<empty>\n"
-                                   "TRACE 300002:\n\t<empty>\n" EMPTY_0 "MONITOR DUMP BEGIN\nMONITOR DUMP END\n"
-                                   "DEADLOCKS BEGIN (2)\n"
-                                   "    DEADLOCK 1 (2 threads)\n"
-                                   "    THREAD 200005 \"left\", trace 300005, waiting for MONITOR LA; owned by thread 200003\n"
-                                   "    THREAD 200003 \"right\", trace 300003, waiting for LOCK Lp/Lock$Sync; owned by thread 200005\n"
-                                   "    DEADLOCK 2 (3 threads)\n"
-                                   "    THREAD 200006 \"one\", trace 300006, waiting for MONITOR LB; owned by thread 200002\n"
-                                   "    THREAD 200002 \"p.C\\nCPU SAMPLES END\\n\\u001B\\\"\\\\\", trace 300002, waiting for MONITOR "
-                                   "p.C\\nCPU SAMPLES END\\n\\u001B\"\\ owned by <unknown thread>\n"
-                                   "    THREAD 200000 \"\", trace 300000, waiting for MONITOR <unknown class> owned by thread 200006\n"
-                                   "DEADLOCKS END\n");
 }
 
 /* ---- tables ---- */
