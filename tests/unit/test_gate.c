@@ -344,6 +344,16 @@ TEST(gate_own_close_takes_the_barrier_that_needs_no_registration)
     expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
 }
 
+TEST(gate_own_closes_though_the_kernel_gives_no_barrier)
+{
+    struct hpx_gate_own g = {true, false};
+    memset(&barrier, 0, sizeof barrier);
+    barrier.gate = &g;
+    barrier.refuse_expedited = barrier.refuse_global = true;
+    hpx_gate_own_close_fenced(&g);
+    expect_commands(2, MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_GLOBAL);
+}
+
 TEST(gate_own_takes_one_barrier_for_each_time_it_was_open)
 {
     struct hpx_gate_own g = {false, false};
