@@ -14,7 +14,7 @@ import sys
 import time
 
 import waiting
-from attached import FAILED, NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, refuses, wait_for_session
+from attached import FAILED, NO_JVM, NOT_PERMITTED, OK, REFUSED, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, own_number, refuses, wait_for_session
 from hprof_text import SITES, TIMES
 from preload import preload
 from runner import test
@@ -291,6 +291,21 @@ def a_stopped_program_is_said_and_can_be_left(t):
     p.end(t)
 
 
+@test(level='quick', collectors='any')
+def a_program_that_is_stopped_under_its_session_is_told(t):
+    p = Program(t)
+    profile = subprocess.Popen([*command(t), '-d', '100s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_session(t, p.run.pid)
+    p.run.signal(signal.SIGSTOP)
+    profile.send_signal(signal.SIGINT)
+    said = profile.stderr.readline()
+    p.run.signal(signal.SIGCONT)
+    shown = profile.communicate(timeout=60)[0]
+    t.check('it is stopped, and goes on with SIGCONT' in said, 'it says %r' % said)
+    t.check(profile.returncode == OK and 'Attached used ' in shown, 'then it shows %r' % shown)
+    p.end(t)
+
+
 @test(collectors='any')
 def a_killed_command_leaves_a_session_that_ends(t):
     p = Program(t)
@@ -371,6 +386,13 @@ def top_shows_one_second_after_the_other(t):
     t.equal(top.returncode, OK, 'status')
     t.check(re.search(r'^\d+ threads, \d+ on a CPU or waiting for one\.\nAttached used ', shown, re.M), 'top shows %r' % shown)
     t.check(re.search(r'^Monitor dump\n', shown, re.M), 'no states of threads: %r' % shown)
+    leaves_no_profile(t, top)
+    t.check(re.search(r'Own CPU time: \d+\.\d{3} ms \(\d+\.\d\d % of the program.s\)', shown), 'its cost: %r' % shown)
+    top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    top.stdout.readline()
+    top.stdout.close()  # as head does
+    said = top.stderr.read()
+    t.equal((top.wait(), said), (OK, b'  classes restored: 0; the agent sleeps\n'), 'status, stderr where nobody reads')
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
     refuses(t, USAGE, 'top has no option -o', 'top', '-o', 'x', p.run.pid)
