@@ -117,6 +117,8 @@ static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint
     to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
     if (put_head(w, rows, ns, unit)) {
         hpx_binary_cpu_samples(w, to, 0);
+    } else if (w->out->record == NULL) { /* what an output refuses it counts itself */
+        w->unwritten += hpx_table_counts(&table, rows, n);
     }
 }
 
