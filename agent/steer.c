@@ -8,6 +8,7 @@
 #include "errand.h"
 #include "life.h"
 #include "log.h"
+#include "output.h"
 #include "run.h"
 #include "spawn.h"
 #include "trial.h"
@@ -283,13 +284,23 @@ static void request_dump(int fd, uint64_t number)
     }
 }
 
+/* Of the session that runs, which does not end meanwhile: its address, or the file as its name was expanded. */
+static void put_output(char output[static PATH_MAX])
+{
+    const struct hpx_options *o = hpx_session.opt;
+    bool expands = o->net == NULL && strchr(o->file, '%') != NULL;
+    if (!expands || hpx_output_name(output, PATH_MAX, hpx_session.in_effect.split ? 0 : 1) != 0) {
+        (void)snprintf(output, PATH_MAX, "%s", o->net != NULL ? o->net : o->file);
+    }
+}
+
 static void tell_status(int fd)
 {
     char modes[sizeof hpx_session.names], output[PATH_MAX];
     bool runs = hpx_gate_enter(&hpx_session.gate); /* its end waits: names and options stay */
     if (runs) {
         (void)snprintf(modes, sizeof modes, "%s", hpx_session_modes());
-        (void)snprintf(output, sizeof output, "%s", hpx_session.opt->net != NULL ? hpx_session.opt->net : hpx_session.opt->file);
+        put_output(output);
         hpx_gate_leave(&hpx_session.gate);
     }
     answer(fd, "session: %s", runs ? "running" : hpx_life_now() == HPX_LIFE_STALLED ? "has not ended" : "none");
