@@ -22,7 +22,7 @@ CARRIERS = ('platform', 'pool', 'scheduled', 'common', 'virtual', 'short', 'rena
 MODES = {
     'samples': (('cpu=samples,interval=1',), (CPU,), 4), 'times': (('cpu=times', 'cpu=times,times=wall', 'cpu=times,times=sampled,interval=1'), (CALLS,), 4),
     'sites': (('heap=sites,sites=exact',), (MADE,), 4), 'counts': (('heap=sites,sites=counts',), (MADE,), 3), 'sampled': (('heap=sites,sites=sampled,sample=4k',), (MADE,), 2),
-    'monitor': (('monitor=y,waits=y', 'monitor=y,waits=y,locks=y'), (BLOCKS,), 4), 'wall': (('wall=5', 'wall=20'), (BLOCKS, CPU), 4), 'dump': (('heap=dump',), (MADE,), 1),
+    'monitor': (('monitor=y,waits=y', 'monitor=y,waits=y,locks=y'), (BLOCKS,), 4), 'wall': (('wall=5', 'wall=20'), (BLOCKS, CPU), 4), 'dump': (('heap=dump',), (MADE,), 3),
 }
 ENDS = ('return', 'return', 'return', 'exit', 'halt', 'throw', 'term')
 NOISES = ('contend', 'collect', 'wait', 'load')
@@ -133,6 +133,8 @@ def _tasks(r, modes, version, flags):
     rest = sorted(a for a in ACTIVITIES if a not in chosen and SINCE.get(a, 8) <= version)
     chosen += r.sample(rest, r.choice((0, 1, 1, 2)))
     chosen = [a for a in chosen if r.random() < RARE.get(a, 1)] or [r.choice([a for a in seen if a not in RARE])]
+    if 'dump' in modes and 'New' not in chosen:
+        chosen.append('New')  # whose account knows what lives
     slow = '-Xint' in flags or '-Xcomp' in flags or '-Xcheck:jni' in flags
     tasks = []
     for a in chosen:
