@@ -83,7 +83,7 @@ class Heap:
                 for at in plans.get(o.klass, ()):
                     yield self.classes[o.klass].name, int.from_bytes(o.raw[at:at + self.id_size], 'big')
 
-    def check(self):
+    def check(self, traces):
         """What holds for a whole dump of ours."""
         for who, i in self.referred():
             if i and i not in self.objects and i not in self.classes:
@@ -102,6 +102,8 @@ class Heap:
                 threads[r.thread] = r.more
             elif r.thread and r.thread not in threads:
                 raise Malformed('a root of thread %d, which has none itself before' % r.thread)
+            elif r.kind in ('JNI local', 'Java frame') and r.more >= len(traces[threads[r.thread]][1]):
+                raise Malformed('a root in frame %d of thread %d, whose trace has fewer' % (r.more, r.thread))
 
 
 class Frame:
@@ -213,7 +215,7 @@ class Binary:
         elif tag == HEAP_END:
             if self.heap is None or body:
                 raise Malformed('the end of no heap dump')
-            self.heap.check()
+            self.heap.check(self.traces)
             self.heaps.append(self.heap)
             self.heap = None
         elif tag == SUMMARY:
