@@ -23,10 +23,10 @@ UNKNOWN_SHARE = 0.01
 BLOCKS = 4
 
 
-def begin(t, program, class_path, agents=()):
-    """Starts the program; returns when it is ready. agents: words before those of the class path, in their order."""
+def begin(t, program, path, ours=()):
+    """Starts the program; returns when it is ready. path: its classes and jars."""
     dynamic = ['-XX:+EnableDynamicAgentLoading'] if t.jdk.version >= 21 else []
-    cmd = t.jdk.java() + ['-Xmx512m', *t.gc, *dynamic, *program.jvm, *agents, '-cp', ':'.join(map(str, class_path)), 'real.Real', *program.words]
+    cmd = t.jdk.java() + ['-Xmx512m', *t.gc, *dynamic, *program.jvm, *ours, '-cp', ':'.join(map(str, path)), 'real.Real', *program.words]
     run = t.start_command(cmd, stdin=subprocess.PIPE)
     run.wait_line('@ready')
     return run

@@ -8,7 +8,7 @@ BOOT = 'org.springframework.boot:spring-boot-starter-parent:4.0.7'
 @dataclasses.dataclass(frozen=True)
 class Program:
     """libraries: group:artifact:version; the parent gives the versions that are left out. words: the class behind java/Real.java, and its arguments.
-    block: questions that take about a tenth of a second. since: the first release of the JDK."""
+    block: questions that take about some hundredths of a second. since: the first release of the JDK."""
     name: str
     libraries: tuple
     words: tuple
@@ -23,9 +23,17 @@ class Program:
         return self.words[0] + '.java'
 
 
+H2 = ('com.h2database:h2:2.5.252',)
+WEB = ('org.springframework.boot:spring-boot-starter-webmvc',)
 PROGRAMS = (
-    Program('h2', ('com.h2database:h2:2.5.252',), ('H2',), 60, short=True),
-    Program('spring', ('org.springframework.boot:spring-boot-starter-webmvc',), ('Spring',), 25, parent=BOOT, short=True),
-    Program('netty', ('io.netty:netty-codec-http:4.2.20.Final',), ('Netty',), 100, short=True),
-    Program('spring-virtual', ('org.springframework.boot:spring-boot-starter-webmvc',), ('Spring', 'virtual'), 25, parent=BOOT, since=21),
+    Program('h2', H2, ('H2',), 40, short=True),
+    Program('spring', WEB, ('Spring',), 15, parent=BOOT, short=True),
+    Program('netty', ('io.netty:netty-codec-http:4.2.20.Final',), ('Netty',), 60, short=True),
+    Program('spring-virtual', WEB, ('Spring', 'virtual'), 15, parent=BOOT, since=21),
+    Program('jsp', ('org.apache.tomcat.embed:tomcat-embed-jasper:11.0.27',), ('Jsp',), 60),
+    Program('lucene', ('org.apache.lucene:lucene-queryparser:9.12.3', 'org.apache.lucene:lucene-analysis-common:9.12.3'), ('Lucene',), 6, since=11),
+    Program('mocks', ('org.mockito:mockito-core:5.24.0', 'net.bytebuddy:byte-buddy-agent:1.18.17'), ('Mocks',), 10, since=11),
+    Program('groovy', ('org.apache.groovy:groovy:5.0.8',), ('Groovy',), 2, since=11),
+    Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Felix',), 50),
+    Program('clojure', ('org.clojure:clojure:1.12.0',), ('Clojure',), 5, since=11),
 )

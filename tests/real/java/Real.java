@@ -75,6 +75,7 @@ public class Real {
             String[] words = line.split(" ");
             work(program, Integer.parseInt(words[1]), Integer.parseInt(words[2]));
         }
+        System.exit(0); // whoever asked is gone
     }
 
     /** Connections of one thread to a server of HTTP. */
