@@ -3,6 +3,7 @@
 #include "run.h"
 #include "archive.h"
 #include "callbacks.h"
+#include "clock.h"
 #include "handler.h"
 #include "kept_states.h"
 #include "life.h"
@@ -15,6 +16,8 @@
 #include "session_life.h"
 #include "sigmask.h"
 #include "steer.h"
+#include "thread_names.h"
+#include "thread_refs.h"
 #include "threads.h"
 #include "ticks.h"
 #include "trial.h"
@@ -40,7 +43,28 @@ static void lines(struct hpx_lines *to)
     }
 }
 
-static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu, lines};
+static HPX_OF_SESSION _Atomic uint64_t next_names; /* relaxed: hpx_clock_mono(): when a table of the journal asks again */
+
+/* At most one percent of the time is spent on asking for the journal. */
+static jvmtiError ask_names(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    uint64_t from = hpx_clock_mono();
+    hpx_thread_names_ask(jvmti, env);
+    uint64_t now = hpx_clock_mono();
+    atomic_store_explicit(&next_names, now + 100 * (now - from), memory_order_relaxed);
+    return JVMTI_ERROR_NONE;
+}
+
+static bool names(bool dump)
+{
+    static const struct hpx_service_task task = HPX_SERVICE_TASK(ask_names, "threads could not be asked for their names");
+    static HPX_OF_SESSION struct hpx_service_work work;
+    bool due = dump || work.asked || hpx_clock_mono() >= atomic_load_explicit(&next_names, memory_order_relaxed);
+    return !hpx_thread_refs_used() || !due || hpx_service_prepare(&work, &task);
+}
+
+static const struct hpx_host host = {
+    hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu, lines, names};
 
 void hpx_run_say(const struct hpx_err *err)
 {
@@ -233,6 +257,7 @@ int hpx_run_prepare(struct hpx_err *err)
     show_to_forks(true);
     note_origin();
     hpx_ticks_begin();
+    hpx_thread_names_load();
     for (uint32_t i = 0; rc == 0 && i < hpx_session.nmodes; i++) {
         rc = hpx_session.modes[i]->vm->load != NULL ? hpx_session.modes[i]->vm->load(err) : 0;
     }
@@ -252,6 +277,7 @@ static void end_session(void)
 {
     hpx_handlers_give_back();
     show_to_forks(false);
+    hpx_thread_refs_fini();
     hpx_session_end();
 }
 

@@ -43,7 +43,8 @@
     X(PINNED_TIME, 0x108, "PINNED TIME")                                                                                                   \
     X(WALL, 0x109, "WALL CLOCK (ms)")                                                                                                      \
     X(WAIT, 0x10A, "WAIT, WAITED")                                                                                                         \
-    X(REPORT, 0x10B, "hprofx report")
+    X(REPORT, 0x10B, "hprofx report")                                                                                                      \
+    X(THREAD_NAME, 0x10C, "newest name of a thread")
 
 #define HPX_FORMAT_ENUM(kind, symbol, value) HPX_##kind##_##symbol = (value),
 #define HPX_FORMAT_TAG(symbol, value, name)  HPX_FORMAT_ENUM(TAG, symbol, value)
@@ -76,6 +77,12 @@ enum {
 #define HPX_TEXT_EXACT_TOTAL "hprofx: total in ns: "
 #define HPX_TEXT_EXACT_ROWS  "hprofx: rows in ns: "
 #define HPX_TEXT_EXACT_LINE  1000u /* bytes, at most: readers need not keep longer ones */
+
+/* Begins the line of a thread that has renamed itself: its number, ": ", and the newest name, in quotes; in binary a string, not in quotes,
+ * that nothing names, and whose id no other has, because the program may name a thread so. THREAD START keeps the first name. */
+#define HPX_THREAD_NAME       "hprofx: thread "
+#define HPX_THREAD_NAME_FIRST 0x10000000u /* ids */
+#define HPX_THREAD_NAME_LAST  0x1fffffffu
 
 /* Records inside HEAP DUMP and HEAP DUMP SEGMENT: u1 tag, body. */
 #define HPX_SUBS_OF(X)                                                                                                                     \

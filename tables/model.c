@@ -81,7 +81,9 @@ struct hpx_symbols *hpx_model_symbols(const struct hpx_model *m)
 
 /* ---- threads ---- */
 
-static bool announce(struct hpx_model *m, uint32_t serial, const struct hpx_msg_thread_start *begun)
+/* begun: of a start; renamed: its newest name; NULL: none. */
+static bool announce(struct hpx_model *m, uint32_t serial, enum hpx_thread_event what, const struct hpx_msg_thread_start *begun,
+                     const struct hpx_msg_thread_name *renamed)
 {
     if (!m->cfg.thread_event) {
         return true;
@@ -93,14 +95,17 @@ static bool announce(struct hpx_model *m, uint32_t serial, const struct hpx_msg_
         rec.group = hpx_next_text(&at, end);
         rec.parent_group = hpx_next_text(&at, end);
     }
-    return m->cfg.thread_event(m->cfg.ctx, &rec, !begun);
+    if (renamed) {
+        rec.newest = (struct hpx_text){renamed->text, renamed->text_len};
+    }
+    return m->cfg.thread_event(m->cfg.ctx, &rec, what);
 }
 
 static void thread_end(struct hpx_model *m, uint64_t key)
 {
     uint32_t serial = hpx_threads_remove(&m->threads, key);
     if (serial) {
-        (void)announce(m, serial, NULL);
+        (void)announce(m, serial, HPX_THREAD_ENDS, NULL, NULL);
     }
 }
 
@@ -111,7 +116,7 @@ static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
     uint32_t serial = hpx_threads_add(&m->threads, msg->key, msg->serial);
     if (!serial) {
         hpx_count(&m->counters, HPX_C_THREADS_UNANNOUNCED, 1);
-    } else if (!announce(m, serial, msg)) {
+    } else if (!announce(m, serial, HPX_THREAD_STARTS, msg, NULL)) {
         (void)hpx_threads_remove(&m->threads, msg->key); /* so it has no end, and its traces are the unknown thread's */
         serial = 0;
     }
@@ -125,13 +130,24 @@ static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
     }
 }
 
+/* Owns msg. */
+static void thread_name(struct hpx_model *m, struct hpx_msg_thread_name *msg)
+{
+    const struct hpx_thread_entry *e = hpx_threads_rename(&m->threads, msg->key, msg->serial, msg);
+    if (e) {
+        (void)announce(m, e->serial, HPX_THREAD_RENAMED, e->said, msg);
+    } else {
+        free(msg); /* the thread has ended, or its start was lost */
+    }
+}
+
 bool hpx_model_replay(struct hpx_model *m)
 {
     const struct hpx_thread_entry **live = hpx_symbols_scratch(m->symbols, m->threads.all.len * sizeof(struct hpx_thread_entry *));
     uint32_t n = live ? hpx_threads_list(&m->threads, live) : 0;
     bool announced = live != NULL;
     for (uint32_t i = 0; i < n; i++) {
-        announced = announce(m, live[i]->serial, live[i]->said) && announced;
+        announced = announce(m, live[i]->serial, HPX_THREAD_STARTS, live[i]->said, live[i]->renamed) && announced;
     }
     return hpx_symbols_replay(m->symbols) && announced;
 }
@@ -165,6 +181,9 @@ bool hpx_model_message(struct hpx_model *m, struct hpx_msg *msg)
     case HPX_MSG_THREAD_END:
         thread_end(m, ((const struct hpx_msg_thread_end *)(const void *)msg)->key);
         break;
+    case HPX_MSG_THREAD_NAME:
+        thread_name(m, (struct hpx_msg_thread_name *)(void *)msg);
+        return true;
     case HPX_MSG_METHODS: /* without exact calls nobody asks for the names of numbers */
         if (message_of_a_table(m, msg)) {
             return true;

@@ -18,10 +18,9 @@ struct hpx_model_config {
     /* Sends a request (HPX_MSG_RESOLVE, _SWEEP, _DROP), which it then owns, to the service thread, which serves them in order. Must not
      * call the model. NULL: no requests, and no class is ever removed. */
     void (*request)(void *ctx, struct hpx_msg *r);
-    /* A thread started or ended, in order. `rec` is valid during the call; at the end only its serial and object. Must not call the
-     * model. May be NULL. false: the event was lost (and counted); a thread whose start was lost has no end, and its traces are those of
-     * the unknown thread. */
-    bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, bool end);
+    /* A thread started, has another name, or ended, in order. `rec` is valid during the call. Must not call the model. May be NULL. false:
+     * the event was lost (and counted); a thread whose start was lost has no end, and its traces are those of the unknown thread. */
+    bool (*thread_event)(void *ctx, const struct hpx_thread_rec *rec, enum hpx_thread_event what);
     /* A class was announced, or found unloaded; as thread_event. false: lost and counted. A class without a name is only passed on when
      * it is unloaded. NULL: classes are not announced and have no serials. */
     bool (*class_event)(void *ctx, const struct hpx_class_rec *rec, bool unloaded);

@@ -91,6 +91,15 @@ struct hpx_msg_thread_start *hpx_msg_thread_start_new(uint32_t text_len)
     return m;
 }
 
+struct hpx_msg_thread_name *hpx_msg_thread_name_new(uint32_t text_len)
+{
+    struct hpx_msg_thread_name *m = new_message(HPX_MSG_THREAD_NAME, sizeof(struct hpx_msg_thread_name) + (uint64_t)text_len);
+    if (m) {
+        m->text_len = text_len;
+    }
+    return m;
+}
+
 struct hpx_msg_methods *hpx_msg_methods_new(uint32_t n, uint32_t text_len)
 {
     uint64_t text_at = sizeof(struct hpx_msg_methods) + (uint64_t)n * sizeof(struct hpx_numbered);

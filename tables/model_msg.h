@@ -18,6 +18,7 @@ enum hpx_model_msg {
     HPX_MSG_SWEPT,
     HPX_MSG_THREAD_START,
     HPX_MSG_THREAD_END,
+    HPX_MSG_THREAD_NAME,
     HPX_MSG_METHODS,
     HPX_MSG_SITE_CLASS, /* those of site_table.h */
     HPX_MSG_SITES,
@@ -128,6 +129,16 @@ struct hpx_msg_thread_end {
     struct hpx_msg m;
     uint64_t key;
 };
+
+/* A live thread has another name. Posted behind its start. */
+struct hpx_msg_thread_name {
+    struct hpx_msg m;
+    uint64_t key;    /* as of its start */
+    uint32_t serial; /* the key may be another thread's by now */
+    uint32_t text_len;
+    char text[];
+};
+struct hpx_msg_thread_name *hpx_msg_thread_name_new(uint32_t text_len);
 
 /* The rewriter gave these methods of a class the numbers from `first` on. Posted before the class runs, so before any event that has them.
  * text: class signature (Lp/C;) 0 source file 0 (empty: none), then for each method name 0 and signature 0; modified UTF-8. */

@@ -55,7 +55,10 @@ struct hpx_trace_rec {
 struct hpx_thread_rec {
     uint32_t serial, object; /* object: unique per thread, from 0x50000001 */
     struct hpx_text name, group, parent_group;
+    struct hpx_text newest; /* the name that it has given itself since its start; without one: none */
 };
+/* What a record is about. ENDS: it has only serial and object. */
+enum hpx_thread_event { HPX_THREAD_STARTS, HPX_THREAD_RENAMED, HPX_THREAD_ENDS };
 
 struct hpx_row {
     const struct hpx_trace_rec *trace;

@@ -41,6 +41,7 @@ void hpx_threads_fini(struct hpx_threads *t)
 {
     for (uint32_t i = 0; i < t->all.len; i++) {
         free(entry(t, i)->said);
+        free(entry(t, i)->renamed);
     }
     hpx_slots_fini(&t->index, WORDS);
     hpx_vec_fini(&t->all);
@@ -68,9 +69,11 @@ uint32_t hpx_threads_remove(struct hpx_threads *t, uint64_t key)
     uint32_t number = *slot - 1;
     struct hpx_thread_entry *e = entry(t, number);
     hpx_slots_remove(&t->index, slot);
-    t->said_bytes -= e->said ? e->said->m.size : 0;
+    t->said_bytes -= (e->said ? e->said->m.size : 0) + (e->renamed ? e->renamed->m.size : 0);
     free(e->said);
+    free(e->renamed);
     e->said = NULL;
+    e->renamed = NULL;
     e->next_free = t->free;
     t->free = number + 1;
     return e->serial;
@@ -80,6 +83,19 @@ void hpx_threads_keep(struct hpx_threads *t, uint64_t key, struct hpx_msg_thread
 {
     entry(t, *find(t, key) - 1)->said = said;
     t->said_bytes += said->m.size;
+}
+
+const struct hpx_thread_entry *hpx_threads_rename(struct hpx_threads *t, uint64_t key, uint32_t serial, struct hpx_msg_thread_name *renamed)
+{
+    const uint32_t *slot = find(t, key);
+    struct hpx_thread_entry *e = slot ? entry(t, *slot - 1) : NULL;
+    if (!e || e->serial != serial || !e->said) {
+        return NULL;
+    }
+    t->said_bytes += renamed->m.size - (e->renamed ? e->renamed->m.size : 0);
+    free(e->renamed);
+    e->renamed = renamed;
+    return e;
 }
 
 static int by_serial(const void *a, const void *b)

@@ -12,7 +12,8 @@
 
 struct hpx_thread_entry {
     uint64_t key;
-    struct hpx_msg_thread_start *said; /* NULL: a free entry, or not kept */
+    struct hpx_msg_thread_start *said;   /* NULL: a free entry, or not kept */
+    struct hpx_msg_thread_name *renamed; /* its newest name; NULL: the first one */
     uint32_t serial;
     uint32_t next_free; /* of a free entry: number + 1 of the next one, 0: none */
 };
@@ -32,6 +33,10 @@ void hpx_threads_fini(struct hpx_threads *t);
 uint32_t hpx_threads_add(struct hpx_threads *t, uint64_t key, uint32_t serial);
 /* The table takes over the start message of this live thread, until the thread ends. */
 void hpx_threads_keep(struct hpx_threads *t, uint64_t key, struct hpx_msg_thread_start *said);
+/* As keep, for the newest name of a live thread. Its entry, until the next call; NULL: none with this key and serial has a start message.
+ */
+const struct hpx_thread_entry *hpx_threads_rename(struct hpx_threads *t, uint64_t key, uint32_t serial,
+                                                  struct hpx_msg_thread_name *renamed);
 /* Writes the entries with a message to `to`, in the order of the starts, at most t->all.len; returns their number. */
 uint32_t hpx_threads_list(const struct hpx_threads *t, const struct hpx_thread_entry **to);
 /* Removes the thread; returns its serial, which is never reused; 0: no such thread. */

@@ -64,7 +64,8 @@ static const char explanation_of_names[] = "A method of the class hprofx.unknown
                                            "In names, control characters are written as \\n, \\r, \\t or \\uXXXX; in the quoted names\n"
                                            "of threads, quotes and backslashes have a backslash before them. Lines after the end of\n"
                                            "a dump that begin with the word hprofx and a colon say how the dump was made and what\n"
-                                           "is missing.\n"
+                                           "is missing. Before a dump, hprofx: thread, a number and a name in quotes tell the\n"
+                                           "newest name of a thread that has renamed itself.\n"
                                            "\n";
 
 void hpx_ascii_init(struct hpx_ascii *w, struct hpx_out *o)
@@ -144,6 +145,17 @@ void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t)
         return; /* its start is not in the stream */
     }
     hpx_out_printf(w->out, "THREAD END (id = %" PRIu32 ")\n", t->serial);
+    (void)hpx_out_record(w->out);
+}
+
+void hpx_ascii_thread_name(struct hpx_ascii *w, const struct hpx_thread_rec *t)
+{
+    if (!hpx_ascii_has_thread(w, t->serial, true)) {
+        return;
+    }
+    hpx_out_printf(w->out, HPX_THREAD_NAME "%" PRIu32 ": \"", t->serial);
+    hpx_text_put(w->out, t->newest, true);
+    hpx_out_str(w->out, "\"\n");
     (void)hpx_out_record(w->out);
 }
 

@@ -42,6 +42,8 @@ void hpx_ascii_thread_start(struct hpx_ascii *w, const struct hpx_thread_rec *t)
 /* The same for a thread that was not announced. */
 void hpx_ascii_thread_found(struct hpx_ascii *w, const struct hpx_thread_rec *t);
 void hpx_ascii_thread_end(struct hpx_ascii *w, const struct hpx_thread_rec *t);
+/* The line of its newest name. No effect if that of its start is not in the output. */
+void hpx_ascii_thread_name(struct hpx_ascii *w, const struct hpx_thread_rec *t);
 /* Writes the ranked TRACEs that are not yet in the file, then CPU SAMPLES. The lines of their threads come before the first of the
  * TRACEs, here and in every section: there are readers that take each line after a TRACE for a frame or a TRACE. Sorts s->rows: count
  * descending, then serial. cutoff: a fraction of the total; the list stops at the first row below it (nan: everything). */

@@ -7,6 +7,7 @@
 #include "text.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 /* Id spaces: strings, frames and objects are looked up apart, but distinct ids are easier to read. */
 #define FIRST_SPARE_FRAME 0x60000000u
@@ -15,7 +16,8 @@
 #define TRACE_ROOM        ((size_t)64 << 10) /* asked for before each trace and its definitions */
 #define FRAME_ROOM        512u               /* for each of its frames */
 #define LAST_STRING       (UINT32_MAX - FIRST_STRING)
-#define SHORT_STRING      2048u /* put into a piece whole, as its length is known afterwards */
+#define LONGEST_STRING    ((UINT32_MAX - 8) / 6) /* 6: what a byte can become */
+#define SHORT_STRING      2048u                  /* put into a piece whole, as its length is known afterwards */
 
 static_assert(HPX_RECORD_HEAD + 8 + 6 * SHORT_STRING <= HPX_OUT_PIECE, "the longest short string");
 static_assert(HPX_RECORD_HEAD + 12 + 8 * HPX_BINARY_FRAMES <= HPX_OUT_PIECE, "the deepest trace");
@@ -55,7 +57,7 @@ void hpx_binary_restart(struct hpx_binary *w)
     forget(w);
     w->strings_ready = hpx_intern_init(&w->strings, 0) == 0;
     memset(w->recent, 0, sizeof(w->recent));
-    w->nstrings = w->spare_frames = 0;
+    w->nstrings = w->nnames = w->spare_frames = 0;
     w->time_us = w->unplaced = 0;
     atomic_store_explicit(&w->shown_us, 0, memory_order_relaxed);
 }
@@ -145,9 +147,7 @@ static bool put_string(struct hpx_binary *w, uint32_t number, struct hpx_text s)
         (void)hpx_binary_head(w, at, HPX_TAG_STRING, (uint32_t)n);
         return put_piece(w, body + n);
     }
-    if (s.len > (UINT32_MAX - 8) / 6) { /* 6: what a byte can become */
-        s.len = (UINT32_MAX - 8) / 6;
-    }
+    s.len = s.len < LONGEST_STRING ? s.len : LONGEST_STRING;
     uint8_t *at = hpx_binary_head(w, record, HPX_TAG_STRING, (uint32_t)(w->id_size + hpx_text_utf8(NULL, s)));
     put_part(w, record, hpx_binary_id(w, at, (uint64_t)FIRST_STRING + number));
     (void)hpx_text_utf8(w->out, s);
@@ -226,6 +226,23 @@ void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t)
     if (hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD)) {
         put_serial(w, HPX_TAG_END_THREAD, t->serial);
     }
+}
+
+void hpx_binary_thread_name(struct hpx_binary *w, const struct hpx_thread_rec *t)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    char begin[sizeof HPX_THREAD_NAME + 16];
+    struct hpx_text s = t->newest;
+    if (!hpx_bitset_has(&w->begun, t->serial - HPX_SERIAL_THREAD) || w->nnames > HPX_THREAD_NAME_LAST - HPX_THREAD_NAME_FIRST) {
+        return;
+    }
+    s.len = s.len < LONGEST_STRING - sizeof begin ? s.len : LONGEST_STRING - (uint32_t)sizeof begin;
+    size_t n = (size_t)snprintf(begin, sizeof begin, HPX_THREAD_NAME "%" PRIu32 ": ", t->serial);
+    uint8_t *at = hpx_binary_head(w, record, HPX_TAG_STRING, (uint32_t)(w->id_size + n + hpx_text_utf8(NULL, s)));
+    put_part(w, record, hpx_binary_id(w, at, (uint64_t)HPX_THREAD_NAME_FIRST + w->nnames++));
+    hpx_out_bytes(w->out, begin, n);
+    (void)hpx_text_utf8(w->out, s);
+    (void)hpx_binary_end_record(w);
 }
 
 /* The place of the class in the marks, and of its object among the ids of class objects. */

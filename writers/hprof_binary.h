@@ -35,8 +35,8 @@ struct hpx_binary {
     struct hpx_bitset traces, frames, classes, begun; /* in the file: serials from their HPX_SERIAL_ on, numbers of frames */
     struct hpx_intern strings;                        /* names of methods, signatures, sources: numbers */
     bool strings_ready;
-    struct hpx_vec methods;          /* strings of numbered methods, so that a method is looked up once, not for every line */
-    uint32_t nstrings, spare_frames; /* strings so far; frames without a number */
+    struct hpx_vec methods;                  /* strings of numbered methods, so that a method is looked up once, not for every line */
+    uint32_t nstrings, nnames, spare_frames; /* strings so far; newest names of threads; frames without a number */
     /* The most recent names of threads, groups and classes, so that a run with many short threads needs no table of names. */
     struct hpx_recent {
         struct hpx_hash128 hash;
@@ -69,6 +69,8 @@ void hpx_binary_thread_start(struct hpx_binary *w, const struct hpx_thread_rec *
 bool hpx_binary_has_thread(const struct hpx_binary *w, uint32_t serial);
 /* No effect if the start of the thread is not in the file. */
 void hpx_binary_thread_end(struct hpx_binary *w, const struct hpx_thread_rec *t);
+/* Its newest name: a string that nothing names. As the end. */
+void hpx_binary_thread_name(struct hpx_binary *w, const struct hpx_thread_rec *t);
 void hpx_binary_class_load(struct hpx_binary *w, const struct hpx_class_rec *c);
 /* No effect if the class is not in the file. With `in_traces` the record waits for the end of the next dump. */
 void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c);

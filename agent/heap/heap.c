@@ -8,7 +8,6 @@
 #include "service.h"
 #include "sites.h"
 #include "take.h"
-#include "thread_refs.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +233,6 @@ static void fini(void)
 {
     hpx_take_fini();
     hpx_site_ids_fini(&hpx_ids);
-    hpx_thread_refs_fini();
 }
 
 static const struct hpx_section section = {.settings = HPX_SETTING_ALLOC,

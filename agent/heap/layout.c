@@ -425,7 +425,7 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     jint n = 0;
     struct hpx_thread_ref *refs = NULL;
     struct hpx_named_stacks named;
-    uint32_t known = hpx_thread_refs_list(env, &refs);
+    uint32_t known = hpx_thread_refs_list(env, &refs, false);
     if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES + HPX_PROBE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
         n = 0;
     }

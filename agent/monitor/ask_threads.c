@@ -45,7 +45,7 @@ static int by_serial(const void *x, const void *y)
 static void add_announced(struct hpx_asker *a)
 {
     struct hpx_thread_ref *refs = NULL;
-    uint32_t n = hpx_thread_refs_list(a->env, &refs);
+    uint32_t n = hpx_thread_refs_list(a->env, &refs, false);
     a->no_memory = a->no_memory || refs == NULL;
     if (refs != NULL) {
         qsort(refs, n, sizeof *refs, by_serial);

@@ -13,7 +13,6 @@
 #include "quiet_stack.h"
 #include "report.h"
 #include "service.h"
-#include "thread_refs.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -95,7 +94,6 @@ static void fini(void)
     hpx_monitor_take_fini();
     hpx_site_ids_fini(&hpx_monitor_shared.places);
     hpx_site_ids_fini(&hpx_ids);
-    hpx_thread_refs_fini();
 }
 
 static void gone(struct hpx_thread *t)

@@ -71,7 +71,8 @@ const struct hpx_opt hpx_opts[] = {
      .more = "n: traces that differ only in line numbers are merged."},
     {.name = "thread", .hprof = true, .parse = hpx_opt_flag, .offset = AT(thread), .values = YN, .must = YN, .def = "n",
      .what = "thread numbers in traces",
-     .more = "y: traces of different threads are not merged. Some readers of HPROF text, such as gprof2dot, accept only thread=n."},
+     .more = "y: traces of different threads are not merged. A thread that renames itself is shown by its newest name. Some readers of HPROF text, such "
+             "as gprof2dot, accept only thread=n."},
     {.name = "doe", .hprof = true, .parse = hpx_opt_flag, .offset = AT(doe), .values = YN, .must = YN, .def = "y",
      .what = "write a profile at exit",
      .more = "n: no profile at exit; profiles requested while the program runs are still written. Without any the file has only the "

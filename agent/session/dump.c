@@ -39,7 +39,7 @@ static HPX_OF_SESSION struct {
     struct job request, table;                /* while a table is not idle, the request does not advance */
     uint64_t table_due;                       /* when the next table of the journal is due */
     bool table_turn;                          /* a table that is due begins before the first request */
-    bool peeks;                               /* some mode has tail() or prepare(): one more pass follows PREPARING */
+    bool peeks; /* some mode has tail() or prepare(), or names are asked for: one more pass follows PREPARING */
 } dump;
 
 static inline const struct hpx_mode *mode_of(const struct hpx_thread *t)
@@ -53,10 +53,10 @@ static void request(void *ctx, struct hpx_msg *r)
     hpx_session.host->request(r);
 }
 
-static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
     (void)ctx;
-    return hpx_output_thread_event(rec, end);
+    return hpx_output_thread_event(rec, what);
 }
 
 static bool class_event(void *ctx, const struct hpx_class_rec *rec, bool unloaded)
@@ -191,6 +191,12 @@ static bool named(uint64_t until)
     return hpx_symbols_unresolved(hpx_model_symbols(hpx_session.model)) == 0 || hpx_clock_mono() > until;
 }
 
+/* The same of threads that may have renamed themselves. */
+static bool asked(const struct job *j)
+{
+    return hpx_session.host->names == NULL || hpx_session.host->names(j == &dump.request) || hpx_clock_mono() > j->naming_until;
+}
+
 static void wait_for_names(struct job *j)
 {
     j->naming_until = hpx_clock_mono() + (j == &dump.table ? JOURNAL_WAIT_NS : NAMES_WAIT_NS);
@@ -304,7 +310,7 @@ static bool go_on(bool again)
     }
     hpx_peer_pass_end();
     j = j->step == IDLE ? begin_next() : j;
-    if (j->step == ASKED && named(j->naming_until)) {
+    if (j->step == ASKED && asked(j) && named(j->naming_until)) {
         j->step = PREPARING;
         prepare_next(j, 0);
     }
@@ -375,6 +381,7 @@ int hpx_dump_init(struct hpx_sink *sink)
         .class_event = o->binary ? class_event : NULL,
     };
     memset(&dump, 0, sizeof dump);
+    dump.peeks = hpx_session.host->names != NULL;
     for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
         dump.peeks = dump.peeks || hpx_session.modes[i]->dump.tail != NULL || hpx_session.modes[i]->dump.prepare != NULL;
     }

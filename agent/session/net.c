@@ -42,7 +42,7 @@ static void wake(void *ctx)
 
 static void begin_live_thread(const struct hpx_thread_rec *rec)
 {
-    hpx_stream_thread(net.owner.stream, 0, rec, false);
+    hpx_stream_thread(net.owner.stream, 0, rec, HPX_THREAD_STARTS);
 }
 
 /* The header has ms: rounded down, its own records are of TIME 0, as a note of the net thread may be. */
@@ -174,25 +174,19 @@ void hpx_net_begin(void)
     (void)hpx_net_turn();
 }
 
-bool hpx_net_thread_begin(uint64_t at, const struct hpx_thread_rec *rec)
+bool hpx_net_thread(uint64_t at, const struct hpx_thread_rec *rec, enum hpx_thread_event what, const struct hpx_thread_rec **before)
 {
-    if (hpx_net_turn()) {
-        hpx_stream_thread(net.owner.stream, at, rec, false);
+    bool live = hpx_net_turn(); /* first: a new stream begins with the live threads */
+    *before = hpx_live_threads_remove(rec->serial);
+    if (live) {
+        hpx_stream_thread(net.owner.stream, at, rec, what);
     }
-    bool kept = hpx_live_threads_add(rec);
-    if (!kept) {
+    bool lives = what == HPX_THREAD_STARTS || (what == HPX_THREAD_RENAMED && *before != NULL);
+    bool kept = lives && hpx_live_threads_add(rec);
+    if (lives && !kept) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
     }
     return kept;
-}
-
-void hpx_net_thread_end(uint64_t at, const struct hpx_thread_rec *rec, const struct hpx_thread_rec **start)
-{
-    bool live = hpx_net_turn();
-    *start = hpx_live_threads_remove(rec->serial);
-    if (live) {
-        hpx_stream_thread(net.owner.stream, at, rec, true);
-    }
 }
 
 void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded)

@@ -27,10 +27,9 @@ bool hpx_net_is(void);
 void hpx_net_begin(void);
 /* Before every message: starts the stream of a new connection with the header and the live threads. true: a stream is live. */
 bool hpx_net_turn(void);
-/* A thread started or ended at `at` (hpx_clock_mono()): written if a stream is live. thread_begin returns true if it keeps rec until the
- * thread ends; thread_end sets *start to that record, which the caller owns again, or to NULL. */
-bool hpx_net_thread_begin(uint64_t at, const struct hpx_thread_rec *rec);
-void hpx_net_thread_end(uint64_t at, const struct hpx_thread_rec *rec, const struct hpx_thread_rec **start);
+/* A thread started, has another name, or ended at `at` (hpx_clock_mono()): written if a stream is live. true: rec is kept until the next
+ * event of the thread. *before: the record that was kept until now, which the caller owns again; NULL: none. */
+bool hpx_net_thread(uint64_t at, const struct hpx_thread_rec *rec, enum hpx_thread_event what, const struct hpx_thread_rec **before);
 void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
 /* Before a dump: as turn(). The dump may wait for space while the peer keeps reading (pace.h) and few messages wait behind the dump; at
  * exit until the deadline. At exit it also waits up to 1 s for a connection. */

@@ -343,22 +343,19 @@ static void write_journal(struct msg_journal *j)
 /* true: t was kept. */
 static bool net_thread(const struct msg_thread *t)
 {
-    const struct hpx_thread_rec *start;
-    if (t->m.kind == MSG_THREAD_START) {
-        return hpx_net_thread_begin(t->at, &t->rec);
+    const struct hpx_thread_rec *before;
+    bool kept = hpx_net_thread(t->at, &t->rec, t->what, &before);
+    if (before != NULL) {
+        free_start((void *)(uintptr_t)before);
     }
-    hpx_net_thread_end(t->at, &t->rec, &start);
-    if (start != NULL) {
-        free_start((void *)(uintptr_t)start);
-    }
-    return false;
+    return kept;
 }
 
 /* Threads and classes with net=; true: m was kept. */
 static bool to_net(const struct hpx_msg *m)
 {
     const struct msg_class *c = (const struct msg_class *)(const void *)m;
-    if (m->kind == MSG_THREAD_START || m->kind == MSG_THREAD_END) {
+    if (m->kind == MSG_THREAD) {
         return net_thread((const struct msg_thread *)(const void *)m);
     }
     hpx_net_class(c->at, &c->rec, m->kind == MSG_CLASS_UNLOAD);
@@ -377,15 +374,14 @@ static bool carry_out(struct hpx_msg *m)
         return true;
     }
     switch (m->kind) {
-    case MSG_THREAD_START:
-    case MSG_THREAD_END:
+    case MSG_THREAD:
         if (hpx_output.now != NULL) {
             const struct msg_thread *t = (struct msg_thread *)m;
-            hpx_stream_thread(hpx_output.now, t->at, &t->rec, m->kind == MSG_THREAD_END);
+            hpx_stream_thread(hpx_output.now, t->at, &t->rec, t->what);
         }
         if (hpx_output.now == &hpx_output.main && hpx_journal_stream() != NULL) {
             const struct msg_thread *t = (struct msg_thread *)m;
-            hpx_stream_thread(hpx_journal_stream(), t->at, &t->rec, m->kind == MSG_THREAD_END);
+            hpx_stream_thread(hpx_journal_stream(), t->at, &t->rec, t->what);
         }
         break;
     case MSG_CLASS_LOAD:

@@ -16,7 +16,7 @@ int hpx_output_name(char *buf, size_t n, uint32_t number);
 int hpx_output_start(struct hpx_err *err);
 
 /* Aggregator, in order. Copies the record. false: no memory, which is counted. */
-bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool end);
+bool hpx_output_thread_event(const struct hpx_thread_rec *rec, enum hpx_thread_event what);
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
 /* Aggregator, in order: a line that the mode writes at once (hpx_section.line). Copies n bytes. false: no memory. */
 bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n);

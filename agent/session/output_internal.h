@@ -10,22 +10,12 @@
 #include <semaphore.h>
 #include <stddef.h>
 
-enum {
-    MSG_THREAD_START = 1,
-    MSG_THREAD_END,
-    MSG_CLASS_LOAD,
-    MSG_CLASS_UNLOAD,
-    MSG_LINE,
-    MSG_SPLIT,
-    MSG_DUMP,
-    MSG_JOURNAL_BEGIN,
-    MSG_JOURNAL,
-    MSG_END
-};
+enum { MSG_THREAD = 1, MSG_CLASS_LOAD, MSG_CLASS_UNLOAD, MSG_LINE, MSG_SPLIT, MSG_DUMP, MSG_JOURNAL_BEGIN, MSG_JOURNAL, MSG_END };
 
 struct msg_thread {
     struct hpx_msg m;
-    uint64_t at;               /* hpx_clock_mono(), with format=b */
+    uint64_t at; /* hpx_clock_mono(), with format=b */
+    enum hpx_thread_event what;
     struct hpx_thread_rec rec; /* its texts: behind */
     char text[];
 };

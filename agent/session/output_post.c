@@ -23,20 +23,24 @@ static struct hpx_text keep(char **at, struct hpx_text t)
     return kept;
 }
 
-bool hpx_output_thread_event(const struct hpx_thread_rec *rec, bool ended)
+bool hpx_output_thread_event(const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
-    size_t text = (size_t)rec->name.len + rec->group.len + rec->parent_group.len;
-    struct msg_thread *m = hpx_msg_new(ended ? MSG_THREAD_END : MSG_THREAD_START, sizeof *m + text);
+    size_t text = (size_t)rec->name.len + rec->group.len + rec->parent_group.len + rec->newest.len;
+    struct msg_thread *m = hpx_msg_new(MSG_THREAD, sizeof *m + text);
     if (m == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
         return false;
     }
     char *at = m->text;
     m->rec = (struct hpx_thread_rec){.serial = rec->serial, .object = rec->object};
+    m->what = what;
     m->at = hpx_session.opt->binary ? hpx_clock_mono() : 0;
     m->rec.name = keep(&at, rec->name);
     m->rec.group = keep(&at, rec->group);
     m->rec.parent_group = keep(&at, rec->parent_group);
+    if (rec->newest.bytes != NULL) {
+        m->rec.newest = keep(&at, rec->newest);
+    }
     post(&m->m, false);
     return true;
 }

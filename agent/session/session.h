@@ -18,6 +18,9 @@ struct hpx_host {
                 struct hpx_err *err);    /* ends the program with status 0; 0 or -HPX_E_SYS; calls failed() if that fails later */
     uint64_t (*own_cpu)(void);           /* ns, of its threads so far */
     void (*lines)(struct hpx_lines *to); /* the report: what is not of one mode; the writer's thread. May be NULL */
+    /* Asks threads whether they have other names, and tells the model. true: it has asked; the names are in the next pass. dump: for a
+     * dump, else for the journal. Called until then in every pass, by the aggregator. May be NULL */
+    bool (*names)(bool dump);
 };
 
 /* What options mean in this JVM and for this output: as given at first; at load the modes and the output take back, with a message, what

@@ -46,13 +46,28 @@ void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_
     hpx_out_section(&s->out, false); /* a reader of NAME.part finds a whole header */
 }
 
-void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended)
+void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
-    if (hpx_session.opt->binary) {
+    bool binary = hpx_session.opt->binary, renamed = rec->newest.bytes != NULL;
+    if (binary) {
         hpx_binary_at(&s->binary, at);
-        (ended ? hpx_binary_thread_end : hpx_binary_thread_start)(&s->binary, rec);
-    } else if (!hpx_session_bare()) {
-        (ended ? hpx_ascii_thread_end : hpx_ascii_thread_start)(&s->ascii, rec);
+    } else if (hpx_session_bare()) {
+        return;
+    }
+    if (what == HPX_THREAD_STARTS && binary) {
+        hpx_binary_thread_start(&s->binary, rec);
+    } else if (what == HPX_THREAD_STARTS) {
+        hpx_ascii_thread_start(&s->ascii, rec);
+    }
+    if (renamed && binary) {
+        hpx_binary_thread_name(&s->binary, rec);
+    } else if (renamed) {
+        hpx_ascii_thread_name(&s->ascii, rec);
+    }
+    if (what == HPX_THREAD_ENDS && binary) {
+        hpx_binary_thread_end(&s->binary, rec);
+    } else if (what == HPX_THREAD_ENDS) {
+        hpx_ascii_thread_end(&s->ascii, rec);
     }
 }
 

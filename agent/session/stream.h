@@ -25,8 +25,8 @@ void hpx_stream_init(struct hpx_stream *s);
 void hpx_stream_begin(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns);
 /* Forgets all definitions and writes a new header. The output must be able to refuse records. */
 void hpx_stream_restart(struct hpx_stream *s, struct timespec wall, uint64_t mono_ns);
-/* at: hpx_clock_mono(). */
-void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, bool ended);
+/* at: hpx_clock_mono(). Of a start with a newest name both are written. */
+void hpx_stream_thread(struct hpx_stream *s, uint64_t at, const struct hpx_thread_rec *rec, enum hpx_thread_event what);
 void hpx_stream_class(struct hpx_stream *s, uint64_t at, const struct hpx_class_rec *rec, bool unloaded);
 /* Writes the sections of all parts that are not NULL; sorts the rows. last: no other dump follows in this output. s->bound has what was
  * summed. false: there is nothing to report. hpx_stream_report() follows. */

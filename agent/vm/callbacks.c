@@ -11,6 +11,7 @@
 #include "origin.h"
 #include "output.h"
 #include "service.h"
+#include "thread_names.h"
 #include "thread_refs.h"
 #include "threads.h"
 #include "unannounced.h"
@@ -281,8 +282,9 @@ static bool await_written(void)
 }
 
 /* true: everything is written. */
-static bool wind_up(jvmtiEnv *jvmti)
+static bool wind_up(jvmtiEnv *jvmti, JNIEnv *env)
 {
+    hpx_thread_names_ask(jvmti, env);
     hpx_net_end();
     HPX_EACH_MODE(vm->leave, ());
     hpx_gate_close(&hpx_session.gate);
@@ -305,7 +307,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         (void)hpx_output_wait(OUTPUT_STALL_NS);
     }
     if (was == HPX_LIFE_BEGINNING || was == HPX_LIFE_RUNNING) {
-        (void)wind_up(jvmti);
+        (void)wind_up(jvmti, env);
     }
     if (was == HPX_LIFE_STALLED) { /* the output may have moved since */
         (void)await_written();
@@ -362,7 +364,7 @@ static void take_apart(JNIEnv *env)
 
 bool hpx_callbacks_end(JNIEnv *env, bool again)
 {
-    bool ended = (again || wind_up(hpx_vm.jvmti)) && has_left();
+    bool ended = (again || wind_up(hpx_vm.jvmti, env)) && has_left();
     if (ended) {
         take_apart(env);
     }

@@ -11,9 +11,10 @@
 #define PRUNE_FIRST 64 /* ended threads */
 
 struct entry {
-    jweak ref;             /* NULL: a free entry */
-    uint32_t serial, next; /* next: of a free or buried entry: index + 1 of the next one */
-    bool ended, buried;
+    jweak ref;     /* NULL: a free entry */
+    uint32_t next; /* of a free or buried entry: index + 1 of the next one */
+    bool buried;
+    struct hpx_thread_ref is; /* without its reference */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +50,7 @@ uint32_t hpx_thread_refs_serial(void)
 static void bury(uint32_t index)
 {
     struct entry *e = hpx_vec_at(&refs.all, index);
-    refs.ended -= e->ended;
+    refs.ended -= e->is.ended;
     e->buried = true;
     e->next = refs.buried;
     refs.buried = index + 1;
@@ -92,7 +93,7 @@ static struct candidate *candidates(uint32_t *n)
     }
     for (uint32_t i = 0; all != NULL && i < refs.all.len; i++) {
         const struct entry *e = hpx_vec_at(&refs.all, i);
-        if (e->ref != NULL && e->ended && !e->buried) {
+        if (e->ref != NULL && e->is.ended && !e->buried) {
             all[(*n)++] = (struct candidate){e->ref, i};
         }
     }
@@ -124,7 +125,7 @@ static void prune(JNIEnv *env)
     delete_buried(env);
 }
 
-uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, uint32_t serial, bool self)
+uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, const struct hpx_thread_ref *of, bool self)
 {
     jweak ref = used && thread != NULL ? (*env)->NewWeakGlobalRef(env, thread) : NULL;
     if (ref == NULL) {
@@ -139,7 +140,8 @@ uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, uint32_t serial, bool 
     if (e != NULL) {
         refs.free = at != 0 ? e->next : 0;
         at = at != 0 ? at : refs.all.len;
-        *e = (struct entry){.ref = ref, .serial = serial};
+        *e = (struct entry){.ref = ref, .is = *of};
+        e->is.place = at;
         own = self ? at : own;
         own_session = self ? atomic_load_explicit(&hpx_session_number, memory_order_relaxed) : own_session;
     }
@@ -162,7 +164,7 @@ void hpx_thread_refs_remove(JNIEnv *env, uint32_t place)
     pthread_mutex_lock(&lock);
     uint32_t at = place != 0 ? place : hpx_session_is(own_session) ? own : 0;
     if (at != 0 && keep_ended) {
-        ((struct entry *)hpx_vec_at(&refs.all, at - 1))->ended = true;
+        ((struct entry *)hpx_vec_at(&refs.all, at - 1))->is.ended = true;
         refs.ended++;
     } else if (at != 0) {
         bury(at - 1);
@@ -173,7 +175,7 @@ void hpx_thread_refs_remove(JNIEnv *env, uint32_t place)
 }
 
 /* The entries without local references yet. NULL without memory. */
-static struct hpx_thread_ref *begin_list(jweak **weak, uint32_t *n)
+static struct hpx_thread_ref *begin_list(jweak **weak, uint32_t *n, bool virtuals)
 {
     *n = 0;
     pthread_mutex_lock(&lock);
@@ -181,9 +183,9 @@ static struct hpx_thread_ref *begin_list(jweak **weak, uint32_t *n)
     *weak = calloc((size_t)refs.all.len + 1, sizeof(jweak));
     for (uint32_t i = 0; to != NULL && *weak != NULL && i < refs.all.len; i++) {
         const struct entry *e = hpx_vec_at(&refs.all, i);
-        if (e->ref != NULL && !e->buried) {
+        if (e->ref != NULL && !e->buried && (virtuals || !e->is.is_virtual)) {
             (*weak)[*n] = e->ref;
-            to[(*n)++] = (struct hpx_thread_ref){.serial = e->serial, .ended = e->ended};
+            to[(*n)++] = e->is;
         }
     }
     refs.lists++;
@@ -191,14 +193,14 @@ static struct hpx_thread_ref *begin_list(jweak **weak, uint32_t *n)
     return to;
 }
 
-uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
+uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
 {
     uint32_t all, n = 0;
     jweak *weak = NULL;
     if (keep_ended) {
         prune(env);
     }
-    *to = begin_list(&weak, &all);
+    *to = begin_list(&weak, &all, virtuals);
     if ((*env)->EnsureLocalCapacity(env, (jint)all + 64) != 0) {
         (*env)->ExceptionClear(env);
     }
@@ -215,6 +217,27 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
     pthread_mutex_unlock(&lock);
     delete_buried(env);
     return n;
+}
+
+bool hpx_thread_refs_rename(struct hpx_thread_ref *t, uint64_t name)
+{
+    bool news = false;
+    pthread_mutex_lock(&lock);
+    uint32_t at = t->place != 0 ? t->place : hpx_session_is(own_session) ? own : 0;
+    struct entry *e = used && at != 0 ? hpx_vec_at(&refs.all, at - 1) : NULL;
+    if (e != NULL && e->ref != NULL && !e->buried && (t->place == 0 || e->is.serial == t->serial)) {
+        news = e->is.name != name;
+        e->is.name = name;
+        t->serial = e->is.serial;
+        t->key = e->is.key;
+    }
+    pthread_mutex_unlock(&lock);
+    return news;
+}
+
+bool hpx_thread_refs_used(void)
+{
+    return used;
 }
 
 void hpx_thread_refs_forget(JNIEnv *env)

@@ -8,6 +8,7 @@
 #include "service.h"
 #include "thread_by_name.h"
 #include "thread_id.h"
+#include "thread_names.h"
 #include "thread_refs.h"
 #include "vm_mode.h"
 #include <pthread.h>
@@ -297,7 +298,8 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     ended_in = 0;
     if (announce(first, (uint64_t)tid, serial, &i)) { /* first: an image that lists the thread is written behind its START */
-        (void)hpx_thread_refs_add(env, thread, serial, true);
+        const struct hpx_thread_ref of = {.serial = serial, .key = (uint64_t)tid, .name = hpx_thread_names_hash(i.name)};
+        (void)hpx_thread_refs_add(env, thread, &of, true);
     }
     forget_info(jvmti, env, &i);
     hpx_vm_modes_came(first, serial, env, thread);
@@ -370,7 +372,11 @@ uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thre
 {
     struct info i = info_of(jvmti, env, thread);
     uint32_t serial = hpx_thread_refs_serial();
-    (void)announce(NULL, KEYS_VIRTUAL + serial, serial, &i);
+    if (announce(NULL, KEYS_VIRTUAL + serial, serial, &i)) {
+        const struct hpx_thread_ref of = {
+            .serial = serial, .key = KEYS_VIRTUAL + serial, .name = hpx_thread_names_hash(i.name), .is_virtual = true};
+        (void)hpx_thread_refs_add(env, thread, &of, false);
+    }
     forget_info(jvmti, env, &i);
     return serial;
 }
@@ -421,6 +427,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         key = a->key;
         place = a->ref;
     }
+    hpx_thread_names_end(jvmti, env, place);
     hpx_thread_refs_remove(env, place);
     hpx_vm_modes_went(first, env);
     first_of_self = NULL;
@@ -496,7 +503,8 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
     }
     uint32_t serial = hpx_thread_refs_serial();
     if (announce(a->first, a->key, serial, i)) { /* first, as in begin() */
-        a->ref = hpx_thread_refs_add(env, thread, serial, false);
+        const struct hpx_thread_ref of = {.serial = serial, .key = a->key, .name = hpx_thread_names_hash(i->name)};
+        a->ref = hpx_thread_refs_add(env, thread, &of, false);
     }
     hpx_vm_modes_came(a->first, serial, env, thread);
     if (a->first != NULL && a->first->tid > 0) {

@@ -47,6 +47,21 @@ static int thread_end(struct hpx_txt *t, struct hpx_rd_text l)
     return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
 }
 
+static int thread_name(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_NAME};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, HPX_THREAD_NAME);
+    ev.thread.serial = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ": \"");
+    ev.thread.name = hpx_scan_before_last(&s, "\"");
+    if (!hpx_scan_done(&s)) {
+        return HPX_TXT_NO_MATCH;
+    }
+    int rc = hpx_txt_record(t, HPX_TAG_THREAD_NAME);
+    return rc == HPX_RD_SOUND ? hpx_txt_emit(t, &ev) : rc;
+}
+
 /* class.method(source:line). The last colon and the last parenthesis before it are the frame's own: names of classes and methods may hold
  * parentheses in languages other than Java, and file names may not. */
 static int frame(struct hpx_txt *t, struct hpx_rd_text l)
@@ -363,7 +378,9 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
         return exact(t, l, !rows);
     }
     if (hpx_txt_begins(l, "hprofx: ")) {
-        return report(t, l);
+        const size_t n = sizeof HPX_THREAD_NAME - 1; /* a report has "thread ids: " */
+        bool name = hpx_txt_begins(l, HPX_THREAD_NAME) && l.n > n && l.p[n] >= '0' && l.p[n] <= '9';
+        return name ? thread_name(t, l) : report(t, l);
     }
     if (hpx_txt_begins(l, "SITES ")) {
         return begin_sites(t, l);

@@ -10,7 +10,7 @@
 #define TEXT_SHOWN  ((size_t)64 << 10)
 #define BACK_MAX_US 60000000u /* TIME that goes back by less did not wrap */
 
-static const char report[] = "hprofx: ", wall[] = "hprofx: WALL CLOCK ";
+static const char wall[] = "hprofx: WALL CLOCK ";
 
 const char *hpx_bin_take(struct hpx_bin *b, size_t n)
 {
@@ -107,12 +107,13 @@ static const char *number_before(const char *at, const char *words, uint64_t *n)
 
 /* "hprofx: WALL CLOCK STATE CLASS, total N ms, M ms per count", with or without a class: what the next CPU SAMPLES has, unless net=
  * dropped it: then the report comes first. The table of a dump, of all its states, ends with the report. */
-static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
+static void take_wall(struct hpx_bin *b, const struct hpx_rd_string *s)
 {
+    struct hpx_rd_text t = s->text;
     char line[HPX_BIN_STATE + 128];
     size_t n = sizeof wall - 1;
     if (t.n < n || t.n >= sizeof line || memcmp(t.p, wall, n) != 0) {
-        bool reported = t.n >= sizeof report - 1 && memcmp(t.p, report, sizeof report - 1) == 0;
+        bool reported = hpx_rd_is_report(s);
         b->wall_open = b->wall_open && !reported;
         b->wall_ms = reported ? 0 : b->wall_ms;
         return;
@@ -131,6 +132,24 @@ static void take_wall(struct hpx_bin *b, struct hpx_rd_text t)
     b->wall_ms = sound ? b->wall_ms : 0;
     memcpy(b->wall_state, line, sound ? word : 0);
     b->wall_state[sound ? word : 0] = '\0';
+}
+
+/* "hprofx: thread NUMBER: NAME". */
+static void thread_name(struct hpx_bin *b, struct hpx_rd_text t)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_THREAD_NAME};
+    const char *at = t.p + sizeof HPX_THREAD_NAME - 1, *end = t.p + t.n;
+    uint64_t serial = 0;
+    for (; at < end && *at >= '0' && *at <= '9' && serial <= UINT32_MAX; at++) {
+        serial = serial * 10 + (uint64_t)(*at - '0');
+    }
+    if (serial == 0 || serial > UINT32_MAX || end - at < 2 || at[0] != ':' || at[1] != ' ') {
+        b->status = hpx_reader_break(b->r, b->at, 0, "a newest name without its thread");
+        return;
+    }
+    ev.thread.serial = (uint32_t)serial;
+    ev.thread.name = (struct hpx_rd_text){at + 2, (size_t)(end - at) - 2};
+    hpx_bin_emit(b, &ev);
 }
 
 static void string(struct hpx_bin *b)
@@ -153,8 +172,11 @@ static void string(struct hpx_bin *b)
         hpx_utf8_end(&u);
     }
     ev.string.modified = u.modified;
-    take_wall(b, ev.string.text);
+    take_wall(b, &ev.string);
     hpx_bin_emit(b, &ev);
+    if (hpx_rd_is_thread_name(&ev.string)) {
+        thread_name(b, ev.string.text);
+    }
     hpx_bin_skip(b, ev.string.text.n);
     while (b->status == HPX_RD_SOUND && b->left > 0) {
         size_t have = hpx_source_ahead(b->r->source, 1);

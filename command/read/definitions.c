@@ -86,8 +86,8 @@ static uint32_t get(const struct hpx_seeded_map *map, uint64_t key)
 
 static void thread_event(struct hpx_definitions *d, const struct hpx_rd_event *ev)
 {
-    bool start = ev->kind == HPX_RD_THREAD_START;
-    struct hpx_defined_thread *t = hpx_list_entry(&d->thread_of, &d->threads, sizeof(*t), start ? ev->thread.serial : ev->serial);
+    bool start = ev->kind == HPX_RD_THREAD_START, end = ev->kind == HPX_RD_THREAD_END;
+    struct hpx_defined_thread *t = hpx_list_entry(&d->thread_of, &d->threads, sizeof(*t), end ? ev->serial : ev->thread.serial);
     if (t == NULL) {
         d->no_memory = true;
         return;
@@ -97,6 +97,9 @@ static void thread_event(struct hpx_definitions *d, const struct hpx_rd_event *e
         t->name = d->text ? hpx_defined_keep(d, ev->thread.name) : get(&d->strings, ev->thread.name_id);
         t->group = d->text ? hpx_defined_keep(d, ev->thread.group) : get(&d->strings, ev->thread.group_id);
         t->start_us = d->us;
+    } else if (!end) {
+        t->serial = ev->thread.serial;
+        t->newest = hpx_defined_keep(d, ev->thread.name);
     } else {
         t->serial = ev->serial;
         t->ended = true;
@@ -191,6 +194,7 @@ void hpx_definitions_event(struct hpx_definitions *d, const struct hpx_rd_event 
         break;
     case HPX_RD_THREAD_START:
     case HPX_RD_THREAD_END:
+    case HPX_RD_THREAD_NAME:
         thread_event(d, ev);
         break;
     default:

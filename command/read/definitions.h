@@ -23,6 +23,7 @@ struct hpx_defined_trace {
 
 struct hpx_defined_thread {
     uint32_t serial, name, group;
+    uint32_t newest; /* the name that it has given itself since; 0: none */
     uint64_t start_us, end_us;
     bool ended;
 };
@@ -53,6 +54,11 @@ uint32_t hpx_defined_class(const struct hpx_definitions *d, uint32_t serial);
 uint32_t hpx_defined_object(const struct hpx_definitions *d, uint64_t id);
 /* One without a name where there is none. */
 const struct hpx_defined_thread *hpx_defined_thread(const struct hpx_definitions *d, uint32_t serial);
+/* The name that it is shown by. */
+static inline uint32_t hpx_defined_newest(const struct hpx_defined_thread *t)
+{
+    return t->newest != 0 ? t->newest : t->name;
+}
 /* Frame i of a trace, innermost first: frame + 1; 0: none. i < frames. */
 static inline uint32_t hpx_defined_frame(const struct hpx_definitions *d, const struct hpx_defined_trace *t, uint32_t i)
 {

@@ -27,6 +27,7 @@ enum hpx_rd_kind {
     HPX_RD_TRACE_END,
     HPX_RD_THREAD_START,
     HPX_RD_THREAD_END,
+    HPX_RD_THREAD_NAME, /* its newest name; binary: behind the STRING that tells it */
     HPX_RD_TABLE,
     HPX_RD_ROW,
     HPX_RD_TABLE_END,
@@ -75,6 +76,11 @@ struct hpx_rd_string {
     bool modified;
 };
 
+/* It is a report of hprofx: no head of a table, and no name of a thread. */
+bool hpx_rd_is_report(const struct hpx_rd_string *s);
+/* It tells the newest name of a thread. */
+bool hpx_rd_is_thread_name(const struct hpx_rd_string *s);
+
 struct hpx_rd_load {
     uint64_t id, name;
     uint32_t serial;
@@ -100,7 +106,7 @@ struct hpx_rd_frame_of_trace {
 struct hpx_rd_thread {
     uint32_t serial;
     uint64_t name_id, group_id, parent_id; /* binary */
-    struct hpx_rd_text name, group;        /* text */
+    struct hpx_rd_text name, group;        /* text; THREAD_NAME: of both formats, in text as it stands in quotes */
 };
 
 struct hpx_rd_table {

@@ -20,6 +20,22 @@ const char *const hpx_rd_note_names[HPX_NOTE_COUNT] = {
 #undef HPX_NOTE_NAME
 };
 
+static bool begins(struct hpx_rd_text t, const char *word)
+{
+    size_t n = strlen(word);
+    return t.n >= n && memcmp(t.p, word, n) == 0;
+}
+
+bool hpx_rd_is_thread_name(const struct hpx_rd_string *s)
+{
+    return s->id >= HPX_THREAD_NAME_FIRST && s->id <= HPX_THREAD_NAME_LAST && begins(s->text, HPX_THREAD_NAME);
+}
+
+bool hpx_rd_is_report(const struct hpx_rd_string *s)
+{
+    return begins(s->text, "hprofx: ") && !begins(s->text, "hprofx: WALL CLOCK ") && !hpx_rd_is_thread_name(s);
+}
+
 static int broken(struct hpx_reader *r, int result, uint64_t at, uint64_t line)
 {
     r->result = result;

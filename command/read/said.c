@@ -185,14 +185,13 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
 }
 
 /* The report of a binary file is a string that nothing names. */
-static void binary_report(struct hpx_said *s, struct hpx_rd_text t)
+static void binary_report(struct hpx_said *s, const struct hpx_rd_string *string)
 {
     static const char begin[] = "hprofx: ";
-    bool is = t.n > sizeof(begin) && memcmp(t.p, begin, sizeof(begin) - 1) == 0;
-    static const char wall[] = "hprofx: WALL CLOCK ";
-    bool reports = is && !(t.n > sizeof(wall) && memcmp(t.p, wall, sizeof(wall) - 1) == 0);
-    s->since |= reports;
-    s->reported |= reports;
+    struct hpx_rd_text t = string->text;
+    bool is = hpx_rd_is_report(string);
+    s->since |= is;
+    s->reported |= is;
     for (size_t i = 0; is && i < KEYS; i++) {
         char line[40];
         size_t n = (size_t)snprintf(line, sizeof(line), "\n%s%s: ", begin, keys[i]);
@@ -219,7 +218,7 @@ void hpx_said_event(struct hpx_said *s, const struct hpx_rd_event *ev)
     s->since |= ev->kind == HPX_RD_SINCE || ev->kind == HPX_RD_REPORT ||
                 (ev->kind == HPX_RD_CONTROL && (ev->control.flags & HPX_SETTING_SINCE) != 0);
     if (ev->kind == HPX_RD_STRING) {
-        binary_report(s, ev->string.text);
+        binary_report(s, &ev->string);
     } else if (ev->kind == HPX_RD_REPORT) {
         text_report(s, &ev->report);
     } else if (ev->kind == HPX_RD_TABLE || ev->kind == HPX_RD_SUMMARY) {

@@ -165,7 +165,7 @@ static void thread(const struct hpx_report *r, struct hpx_grid *g, const struct 
         hpx_grid_cell(g, t->ended ? hpx_words_seconds(t->end_us) : "-");
     }
     if (hpx_grid_end(g)) {
-        const char *name = hpx_profile_name(p, t->name);
+        const char *name = hpx_profile_name(p, hpx_defined_newest(t));
         fputs(p->header.text ? " " : "  ", r->to);
         hpx_words_name(r->to, name[0] != '\0' ? name : "(no name)", HPX_NAME_COLUMNS, false);
         fputc('\n', r->to);

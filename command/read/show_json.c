@@ -88,7 +88,10 @@ static void threads(struct hpx_json *j, const struct hpx_profile *p)
     for (size_t i = 0; i < p->defined.threads.len; i++, t++) {
         hpx_json_open(j, NULL, '{');
         hpx_json_uint(j, "serial", t->serial);
-        hpx_json_text(j, "name", hpx_profile_name(p, t->name));
+        hpx_json_text(j, "name", hpx_profile_name(p, hpx_defined_newest(t)));
+        if (t->newest != 0 && t->name != 0) {
+            hpx_json_text(j, "first_name", hpx_profile_name(p, t->name));
+        }
         hpx_json_text(j, "group", hpx_profile_name(p, t->group));
         hpx_json_flag(j, "ended", t->ended);
         if (!p->header.text) {

@@ -153,7 +153,7 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     if (serial == in->thread_of) {
         return in->thread;
     }
-    const char *name = hpx_defined_name(d, hpx_defined_thread(d, serial)->name);
+    const char *name = hpx_defined_name(d, hpx_defined_newest(hpx_defined_thread(d, serial)));
     bool told = name[0] != '\0' && strcmp(name, "?") != 0;
     in->thread_of = serial;
     in->thread = !told ? 0 : d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));
@@ -390,12 +390,9 @@ static bool hand_on(struct hprof_in *in)
 /* Text: the line that ends every report. Binary: the report is a string that nothing names, and so are the heads of WALL CLOCK. */
 static bool ends_profile(const struct hpx_rd_event *ev)
 {
-    static const char last[] = "tables", begin[] = "hprofx: ", wall[] = "hprofx: WALL CLOCK ";
-    if (ev->kind == HPX_RD_STRING && ev->string.text.n >= sizeof wall - 1 && memcmp(ev->string.text.p, wall, sizeof wall - 1) == 0) {
-        return false;
-    }
+    static const char last[] = "tables";
     return (ev->kind == HPX_RD_REPORT && ev->report.key.n == sizeof last - 1 && memcmp(ev->report.key.p, last, sizeof last - 1) == 0) ||
-           (ev->kind == HPX_RD_STRING && ev->string.text.n >= sizeof begin - 1 && memcmp(ev->string.text.p, begin, sizeof begin - 1) == 0);
+           (ev->kind == HPX_RD_STRING && hpx_rd_is_report(&ev->string));
 }
 
 static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)

@@ -3,6 +3,7 @@
 that is no UTF-8."""
 import collections
 import pathlib
+import re
 import struct
 
 LOAD, UNLOAD, FRAME, TRACE, SITES, SUMMARY, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
@@ -106,6 +107,9 @@ class Heap:
                 raise Malformed('a root in frame %d of thread %d, whose trace has fewer' % (r.more, r.thread))
 
 
+NAMES_FIRST, NAMES_LAST = 0x10000000, 0x1fffffff  # ids of strings that are newest names of threads
+
+
 class Frame:
     def __init__(self, method, signature, source, klass, line):
         self.method, self.signature, self.source, self.klass, self.line = method, signature, source, klass, line
@@ -123,7 +127,7 @@ class Binary:
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
         self.order, self.objects, self.lists, self.summaries = [], {}, [], []
-        self.heaps, self.heap, self.thread_objects = [], None, {}
+        self.heaps, self.heap, self.thread_objects, self.newest = [], None, {}, {}
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
         at, self.time = len(head) + 13, 0
         while at < len(data):
@@ -160,7 +164,11 @@ class Binary:
             key, = self._take(body[:self.id_size], 'X')
             text = body[self.id_size:].decode()
             self._new(self.strings, key, text)
-            if text.startswith('hprofx: ') and not text.startswith('hprofx: WALL CLOCK '):  # which names the state of the table behind it
+            if NAMES_FIRST <= key <= NAMES_LAST:
+                serial, name = re.fullmatch(r'hprofx: thread (\d+): (.*)', text, re.DOTALL).groups()
+                self.newest[int(serial)] = name
+                _ = self.threads[int(serial)]
+            elif text.startswith('hprofx: ') and not text.startswith('hprofx: WALL CLOCK '):  # which names the state of the table behind it
                 self.report = dict(ln[8:].split(': ', 1) for ln in text.splitlines())
         elif tag == LOAD:
             serial, thing, trace, name = self._take(body, 'IXIX')

@@ -21,6 +21,7 @@ UNKNOWN = 'hprofx.unknown.'
 FIRST_LINE = re.compile(r'JAVA PROFILE 1\.0\.1, created ' + DATE)
 THREAD_START = re.compile(r'THREAD START \(obj=([1-9a-f][0-9a-f]*), id = %s, name=%s, group=%s\)' % (NUMBER, QUOTED, QUOTED))
 THREAD_END = re.compile(r'THREAD END \(id = %s\)' % NUMBER)
+THREAD_NAME = re.compile(r'hprofx: thread %s: %s' % (NUMBER, QUOTED))
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
 SAMPLES, TIMES, OLD, SITES, HEAP, WALL = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES', 'HEAP DUMP', 'WALL CLOCK (ms)'
@@ -63,6 +64,7 @@ class Thread:
     name: str  # escapes undone
     group: str
     ended: bool = False
+    newest: str = None  # the name that it has given itself since
 
 
 @dataclass
@@ -333,6 +335,8 @@ class Parser(MonitorParser):
                 self.thread_start()
             elif line.startswith('THREAD END'):
                 self.thread_end()
+            elif THREAD_NAME.match(line):
+                self.thread_name()
             elif line.startswith(('WAIT: ', 'WAITED: ')):
                 self.wait()
             elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
@@ -374,6 +378,13 @@ class Parser(MonitorParser):
             if t.ended:
                 self.bad('thread %d ends twice' % serial)
             t.ended = True
+        self.at += 1
+
+    def thread_name(self):
+        m = self.match(THREAD_NAME, 'newest name of a thread')
+        if int(m[1]) not in self.p.threads:
+            self.bad('thread %s has another name and has not started' % m[1])
+        self.p.threads[int(m[1])].newest = unescape(m[2])
         self.at += 1
 
     def trace(self):

@@ -53,10 +53,12 @@ static void request(void *ctx, struct hpx_msg *m)
     }
 }
 
-static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool thread_event(void *ctx, const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
     struct run *r = ctx;
-    if (end) {
+    if (what == HPX_THREAD_RENAMED) {
+        hpx_ascii_thread_name(&r->ascii, rec);
+    } else if (what == HPX_THREAD_ENDS) {
         hpx_ascii_thread_end(&r->ascii, rec);
         r->ends++;
     } else {

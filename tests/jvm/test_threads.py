@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Thousands of short threads, and classes that come and go."""
+import collections
 import errno
 import math
 import platform
 import re
+import signal
 import subprocess
 
 from attached import does
 from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
+from harness import DONE
 from hprof_text import SAMPLES, SITES, TIMES, WALL
 from preload import agent, preload
 from runner import test
+from waiting import until
 
 
 def _pairs(t, p, count):
@@ -257,3 +261,57 @@ def what_threads_without_memory_for_a_state_do_is_counted_as_lost(t, opts):
     t.check('threads not sampled' in p.report, 'the report: %s' % p.report)
     lost = re.match(r'(\d+) ', p.report.get('calls not counted' if 'times' in opts else 'allocations not counted', '0 '))
     t.check(1000 <= int(lost[1]) < 10000000, 'the loss: %s' % p.report)
+
+
+RENAMED = {'a first': 'a newest', 'b first': 'b "newest" \\ \xe9\n', 'c first': 'c newest', 'd first': None}
+
+
+def _folded(t, file, view='cpu'):
+    """Samples by thread."""
+    by_thread = collections.Counter()
+    for line in t.read('convert', '--view', view, '--to', '.folded', file, '-').splitlines():
+        stack, count = line.rsplit(' ', 1)
+        by_thread[stack.split(';')[0]] += int(count)
+    return by_thread
+
+
+@test(level='quick', collectors='any', params=('a', 'b', 'request', 'attached'))
+def a_thread_that_renames_itself_is_shown_by_its_newest_name(t, how):
+    """Its first name stays in THREAD START."""
+    opts = 'cpu=samples,thread=y,interval=2,cutoff=0' + {'b': ',format=b', 'request': ',doe=n'}.get(how, '')
+    file = t.work / ('java.hprof' if how == 'b' else 'java.hprof.txt')
+    if how in ('attached', 'request'):
+        run = t.start_command(t.command('Renames', 200, 'told', opts=None if how == 'attached' else opts), stdin=subprocess.PIPE)
+        run.wait_line('ready')
+        if how == 'attached':
+            does(t, 'start', '-o', file, run.pid, opts)
+        run.process.stdin.write(b'\n')
+        run.process.stdin.flush()
+        run.wait_line('done')
+        if how == 'request':
+            run.signal(signal.SIGQUIT)
+            until(run, file.exists)
+        run.process.stdin.close()
+        run.finish()
+        p = t.parse(file, 1)
+    elif how == 'b':
+        t.complete(t.java('Renames', 200, opts=opts), stdout='done\n', done=DONE)
+        p = t.binary(file)
+    else:
+        _, p = t.profile('Renames', 200, opts=opts)
+    names = {name: p.newest.get(s) for s, (name, _, _) in p.threads.items()} if how == 'b' else {th.name: th.newest for th in p.threads.values()}
+    t.equal({n: names[n] for n in RENAMED}, RENAMED, 'first names and newest ones')
+    t.check(not any(new for n, new in names.items() if n not in RENAMED), 'other threads have newest names: %s' % names)
+    shown = _folded(t, file)
+    for first, newest in RENAMED.items():
+        t.check(any((newest or first)[:8] in stack for stack in shown), 'no samples of %r: %s' % (newest or first, shown))
+        t.check(not newest or not any(first in stack for stack in shown), 'samples of %r: %s' % (first, shown))
+
+
+@test(level='quick', since=21, collectors='any')
+def a_virtual_thread_that_renames_itself_is_shown_by_its_newest_name(t):
+    _, p = t.profile('Renames', 50, 'virtual', opts='monitor=y,thread=y,cutoff=0,depth=16', stdout='done\n')
+    t.equal([th.newest for th in p.threads.values() if th.name == 'v first'], ['v newest'], 'newest name')
+    if t.jdk.version >= 24:
+        shown = _folded(t, t.work / 'java.hprof.txt', 'lock')
+        t.check('[v newest]' in shown and '[v first]' not in shown, 'shown: %s' % shown)

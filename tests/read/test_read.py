@@ -357,6 +357,31 @@ class RuleTests(Folder):
         source = (HERE / '../../command/read/reader.h').read_text()
         self.assertEqual(symbols | {'CUT_END', 'EMPTY'}, set(re.findall(r'^    X\((\w+), "', source, re.M)))
 
+    def test_a_thread_is_shown_by_its_newest_name(self):
+        f = h.Format(8)
+
+        def threads(pieces):
+            return {t['serial']: (t['name'], t.get('first_name')) for t in json.loads(self.run_it('info', '--json', self.write(pieces.data())).stdout)['threads']}
+
+        def notes(pieces):
+            return {n['note'] for n in self.check(pieces.data())[1]['notes']}
+
+        for made in (h.binary, h.text):
+            def renamed(*names):
+                pieces = made()
+                for i, (serial, name) in enumerate(names):
+                    line = 'hprofx: thread %d: ' % serial + ('"%s"\n' % name if made is h.text else name)
+                    pieces = pieces.before('samples', name, line.encode() if made is h.text else f.string(0x10000001 + i, line))
+                return pieces
+
+            with self.subTest(made.__name__):
+                before = threads(made())
+                self.assertEqual(before[200001][1], None)
+                self.assertEqual(threads(renamed((200001, 'second'), (200001, 'the third'))), {**before, 200001: ('the third', before[200001][0])})
+                self.assertEqual(notes(renamed((200001, 'second'))), notes(made()))
+        other = h.binary().before('samples', 'not ours', f.string(998, 'hprofx: thread 200001: a name that the program gives'))
+        self.assertEqual(threads(other), threads(h.binary()))
+
     def test_time_wraps_after_71_minutes(self):
         f = h.Format(8)
         late = h.binary().before('unload', 'late', f.record(0x0b, b'\0\0\0\7', us=4294000000)).before('unload', 'wrapped', f.record(0x0b, b'\0\0\0\x08', us=5000))

@@ -26,9 +26,10 @@ static void fx_request(void *ctx, struct hpx_msg *r)
     free(r);
 }
 
-static bool fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool fx_thread_event(void *ctx, const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
     struct fx *f = ctx;
+    bool end = what == HPX_THREAD_ENDS;
     if (!end && f->nstarted < 16) {
         f->started[f->nstarted++] = rec->serial;
     } else if (end && f->nended < 16) {

@@ -88,8 +88,9 @@ uint32_t hpx_waits_list(JNIEnv *env, struct hpx_wait_ref **to)
     return 0;
 }
 
-uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
+uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
 {
+    (void)virtuals;
     (void)env;
     *to = calloc((size_t)fx.nthreads + 1, sizeof **to);
     assert_non_null(*to);

@@ -87,7 +87,7 @@ void __wrap_hpx_net_complain(const char *fmt, ...)
     strncat(complaints, "\n", sizeof complaints - strlen(complaints) - 1);
 }
 
-static const struct hpx_host host = {request, collect_garbage, leave, exit_program, no_cpu, NULL};
+static const struct hpx_host host = {request, collect_garbage, leave, exit_program, no_cpu, NULL, NULL};
 
 /* ---- two modes: each counts, and shows what it has counted as one line ---- */
 

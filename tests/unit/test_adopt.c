@@ -157,7 +157,7 @@ static unsigned assert_ended(void)
     }
     assert_int_equal(ends, starts);
     assert_in_range(starts, 0, 1);
-    uint32_t n = hpx_thread_refs_list(jni(), &refs);
+    uint32_t n = hpx_thread_refs_list(jni(), &refs, false);
     assert_int_equal(n, starts);
     assert_true(n == 0 || refs[0].ended);
     free(refs);

@@ -35,8 +35,9 @@ struct hpx_class_number hpx_class_number(jvmtiEnv *jvmti, jclass klass)
     return (struct hpx_class_number){c->number};
 }
 
-uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to)
+uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
 {
+    (void)virtuals;
     (void)env;
     *to = NULL;
     return 0;

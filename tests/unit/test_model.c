@@ -322,15 +322,18 @@ TEST(model_threads_are_announced_in_order_and_once, fx_setup, fx_teardown, (void
 }
 
 struct announced {
-    char name[32], group[32], parent_group[32];
-    uint32_t object, serial;
+    char name[32], group[32], parent_group[32], newest[32];
+    uint32_t object, serial, number;
+    bool replayed;
 };
 
-static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, bool end)
+static bool keep_record(void *ctx, const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
     struct announced *t = ctx;
-    *t = (struct announced){.object = rec->object, .serial = rec->serial};
-    assert_true(!end || (rec->name.len == 0 && rec->group.len == 0));
+    *t = (struct announced){.object = rec->object, .serial = rec->serial, .replayed = t->replayed, .number = t->number + 1};
+    assert_true(what != HPX_THREAD_ENDS || (rec->name.len == 0 && rec->group.len == 0));
+    assert_int_equal(rec->newest.bytes != NULL, what == HPX_THREAD_RENAMED || (what == HPX_THREAD_STARTS && t->replayed));
+    (void)snprintf(t->newest, sizeof(t->newest), "%.*s", (int)rec->newest.len, rec->newest.len ? rec->newest.bytes : "");
     (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)rec->name.len, rec->name.len ? rec->name.bytes : "");
     (void)snprintf(t->group, sizeof(t->group), "%.*s", (int)rec->group.len, rec->group.len ? rec->group.bytes : "");
     (void)snprintf(t->parent_group, sizeof(t->parent_group), "%.*s", (int)rec->parent_group.len,
@@ -349,7 +352,7 @@ static void assert_announced(const struct announced *t, uint32_t object, const c
 
 TEST(model_thread_record_says_names_and_object)
 {
-    struct announced announced;
+    struct announced announced = {.number = 0};
     struct hpx_model_config cfg = {.ctx = &announced, .thread_event = keep_record};
     struct fx f = {.m = hpx_model_create(&cfg)};
     fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
@@ -360,6 +363,44 @@ TEST(model_thread_record_says_names_and_object)
     assert_announced(&announced, 0x50000003, "", "", "");
     fx_thread_end(&f, 2);
     assert_announced(&announced, 0x50000002, "", "", "");
+    hpx_model_destroy(f.m);
+}
+
+static void rename_thread(struct hpx_model *m, uint64_t key, uint32_t serial, const char *name)
+{
+    struct hpx_msg_thread_name *msg = hpx_msg_thread_name_new((uint32_t)strlen(name));
+    assert_non_null(msg);
+    msg->key = key;
+    msg->serial = serial;
+    memcpy(msg->text, name, strlen(name));
+    assert_true(hpx_model_message(m, &msg->m));
+}
+
+/* Of a thread that has ended there is none, also if another thread has its key. */
+TEST(model_tells_the_newest_name_of_a_live_thread)
+{
+    struct announced announced = {.number = 0};
+    struct hpx_model_config cfg = {.ctx = &announced, .thread_event = keep_record};
+    struct fx f = {.m = hpx_model_create(&cfg)};
+    fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
+    rename_thread(f.m, 1, 200001, "second");
+    rename_thread(f.m, 1, 200001, "third");
+    assert_announced(&announced, 0x50000001, "main", "group", "parent");
+    assert_string_equal(announced.newest, "third");
+    announced.replayed = true;
+    assert_true(hpx_model_replay(f.m));
+    assert_announced(&announced, 0x50000001, "main", "group", "parent");
+    assert_string_equal(announced.newest, "third");
+    assert_int_equal(announced.number, 4);
+    announced.replayed = false;
+    size_t bytes = hpx_model_bytes(f.m);
+    fx_thread_end(&f, 1);
+    assert_true(hpx_model_bytes(f.m) < bytes);
+    fx_thread_start(&f, 1, NULL, FX_TEXT("another\0group\0parent"));
+    rename_thread(f.m, 1, 200001, "late");
+    rename_thread(f.m, 2, 200003, "of nobody");
+    assert_announced(&announced, 0x50000002, "another", "group", "parent");
+    assert_int_equal(announced.number, 6);
     hpx_model_destroy(f.m);
 }
 

@@ -120,7 +120,7 @@ static uint64_t no_cpu(void)
     return 0;
 }
 
-static const struct hpx_host host = {request, collect_garbage, leave, exit_program, no_cpu, NULL};
+static const struct hpx_host host = {request, collect_garbage, leave, exit_program, no_cpu, NULL, NULL};
 
 /* ---- the modes: the tables, snapshots and sections of the agent's ---- */
 
