@@ -19,7 +19,7 @@ class Missing(Exception):
 
 
 def _element(coordinates, name, more=''):
-    tags = zip(('groupId', 'artifactId', 'version'), coordinates.split(':'))
+    tags = zip(('groupId', 'artifactId', 'version', 'classifier'), coordinates.split(':'))
     return '<%s>%s%s</%s>' % (name, ''.join('<%s>%s</%s>' % (t, v, t) for t, v in tags), more, name)
 
 

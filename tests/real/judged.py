@@ -23,10 +23,12 @@ UNKNOWN_SHARE = 0.01
 BLOCKS = 4
 
 
-def begin(t, program, path, ours=()):
-    """Starts the program; returns when it is ready. path: its classes and jars."""
+def begin(t, program, path, ours=(), behind=False):
+    """Starts the program; returns when it is ready. path: its classes and jars; the option of the other agent, if it has one. behind: ours is the second agent."""
     dynamic = ['-XX:+EnableDynamicAgentLoading'] if t.jdk.version >= 21 else []
-    cmd = t.jdk.java() + ['-Xmx512m', *t.gc, *dynamic, *program.jvm, *ours, '-cp', ':'.join(map(str, path)), 'real.Real', *program.words]
+    class_path, other = path
+    agents = [*other, *ours] if behind else [*ours, *other]
+    cmd = t.jdk.java() + ['-Xmx512m', *t.gc, *dynamic, *program.jvm, *agents, '-cp', ':'.join(map(str, class_path)), 'real.Real', *program.words]
     run = t.start_command(cmd, stdin=subprocess.PIPE)
     run.wait_line('@ready')
     return run

@@ -7,8 +7,9 @@ BOOT = 'org.springframework.boot:spring-boot-starter-parent:4.0.7'
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """libraries: group:artifact:version; the parent gives the versions that are left out. words: the class behind java/Real.java, and its arguments.
-    block: questions that take about some hundredths of a second. since: the first release of the JDK."""
+    """libraries: group:artifact:version[:classifier]; the parent gives the versions that are left out. words: the class behind java/Real.java, and its arguments.
+    block: questions that take about some hundredths of a second. since: the first release of the JDK.
+    beside: coordinates of another agent, and its options."""
     name: str
     libraries: tuple
     words: tuple
@@ -17,6 +18,7 @@ class Program:
     parent: str = ''
     jvm: tuple = ()
     short: bool = False
+    beside: tuple = ()
 
     @property
     def source(self):
@@ -36,4 +38,5 @@ PROGRAMS = (
     Program('groovy', ('org.apache.groovy:groovy:5.0.8',), ('Groovy',), 2, since=11),
     Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Felix',), 50),
     Program('clojure', ('org.clojure:clojure:1.12.0',), ('Clojure',), 5, since=11),
+    Program('h2-jacoco', H2, ('H2',), 40, beside=('org.jacoco:org.jacoco.agent:0.8.15:runtime', 'destfile=cover.exec')),
 )
