@@ -33,6 +33,7 @@ DECLARED = [(re.compile(line), when) for line, when in (
     (r'hprofx: methods without (lines|names): \d+ \(.*: class unloaded, or no memory\)', UNLOADING),
     (r'hprofx: heap=\w+: to count live objects in the JVM would stop the program for about \d+ ms, and maxpause=.*', ANY),  # the report says that there are none
     (r'hprofx: methods without names: \d+ \(.*', REWRITTEN),  # those that run on in a version from before their class was rewritten
+    (r'hprofx: gc=y: no garbage was collected before the last dump: .*', lambda s: 'gc=y' in s.agent and s.gc in ('ZGC', 'Shenandoah')),  # docs/sites.md
     (r'hprofx: dumps skipped: \d+ \(.*', BUSY), (r'hprofx: lost, .*: \d+ \(.*', ANY),  # the judge sees which figures it concerns
     (r'hprofx: allocations not counted: \d+ \(allocations of threads that had just begun.*', COMMANDED))]  # of threads that allocate while the session begins
 LATE = re.compile(r'WARNING: (A JVM TI agent has been loaded dynamically|If a serviceability tool is|If a serviceability tool is not|Dynamic loading of agents)')
