@@ -24,11 +24,12 @@ struct errand {
 };
 static struct errand *sent; /* one at a time; pthread_create() orders it */
 
-/* Not as a thread of hprofx: probes are calibrated on the thread that begins, as on main. */
+/* At first not as a thread of hprofx: probes are calibrated on the thread that begins, as on main. */
 static JNIEnv *attach_to_begin(JavaVM *vm)
 {
     JNIEnv *env = NULL;
     JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx-begin", NULL};
+    hpx_threads_begins();
     return (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 

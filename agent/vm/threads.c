@@ -26,6 +26,7 @@ static struct hpx_mode_thread ours;
 static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
+static __thread bool begins __attribute__((tls_model("initial-exec"))); /* hpx_threads_begins() */
 
 /* As first_of_self, of this session. */
 static struct hpx_mode_thread *first_state(void)
@@ -442,6 +443,21 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         }
     }
     post_end(first, key);
+}
+
+void hpx_threads_begins(void)
+{
+    begins = true;
+}
+
+bool hpx_threads_leave(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    if (begins) {
+        hpx_threads_end(jvmti, env);
+        first_of_self = &ours;
+        HPX_EACH_MODE(vm->ours, ());
+    }
+    return begins;
 }
 
 /* 0: unknown. *sure: the VM has told it, and no name that two threads may have. */

@@ -315,3 +315,17 @@ def a_virtual_thread_that_renames_itself_is_shown_by_its_newest_name(t):
     if t.jdk.version >= 24:
         shown = _folded(t, t.work / 'java.hprof.txt', 'lock')
         t.check('[v newest]' in shown and '[v first]' not in shown, 'shown: %s' % shown)
+
+
+@test(level='quick', collectors='any', params=('cpu=samples,interval=1', 'wall=10'))
+def a_program_that_sleeps_has_nothing_of_ours(t, mode):
+    """The threads that begin and end a session and find those of the program are own work, also where there are many."""
+    run = t.start_command(t.command('ManyAsleep', 1500, opts=None), stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    does(t, 'start', '-o', t.work / 'java.hprof.txt', run.pid, mode + ',cutoff=0,thread=y')
+    does(t, 'stop', run.pid)
+    run.process.stdin.close()
+    run.finish()
+    p = t.parse(t.work / 'java.hprof.txt', 1)
+    ours = {s for s, n in p.names.items() if n.startswith('hprofx')}
+    t.equal({p.names[s]: n for s, n in p.by_thread().items() if s in ours and n > 0}, {}, 'samples or ms of threads of hprofx')
