@@ -12,7 +12,7 @@ import harness
 import sanitized
 from jdk import COLLECTORS, Jdk
 
-LEVELS = ('quick', 'plain', 'long')
+LEVELS = ('plain', 'full', 'long')
 UNSTABLE = 3  # so many tests of a run may fail the first time
 BRIEF_SHARE = 3  # one of so many short tests runs on one of the brief JDKs, too
 
@@ -26,7 +26,7 @@ class Case:
     collector: str
     measures: bool
     timeout: float
-    level: str = 'plain'  # the shortest run that has it
+    level: str = 'full'  # the shortest run that has it
     turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
@@ -39,12 +39,12 @@ class Case:
 _tests = []
 
 
-def test(level='plain', collectors=('G1',), since=8, until=999, needs=(), cases=None, params=None, quick_params=None, measures=False, timeout=120, one_jdk=False):
+def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
-    since, until: releases. needs: what the VM must have (OFFERS in jdk.py). cases: a test each, shown in brackets of the name. params: the same,
-    but they take their turn: variants of one test, or long ones. quick_params: the ones a quick run takes. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
+    since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: a test each, shown in brackets of the
+    name. plain_params: the ones a plain run and a brief JDK take. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, cases, params, quick_params, measures, timeout, one_jdk))
+        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk))
         return f
     return add
 
@@ -66,10 +66,10 @@ def _collectors(of_test, jdk, every):
 
 def collect(jdks, match, every_collector=False):
     found = []
-    for f, at, collectors, since, until, needs, cases, params, quick_params, measures, timeout, one_jdk in _tests:
+    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk in _tests:
         able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
         for jdk in able[:1 if one_jdk else None]:
-            chosen = quick_params if jdk.level == 'quick' and quick_params is not None else params or cases
+            chosen = plain_params if jdk.level == 'plain' and plain_params is not None else params
             for param in chosen if chosen is not None else (None,):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
@@ -96,7 +96,7 @@ def choose(cases, full, seed):
         if full:
             chosen += [_cell(cells, 0) for cells in names]
             chosen += [_cell(brief, 0)] if brief and (n % BRIEF_SHARE == 0 or not whole) else []
-        elif names and own[0].level == 'quick':
+        elif names and own[0].level == 'plain':
             chosen.append(_cell(names[n % len(names)], 1))
     for cell in sorted({c.cell() for c in cases if full or not c.jdk.brief} - {c.cell() for c in chosen}):
         chosen.append(min((c for c in cases if c.cell() == cell), key=lambda c: (LEVELS.index(c.level), _place(c.name))))
@@ -105,7 +105,7 @@ def choose(cases, full, seed):
 
 def one_of_each_subject(cases):
     """The first short test of every file, for a run that makes each several times as long."""
-    files = _grouped([c for c in cases if c.level == 'quick'], lambda c: c.function.__module__)
+    files = _grouped([c for c in cases if c.level == 'plain'], lambda c: c.function.__module__)
     return [_cell([c for c in own if c.function is own[0].function], 0) for own in files.values()]
 
 
@@ -194,7 +194,7 @@ def again(argv):
     """Makes of a case the command that repeats it: the run's own arguments, those that choose cases replaced."""
     def command(case):
         words = [argv[0], '--%s=%s=%s' % ('brief' if case.jdk.brief else 'jdks', case.jdk.label, case.jdk.home)]
-        if case.jdk.level != 'plain' and not case.jdk.brief:
+        if case.jdk.level != 'full' and not case.jdk.brief:
             words.append('--' + case.jdk.level)
         return ('' if harness.SLOW == 1 else 'HPX_SLOW=%s ' % harness.SLOW) + shlex.join(words + argv[1:] + ['--turn=%d' % case.turn, '--only=%s' % case])
     return command

@@ -20,7 +20,7 @@ from preload import preload
 from runner import test
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def sessions_begin_and_end(t):
     p = Program(t)
     for i, calls in enumerate((1000, 123)):
@@ -46,7 +46,7 @@ def _sampled(t, p, file):
     t.check(t.parse(t.work / file, 1).having('Attached.burnMore') > 20, 'samples in %s' % file)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_signal_is_the_programs_again_after_a_session(t):
     p = Program(t)
     for file in ('0.txt', '1.txt'):
@@ -56,7 +56,7 @@ def the_signal_is_the_programs_again_after_a_session(t):
     t.equal(p.run.process.wait(), -signal.SIGPROF, 'the end by that signal')
 
 
-@test(level='quick', collectors='any', since=25)
+@test(level='plain', collectors='any', since=25)
 def flight_recorder_samples_after_a_session(t):
     """It does not begin where the signal has a handler. The next session calls its handler."""
     p = Program(t)
@@ -79,7 +79,7 @@ def flight_recorder_samples_after_a_session(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_says_whose_it_is(t):
     """Every session is a run of its own, with the names of the program's environment."""
     p = Program(t, env={'OTEL_SERVICE_NAME': 'shop'})
@@ -96,7 +96,7 @@ def a_session_says_whose_it_is(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', measures=True)
+@test(level='plain', collectors='any', measures=True)
 def it_shows_what_the_program_does(t):
     p = Program(t)
     profile = subprocess.Popen([*command(t), '-d', '100s', str(p.run.pid), 'interval=1'], stdout=subprocess.PIPE, text=True)
@@ -114,7 +114,7 @@ def it_shows_what_the_program_does(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', needs=('hotspot', 'jit'), measures=True)
+@test(level='plain', collectors='any', needs=('hotspot', 'jit'), measures=True)
 def a_thread_older_than_the_session_has_stacks_in_stubs(t):
     """There the VM's function finds none, and the bounds of the thread's stack must be known."""
     p = Program(t)
@@ -127,7 +127,7 @@ def a_thread_older_than_the_session_has_stacks_in_stubs(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def objects_are_counted(t):
     p = Program(t)
     does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=exact,cutoff=0')
@@ -138,7 +138,7 @@ def objects_are_counted(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_heap_dump_is_taken_at_once(t):
     """No site is recorded, for which every class would be rewritten and every allocation counted."""
     p = Program(t)
@@ -153,7 +153,7 @@ def a_heap_dump_is_taken_at_once(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', since=11)
+@test(level='plain', collectors='any', since=11)
 def only_exact_modes_rewrite_classes(t):
     """What the help of the command calls low leaves the program's code as it is."""
     p = Program(t)
@@ -164,7 +164,7 @@ def only_exact_modes_rewrite_classes(t):
     p.end(t)
 
 
-@test(level='quick', params=('', ',gc=y'), quick_params=('',))
+@test(level='plain', params=('', ',gc=y'), plain_params=('',))
 def exact_sites_collect_no_garbage_unless_asked(t, more):
     """And count every object of a thread that had begun to allocate before."""
     p = Program(t)
@@ -181,7 +181,7 @@ def exact_sites_collect_no_garbage_unless_asked(t, more):
     t.equal(after > before, more != '', 'the VM has collected (%d, then %d collections)' % (before, after))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_second_command_is_told_who_is_there(t):
     p = Program(t)
     does(t, 'start', '-o', t.work / 'x', p.run.pid)
@@ -193,7 +193,7 @@ def the_second_command_is_told_who_is_there(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_jvm_whose_own_session_could_not_begin_is_profiled_by_a_command(t):
     """A thread that cannot be started, in VMInit, and an output that cannot be made, at load."""
     failed = []
@@ -212,7 +212,7 @@ def a_jvm_whose_own_session_could_not_begin_is_profiled_by_a_command(t):
     t.equal(failed, ['hprofx-out:', 'hprofx-service:', 'aggregator'], 'threads that could not be started')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_ends_by_itself(t):
     p = Program(t)
     does(t, 'start', '-d', '300ms', '-e', 'times', '-o', t.work / 'x', p.run.pid, 'cutoff=0')
@@ -222,7 +222,7 @@ def a_session_ends_by_itself(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def one_that_another_command_ends_is_shown_all_the_same(t):
     """And its own end does not end the session of another."""
     p = Program(t)
@@ -242,7 +242,7 @@ def one_that_another_command_ends_is_shown_all_the_same(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_program_that_ends_meanwhile_is_shown(t):
     p = Program(t)
     first = subprocess.Popen([*command(t), '-d', '100s', '-e', 'times', str(p.run.pid), 'cutoff=0'], stdout=subprocess.PIPE, text=True)
@@ -257,7 +257,7 @@ def a_program_that_ends_meanwhile_is_shown(t):
     t.equal([f.name for f in tmp.iterdir() if f.name == '.hprofx-%d' % p.run.pid], [], 'sockets')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def two_commands_at_once_do_not_hinder_each_other(t):
     p = Program(t)
     does(t, '-d', '50ms', p.run.pid)  # it loads the library
@@ -271,7 +271,7 @@ def two_commands_at_once_do_not_hinder_each_other(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_stopped_program_is_said_and_can_be_left(t):
     p = Program(t)
     does(t, '-d', '50ms', p.run.pid)  # it loads the library
@@ -291,7 +291,7 @@ def a_stopped_program_is_said_and_can_be_left(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_program_that_is_stopped_under_its_session_is_told(t):
     p = Program(t)
     profile = subprocess.Popen([*command(t), '-d', '100s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -324,7 +324,7 @@ def a_killed_command_leaves_a_session_that_ends(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def what_cannot_be_is_refused_in_a_sentence(t):
     p = Program(t)
     refuses(t, USAGE, r'cpu option value must be', p.run.pid, 'cpu=smples')
@@ -356,7 +356,7 @@ def what_cannot_be_is_refused_in_a_sentence(t):
         p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def one_that_waits_from_its_start_needs_no_attaching(t):
     p = Program(t, jvm=['-XX:+DisableAttachMechanism', *(['-XX:-EnableDynamicAgentLoading'] if t.jdk.version >= 21 else [])], opts='start=n')
     for _ in range(2):
@@ -378,7 +378,7 @@ def shown_until(t, read, pattern):
     t.check(False, 'no %r in %r' % (pattern, shown[-2000:]))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def top_shows_one_second_after_the_other(t):
     p = Program(t)
     top = subprocess.Popen([*command(t), 'top', '-d', '2s', str(p.run.pid)], stdout=subprocess.PIPE, text=True)
@@ -401,7 +401,7 @@ def top_shows_one_second_after_the_other(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def top_on_a_terminal_ends_with_q(t):
     p = Program(t)
     ours, its = pty.openpty()
@@ -424,7 +424,7 @@ def top_on_a_terminal_ends_with_q(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def top_that_is_killed_leaves_no_session(t):
     p = Program(t)
     top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdout=subprocess.PIPE, text=True)
@@ -441,7 +441,7 @@ def top_that_is_killed_leaves_no_session(t):
     p.end(t)
 
 
-@test(collectors='any', needs=('hotspot', 'jit'), cases=('', 'n'))
+@test(collectors='any', needs=('hotspot', 'jit'), params=('', 'n'))
 def start_n_asks_for_debug_information_if_it_may_touch_the_vm(t, structures):
     p = Program(t, jvm=['-XX:+UnlockDiagnosticVMOptions'], opts='start=n', prefix=['env', 'HPROFX_VMSTRUCTS=' + structures])
     flags = subprocess.run([*t.jdk.tool('jcmd'), str(p.run.pid), 'VM.flags', '-all'], capture_output=True, text=True, timeout=100).stdout
@@ -457,7 +457,7 @@ def _older(t, p, file):
     return [float(n) for n in re.fullmatch(r'(\d+) of (\d+) compiled methods, ([0-9.e+]+) % of the code', line).groups()] if line else None
 
 
-@test(level='quick', collectors='any', needs=('hotspot', 'jit'))
+@test(level='plain', collectors='any', needs=('hotspot', 'jit'))
 def the_report_tells_how_much_code_is_older(t):
     p = Program(t)
     p.tell('calls 100000')
@@ -472,7 +472,7 @@ def the_report_tells_how_much_code_is_older(t):
     waits.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
     run = t.start_command(t.command('Attached', opts=None, agent='-agentpath:%s=start=n' % library(t)), stdin=subprocess.PIPE)
     name, answers = '/tmp/.hprofx-%d' % run.pid, []
@@ -491,7 +491,7 @@ def a_command_that_comes_before_the_jvm_lives_is_told_so(t):
     t.equal(run.code, 0, 'exit code: %s' % run.err)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def help_on_the_socket_begins_nothing(t):
     p = Program(t, opts='start=n')
     with socket.socket(socket.AF_UNIX) as s:
@@ -504,7 +504,7 @@ def help_on_the_socket_begins_nothing(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def start_n_is_alone_and_for_the_start(t):
     run = t.java('Hello', opts='start=n,interval=5')
     t.equal((run.code, run.out), (1, ''), 'exit code, stdout')
@@ -514,14 +514,14 @@ def start_n_is_alone_and_for_the_start(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_jvm_without_signals_listens_from_its_start(t):
     p = Program(t, jvm=['-Xrs'])
     t.check('Attached used ' in does(t, '-d', '100ms', p.run.pid), 'no profile')
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_program_that_ends_writes_its_profile(t):
     p = Program(t)
     does(t, 'start', '-e', 'times', '-o', t.work / 'x', p.run.pid, 'cutoff=0')
@@ -530,7 +530,7 @@ def a_program_that_ends_writes_its_profile(t):
     t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 99, 'calls')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_of_the_start_can_be_ended_and_another_begun(t):
     p = Program(t, opts='cpu=times,cutoff=0,file=first,verbose=n')
     p.tell('calls 11')
@@ -545,7 +545,7 @@ def a_session_of_the_start_can_be_ended_and_another_begun(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', cases=('cpu', 'wall'))
+@test(level='plain', collectors='any', params=('cpu', 'wall'))
 def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
     """main is entered with probes and never returns: the version that runs has no jmethodID once the class has its old code back."""
     p = Program(t, opts='cpu=times,cutoff=0,file=first,verbose=n')
@@ -561,7 +561,7 @@ def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def root_profiles_a_program_of_another_user(t):
     if os.geteuid() != 0:
         t.skip('only root becomes another user')
@@ -578,7 +578,7 @@ def root_profiles_a_program_of_another_user(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_program_is_profiled_from_its_start(t):
     run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'x', 'cutoff=0', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
     run.wait_line('ready')
@@ -589,7 +589,7 @@ def a_program_is_profiled_from_its_start(t):
     t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def an_output_that_cannot_be_written_loses_no_profile(t):
     """It is opened before the program runs; if it cannot be written in the end, the profile stays where the message says."""
     program = t.command('Hello', opts=None)
@@ -608,7 +608,7 @@ def an_output_that_cannot_be_written_loses_no_profile(t):
     kept.parent.rmdir()
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_program_that_does_nothing_is_shown(t):
     """Every table without rows says why, and a picture without stacks, too. Nothing stays in /tmp."""
     p = Program(t)
@@ -628,7 +628,7 @@ def a_program_that_does_nothing_is_shown(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', since=11)
+@test(level='plain', collectors='any', since=11)
 def what_is_not_measured_has_no_column(t):
     p = Program(t)
     for kind, live in (('alloc', False), ('live', True)):
@@ -642,7 +642,7 @@ def what_is_not_measured_has_no_column(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def every_program_that_starts_a_jvm_is_run(t):
     """A launcher of Java gets the agent as its option, any other program by JAVA_TOOL_OPTIONS."""
     java = t.command('Attached', opts=None)
@@ -660,7 +660,7 @@ def every_program_that_starts_a_jvm_is_run(t):
         (t.work / 'a folder/x.html').unlink()
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def every_jvm_of_a_program_has_its_own_profile(t):
     (t.work / 'both').write_text('#!/bin/sh\n"$@" | grep end; echo calls 654 | "$@"\n')
     (t.work / 'both').chmod(0o755)
@@ -674,7 +674,7 @@ def every_jvm_of_a_program_has_its_own_profile(t):
     t.check(len(re.findall(r'^Process \d+, Attached: Calls, ', done.stdout, re.M)) == 2 and re.search(r' 975 +Attached\.leaf$', done.stdout, re.M), 'both: %r, %r' % (done.stdout, done.stderr))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_without_a_file_is_shown_at_its_end(t):
     """And every command of a session says what it did, and where the file is."""
     p = Program(t)
@@ -701,7 +701,7 @@ def a_session_without_a_file_is_shown_at_its_end(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_that_ended_by_itself_is_found(t):
     p = Program(t)
     said = does(t, 'start', '-e', 'times', '-d', '500ms', p.run.pid, 'cutoff=0')
@@ -720,7 +720,7 @@ def a_session_that_ended_by_itself_is_found(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', since=11)
+@test(level='plain', collectors='any', since=11)
 def a_program_from_its_source_has_a_name(t):
     """And of two that match both are listed, with what tells them apart."""
     (t.work / 'Shop.java').write_text('class Shop { public static void main(String[] a) throws Exception { System.out.println("ready"); System.in.read(); } }')
@@ -737,7 +737,7 @@ def a_program_from_its_source_has_a_name(t):
         s.finish()
 
 
-@test(level='quick', collectors='any', since=9)
+@test(level='plain', collectors='any', since=9)
 def a_program_whose_command_line_is_in_a_file_has_a_name(t):
     p = Program(t)  # its class is compiled
     java = t.command('Attached', opts=None)
@@ -755,7 +755,7 @@ def a_program_whose_command_line_is_in_a_file_has_a_name(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def all_is_what_the_jvm_has(t):
     p = Program(t)
     done = hprofx(t, '-e', 'all', '-d', '50ms', p.run.pid)
@@ -763,7 +763,7 @@ def all_is_what_the_jvm_has(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_end_of_a_session_says_what_it_left(t):
     p = Program(t)
     for kind, some in (('times', True), ('cpu', False)):
@@ -775,7 +775,7 @@ def the_end_of_a_session_says_what_it_left(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_reader_that_has_seen_enough_is_no_fault(t):
     p = Program(t)
     does(t, '-e', 'heap', '-o', t.work / 'x.hprof', p.run.pid)
@@ -792,7 +792,7 @@ def _closed_pipe():
     return writer
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def options_that_the_agent_does_not_take_reach_no_jvm(t):
     p = Program(t)
     for says, options in (('Unknown option: intervall; hprofx: did you mean interval\\?|; did you mean interval\\?', 'intervall=1'), ('leave out file= and net=', 'depth=4,file=/tmp/x'),
@@ -806,7 +806,7 @@ def options_that_the_agent_does_not_take_reach_no_jvm(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def an_old_file_is_no_profile_of_a_program_that_leaves_none(t):
     (t.work / 'x').write_text('old')
     ends = t.work / 'ends'

@@ -70,7 +70,7 @@ def _stops(t, p):
 
 # --- the command is killed
 
-@test(collectors='any', cases=('before_it_listens', 'while_it_loads_the_library'))
+@test(collectors='any', params=('before_it_listens', 'while_it_loads_the_library'))
 def a_command_killed_before_the_jvm_answers(t, when):
     p = Program(t)
     if when == 'while_it_loads_the_library':
@@ -115,7 +115,7 @@ def a_command_killed_while_it_reads_the_profile(t):
 
 # --- a session that ends while it has something to do
 
-@test(level='quick', collectors=('Shenandoah',), since=20)
+@test(level='plain', collectors=('Shenandoah',), since=20)
 def one_that_ends_behind_a_dump_whose_collection_is_forbidden(t):
     """This collector takes the collection for one that the program has forbidden: nothing is freed."""
     p = Program(t, jvm=['-XX:+DisableExplicitGC'])
@@ -126,7 +126,7 @@ def one_that_ends_behind_a_dump_whose_collection_is_forbidden(t):
     _healthy(t, p)
 
 
-@test(collectors='any', cases=('stop', 'start'))
+@test(collectors='any', params=('stop', 'start'))
 def one_whose_output_stalls_ends_with_the_next(t, verb):
     p, pipe, parts = Program(t), t.work / 'pipe', []
     os.mkfifo(pipe)
@@ -181,7 +181,7 @@ def _stopped(t, heard):
     return p, waits
 
 
-@test(collectors='any', cases=('new', 'listening'))
+@test(collectors='any', params=('new', 'listening'))
 def a_jvm_that_goes_on_after_a_stop_is_profiled(t, state):
     p, waits = _stopped(t, state == 'listening')
     p.run.signal(signal.SIGCONT)
@@ -202,7 +202,7 @@ def a_jvm_that_stays_stopped_is_said(t):
     _healthy(t, p)
 
 
-@test(collectors='any', cases=('new', 'listening'))
+@test(collectors='any', params=('new', 'listening'))
 def a_jvm_that_ends_meanwhile_is_said(t, state):
     p, waits = _stopped(t, state == 'listening')
     p.run.process.kill()  # the zombie is still a process
@@ -213,7 +213,7 @@ def a_jvm_that_ends_meanwhile_is_said(t, state):
     pathlib.Path('/tmp/.java_pid%d' % p.run.pid).unlink(missing_ok=True)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_jvm_that_is_killed_leaves_what_can_be_rebuilt(t):
     p = Program(t)
     waits = _begins(t, '-d', '100s', '-e', 'times', p.run.pid, 'cutoff=0')
@@ -303,27 +303,27 @@ def _profiles_when_it_runs(t, run, fifo, has_tried):
     return looks
 
 
-@test(level='quick', collectors='any', cases=('program', 'signals'))
+@test(level='plain', collectors='any', params=('program', 'signals'))
 def a_jvm_that_is_starting_is_waited_for(t, at):
     looks = _profiles_when_it_runs(t, *_held(t, at), _sleeps)
     if at == 'signals':
         t.check(looks.returncode == OK and 'the JVM is starting; commands wait up to 10 s' in looks.stdout, 'doctor says %s' % looks.stdout)
 
 
-@test(level='quick', collectors='any', since=17)
+@test(level='plain', collectors='any', since=17)
 def a_jvm_that_listens_and_does_not_live_is_waited_for(t):
     run, fifo = _held(t, 'live')
     _profiles_when_it_runs(t, run, fifo, lambda waits: _was_asked(run))
     t.check('HPROF ERROR' not in run.err, 'its stderr: %s' % run.err)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_jvm_that_waits_for_commands_is_waited_for(t):
     run, fifo = _held(t, 'signals', '-agentpath:%s=start=n' % library(t))
     _profiles_when_it_runs(t, run, fifo, _sleeps)
 
 
-@test(collectors='any', cases=('ends', 'stays'))
+@test(collectors='any', params=('ends', 'stays'))
 def a_jvm_behind_its_death_is_said(t, how):
     run, fifo = _held(t, 'end')
     run.wait_line('ready')

@@ -45,7 +45,7 @@ def every_method_of_many_classes(t):
     _samples_too(t, p)
 
 
-@test(level='quick', collectors='any', since=17, timeout=200)
+@test(level='plain', collectors='any', since=17, timeout=200)
 def a_class_that_cannot_be_linked_fails_no_other(t):
     """Among each 64 that is one. A class of them in a call fails it; each call that succeeds stops the program, and walks all classes."""
     n = 2000
@@ -58,7 +58,7 @@ def a_class_that_cannot_be_linked_fails_no_other(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', timeout=200)
+@test(level='plain', collectors='any', timeout=200)
 def classes_that_are_linked_while_a_session_runs_are_counted_from_their_first_call(t):
     n = 100
     p = Program(t, 'Large', 'unlinked', n)
@@ -86,7 +86,7 @@ def _interrupted(t, p, *words):
     return said
 
 
-@test(level='quick', collectors='any', timeout=300)
+@test(level='plain', collectors='any', timeout=300)
 def one_that_is_interrupted_while_it_begins_is_undone(t):
     p = Program(t, 'Large', 'classes', 1000 if t.jdk.version == 8 else 4000)
     _interrupted(t, p, '-d', '1s')
@@ -117,7 +117,7 @@ def threads_that_allocate_all_the_time(t):
     _samples_too(t, p)
 
 
-@test(collectors='any', since=21, cases=('', ',include=LargeVirtual'))
+@test(collectors='any', since=21, params=('', ',include=LargeVirtual'))
 def virtual_threads_of_which_most_are_older_than_the_session(t, more):
     """Their carriers are older, too; with include= these call no probe of their own."""
     p = Program(t, 'LargeVirtual', 2000)

@@ -228,7 +228,7 @@ def sockets_that_another_user_left_are_said(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_socket_that_was_swept_away_is_made_again(t):
     p = Program(t, jvm=['-XX:+DisableAttachMechanism'], opts='start=n')
     name = pathlib.Path('/tmp/.hprofx-%d' % p.run.pid)
@@ -248,7 +248,7 @@ def a_socket_that_was_swept_away_is_made_again(t):
     t.check(not os.path.lexists(name), 'the socket is there after the end')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_library_for_agents_of_jvmpi_is_not_the_agent(t):
     p = Program(t, env={'LD_PRELOAD': of_build(t, 'agent/libhprofx-jvmpi.so')})
     t.check('libhprofx-jvmpi' in pathlib.Path('/proc/%d/maps' % p.run.pid).read_text(), 'the JVM has not got it')
@@ -257,7 +257,7 @@ def the_library_for_agents_of_jvmpi_is_not_the_agent(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any', cases=('new', 'listening'))
+@test(level='plain', collectors='any', params=('new', 'listening'))
 def a_jvm_that_does_not_answer_is_said_at_once(t, state):
     p = Program(t, opts='start=n' if state == 'listening' else None)
     p.run.signal(signal.SIGSTOP)

@@ -38,7 +38,7 @@ def _run(t, name, program, *args, plant=None, opts='cpu=samples,interval=1'):
 SITES = {'exact': 'heap=sites', 'counts': 'heap=sites,sites=counts', 'counts and calls': 'heap=sites,sites=counts,cpu=times', 'sampled': 'heap=sites,sites=sampled,sample=4k'}
 
 
-@test(level='quick', params=[(what, mode) for what in ('UnloadMany', 'ShortThreads') for mode in sorted(SITES)], quick_params=[('UnloadMany', 'exact'), ('ShortThreads', 'counts')])
+@test(level='plain', params=[(what, mode) for what in ('UnloadMany', 'ShortThreads') for mode in sorted(SITES)], plain_params=[('UnloadMany', 'exact'), ('ShortThreads', 'counts')])
 def nothing_of_sites_is_held_at_the_end(t, what):
     program, mode = what
     if mode == 'sampled' and t.jdk.version < 11:
@@ -48,7 +48,7 @@ def nothing_of_sites_is_held_at_the_end(t, what):
     t.check({'heap', 'mapping'} <= {kind for kind, calls in b.live()}, 'kinds that were counted')
 
 
-@test(level='quick', cases=('Crowd', 'ShortThreads'), quick_params=('Crowd',))
+@test(level='plain', params=('Crowd', 'ShortThreads'), plain_params=('Crowd',))
 def nothing_of_monitors_is_held_at_the_end(t, program):
     lib, args = _counted(t), {'Crowd': (200, 100), 'ShortThreads': (1000, 100)}[program]
     run = t.start(program, *args, opts=None, agent='-agentpath:%s=monitor=y,owner=y,waits=y,locks=y,pinned=y,thread=y,dump=100ms' % lib,
@@ -58,7 +58,7 @@ def nothing_of_monitors_is_held_at_the_end(t, program):
     t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
 
 
-@test(level='quick', cases=('classes', 'threads', 'lines', 'walk', 'poll'), quick_params=('threads', 'walk', 'poll'))
+@test(level='plain', params=('classes', 'threads', 'lines', 'walk', 'poll'), plain_params=('threads', 'walk', 'poll'))
 def nothing_is_held_at_the_end(t, what):
     program, args, opts = {'classes': ('UnloadMany', (1000, 100), ''), 'threads': ('ShortThreads', (300, 100), ',thread=y'), 'lines': ('HotSplit', (20,), ',lineno=n'),
                            'walk': ('UnloadMany', (300, 100), ',sampler=walk'), 'poll': ('ShortThreads', (300, 1000), ',sampler=poll')}[what]
@@ -68,7 +68,7 @@ def nothing_is_held_at_the_end(t, what):
     t.check({'heap', 'mapping'} <= kinds, 'only %s were counted' % kinds)
 
 
-@test(level='quick')
+@test(level='plain')
 def nothing_of_gz_is_held_at_the_end(t):
     """The compressor of every file of split=y, too, and of a file that fails."""
     lib = _counted(t)
@@ -79,7 +79,7 @@ def nothing_of_gz_is_held_at_the_end(t):
         t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
 
 
-@test(level='quick', params=('heap', 'jvmti'))
+@test(level='plain', params=('heap', 'jvmti'))
 def a_planted_leak_is_seen(t, kind):
     found = _run(t, 'b', 'Hello', plant=kind).faults()
     t.equal(len(found), 1, 'held blocks: %s' % found)
@@ -111,7 +111,7 @@ def _calls(pattern, text):
     return set(re.findall(pattern, text))
 
 
-@test(level='quick', collectors='any', one_jdk=True)
+@test(level='plain', collectors='any', one_jdk=True)
 def every_function_that_allocates_is_counted(t):
     """What the agent calls of libc and JVMTI, against what tests/balance wraps."""
     hands_out = set('malloc calloc realloc reallocarray strdup strndup asprintf vasprintf posix_memalign aligned_alloc memalign valloc pvalloc getline getdelim '

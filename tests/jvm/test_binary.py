@@ -26,7 +26,7 @@ def _unloads_classes(t):
         t.skip('ZGC of JDK 11 unloads no class')
 
 
-@test(level='quick', params=(4, 8))
+@test(level='plain', params=(4, 8))
 def a_profile(t, id_size):
     before = time.time()
     p = _profile(t, 'HotSplit', 150, opts='cpu=samples,format=b,interval=1,cutoff=0,idsize=%d' % id_size, stdout='done true\n')
@@ -45,7 +45,7 @@ def a_profile(t, id_size):
     t.check({'HotSplit', 'java.lang.Object', 'java.lang.Runnable'} <= loaded and not any('/' in n for n in loaded), '%d classes' % len(loaded))
 
 
-@test(level='quick', params=('y', 'n'))
+@test(level='plain', params=('y', 'n'))
 def native_methods_have_their_own_line(t, lineno):
     p = _profile(t, 'Natives', 300, opts=FAST + ',depth=20,lineno=' + lineno, native=True, stdout='done\n')
     lines = {}
@@ -57,7 +57,7 @@ def native_methods_have_their_own_line(t, lineno):
     t.check(known and NATIVE not in known if lineno == 'y' else not known, 'lines of a Java method %s' % lines.get('Natives.target'))
 
 
-@test(level='quick')
+@test(level='plain')
 def traces_name_their_threads(t):
     p = _profile(t, 'Fruits', 300, opts=FAST + ',thread=y')
     leaves = {}
@@ -68,7 +68,7 @@ def traces_name_their_threads(t):
     t.check({'apples', 'oranges'} <= set(leaves) <= {'apples', 'oranges', '', 'pips daemon'}, 'threads that slice: %s' % leaves)
 
 
-@test(level='quick', collectors=('Serial', 'G1'))
+@test(level='plain', collectors=('Serial', 'G1'))
 def few_classes_that_were_unloaded(t):
     """Fewer than a sweep waits for: the dump looks."""
     _unloads_classes(t)
@@ -111,7 +111,7 @@ def a_class_that_comes_again_is_loaded_again(t):
     t.check(len(runs) > 100 and len(set(runs.values())) == len(runs), '%d methods of %d classes' % (len(runs), len(set(runs.values()))))
 
 
-@test(level='quick')
+@test(level='plain')
 def names_are_utf8(t):
     p = _profile(t, 'Strange', 60, opts=FAST + ',depth=20')
     t.check(any('\U0001F600' in s or ord(max(s, default=' ')) > 0x7F for s in p.strings.values()), 'no name beyond ASCII')

@@ -7,10 +7,10 @@ from runner import test
 OPTS = 'cpu=samples,interval=1,thread=y,depth=20,cutoff=0'
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def collections_while_sampling(t):
     # Most samples without a stack are of the first second, while methods are compiled; a sanitizer makes that longer, so there the rest is longer, too.
-    rounds = 1500 if t.env.sanitized else 300 if t.level == 'quick' else 500
+    rounds = 1500 if t.env.sanitized else 300 if t.level == 'plain' else 500
     plain = t.java('Gc', 4, rounds, opts=None, jvm=['-Xmx128m'])
     t.equal(plain.code, 0, 'exit code without the agent')
     _, p = t.profile('Gc', 4, rounds, opts=OPTS, jvm=['-Xmx128m'], stdout=plain.out)
@@ -19,7 +19,7 @@ def collections_while_sampling(t):
     t.check(p.unknown() <= 0.1 * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def every_end_with_each_collector(t):
     for how, code in (('exit', 6), ('halt', 5), ('return', 0)):
         t.profile('Ends', how, code=code, stdout='ready\n')
@@ -35,7 +35,7 @@ CHECKED = ('cpu=samples,interval=1', 'cpu=samples,interval=1,sampler=asgct', 'cp
            'monitor=y,locks=y,waits=y', 'wall=20')
 
 
-@test(params=CHECKED, quick_params=CHECKED[:1] + CHECKED[5:6], level='quick', collectors='any')
+@test(params=CHECKED, plain_params=CHECKED[:1] + CHECKED[5:6], level='plain', collectors='any')
 def with_check_jni_nothing_of_ours_is_on_stdout(t, mode):
     """The VM would report handlers of faults that are not its own. JDK 8 warns of its own launcher."""
     if 'counts' in mode and t.jdk.version < 11:
@@ -52,7 +52,7 @@ def with_check_jni_nothing_of_ours_is_on_stdout(t, mode):
         t.equal(p.report.get('stacks of events not walked'), '-Xcheck:jni reports handlers of faults', 'the report')
 
 
-@test(params=sorted(MODES), quick_params=('check-jni', 'int'), level='quick')
+@test(params=sorted(MODES), plain_params=('check-jni', 'int'), level='plain')
 def jvm_mode(t, mode):
     if mode in OF_A_COMPILER and not t.jdk.has('jit'):
         t.skip('this VM has no compiler')

@@ -6,10 +6,10 @@ from expect import burnt_ms
 from runner import test
 
 
-@test(level='quick', cases=('10', '1', '0.5', '7'), quick_params=('1',), measures=True)
+@test(level='plain', params=('10', '1', '0.5', '7'), plain_params=('1',), measures=True)
 def total_is_cpu_time(t, interval):
     ms = float(interval)
-    ask = (1500, 1500) if t.level == 'quick' else (2500, 2000, 1500)
+    ask = (1500, 1500) if t.level == 'plain' else (2500, 2000, 1500)
     run, p = t.profile('Burn', *ask, opts='cpu=samples,thread=y,cutoff=0,depth=1,interval=' + interval)
     threads = burnt_ms(run)
     all_ms, before_ms = (int(re.search(r'^%s (\d+)$' % word, run.out, re.M).group(1)) / 1e6 for word in ('all', 'before'))

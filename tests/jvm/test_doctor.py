@@ -68,7 +68,7 @@ def same_as_attaching(t, run, said):
     return tried.returncode
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_jvm_that_can_be_profiled_is_ok_and_is_left_alone(t):
     run = start(t)
     before, threads = folders(t, run.pid), len(os.listdir('/proc/%d/task' % run.pid))
@@ -85,14 +85,14 @@ def a_jvm_that_can_be_profiled_is_ok_and_is_left_alone(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def options_that_silence_a_note(t):
     run = start(t, jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+DebugNonSafepoints', *(['-XX:+EnableDynamicAgentLoading'] if t.jdk.version >= 9 else [])])
     has_not(t, facts(t, run), r'^note (inlined|warnings)')
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def what_forbids_to_attach_is_told_as_an_attempt_tells_it(t):
     for where in ('command line', 'JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS'):
         flag = '-XX:+DisableAttachMechanism'
@@ -108,7 +108,7 @@ def what_forbids_to_attach_is_told_as_an_attempt_tells_it(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any', since=9)
+@test(level='plain', collectors='any', since=9)
 def dynamic_loading_that_is_off_is_told(t):
     run = start(t, jvm=['-XX:-EnableDynamicAgentLoading'])
     said = facts(t, run, REFUSED)
@@ -117,7 +117,7 @@ def dynamic_loading_that_is_off_is_told(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_library_that_is_loaded_and_a_session_are_seen(t):
     run = start(t, jvm=['-XX:+DisableAttachMechanism'], opts='start=n')
     has(t, facts(t, run), r'^ok   attach: hprofx is loaded and listens')
@@ -135,7 +135,7 @@ def a_library_that_is_loaded_and_a_session_are_seen(t):
     run.finish()
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def what_is_no_jvm_of_ours_is_refused(t):
     def fails(status, says, *args, **kw):
         done = hprofx(t, 'doctor', *args, **kw)
@@ -154,7 +154,7 @@ def what_is_no_jvm_of_ours_is_refused(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_user_is_told_whose_jvms_are_within_reach(t):
     if os.geteuid() != 0:
         has(t, doctor(t, OK), r'^note user: %d can profile its own JVMs' % os.geteuid())
@@ -173,7 +173,7 @@ def a_user_is_told_whose_jvms_are_within_reach(t):
     other.communicate()
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_tmp_of_a_jvm_must_take_a_socket_and_a_copy_of_the_library(t):
     for how, status, says in (('ro', FAILED, 'cannot write to its /tmp, .*: Read-only'), ('noexec', REFUSED, 'sees no library .* noexec')):
         mounts = ('unshare', '--mount', 'sh', '-c', 'mount --bind /tmp /tmp && mount -o remount,bind,%s /tmp || exit 125; exec "$@"' % how, 'sh')
@@ -192,7 +192,7 @@ def the_tmp_of_a_jvm_must_take_a_socket_and_a_copy_of_the_library(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def limits_and_signals_that_matter_are_told(t):
     run = start(t, prefix=('prlimit', '--sigpending=3'))
     has(t, facts(t, run), r'^note timers: .* \d+ threads, and the user may have [0-3] more; .*ulimit -i')
@@ -209,7 +209,7 @@ def limits_and_signals_that_matter_are_told(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def perf_events_are_tried(t):
     said = doctor(t, OK, prefix=('prlimit', '--nofile=400'))
     if 'ok   perf events' not in said:
@@ -222,7 +222,7 @@ def perf_events_are_tried(t):
     end(t, run)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def what_hides_processes_is_told(t):
     inside = ('unshare', '--pid', '--fork', '--mount-proc')
     hidden = ('unshare', '--mount', 'sh', '-c', 'mount -t proc -o hidepid=2 proc /proc || exit 125; exec "$@"', 'sh', *NOBODY)

@@ -19,7 +19,7 @@ def _sound(t, p, least):
     no_odd_exits(t, p, 'lost')
 
 
-@test(level='quick', params=(16, 40))
+@test(level='plain', params=(16, 40))
 def counts_are_exact_with_several_drainers(t, threads):
     run, p = t.profile('CountMany', threads, 40, opts=EXACT, env=preload(t, 'busy'))
     exact(t, run, p)
@@ -67,7 +67,7 @@ def virtual_threads_take_their_calls_along(t):
     no_odd_exits(t, p)
 
 
-@test(level='quick')
+@test(level='plain')
 def one_thread_has_none(t):
     """Whatever the load: there is nothing to share."""
     run, p = t.profile('Count', 'recursion', opts=EXACT + ',include=Count', env=preload(t, 'busy'))

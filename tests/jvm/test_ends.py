@@ -11,7 +11,7 @@ from waiting import until
 SIGNALS = {'SIGTERM': 143, 'SIGINT': 130, 'SIGHUP': 129}
 
 
-@test(level='quick', cases=sorted(WAYS_TO_END), quick_params=('exit', 'halt', 'throw'))
+@test(level='plain', params=sorted(WAYS_TO_END), plain_params=('exit', 'halt', 'throw'))
 def way(t, how):
     code, out = WAYS_TO_END[how]
     _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
@@ -22,7 +22,7 @@ def way(t, how):
 SITES = ('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times', 'heap=sites,gc=y')
 
 
-@test(level='quick', params=[(how, mode) for how in sorted(WAYS_TO_END) for mode in SITES], quick_params=[('throw', SITES[0]), ('exit', SITES[1]), ('halt', SITES[2])])
+@test(level='plain', params=[(how, mode) for how in sorted(WAYS_TO_END) for mode in SITES], plain_params=[('throw', SITES[0]), ('exit', SITES[1]), ('halt', SITES[2])])
 def way_with_sites(t, what):
     how, mode = what
     code, out = WAYS_TO_END[how]
@@ -30,7 +30,7 @@ def way_with_sites(t, what):
     t.check(p.lists[0].rows, 'no row')
 
 
-@test(level='quick', cases=sorted(SIGNALS), quick_params=('SIGTERM',))
+@test(level='plain', params=sorted(SIGNALS), plain_params=('SIGTERM',))
 def by_signal(t, name):
     run = t.start('Ends', 'hang')
     run.wait_line('ready')
@@ -51,7 +51,7 @@ def without_a_program(t, what):
     t.output()
 
 
-@test(level='quick')
+@test(level='plain')
 def while_vminit_runs(t):
     """SIGTERM while VMInit starts our threads: VMDeath comes on another thread meanwhile. The output gets its end all the same."""
     run, _ = t.profile('Ends', 'hang', opts='cpu=samples', env=preload(t, 'earlyend'), code=143)
@@ -60,7 +60,7 @@ def while_vminit_runs(t):
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test(level='quick')
+@test(level='plain')
 def doe_n_writes_the_header_and_the_threads_alone(t):
     run = t.java('HotSplit', 50, opts='cpu=samples,doe=n')
     t.complete(run, 0, 'done true\n', verbose=False)
@@ -69,7 +69,7 @@ def doe_n_writes_the_header_and_the_threads_alone(t):
     t.equal((p.traces, next(iter(p.names.values()))), ({}, 'main'), 'traces, first thread')
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def verbose_n_is_silent(t):
     run, _ = t.profile('HotSplit', 50, opts='cpu=samples,verbose=n', verbose=False, stdout='done true\n')
     t.equal(run.err, '', 'stderr')
@@ -102,7 +102,7 @@ MODES = ('heap=sites', 'heap=sites,sites=sampled', 'heap=sites,sites=counts', 'h
          'heap=sites,monitor=y,wall=5', 'heap=sites,cpu=times')
 
 
-@test(level='quick', params=MODES, quick_params=MODES[:1], timeout=900)
+@test(level='plain', params=MODES, plain_params=MODES[:1], timeout=900)
 def while_threads_collect(t, mode):
     """The VM may wait at its end for a thread of its own that waits for a safepoint: then the program would never end."""
     if 'sampled' in mode and t.jdk.version < 11:
@@ -119,7 +119,7 @@ def while_threads_start_and_end(t):
         t.profile('ExitStress', ms, opts='cpu=samples,interval=1', code=4, stdout='done\n')
 
 
-@test(level='quick')
+@test(level='plain')
 def kill_9_leaves_a_readable_part(t):
     run = t.start('Pause', 100, opts='cpu=samples,interval=1')
     run.wait_line('ready')

@@ -68,7 +68,7 @@ def short_threads_are_counted_whole(t, engine):
     t.check(0.95 * short <= p.total <= 1.5 * short + 600, '%d samples of 1 ms, the threads used %d ms' % (p.total, short))
 
 
-@test(cases=['%s-%s' % (e, w) for e in ENGINES for w in sorted(WAYS_TO_END)])
+@test(params=['%s-%s' % (e, w) for e in ENGINES for w in sorted(WAYS_TO_END)])
 def way_to_end(t, which):
     engine, how = which.split('-')
     code, out = WAYS_TO_END[how]
@@ -90,7 +90,7 @@ def _refused(t, what, opts, *unit):
     return t.profile('Split', 'plain', 500, *unit, opts=opts, env=preload(t, 'refuses', REFUSES=what))
 
 
-@test(params=('missing', 'failing'), needs=('jit', 'hotspot'), level='quick')
+@test(params=('missing', 'failing'), needs=('jit', 'hotspot'), level='plain')
 def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
     run, p = _refused(t, what, 'cpu=samples,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')
@@ -98,7 +98,7 @@ def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
     t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')
 
 
-@test(needs=('jit', 'hotspot'), level='quick')
+@test(needs=('jit', 'hotspot'), level='plain')
 def walk_is_taken_on_another_vm(t):
     run, p = _refused(t, 'vm', 'cpu=samples,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')
@@ -106,7 +106,7 @@ def walk_is_taken_on_another_vm(t):
     t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_mode_that_the_vm_refuses_is_off_and_the_other_goes_on(t):
     run = t.java('Split', 'plain', 100, opts='cpu=samples,cpu=times,interval=1', env=preload(t, 'refuses', REFUSES='hook'))
     t.complete(run)
@@ -114,7 +114,7 @@ def a_mode_that_the_vm_refuses_is_off_and_the_other_goes_on(t):
     t.equal(run.err.count('cpu=times is off: the VM refuses a capability that it needs: JVMTI_ERROR_NOT_AVAILABLE; the other modes continue'), 1, 'lines that say so')
 
 
-@test(level='quick')
+@test(level='plain')
 def poll_is_taken_without_timers(t):
     run, p = _refused(t, 'timers', 'cpu=samples,interval=10,cutoff=0', LONG_PIECES)
     t.equal(_engine(p), 'poll', 'engine')
@@ -123,7 +123,7 @@ def poll_is_taken_without_timers(t):
     t.check(p.having('Split.round') > 0.5 * p.total, 'no samples in the rounds')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_sampling_thread_that_has_left_is_of_the_profilers_own_cpu_time(t):
     """It leaves before the last report; its CPU clock is 1000 s ahead."""
     _, p = t.profile('Hello', opts='cpu=samples,sampler=walk', stdout='hi\n', env=preload(t, 'cpuclock', CPUCLOCK_OF='hprofx-sampler'))

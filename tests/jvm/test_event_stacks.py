@@ -29,7 +29,7 @@ def _are_the_vms(t, p, least):
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
-@test(level='quick', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',), timeout=300)
+@test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',), timeout=300)
 def stacks_are_those_of_getstacktrace(t, row):
     _has_structures(t)
     flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
@@ -37,14 +37,14 @@ def stacks_are_those_of_getstacktrace(t, row):
     _are_the_vms(t, p, 5000)
 
 
-@test(level='quick', params=(1, 5, 200, 1022), needs=('hotspot',))
+@test(level='plain', params=(1, 5, 200, 1022), needs=('hotspot',))
 def of_every_depth(t, depth):
     _has_structures(t)
     _, p = t.profile('SitesTree', 300, opts='heap=sites,cutoff=0,depth=%d' % depth, env=ALL)
     _are_the_vms(t, p, 1000)
 
 
-@test(level='quick', since=21, until=999, params=('heap=sites', 'heap=sites,sites=sampled'), needs=('hotspot',))
+@test(level='plain', since=21, until=999, params=('heap=sites', 'heap=sites,sites=sampled'), needs=('hotspot',))
 def of_virtual_threads(t, mode):
     run, p = t.profile('SitesVirtual', 200, 10, opts=mode + ',cutoff=0,depth=40', env=ALL)
     if mode == 'heap=sites':
@@ -53,7 +53,7 @@ def of_virtual_threads(t, mode):
     t.check(not any('ForkJoin' in f.method for r, trace in p.sites if r.name == 'SitesVirtual$Item' for f in trace.frames), 'a frame of a carrier')
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def of_blocks(t):
     _has_structures(t)
     _, p = t.profile('Contend', 'threads', 16, 8, 20, opts='monitor=y,cutoff=0,depth=16', env=ALL)
@@ -61,7 +61,7 @@ def of_blocks(t):
     t.check(p.table(MONITOR_TIME).total > 0, 'blocked time')
 
 
-@test(level='quick', collectors='all', needs=('hotspot',))
+@test(level='plain', collectors='all', needs=('hotspot',))
 def most_are_known(t):
     _has_structures(t)
     if not t.jdk.has('jit'):
@@ -75,14 +75,14 @@ def most_are_known(t):
 OFF = {'vmstructs=n': {}, 'HPROFX_VMSTRUCTS=n': {'HPROFX_VMSTRUCTS': 'n'}, 'HPROFX_RAW_WALK=n': {'HPROFX_RAW_WALK': 'n'}}
 
 
-@test(level='quick', params=sorted(OFF), needs=('hotspot',))
+@test(level='plain', params=sorted(OFF), needs=('hotspot',))
 def are_asked_for_on_demand(t, by):
     run, p = t.profile('SitesThreads', 4, 2000, opts='heap=sites,cutoff=0,depth=32' + ('' if OFF[by] else ',' + by), env=OFF[by])
     objects_are_exact(t, run, p)
     t.equal((p.report[KEY + ' not walked'], _figures(p)[:2]), (by, [0, 0]), 'the report')
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def are_asked_for_where_faults_cannot_be_caught(t):
     """libjsig keeps the handlers of faults that hprofx installs from running."""
     found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]

@@ -495,13 +495,13 @@ def _all(t, kind):
     return found
 
 
-@test(cases=sorted(imports.KINDS), collectors='any', needs=('jit',), one_jdk=True, timeout=6000)
+@test(params=sorted(imports.KINDS), collectors='any', needs=('jit',), one_jdk=True, timeout=6000)
 def calls_fail(t, kind):
     groups = _all(t, kind)
     _inject(t, kind, [f for group, count in zip(groups, IN_TURN) for f in t.in_turn(group, count * (1 + (kind in MANY)))], [f for g in groups for f in g if f[1].k == 1])
 
 
-@test(level='long', cases=sorted(imports.KINDS), collectors='any', needs=('jit',), since=18, timeout=3000)
+@test(level='long', params=sorted(imports.KINDS), collectors='any', needs=('jit',), since=18, timeout=3000)
 def calls_fail_on_further_jdks(t, kind):
     groups = _all(t, kind)
     _inject(t, kind, [f for group in groups for f in group[t.case.turn % FURTHER::FURTHER] or group[:1]], [f for g in groups for f in g if f[1].k == 1])
@@ -513,7 +513,7 @@ NO_DUMP = {'spool': (Fault('tmpfile', 'EOPNOTSUPP', onward=True), Fault('mkostem
 THREADS = (300, 20)
 
 
-@test(level='quick', params=[(what, how, to) for what in NO_DUMP for how in ('fork', 'walk') for to in ('split', 'net')], quick_params=[('spool', 'fork', 'net')], collectors='any',
+@test(level='plain', params=[(what, how, to) for what in NO_DUMP for how in ('fork', 'walk') for to in ('split', 'net')], plain_params=[('spool', 'fork', 'net')], collectors='any',
       needs=('jit',))
 def threads_end_between_a_dump_that_fails_and_the_next(t, what):
     """The second dump has all that is there, and the threads of the first are forgotten."""
@@ -541,7 +541,7 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
     t.check(classes['HeapThreads$Item'][0] in (THREADS[0], THREADS[0] * dumps), 'items: %s' % classes)
 
 
-@test(level='quick', collectors='any', one_jdk=True, needs=('hotspot',))
+@test(level='plain', collectors='any', one_jdk=True, needs=('hotspot',))
 def each_import_fails_or_has_a_reason(t):
     if t.env.sanitized:
         t.skip('a sanitizer imports more')

@@ -24,7 +24,7 @@ def _refused(t, name, cwd_file=None):
     t.check("HPROF ERROR: can't create profile file: %s" % name in run.err.splitlines(), 'stderr: %s' % run.err)
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def a_symlink_is_refused(t):
     target = t.work / 'target'
     target.write_text('precious')
@@ -43,7 +43,7 @@ def a_symlink_to_a_folder_on_the_way_is_followed(t):
     t.profile('Hello', opts='cpu=samples,file=way/x.txt', name='real/x.txt')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def directories_and_missing_folders_are_refused(t):
     (t.work / 'dir').mkdir()
     for name in ('dir', '.', 'missing/x.txt', '/nonexistent/x.txt'):
@@ -70,7 +70,7 @@ def _device(t, name, minor):
     return path, path.lstat()
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def a_device_is_written_into_and_stays(t):
     path, before = _device(t, 'null', 3)
     run = t.java('HotSplit', 30, opts='cpu=samples,file=null')
@@ -96,7 +96,7 @@ def _one_line_about_space(t, run):
     t.equal(run.err.count('done.'), 0, '"done." though the dump is not complete')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def a_full_device_gets_one_line_and_the_program_runs_on(t):
     path, before = _device(t, 'full', 7)
     run = t.java('HotSplit', 30, opts='cpu=samples,file=full')
@@ -118,7 +118,7 @@ def a_full_disk_gets_one_line_and_the_program_runs_on(t):
     _one_line_about_space(t, run)
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def dev_stdout_and_dev_stderr_are_descriptors_1_and_2(t):
     run = t.java('HotSplit', 30, opts='cpu=samples,file=/dev/stdout')
     t.equal(run.code, 0, 'exit code')
@@ -135,7 +135,7 @@ def _reader(t):
     return t.start_command(['cat', 'fifo'])
 
 
-@test(collectors='any', level='quick', params=('before', 'after'))
+@test(collectors='any', level='plain', params=('before', 'after'))
 def a_fifo(t, reader_comes):
     os.mkfifo(t.work / 'fifo')
     cat = _reader(t) if reader_comes == 'before' else None
@@ -172,7 +172,7 @@ def a_fifo_whose_reader_leaves_ends_nothing(t):
     t.equal(run.err.count('done.'), 0, '"done." though nobody read it')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def an_existing_file_is_replaced_by_a_new_one(t):
     old = t.work / 'java.hprof.txt'
     old.write_text('old')
@@ -183,7 +183,7 @@ def an_existing_file_is_replaced_by_a_new_one(t):
     t.check(old.stat().st_ino != (t.work / 'other-name').stat().st_ino, 'the old file was written into')
 
 
-@test(collectors='any', level='quick', cases=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), quick_params=('x.TXT', 'noext'))
+@test(collectors='any', level='plain', params=('x.txt', 'x.TXT', 'noext', 'y.hprof', 'java.hprof.txt'), plain_params=('x.TXT', 'noext'))
 def force_n_keeps_the_old_file(t, name):
     (t.work / name).write_text('old')
     file = '' if name == 'java.hprof.txt' else ',file=' + name
@@ -202,7 +202,7 @@ def force_n_without_an_old_file_uses_the_name(t):
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def names_are_expanded(t):
     before = time.strftime('%Y%m%d-%H%M%S', time.gmtime())
     run = t.java('Hello', opts='cpu=samples,file=a-%p-%t-%h-100%%-%s-%q.txt')
@@ -215,7 +215,7 @@ def names_are_expanded(t):
     t.check(before <= m.group(2) <= after, 'time %s, expected %s to %s' % (m.group(2), before, after))
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def names_have_variables_of_the_environment(t):
     run = t.java('Hello', opts='cpu=samples,file=%{SHOP}-%{HPX_NOT_SET}-%n.txt', env={'SHOP': '../a b'})
     t.complete(run, 0, 'hi\n')
@@ -230,7 +230,7 @@ def _numbered(t, pattern):
     return sorted(int(m[1]) for m in names)
 
 
-@test(collectors='any', level='quick', params=('a', 'b'))
+@test(collectors='any', level='plain', params=('a', 'b'))
 def the_oldest_files_go(t, form):
     """Three are left, and no file of others is touched; every sample is in a file that was written."""
     (t.work / 'p-0.x').write_text('of another')
@@ -274,7 +274,7 @@ def names_with_blanks_and_letters_outside_ascii(t):
     t.equal(len(t.files()), 4, 'files')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def two_processes_on_one_name(t):
     runs = [t.start('Pause', 150, opts='cpu=samples,interval=1') for _ in range(2)]
     for r in runs:
@@ -326,7 +326,7 @@ def _gunzip(t, name):
     return plain
 
 
-@test(collectors='any', level='quick', params=('a', 'b'))
+@test(collectors='any', level='plain', params=('a', 'b'))
 def gz_compresses_every_file(t, form):
     base = 'java.hprof.txt.gz' if form == 'a' else 'java.hprof.gz'
     run = t.java('Burn', 600, 600, opts='cpu=samples,interval=1,thread=y,dump=300ms,split=y,gz=y,format=' + form)
@@ -337,7 +337,7 @@ def gz_compresses_every_file(t, form):
     samples_are_those_reported(t, *(t.parse(p, dumps=None) if form == 'a' else t.binary(p) for p in plain))
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def gz_appends_dumps_to_one_file(t):
     run = t.java('Burn', 600, 600, opts='cpu=samples,interval=1,dump=300ms,gz=y,file=x')
     t.equal((run.code, t.files()), (0, ['x']), 'exit code, files')
@@ -358,7 +358,7 @@ def gz_goes_into_a_fifo(t):
     t.parse(_gunzip(t, 'x.gz'))
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def gz_without_zlib_refuses_the_start(t):
     """Nothing is created; without gz=y the library is not needed."""
     run = t.java('Hello', opts='cpu=samples,gz=y', env=preload(t, 'nozlib'))
@@ -390,7 +390,7 @@ def gz_of_a_killed_run_is_recovered_from_the_journal(t):
 
 # --- its size
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_profile_stays_below_maxfile(t):
     """Small rows are one, nothing is lost, and the largest rows are those of a profile without a bound."""
     opts = 'cpu=times,depth=16,cutoff=0,include=Paths,file=%s'
@@ -410,7 +410,7 @@ def a_profile_stays_below_maxfile(t):
     t.check('raise maxfile=' in run.err, 'stderr has nothing of it: %s' % run.err)
 
 
-@test(level='quick', collectors='any', params=('cpu=samples,format=b', 'cpu=samples', 'wall=1', 'wall=1,format=b', 'cpu=old', 'heap=sites,live=n', 'heap=sites,live=n,format=b', 'monitor=y,locks=y,waits=y'))
+@test(level='plain', collectors='any', params=('cpu=samples,format=b', 'cpu=samples', 'wall=1', 'wall=1,format=b', 'cpu=old', 'heap=sites,live=n', 'heap=sites,live=n,format=b', 'monitor=y,locks=y,waits=y'))
 def every_table_has_a_bound(t, mode):
     """And is sound, whatever was summed."""
     name, most = 'x.hprof', 9

@@ -31,7 +31,7 @@ def _faults(run):
     return int(m.group(1)) if m else 0
 
 
-@test(level='quick', params=('segv', 'bus', 'wild', 'jump'), quick_params=('segv', 'bus'), **SAMPLED)
+@test(level='plain', params=('segv', 'bus', 'wild', 'jump'), plain_params=('segv', 'bus'), **SAMPLED)
 def a_fault_of_the_walk_costs_a_sample(t, kind):
     _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, kind, 20, 100)
@@ -41,7 +41,7 @@ def a_fault_of_the_walk_costs_a_sample(t, kind):
     t.check(p.names and sum(p.innermost_of(['hprofx.unknown.fault']).values()) >= 3, 'the samples show the cause')
 
 
-@test(level='quick', **SAMPLED)
+@test(level='plain', **SAMPLED)
 def a_self_test_that_faults_takes_walk(t):
     _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, 'first', 1, 20)
@@ -50,7 +50,7 @@ def a_self_test_that_faults_takes_walk(t):
     t.check(p.report['sampler'].startswith('walk'), 'sampler %s' % p.report['sampler'])
 
 
-@test(level='quick', **SAMPLED)
+@test(level='plain', **SAMPLED)
 def one_fault_ends_nothing(t):
     _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, 'segv', 60, 60)
@@ -59,7 +59,7 @@ def one_fault_ends_nothing(t):
 
 
 # From 26 on a method's id is no longer the address of its address, by which the library knows the frame.
-@test(level='quick', until=25, **SAMPLED)
+@test(level='plain', until=25, **SAMPLED)
 def faults_of_safefetch_are_the_vms(t):
     _only_where_there_is_a_guard(t)
     run, _, wrong = _faulty(t, 'safefetch', 1, 20, jvm=['-Xint'])
@@ -67,7 +67,7 @@ def faults_of_safefetch_are_the_vms(t):
     t.equal(_faults(run), 0, 'faults counted')
 
 
-@test(level='quick', collectors='all', needs=('jit',), timeout=90)
+@test(level='plain', collectors='all', needs=('jit',), timeout=90)
 def traps_of_the_vm_work_as_before(t):
     plain = t.java('Traps', 80, opts=None)
     run, p = t.profile('Traps', 80, opts=OPTS, stdout=plain.out)
@@ -75,7 +75,7 @@ def traps_of_the_vm_work_as_before(t):
     t.check(p.total > 100, '%d samples' % p.total)
 
 
-@test(level='quick', **SAMPLED)
+@test(level='plain', **SAMPLED)
 def no_handler_of_the_program_runs_under_the_guard(t):
     """Its faults would be taken for those of the walk, or of a check of the VM's structures."""
     _only_where_there_is_a_guard(t)
@@ -87,7 +87,7 @@ def no_handler_of_the_program_runs_under_the_guard(t):
     t.equal(open_, 0, 'guarded regions with signals open')
 
 
-@test(level='quick', params=('1', '10'), quick_params=('10',), **SAMPLED)
+@test(level='plain', params=('1', '10'), plain_params=('10',), **SAMPLED)
 def no_thread_is_sampled_before_the_guard(t, interval):
     """One that starts while VMInit runs, as of another agent's premain, waits for the guard and the self-test."""
     _only_where_there_is_a_guard(t)

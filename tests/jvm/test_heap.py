@@ -129,7 +129,7 @@ def _thread_local(t, run, v):
 FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a', 'tags': 'format=b,vmstructs=n'}
 
 
-@test(level='quick', collectors='all', params=('b8', 'b4', 'a', 'tags'), quick_params=('b8', 'a'))
+@test(level='plain', collectors='all', params=('b8', 'b4', 'a', 'tags'), plain_params=('b8', 'a'))
 def the_graph_of_a_program(t, form):
     """A dump on request (fork) and one at the exit (walk)."""
     text, name = form == 'a', 'java.hprof.txt' if form == 'a' else 'java.hprof'
@@ -153,7 +153,7 @@ def the_graph_of_a_program(t, form):
 REFLECT = {'by addresses': 'format=b', 'by tags': 'format=b,vmstructs=n', 'text': 'format=a'}
 
 
-@test(collectors='any', cases=sorted(REFLECT))
+@test(collectors='any', params=sorted(REFLECT))
 def a_field_that_the_vm_hides_moves_no_value(t, form):
     """HotSpot numbers the fields of a subclass of UnsafeStaticFieldAccessorImpl without that class's field `base`, but lists it."""
     old = ['-Djdk.reflect.useDirectMethodHandle=false'] if 18 <= t.jdk.version <= 21 else []
@@ -177,7 +177,7 @@ VALUES = {
 }
 
 
-@test(since=28, collectors='any', cases=sorted(VALUES), needs=('hotspot',))
+@test(since=28, collectors='any', params=sorted(VALUES), needs=('hotspot',))
 def values_that_cannot_be_read_are_refused(t, how):
     """No heap, one line, and the rest of the profile."""
     jvm, opts, why = VALUES[how]
@@ -208,7 +208,7 @@ LAYOUTS = {'wide references': ['-XX:-UseCompressedOops'], 'aligned to 16': ['-XX
            'compact headers': ['-XX:+UnlockExperimentalVMOptions', '-XX:+UseCompactObjectHeaders']}
 
 
-@test(level='quick', collectors='any', cases=sorted(LAYOUTS), quick_params=('wide references',), needs=('hotspot',))
+@test(level='plain', collectors='any', params=sorted(LAYOUTS), plain_params=('wide references',), needs=('hotspot',))
 def every_layout_of_objects_is_walked_by_addresses(t, layout):
     if layout == 'compact headers' and t.jdk.version < 24 or layout == 'wide classes' and t.jdk.version > 26:
         t.skip('JDK %d has no such layout' % t.jdk.version)
@@ -258,7 +258,7 @@ def _one_time(t, v):
     return values[-1]
 
 
-@test(level='quick', collectors='all', params=('fork', 'walk'), timeout=300)
+@test(level='plain', collectors='all', params=('fork', 'walk'), timeout=300)
 def a_dump_shows_one_moment(t, engine):
     """While a thread writes through all cells in order, a dump has two neighbouring values at most."""
     dumps = 50 if t.level == 'long' and engine == 'fork' else 2
@@ -298,7 +298,7 @@ def _of_sites(t, v, must=True):
     return found
 
 
-@test(level='quick', collectors='all', params=('fork', 'walk'), needs=('hotspot',))
+@test(level='plain', collectors='all', params=('fork', 'walk'), needs=('hotspot',))
 def objects_carry_their_allocation_site(t, engine):
     """Two dumps on request and one at the exit, and the numbers of SITES are right behind every dump: its tags are back."""
     n = 250
@@ -321,7 +321,7 @@ def objects_carry_their_allocation_site(t, engine):
         t.check(not got, '(objects, live) of items and arrays in SITES of dump %d, not %s: %s' % (k, (k * n, live[k]), got))
 
 
-@test(params=('exact', 'sampled', 'counts', 'none'), level='quick', quick_params=('sampled', 'none'))
+@test(params=('exact', 'sampled', 'counts', 'none'), level='plain', plain_params=('sampled', 'none'))
 def without_exact_sites(t, sites):
     if sites == 'sampled' and t.jdk.version < 11:
         t.skip('nothing samples on JDK 8')
@@ -384,7 +384,7 @@ class Spy(threading.Thread):
 WAYS = ('', 'arrays', 'fields', 'strings', 'arrays+fields', 'fields+strings', 'arrays+strings', 'arrays+fields+strings', 'keep', 'primfields', 'primarrays')
 
 
-@test(level='quick', params=WAYS, quick_params=('', 'arrays', 'fields', 'strings', 'keep', 'primfields', 'primarrays'), collectors=('G1', 'Serial'))
+@test(level='plain', params=WAYS, plain_params=('', 'arrays', 'fields', 'strings', 'keep', 'primfields', 'primarrays'), collectors=('G1', 'Serial'))
 def nothing_secret_is_written(t, way):
     """Of contents that redact= names nothing is in the file, nor in its parts while it is written; lengths and references stay."""
     redact = {'keep': 'arrays+fields+strings', 'primfields': '', 'primarrays': ''}.get(way, way)

@@ -150,7 +150,7 @@ LEFT_OUT = 'this dump has no heap; '
 ROOM = 'free memory, raise the limit, or use heapdump=walk, which stops the program'
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def a_killed_child_costs_its_dump(t):
     """Memory ran out, most often: no walk follows in the same place, and the next dump is whole."""
     q = Program(t)
@@ -170,7 +170,7 @@ def a_killed_child_costs_its_dump(t):
     t.equal(t.files(), [NAME], 'files')
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def a_crash_of_the_child_is_not_repeated_in_the_program(t):
     q = Program(t)
     os.kill(q.held_child(), signal.SIGSEGV)
@@ -222,7 +222,7 @@ def _gone(pid):
         return True
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def the_program_sees_nothing_of_the_child(t):
     """It opens its port anew, wait() knows no child, no SIGCHLD arrives; the child holds the spool alone, which has no name and mode 0600."""
     q = Program(t, args=('natives',), native=True)
@@ -305,7 +305,7 @@ SHORT = {
 }
 
 
-@test(collectors='any', level='quick', cases=sorted(SHORT), quick_params=('cgroup2',), needs=('hotspot',))
+@test(collectors='any', level='plain', params=sorted(SHORT), plain_params=('cgroup2',), needs=('hotspot',))
 def without_memory_the_dump_is_left_out(t, what):
     """No walk follows in the same full group; with memory the next one is whole, and so is the one at the exit, which stops nobody."""
     before, reason = SHORT[what]
@@ -330,7 +330,7 @@ def _overcommit(q):
 OVERCOMMIT = 'vm.overcommit_memory=2, so the program itself could be refused memory while the child lives'
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def a_fork_that_is_refused_becomes_a_walk(t):
     q = Program(t, before=_overcommit)
     q.ask()
@@ -340,7 +340,7 @@ def a_fork_that_is_refused_becomes_a_walk(t):
     _engine(t, _whole(t, t.work / NAME), 'walk', OVERCOMMIT)
 
 
-@test(collectors='any', level='quick', params=HOWS)
+@test(collectors='any', level='plain', params=HOWS)
 def no_stop_is_longer_than_maxpause(t, how):
     """A dump on request that would stop the program longer is refused with the figure and the option; the one at the exit is not."""
     _needs_of(t, how)
@@ -360,7 +360,7 @@ def no_stop_is_longer_than_maxpause(t, how):
     _engine(t, _whole(t, t.work / 'again', items=100000), how)
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def heapdump_fork_says_that_it_walks(t):
     q = Program(t, ',heapdump=fork', before=_overcommit)
     q.ask()
@@ -384,7 +384,7 @@ def zgc_is_walked(t, how):
 
 # --- the disk
 
-@test(collectors='any', level='quick', params=HOWS)
+@test(collectors='any', level='plain', params=HOWS)
 def no_room_for_the_objects(t, how):
     """The dump is left out with a line; the next one is there."""
     _needs_of(t, how)
@@ -403,7 +403,7 @@ def no_room_for_the_objects(t, how):
     _engine(t, _whole(t, t.work / NAME), how)
 
 
-@test(collectors='any', level='quick', params=('first', 'later', 'gz'))
+@test(collectors='any', level='plain', params=('first', 'later', 'gz'))
 def no_room_for_the_copy(t, which):
     """One line; NAME has whole dumps only, or is no file."""
     q = Program(t, ',gz=y' if which == 'gz' else '')
@@ -445,7 +445,7 @@ def with_split_the_next_file_has_room(t):
     _whole(t, t.work / (NAME + '.2'))
 
 
-@test(collectors='any', level='quick', params=HOWS)
+@test(collectors='any', level='plain', params=HOWS)
 def a_limit_of_the_file_size(t, how):
     _needs_of(t, how)
     q = Program(t, ',heapdump=' + how)
@@ -495,7 +495,7 @@ def a_symbolic_link_is_not_followed(t):
 
 # --- requests
 
-@test(collectors='any', level='quick', params=('one file', 'split', 'gz', 'split gz'), needs=('hotspot',))
+@test(collectors='any', level='plain', params=('one file', 'split', 'gz', 'split gz'), needs=('hotspot',))
 def a_request_during_a_dump_has_its_own(t, files):
     split, gz = 'split' in files, 'gz' in files
     q = Program(t, (',split=y' if split else '') + (',gz=y' if gz else ''))
@@ -518,7 +518,7 @@ def a_request_during_a_dump_has_its_own(t, files):
         t.equal(said, ['hprofx: the file has a second heap dump; many readers show only the first; use split=y for one file per dump'], 'lines')
 
 
-@test(collectors='any', level='quick', params=('a', 'b'), needs=('hotspot',))
+@test(collectors='any', level='plain', params=('a', 'b'), needs=('hotspot',))
 def a_peer_gets_every_dump(t, form):
     """By command, by SIGQUIT during it, and at the end."""
     peer = p.Peer(t)
@@ -569,7 +569,7 @@ def a_peer_that_stops_reading(t, form):
 
 # --- the end
 
-@test(collectors='any', level='quick', params=[(end, how) for end in sorted(ENDS) + ['SIGTERM'] for how in HOWS], quick_params=[('exit', 'fork'), ('SIGTERM', 'walk')])
+@test(collectors='any', level='plain', params=[(end, how) for end in sorted(ENDS) + ['SIGTERM'] for how in HOWS], plain_params=[('exit', 'fork'), ('SIGTERM', 'walk')])
 def an_end_during_a_dump(t, what):
     """The dump that was asked for, and the one at exit, are whole."""
     end, how = what
@@ -614,7 +614,7 @@ def as_process_1(t):
 
 # --- OutOfMemoryError
 
-@test(collectors='any', level='quick', params=[(how, doe) for how in HOWS for doe in 'ny'], quick_params=[('fork', 'n')])
+@test(collectors='any', level='plain', params=[(how, doe) for how in HOWS for doe in 'ny'], plain_params=[('fork', 'n')])
 def the_first_out_of_memory_error_has_a_dump(t, what):
     """With the objects that filled the heap; the program catches it and goes on; a second one has none."""
     how, doe = what
@@ -630,7 +630,7 @@ def the_first_out_of_memory_error_has_a_dump(t, what):
     t.check(count in (first, first + 1), '%d blocks in the dump, %d filled the heap' % (count, first))  # the last one may have no data
 
 
-@test(collectors='any', level='quick', params=HOWS, quick_params=('fork',))
+@test(collectors='any', level='plain', params=HOWS, plain_params=('fork',))
 def an_error_that_ends_the_program_has_its_dump(t, how):
     """Without memory the VM ends without VMDeath: the thread that has the error waits for the dump."""
     _needs_of(t, how)
@@ -645,7 +645,7 @@ def an_error_that_ends_the_program_has_its_dump(t, how):
 BIG = {'much': (640, 1 << 20, 0), 'long': (1, 600000000, 1)}  # arrays, their elements, how many of them are cut
 
 
-@test(level='long', cases=sorted(BIG), collectors=('Parallel',), timeout=900, needs=('hotspot',))
+@test(level='long', params=sorted(BIG), collectors=('Parallel',), timeout=900, needs=('hotspot',))
 def five_gigabytes(t, what):
     """In many arrays, or in one that no record can hold, which is cut."""
     number, length, cut = BIG[what]
@@ -664,7 +664,7 @@ def five_gigabytes(t, what):
     path.unlink()
 
 
-@test(level='quick', collectors='any', since=9, needs=('hotspot',))
+@test(level='plain', collectors='any', since=9, needs=('hotspot',))
 def the_log_of_the_vm_is_no_wait(t):
     """It takes a semaphore for every line, also at the end of the safepoint, which a child takes for the end of the walk."""
     run = t.start('Steps', opts='heap=dump,format=b,doe=n,sites=none,heapdump=fork', jvm=['-Xlog:safepoint:file=log'])

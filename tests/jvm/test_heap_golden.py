@@ -65,7 +65,7 @@ def _options(recorded):
     return options + ',idsize=4' * ('format=b' in options)  # the sizes of instances depend on it
 
 
-@test(level='quick', collectors='any', cases=compared(CASES), quick_params=('dump-alloc-binary', 'default'))
+@test(level='plain', collectors='any', params=compared(CASES), plain_params=('dump-alloc-binary', 'default'))
 def case(t, name):
     if name == 'combo-everything':  # its program spins
         t.needs('stops')
@@ -84,7 +84,7 @@ def case(t, name):
 compared(('request-all', 'request-binary-dump', 'net-binary'))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def requests(t):
     """Three dumps of one file, where the original died of its second one. The first is the recorded one."""
     recorded = Recorded('request-binary-dump')
@@ -98,7 +98,7 @@ def requests(t):
     _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def requests_beside_others(t):
     """Two complete dumps in one file. The recorded objects are those of the last."""
     recorded = Recorded('request-all')
@@ -114,7 +114,7 @@ def requests_beside_others(t):
     t.check(samples and samples[0].endswith('Steps.work') and float(samples[0].split()[1].rstrip('%')) > 90, 'samples %s' % samples)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def golden_net_binary(t):
     """The recorded commands of net-binary, and what they answer; the dump at exit has every section."""
     peer = p.Peer(t)

@@ -86,7 +86,7 @@ def all_ops(t, run):
     return ops
 
 
-@test(level='quick', collectors='any', one_jdk=True)
+@test(level='plain', collectors='any', one_jdk=True)
 def the_jar_is_what_the_command_names(t):
     jar = printed(t)[2].split(':')[0]
     with zipfile.ZipFile(jar) as z:

@@ -9,7 +9,7 @@ from hprof_text import MONITOR_TIME
 from runner import test
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_counter_of_the_manual_counts_fib(t):
     """Thread-local storage and method entries, as in the example of the manual."""
     run = jvmpi_agent.run(t, 'counter', 'JvmpiFib.fib', 'JvmpiFib', 4)
@@ -19,7 +19,7 @@ def the_counter_of_the_manual_counts_fib(t):
         t.check(int(every) > int(chosen) or name == 'main' or int(chosen) == 0, 'thread %s: %s methods, %s of them chosen' % (name, every, chosen))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def every_event_comes_and_every_function_answers(t):
     """The agent holds all return codes to the table; the program causes every event that there is."""
     jit = t.jdk.has('jit')
@@ -38,7 +38,7 @@ def _calls(run):
     return [(name, *map(int, figures)) for name, *figures in rows if name.startswith('Count')]  # threads of the JDK stand in its methods at the end
 
 
-@test(level='quick', cases=COUNT_CASES, quick_params=('recursion', 'kinds'), collectors='any')
+@test(level='plain', params=COUNT_CASES, plain_params=('recursion', 'kinds'), collectors='any')
 def calls_are_those_of_cpu_times(t, case):
     run = jvmpi_agent.run(t, 'tell', 'calls', 'Count', case)
     got, want = collections.Counter(), expected(run)
@@ -57,7 +57,7 @@ def calls_are_those_of_cpu_times(t, case):
     t.equal({m: got[m] for m in of_program}, of_program, 'calls told, and of cpu=times')
 
 
-@test(level='quick', collectors='any', params=(('threads', 16, 8, 20), ('kinds', 12, 20)))
+@test(level='plain', collectors='any', params=(('threads', 16, 8, 20), ('kinds', 12, 20)))
 def contentions_are_those_of_monitor_y(t, program):
     """In one JVM with hprofx: the same contentions."""
     run = jvmpi_agent.run(t, 'tell', 'locks', 'Contend', *program, jvm=[t.agent('monitor=y,cutoff=0,depth=16,thread=y')])
@@ -79,7 +79,7 @@ def contentions_are_those_of_monitor_y(t, program):
 
 # --- a small HPROF of 1999 (tests/jvmpi/hprof99.c), whose file is that of HPROF
 
-@test(level='quick', collectors='any', measures=True, needs=('stops',))
+@test(level='plain', collectors='any', measures=True, needs=('stops',))
 def samples_of_an_hprof_of_1999_have_the_shares_of_the_program(t):
     jvmpi_agent.run(t, 'hprof99', 'cpu=samples,interval=4,depth=4', 'HotSplit', 400)
     p = t.parse(t.work / 'java.hprof.txt')
@@ -97,7 +97,7 @@ def sites_of_an_hprof_of_1999_are_exact_with_all_collectors(t):
     sites_are_exact(t, run, t.parse(t.work / 'java.hprof.txt'))
 
 
-@test(level='quick', collectors='any', cases=('new', 'arrays', 'multi', 'copies', 'indirect', 'native'), quick_params=('new', 'multi', 'native'))
+@test(level='plain', collectors='any', params=('new', 'arrays', 'multi', 'copies', 'indirect', 'native'), plain_params=('new', 'multi', 'native'))
 def sites_of_an_hprof_of_1999_are_exact(t, group):
     if group == 'native' and t.jdk.version == 8:
         t.skip('nothing on JDK 8 sees what JNI and Unsafe allocate')

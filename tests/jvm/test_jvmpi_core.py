@@ -116,7 +116,7 @@ def broken_rules_are_said_once_each(t):
     t.equal((quiet.code, _ours(quiet)), (0, []), 'exit code and messages without the check')
 
 
-@test(level='quick', collectors='all', needs=('hotspot',), cases=('', 'end'))
+@test(level='plain', collectors='all', needs=('hotspot',), params=('', 'end'))
 def a_collection_gets_a_monitor_whose_owner_stands_still_in_jni(t, until):
     """The handler of an entry calls JNI until a collection has begun whose handler enters the same monitor."""
     run = jvmpi_agent.run(t, 'held', until, 'JvmpiFib', 1)

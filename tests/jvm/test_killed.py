@@ -65,14 +65,14 @@ def _kill_one(t, mode, seed):
         path.unlink()
 
 
-@test(level='quick', params=sorted(MODES), measures=True, timeout=120)
+@test(level='plain', params=sorted(MODES), measures=True, timeout=120)
 def at_any_moment(t, mode):
     for seed in range(34 if t.level == 'long' else 3):
         _kill_one(t, mode, seed * 3 + sorted(MODES).index(mode))
         t.deadline += 20 * SLOW
 
 
-@test(level='quick', params=sorted(MODES), measures=True)
+@test(level='plain', params=sorted(MODES), measures=True)
 def a_restart_keeps_what_the_killed_run_left(t, mode):
     opts, name = MODES[mode]
     wants = []
@@ -98,7 +98,7 @@ def a_restart_keeps_what_the_killed_run_left(t, mode):
     t.check(_counted(t.work / name, mode) > 0, 'nothing in the last run')
 
 
-@test(level='quick')
+@test(level='plain')
 def two_killed_programs_in_one_directory(t):
     """Each name gets what its own program did: dumps on request and what is in its journal."""
     runs = {name: t.start(*program, opts='cpu=samples,interval=1,split=y,file=' + name) for name, program in (('a.txt', ('Progress', 60000)), ('b.txt', ('Burn', 60000)))}
@@ -132,7 +132,7 @@ def _progress_for(run, ms):
     until(run, told)
 
 
-@test(level='quick')
+@test(level='plain')
 def an_output_that_could_not_be_written_leaves_its_journal(t):
     run = t.start('Pause', 1500, opts='cpu=samples,interval=1')
     run.wait_line('ready')
@@ -151,7 +151,7 @@ def an_output_that_could_not_be_written_leaves_its_journal(t):
     t.equal(t.files(), ['java.hprof.txt'], 'files after the recovery')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def a_name_too_long_for_a_journal_is_told_as_such(t):
     name = 'n' * 236
     run = t.start('Pause', 1500, opts='cpu=samples,interval=1,file=' + name)

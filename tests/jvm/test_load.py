@@ -7,7 +7,7 @@ def _paths(t):
     return {'LD_LIBRARY_PATH': '%s:%s' % (t.env.agent.parent, t.env.agent.parent / 'compat')}
 
 
-@test(collectors='any', level='quick', params=('-agentlib:', '-Xrun'))
+@test(collectors='any', level='plain', params=('-agentlib:', '-Xrun'))
 def by_name(t, way):
     t.profile('Hello', agent=way + ('hprofx=cpu=samples' if way == '-agentlib:' else 'hprofx:cpu=samples'), env=_paths(t), stdout='hi\n')
 
@@ -15,12 +15,12 @@ def by_name(t, way):
 OLD_NAME = {'agentlib': '-agentlib:hprof=cpu=samples', 'xrun': '-Xrunhprof:cpu=samples'}
 
 
-@test(collectors='any', level='quick', since=9, params=sorted(OLD_NAME))
+@test(collectors='any', level='plain', since=9, params=sorted(OLD_NAME))
 def by_the_old_name(t, way):
     t.profile('Hello', agent=OLD_NAME[way], env=_paths(t), stdout='hi\n')
 
 
-@test(collectors='any', level='quick', until=8)
+@test(collectors='any', level='plain', until=8)
 def the_old_name_on_8_is_ours_by_path_alone(t):
     """JDK 8 ships the original and looks in its own folder first."""
     t.java('Hello', agent=OLD_NAME['agentlib'], env=_paths(t))
@@ -28,7 +28,7 @@ def the_old_name_on_8_is_ours_by_path_alone(t):
     t.profile('Hello', agent='-agentpath:%s=cpu=samples' % (t.env.agent.parent / 'compat' / 'libhprof.so'), stdout='hi\n')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def by_path(t):
     t.profile('Hello', stdout='hi\n')
 
@@ -49,7 +49,7 @@ def _twice(t, second, env=None):
     t.equal([f for f in t.files() if 'second' in f], [], 'files of the second')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def twice_the_second_refuses_in_one_sentence(t):
     _twice(t, t.agent('cpu=samples,file=second.txt'))
 

@@ -18,7 +18,7 @@ def _says(kinds, rounds=1):
     return ''.join('%s %s\n' % (k, PLUG) for k in kinds) * rounds
 
 
-@test(level='quick', params=MODES, collectors='any')
+@test(level='plain', params=MODES, collectors='any')
 def loaders_that_pass_only_java_upward(t, mode):
     """Each is asked once for what the program does not name, where a class of it is defined; classes of one that does not find it have no probes."""
     run, p = t.profile('Loaders', 'now', *KINDS, opts=mode + ',cutoff=0', stdout=_says(KINDS))
@@ -86,7 +86,7 @@ def _bundle_is_profiled(t, mode, p, sessions_before=0):
 QUICK = (('felix', MODES[1]), ('equinox', MODES[4]))
 
 
-@test(level='quick', params=QUICK, collectors='any')
+@test(level='plain', params=QUICK, collectors='any')
 def a_bundle_that_imports_packages_only(t, param):
     _in_container(t, *param)
 

@@ -139,13 +139,13 @@ def _runs(t, m, plain):
     t.check(not m.on('split') or max(counts, default=0) <= 1, '%s: dumps by file %s' % (m.text, counts))
 
 
-@test(level='quick', collectors='any', one_jdk=True)
+@test(level='plain', collectors='any', one_jdk=True)
 def every_pair_of_values_is_in_the_matrix(t):
     runs, refused, missing = _strings()
     t.equal((len(runs) + len(refused), sorted(missing)), (matrix.COUNT, []), 'strings, pairs that are missing')
 
 
-@test(collectors='any', cases=tuple(range(PARTS)), timeout=240)
+@test(collectors='any', params=tuple(range(PARTS)), timeout=240)
 def strings(t, part):
     plain = t.java('Matrix', opts=None)
     t.equal((plain.code, len(plain.out.splitlines())), (3, 1), 'exit code and lines without the agent')

@@ -26,7 +26,7 @@ def _reported(p, key):
 # --- contention
 
 
-@test(level='quick', collectors='all', cases=(2, 16, 500), quick_params=(16,))
+@test(level='plain', collectors='all', params=(2, 16, 500), plain_params=(16,))
 def blocked_time_of_threads(t, n):
     run, p = t.profile('Contend', 'threads', n, {2: 25, 16: 8, 500: 3}[n], 20, opts=EXACT + ',thread=' + ('y' if n == 16 else 'n'))
     blocks = known_blocks(run.out, 'blocked')
@@ -48,13 +48,13 @@ def _kinds(t, *jvm):
     blocks_are_known(t, p, MONITOR_TIME, blocks)
 
 
-@test(level='quick', collectors='all', params=('', '-Xint'))
+@test(level='plain', collectors='all', params=('', '-Xint'))
 def every_kind_of_monitor(t, flag):
     """By class and trace."""
     _kinds(t, *flag.split())
 
 
-@test(level='quick', collectors='all', until=17)
+@test(level='plain', collectors='all', until=17)
 def biased_monitors(t):
     _kinds(t, '-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0')
 
@@ -65,7 +65,7 @@ def ways_of_the_vm_to_lock(t, mode):
     _kinds(t, '-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def by_owner(t):
     """The stack of the one that holds, at each contention. One that is gone when the VM is asked, which a busy machine may make late, has none."""
     run, p = t.profile('Contend', 'sites', 40, 40, 40, opts=EXACT + ',owner=y')
@@ -85,7 +85,7 @@ def by_owner(t):
         t.check(count_got >= 0.7 * count and ms_got >= 0.65 * forced, '%d contentions, %.2f ms of %s; the program says %d, %.2f at least' % (count_got, ms_got, key, count, forced))
 
 
-@test(level='quick')
+@test(level='plain')
 def some_owners(t):
     """owner=sampled: of some contentions the owner is known, and it is one that holds; the others count without one, so that the sums are the same."""
     run, p = t.profile('Contend', 'sites', 40, 40, 40, opts=EXACT + ',owner=sampled')
@@ -98,7 +98,7 @@ def some_owners(t):
     t.equal(unknown, sum(r.count for r in owners.rows) - sum(r.count for r in known), 'contentions without an owner')
 
 
-@test(level='quick', collectors='all', params=('10', '1'))
+@test(level='plain', collectors='all', params=('10', '1'))
 def sampled_stacks(t, interval):
     """Count and time of a class are exact, its traces are shares that come by chance: of two sites one is blocked three times as long as the other."""
     run, p = t.profile('Contend', 'sites', 500, 3, 1, opts=EXACT + ',stacks=sampled,interval=' + interval)
@@ -114,14 +114,14 @@ def sampled_stacks(t, interval):
     t.near(share, want, 4 * (want * (1 - want) / n) ** 0.5, 'share of Contend.siteA, with some %d stacks' % n)
 
 
-@test(level='quick')
+@test(level='plain')
 def owners_and_samples_exclude_each_other(t):
     run = t.java('Hello', opts='monitor=y,owner=y,stacks=sampled')
     t.equal((run.code, run.out), (1, ''), 'exit code and stdout')
     t.check('owner=y needs stacks=exact' in run.err, 'stderr: %s' % run.err)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def each_dump_has_what_came_since_the_one_before(t):
     run = t.start('Contend', 'steps', 10, 10, opts=EXACT)
     run.wait_line('ready')
@@ -179,7 +179,7 @@ def _wait_lines(t, p, waits, name):
     return lines
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def every_way_to_wait(t):
     """With a timeout, notified, interrupted, woken for nothing, not the owner, kept out when it is over; and Thread.join."""
     rounds = 12
@@ -197,14 +197,14 @@ def every_way_to_wait(t):
     t.check(blocked['Waiting.back'][1] >= rounds * 20 - more, 'contentions of the ends: %.2f ms' % blocked['Waiting.back'][1])
 
 
-@test(level='quick')
+@test(level='plain')
 def without_waits_there_are_lines_and_no_table(t):
     run, p = t.profile('Waiting', 3, 5, opts=EXACT)
     _wait_lines(t, p, known_blocks(run.out, 'waited'), 'waiter')
     t.check(WAIT_TIME not in p.sections, 'sections %s' % p.sections)
 
 
-@test(level='quick', params=(5, 0, -1))
+@test(level='plain', params=(5, 0, -1))
 def lines_of_waits_are_bounded(t, n):
     run, p = t.profile('Waiting', 4, 5, opts=EXACT + ',waits=y,waitlog=%d' % n)
     waits = known_blocks(run.out, 'waited')
@@ -223,7 +223,7 @@ def lines_of_waits_are_bounded(t, n):
     t.check(ms >= sum(w.forced for w in waits) - 1, 'ms of the report: %.1f' % ms)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def a_contended_static_initialiser(t):
     """Whatever the VM reports of it; what comes then is right."""
     run, p = t.profile('ContendInit', 20, opts=EXACT + ',waits=y,pinned=y')
@@ -241,7 +241,7 @@ def a_contended_static_initialiser(t):
 # --- parked
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def parked_in_locks(t):
     """The time is exact; a lock may park several times in one block."""
     rounds = 12
@@ -273,7 +273,7 @@ def _parked_as_known(t, known, profile, parks):
     t.equal(got.get('LockedLate.parks', (0,))[0], parks, 'parks')
 
 
-@test(level='quick', collectors='any', params=('', '-Xint', '-Xcomp', '-Xcheck:jni'), quick_params=('',))
+@test(level='plain', collectors='any', params=('', '-Xint', '-Xcomp', '-Xcheck:jni'), plain_params=('',))
 def parked_in_locks_of_a_jvm_that_runs(t, jvm):
     """The VM has bound Unsafe.park long ago, and code that calls it is compiled. Between sessions nothing is counted."""
     p = Program(t, 'LockedLate', 5000, jvm=[jvm] if jvm else [])
@@ -286,7 +286,7 @@ def parked_in_locks_of_a_jvm_that_runs(t, jvm):
     t.check(not re.search(r'Re-registering|(WARNING|FATAL ERROR) in native', p.run.out.split('ready\n', 1)[1] + p.run.err), 'the VM warns: %s' % p.run.out[-1000:])
 
 
-@test(level='quick', collectors='any', params=('once', 'always'), needs=('hotspot',))
+@test(level='plain', collectors='any', params=('once', 'always'), needs=('hotspot',))
 def another_agent_that_replaces_park_goes_on(t, hook):
     """It counts every call: before the sessions, in them and between them."""
     p = Program(t, 'LockedLate', 500, jvm=[agent(t, 'parkhook', hook)])
@@ -300,7 +300,7 @@ def another_agent_that_replaces_park_goes_on(t, hook):
     t.check(hooked >= 5 * 500, 'the other agent saw %d of more than 2500 calls' % hooked)
 
 
-@test(level='quick', collectors='any', params=('once', 'always'), needs=('hotspot',))
+@test(level='plain', collectors='any', params=('once', 'always'), needs=('hotspot',))
 def another_agent_that_replaces_park_goes_on_beside_one_from_the_start(t, hook):
     run, p = t.profile('Locked', 3, 5, opts=EXACT + ',locks=y', jvm=[agent(t, 'parkhook', hook)])
     known = known_blocks(run.out, 'parked')
@@ -317,7 +317,7 @@ def _virtual(t, case, opts):
     return t.profile('ContendVirtual', case, rounds, width, 20, opts=EXACT + opts, jvm=VIRTUAL)
 
 
-@test(level='quick', since=21, collectors='all')
+@test(level='plain', since=21, collectors='all')
 def virtual_threads_contend(t):
     run, p = _virtual(t, 'enter', '')
     blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
@@ -331,7 +331,7 @@ def virtual_threads_contend_each_with_its_name(t):
     same_blocks(t, got, hidden, of_blocks(known, lambda b: (b.klass, b.thread)), 'by thread')
 
 
-@test(level='quick', since=21, collectors='all')
+@test(level='plain', since=21, collectors='all')
 def a_virtual_thread_that_owns_a_monitor_is_shown_or_counted(t):
     """JDK 21 names it. Later VMs name no owner: the contention is among the owners without a stack, and counted; the monitor has a note."""
     rounds, width = 4, 3
@@ -353,7 +353,7 @@ def a_virtual_thread_that_owns_a_monitor_is_shown_or_counted(t):
     t.equal([n for n in d.notes if 'virtual threads may own' in n], [] if named else ['unowned monitors that threads wait to enter, which virtual threads may own: 1'], 'notes')
 
 
-@test(level='quick', since=21, collectors='all', params=('timed', 'notified'))
+@test(level='plain', since=21, collectors='all', params=('timed', 'notified'))
 def virtual_threads_wait(t, how):
     run, p = _virtual(t, how, ',waits=y')
     known = known_blocks(run.out, 'waited')
@@ -365,7 +365,7 @@ def virtual_threads_wait(t, how):
         t.equal(p.threads[p.serial(name)].group, 'VirtualThreads', 'group of ' + name)
 
 
-@test(level='quick', since=21)
+@test(level='plain', since=21)
 def pinned_virtual_threads(t):
     """What keeps the carrier: up to JDK 23 monitors, and parking with one; on any a static initialiser."""
     run, p = _virtual(t, 'pinned', ',pinned=y')
@@ -386,14 +386,14 @@ def pinned_virtual_threads(t):
 # --- the rest
 
 
-@test(level='quick', params=('cpu=samples', 'cpu=samples,monitor=n', 'heap=sites,waits=y,locks=y,owner=y,waitlog=-1'))
+@test(level='plain', params=('cpu=samples', 'cpu=samples,monitor=n', 'heap=sites,waits=y,locks=y,owner=y,waitlog=-1'))
 def not_asked_for(t, opts):
     run, p = t.profile('Waiting', 2, 5, opts=opts)
     t.check(all(s in (SAMPLES, SITES) for s in p.sections), 'sections %s' % p.sections)
     t.equal((p.waits, [k for k in p.report if k in ('contentions', 'waits', 'monitor dump')]), ([], []), 'WAIT lines, report')
 
 
-@test(level='quick', collectors='all', params=('cpu=times', 'cpu=samples', 'heap=sites', 'heap=all', 'cpu=times,cpu=samples,heap=sites'))
+@test(level='plain', collectors='all', params=('cpu=times', 'cpu=samples', 'heap=sites', 'heap=all', 'cpu=times,cpu=samples,heap=sites'))
 def beside_other_modes(t, other):
     run, p = t.profile('Contend', 'sites', 25, 20, 10, opts=EXACT + ',depth=5,locks=y,waits=y,owner=y,' + other)
     blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
@@ -404,7 +404,7 @@ def beside_other_modes(t, other):
         t.equal(p.table(TIMES).counts()['Contend.siteB'], 25, 'calls of Contend.siteB')
 
 
-@test(level='quick', until=19, collectors='all')
+@test(level='plain', until=19, collectors='all')
 def threads_that_are_stopped(t):
     run, p = t.profile('ContendStop', 12, 20, opts=EXACT + ',waits=y')
     t.equal(run.out.splitlines()[-1], 'stopped 24', 'stdout')
@@ -413,7 +413,7 @@ def threads_that_are_stopped(t):
     t.check(got.get('ContendStop.victim', (0, 0))[0] <= 12, 'contentions of those that were stopped: %s' % got)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def jni_is_used_as_it_should_be(t):
     """JDK 8 warns of its own launcher. What the programs print of themselves differs from run to run."""
     virtual = [('ContendVirtual', 'pinned', 2, 2, 5)] if t.jdk.version >= 21 else []
@@ -426,7 +426,7 @@ def jni_is_used_as_it_should_be(t):
         t.equal([ln for ln in run.err.splitlines() if not ln.startswith(('hprofx: ', 'Dumping ')) and ln not in plain.err.splitlines()], [], 'other lines on stderr')
 
 
-@test(level='quick', collectors='all', params=(',owner=y', ',dump=100ms'))
+@test(level='plain', collectors='all', params=(',owner=y', ',dump=100ms'))
 def threads_that_attach_meanwhile(t, more):
     """A thread of native code is among those of the VM before it has an object: from JDK 23 on GetObjectMonitorUsage reads that of each."""
     run = t.java('Contend', 'threads', 16, 40, 20, opts=EXACT + more, jvm=[agent(t, 'attacher', 2000)])

@@ -96,7 +96,7 @@ def _as_told(t, run, p):
         t.check(not wrong, 'waiters of another status: %s' % wrong)
 
 
-@test(level='quick', collectors='all', needs=('stops',))
+@test(level='plain', collectors='all', needs=('stops',))
 def every_state(t):
     """On request and at exit, where the thread main has another state."""
     run, p = _program(t, 'states')
@@ -112,14 +112,14 @@ def every_state(t):
         t.equal((stacks['ended'], d.threads[p.serial('ended')].trace), ([], 300000), 'trace of an ended thread')
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def owners_and_waiters(t):
     run, p = _program(t, 'owners', asked=2)
     _as_told(t, run, p)
     t.equal([d.deadlocks for d in p.monitor_dumps], [[]] * 3, 'deadlocks')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def an_owner_without_waiters(t):
     """The frames tell of it."""
     run, p = _program(t, 'alone')
@@ -159,7 +159,7 @@ def _deadlocks(t, p, d, want):
         t.equal([th.owner for th in ring], [th.serial for th in ring[1:] + ring[:1]], 'order of a ring')
 
 
-@test(level='quick', collectors='all', params=sorted(RINGS), quick_params=('two', 'mixed'))
+@test(level='plain', collectors='all', params=sorted(RINGS), plain_params=('two', 'mixed'))
 def a_deadlock(t, piece):
     """In each dump; once on stderr."""
     run, p = _program(t, piece, asked=2)
@@ -171,7 +171,7 @@ def a_deadlock(t, piece):
     t.equal(len(_told(run)), 1, 'lines on stderr: %s' % _told(run))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def later_deadlocks_are_told_too(t):
     run, p = _program(t, 'owners', more=('two', 'three', 'locks', 'mixed'))
     rings = _rings(run)
@@ -182,17 +182,17 @@ def later_deadlocks_are_told_too(t):
     t.equal(len(_told(run)), 4, 'lines on stderr: %s' % _told(run))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def who_only_waits_is_in_no_deadlock(t):
     run, p = _program(t, 'patient')
     t.equal([d.deadlocks for d in p.monitor_dumps], [[], []], 'deadlocks')
     t.equal(_told(run), [], 'lines on stderr')
 
 
-@test(level='quick', collectors='all', timeout=180)
+@test(level='plain', collectors='all', timeout=180)
 def many_dumps_of_a_churning_program(t):
     """Lists of one moment: no thread owns and wants a monitor, none waits twice; nothing looks like a deadlock."""
-    run = t.start('MonitorChurn', 12, 2000 if t.level == 'quick' else 6000, opts='monitor=y,waitlog=100,dump=100ms,depth=8')
+    run = t.start('MonitorChurn', 12, 2000 if t.level == 'plain' else 6000, opts='monitor=y,waitlog=100,dump=100ms,depth=8')
     run.finish()
     t.equal((run.code, run.out), (0, 'entered\n'), 'exit code and stdout')
     p = _profile(t)
@@ -218,7 +218,7 @@ def two_thousand_threads_of_one_monitor(t):
         _consistent(t, p, d)
 
 
-@test(level='quick', collectors='any', params=('term', 'exit'))
+@test(level='plain', collectors='any', params=('term', 'exit'))
 def a_deadlock_found_at_the_end(t, how):
     """By a signal, and by the end of main with the ring still there."""
     run = t.start('Monitors', 'three', opts='monitor=y')
@@ -244,7 +244,7 @@ def without_a_dump_at_exit(t):
     t.equal((run.code, p.sections, _told(run)), (0, [], []), 'exit code, sections, deadlocks told')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_program_that_ends_before_vminit_has_a_dump(t):
     """Another agent's premain ends it."""
     run, p = t.profile('Early', opts='monitor=y', jvm=[java_agent(t, 'Early') + '=exit'])

@@ -6,9 +6,9 @@ import subprocess
 from runner import test
 
 
-@test(level='quick', collectors=('G1', 'Parallel'))
+@test(level='plain', collectors=('G1', 'Parallel'))
 def system_calls_see_eintr_no_more_often(t):
-    rounds = 30 if t.level == 'quick' else 100
+    rounds = 30 if t.level == 'plain' else 100
     counts = {}
     for opts in (None, 'cpu=samples,interval=1', 'cpu=samples'):
         run = t.java('Eintr', rounds, opts=opts, native=True)
@@ -31,7 +31,7 @@ def a_forked_child_does_not_sample_write_or_hold_our_file(t):
     t.equal(run.err.count('Dumping'), 1, 'messages about a dump')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_forked_child_does_not_listen_for_commands(t):
     """A command would find nobody who answers."""
     run = t.java('Forks', 5, 0, opts='start=n', native=True)
@@ -46,9 +46,9 @@ def a_forked_child_counts_no_allocations(t, mode):
     t.equal((p.sections[0], run.err.count('Dumping')), ('SITES', 1), 'first section, messages about a dump')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_big_process_that_forks_in_a_loop_ends(t):
-    n, mb = (10, 500) if t.level == 'quick' else (40, 1500)
+    n, mb = (10, 500) if t.level == 'plain' else (40, 1500)
     t.profile('Forks', n, mb, opts='cpu=samples,interval=1', native=True, stdout='forked %d\n' % n)
 
 
@@ -67,7 +67,7 @@ def _shared(t, name, **kw):
     return log.read_text().count('source: shared objects file'), (log.parent / (log.name + '.cds')).read_text()
 
 
-@test(level='quick', collectors=('Serial', 'G1'), since=11)
+@test(level='plain', collectors=('Serial', 'G1'), since=11)
 def class_data_sharing_stays_on(t):
     plain, _ = _shared(t, 'plain.log', opts=None)
     ours, cds = _shared(t, 'ours.log')

@@ -60,7 +60,7 @@ def _totals(stream):
     return [int(x) for x in re.findall(rb'CPU SAMPLES BEGIN \(total = (\d+)\)', stream)]
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def a_stream_is_a_file(t, form):
     """All that the file would have, over the socket."""
     peer = Peer(t)
@@ -76,7 +76,7 @@ def a_stream_is_a_file(t, form):
         t.check(t.parse(path).share('HotSplit.hotA') > 0.4, 'share of hotA')
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def every_command(t, form):
     s = Steps(t, form, more=',allow-exit=n')
     s.step()
@@ -117,7 +117,7 @@ def _every_total(t, stream, form):
     return _totals(stream) if form == 'a' else [d.total for d in hprof_binary.read(t.work / 'stream0.hprof').tables]
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def one_thread_by_its_identifier(t, form):
     """CONTROL 4 and 3 with the big-endian number of main, in each size."""
     s = Steps(t, form)
@@ -137,7 +137,7 @@ def one_thread_by_its_identifier(t, form):
     t.check(on > 20 and off < on / 4 and again > 20, 'samples of a step: %d, %d without main, %d again' % (on, off, again))
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def sigquit_goes_to_the_peer(t, form):
     """As to a file: told of, and the counts begin at 0 again."""
     s = Steps(t, form)
@@ -155,7 +155,7 @@ def sigquit_goes_to_the_peer(t, form):
     t.equal(s.run.err.splitlines().count(DONE), 2, 'lines of a dump')
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def exit_the_vm(t, form):
     s = Steps(t, form, more=',allow-exit=y')
     s.step()
@@ -168,7 +168,7 @@ def exit_the_vm(t, form):
     t.check(END[form] in s.peer.streams[0], 'the last dump')
 
 
-@test(level='quick', params=BOTH)
+@test(level='plain', params=BOTH)
 def malformed_commands(t, form):
     """Each is skipped whole; the next good one is carried out."""
     s = Steps(t, form)
@@ -187,7 +187,7 @@ def malformed_commands(t, form):
     t.equal(bytes(s.peer.streams[0]).count(END[form]), 2, 'dumps: what is behind EOF is not read')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_depth_of_0_ends_sampling_until_it_is_set(t):
     s = Steps(t)
     s.peer.send(p.control(7, struct.pack('>H', 0), serial=21) + p.control(5) + p.samples())
@@ -202,7 +202,7 @@ def a_depth_of_0_ends_sampling_until_it_is_set(t):
     t.equal(s.run.err.count('serial 21: depth 0 stops sampling until a command sets another depth'), 1, 'lines: %s' % s.run.err)
 
 
-@test(level='quick', params=[(f, how) for f in BOTH for how in ('length', 'garbage')], quick_params=[('a', 'garbage'), ('b', 'length')])
+@test(level='plain', params=[(f, how) for f in BOTH for how in ('length', 'garbage')], plain_params=[('a', 'garbage'), ('b', 'length')])
 def a_broken_command_ends_the_commands_and_not_the_output(t, param):
     form, how = param
     s = Steps(t, form)
@@ -333,7 +333,7 @@ def a_second_stream_announces_its_classes(t, more):
     t.equal([[f.method for f in x.traces[x.tables[0][1][0][1]][1][:2]] for x in (first, second)], [['Steps.work', 'Steps.step']] * 2, 'its stack')
 
 
-@test(level='quick')
+@test(level='plain')
 def nobody_listens(t):
     free = socket.socket()
     free.bind(('127.0.0.1', 0))
@@ -352,7 +352,7 @@ def nobody_listens(t):
     t.equal(run.err.count('cannot connect yet'), 1, 'lines')
 
 
-@test(level='quick')
+@test(level='plain')
 def nobody_ever_listens(t):
     free = socket.socket()
     free.bind(('127.0.0.1', 0))
@@ -363,7 +363,7 @@ def nobody_ever_listens(t):
     t.check(len(told) == 1 and re.fullmatch(r'incomplete: net=127\.0\.0\.1:\d+: [1-9]\d* of its records were not sent\.', told[0]), 'lines of a dump: %s' % told)
 
 
-@test(level='quick', params=('times', 'old'))
+@test(level='plain', params=('times', 'old'))
 def exact_calls(t, mode):
     """07 over exact calls: CPU TIME, not reset."""
     peer = Peer(t)
@@ -383,7 +383,7 @@ def exact_calls(t, mode):
         t.equal(counts, [1, 2, 2], 'calls of Steps.step by table')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_child_of_fork_keeps_nothing(t):
     """Nor does it write into the stream."""
     peer = Peer(t)
@@ -404,7 +404,7 @@ GOLDEN = {
 }
 
 
-@test(level='quick', cases=compared(GOLDEN))
+@test(level='plain', params=compared(GOLDEN))
 def golden(t, name):
     """What the original was sent, of which the file is in tests/read/golden, and ours: one dump told of, the lines above, exit code 0, a table for each command that asks for one."""
     sent, lines, tables = GOLDEN[name]

@@ -72,13 +72,13 @@ def _not_started(t, options, want):
     return lines
 
 
-@test(collectors='any', level='quick', cases=REJECTED, quick_params=SAMPLED)
+@test(collectors='any', level='plain', params=REJECTED, plain_params=SAMPLED)
 def rejected_before_the_start(t, param):
     for case in param[1]:
         _not_started(t, case['options'], ours(case)[1])
 
 
-@test(collectors='any', cases=NO_OUTPUT, quick_params=[('sampled', NO_OUTPUT[0][1][::5])], level='quick')
+@test(collectors='any', params=NO_OUTPUT, plain_params=[('sampled', NO_OUTPUT[0][1][::5])], level='plain')
 def an_output_that_cannot_be_had_is_refused(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])
@@ -97,7 +97,7 @@ def allocation_sites(t):
         t.check('Dumping allocation sites ... done.' in run.err, what + 'a dump on stderr')
 
 
-@test(collectors='any', cases=SECTIONS, quick_params=SECTIONS[:1], level='quick')
+@test(collectors='any', params=SECTIONS, plain_params=SECTIONS[:1], level='plain')
 def sections(t, param):
     for case in param[1]:
         run = t.java('Hello', opts=case['options'])
@@ -121,11 +121,11 @@ def exact_calls(t):
         t.equal('Dumping CPU usage' in run.err, 'doe=n' not in case['options'], what + 'a dump on stderr')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def cpu_samples_alone(t):
     cases = [c for c in CASES if ours(c)[0] == 'samples']
     t.check(len(cases) >= 8, 'only %d cases' % len(cases))
-    for case in cases[::3] if t.level == 'quick' else cases:
+    for case in cases[::3] if t.level == 'plain' else cases:
         run = t.java('Hello', opts=case['options'])
         what = 'options %r: ' % case['options']
         t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
@@ -139,7 +139,7 @@ def cpu_samples_alone(t):
             (t.work / name).unlink()
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def help_is_on_stdout(t):
     run = t.java('Hello', opts='help')
     t.equal((run.code, run.err), (0, ''), 'exit code and stderr')
@@ -149,7 +149,7 @@ def help_is_on_stdout(t):
     t.equal(t.files(), [], 'files')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def the_defaults_that_help_prints_are_taken_back(t):
     rows = re.findall(r'^  ([a-z-]+)=\S+ .* (\S+)$', t.java('Hello', opts='help').out, re.M)
     t.check(len(rows) > 30 and ('dump', 'off') in rows, 'rows of help: %s' % rows)
@@ -160,7 +160,7 @@ def the_defaults_that_help_prints_are_taken_back(t):
     t.equal(t.files(), ['java.hprof.txt'], 'files')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def an_option_without_its_mode_is_told_and_the_program_runs(t):
     for options, said in (('cpu=samples,locks=y', 'locks=y has no effect without monitor=y: there will be no LOCK TIME; add monitor=y, or leave out locks=y'),
                           ('heap=sites,heapdump=oom', 'heapdump=oom has no effect without heap=dump: there will be no heap dump; add heap=dump, or leave out heapdump=oom')):
@@ -176,7 +176,7 @@ def _depth(t, **kw):
     return max(len(tr.frames) for tr in p.traces.values())
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def the_environment_comes_before_the_command_line(t):
     both = {'_JAVA_HPROF_OPTIONS': 'cpu=samples,interval=1,depth=1', 'HPROFX_OPTIONS': 'depth=2'}
     t.equal(_depth(t, opts='cpu=samples,depth=3', env=both), 3, 'depth: the command line is last')
@@ -202,7 +202,7 @@ def cutoff(t):
     t.equal(sum(r.count for r in p.rows), p.total, 'sum of the rows with cutoff=nan')
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def the_report_stands_behind_the_last_end(t):
     _, p = t.profile('HotSplit', 60, opts='cpu=samples,interval=1')
     t.check(p.report, 'no report line in the file')
@@ -211,7 +211,7 @@ def the_report_stands_behind_the_last_end(t):
         t.check(word in words, 'the report says nothing of %s: %s' % (word, words))
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def a_verbose_run_ends_with_one_line_of_figures(t):
     run, _ = t.profile('HotSplit', 100, opts='cpu=samples,interval=1')
     lines = run.err.splitlines()

@@ -23,13 +23,13 @@ def _said(t, run, text, times=1):
 
 # --- the signal
 
-@test(level='quick', params=('1', '10'))
+@test(level='plain', params=('1', '10'))
 def a_handler_that_was_there_before_gets_its_signals_and_none_of_ours(t, interval):
     _, p = t.profile('OtherAgents', 'timer', 2000, 500, opts='cpu=samples,interval=' + interval, native=True, stdout='timers true strangers 0\n', env=preload(t, 'other_agents', OTHER_AGENTS_HANDLER='1'))
     t.check(p.total * int(interval) > 300, 'only %d samples' % p.total)
 
 
-@test(level='quick')
+@test(level='plain')
 def a_handler_taken_later_ends_sampling_when_the_next_thread_starts(t):
     run, p = t.profile('OtherAgents', 'thread', 0, 400, opts=FAST, native=True, stdout='timers false\n')
     _said(t, run, 'cpu=samples: the program replaced the handler of SIGPROF; sampling stops here; use signal=RTMIN+1 or sampler=poll')
@@ -38,7 +38,7 @@ def a_handler_taken_later_ends_sampling_when_the_next_thread_starts(t):
     t.check(any('CPU ms without sampling' in k for k in p.report), 'the report does not tell: %s' % p.report)
 
 
-@test(level='quick')
+@test(level='plain')
 def an_agent_behind_ours_that_gives_the_signal_its_default_action_ends_sampling_alone(t):
     run = t.java('HotSplit', 60, jvm=[t.agent(FAST)], agent=agent(t, 'other_agents'))
     t.complete(run, 0, 'done true\n')
@@ -46,7 +46,7 @@ def an_agent_behind_ours_that_gives_the_signal_its_default_action_ends_sampling_
     t.output()
 
 
-@test(level='quick', params=('async', 'asgct', 'walk'))
+@test(level='plain', params=('async', 'asgct', 'walk'))
 def clocks_of_other_profilers_in_the_same_ticks_take_no_stacks(t, sampler):
     """Their signals have lower numbers, so ours interrupts the first instruction of the handlers of both."""
     _, p = t.profile('HotSplit', 80, opts='cpu=samples,interval=4,cutoff=0,sampler=' + sampler, jvm=[agent(t, 'other_agents', 'tick')], stdout='done true\n')
@@ -63,7 +63,7 @@ def a_handler_taken_later_ends_sampling_without_a_new_thread(t):
     t.check(int(str(p.report['CPU ms without sampling']).split()[0]) > 500, 'found late: %s' % p.report)
 
 
-@test(level='quick')
+@test(level='plain')
 def another_signal_leaves_the_program_its_own(t):
     run, p = t.profile('OtherAgents', 'take', 2000, 400, opts=FAST + ',signal=RTMIN+1', native=True, stdout='timers true\n')
     _said(t, run, 'took', 0)
@@ -75,7 +75,7 @@ def _blocked(cmd):
     return [sys.executable, '-c', 'import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF]); os.execv(sys.argv[1], sys.argv[1:])'] + cmd
 
 
-@test(level='quick')
+@test(level='plain')
 def a_signal_blocked_by_the_parent_is_unblocked_and_said(t):
     run = t.start_command(_blocked(t.command('HotSplit', 60, opts=FAST))).finish()
     t.complete(run, 0, 'done true\n')
@@ -83,7 +83,7 @@ def a_signal_blocked_by_the_parent_is_unblocked_and_said(t):
     t.check(t.output().having('HotSplit.main') > 50, 'too few samples with a stack')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_blocked_signal_that_somebody_handles_stays_blocked(t):
     env = preload(t, 'other_agents', OTHER_AGENTS_HANDLER='1')
     run = t.start_command(_blocked(t.command('HotSplit', 60, opts=FAST)), env=env).finish()
@@ -93,7 +93,7 @@ def a_blocked_signal_that_somebody_handles_stays_blocked(t):
     t.check(any('threads blocking the signal' in k for k in p.report), 'the report does not tell: %s' % p.report)
 
 
-@test(level='quick')
+@test(level='plain')
 def a_thread_that_blocks_the_signal_is_counted(t):
     run, p = t.profile('OtherAgents', 'attach', 2, 1, 50, True, True, opts=FAST, native=True, stdout='attached\n')
     _said(t, run, 'a thread blocks the sampling signal')
@@ -102,7 +102,7 @@ def a_thread_that_blocks_the_signal_is_counted(t):
 
 # --- native threads, a JVM inside a C program
 
-@test(level='quick')
+@test(level='plain')
 def attached_threads_are_sampled_under_their_names(t):
     n = 5
     _, p = t.profile('OtherAgents', 'attach', 2, n, 60, True, False, opts=FAST + ',thread=y', native=True, stdout='attached\n')
@@ -133,7 +133,7 @@ def threads_that_end_attached(t):
     t.check(sum(counts.get(s, 0) for s in started) > 200, 'samples: %s' % counts)
 
 
-@test(level='quick', params=('main', 'thread'))
+@test(level='plain', params=('main', 'thread'))
 def a_c_program_with_a_jvm(t, where):
     launcher = t.dir / 'launcher'
     inc = t.jdk.home / 'include'
@@ -159,14 +159,14 @@ def _same(t, program, *args, jvm, **kw):
     return run, p
 
 
-@test(level='quick')
+@test(level='plain')
 def a_debugger_may_attach(t):
     where = 'address=%s0' % ('127.0.0.1:' if t.jdk.version >= 9 else '')
     _, p = _same(t, 'HotSplit', 60, jvm=['-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,' + where])
     t.check(p.having('HotSplit.main') > 50, 'too few samples')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_copy_under_another_name_stays_out(t):
     copy = t.dir / 'libcopied.so'
     shutil.copy(t.env.agent, copy)
@@ -193,7 +193,7 @@ def a_flight_recording(t):
     t.check(n and int(n.group(1)) > 5, 'execution samples of the recording:\n%s' % r.stdout[:2000])
 
 
-@test(since=25, needs=('jfr',), cases=('', ',signal=RTMIN+1'))
+@test(since=25, needs=('jfr',), params=('', ',signal=RTMIN+1'))
 def a_recording_of_cpu_time_has_its_signal_or_is_told(t, option):
     events = t.dir / 'cpu.jfc'
     events.write_text('<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample">'
@@ -208,7 +208,7 @@ def a_recording_of_cpu_time_has_its_signal_or_is_told(t, option):
     _said(t, run, 'JFR records no jdk.CPUTimeSample', 0 if option else 1)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_method_that_runs_on_in_a_version_before_its_redefinition_has_its_name(t):
     _, p = t.profile('OldVersion', 1500, opts='cpu=samples,interval=4,cutoff=0', stdout='done\n', jvm=[java_agent(t, 'OldVersion', 'Can-Retransform-Classes: true')])
     t.check(p.having('OldVersion$Runs.loop') > 2 * p.having('hprofx.unknown.method'), 'samples of the loop %d, without a name %d' %
@@ -230,7 +230,7 @@ def jacoco(t):
     t.check(hot > 0.8, 'share of the hot methods: %.2f' % hot)
 
 
-@test(level='quick')
+@test(level='plain')
 def classes_that_are_retransformed(t):
     _, p = _same(t, 'Retransform', 400, 2, jvm=[java_agent(t, 'Retransform', 'Can-Retransform-Classes: true')])
     t.check(p.having('Retransform.main') > 50, 'too few samples: %d' % p.total)
@@ -247,7 +247,7 @@ def _premain(t, order, opts):
     return t.output(dumps=None)
 
 
-@test(level='quick', collectors='any', cases=('behind', 'before', 'between', 'last'))
+@test(level='plain', collectors='any', params=('behind', 'before', 'between', 'last'))
 def premain_is_profiled_wherever_its_agent_stands(t, order):
     p = _premain(t, order, 'cpu=times,heap=sites,monitor=y,waits=y,wall=20,cutoff=0')
     made = [r.objects for r in p.table(SITES).rows if r.name == 'Premain$Made']
@@ -261,7 +261,7 @@ def premain_is_profiled_wherever_its_agent_stands(t, order):
     t.check(p.report['recorded from'].endswith(' ms after the run began'), 'the report: %s' % p.report['recorded from'])
 
 
-@test(level='quick', collectors='any', cases=('behind', 'before', 'last'))
+@test(level='plain', collectors='any', params=('behind', 'before', 'last'))
 def premain_is_sampled_wherever_its_agent_stands(t, order):
     p = _premain(t, order, 'cpu=samples,interval=5,heap=sites,sites=counts,cutoff=0')
     t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'Premain$Made'), 1000, 'objects of premain')

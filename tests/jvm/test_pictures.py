@@ -30,7 +30,7 @@ def of_leaf(t, file):
     return sum(n for stack, n in counts(t, file, 'calls').items() if stack.endswith(';Attached.leaf'))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_session_is_written_in_the_format_of_the_suffix(t):
     p = Program(t)
     profile = t.work / 'x.pb.gz'
@@ -53,7 +53,7 @@ def a_session_is_written_in_the_format_of_the_suffix(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_run_is_written_in_the_format_of_the_suffix(t):
     run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'run.pb.gz', 'cutoff=0', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
     run.process.stdin.write(b'calls 777\n')
@@ -63,7 +63,7 @@ def a_run_is_written_in_the_format_of_the_suffix(t):
     t.equal(of_leaf(t, t.work / 'run.pb.gz'), 777, 'calls')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_file_that_a_session_still_writes_gives_a_page_that_says_so(t):
     p = Program(t)
     does(t, 'start', '-o', t.work / 'x.txt', p.run.pid, 'interval=100')
@@ -78,7 +78,7 @@ def a_file_that_a_session_still_writes_gives_a_page_that_says_so(t):
     p.end(t)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def what_cannot_be_a_picture_is_refused_before_the_JVM_works(t):
     p = Program(t)
     refuses(t, USAGE, 'start lets the JVM write the file', 'start', '-o', 'x.pb.gz', p.run.pid)

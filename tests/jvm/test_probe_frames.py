@@ -20,7 +20,7 @@ def _no_frame_of_a_probe(t, p):
     t.equal(ours, [], 'frames of probes')
 
 
-@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',))
+@test(level='plain', params=('async', 'walk', 'poll'), plain_params=('async',))
 def samples_count_for_the_caller(t, engine):
     run, p = t.profile('Probes', 1000, 0, opts=BOTH + ',depth=4,sampler=' + engine)
     _no_frame_of_a_probe(t, p)

@@ -52,7 +52,7 @@ def _thread_dumps(t, run, to_the_end=False):
     return begun
 
 
-@test(level='quick', collectors='any', cases=compared(('request-doe-n', 'request-old', 'request-samples')))
+@test(level='plain', collectors='any', params=compared(('request-doe-n', 'request-old', 'request-samples')))
 def golden(t, name):
     recorded = Recorded(name)
     run = recorded_requests(t, recorded)
@@ -67,7 +67,7 @@ def golden(t, name):
         t.check(sum(shares) > 90, 'shares of Steps.work: %s' % shares)
 
 
-@test(level='quick', params=('one', 'drainers', 'sampled', 'both'))
+@test(level='plain', params=('one', 'drainers', 'sampled', 'both'))
 def calls_add_up_under_load(t, how):
     """Every call is in one section, whatever is asked for while it is made."""
     env = preload(t, 'busy') if how == 'drainers' else None
@@ -88,7 +88,7 @@ def calls_add_up_under_load(t, how):
     no_odd_exits(t, p, 'lost')
 
 
-@test(level='quick')
+@test(level='plain')
 def what_a_thread_has_pending_is_in_the_dump(t):
     run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
     run.wait_line('ready')
@@ -100,7 +100,7 @@ def what_a_thread_has_pending_is_in_the_dump(t):
     t.equal([d.counts() for d in p.tables[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections')
 
 
-@test(level='quick', params=('a', 'b'))
+@test(level='plain', params=('a', 'b'))
 def samples_add_up(t, form):
     run = t.start('Burn', 800, 800, 800, opts=SAMPLES + ',format=' + form)
     _begun(t, run, 'burn-0')
@@ -126,7 +126,7 @@ def _shown(t, file, view):
     return by_method
 
 
-@test(level='quick', collectors='any', params=('a', 'b'))
+@test(level='plain', collectors='any', params=('a', 'b'))
 def the_command_shows_the_samples_of_all_dumps(t, form):
     run = t.start('Burn', 400, 400, opts=SAMPLES + ',format=' + form)
     _begun(t, run, 'burn-0')
@@ -141,7 +141,7 @@ def the_command_shows_the_samples_of_all_dumps(t, form):
     t.equal(sum(_shown(t, file, 'samples').values()), sum(totals), 'samples that are shown')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_command_shows_the_calls_and_times_of_all_dumps(t):
     """The program knows its calls; the file has their times in ns behind each table."""
     run = t.start('Kept', 1000, opts='cpu=times,include=Kept')
@@ -155,7 +155,7 @@ def the_command_shows_the_calls_and_times_of_all_dumps(t):
     t.equal(sum(_shown(t, NAME, 'time').values()), sum(int(n) for n in re.findall(r'(?m)^hprofx: total in ns: (\d+)$', text)), 'ns that are shown')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_storm_of_requests(t):
     """Each request that reached the VM has a section of its own, also one that came during a dump."""
     run = t.start('Burn', 1500, 1500, opts=SAMPLES)
@@ -191,7 +191,7 @@ def at_the_end(t, how):
         t.equal(t.files(), [NAME], 'files')
 
 
-@test(level='quick')
+@test(level='plain')
 def periodic_dumps(t):
     run = t.java('CountMany', 4, 200, opts=EXACT + ',dump=100ms')
     t.equal(run.code, 0, 'exit code')
@@ -242,7 +242,7 @@ def requests_do_not_pile_up_behind_an_output_that_stands(t):
     samples_are_those_reported(t, p)
 
 
-@test(level='quick', params=('a', 'b'))
+@test(level='plain', params=('a', 'b'))
 def split_gives_each_request_a_file(t, form):
     mode = 'cpu=times,cutoff=0' if form == 'a' else SAMPLES + ',format=b,thread=y'
     base = NAME if form == 'a' else 'java.hprof'
@@ -268,7 +268,7 @@ def split_gives_each_request_a_file(t, form):
         t.check(all('main' in [x[0] for x in f.threads.values()] for f in files), 'a file without the START of main')
 
 
-@test(level='quick', params=('a', 'b'))
+@test(level='plain', params=('a', 'b'))
 def every_profile_says_whose_it_is(t, form):
     """Host, process and begin tell a run from all others; the periods of its profiles follow one another."""
     before = time.time_ns() // 1000000

@@ -16,7 +16,7 @@ def _error(n, p=0.5):
     return 4 * (p * (1 - p) / max(1, n)) ** 0.5
 
 
-@test(level='quick', params=COUNT_CASES, quick_params=('recursion', 'exceptions', 'kinds'))
+@test(level='plain', params=COUNT_CASES, plain_params=('recursion', 'exceptions', 'kinds'))
 def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=SAMPLED + ',interval=0.5')
     exact(t, run, p)
@@ -49,7 +49,7 @@ def times_are_split_as_the_time_was(t):
     _shares(t, p.table(TIMES).self_ms(), want, int(p.report['signals']), 'times')
 
 
-@test(level='quick', params=('10', '1'), quick_params=('1',), measures=True)
+@test(level='plain', params=('10', '1'), plain_params=('1',), measures=True)
 def sums_are_cpu_time(t, interval):
     ms = float(interval)
     run, p = t.profile('Burn', 2000, 1500, opts=SAMPLED + ',thread=y,depth=1,interval=' + interval)
@@ -73,7 +73,7 @@ def short_threads_have_their_time_on_the_whole(t):
     t.check(p.table(TIMES).total > 0.8 * ticks_ms(p), 'table of %d ms of %.1f' % (p.table(TIMES).total, ticks_ms(p)))
 
 
-@test(level='quick', params=('cpu', 'sampled'), quick_params=('sampled',), measures=True)
+@test(level='plain', params=('cpu', 'sampled'), plain_params=('sampled',), measures=True)
 def both_tables_are_true(t, times):
     run, p, want = _split(t, BOTH + ',interval=1,times=' + times)
     t.equal(p.sections, [SAMPLES, TIMES], 'sections')
@@ -106,7 +106,7 @@ def both_without_line_numbers(t):
     exact(t, run, p)
 
 
-@test(level='quick')
+@test(level='plain')
 def without_signals_the_clock_is_read(t):
     run, p = t.profile('Count', 'recursion', opts=SAMPLED + ',sampler=poll')
     exact(t, run, p)
@@ -130,7 +130,7 @@ def filters_leave_time_to_the_callers(t):
     t.check(sum(ms.values()) > 0.8 * ticks_ms(p), '%s of %.1f ms' % (dict(ms), ticks_ms(p)))
 
 
-@test(level='quick')
+@test(level='plain')
 def without_timers_the_clock_is_read(t):
     run, p = t.profile('Count', 'recursion', opts=SAMPLED, env=preload(t, 'refuses', REFUSES='timers'))
     exact(t, run, p)

@@ -71,12 +71,12 @@ def _run(t, n, library='libsessions.so', env=None, jvm=()):
     return run, between
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def each_tells_the_truth(t):
     _run(t, len(OPTIONS))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def one_that_is_refused_leaves_room_for_the_next(t):
     run = t.java('SessionsRefused', _library(t), opts=None)
     t.equal(run.code, 0, 'exit code')
@@ -90,7 +90,7 @@ def one_that_is_refused_leaves_room_for_the_next(t):
     t.check('Dumping CPU usage by sampling running threads ... done.' in run.err, 'the last one says nothing')
 
 
-@test(level='quick', collectors='any', cases=('calls', 'objects'))
+@test(level='plain', collectors='any', params=('calls', 'objects'))
 def a_native_thread_that_comes_again_is_counted(t, what):
     """In the same session, and after one between which and the next it has attached again."""
     options = {'calls': 'cpu=samples,interval=1,cpu=times', 'objects': 'heap=sites,sites=exact'}[what]
@@ -105,7 +105,7 @@ def a_native_thread_that_comes_again_is_counted(t, what):
                 t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsOutside$Made'), 100 * times, 'objects in %s%d' % (name, i))
 
 
-@test(level='quick', collectors='any', cases=('exact', 'counts'))
+@test(level='plain', collectors='any', params=('exact', 'counts'))
 def what_no_instruction_makes_is_counted(t, sites):
     n = 3000
     run = t.java('SessionsCopies', _library(t), 'heap=sites,sites=%s,depth=8,cutoff=0,verbose=n' % sites, n, opts=None)
@@ -120,7 +120,7 @@ def what_no_instruction_makes_is_counted(t, sites):
         t.check(seen in t.parse(t.work / str(i), None).report, 'what is not seen')
 
 
-@test(level='quick', collectors='any', since=11)
+@test(level='plain', collectors='any', since=11)
 def code_of_an_earlier_one_counts_in_the_next(t):
     run = t.java('SessionsOld', _library(t), 'heap=sites,sites=counts,live=n,cutoff=0,verbose=n', opts=None)
     t.equal((run.code, run.out), (0, 'done\n'), 'exit code, stdout')
@@ -164,7 +164,7 @@ def one_whose_threads_cannot_be_started_leaves_room_for_the_next(t):
     t.equal(failed, ['hprofx-out:', 'hprofx-service:', 'aggregator'], 'threads that could not be started')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def the_heap_at_its_end_stops_no_longer_than_maxpause(t):
     run = t.java('Sessions', _library(t), 1, 'heap=dump,format=b,heapdump=walk,maxpause=1ms', opts=None, jvm=SEPARATE)
     t.equal(run.code, 0, 'exit code')
@@ -172,7 +172,7 @@ def the_heap_at_its_end_stops_no_longer_than_maxpause(t):
     t.equal(len(t.binary(t.work / '0.hprof').heaps), 0, 'heap dumps')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def each_has_a_peer_of_its_own(t):
     peer = Peer(t)
     run = t.java('Sessions', _library(t), 3, 'cpu=times,cutoff=0,net=127.0.0.1:%d' % peer.port, opts=None, jvm=SEPARATE)
@@ -186,7 +186,7 @@ def each_has_a_peer_of_its_own(t):
     t.equal(re.findall(r'^between .* awake (\d+) ', run.out, re.M), ['0'], 'threads of the agent')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_fork_while_one_with_a_peer_ends_closes_nothing_of_the_program(t):
     """The child closes the socket of the agent, whose memory is being freed."""
     peer = Peer(t)
@@ -233,14 +233,14 @@ def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
     t.equal(told, [('begins', 'true'), ('ends', 'false'), ('ends', 'true')], 'what was done')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_thread_that_is_in_a_probe_at_its_end_does_not_miss_it(t):
     """The probe asks the VM for the number of frames, when the session has ended."""
     _, told = _held(t, 'stackEnd', 'cpu=times')
     t.equal(told, [('begins', 'true'), ('ends', 'true'), ('overflows', 'true')], 'what was done')
 
 
-@test(level='quick', collectors='any', cases=('probeOfCalls', 'probeOfCounts'))
+@test(level='plain', collectors='any', params=('probeOfCalls', 'probeOfCounts'))
 def a_thread_that_is_in_a_probe_at_its_end_counts_in_the_next(t, what):
     if what == 'probeOfCounts' and t.jdk.version < 11:
         t.skip('sites=counts is tested from JDK 11 on')
@@ -253,14 +253,14 @@ def a_thread_that_is_in_a_probe_at_its_end_counts_in_the_next(t, what):
         t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsHeld$Made'), 1000, 'objects')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_class_that_loads_while_one_begins_is_counted(t):
     _, told = _held(t, 'classes', 'cpu=times')
     t.equal(told, [('begins', 'true'), ('ends', 'true')], 'what was done')
     t.equal(_counts(t.parse(t.work / '0', None), TIMES).get('SessionsHeld$Late.leaf'), 1000, 'calls')
 
 
-@test(level='quick', collectors='any', until=17)
+@test(level='plain', collectors='any', until=17)
 def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
     peer = Peer(t)
     run = t.start('SessionsVeto', _library(t), 'cpu=times,verbose=n,allow-exit=y,net=127.0.0.1:%d' % peer.port, opts=None)

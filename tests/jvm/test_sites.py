@@ -17,7 +17,7 @@ EXACT = 'heap=sites,cutoff=0,depth=40'
 GROUPS = ('new', 'arrays', 'multi', 'copies', 'indirect', 'native', 'language', 'exceptions', 'humongous')
 
 
-@test(level='quick', collectors='all', cases=GROUPS, quick_params=('new', 'multi', 'native'))
+@test(level='plain', collectors='all', params=GROUPS, plain_params=('new', 'multi', 'native'))
 def every_way_is_counted(t, group):
     if group == 'native' and t.jdk.version == 8:
         t.skip('nothing on JDK 8 sees what JNI and Unsafe allocate')
@@ -34,7 +34,7 @@ def ways_of_later_java_are_counted(t):
 STOPPED = "hprofx: gc=y: no garbage was collected before the last dump: the collector of this VM stops before the program's end; ask for a dump while the program runs"
 
 
-@test(level='quick', params=('plain', 'b'), collectors=('G1', 'Parallel'))
+@test(level='plain', params=('plain', 'b'), collectors=('G1', 'Parallel'))
 def a_collection_before_the_dump(t, form):
     """gc=y: what the program drops is no longer alive, without a collection of its own; and the binary file has the same figures."""
     opts = EXACT + ',gc=y,format=' + ('a' if form == 'plain' else 'b')
@@ -47,7 +47,7 @@ def a_collection_before_the_dump(t, form):
         sites_are_exact(t, run, p)
 
 
-@test(level='quick', collectors=('ZGC', 'Shenandoah'), needs=('hotspot',))
+@test(level='plain', collectors=('ZGC', 'Shenandoah'), needs=('hotspot',))
 def the_end_amid_a_collection(t):
     """A collection that the dump has forced may never return."""
     if t.env.sanitized:
@@ -61,7 +61,7 @@ FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], '
          'fixed TLAB': ['-XX:-ResizeTLAB', '-XX:TLABSize=64k'], 'interpreter, no TLAB': ['-Xint', '-XX:-UseTLAB']}
 
 
-@test(level='quick', collectors='all', params=sorted(FLAGS), quick_params=('default', 'interpreter', 'no TLAB'))
+@test(level='plain', collectors='all', params=sorted(FLAGS), plain_params=('default', 'interpreter', 'no TLAB'))
 def from_the_first_line_of_main(t, flags):
     if 'no TLAB' in flags and t.jdk.version < 21:
         t.needs('hotspot')  # it tells that the event misses allocations
@@ -72,7 +72,7 @@ def from_the_first_line_of_main(t, flags):
 MUCH = 'heap=sites,cutoff=0,depth=4'
 
 
-@test(level='quick', collectors='all', params=('n', 'y'))
+@test(level='plain', collectors='all', params=('n', 'y'))
 def sixteen_threads_at_once(t, by_thread):
     """The sum is exact, and with thread=y every thread's share."""
     run, p = t.profile('SitesThreads', 16, 12500, opts=MUCH + ',thread=' + by_thread)
@@ -107,7 +107,7 @@ def many_frees_at_one_collection(t):
     objects_are_exact(t, run, p)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def a_full_heap(t):
     """What there is no room for is no allocation; the run goes on, and the counts with it."""
     run, p = t.profile('SitesMuch', 'full', 1000, opts=MUCH, jvm=['-Xmx128m' if t.case.collector == 'ZGC' and t.jdk.version < 17 else '-Xmx48m'])
@@ -115,14 +115,14 @@ def a_full_heap(t):
     objects_are_exact(t, run, p)
 
 
-@test(level='quick')
+@test(level='plain')
 def exceptions_come_out_as_without_the_agent(t):
     plain = t.java('SitesFails', 100, opts=None, native=True)
     run, p = t.profile('SitesFails', 100, opts=EXACT, native=True, stdout=plain.out)
     objects_are_exact(t, run, p)
 
 
-@test(level='quick', since=21, until=999, params=(1000, 100), quick_params=(100,))
+@test(level='plain', since=21, until=999, params=(1000, 100), plain_params=(100,))
 def virtual_threads_have_their_own_stack(t, n):
     """The sum is exact, and no stack has a frame of a carrier."""
     run, p = t.profile('SitesVirtual', n, 10, opts=EXACT)
@@ -133,7 +133,7 @@ def virtual_threads_have_their_own_stack(t, n):
         t.check(not any('ForkJoin' in m for m in methods), 'a frame of a carrier: %s' % methods)
 
 
-@test(level='quick')
+@test(level='plain')
 def without_live_objects(t):
     """live=n: totals only, no tags."""
     run, p = t.profile('Sites', 'new', MANY, opts=EXACT + ',live=n', native=True)
@@ -142,7 +142,7 @@ def without_live_objects(t):
     t.check('live' not in p.report, 'report %s' % p.report)
 
 
-@test(level='quick', since=11)
+@test(level='plain', since=11)
 def another_owner_of_the_capability(t):
     """One line says that allocations are not seen, or how they are; the program runs on."""
     run = t.java('SitesFirst', 1000, opts=MUCH, jvm=[agent(t, 'sites')])
@@ -154,7 +154,7 @@ def another_owner_of_the_capability(t):
         objects_are_exact(t, run, p)
 
 
-@test(level='quick', since=11, params=('', ',cpu=times'), quick_params=(',cpu=times',))
+@test(level='plain', since=11, params=('', ',cpu=times'), plain_params=(',cpu=times',))
 def another_owner_of_the_capability_leaves_stacks_as_they_are(t, more):
     """With cpu=times from JDK 22 on the probes are reached through a Java method, which no stack shows."""
     run = t.java('SitesFirst', 1000, opts=MUCH + more, jvm=[agent(t, 'sites')])
@@ -178,7 +178,7 @@ def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
     t.check('StringBuilder' in p.report.get('not counted by probes', ''), 'what remains: %s' % p.report)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def classes_that_unload_keep_their_names(t):
     """Eight loaders of a class of one name, 40 classes in all: its arrays and its mirrors, the first charged to java.lang.Class."""
     run, p = t.profile('SitesUnload', 40, 8, opts=EXACT)

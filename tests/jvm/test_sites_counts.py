@@ -72,7 +72,7 @@ def _equal_places(t, run, counts, told, lines=True):
     t.check(len(own) > 45 and not wrong, '%d places, (objects, bytes) of counts and of exact: %s' % (len(own), wrong))
 
 
-@test(level='quick', collectors='all', params=('a', 'b'), quick_params=('a',))
+@test(level='plain', collectors='all', params=('a', 'b'), plain_params=('a',))
 def each_way_of_the_language_is_counted(t, form):
     run = t.java('SitesCounts', 3000 if t.jdk.has('jit') else 200, opts=COUNTS + ',format=' + form, native=True)
     t.complete(run, done=DONE)
@@ -98,7 +98,7 @@ def each_way_is_counted_by_any_compiler_and_layout(t, how):
     _as_said(t, run, prof)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def places_and_sizes_are_those_of_exact(t):
     """Objects and bytes of every class, method and line of the program."""
     n = _sites_rounds(t)
@@ -107,7 +107,7 @@ def places_and_sizes_are_those_of_exact(t):
     _equal_places(t, run, prof, t.profile('SitesCounts', n, opts=EXACT, native=True)[1])
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def lines_and_methods_only(t):
     """A stack is one frame; with lineno=n without a line; depth=0: as any other."""
     for opts, known in (('', True), (',lineno=n', False)):
@@ -121,7 +121,7 @@ def lines_and_methods_only(t):
 MADE = {'copies': ('cloneOfInts', 'cloneOfNodes', 'cloneOfObject', 'values'), 'indirect': ('newInts', 'newNodes', 'newMulti')}
 
 
-@test(level='quick', collectors='any', params=('copies', 'indirect', 'copies -Xint', 'indirect -Xint', 'copies -Xcomp'), quick_params=('copies', 'indirect'))
+@test(level='plain', collectors='any', params=('copies', 'indirect', 'copies -Xint', 'indirect -Xint', 'copies -Xcomp'), plain_params=('copies', 'indirect'))
 def what_a_call_returns_is_counted(t, how):
     group, *jvm = how.split()
     run, prof = t.profile('Sites', group, 100, opts=COUNTS, native=True, jvm=jvm)
@@ -140,7 +140,7 @@ UNSEEN = {'indirect': ('byConstructor', 'byHandle', 'deserialised'),
           'native': ('byUnsafe', 'jniObject', 'jniAllocated', 'jniInts', 'jniObjects', 'jniString'), 'exceptions': ('ofTheVm', 'index')}
 
 
-@test(level='quick', collectors='any', cases=sorted(UNSEEN))
+@test(level='plain', collectors='any', params=sorted(UNSEEN))
 def what_no_instruction_makes_is_not_counted(t, group):
     run, prof = t.profile('Sites', group, 100, opts=COUNTS, native=True)
     got, want = _places(prof, 'Sites', lines=False), known_sites(run)
@@ -152,7 +152,7 @@ def what_no_instruction_makes_is_not_counted(t, group):
             t.equal(got['Sites.' + m, 'Sites$Problem', 0], want['Sites.' + m, 'Sites$Problem'][0:3:2], 'exceptions that %s makes' % m)
 
 
-@test(level='quick', since=11, collectors='any')
+@test(level='plain', since=11, collectors='any')
 def what_is_not_counted_is_estimated(t):
     """Objects of JNI functions: some MB that no probe sees, in samples of 4 KiB; clones are counted."""
     def missed(group, *jvm):
@@ -164,7 +164,7 @@ def what_is_not_counted_is_estimated(t):
     t.check(cloned[0] < 4000, 'of clones about %s' % cloned)
 
 
-@test(level='quick', since=11, collectors='all')
+@test(level='plain', since=11, collectors='all')
 def live_objects_are_estimated(t):
     """Each site within 4 standard errors, one run in 4,000 beyond by chance; what was allocated is exact."""
     n, interval = (400000 if t.level == 'long' else 100000) if t.jdk.has('jit') else 30000, 4096
@@ -184,13 +184,13 @@ def live_objects_are_estimated(t):
         t.near(own[0].live_bytes / live_bytes, own[0].live / live, 0.01, 'live bytes of %s as the objects' % method)
 
 
-@test(level='quick', until=10)
+@test(level='plain', until=10)
 def without_the_event_nothing_is_known_to_live(t):
     _, prof = t.profile('SitesKeep', 10000, opts=COUNTS, native=True)
     t.equal((prof.lists[0].order, any(r.live or r.live_bytes for r in prof.lists[0].rows), 'live' in prof.report), ('allocated', False, False), 'order, live figures')
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def sixteen_threads_at_once(t):
     """The sum of all threads is exact, whoever came when."""
     n = 20000 if t.jdk.has('jit') else 1000
@@ -200,15 +200,15 @@ def sixteen_threads_at_once(t):
     t.check(' allocations counted, 0 lost, at ' in run.err, 'stderr %r' % run.err)
 
 
-@test(level='quick', since=21, collectors='any')
+@test(level='plain', since=21, collectors='any')
 def virtual_threads_count_as_any(t):
     run, prof = t.profile('SitesVirtual', 500, 20, opts=COUNTS)
     t.equal(_places(prof, 'SitesVirtual', lines=False)['SitesVirtual.items', 'SitesVirtual$Item', 0][0], 20000, 'objects')
 
 
 # The property names the linker that the JDK has; whoever sets it gets no other from us.
-@test(level='quick', collectors='any', needs=('jit',), params=('', '-Djdk.internal.foreign.CABI=SYS_V', '-XX:TieredStopAtLevel=1', '-Xcheck:jni'),
-      quick_params=('', '-Djdk.internal.foreign.CABI=SYS_V'))
+@test(level='plain', collectors='any', needs=('jit',), params=('', '-Djdk.internal.foreign.CABI=SYS_V', '-XX:TieredStopAtLevel=1', '-Xcheck:jni'),
+      plain_params=('', '-Djdk.internal.foreign.CABI=SYS_V'))
 def probes_are_downcalls_where_the_jdk_has_them(t, jvm):
     run, prof = t.profile('SitesCounts', 2000, opts=COUNTS, native=True, jvm=[jvm] if jvm else [])
     _as_said(t, run, prof)
@@ -216,7 +216,7 @@ def probes_are_downcalls_where_the_jdk_has_them(t, jvm):
     t.equal(prof.report['probes'], 'JNI natives: ' + why if why else 'critical downcalls', 'probes')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def without_probes_every_allocation_is_recorded(t):
     """As with sites=exact, whose probes the VM refuses, too: where the event misses allocations, a line says so."""
     run = t.java('SitesFirst', 1000, opts=COUNTS, env=preload(t, 'refuses', REFUSES='hook'))
@@ -243,7 +243,7 @@ def _said_rows(run):
     return {(name, stack): int(n) for name, n, stack in re.findall(r'^row (\S+) (\d+) (\S+)$', run.out, re.M)}
 
 
-@test(level='quick', collectors='all', params=('', ',times=sampled', ',times=wall'))
+@test(level='plain', collectors='all', params=('', ',times=sampled', ',times=wall'))
 def calls_allocate_under_their_own_trace(t, more):
     run, prof = t.profile('SitesTree', 500 if t.jdk.has('jit') else 50, opts=CALLS + more)
     t.equal(prof.sections, ['SITES', 'CPU TIME (ms)'], 'sections')
@@ -255,7 +255,7 @@ def calls_allocate_under_their_own_trace(t, more):
     no_odd_exits(t, prof)
 
 
-@test(level='quick', params=('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms'), quick_params=('exceptions', 'threads'))
+@test(level='plain', params=('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms'), plain_params=('exceptions', 'threads'))
 def calls_stay_exact(t, case):
     run, prof = t.profile('Count', case, opts=CALLS)
     exact(t, run, prof)
@@ -265,7 +265,7 @@ def calls_stay_exact(t, case):
         no_odd_exits(t, prof)
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def totals_with_calls_are_those_of_exact(t):
     """Of each class and method of the program, objects and bytes."""
     n = _sites_rounds(t)
@@ -275,7 +275,7 @@ def totals_with_calls_are_those_of_exact(t):
     _equal_places(t, run, prof, t.profile('SitesCounts', n, opts=EXACT, native=True)[1], lines=False)
 
 
-@test(level='quick', since=21, collectors='any')
+@test(level='plain', since=21, collectors='any')
 def virtual_threads_keep_their_traces(t):
     """Each object is of a stack that begins where its virtual thread does, on whichever carrier."""
     run, prof = t.profile('SitesVirtual', 300, 10, opts=CALLS)
@@ -287,7 +287,7 @@ def virtual_threads_keep_their_traces(t):
     t.equal(dict(stacks), {('SitesVirtual.items', 'SitesVirtual.work', 'SitesVirtual.lambda$main'): 6000}, 'stacks')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def filters_leave_allocations_with_who_called(t):
     """What a class without probes of calls allocates is its caller's; where nobody has them it has no stack."""
     run, prof = t.profile('SitesTree', 100, opts=CALLS + ',exclude=SitesTree$Worker')
@@ -311,7 +311,7 @@ def stacks_as_asked_for(t, more):
         t.equal(max(len(frames) for _, frames in own), int(more[-1]), 'frames')
 
 
-@test(level='quick', params=('', ',cpu=times'))
+@test(level='plain', params=('', ',cpu=times'))
 def drainers_add_up(t, more):
     """A machine that shows many processors, and aggregators that never rest."""
     run, prof = t.profile('SitesThreads', 16, 20000 if t.jdk.has('jit') else 1000, opts=COUNTS + more, env=preload(t, 'busy'))
@@ -388,12 +388,12 @@ def _commands(t, form, more='', threads=2, n=500, **kw):
     return prof
 
 
-@test(level='quick', collectors='any', params=('a', 'b'))
+@test(level='plain', collectors='any', params=('a', 'b'))
 def a_peer_switches_and_clears(t, form):
     _commands(t, form)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def a_peer_switches_and_clears_beside_calls(t):
     _commands(t, 'a', ',cpu=times')
 
@@ -404,7 +404,7 @@ def a_clear_reaches_what_drainers_hold(t):
     _commands(t, 'a', ',cpu=times', threads=12, n=20000, env=preload(t, 'busy'))
 
 
-@test(level='quick', collectors='any', params=('', ',cpu=times', ',live=n'))
+@test(level='plain', collectors='any', params=('', ',cpu=times', ',live=n'))
 def dumps_reset_nothing(t, more):
     """SIGQUIT twice: totals since the start."""
     done = DONE_CALLS if 'times' in more else DONE
@@ -436,7 +436,7 @@ def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
     t.check(truth <= got < truth + 1000, '%d of %d arrays are counted' % (got, truth))
 
 
-@test(level='quick', collectors='all', params=('', ',cpu=times'), quick_params=('',))
+@test(level='plain', collectors='all', params=('', ',cpu=times'), plain_params=('',))
 def classes_that_unload_before_the_dump(t, more):
     """Their objects are counted, their sizes are not known any more; of arrays they are."""
     run, prof = t.profile('SitesUnload', 40, 8, opts=COUNTS + more)
@@ -464,7 +464,7 @@ HUGE = '''public class Huge {
 '''
 
 
-@test(level='quick', since=17, collectors='any', params=('', ',cpu=times'))
+@test(level='plain', since=17, collectors='any', params=('', ',cpu=times'))
 def huge_methods(t, more):
     """Methods that the probes find no room in stay as they are, and the report says so; all others count."""
     source = t.work / 'huge' / 'Huge.java'

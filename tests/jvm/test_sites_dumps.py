@@ -21,7 +21,7 @@ DONE = 'Dumping%s done.' % SITES
 
 
 # The sampler of JDK 11 takes too many: 1.03 to 1.22 times as many objects of these sites as there are.
-@test(level='quick', since=17, collectors='all', timeout=300)
+@test(level='plain', since=17, collectors='all', timeout=300)
 def estimates_of_five_known_sites(t):
     """Each within 5 % and 4 standard errors, one run in 3,000 beyond by chance. The five are often off alike: the VM seeds the sampler of a thread
     with its address, which the next thread takes over."""
@@ -45,7 +45,7 @@ def estimates_of_five_known_sites(t):
     t.check('standard error' in prof.report, 'report %s' % prof.report)
 
 
-@test(level='quick', collectors='any', params=('', ',sites=counts', ',sites=counts,cpu=times'))
+@test(level='plain', collectors='any', params=('', ',sites=counts', ',sites=counts,cpu=times'))
 def without_a_dump_the_summary_has_no_sites(t, more):
     """doe=n: no snapshot, so the number of sites is unknown; with cpu=times that of the allocations, too."""
     run = t.java('SitesFirst', 1000, opts='heap=sites,doe=n' + more)
@@ -68,7 +68,7 @@ def _live(prof, which):
     return sums
 
 
-@test(level='quick', since=17, collectors='all', params=sorted(HOW), quick_params=('fork',), needs=('hotspot',))
+@test(level='plain', since=17, collectors='all', params=sorted(HOW), plain_params=('fork',), needs=('hotspot',))
 def what_lives_is_counted_for_a_dump(t, how):
     """By a copy of the process, or in the JVM; at the end there again. ZGC cannot be copied, and shows no more than what is reachable."""
     n = 4000
@@ -87,7 +87,7 @@ def what_lives_is_counted_for_a_dump(t, how):
         t.equal(_live(prof, i), {'Kept': (n, n), 'Half': (n, n // 2), 'Dropped': (n, 0), 'Copy': (n + 1, n)}, 'objects, live of list %d' % (i + 1))
 
 
-@test(level='quick', since=17, collectors='any', needs=('hotspot',))
+@test(level='plain', since=17, collectors='any', needs=('hotspot',))
 def a_look_that_stops_for_too_long_is_left_out(t):
     run = t.start_command(t.command('SitesLive', 40000, opts='heap=sites,cutoff=0,depth=2,heapdump=walk,maxpause=1ms'), stdin=subprocess.PIPE)
     run.wait_line('ready')
@@ -100,7 +100,7 @@ def a_look_that_stops_for_too_long_is_left_out(t):
     t.equal([_live(prof, i)['Kept'] for i in range(2)], [(40000, 0), (40000, 40000)], 'objects, live')
 
 
-@test(level='quick', since=11, collectors='any')
+@test(level='plain', since=11, collectors='any')
 def a_dump_does_not_wait_for_a_collector_that_collects_nothing(t):
     if t.jdk.version >= 20:
         t.needs('hotspot')  # it tells that this is Epsilon
@@ -159,7 +159,7 @@ def _lists(prof, form):
     return _items((d.flags, [r for r in d.rows if prof.classes[r.klass] == 'Steps$Item']) for d in prof.lists)
 
 
-@test(level='quick', cases=('a', 'b'))
+@test(level='plain', params=('a', 'b'))
 def lists_that_a_peer_asks_for(t, form):
     """0x03 with each flag, 0x04, CONTROL 2 and 1 and 6; nothing is reset but by 6."""
     s = Stream(t, form)
@@ -197,7 +197,7 @@ def lists_that_a_peer_asks_for(t, form):
 compared(('net-depth', 'net-dump-without-heap', 'net-text'))
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def golden_net_depth(t):
     """Sub option 7 sets the depth: 1 becomes 3."""
     s = Stream(t, 'a', 'heap=sites,depth=1,cutoff=0')
@@ -211,7 +211,7 @@ def golden_net_depth(t):
     t.equal(stacks, {probed if t.jdk.version == 8 else ('Steps.alloc', 'Steps.step', 'Steps.main')}, 'stacks')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def golden_net_dump_without_heap(t):
     """DUMP HEAP, which ended the program under the original: one line."""
     s = Stream(t, 'a')
@@ -222,7 +222,7 @@ def golden_net_dump_without_heap(t):
     t.equal((len(re.findall(r'^hprofx: net=.*serial 11:', s.run.err, re.M)), prof.sections), (1, ['SITES']), 'lines, sections')
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def golden_net_text(t):
     """The recorded commands of net-text, and what they answer."""
     s = Stream(t, 'a', 'heap=sites,cpu=samples')
@@ -252,7 +252,7 @@ def golden_net_text(t):
     t.check(len(found) >= 3, 'only %d tables of a step' % len(found))
 
 
-@test(level='quick', params=('samples', 'times', 'times,cpu=samples'), quick_params=('times',))
+@test(level='plain', params=('samples', 'times', 'times,cpu=samples'), plain_params=('times',))
 def beside_cpu_time(t, cpu):
     """One dump, all sections: SITES first."""
     done = 'Dumping%s%s%s done.' % (SITES, DUMPING['samples'] if 'samples' in cpu else '', DUMPING['times'] if 'times' in cpu else '')
@@ -271,7 +271,7 @@ def beside_cpu_time(t, cpu):
         exact(t, run, prof)
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def requests_beside_cpu_time(t):
     """Calls are of the time between two dumps, allocations of all the time."""
     done = 'Dumping%s%s done.' % (SITES, DUMPING['times'])

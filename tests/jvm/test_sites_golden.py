@@ -77,7 +77,7 @@ CASES = {'sites-alloc': 'Alloc', 'sites-alloc-depth0': 'Alloc', 'sites-alloc-dep
          'exit-code': 'Ends', 'exit-halt': 'Ends', 'combo-samples-sites': 'Alloc'}
 
 
-@test(level='quick', collectors='any', cases=compared(CASES), quick_params=('sites-alloc', 'sites-binary', 'exit-halt'))
+@test(level='plain', collectors='any', params=compared(CASES), plain_params=('sites-alloc', 'sites-binary', 'exit-halt'))
 def case(t, name):
     recorded = Recorded(name)
     binary = 'format=b' in recorded.options
@@ -110,7 +110,7 @@ def _original_name(text):
     return data.decode('utf-8', 'surrogatepass').encode('utf-16', 'surrogatepass').decode('utf-16')
 
 
-@test(level='quick', collectors='any', cases=compared(('names-binary', 'names-sites')))
+@test(level='plain', collectors='any', params=compared(('names-binary', 'names-sites')))
 def names(t, name):
     """Threads, classes, methods of unusual names; those that the original's text breaks are taken from its binary file."""
     recorded, other = Recorded(name), Recorded('names-binary')
@@ -127,7 +127,7 @@ def names(t, name):
 compared(['unload-binary'])
 
 
-@test(level='quick', collectors='any')
+@test(level='plain', collectors='any')
 def unload_binary(t):
     """The classes go, as they did not under the original; their sites keep their names."""
     recorded = Recorded('unload-binary')
@@ -150,7 +150,7 @@ def unload_binary(t):
     t.equal([p.classes[s] for s in p.unloaded if p.classes[s] == 'Plug'], [], 'unloaded, though rows name them for good')
 
 
-@test(level='quick', collectors='any', cases=compared(('request-binary', 'request-sites')))
+@test(level='plain', collectors='any', params=compared(('request-binary', 'request-sites')))
 def requests(t, name):
     """Totals are not reset by a dump: 100, 200, 300 of the program's objects."""
     recorded = Recorded(name)

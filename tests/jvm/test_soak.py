@@ -17,9 +17,9 @@ def _soak(t, seconds, jvm=()):
     return p
 
 
-@test(level='quick', collectors='all')
+@test(level='plain', collectors='all')
 def the_program_ends_whole(t):
-    _soak(t, 2 if t.level == 'quick' else 4)
+    _soak(t, 2 if t.level == 'plain' else 4)
 
 
 @test(since=17, params=sorted(FORCED))
@@ -27,7 +27,7 @@ def stops_of_the_vm_all_the_time(t, what):
     _soak(t, 4, ['-XX:+UnlockDiagnosticVMOptions', '-XX:GuaranteedSafepointInterval=1', FORCED[what]])
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def signals_by_the_ten_thousand(t):
     run, p = t.profile('Soak', 2, opts='cpu=samples,interval=10,depth=32', stdout='soak whole\n', jvm=['-Xss2m'], env=preload.preload(t, 'storm', HPX_STORM='8'))
     signals = int(p.report['signals'])

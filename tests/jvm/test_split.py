@@ -34,7 +34,7 @@ def shares(t, kind):
     _split(t, kind, 6000, 2000, LIMIT)
 
 
-@test(level='quick', until=20, params=('plain', 'inlined'), measures=True)
+@test(level='plain', until=20, params=('plain', 'inlined'), measures=True)
 def shares_in_short(t, kind):
     _needs_a_compiler(t, kind)
     # A quarter of the samples: twice the statistical error.

@@ -8,7 +8,7 @@ from runner import test
 FAST = 'cpu=samples,interval=1,cutoff=0'
 
 
-@test(level='quick')
+@test(level='plain')
 def recursion_deeper_than_depth_is_cut_at_depth(t):
     _, p = t.profile('Deep', 500, 300, opts=FAST + ',depth=10', stdout='done\n')
     deep = [tr for _, tr in p.stacks() if any(f.method == 'Deep.down' for f in tr.frames)]
@@ -31,7 +31,7 @@ def depth_2048(t, levels):
     t.check(p.unknown() <= (0.02 if t.jdk.has('jit') else 0.2) * p.total + 2, '%d of %d samples could not be walked' % (p.unknown(), p.total))
 
 
-@test(level='quick')
+@test(level='plain')
 def depth_0_has_no_samples(t):
     _, p = t.profile('HotSplit', 50, opts='cpu=samples,interval=1,depth=0', stdout='done true\n')
     t.equal((p.total, p.rows, p.traces), (0, [], {}), 'total, rows, traces')
@@ -86,7 +86,7 @@ def exceptions_that_the_jvm_throws(t):
     t.check(seen > 0.2 * p.total, text)  # 37 % at least were seen, on JDK 17
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def native_methods_and_lambdas(t):
     _, p = t.profile('Natives', 300, opts=FAST + ',depth=20', native=True, stdout='done\n')
     native = [tr for _, tr in p.stacks() if tr.frames and tr.frames[0].method == 'Natives.burn']
@@ -100,7 +100,7 @@ def native_methods_and_lambdas(t):
     t.equal([m for m in p.methods() if '/' in m], [], 'names with a slash')
 
 
-@test(level='quick', since=17)
+@test(level='plain', since=17)
 def records_hidden_classes_and_nest_mates(t):
     _, p = t.profile('Modern', 300, opts=FAST + ',depth=20', stdout='done\n')
     for method in ('Modern$Point.burnRecord', 'Modern$Square.burnSealed'):
@@ -109,7 +109,7 @@ def records_hidden_classes_and_nest_mates(t):
     t.check(len(hidden) == 1 and re.fullmatch(r'HiddenTemplate\.0x[0-9a-f]+\.burnHidden', min(hidden)), 'names of the hidden class: %s' % hidden)
 
 
-@test(level='quick', since=21)
+@test(level='plain', since=21)
 def virtual_threads(t):
     _, p = t.profile('Virtual', 300, 3000000, opts=FAST + ',depth=30', stdout='done\n')
     t.check(p.share('Virtual.vburn') > 0.8, 'share of the work %.2f of %d' % (p.share('Virtual.vburn'), p.total))
@@ -149,7 +149,7 @@ def _hex(text):
     return re.sub(r'\\u[0-9a-fA-F]{4}', lambda m: m.group(0).lower(), text)
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def names_outside_ascii_and_forged_records(t):
     _, p = t.profile('Strange', 40, opts=FAST + ',depth=8', jvm=['-Dsun.stdout.encoding=UTF-8'], stdout='done\n')
     text = _hex(p.text)

@@ -24,7 +24,7 @@ def _profile(t, interval, more=''):
     return p
 
 
-@test(level='quick', cases=('10', '1', '0.3'), quick_params=('10',), measures=True)
+@test(level='plain', params=('10', '1', '0.3'), plain_params=('10',), measures=True)
 def a_stall_is_a_row_of_its_thread(t, interval):
     for _ in range(3):
         p = _profile(t, interval)
@@ -51,7 +51,7 @@ def walk_shows_a_stall_too(t):
     t.near(p.by_thread('hprofx.stalled')[p.serial('stalled')] * 10, SECOND - 200, 0.03 * SECOND + 20, 'ms in the row of the stall')
 
 
-@test(level='quick', params=('async', 'walk', 'async, below a tick'), measures=True)
+@test(level='plain', params=('async', 'walk', 'async, below a tick'), measures=True)
 def a_long_system_call_keeps_its_stack(t, how):
     """A timer signals at its end, with its stack; a perf event a little later."""
     engine, interval = how.split(',')[0], 1 if 'below' in how else 10
@@ -71,7 +71,7 @@ def poll_has_no_signal_that_could_stall(t):
     t.equal((p.having('hprofx.stalled'), p.report.get('stalls')), (0, None), 'stalls')
 
 
-@test(level='quick', measures=True)
+@test(level='plain', measures=True)
 def a_heavy_signal_below_five_ticks_is_no_stall(t):
     """The first two threads are sampled at ticks, and a tick has many intervals."""
     _, p = t.profile('Burn', 1500, 1500, opts='cpu=samples,cutoff=0,depth=1,interval=0.1')

@@ -24,7 +24,7 @@ def _knows_inlined_methods(t, run, p):
     t.check(distance(got, want) <= 0.12, 'shares %s, the truth %s' % (got, want))
 
 
-@test(level='quick', collectors='all', needs=('hotspot',))
+@test(level='plain', collectors='all', needs=('hotspot',))
 def are_on(t):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -34,7 +34,7 @@ def are_on(t):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', params=('option', 'environment'), needs=('hotspot',))
+@test(level='plain', params=('option', 'environment'), needs=('hotspot',))
 def are_off_on_demand(t, by):
     run, p = _profile(t, opts=OPTS + (',vmstructs=n' if by == 'option' else ''), env={'HPROFX_VMSTRUCTS': 'n'} if by == 'environment' else None)
     t.equal(p.report['vm structures'], 'off, ' + ('vmstructs=n' if by == 'option' else 'HPROFX_VMSTRUCTS=n'), 'the report')
@@ -43,7 +43,7 @@ def are_off_on_demand(t, by):
         _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def a_choice_of_the_command_line_is_respected(t):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -69,7 +69,7 @@ SPOILT = {
 }
 
 
-@test(level='quick', params=sorted(SPOILT), needs=('hotspot',))
+@test(level='plain', params=sorted(SPOILT), needs=('hotspot',))
 def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -79,7 +79,7 @@ def contradictions_turn_to_the_event_and_lose_nothing(t, what):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def without_a_guard_they_are_off(t):
     """libjsig keeps the handlers of faults that hprofx installs from running."""
     found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
@@ -91,7 +91,7 @@ def without_a_guard_they_are_off(t):
 
 
 # Some are seen at load, some at VMInit, the last two below the first Java code that loads a class.
-@test(level='quick', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'), needs=('hotspot',))
+@test(level='plain', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'), needs=('hotspot',))
 def without_anchors_the_rest_stays_on(t, what):
     if not _has_structures(t):
         t.skip('the zero VM has no compiled code')
@@ -112,7 +112,7 @@ def _has_raw_walks(t):
         t.skip('the zero VM has no anchors')
 
 
-@test(level='quick', params=('inlined', 'plain'), collectors='all', needs=('hotspot',))
+@test(level='plain', params=('inlined', 'plain'), collectors='all', needs=('hotspot',))
 def most_stacks_of_a_steady_program_are_known(t, kind):
     _has_raw_walks(t)
     _, p = _profile(t, program=('Split', kind, 1500))
@@ -122,7 +122,7 @@ def most_stacks_of_a_steady_program_are_known(t, kind):
     t.check(compared > 0 and different <= 8, '%d compared, %d different' % (compared, different))
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def raw_walks_are_off_on_demand(t):
     _has_raw_walks(t)
     run, p = _profile(t, env={'HPROFX_RAW_WALK': 'n'})
@@ -131,7 +131,7 @@ def raw_walks_are_off_on_demand(t):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', params=('nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4'), needs=('hotspot',))
+@test(level='plain', params=('nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4'), needs=('hotspot',))
 def without_raw_walks_the_rest_stays_on(t, what):
     _has_raw_walks(t)
     run, p = _profile(t, agents=[what])
@@ -139,7 +139,7 @@ def without_raw_walks_the_rest_stays_on(t, what):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def without_names_raw_walks_stay_on(t):
     _has_raw_walks(t)
     run, p = _profile(t, agents=['ConstMethod._max_stack=gone'])
@@ -148,7 +148,7 @@ def without_names_raw_walks_stay_on(t):
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='quick', needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def sampler_asgct_recognises_and_names_nothing(t):
     _has_raw_walks(t)
     run, p = _profile(t, opts=OPTS + ',sampler=asgct')
@@ -158,7 +158,7 @@ def sampler_asgct_recognises_and_names_nothing(t):
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
-@test(level='quick', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
+@test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
 def known_stacks_are_those_of_asyncgetcalltrace(t, row):
     _has_raw_walks(t)
     flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
@@ -171,7 +171,7 @@ def known_stacks_are_those_of_asyncgetcalltrace(t, row):
         t.check(not p.report['named stacks'].startswith('off'), 'the report: %s' % p.report['named stacks'])
 
 
-@test(level='quick', params=('explicit', 'implicit'), needs=('hotspot',))
+@test(level='plain', params=('explicit', 'implicit'), needs=('hotspot',))
 def exceptions_have_stacks(t, kind):
     """9 to 64 % of these programs have no stack without the structures. Those that remain: until 21 an exception of the VM may deoptimize its method, and a
     thread whose anchor has a pc is left alone in its stub, most of all where the VM allocates an array of a size below 0."""

@@ -265,7 +265,7 @@ KILLED = {'perf_event_open': 'cpu=samples,interval=1', 'timer_create': 'cpu=samp
           'process_vm_readv': 'wall=20', 'rt_tgsigqueueinfo': 'cpu=samples', 'eventfd2': 'start=n'}
 
 
-@test(level='quick', collectors='any', params=sorted(KILLED), quick_params=('perf_event_open', 'timer_create'))
+@test(level='plain', collectors='any', params=sorted(KILLED), plain_params=('perf_event_open', 'timer_create'))
 def seccomp_kills_who_makes_an_unusual_call(t, call):
     if call not in SYSCALLS.get(platform.machine(), {}):
         t.skip('the number of %s on %s is not known here' % (call, platform.machine()))

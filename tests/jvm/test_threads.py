@@ -39,7 +39,7 @@ def five_thousand_short_threads(t, interval):
     t.near(got, used, 5 * math.sqrt(used) + 0.05 * used, 'samples of the short threads, their CPU time in intervals')
 
 
-@test(level='quick', since=21, collectors='any', cases=('cpu=samples,interval=4', 'wall=10', 'heap=sites'))
+@test(level='plain', since=21, collectors='any', params=('cpu=samples,interval=4', 'wall=10', 'heap=sites'))
 def classes_that_the_vm_does_not_announce_get_names(t, mode):
     """JDK 21 raises no ClassPrepare for classes that are loaded in the transition of a virtual thread."""
     _, p = t.profile('Pools', 1000, opts=mode + ',cutoff=0,depth=64', stdout='true\n')
@@ -65,7 +65,7 @@ def threads_that_end_before_their_first_signal(t, interval):
     t.near(got, used, 5 * math.sqrt(used) + 0.25 * used, 'samples of the short threads, their CPU time in intervals')
 
 
-@test(level='quick', params=('0.1', '1'))
+@test(level='plain', params=('0.1', '1'))
 def perf_events_never_begin_with_a_tiny_period(t, interval):
     """Such an event fires again and again while its thread is in the kernel."""
     n, ns = 500, float(interval) * 1e6
@@ -79,9 +79,9 @@ def perf_events_never_begin_with_a_tiny_period(t, interval):
     t.check(max(periods) <= ns, 'the longest first period is %d ns' % max(periods))
 
 
-@test(level='quick', params=('10', '1'), quick_params=('1',))
+@test(level='plain', params=('10', '1'), plain_params=('1',))
 def threads_that_do_nothing(t, interval):
-    n = 500 if t.level == 'quick' else 5000
+    n = 500 if t.level == 'plain' else 5000
     _, p = t.profile('ShortThreads', n, 0, opts='cpu=samples,interval=' + interval)
     _pairs(t, p, n)
 
@@ -112,7 +112,7 @@ def classes_are_unloaded_and_keep_their_names(t):
     t.check(seen > 300, 'only %d frames of generated classes' % seen)
 
 
-@test(level='quick')
+@test(level='plain')
 def classes_are_unloaded_in_short(t):
     _, p = t.profile('UnloadMany', 600, 1000, opts='cpu=samples,interval=1,cutoff=0,depth=12', stdout='unloaded MANY\n')
     t.check(_labels(t, p) > 50, 'too few frames of generated classes')
@@ -166,7 +166,7 @@ def _each_near(t, got, used):
     t.near(sum(got.get(group, 0) for group in used), all_ms, 0.1 * all_ms, 'ms of all these threads')
 
 
-@test(level='quick', params=('async', 'walk', 'poll'), quick_params=('async',), measures=True, needs=('hotspot',))
+@test(level='plain', params=('async', 'walk', 'poll'), plain_params=('async',), measures=True, needs=('hotspot',))
 def older_threads_are_sampled_all(t, engine):
     """Neither their number nor their names matter."""
     _only_where_the_vm_tells_ids(t)
@@ -183,20 +183,20 @@ def older_threads_are_sampled_all(t, engine):
     t.check('thread ids' not in p.report, 'the report: %s' % p.report.get('thread ids'))
 
 
-@test(level='quick', measures=True, needs=('hotspot',))
+@test(level='plain', measures=True, needs=('hotspot',))
 def older_threads_are_timed_all(t):
     _only_where_the_vm_tells_ids(t)
     run, p = _early(t, 'cpu=times,times=sampled,interval=5')
     _each_near(t, p.table(TIMES).self_ms(lambda r: p.threads[p.traces[r.trace].thread].group), burnt_ms(run))
 
 
-@test(level='quick')
+@test(level='plain')
 def the_report_says_where_the_vm_tells_no_ids(t):
     _, p = t.profile('Hello', opts='cpu=times', stdout='hi\n')
     t.equal(p.report.get('thread ids'), _by_name(t, "the VM's tables have no OSThread._thread_id as expected" if t.jdk.kind == 'zero' else None), 'the report')
 
 
-@test(level='quick')
+@test(level='plain')
 def without_the_vms_ids_older_threads_are_found_by_name(t):
     """There are others of that name, so they are announced and not sampled, which is counted. Some may have no name yet when the session begins."""
     run, p = _early(t, 'cpu=samples,interval=5,vmstructs=n', ms=5)
@@ -205,7 +205,7 @@ def without_the_vms_ids_older_threads_are_found_by_name(t):
     t.check(re.search(r'^hprofx: threads not sampled: (1[2-9]|2\d) ', run.err, re.M), 'the loss: %s' % run.err)
 
 
-@test(level='quick', params=('_osthread=gone', '_osthread=+8', '_thread_id=+4', '_thread_id=gone'), needs=('hotspot',))
+@test(level='plain', params=('_osthread=gone', '_osthread=+8', '_thread_id=+4', '_thread_id=gone'), needs=('hotspot',))
 def contradictions_turn_to_the_names(t, what):
     _only_where_the_vm_tells_ids(t)
     owner = ('OSThread' if what.startswith('_thread_id') else 'Thread' if t.jdk.version > 24 else 'JavaThread')
@@ -214,7 +214,7 @@ def contradictions_turn_to_the_names(t, what):
     t.check(p.total > 50, '%d samples' % p.total)
 
 
-@test(level='quick', params=('EPERM', 'ENOSYS'), needs=('hotspot',))
+@test(level='plain', params=('EPERM', 'ENOSYS'), needs=('hotspot',))
 def a_kernel_that_refuses_to_read_turns_to_the_names(t, error):
     if platform.machine() != 'x86_64':
         t.skip('the number of the system call is that of x86-64')
@@ -252,7 +252,7 @@ def ended_threads_are_forgotten(t):
     t.check(many < 1.2 * few, 'tables: %d KiB after 2000 threads, %d KiB after 20000' % (few, many))
 
 
-@test(level='quick', cases=('cpu=times', 'heap=sites,sites=counts,live=n'))
+@test(level='plain', params=('cpu=times', 'heap=sites,sites=counts,live=n'))
 def what_threads_without_memory_for_a_state_do_is_counted_as_lost(t, opts):
     if 'counts' in opts and t.jdk.version < 11:
         t.skip('sites=counts is tested from JDK 11 on')
@@ -275,7 +275,7 @@ def _folded(t, file, view='cpu'):
     return by_thread
 
 
-@test(level='quick', collectors='any', params=('a', 'b', 'request', 'attached'))
+@test(level='plain', collectors='any', params=('a', 'b', 'request', 'attached'))
 def a_thread_that_renames_itself_is_shown_by_its_newest_name(t, how):
     """Its first name stays in THREAD START."""
     opts = 'cpu=samples,thread=y,interval=2,cutoff=0' + {'b': ',format=b', 'request': ',doe=n'}.get(how, '')
@@ -308,7 +308,7 @@ def a_thread_that_renames_itself_is_shown_by_its_newest_name(t, how):
         t.check(not newest or not any(first in stack for stack in shown), 'samples of %r: %s' % (first, shown))
 
 
-@test(level='quick', since=21, collectors='any')
+@test(level='plain', since=21, collectors='any')
 def a_virtual_thread_that_renames_itself_is_shown_by_its_newest_name(t):
     _, p = t.profile('Renames', 50, 'virtual', opts='monitor=y,thread=y,cutoff=0,depth=16', stdout='done\n')
     t.equal([th.newest for th in p.threads.values() if th.name == 'v first'], ['v newest'], 'newest name')

@@ -12,7 +12,7 @@ from runner import test
 MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 
 
-@test(level='quick', cases=COUNT_CASES, quick_params=('recursion', 'exceptions', 'kinds'))
+@test(level='plain', params=COUNT_CASES, plain_params=('recursion', 'exceptions', 'kinds'))
 def counts_are_exact(t, case):
     run, p = t.profile('Count', case, opts=EXACT)
     t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
@@ -98,7 +98,7 @@ def with_every_class_verified(t):
     exact(t, run, p)
 
 
-@test(level='quick')
+@test(level='plain')
 def times_are_those_of_the_thread_clock(t):
     """Three methods of known CPU time, without calls inside but for the clock's."""
     run, p = t.profile('Split', 'plain', 2000, LONG_PIECES, opts='cpu=times,cutoff=0,depth=1')
@@ -173,7 +173,7 @@ def _objects(p):
 WIDE = 'public class Body implements Runnable { public void run() { m0(0); new Object(); }\n%s }'
 
 
-@test(collectors='any', since=11, cases=('cpu=times', 'heap=sites,sites=counts'))
+@test(collectors='any', since=11, params=('cpu=times', 'heap=sites,sites=counts'))
 def a_class_that_another_agent_retransforms_keeps_its_numbers(t, opts):
     """Each version with numbers of its own would give the class as many constants more, among which the VM looks up every one."""
     body, _ = _compiled(t, 'wide', WIDE % '\n'.join('static Object m%d(int x) { return x > 0 ? new Object() : null; }' % i for i in range(1500)))
@@ -198,7 +198,7 @@ public class Body implements Runnable {
 ONE, TWO = 'static Object one() { return new StringBuilder(); }', 'static Object two() { return new int[3]; }'
 
 
-@test(collectors='any', cases=('cpu=times', 'heap=sites,sites=counts'))
+@test(collectors='any', params=('cpu=times', 'heap=sites,sites=counts'))
 def a_class_whose_methods_change_places_gets_new_numbers(t, opts):
     body, first = _compiled(t, 'first', TURNED % (ONE, TWO))
     _, second = _compiled(t, 'second', TURNED % (TWO, ONE))
@@ -210,7 +210,7 @@ def a_class_whose_methods_change_places_gets_new_numbers(t, opts):
         t.equal(_objects(p), {'java.lang.StringBuilder': 30, 'int[]': 50}, 'objects')
 
 
-@test(level='quick')
+@test(level='plain')
 def filters_leave_classes_alone(t):
     run, p = t.profile('Count', 'kinds', opts=EXACT + ',include=Count,exclude=Count$Made')
     got, want = calls(p), expected(run)
@@ -249,13 +249,13 @@ def _probes(p):
     return p.report['probes']
 
 
-@test(level='quick', until=21)
+@test(level='plain', until=21)
 def probes_are_natives_before_22(t):
     _, p = t.profile('Count', 'recursion', opts=EXACT)
     t.equal(_probes(p), 'JNI natives: this JDK has none', 'probes')
 
 
-@test(level='quick', since=22, until=28, needs=('jit',), params=('plain', 'deny', 'check', 'verify', 'interpreter', 'c1', 'c2'), quick_params=('deny',))
+@test(level='plain', since=22, until=28, needs=('jit',), params=('plain', 'deny', 'check', 'verify', 'interpreter', 'c1', 'c2'), plain_params=('deny',))
 def probes_are_downcalls(t, how):
     """Nothing but what the program says is on stdout, nothing but our lines on stderr: no warning about native access."""
     jvm = {'plain': [], 'deny': ['--illegal-native-access=deny'], 'check': ['-Xcheck:jni'], 'verify': ['-Xverify:all'],
@@ -285,7 +285,7 @@ def virtual_threads_take_their_calls_along_without_downcalls(t, n):
     no_odd_exits(t, p)
 
 
-@test(level='quick', since=22)
+@test(level='plain', since=22)
 def filters_that_leave_java_base_alone(t):
     """No class of java.base is changed: the tracker of that module reaches its natives all the same."""
     for jvm in ([], NO_DOWNCALLS):

@@ -39,7 +39,7 @@ DEPTH = 12  # of OddProbe
 MAIN = ('OddProbe.main',)
 
 
-@test(level='quick', params=tuple(sorted(ENGINES)), quick_params=('both',), needs=('jit',))
+@test(level='plain', params=tuple(sorted(ENGINES)), plain_params=('both',), needs=('jit',))
 def an_exception_behind_an_exit_is_no_second_exit(t, engine):
     rounds = 3000
     for behind in (1, 3):
@@ -92,14 +92,14 @@ def overflown(t, run, p, rounds, base):
     t.equal(p.report['unmatched exits'], '0', 'unmatched exits')
 
 
-@test(level='quick', params=tuple(sorted(ENGINES)), quick_params=('both',), needs=('jit',), timeout=100)
+@test(level='plain', params=tuple(sorted(ENGINES)), plain_params=('both',), needs=('jit',), timeout=100)
 def stacks_that_overflow_leave_no_call_behind(t, engine):
     rounds = 10
     run, p = t.profile('Overflow', rounds, opts=EXACT, jvm=ENGINES[engine])
     overflown(t, run, p, rounds, ('Overflow.main',))
 
 
-@test(level='quick', params=('times', 'old'))
+@test(level='plain', params=('times', 'old'))
 def a_stack_overflow_in_a_probe_does_not_show_it(t, mode):
     t.profile('OverflowTraces', 20, opts='cpu=%s,cutoff=0,depth=8' % mode, stdout='overflows 20, others []\n')
 
@@ -113,7 +113,7 @@ def stacks_of_virtual_threads_that_overflow_leave_no_call_behind(t, engine):
     overflown(t, run, p, rounds, base)
 
 
-@test(level='quick', since=21, timeout=100)
+@test(level='plain', since=21, timeout=100)
 def a_virtual_thread_that_yields_near_the_end_of_its_stack_goes_on(t):
     run, _ = t.profile('DeepYield', opts=EXACT)
     t.equal(run.out, 'yielded\n', 'stdout')

@@ -10,8 +10,8 @@ H2 = pathlib.Path('/usr/share/java/h2.jar')
 BCI = pathlib.Path(__file__).resolve().parents[1] / 'bci'
 
 
-@test(level='quick', since=17, needs=('jit',), params=('cpu=times', 'cpu=old', 'cpu=times,include=Unchanged', 'heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'),
-      quick_params=('cpu=times', 'heap=sites,sites=counts'))
+@test(level='plain', since=17, needs=('jit',), params=('cpu=times', 'cpu=old', 'cpu=times,include=Unchanged', 'heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'),
+      plain_params=('cpu=times', 'heap=sites,sites=counts'))
 def reflection_and_stack_traces_are_those_without_the_agent(t, mode):
     plain = t.control(lambda: t.java('Unchanged', opts=None))
     for jvm in ([], ['-Xint'], ['-Xcomp'] if t.level == 'long' else ['-XX:TieredStopAtLevel=1']):

@@ -23,7 +23,7 @@ def _capabilities(t, bits):
     return {names[int(b)] for b in bits if int(b) < len(names)}
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def offers_what_the_table_says(t):
     _, lines = _offers(t)
     can, version, zero = _capabilities(t, lines['capabilities']), t.jdk.version, t.jdk.kind == 'zero'
@@ -35,7 +35,7 @@ def offers_what_the_table_says(t):
         t.equal(name in can, there, name)
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def one_stack_stops_all_threads_before_16_and_one_thread_since(t):
     if t.jdk.version < 9:
         run, _ = _offers(t, ['-XX:+PrintSafepointStatistics', '-XX:PrintSafepointStatisticsCount=1'])
@@ -48,7 +48,7 @@ def one_stack_stops_all_threads_before_16_and_one_thread_since(t):
     t.equal((stops, shakes), (ASKED, 0) if t.jdk.version < 16 else (0, ASKED), 'safepoints and handshakes for %d stacks' % ASKED)
 
 
-@test(collectors='any', level='quick', needs=('hotspot',))
+@test(collectors='any', level='plain', needs=('hotspot',))
 def its_commands_keep_folder_environment_and_streams(t):
     (t.work / 'in').write_text('a line\n')
     with open(t.work / 'in', 'rb') as stdin:
@@ -58,7 +58,7 @@ def its_commands_keep_folder_environment_and_streams(t):
     t.output()
 
 
-@test(collectors='any', level='quick')
+@test(collectors='any', level='plain')
 def jcmd_reaches_a_program_that_is_profiled(t):
     run = t.start('Pause', 20, opts='cpu=samples')
     run.wait_line('ready')

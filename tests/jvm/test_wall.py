@@ -85,7 +85,7 @@ def short_waits_after_idling(t, how):
         t.check(least - off <= found <= most + off, 'cycles %s: asleep %d ms, truth %d to %d, +- %.1f %%, a look per %.3g ms' % (cycles, found, least, most, 100 * off / least, period))
 
 
-@test(level='quick')
+@test(level='plain')
 def states_and_methods(t):
     run, p = t.profile('WallShares', 1500, 50, opts='wall=y,' + OPTS)
     told, _ = _told(run)
@@ -111,7 +111,7 @@ def _is_told(t, p, state):
     return state != 'waiting' or t.jdk.version < 22 or 'wall clock, monitors not told' not in p.report
 
 
-@test(level='quick', params=('', ',vmstructs=n'))
+@test(level='plain', params=('', ',vmstructs=n'))
 def rows_name_the_class_of_what_threads_wait_for(t, off):
     if off and t.jdk.version < 16:
         t.skip('every stack stops all threads, so there are few looks')
@@ -127,7 +127,7 @@ def rows_name_the_class_of_what_threads_wait_for(t, off):
     t.check(not off or t.jdk.version < 22 or unread == 'vmstructs=n', 'the report: why not read: %s' % unread)
 
 
-@test(level='quick')
+@test(level='plain')
 def an_attached_session_names_the_class_of_monitors(t):
     run = Program(t, 'WallClasses', '3000').run
     does(t, 'start', '-e', 'wall', '-o', t.work / 'x', run.pid, 'wall=5,' + OPTS)
@@ -153,14 +153,14 @@ def classes_have_their_shares(t):
                 t.near(got[of] / sum(got.values()), ms / sum(truth.values()), points, 'share of %s in %s: %s, truth %s' % (of, name, got, truth))
 
 
-@test(level='quick', params=('cpu=samples', 'cpu=times', 'monitor=y,waits=y,locks=y', 'heap=sites', 'cpu=samples,times=sampled,cpu=times'))
+@test(level='plain', params=('cpu=samples', 'cpu=times', 'monitor=y,waits=y,locks=y', 'heap=sites', 'cpu=samples,times=sampled,cpu=times'))
 def beside_other_modes(t, mode):
     run, p = t.profile('WallShares', 1000, 50, opts='wall=y,%s,%s' % (mode, OPTS))
     t.check(hprof_text.WALL in p.sections, 'sections %s' % p.sections)
     t.equal('CPU SAMPLES' in p.sections, 'cpu=samples' in mode, 'CPU SAMPLES among %s' % p.sections)
 
 
-@test(level='quick')
+@test(level='plain')
 def running_time_is_that_of_cpu_samples(t):
     run, p = t.profile('Burn', 600, 300, 100, opts='wall=y,cpu=samples,' + OPTS)
     samples = {r.trace: r.count for r in p.table('CPU SAMPLES').rows}
@@ -168,7 +168,7 @@ def running_time_is_that_of_cpu_samples(t):
     t.equal(running, {trace: 10 * n for trace, n in samples.items()}, 'rows in the state running, ms')
 
 
-@test(level='quick')
+@test(level='plain')
 def binary(t):
     run = t.java('WallShares', 1500, 50, opts='wall=y,format=b,file=java.hprof,' + OPTS)
     t.equal(run.code, 0, 'exit code')
@@ -179,7 +179,7 @@ def binary(t):
     t.equal(len(found), len(set(found)), 'a record for every state and class')
 
 
-@test(level='quick')
+@test(level='plain')
 def every_dump_has_the_time_since_the_last(t):
     run = t.java('WallShares', 2500, 50, opts='wall=y,dump=500ms,split=n,' + OPTS)
     t.equal(run.code, 0, 'exit code')
@@ -191,7 +191,7 @@ def every_dump_has_the_time_since_the_last(t):
     t.near(total / told, 1, 0.03 + 40 / told, 'time of a thread in all dumps: %d of %d ms' % (total, told))
 
 
-@test(level='quick', collectors=('G1', 'Parallel'))
+@test(level='plain', collectors=('G1', 'Parallel'))
 def system_calls_see_eintr_no_more_often(t):
     counts = {}
     for opts in (None, 'wall=1', 'wall=y'):
@@ -201,7 +201,7 @@ def system_calls_see_eintr_no_more_often(t):
     t.check(max(counts.values()) <= counts[None], 'calls that saw EINTR: %s' % counts)
 
 
-@test(level='quick')
+@test(level='plain')
 def signals_to_a_thread_that_waits_would_be_seen(t):
     """What the test above counts: a signal to a waiting thread is an EINTR of the program."""
     counts = []
@@ -212,7 +212,7 @@ def signals_to_a_thread_that_waits_would_be_seen(t):
     t.check(counts[1] > counts[0], 'calls that saw EINTR without and with signals: %s' % counts)
 
 
-@test(level='quick')
+@test(level='plain')
 def threads_whose_last_look_never_comes_are_counted(t):
     run = t.java('BusyExit', 5, 'return', opts='wall=y,' + OPTS, env=preload(t, 'latewall'))
     t.complete(run, 0, 'end\n', done='Dumping time of threads by state ... done.')
@@ -228,19 +228,19 @@ def blocked_time_is_that_of_monitor_y(t):
     t.near(sampled / exact, 1, max(POINTS, _uncertain(p, 2 * times) / exact), 'blocked: %d ms, exactly %d' % (sampled, exact))
 
 
-@test(level='quick')
+@test(level='plain')
 def threads_that_come_and_go(t):
     run, p = t.profile('ShortThreads', 400, 0, opts='wall=1,depth=8,cutoff=0')
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_forked_child_is_not_watched(t):
     run, p = t.profile('Forks', 5, 0, opts='wall=1,cutoff=0', native=True, stdout='forked 5\n')
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick', params=('', ',vmstructs=n'), needs=('hotspot', 'jit'))
+@test(level='plain', params=('', ',vmstructs=n'), needs=('hotspot', 'jit'))
 def stacks_of_threads_that_wait_are_read_without_the_vm(t, off):
     """All of them are compared with GetStackTrace."""
     run, p = t.profile('WallShares', 1500, 40, opts='wall=y,%s%s' % (OPTS, off), env={'HPROFX_VERIFY': '1'})
@@ -253,7 +253,7 @@ def stacks_of_threads_that_wait_are_read_without_the_vm(t, off):
     t.equal(different, 0, 'stacks that are not those of GetStackTrace')
 
 
-@test(level='quick')
+@test(level='plain')
 def libjsig_leaves_the_stacks_to_the_vm(t):
     """It keeps the handlers of faults that hprofx installs from running."""
     found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
@@ -264,14 +264,14 @@ def libjsig_leaves_the_stacks_to_the_vm(t):
     t.check(_by_state(p, 'parks')['parked'] > 0, 'time parked')
 
 
-@test(level='quick')
+@test(level='plain')
 def a_handler_taken_by_another_profiler_leaves_the_waits(t):
     run, p = t.profile('OtherAgents', 'thread', 0, 400, opts='wall=1,cutoff=0', native=True, stdout='timers false\n')
     t.check('the program replaced the handler of SIGPROF' in run.err, 'stderr %s' % run.err)
     t.check(any(r.state in ('waiting', 'parked', 'sleeping') for r in p.wall.rows), 'rows %s' % p.wall.rows)
 
 
-@test(level='quick')
+@test(level='plain')
 def a_signal_that_a_thread_blocks_leaves_the_waits(t):
     run, p = t.profile('OtherAgents', 'attach', 2, 1, 50, True, True, opts='wall=1,cutoff=0', native=True, stdout='attached\n')
     t.equal(int(str(p.report['threads blocking the signal']).split()[0]), 2, 'threads blocking the signal')
@@ -287,14 +287,14 @@ def commands_in_a_loop(t, how):
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick')
+@test(level='plain')
 def threads_that_end_attached(t):
     """Without ThreadEnd: their stacks are gone, and the VM has them still."""
     run, p = t.profile('OtherAgents', 'attach', 8, 1, 50, False, False, opts='wall=1,cutoff=0', native=True, stdout='attached\n')
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
-@test(level='quick', since=21)
+@test(level='plain', since=21)
 def virtual_threads_are_told(t):
     run, p = t.profile('CountVirtual', 50, opts='wall=y,depth=8,cutoff=0')
     t.check('not shown' in p.report['wall clock, virtual threads'], 'the report: %s' % p.report)

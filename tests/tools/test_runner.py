@@ -25,7 +25,7 @@ OFFERED = {"8": ("Serial", "Parallel", "G1"), "17zero": ("Serial", "Parallel", "
 def jdks():
     def one(label, level, brief):
         return jdk.Jdk(label, int(label.removesuffix("zero")), "zero" if label.endswith("zero") else "server", HOME, level, brief)
-    return [one(n, "quick", True) for n in ("8", "11", "17zero", "21", "28")] + [one(n, "plain", False) for n in ("17", "25")]
+    return [one(n, "plain", True) for n in ("8", "11", "17zero", "21", "28")] + [one(n, "full", False) for n in ("17", "25")]
 
 
 def offered(self):
@@ -72,8 +72,8 @@ class ChoiceTests(unittest.TestCase):
         self.assertEqual({c.cell() for c in self.full}, {c.cell() for c in self.cases})
 
     def test_a_plain_run_has_every_short_test_once_on_another_jdk(self):
-        own = [c for c in self.plain if c.level == "quick"]
-        self.assertEqual({c.function for c in own}, {c.function for c in self.cases if c.level == "quick" and not c.jdk.brief})
+        own = [c for c in self.plain if c.level == "plain"]
+        self.assertEqual({c.function for c in own}, {c.function for c in self.cases if c.level == "plain" and not c.jdk.brief})
         self.assertLess(len(own), len({c.function for c in own}) + 30)
         jdks_of = {}
         for c in self.full:
@@ -139,7 +139,7 @@ class OnceTests(unittest.TestCase):
 
 
 class InTurnTests(unittest.TestCase):
-    def some(self, things, count, turn, level="plain"):
+    def some(self, things, count, turn, level="full"):
         t = harness.Test.__new__(harness.Test)
         t.level, t.case = level, mock.Mock(turn=turn)
         return t.in_turn(things, count)
@@ -178,7 +178,7 @@ class BuildTests(unittest.TestCase):
     def test_tests_that_need_the_internals_are_left_out_and_the_others_stay(self):
         def names(lacks):
             with mock.patch.object(jdk.Jdk, "offered", offered):
-                return {c.name for c in runner.collect([jdk.Jdk("17", 17, "server", HOME, "quick", False, lacks)], [])}
+                return {c.name for c in runner.collect([jdk.Jdk("17", 17, "server", HOME, "plain", False, lacks)], [])}
         all_of, some = names(()), names(("hotspot",))
         self.assertLess(some, all_of)
         self.assertIn("structures.are_on", all_of - some)
@@ -186,7 +186,7 @@ class BuildTests(unittest.TestCase):
 
     def test_a_parameter_that_needs_them_is_skipped(self):
         t = harness.Test.__new__(harness.Test)
-        t.jdk = jdk.Jdk("17", 17, "server", HOME, "quick", False)
+        t.jdk = jdk.Jdk("17", 17, "server", HOME, "plain", False)
         t.needs("hotspot")
         t.jdk = dataclasses.replace(t.jdk, lacks=("hotspot",))
         with self.assertRaisesRegex(harness.Skip, "has no hotspot"):
