@@ -159,9 +159,9 @@ static void dump_monitors(struct hpx_ascii *w, struct hpx_trace_rec **traces, bo
 static void threads_begin(struct hpx_ascii *w, bool hostile_names, bool end)
 {
     struct hpx_thread_rec t[] = {
-        {HPX_SERIAL_THREAD + 1, 0x50000001, TEXT("main"), TEXT("main"), TEXT("system")},
-        {HPX_SERIAL_THREAD + 2, 0x50000002, TEXT("worker \"one\"\\"), TEXT("group"), TEXT("main")},
-        {HPX_SERIAL_THREAD + 3, 0x50000003, TEXT("a\", group=\"x\")\nTRACE 300001:\n\xC0\x80"), TEXT(""), TEXT("")}};
+        {HPX_SERIAL_THREAD + 1, 0x50000001, TEXT("main"), TEXT("main"), TEXT("system"), {NULL, 0}},
+        {HPX_SERIAL_THREAD + 2, 0x50000002, TEXT("worker \"one\"\\"), TEXT("group"), TEXT("main"), {NULL, 0}},
+        {HPX_SERIAL_THREAD + 3, 0x50000003, TEXT("a\", group=\"x\")\nTRACE 300001:\n\xC0\x80"), TEXT(""), TEXT(""), {NULL, 0}}};
     for (size_t i = 0; i < 3; i++) {
         if (i == 2 && !hostile_names) {
             t[i].name = t[1].group;

@@ -317,7 +317,7 @@ def a_virtual_thread_that_renames_itself_is_shown_by_its_newest_name(t):
         t.check('[v newest]' in shown and '[v first]' not in shown, 'shown: %s' % shown)
 
 
-@test(level='quick', collectors='any', params=('cpu=samples,interval=1', 'wall=10'))
+@test(level='plain', collectors='any', params=('cpu=samples,interval=1', 'wall=10'))
 def a_program_that_sleeps_has_nothing_of_ours(t, mode):
     """The threads that begin and end a session and find those of the program are own work, also where there are many."""
     run = t.start_command(t.command('ManyAsleep', 1500, opts=None), stdin=subprocess.PIPE)

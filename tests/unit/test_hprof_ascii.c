@@ -30,12 +30,12 @@ static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 
 TEST(thread_lines_have_the_layout_of_the_original, setup, teardown)
 {
-    struct hpx_thread_rec t = {200001, 0x50000181, text("main"), text("main"), text("system")};
+    struct hpx_thread_rec t = {200001, 0x50000181, text("main"), text("main"), text("system"), {NULL, 0}};
     hpx_ascii_thread_start(&w, &t);
     hpx_ascii_thread_end(&w, &t);
     assert_string_equal(written(), "THREAD START (obj=50000181, id = 200001, name=\"main\", group=\"main\")\nTHREAD END (id = 200001)\n");
-    struct hpx_thread_rec hostile = {
-        4294967295u, 0xFFFFFFFFu, text("a\", group=\"x\")\nTRACE 300001:\n\tC.m(S:1)\x1B[2J\\"), {NULL, 0}, {NULL, 0}};
+    struct hpx_thread_rec hostile = {4294967295u, 0xFFFFFFFFu, text("a\", group=\"x\")\nTRACE 300001:\n\tC.m(S:1)\x1B[2J\\"),
+                                     {NULL, 0},   {NULL, 0},   {NULL, 0}};
     hpx_ascii_thread_start(&w, &hostile);
     assert_string_equal(
         written(),
@@ -365,7 +365,7 @@ TEST(any_names_leave_the_layout_alone, setup, teardown)
                 bytes[i][j] = (char)(nrand48(seed) >> 7);
             }
         }
-        struct hpx_thread_rec thread = {200001, 0x50000001, t[0], t[1], t[2]};
+        struct hpx_thread_rec thread = {200001, 0x50000001, t[0], t[1], t[2], {NULL, 0}};
         struct hpx_method_rec m = {t[3], t[4], {NULL, 0}, t[5], {0}, 0};
         struct hpx_row row = {trace(300001, 0, 1, &(struct hpx_frame_rec){&m, 3, 0}), 1};
         hpx_ascii_fini(&w);

@@ -63,9 +63,9 @@ TEST(time_does_not_go_back_and_wraps)
 
 TEST(threads_have_their_names_first)
 {
-    struct hpx_thread_rec t = {200001, 0x50000001, text("main"), text("main"), text("system")};
-    struct hpx_thread_rec hostile = {200002, 0x50000002, text("a\n\"\\\xC0\x80\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD\xFF\xC2\x85"), text(""),
-                                     text("main")};
+    struct hpx_thread_rec t = {200001, 0x50000001, text("main"), text("main"), text("system"), {NULL, 0}};
+    struct hpx_thread_rec hostile = {200002,   0x50000002,   text("a\n\"\\\xC0\x80\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD\xFF\xC2\x85"),
+                                     text(""), text("main"), {NULL, 0}};
     begin(8);
     hpx_binary_thread_start(&w, &t);
     assert_written("01 00000000 0000000C 00000000A0000001 \"main\""
@@ -213,7 +213,7 @@ TEST(a_dump_of_many_rows_is_one_record)
 
 TEST(strings_end_where_their_numbers_do)
 {
-    struct hpx_thread_rec t = {200001, 0x50000001, text("one"), text("two"), text("")};
+    struct hpx_thread_rec t = {200001, 0x50000001, text("one"), text("two"), text(""), {NULL, 0}};
     begin(4);
     w.nstrings = UINT32_MAX - 0xA0000000u - 1;
     hpx_binary_thread_start(&w, &t);
@@ -428,7 +428,7 @@ static void random_step(unsigned short seed[3], struct hpx_row *all)
 {
     static const char *const names[] = {"main", "worker", "", "x\xC0\x80", "p.C1"};
     uint32_t n = (uint32_t)nrand48(seed) % 400;
-    struct hpx_thread_rec t = {200001 + n, 0x50000001 + n, text(names[n % 5]), text(names[n / 5 % 5]), text(names[n / 25 % 5])};
+    struct hpx_thread_rec t = {200001 + n, 0x50000001 + n, text(names[n % 5]), text(names[n / 5 % 5]), text(names[n / 25 % 5]), {NULL, 0}};
     struct hpx_class_rec c = {.serial = {100001 + METHODS / 5 + n}, .name = text(names[n % 5])};
     struct hpx_row rows[32];
     hpx_binary_at(&w, (uint64_t)nrand48(seed));
