@@ -366,11 +366,11 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
         return 0;
     }
     struct hpx_err unsaid;
-    if (hpx_life_now() == HPX_LIFE_UNSTARTED) {
-        (void)undo_unstarted(&unsaid); /* if it cannot be undone now, the next begin tries again */
-        return hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
+    if (hpx_life_now() == HPX_LIFE_DYING) {
+        return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_DYING, err);
     }
-    return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_DYING, err);
+    (void)undo_unstarted(&unsaid); /* if it cannot be undone now, or another command does it, the next begin tells */
+    return hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
 }
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)

@@ -253,7 +253,9 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
 {
     struct hpx_err err;
     int rc = refuse_dead(&err);
-    rc = rc != 0 ? rc : do_errand(r->options, fd, &err);
+    if (rc == 0) { /* what would only be refused need not enter the JVM, whose session would see the thread */
+        rc = hpx_life_now() == HPX_LIFE_RUNNING ? refuse_second(&err) : do_errand(r->options, fd, &err);
+    }
     if (rc == 0) {
         own.runs = true;
         own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
@@ -280,7 +282,10 @@ static void request_dump(int fd, uint64_t number)
         hpx_gate_leave(&hpx_session.gate);
         answer(fd, "ok");
     } else {
-        answer(fd, "error %d no session is running", HPX_E_BUSY);
+        struct hpx_err err;
+        enum hpx_life now = hpx_life_now();
+        answer_result(fd, hpx_life_refuse(HPX_LIFE_END, now == HPX_LIFE_RUNNING ? HPX_LIFE_NONE : now, &err),
+                      &err); /* it has ended since */
     }
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -94,8 +95,18 @@ static bool hear_exec(const char *name, int from)
     return n != (ssize_t)sizeof failed;
 }
 
-/* *ran: there was a program. */
-static int run_with(char **with, struct hpx_usage *used, bool *ran)
+/* Processes of the program run on: they have become ours (PR_SET_CHILD_SUBREAPER). Those that have ended are done with. */
+static bool some_run_on(void)
+{
+    int status;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+    }
+    return ended == 0;
+}
+
+/* *ran: there was a program. *left: it has left processes behind. */
+static int run_with(char **with, struct hpx_usage *used, bool *ran, bool *left)
 {
     struct sigaction was[HPX_ARRAY_LEN(signals)];
     sigset_t mask;
@@ -105,6 +116,7 @@ static int run_with(char **with, struct hpx_usage *used, bool *ran)
         (void)fprintf(stderr, "hprofx: cannot make a process: %s\n", strerror(errno));
         return HPX_FAILED;
     }
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     take_signals(was, &mask);
     void (*ends_of_children)(int) = signal(SIGCHLD, SIG_DFL); /* who has us start may ignore them: then there is no status */
     pid_t pid = fork();
@@ -130,6 +142,7 @@ static int run_with(char **with, struct hpx_usage *used, bool *ran)
     (void)close(ends[0]);
     int status = pid > 0 ? wait_child(pid, used) : HPX_FAILED;
     child = 0; /* another process may get its number */
+    *left = pid > 0 && some_run_on();
     give_signals_back(was);
     return status;
 }
@@ -224,7 +237,7 @@ static enum hpx_status name_files(const struct hpx_asked *a, const struct place 
 {
     char room[2 * PATH_MAX];
     const char *given = hpx_asked_expanded(a->out, 0, room);
-    bool only = at->numbered && at->files.len == 1 && rename(file_of(at, 0)->name, given) == 0;
+    bool only = at->numbered && hpx_run_files_is_over(&at->files) && rename(file_of(at, 0)->name, given) == 0;
     for (size_t i = 0; i < finished; i++) {
         (void)printf("%s\n", only || !S_ISREG(file_of(at, i)->at.st_mode) ? given : name_for_user(a, file_of(at, i)->name));
     }
@@ -235,9 +248,6 @@ static enum hpx_status show_one(const struct hpx_asked *a, const struct hpx_verd
                                 struct hpx_err *err)
 {
     int fd = open(file_of(at, i)->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (a->out == NULL && at->files.len == 1) {
-        remove_folder(at->folder);
-    }
     if (fd < 0) {
         return hpx_fail(err, HPX_FAILED, "cannot read the profile: %s", strerror(errno));
     }
@@ -262,6 +272,9 @@ static enum hpx_status show_each(const struct hpx_asked *a, const struct place *
         }
         if (out >= 0) {
             (void)close(out);
+        }
+        if (out >= 0 && s != HPX_OK && s != HPX_PARTIAL) {
+            hpx_asked_drop(&own);
         }
         all = s == HPX_OK || all == HPX_FAILED ? all : s;
     }
@@ -341,7 +354,7 @@ static enum hpx_status show_sum(const struct hpx_asked *a, const struct place *a
     return s;
 }
 
-/* *keeps: our folder stays, because a profile cannot be written to the file. */
+/* *keeps: our folder stays, because a profile cannot be shown. */
 static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict *v, const struct place *at, size_t finished, bool *keeps,
                             struct hpx_err *err)
 {
@@ -351,7 +364,7 @@ static enum hpx_status show(const struct hpx_asked *a, const struct hpx_verdict 
     enum hpx_status shown = at->each        ? show_each(a, at, finished, err)
                             : finished == 1 ? show_one(a, v, at, 0, at->file, err)
                                             : show_sum(a, at, finished, err);
-    *keeps = a->out != NULL && shown == HPX_FAILED;
+    *keeps = shown == HPX_FAILED;
     for (size_t i = 0; i < finished && *keeps; i++) {
         (void)fprintf(stderr, "hprofx: the profile stays at %s\n", file_of(at, i)->name);
     }
@@ -377,8 +390,8 @@ static int run(const struct hpx_asked *a, char **with, struct place *at)
     struct hpx_verdict v = {.name = "The program"};
     struct hpx_list before = {0};
     enum hpx_status shown = HPX_OK;
-    bool ran, keeps = false, whole = hpx_run_files_find(&before, at->out);
-    int status = run_with(with, &v.usage, &ran);
+    bool ran, left = false, keeps = false, whole = hpx_run_files_find(&before, at->out);
+    int status = run_with(with, &v.usage, &ran, &left);
     whole = hpx_run_files_find(&at->files, at->out) && whole;
     hpx_run_files_since(&at->files, &before);
     size_t finished = hpx_run_files_finished(&at->files);
@@ -397,7 +410,10 @@ static int run(const struct hpx_asked *a, char **with, struct place *at)
         keeps = true;
         shown = shown == HPX_OK ? HPX_PARTIAL : shown;
     }
-    if (at->folder[0] != 0 && !keeps) {
+    if (at->folder[0] != 0 && left && !keeps) { /* a JVM among them that has no folder does not start */
+        (void)fprintf(stderr, "hprofx: processes of the program still run; the profiles of JVMs among them will be in %s\n", at->folder);
+    }
+    if (at->folder[0] != 0 && !keeps && !left) {
         remove_folder(at->folder);
     }
     if (at->file >= 0 && (finished == 0 || (shown != HPX_OK && shown != HPX_PARTIAL))) {
@@ -405,6 +421,17 @@ static int run(const struct hpx_asked *a, char **with, struct place *at)
     }
     hpx_run_files_fini(&before);
     return status != 0 ? status : (int)shown;
+}
+
+/* %p, and no %%p. */
+static bool has_number(const char *name)
+{
+    for (const char *c = strchr(name, '%'); c != NULL && c[1] != '\0'; c = strchr(c + 2, '%')) {
+        if (c[1] == 'p') {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A name of -o that the JVMs write. Only java itself is one JVM; a device takes what all write. */
@@ -415,7 +442,7 @@ static enum hpx_status name_output(const struct hpx_asked *a, bool java, struct 
     struct stat st;
     at->folder[0] = 0;
     at->out = hpx_asked_pattern(a->out, pattern);
-    at->numbered = !java && strstr(a->out, "%p") == NULL && (stat(a->out, &st) != 0 || S_ISREG(st.st_mode));
+    at->numbered = !java && !has_number(a->out) && (stat(a->out, &st) != 0 || S_ISREG(st.st_mode));
     if (at->numbered && !hpx_run_files_number(room, (size_t)2 * PATH_MAX, at->out)) {
         return hpx_asked_bad_options(err);
     }
@@ -430,7 +457,7 @@ static enum hpx_status prepare(struct hpx_asked *a, bool java, struct place *at,
     if (a->out != NULL && !hpx_asked_picture(a) && !hpx_asked_is_stdout(a)) {
         return name_output(a, java, at, room, err);
     }
-    at->each = a->out != NULL && strstr(a->out, "%p") != NULL;
+    at->each = a->out != NULL && has_number(a->out);
     if (!at->each && a->out != NULL) {
         a->out = hpx_asked_expanded(a->out, 0, expanded);
     }

@@ -10,17 +10,18 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static const char journal[] = ".journal.part";
+static const char journal[] = ".journal.part", part[] = ".part";
 
-/* For glob(): what file= expands becomes a star. */
+/* For glob(): what file= expands becomes a star, a number a star behind a digit. */
 static void make_glob(char *to, size_t size, const char *pattern)
 {
     size_t n = 0;
-    for (const char *c = pattern; *c != '\0' && n + 3 < size; c++) {
+    for (const char *c = pattern; *c != '\0' && n + 8 < size; c++) {
         const char *close = c[0] == '%' && c[1] == '{' ? strchr(c, '}') : NULL;
         if (close != NULL || (c[0] == '%' && c[1] != '\0' && strchr("pthn", c[1]) != NULL)) {
+            bool number = close == NULL && (c[1] == 'p' || c[1] == 'n');
+            n += (size_t)sprintf(to + n, "%s", number ? "[0-9]*" : "*");
             c = close != NULL ? close : c + 1;
-            to[n++] = '*';
             continue;
         }
         if (strchr("*?[]\\", *c) != NULL) {
@@ -38,21 +39,67 @@ static bool ends(const char *name, const char *with)
     return n > k && strcmp(name + n - k, with) == 0;
 }
 
-static bool add(struct hpx_list *to, const char *name)
+/* Somebody writes it: a JVM that lives holds its files. */
+static bool is_held(const char *name, const char *suffix)
+{
+    char full[PATH_MAX + sizeof journal];
+    (void)snprintf(full, sizeof full, "%s%s", name, suffix);
+    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return held;
+}
+
+static bool is_written(const struct hpx_run_file *f)
+{
+    return is_held(f->name, "") || is_held(f->name, part) || is_held(f->name, journal);
+}
+
+/* A file of that name may be anybody's: a profile of ours begins so, and belongs to us. What is no file, as a device, is not opened. */
+static bool is_profile(const char *name, const struct stat *st)
+{
+    static const char *const begins[] = {"JAVA PROFILE ", "\x1f\x8b", "MONITOR ", "THREAD ", "TRACE ", "hprofx: "};
+    char head[16] = {0};
+    if (!S_ISREG(st->st_mode)) {
+        return true;
+    }
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    bool own = fd >= 0 && (geteuid() == 0 || st->st_uid == geteuid()), is = false;
+    if (own && read(fd, head, sizeof head - 1) > 0) {
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+            is = is || strncmp(head, begins[i], strlen(begins[i])) == 0;
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return is;
+}
+
+/* suffix: of what was found; "": a profile. */
+static bool add(struct hpx_list *to, const char *name, const char *suffix)
 {
     struct stat st;
-    bool unfinished = ends(name, journal);
-    if ((!unfinished && ends(name, ".part")) || lstat(name, &st) != 0) {
-        return true; /* on its way: its journal, or its name later, counts */
+    bool unfinished = *suffix != '\0';
+    if (lstat(name, &st) != 0 || (!unfinished && !is_profile(name, &st))) {
+        return true;
     }
     struct hpx_run_file *f = hpx_list_push(to, sizeof *f);
-    char *copy = f != NULL ? strndup(name, strlen(name) - (unfinished ? strlen(journal) : 0)) : NULL;
+    char *copy = f != NULL ? strndup(name, strlen(name) - strlen(suffix)) : NULL;
     if (copy == NULL) {
         to->len -= f != NULL;
         return false;
     }
     *f = (struct hpx_run_file){copy, st, unfinished};
     return true;
+}
+
+/* Which of the suffixes a name has; a star may stand for one, too. */
+static const char *suffix_of(const char *name)
+{
+    return ends(name, journal) ? journal : ends(name, part) ? part : "";
 }
 
 static int in_order(const void *a, const void *b)
@@ -67,17 +114,20 @@ bool hpx_run_files_find(struct hpx_list *to, const char *pattern)
     bool whole = true;
     make_glob(name, sizeof name - sizeof journal, pattern);
     size_t n = strlen(name);
-    for (int pass = 0; pass < 2 && whole; pass++) {
+    const char *const suffixes[] = {"", journal, part};
+    for (size_t pass = 0; pass < sizeof suffixes / sizeof *suffixes && whole; pass++) {
         glob_t g;
+        memcpy(name + n, suffixes[pass], strlen(suffixes[pass]) + 1);
         int rc = glob(name, GLOB_NOSORT, NULL, &g);
         whole = rc != GLOB_NOSPACE;
         for (size_t i = 0; rc == 0 && i < g.gl_pathc && whole; i++) {
-            whole = ends(g.gl_pathv[i], journal) == (pass == 1) ? add(to, g.gl_pathv[i]) : true; /* a star may stand for both */
+            bool is = suffix_of(g.gl_pathv[i]) == suffixes[pass] || (*suffixes[pass] == '\0' && *suffix_of(g.gl_pathv[i]) == '\0');
+            is = is && !ends(g.gl_pathv[i], ".journal.new.part");
+            whole = !is || add(to, g.gl_pathv[i], suffixes[pass]);
         }
         if (rc == 0) {
             globfree(&g);
         }
-        memcpy(name + n, journal, sizeof journal);
     }
     if (to->len > 1) {
         qsort(to->items, to->len, sizeof(struct hpx_run_file), in_order);
@@ -105,8 +155,8 @@ void hpx_run_files_since(struct hpx_list *now, const struct hpx_list *before)
     size_t kept = 0;
     for (size_t i = 0; i < now->len; i++) {
         bool is = !is_as_it_was(&f[i], before);
-        for (size_t k = 0; k < kept && f[i].unfinished; k++) {
-            is = is && strcmp(f[k].name, f[i].name) != 0;
+        for (size_t k = 0; k < kept && f[i].unfinished; k++) { /* of its journal and its beginning one */
+            is = is && !(f[k].unfinished && strcmp(f[k].name, f[i].name) == 0);
         }
         if (is) {
             f[kept++] = f[i];
@@ -135,34 +185,45 @@ size_t hpx_run_files_finished(const struct hpx_list *l)
     return n;
 }
 
-/* A JVM that lives holds its journal. */
-static bool is_written(const struct hpx_run_file *f)
+/* true: something was said. */
+static bool tell(const struct hpx_run_file *f)
 {
-    char name[PATH_MAX + sizeof journal];
-    (void)snprintf(name, sizeof name, "%s%s", f->name, journal);
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-    if (fd >= 0) {
-        (void)close(fd);
+    char line[2 * PATH_MAX + 200], beside[PATH_MAX + sizeof journal];
+    (void)snprintf(beside, sizeof beside, "%s%s", f->name, journal);
+    bool rebuilds = access(beside, F_OK) == 0;
+    (void)snprintf(beside, sizeof beside, "%s%s", f->name, part);
+    if (is_written(f)) {
+        (void)snprintf(line, sizeof line, "a JVM of the program still runs; its profile will be %s, at its end or by `hprofx stop`",
+                       f->name);
+    } else if (rebuilds) {
+        (void)snprintf(line, sizeof line, "the profile %s is not finished; `hprofx recover %s` rebuilds it", f->name, f->name);
+    } else if (f->unfinished && access(beside, F_OK) == 0) {
+        (void)snprintf(line, sizeof line, "the profile %s is lost: its JVM ended before it had written anything", f->name);
+    } else {
+        return false; /* it has been finished since */
     }
-    return held;
+    (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(line));
+    return true;
 }
 
 bool hpx_run_files_tell_unfinished(const struct hpx_list *l)
 {
     const struct hpx_run_file *f = l->items;
-    size_t first = hpx_run_files_finished(l);
-    for (size_t i = first; i < l->len; i++) {
-        char line[2 * PATH_MAX + 200];
-        if (is_written(&f[i])) {
-            (void)snprintf(line, sizeof line, "a JVM of the program still runs; its profile will be %s, at its end or by `hprofx stop`",
-                           f[i].name);
-        } else {
-            (void)snprintf(line, sizeof line, "the profile %s is not finished; `hprofx recover %s` rebuilds it", f[i].name, f[i].name);
+    bool told = false;
+    for (size_t i = 0; i < l->len; i++) {
+        bool again = false; /* a profile of dumps, and the journal of what came later */
+        for (size_t k = 0; k < i && !again; k++) {
+            again = strcmp(f[k].name, f[i].name) == 0;
         }
-        (void)fprintf(stderr, "hprofx: %s\n", hpx_plain(line));
+        told = (!again && tell(&f[i])) || told;
     }
-    return first < l->len;
+    return told;
+}
+
+bool hpx_run_files_is_over(const struct hpx_list *l)
+{
+    const struct hpx_run_file *f = l->items;
+    return l->len == 1 && !f->unfinished && !is_written(f);
 }
 
 bool hpx_run_files_number(char *to, size_t size, const char *pattern)

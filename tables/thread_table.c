@@ -92,7 +92,8 @@ const struct hpx_thread_entry *hpx_threads_rename(struct hpx_threads *t, uint64_
     if (!e || e->serial != serial || !e->said) {
         return NULL;
     }
-    t->said_bytes += renamed->m.size - (e->renamed ? e->renamed->m.size : 0);
+    t->said_bytes -= e->renamed ? e->renamed->m.size : 0;
+    t->said_bytes += renamed->m.size;
     free(e->renamed);
     e->renamed = renamed;
     return e;

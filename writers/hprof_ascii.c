@@ -169,6 +169,9 @@ bool hpx_ascii_thread(struct hpx_ascii *w, uint32_t serial)
     const struct hpx_thread_rec gone = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
     const struct hpx_thread_rec *known = w->live_thread != NULL ? w->live_thread(serial) : NULL;
     hpx_ascii_thread_start(w, known != NULL ? known : &gone);
+    if (known != NULL && known->newest.bytes != NULL) {
+        hpx_ascii_thread_name(w, known);
+    }
     return hpx_ascii_has_thread(w, serial, true);
 }
 

@@ -378,6 +378,9 @@ static bool begin_thread(struct hpx_binary *w, uint32_t serial)
     struct hpx_thread_rec t = {.serial = serial, .object = HPX_OBJECT_FIRST - 1 + (serial - HPX_SERIAL_THREAD), .name = name};
     const struct hpx_thread_rec *known = w->live_thread != NULL ? w->live_thread(serial) : NULL;
     hpx_binary_thread_start(w, known != NULL ? known : &t);
+    if (known != NULL && known->newest.bytes != NULL) {
+        hpx_binary_thread_name(w, known);
+    }
     return hpx_bitset_has(&w->begun, serial - HPX_SERIAL_THREAD);
 }
 

@@ -29,6 +29,7 @@ struct job {
     } step;
     uint32_t preparing; /* the mode that prepares; the modes before it have prepared */
     uint64_t naming_until, prepare_until;
+    bool asked; /* threads, for their names */
 };
 
 /* The aggregator's alone. */
@@ -205,6 +206,7 @@ static void wait_for_names(struct job *j)
 static void begin(struct job *j)
 {
     j->step = ASKED;
+    j->asked = false;
     wait_for_names(j);
 }
 
@@ -310,7 +312,8 @@ static bool go_on(bool again)
     }
     hpx_peer_pass_end();
     j = j->step == IDLE ? begin_next() : j;
-    if (j->step == ASKED && asked(j) && named(j->naming_until)) {
+    j->asked = j->asked || (j->step == ASKED && asked(j));
+    if (j->step == ASKED && j->asked && named(j->naming_until)) {
         j->step = PREPARING;
         prepare_next(j, 0);
     }

@@ -50,7 +50,7 @@ bool hpx_life_has_session(void)
 bool hpx_life_goes_on(void)
 {
     enum hpx_life now = hpx_life_now();
-    return now == HPX_LIFE_ENDING || now == HPX_LIFE_STALLED;
+    return now == HPX_LIFE_ENDING || now == HPX_LIFE_STALLED || now == HPX_LIFE_UNDOING;
 }
 
 int hpx_life_refuse(enum hpx_life_event e, enum hpx_life in, struct hpx_err *err)

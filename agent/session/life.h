@@ -62,7 +62,7 @@ bool hpx_life_tell(enum hpx_life_event e, enum hpx_life *was);
 enum hpx_life hpx_life_now(void);
 /* What commands call a session: from READY until it has ended. */
 bool hpx_life_has_session(void);
-/* A session ends that is not the program's last: from END on, until VMDeath goes on with the end. Any thread. */
+/* The program goes on behind the end of the session: from END or UNDO on, until VMDeath goes on with the end. Any thread. */
 bool hpx_life_goes_on(void);
 /* Why a command cannot PREPARE or END in that state: -HPX_E_BUSY, or -HPX_E_SYS where the session cannot go on by itself. */
 int hpx_life_refuse(enum hpx_life_event e, enum hpx_life in, struct hpx_err *err);

@@ -306,8 +306,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     if (!take_over(env, &was)) {
         return;
     }
-    if (was == HPX_LIFE_UNSTARTED && writes) {
-        (void)hpx_output_wait(OUTPUT_STALL_NS);
+    if (was == HPX_LIFE_UNSTARTED && writes && !waited.written) {
+        waited.written = hpx_output_wait(OUTPUT_STALL_NS);
     }
     if (was == HPX_LIFE_BEGINNING || was == HPX_LIFE_RUNNING) {
         (void)wind_up(jvmti, env);

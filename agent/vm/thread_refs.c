@@ -225,7 +225,8 @@ bool hpx_thread_refs_rename(struct hpx_thread_ref *t, uint64_t name)
     pthread_mutex_lock(&lock);
     uint32_t at = t->place != 0 ? t->place : hpx_session_is(own_session) ? own : 0;
     struct entry *e = used && at != 0 ? hpx_vec_at(&refs.all, at - 1) : NULL;
-    if (e != NULL && e->ref != NULL && !e->buried && (t->place == 0 || e->is.serial == t->serial)) {
+    bool ends = t->serial == 0; /* the thread itself, and nobody has a newer name */
+    if (e != NULL && e->ref != NULL && !e->buried && (ends || (e->is.serial == t->serial && !e->is.ended))) {
         news = e->is.name != name;
         e->is.name = name;
         t->serial = e->is.serial;

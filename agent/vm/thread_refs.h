@@ -25,8 +25,8 @@ uint32_t hpx_thread_refs_add(JNIEnv *env, jthread thread, const struct hpx_threa
 /* The announced threads, in no order; the caller deletes the references and frees *to. virtuals: with those. Returns their number; 0 also
  * without memory. Any attached thread. */
 uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals);
-/* The thread has the name with this hash. t: of a list; or with place 0: the calling thread, whose serial and key it gets. false: that is
- * no news, or the thread is not kept. */
+/* The thread has the name with this hash. t: of a list; or with serial 0: the calling thread, which ends, by its place (0: as for remove);
+ * it gets its serial and key. false: that is no news, or the thread is not kept, or has told its last name itself. */
 bool hpx_thread_refs_rename(struct hpx_thread_ref *t, uint64_t name);
 /* References are kept in this session. */
 bool hpx_thread_refs_used(void);
