@@ -5,6 +5,7 @@ to file= of JAVA_TOOL_OPTIONS."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,16 +13,16 @@ import unittest
 
 PROGRAM = None
 OK, FAILED, PARTIAL = 0, 1, 6
-# jvm METHOD SAMPLES [VIEW]; HPX_LEFT: it leaves a journal, "held": and lives on
+# jvm METHOD SAMPLES [VIEW]; HPX_LEFT: it leaves a journal; "held": and lives on; "begun": it lives on and has no journal yet
 JVM = '''#!%s
 import fcntl, os, re, sys
 file = re.search(r'-agentpath:[^=]*=.*?file=([^,]*)', os.environ['JAVA_TOOL_OPTIONS'])[1].rstrip("'")
 file = re.sub(r'%%(.)', lambda m: {'p': str(os.getpid()), 'h': 'host', '%%': '%%'}.get(m[1], m[0]), file)
 if os.environ.get('HPX_LEFT'):
-    file += '.journal.part'
+    file += '.part' if os.environ['HPX_LEFT'] == 'begun' else '.journal.part'
 method, n, view = (sys.argv + ['CPU SAMPLES'])[1:4]
 with open(file, 'w') as out:
-    if os.environ.get('HPX_LEFT') == 'held':
+    if os.environ.get('HPX_LEFT') in ('held', 'begun'):
         fcntl.flock(out, fcntl.LOCK_EX)
         print(os.getpid(), flush=True)
         if os.fork() == 0:
@@ -139,10 +140,34 @@ class Run(unittest.TestCase):
 
     def test_one_that_still_runs_is_told(self):
         os.mkfifo(self.folder / 'go')
-        self.script('jvms', './jvm A.a 30; HPX_LEFT=held ./jvm A.b 70\n')
-        _, err, pids = self.run_it('-o', 'x.txt', status=PARTIAL)
-        (self.folder / 'go').write_text('')
-        self.assertRegex(err, r'a JVM of the program still runs; its profile will be /.*/x\.%s\.txt' % pids[1])
+        for how in ('held', 'begun'):
+            self.script('jvms', './jvm A.a 30; HPX_LEFT=%s ./jvm A.b 70\n' % how)
+            _, err, pids = self.run_it('-o', 'x.txt', status=PARTIAL)
+            (self.folder / 'go').write_text('')
+            self.assertRegex(err, r'a JVM of the program still runs; its profile will be /.*/x\.%s\.txt' % pids[1])
+
+    def test_what_goes_on_in_the_background_keeps_its_folder(self):
+        """An agent that cannot make its file ends the JVM before main."""
+        os.mkfifo(self.folder / 'go')
+        self.script('jvms', '(read x <go; ./jvm A.a 30 >go) >/dev/null 2>&1 &\n')
+        folder = re.search(r'processes of the program still run; .* will be in (/tmp/hprofx-run-\w+)\n', self.run_it()[1])[1]
+        self.assertTrue(pathlib.Path(folder).is_dir())
+        (self.folder / 'go').write_text('\n')
+        pid = (self.folder / 'go').read_text().strip()
+        self.assertIn('A.a', (pathlib.Path(folder) / pid).read_text())
+        shutil.rmtree(folder)
+
+    def test_a_file_that_is_no_profile_is_left_alone(self):
+        self.script('jvms', 'echo words >x.7.txt; echo words >x.old.txt\n')
+        self.assertIn('no JVM has written a profile', self.run_it('-o', 'x.txt')[1])
+        self.assertEqual((self.files(), (self.folder / 'x.7.txt').read_text()), (['x.7.txt', 'x.old.txt'], 'words\n'))
+
+    def test_what_came_after_a_dump_is_told(self):
+        """A JVM that has dumped and was killed: a profile, and the journal of the rest."""
+        self.script('jvms', './jvm A.a 30; for f in x.*.txt; do cp $f $f.journal.part; done\n')
+        out, err, pids = self.run_it('-o', 'x.txt', status=PARTIAL)
+        self.assertEqual((out, self.files()), ('x.%s.txt\n' % pids[0], ['x.%s.txt' % pids[0], 'x.%s.txt.journal.part' % pids[0]]))
+        self.assertRegex(err, r'x\.%s\.txt is not finished; `hprofx recover' % pids[0])
 
 
 if __name__ == '__main__':
