@@ -81,7 +81,7 @@ def a_file_that_a_session_still_writes_gives_a_page_that_says_so(t):
 @test(level='plain', collectors='any')
 def what_cannot_be_a_picture_is_refused_before_the_JVM_works(t):
     p = Program(t)
-    refuses(t, USAGE, 'start lets the JVM write the file', 'start', '-o', 'x.pb.gz', p.run.pid)
+    refuses(t, USAGE, 'start lets the JVM write HPROF', 'start', '-o', 'x.pb.gz', p.run.pid)
     os.symlink('elsewhere', t.work / 'link.folded')
     refuses(t, 1, 'cannot write link.folded', '-o', 'link.folded', p.run.pid)
     t.check(not (t.work / 'elsewhere').exists() and not (t.work / 'x.pb.gz').exists(), 'a file was made')
