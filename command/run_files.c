@@ -110,7 +110,7 @@ static int in_order(const void *a, const void *b)
 
 bool hpx_run_files_find(struct hpx_list *to, const char *pattern)
 {
-    char name[4 * PATH_MAX + sizeof journal];
+    char name[(size_t)4 * PATH_MAX + sizeof journal];
     bool whole = true;
     make_glob(name, sizeof name - sizeof journal, pattern);
     size_t n = strlen(name);
