@@ -27,6 +27,7 @@ class Case:
     measures: bool
     timeout: float
     level: str = 'full'  # the shortest run that has it
+    one_in: int = 1  # a full run has one parameter in so many, by the seed
     turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
@@ -39,12 +40,13 @@ class Case:
 _tests = []
 
 
-def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False):
+def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False, one_in=1):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
     since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: a test each, shown in brackets of the
-    name. plain_params: the ones a plain run and a brief JDK take. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough."""
+    name. plain_params: the ones a plain run and a brief JDK take. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough.
+    one_in: a full run has one parameter in so many, by the seed."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk))
+        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in))
         return f
     return add
 
@@ -66,7 +68,7 @@ def _collectors(of_test, jdk, every):
 
 def collect(jdks, match, every_collector=False):
     found = []
-    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk in _tests:
+    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in in _tests:
         able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
         for jdk in able[:1 if one_jdk else None]:
             chosen = plain_params if jdk.level == 'plain' and plain_params is not None else params
@@ -74,7 +76,7 @@ def collect(jdks, match, every_collector=False):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), at)
+                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), at, one_in)
                               for c in _collectors(collectors, jdk, every_collector)]
     return found
 
@@ -94,7 +96,7 @@ def choose(cases, full, seed):
         names = list(_grouped(whole, lambda c: c.name).values())
         n = _place(_name(own[0].function, None))
         if full:
-            chosen += [_cell(cells, 0) for cells in names]
+            chosen += [_cell(cells, 0) for i, cells in enumerate(names) if (i + seed) % cells[0].one_in == 0]
             chosen += [_cell(brief, 0)] if brief and (n % BRIEF_SHARE == 0 or not whole) else []
         elif names and own[0].level == 'plain':
             chosen.append(_cell(names[n % len(names)], 1))

@@ -495,7 +495,7 @@ def _all(t, kind):
     return found
 
 
-@test(params=sorted(imports.KINDS), collectors='any', needs=('jit',), one_jdk=True, timeout=6000)
+@test(params=sorted(imports.KINDS), collectors='any', needs=('jit',), one_jdk=True, timeout=6000, one_in=4)
 def calls_fail(t, kind):
     groups = _all(t, kind)
     _inject(t, kind, [f for group, count in zip(groups, IN_TURN) for f in t.in_turn(group, count * (1 + (kind in MANY)))], [f for g in groups for f in g if f[1].k == 1])
