@@ -555,8 +555,9 @@ def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
         does(t, 'start', '-e', what, '-o', name, p.run.pid, 'cutoff=0,depth=64')
         p.tell('burn 100 100')
         does(t, 'stop', p.run.pid)
-        frames = [f for trace in t.parse(t.work / name, 1).traces.values() for f in trace.frames]
-        t.check('hprofx.unknown.method' not in {f.method for f in frames}, 'a frame has no name in the ' + name)
+        traces = [trace.frames for trace in t.parse(t.work / name, 1).traces.values() if trace.frames]
+        frames = [f for trace in traces for f in trace]
+        t.check('hprofx.unknown.method' not in {trace[-1].method for trace in traces}, 'the first method of a thread has no name in the ' + name)
         t.check(any(f.method == 'Attached.main' and f.line > 0 for f in frames), 'no line of main in the %s: %s' % (name, frames))
     p.end(t)
 
