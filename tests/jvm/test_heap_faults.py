@@ -127,8 +127,8 @@ class Program:
 
 
 def _whole(t, path, dumps=1, items=ITEMS, klass='HeapFaults$Item'):
-    """Both readers take the file, and every dump has the program's objects."""
-    told = 'gzip' if path.read_bytes()[:2] == b'\x1f\x8b' else len(t.binary(path).heaps)
+    """Both readers take a binary file, and every dump has the program's objects."""
+    told = len(t.binary(path).heaps) if path.read_bytes()[18:19] == b'\0' else 'text or gzip'
     found, classes = t.heap(path)
     t.equal(found, dumps, 'heap dumps of %s (%s)' % (path, told))
     count = classes.get(klass, (0,))[0]
