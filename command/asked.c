@@ -163,9 +163,9 @@ enum hpx_status hpx_asked_bad_options(struct hpx_err *err)
     return hpx_fail(err, HPX_USAGE, "the options are too long, or the name of the file has a comma in it");
 }
 
-/* "hprof option error: Unknown option: dpeth (cpu=samples,...)\nhprofx: did you mean depth?" of the agent: the user has given the option
- * alone, not what the command puts around it. */
-static void make_one_line(char *text, const char *all)
+/* "hprof option error: Unknown option: dpeth (cpu=samples,...)\nhprofx: did you mean depth?" of the agent: instead of all that the command
+ * has made of it what the user has given, unless the message names it itself. */
+static void make_one_line(char *text, size_t size, const char *all, const char *given)
 {
     static const char agents[] = "hprof option error: ";
     char whole[7010];
@@ -175,9 +175,12 @@ static void make_one_line(char *text, const char *all)
         text[0] = (char)tolower((unsigned char)text[0]);
     }
     (void)snprintf(whole, sizeof whole, " (%s)", all);
-    char *inner = strstr(text, whole);
+    char *inner = strstr(text, whole), *own = strstr(text, "option value must be");
     if (inner != NULL) {
-        memmove(inner, inner + strlen(whole), strlen(inner + strlen(whole)) + 1);
+        char rest[sizeof whole];
+        (void)snprintf(rest, sizeof rest, "%s", inner + strlen(whole));
+        const char *open = own != NULL ? " (" : "", *close = own != NULL ? ")" : "";
+        (void)snprintf(inner, size - (size_t)(inner - text), "%s%s%s%s", open, own != NULL ? given : "", close, rest);
     }
     static const char second[] = "\nhprofx: ";
     char *at = strstr(text, second);
@@ -210,7 +213,7 @@ enum hpx_status hpx_asked_check(const struct hpx_asked *a, struct hpx_err *err)
         hpx_options_fini(&o);
         return HPX_OK;
     }
-    make_one_line(err->msg, all);
+    make_one_line(err->msg, sizeof err->msg, all, a->more);
     if (strcmp(format_option(a), "format=b,") == 0 && strstr(err->msg, "format=b") != NULL) {
         (void)snprintf(err->msg, sizeof err->msg,
                        "%s is binary HPROF by its suffix, which holds no calls and no blocked time; name it .txt", a->out);

@@ -22,13 +22,15 @@
 
 #define NOT_RUN 127 /* as a shell says it */
 
-/* used: by the program, to its end. */
+/* used: by the program, to its end. Processes that it has left behind become ours (some_run_on()): one that has ended is done with at once,
+ * as by the system's first process, because a script may wait until its number is gone. */
 static int wait_child(pid_t child, struct hpx_usage *used)
 {
     int status = 0;
     uint64_t begin = hpx_clock_mono();
     struct rusage r = {0};
-    while (wait4(child, &status, 0, &r) < 0 && errno == EINTR) {
+    pid_t ended;
+    while ((ended = wait4(-1, &status, 0, &r)) != child && (ended > 0 || errno == EINTR)) {
     }
     *used = (struct hpx_usage){.at = (double)(hpx_clock_mono() - begin) / 1e9, .cpus = hpx_usage_cpus(0)};
     used->total = (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;

@@ -460,7 +460,7 @@ class Case(unittest.TestCase):
 
     def test_what_makes_no_sense_is_refused(self):
         for asked, why in (('every=0.5', '--every'), ('for=60', '--for'), ('share=101', '--share'), ('budget=-1', '--budget'), ('what=heap', '-e wants'),
-                           ('more=dump=1s', 'dump='), ('more=cpu=sampels', 'cpu option value must be'), ('agent=/nowhere', '/nowhere')):
+                           ('more=dump=1s', 'dump='), ('more=cpu=sampels', 'sampels'), ('agent=/nowhere', '/nowhere')):
             done = subprocess.run([DRIVER, self.folder, *([] if asked.startswith('agent') else ['agent=%s' % AGENT]), asked], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
             self.assertIn(why, done.stderr)
             self.assertIn(done.returncode, (1, 2), asked)

@@ -557,7 +557,9 @@ def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
         does(t, 'stop', p.run.pid)
         traces = [trace.frames for trace in t.parse(t.work / name, 1).traces.values() if trace.frames]
         frames = [f for trace in traces for f in trace]
-        t.check('hprofx.unknown.method' not in {trace[-1].method for trace in traces}, 'the first method of a thread has no name in the ' + name)
+        # 11 enters methods of an interface in a version from before its class was rewritten, for which no loaded class has an id
+        judged = {trace[-1].method for trace in traces} if t.jdk.version == 11 else {f.method for f in frames}
+        t.check('hprofx.unknown.method' not in judged, 'a frame has no name in the ' + name)
         t.check(any(f.method == 'Attached.main' and f.line > 0 for f in frames), 'no line of main in the %s: %s' % (name, frames))
     p.end(t)
 

@@ -86,7 +86,8 @@ def samples(s, p, truth):
     each = max(interval, _number(report['effective interval']) if 'effective interval' in report else interval)
     rows = [(r, p.traces[r.trace]) for d in p.dumps if d.title == SAMPLES for r in d.rows]
     # sampler=walk and poll ask a thread later than its CPU time was used: meanwhile it has gone on, or ended, which they say.
-    unread = sum(r.count for r, t in rows if any(f.method.startswith(UNKNOWN) and f.method.removeprefix(UNKNOWN) not in ('drifted', 'thread_ended') for f in t.frames))
+    late = ('drifted', 'thread_ended') if re.search('sampler=(walk|poll)', s.agent) or '-Xcheck:jni' in s.jvm else ()
+    unread = sum(r.count for r, t in rows if any(f.method.startswith(UNKNOWN) and f.method.removeprefix(UNKNOWN) not in late for f in t.frames))
     stalled = interval * sum(r.count for r, t in rows if t.frames and t.frames[0].method == 'hprofx.stalled')
     total = sum(r.count for r, _ in rows)
     why = sum_by((next(f.method for f in t.frames if f.method.startswith(UNKNOWN)), r.count) for r, t in rows if any(f.method.startswith(UNKNOWN) for f in t.frames))

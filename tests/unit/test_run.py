@@ -157,6 +157,12 @@ class Run(unittest.TestCase):
         self.assertIn('A.a', (pathlib.Path(folder) / pid).read_text())
         shutil.rmtree(folder)
 
+    def test_a_process_that_was_left_behind_and_ends_is_gone(self):
+        """As scripts that stop a daemon wait for it."""
+        self.script('jvms', "sh -c 'sleep 1000 & echo $! >number'; kill $(cat number); i=0\n"
+                            'while kill -0 $(cat number) 2>/dev/null; do i=$((i + 1)); [ $i -lt 100 ] || exit 9; sleep 0.1; done\n./jvm A.a 30\n')
+        self.assertIn('A.a', self.run_it()[0])
+
     def test_a_file_that_is_no_profile_is_left_alone(self):
         self.script('jvms', 'echo words >x.7.txt; echo words >x.old.txt\n')
         self.assertIn('no JVM has written a profile', self.run_it('-o', 'x.txt')[1])

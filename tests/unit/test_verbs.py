@@ -72,7 +72,7 @@ class VerbTests(unittest.TestCase):
         self.assertEqual(run('version').stdout, run('--version').stdout)
         for words, says in ((('-f', 'x.html', '1'), 'the file is -o FILE'), (('start', '-i', '1ms', '1'), 'interval=1'), (('-j', '64', '1'), 'depth=64'), (('-e', 'itimer', '1'), '-e cpu'),
                             (('start', '-e', 'ctimer', '1'), '-e cpu'), (('start', '-o', 'x.html', '4711'), '`hprofx stop -o x.html 4711`'),
-                            (('1', 'dpeth=4'), r'hprofx: unknown option: dpeth; did you mean depth?'), (('1', 'cpu=smples'), 'hprofx: cpu option value must be y|samples|times|old\n')):
+                            (('1', 'dpeth=4'), r'hprofx: unknown option: dpeth; did you mean depth?'), (('1', 'cpu=smples'), 'hprofx: cpu option value must be y|samples|times|old (cpu=smples)\n')):
             done = run(*words)
             self.told(done, words)
             self.assertIn(says, done.stderr)
