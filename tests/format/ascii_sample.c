@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ascii_sample.c: a whole text file from the writer, without a JVM, for test_hprof_text.py to check.
+/* ascii_sample.c: a whole text file from the writer, without a JVM, for test_written.py to check.
  * ascii_sample FILE MODE...: words of threads (thread=y), depth1, two (dumps), empty (no samples), cut (cutoff 0.2), hostile (names), many,
  * times (CPU TIME behind each CPU SAMPLES), monitor (what monitor=y writes before each CPU SAMPLES), binary (FILE.b as well: the same
  * threads and snapshots in the binary format).

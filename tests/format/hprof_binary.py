@@ -7,7 +7,7 @@ import re
 import struct
 
 LOAD, UNLOAD, FRAME, TRACE, SITES, SUMMARY, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
-SEGMENT, HEAP_END = 0x1C, 0x2C
+HEAP, SEGMENT, HEAP_END = 0x0C, 0x1C, 0x2C
 
 
 Table = collections.namedtuple('Table', 'total rows')
@@ -32,6 +32,17 @@ Primitives = collections.namedtuple('Primitives', 'type trace length raw')
 
 class Malformed(Exception):
     pass
+
+
+class Known(dict):
+    """Of the original agent: what is not defined is the default."""
+
+    def __init__(self, default):
+        super().__init__()
+        self.default = default
+
+    def __missing__(self, key):
+        return self.default
 
 
 class Heap:
@@ -118,24 +129,30 @@ class Frame:
 class Binary:
     """records: (tag, microseconds). classes: {serial: name}; unloaded: serials, in order; order: (LOAD or UNLOAD, serial); threads: {serial: (name, group, parent)}; ended: serials;
     traces: {serial: (thread, [Frame])}; tables: [Table(total, [(count, trace)])]; lists: [Sites]; summaries: [Summary]; heaps: [Heap];
-    thread_objects: {serial: id}; report: the last text of ours."""
+    thread_objects: {serial: id}; report: the last text of ours; events: (start or end, serial) of threads, in order; sections: titles of tables and heap dumps, in order.
+    original: a file of the original agent, of which only the layout is asked."""
 
-    def __init__(self, data):
+    def __init__(self, data, original=False):
+        self.original = original
         head, _, rest = data.partition(b'\0')
-        if head != b'JAVA PROFILE 1.0.2' or len(rest) < 12:
+        if head not in (b'JAVA PROFILE 1.0.2', b'JAVA PROFILE 1.0.1')[:1 + original] or len(rest) < 12:
             raise Malformed('head %r' % head)
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
         self.order, self.objects, self.lists, self.summaries = [], {}, [], []
         self.heaps, self.heap, self.thread_objects, self.newest = [], None, {}, {}
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
+        self.events, self.sections = [], []
+        if original:
+            self.strings, self.classes, self.threads, self.traces = Known('?'), Known('?'), Known(('?', '', None)), Known((0, []))
+            self.objects = Known(0)
         at, self.time = len(head) + 13, 0
         while at < len(data):
             if at + 9 > len(data):
                 raise Malformed('half a head at %d' % at)
             tag, time, length = struct.unpack('>BII', data[at:at + 9])
-            body = data[at + 9:at + 9 + length] if tag != SEGMENT else memoryview(data)[at + 9:at + 9 + length]
-            if len(body) != length or time < self.time:
+            body = data[at + 9:at + 9 + length] if tag not in (HEAP, SEGMENT) else memoryview(data)[at + 9:at + 9 + length]
+            if len(body) != length or time < self.time and not original:
                 raise Malformed('at %d: TIME %d after %d, %d of %d bytes' % (at, time, self.time, len(body), length))
             self.time = time
             self.records.append((tag, time))
@@ -147,13 +164,17 @@ class Binary:
         if self.heap is not None:
             raise Malformed('a heap dump without its end')
 
+    def _refuse(self, what):
+        if not self.original:
+            raise Malformed(what)
+
     def _take(self, body, layout):
         """I: u4, i: signed, X: id; the whole body."""
         return struct.unpack('>' + layout.replace('X', 'Q' if self.id_size == 8 else 'I'), body)
 
     def _new(self, where, key, value):
         if key in where or key == 0:
-            raise Malformed('%x is defined twice' % key)
+            self._refuse('%x is defined twice' % key)
         where[key] = value
 
     def _name(self, key):
@@ -162,9 +183,9 @@ class Binary:
     def _record(self, tag, body):
         if tag == STRING:
             key, = self._take(body[:self.id_size], 'X')
-            text = body[self.id_size:].decode()
+            text = body[self.id_size:].decode(errors='backslashreplace' if self.original else 'strict')
             self._new(self.strings, key, text)
-            if NAMES_FIRST <= key <= NAMES_LAST:
+            if NAMES_FIRST <= key <= NAMES_LAST and not self.original:
                 serial, name = re.fullmatch(r'hprofx: thread (\d+): (.*)', text, re.DOTALL).groups()
                 self.newest[int(serial)] = name
                 _ = self.threads[int(serial)]
@@ -179,23 +200,25 @@ class Binary:
         elif tag == UNLOAD:
             serial, = self._take(body, 'I')
             if self.classes[serial] is None or serial in self.unloaded:
-                raise Malformed('class %d is unloaded twice' % serial)
+                self._refuse('class %d is unloaded twice' % serial)
             self.unloaded.append(serial)
             self.order.append((tag, serial))
         elif tag == START:
             serial, thing, trace, name, group, parent = self._take(body, 'IXIXXX')
             self._new(self.threads, serial, (self.strings[name], self.strings[group], self._name(parent)))
             self.thread_objects[serial] = thing
+            self.events.append(('start', serial))
             _ = self.traces[trace]
         elif tag == END:
             serial, = self._take(body, 'I')
             if serial in self.ended or serial not in self.threads:
-                raise Malformed('thread %d ends' % serial)
+                self._refuse('thread %d ends' % serial)
             self.ended.append(serial)
+            self.events.append(('end', serial))
         elif tag == FRAME:
             key, method, signature, source, klass, line = self._take(body, 'XXXXIi')
             if klass in self.unloaded or line == 0 or line < -3:
-                raise Malformed('frame of class %d, line %d' % (klass, line))
+                self._refuse('frame of class %d, line %d' % (klass, line))
             self._new(self.frames, key, Frame('%s.%s' % (self.classes[klass], self.strings[method]), self.strings[signature], self._name(source), klass, line))
         elif tag == TRACE:
             serial, thread, n = self._take(body[:12], 'III')
@@ -209,21 +232,28 @@ class Binary:
                 _ = self.traces[trace]
             counts = [c for c, _ in rows]
             if counts != sorted(counts, reverse=True) or 0 in counts or sum(counts) > total or len({trace for _, trace in rows}) != len(rows):
-                raise Malformed('rows of %d: %s' % (total, rows))
+                self._refuse('rows of %d: %s' % (total, rows))
+            self.sections.append('CPU SAMPLES')
             self.tables.append(Table(total, rows))
         elif tag == SITES:
+            self.sections.append('SITES')
             self._sites(body)
-        elif tag == SEGMENT:
-            self.heap = self.heap or Heap(self.id_size)
+        elif tag == SEGMENT or tag == HEAP and self.original:
+            if self.heap is None:
+                self.heap = Heap(self.id_size)
+                self.sections.append('HEAP DUMP')
             at = 0
             while at < len(body):
                 at = self._sub(body, at)
             if at == 0 or at != len(body):
                 raise Malformed('an empty segment, or one that ends inside a sub-record')
+            if tag == HEAP:
+                self._record(HEAP_END, b'')
         elif tag == HEAP_END:
             if self.heap is None or body:
                 raise Malformed('the end of no heap dump')
-            self.heap.check(self.traces)
+            if not self.original:
+                self.heap.check(self.traces)
             self.heaps.append(self.heap)
             self.heap = None
         elif tag == SUMMARY:
@@ -231,7 +261,7 @@ class Binary:
         elif tag == CONTROL:
             self.settings = struct.unpack('>IH', body)
             if self.settings[0] > 7:
-                raise Malformed('flags %d' % self.settings[0])
+                self._refuse('flags %d' % self.settings[0])
         else:
             raise Malformed('tag 0x%02x' % tag)
 
@@ -255,12 +285,14 @@ class Binary:
             at = self._class(body, at + 1)
         elif sub == 0x21:
             key, trace, klass, n, at = self._at(body, at + 1, 'XIXI')
-            _ = h.classes[klass]
+            if klass not in h.classes:
+                self._refuse('an object of class %x' % klass)
             self._object(key, Instance(klass, trace, body[at:at + n]))
             at += n
         elif sub == 0x22:
             key, trace, n, klass, at = self._at(body, at + 1, 'XIIX')
-            _ = h.classes[klass]
+            if klass not in h.classes:
+                self._refuse('an object of class %x' % klass)
             *refs, at = self._at(body, at, '%dX' % n)
             self._object(key, Objects(klass, trace, refs))
         elif sub == 0x23:
@@ -274,7 +306,7 @@ class Binary:
 
     def _object(self, key, o):
         if key in self.heap.classes:
-            raise Malformed('%x is a class and an object' % key)
+            self._refuse('%x is a class and an object' % key)
         _ = self.traces[o.trace]
         self._new(self.heap.objects, key, o)
 
@@ -298,7 +330,7 @@ class Binary:
             _ = value(kind)
         _ = self.traces[trace]
         if zero1 or zero2:
-            raise Malformed('reserved ids of a class')
+            self._refuse('reserved ids of a class')
         self._new(self.heap.classes, key, Klass(self.classes[self.objects[key]], trace, above, loader, signers, domain, size, constants, statics, fields))
         return at
 
@@ -310,18 +342,18 @@ class Binary:
         for r in rows:
             _ = self.traces[r.trace]
             if self.classes[r.klass] is None or r.klass in self.unloaded:
-                raise Malformed('a site of class %d, which is gone' % r.klass)
+                self._refuse('a site of class %d, which is gone' % r.klass)
             name = self.classes[r.klass]
             element = ARRAYS.get(name[:-2], 2) if name.endswith('[]') else 0
             if r.array != element:
-                raise Malformed('array type %d of %s' % (r.array, name))
+                self._refuse('array type %d of %s' % (r.array, name))
             if r.live > r.objects or r.live_bytes > r.bytes:
-                raise Malformed('more is alive than was allocated: %s' % (r,))
+                self._refuse('more is alive than was allocated: %s' % (r,))
         key = (lambda r: r.bytes) if head[0] & 2 or not head[2] else (lambda r: r.live_bytes)
         if [key(r) for r in rows] != sorted(map(key, rows), reverse=True) or len({(r.klass, r.trace) for r in rows}) != n:
-            raise Malformed('the rows are not in order, or one is there twice')
+            self._refuse('the rows are not in order, or one is there twice')
         if sum(r.live_bytes for r in rows) > head[2] or sum(r.bytes for r in rows) > head[4]:
-            raise Malformed('the rows are more than the total')
+            self._refuse('the rows are more than the total')
         self.lists.append(Sites(*head, rows))
 
     def sites(self):
@@ -336,5 +368,5 @@ class Binary:
         return sum(count for count, frames in self.stacks() if frames and frames[0].method == method) / max(1, self.tables[-1][0])
 
 
-def read(path):
-    return Binary(pathlib.Path(path).read_bytes())
+def read(path, **how):
+    return Binary(pathlib.Path(path).read_bytes(), **how)

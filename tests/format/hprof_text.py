@@ -35,8 +35,8 @@ SITE_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+)
 BLOCKS = tuple(title + ' BEGIN' for title in (MONITOR_DUMP, MONITOR_TIME, MONITOR_OWNERS, WAIT_TIME, LOCK_TIME, PINNED_TIME))
 HEAP_BEGIN = re.compile(r'HEAP DUMP BEGIN \(%s objects, %s bytes\) ' % (NUMBER, NUMBER) + DATE)
 HEX = '([1-9a-f][0-9a-f]*)'
-ROOT_KINDS = {k: (kind, re.compile(r'ROOT %s \(kind=<%s>%s\)' % (HEX, k, rest))) for k, kind, rest in (
-    ('thread', 'thread', ', id=(\\d+), trace=(\\d+)'), ('thread block', 'thread block', ', thread=(\\d+)'), ('JNI global ref', 'JNI global', ', id=[0-9a-f]+, trace=300000'),
+ROOT_KINDS = {k: (kind, re.compile(r'ROOT ([0-9a-f]+) \(kind=<%s>%s\)' % (k, rest))) for k, kind, rest in (
+    ('thread', 'thread', ', id=(\\d+), trace=(\\d+)'), ('thread block', 'thread block', ', thread=(\\d+)'), ('JNI global ref', 'JNI global', ', id=[0-9a-f]+, trace=\\d+'),
     ('JNI local ref', 'JNI local', ', thread=(\\d+), frame=(-1|\\d+)'), ('Java stack', 'Java frame', ', thread=(\\d+), frame=(-1|\\d+)'), ('native stack', 'native stack', ', thread=(\\d+)'),
     ('system class', 'system class', ', name=.+'), ('busy monitor', 'monitor', ''), ('unknown', 'unknown', ''))}
 OBJECT = re.compile(r'OBJ %s \(sz=%s, trace=%s, class=(.+)@%s\)' % (HEX, NUMBER, NUMBER, HEX))
@@ -45,7 +45,7 @@ PRIMITIVES = re.compile(r'ARR %s \(sz=%s, trace=%s, nelems=%s, elem type=(boolea
 BASIC = {'boolean': (4, 1), 'char': (5, 2), 'float': (6, 4), 'double': (7, 8), 'byte': (8, 1), 'short': (9, 2), 'int': (10, 4), 'long': (11, 8)}  # type, bytes
 FIELD = re.compile(r'\t([^\t]+)(\t\t?)%s' % HEX)
 ELEMENT = re.compile(r'\t\[%s\]\t\t%s' % (NUMBER, HEX))
-CLASS = re.compile(r'CLS %s \(name=(.+), trace=300000\)' % HEX)
+CLASS = re.compile(r'CLS %s \(name=(.+), trace=%s\)' % (HEX, NUMBER))
 OF_CLASS = re.compile(r'\t(super|loader|signers|domain)\t\t%s' % HEX)
 STATIC = re.compile(r'\tstatic (.+)\t%s' % HEX)
 CONSTANT = re.compile(r'\tconstant pool entry %s\t%s' % (NUMBER, HEX))
@@ -147,6 +147,7 @@ class Profile:
     dumps: list = field(default_factory=list)
     heaps: list = field(default_factory=list)
     waits: list = field(default_factory=list)
+    events: list = field(default_factory=list)  # (start or end, serial) of threads, in order
 
     @property
     def sections(self):
@@ -362,6 +363,7 @@ class Parser(MonitorParser):
             self.bad('object %x belongs to thread %d' % (t.obj, self.objects[t.obj]))
         self.objects[t.obj] = t.serial
         self.p.threads[t.serial] = t
+        self.p.events.append(('start', t.serial))
         self.at += 1
         return t.serial
 
@@ -378,6 +380,7 @@ class Parser(MonitorParser):
             if t.ended:
                 self.bad('thread %d ends twice' % serial)
             t.ended = True
+        self.p.events.append(('end', serial))
         self.at += 1
 
     def thread_name(self):
@@ -473,16 +476,21 @@ class Parser(MonitorParser):
         while self.line().startswith('ROOT '):
             kind, regex = ROOT_KINDS.get(self.line().partition('<')[2].partition('>')[0]) or self.bad('a root of no kind')
             i, thread, more = [*self.match(regex, 'root').groups(), 0, 0][:3]
-            if thread and int(thread) not in self.p.threads:
+            if (i.startswith('0') or kind == 'JNI global' and not self.line().endswith(' trace=300000)')) and not self.original:
+                self.bad('a root that is no object, or has a trace')
+            if thread and int(thread) not in self.p.threads and not self.original:
                 self.bad('thread %s has not started' % thread)
             if kind == 'thread' and int(more) not in self.p.traces:
                 self.bad('trace %s is not defined before' % more)
             h.roots.append(Root(kind, int(i, 16), int(thread), int(more)))
             self.at += 1
-        while self.line().startswith(('OBJ ', 'ARR ')):
-            sizes += self.heap_object(h, names)
-        while self.line().startswith('CLS '):
-            self.heap_class(h, names)
+        while self.line().startswith(('OBJ ', 'ARR ', 'CLS ')):
+            if self.line().startswith('CLS '):
+                self.heap_class(h, names)
+            elif h.classes and not self.original:
+                self.bad('an object behind a class')
+            else:
+                sizes += self.heap_object(h, names)
         if self.line() != HEAP + ' END':
             self.bad('neither a record of the heap nor its end: %r' % self.line()[:200])
         if [int(m[1]), int(m[2])] != [len(h.objects), sizes] and not self.original:
@@ -490,7 +498,7 @@ class Parser(MonitorParser):
         lost = h.check()
         if lost is not None and not self.original:
             self.bad('%s refers to %x, which is not in the dump' % (lost[1], lost[0]))
-        if any(i not in h.classes or h.classes[i].name != name for i, name in names.items()):
+        if any(i not in h.classes or h.classes[i].name != name for i, name in names.items()) and not self.original:
             self.bad('an object of a class that has another name, or none')
         self.p.heaps.append(h)
         self.at += 1
@@ -507,7 +515,7 @@ class Parser(MonitorParser):
         self.at += 1
         if m.re is PRIMITIVES:
             kind, n = BASIC[m[5]], int(m[4])
-            if size != n * kind[1]:
+            if size != n * kind[1] and not self.original:
                 self.bad('%d bytes of %d %s' % (size, n, m[5]))
             h.objects[i] = Primitives(kind[0], trace, size, n)
             return size
@@ -538,8 +546,8 @@ class Parser(MonitorParser):
     def heap_class(self, h, names):
         m = self.match(CLASS, 'CLS')
         i, of, statics, constants = int(m[1], 16), {}, [], {}
-        if i in h.objects or i in h.classes:
-            self.bad('%x is here a second time' % i)
+        if (i in h.objects or i in h.classes or int(m[3]) != EMPTY_TRACE) and not self.original:
+            self.bad('%x is here a second time, or has a trace' % i)
         self.at += 1
         while self.line().startswith('\t'):
             one = OF_CLASS.fullmatch(self.line())
@@ -554,7 +562,7 @@ class Parser(MonitorParser):
                     self.bad('the constants do not descend')
                 constants[int(c[1])] = int(c[2], 16)
             self.at += 1
-        if of.get('super') and of['super'] not in h.classes:
+        if of.get('super') and of['super'] not in h.classes and not self.original:
             self.bad('a class before its superclass')
         h.classes[i] = Klass(m[2], EMPTY_TRACE, *(of.get(k, 0) for k in ('super', 'loader', 'signers', 'domain')), constants, statics)
 
