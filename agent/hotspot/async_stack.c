@@ -65,7 +65,7 @@ static int walk_raw(void *arg)
 
 bool hpx_async_stack_raw_sig(const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted)
 {
-    struct raw k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, to};
+    struct raw k = {{w->env, w->stack_low, w->stack_end, w->depth, true, hpx_registers_load(context)}, to};
     int whole = 0;
     *faulted = hpx_internals_raw_sig() && hpx_guard_run_sig(walk_raw, &k, &whole) != HPX_GUARD_PASSED;
     return whole != 0 && !*faulted;
@@ -88,7 +88,7 @@ static int walk_names(void *arg)
 
 int hpx_async_stack_names_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted)
 {
-    struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, hpx_registers_load(context)}, frames, broken};
+    struct named k = {{w->env, w->stack_low, w->stack_end, w->depth, true, hpx_registers_load(context)}, frames, broken};
     int n = 0;
     *faulted = hpx_internals_names_sig() && hpx_guard_run_sig(walk_names, &k, &n) != HPX_GUARD_PASSED;
     return *faulted || hpx_asgct_astray_sig(frames, n) ? 0 : n;

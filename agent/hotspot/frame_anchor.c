@@ -5,6 +5,7 @@
 
 static struct {
     uint64_t anchor, state, sp, pc, fp, thread_size;
+    uint64_t continuation; /* UINT64_MAX: not in the tables */
     int states[HPX_VM_STATE_OTHER];
     uintptr_t env_offset; /* distance of the JNIEnv from the start of its JavaThread; 0: not learned yet */
 } anchors;
@@ -19,6 +20,10 @@ const char *hpx_frame_anchor_init(void)
                                        {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", &anchors.fp}};
     const char *why = hpx_structures_init();
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    anchors.continuation = UINT64_MAX;
+    if (why == NULL) {
+        (void)hpx_structures_field(&(struct hpx_vm_field){"JavaThread", "_cont_entry", "ContinuationEntry*", &anchors.continuation});
+    }
     for (int i = 0; why == NULL && i < HPX_VM_STATE_OTHER; i++) {
         why = hpx_structures_constant(names[i], &anchors.states[i]) ? NULL : "the VM's tables have no states of threads";
     }
@@ -74,4 +79,9 @@ struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at)
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
 {
     return hpx_frame_anchor_at_sig(thread_of(env) + anchors.anchor);
+}
+
+uintptr_t hpx_frame_anchor_continuation_sig(const void *env)
+{
+    return anchors.continuation != UINT64_MAX ? hpx_vm_word(thread_of(env) + anchors.continuation) : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* frame_anchor.h: reads where a thread left Java code (JavaThread._anchor) and its state since then (_thread_state), by the tables of
- * structures.h.
+/* frame_anchor.h: reads where a thread left Java code (JavaThread._anchor), its state since then (_thread_state) and the continuation that
+ * it runs (_cont_entry), by the tables of structures.h.
  *
- * Touches these two fields of JavaThread, which lies at a constant distance from its JNIEnv; reads only. On JDK 8 to 28; the numbers of the
+ * Touches these fields of JavaThread, which lies at a constant distance from its JNIEnv; reads only. On JDK 8 to 28; the numbers of the
  * states come from the tables, because 28 has others.
  *
  * A call from the interpreter or from a stub of C1 into the VM stores only the stack pointer. The VM adds the pc later, when it walks the
@@ -38,6 +38,9 @@ const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uint
 
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
+/* The ContinuationEntry of the virtual thread that is mounted: it is the lowest part of the frame of Continuation.enterSpecial. 0: there is
+ * none, or the tables do not have the field, as before JDK 24. */
+uintptr_t hpx_frame_anchor_continuation_sig(const void *env);
 /* An anchor that the VM keeps at another address, which must be readable. */
 struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);
 

@@ -11,6 +11,7 @@
 
 #define WORD    sizeof(uintptr_t)
 #define ENTRIES 4096 /* most calls from C into Java below each other */
+#define SPILLED 320  /* most words of arguments between the last frame of a virtual thread and the entry below it: a method has 255 */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
 enum { SENDER_SP = -1, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
@@ -22,6 +23,7 @@ static struct {
     uint64_t wrapper_anchor;                        /* in JavaCallWrapper */
     uint64_t const_method, const_method_size;       /* in Method; the size of ConstMethod */
     int wrapper, bytecode;                          /* words from the frame pointer */
+    uint64_t entry_return;                          /* address of the static field; 0: not in the tables */
 } shape;
 
 const char *hpx_raw_walk_init(void)
@@ -35,6 +37,8 @@ const char *hpx_raw_walk_init(void)
     uint64_t single;
     bool before_9 = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &single});
     const char *why = hpx_code_cache_init_frames();
+    shape.entry_return = 0;
+    (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
     why = why != NULL ? why : hpx_debug_info_init();
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     shape.bytecode = before_9 ? BYTECODE_8 : BYTECODE;
@@ -121,8 +125,23 @@ static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_re
     return f;
 }
 
+/* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
+ * from the heap. Below it is the frame of Continuation.enterSpecial. Which stub the barrier is the tables of 25 do not say, but nothing
+ * else returns to a stub just above that frame. false, and *r stays: this is none, or the caller wants no part of a stack. */
+static bool is_barrier(const struct walk *k, struct hpx_registers *r)
+{
+    uintptr_t entry = k->t->past_barrier && shape.entry_return != 0 ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
+    if (entry == 0 || !in_stack(k, entry, r->sp, 2) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) || is_interpreter(r->pc) ||
+        hpx_code_cache_frame_sig(r->pc).kind != HPX_BLOB_OTHER) {
+        return false;
+    }
+    *r = (struct hpx_registers){hpx_vm_word((uintptr_t)shape.entry_return), entry, 0};
+    return true;
+}
+
 static bool step_compiled(struct walk *k)
 {
+    (void)is_barrier(k, &k->r);
     struct hpx_code_frame f = caller_of(k, &k->r);
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return false;
@@ -153,7 +172,8 @@ static uint64_t bytecode_of(uintptr_t at, uintptr_t method)
 
 static bool is_return(const struct walk *k, const struct hpx_registers *r)
 {
-    return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD;
+    struct hpx_registers behind = *r;
+    return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD || is_barrier(k, &behind);
 }
 
 static bool step_interpreted(struct walk *k)

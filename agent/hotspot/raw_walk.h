@@ -10,7 +10,8 @@
  *   moves keeps both; a redefined class makes the VM throw away whatever compiled its methods.
  * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again, and it is what the answer has.
  * - a stub on top: which one, and how its caller was found; it is in no answer.
- * Where a pc does not say so much (the barrier below a thawed virtual thread, dead code) the walk ends without a result. */
+ * Where a pc does not say so much (dead code) the walk ends without a result. Frames of a virtual thread that are still in the heap are in
+ * no answer: AsyncGetCallTrace goes on at its carrier, too. */
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 
@@ -36,7 +37,8 @@ struct hpx_raw_stack {
 struct hpx_raw_thread {
     const void *env; /* JNIEnv of the thread */
     uintptr_t stack_low, stack_end;
-    uint32_t depth; /* most frames of methods that matter */
+    uint32_t depth;    /* most frames of methods that matter */
+    bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else there is no result */
     struct hpx_registers at;
 };
 

@@ -32,6 +32,7 @@ static struct {
     struct anchor anchor;
     uint64_t env;
     int32_t state;
+    uintptr_t continuation;
 } thread = {.state = IN_NATIVE};
 static uintptr_t stack[WORDS];
 static struct {
@@ -49,7 +50,7 @@ static struct {
     int32_t limit;
 } queue;
 static void *queue_field = &queue;
-static uintptr_t call_return;
+static uintptr_t call_return, entry_return;
 
 /* Methods: the interpreted one, those of methods[0] and methods[1], one that is inlined. Its number is its place in `ids`. */
 enum { INTERPRETED, FIRST, SECOND, INLINED, JAVAS };
@@ -100,8 +101,12 @@ static inline void describe_frames(enum jdk jdk)
     vm_tables_constant("frame::entry_frame_call_wrapper_offset", -6);
 }
 
-static inline void describe_thread(void)
+static inline void describe_thread(enum jdk jdk)
 {
+    if (jdk == JDK_25) {
+        vm_tables_field("JavaThread", "_cont_entry", "ContinuationEntry*", offsetof(__typeof__(thread), continuation));
+        vm_tables_static("ContinuationEntry", "_return_pc", "address", &entry_return);
+    }
     vm_tables_field("JavaThread", "_anchor", "JavaFrameAnchor", 0);
     vm_tables_field("JavaThread", "_thread_state", "JavaThreadState", 32);
     vm_tables_field("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
@@ -221,7 +226,7 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     put_places(1, 100, three, 500, three, 600, three);
     describe(jdk);
     describe_frames(jdk);
-    describe_thread();
+    describe_thread(jdk);
     describe_names(jdk);
     vm_tables_type_of("ConstMethod")->size = sizeof constants[0];
     assert_null(hpx_code_cache_init());
@@ -278,7 +283,7 @@ static inline void put_interpreted(uint32_t word, uintptr_t pc, uintptr_t fp, ui
 
 static inline struct hpx_raw_thread thread_at(uintptr_t pc, uint32_t sp, uintptr_t fp)
 {
-    return (struct hpx_raw_thread){&thread.env, address(0), address(WORDS), DEPTH, {pc, address(sp), fp}};
+    return (struct hpx_raw_thread){&thread.env, address(0), address(WORDS), DEPTH, true, {pc, address(sp), fp}};
 }
 
 static inline bool walk(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)

@@ -82,7 +82,7 @@ TEST(frames_without_a_place_end_the_walk)
     (void)two_methods(20, 100);
     put_compiled(8, (uintptr_t)methods[1] + STUBS + 4, 0); /* waits for its deoptimization */
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
-    put_compiled(8, (uintptr_t)stub + CODE, 0); /* a stub is no caller, as the barrier below a thawed virtual thread */
+    put_compiled(8, (uintptr_t)stub + CODE, 0); /* a stub is no caller */
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
     put_compiled(8, at(methods[1], 8), 0); /* no call returns to where the frame is not built */
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
@@ -91,6 +91,60 @@ TEST(frames_without_a_place_end_the_walk)
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
     methods[1]->state = 1;
     assert_true(walk(at(methods[0], 20), 8, 0, &s));
+}
+
+/* methods[0], called by what is in the heap: it returns to the barrier, a stub, above the entry at word `entry`, whose frame, of
+ * methods[1], was called by C. */
+static bool thawed(uint32_t entry, bool interpreted, bool past, struct hpx_raw_stack *to)
+{
+    put_entry();
+    entry_return = at(methods[1], 100);
+    thread.continuation = address(entry);
+    put_compiled(8, interpreted ? queue.buffer + 10 : (uintptr_t)stub + CODE, address(30));
+    if (interpreted) {
+        put_interpreted(30, (uintptr_t)stub + CODE, 0, 32, 5, -8);
+    }
+    put_compiled(entry, call_return, address(50));
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+    t.past_barrier = past;
+    return hpx_raw_walk_take_sig(&t, to);
+}
+
+TEST(behind_the_barrier_is_the_carrier)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    assert_true(thawed(12, false, true, &s));
+    assert_int_equal(s.methods, 2);
+    assert_true(thawed(14, false, true, &s)); /* arguments between */
+    assert_int_equal(s.methods, 2);
+    assert_true(thawed(34, true, true, &s));
+    assert_int_equal(s.methods, 3);
+    assert_false(thawed(12, false, false, &s));
+    assert_false(thawed(34, true, false, &s));
+}
+
+TEST(without_an_entry_below_there_is_no_barrier)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    assert_true(thawed(12, false, true, &s));
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+    for (uintptr_t wrong = address(11); wrong != 0; wrong = wrong == address(11)       ? address(12) + 4
+                                                            : wrong == address(12) + 4 ? address(WORDS)
+                                                                                       : 0) {
+        thread.continuation = wrong;
+        assert_false(hpx_raw_walk_take_sig(&t, &s));
+    }
+    thread.continuation = 0;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
+TEST(where_the_tables_have_no_entry_the_barrier_ends_the_walk)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    assert_false(thawed(12, false, true, &s));
 }
 
 TEST(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer)
@@ -158,7 +212,7 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, {at(methods[0], 20), address(4), 0}};
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}};
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;
