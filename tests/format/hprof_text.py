@@ -456,7 +456,7 @@ class Parser(MonitorParser):
                 self.bad('a rank line and no row')
         if self.line() != end:
             self.bad('no row without a rank line: %r' % self.line()[:200])
-        if list(dict.fromkeys(r.trace for r in d.rows if r.trace in fresh)) != self.in_order(d) and not self.recovered:
+        if list(dict.fromkeys(r.trace for r in d.rows if r.trace in fresh)) != self.in_order(d) and not self.recovered and not self.original:
             self.bad('the TRACEs before this table are not those of its rows, in their order')
         all_shown = self.cutoff is not None and (self.cutoff == 0 or math.isnan(self.cutoff))
         if d.title == TIMES:
@@ -743,7 +743,7 @@ class Parser(MonitorParser):
 def parse(data, complete=True, cutoff=None, depth=None, original=False, recovered=False):
     """The profile in these bytes, or in this text. complete: a finished file; else a part, which may end anywhere behind the header. cutoff, depth: what the
     run was given (with cutoff 0 the rows must add up to the total). original: a file of the original agent: what it does not promise is not asked
-    (object numbers, order of ties, lost THREAD START, samples without frames). recovered: hprofx recover may have made it of a journal, whose TRACEs
+    (object numbers, order of ties, lost THREAD START, samples without frames, an end). recovered: hprofx recover may have made it of a journal, whose TRACEs
     stand where the journal had them."""
     if not complete:
         newline = '\n' if isinstance(data, str) else b'\n'
@@ -753,7 +753,7 @@ def parse(data, complete=True, cutoff=None, depth=None, original=False, recovere
     try:
         parser.records()
     except EndsHere:
-        if complete:
+        if complete and not original:
             raise
     return parser.p
 

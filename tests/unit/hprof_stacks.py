@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks and values of HPROF files, read again by other means than the command's, for its tests: of all tables of each kind (of allocations the
-last), and of the last heap dump. No checks: files of the original agent are taken as they are. It clears its counts at SIGQUIT, not when a
-peer asks for a table: a table that has all of the one before stands for both."""
+"""Stacks and values of HPROF files, read by the parsers of tests/format instead of the command's, for its tests: of all tables of each kind (of
+allocations the last), and of the last heap dump. The original clears its counts at SIGQUIT, not when a peer asks for a table: a table that has all
+of the one before stands for both."""
 import collections
+import pathlib
 import re
-import struct
+import sys
 
-PRIMITIVES = {4: ('boolean', 1), 5: ('char', 2), 6: ('float', 4), 7: ('double', 8), 8: ('byte', 1), 9: ('short', 2), 10: ('int', 4), 11: ('long', 8)}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'format'))
+import hprof_binary  # noqa: E402
+import hprof_text  # noqa: E402
+
+NAMES = {kind: name for name, kind in hprof_binary.ARRAYS.items()}
 LETTERS = {'Z': 'boolean', 'C': 'char', 'F': 'float', 'D': 'double', 'B': 'byte', 'S': 'short', 'I': 'int', 'J': 'long'}
 LAST = {'alloc_objects', 'heap_objects'}
 BLOCKED = {'MONITOR TIME': ('contentions', 'delay'), 'MONITOR OWNERS': ('owner_contentions', 'owner_delay'), 'WAIT TIME': ('waits', 'wait_delay'),
@@ -51,11 +56,11 @@ class Stacks:
 
     def __init__(self, data):
         self.found = collections.defaultdict(collections.Counter)
-        self.traces, self.open, self.tables = {}, {}, {}
+        self.open, self.tables = {}, {}
         if data.startswith(b'JAVA PROFILE') and b'\0' in data[:20]:
-            self._binary(data)
+            self._binary(hprof_binary.Binary(data, original=True))
         else:
-            self._text(data.decode('utf-8', 'surrogateescape').split('\n'))
+            self._text(hprof_text.parse(data, original=True))
         self._end()
 
     def _begin(self, *measures, total=None, rest=''):
@@ -86,134 +91,53 @@ class Stacks:
             if v:
                 self.open[measure][';'.join(frames) or '[no stack]'] += v
 
-    def _text(self, lines):
-        title, total, trace, objects = None, 0, None, []
-        if lines[0].startswith('count callee caller'):
-            title = 'OLD'
-            self._begin('calls', 'time')
-            lines = lines[1:]
-        for line in lines:
-            if m := re.match(r'TRACE (\d+):', line):
-                trace = int(m[1])
-                self.traces[trace] = []
-            elif trace is not None and line.startswith('\t'):
-                if m := re.match(r'\t(.*)\((.*)\)$', line):
-                    self.traces[trace].append(generated(m[1]))
-            elif m := re.match(r'(CPU SAMPLES|CPU TIME \(ms\)|SITES|HEAP DUMP|MONITOR DUMP|[A-Z]+ (?:TIME|OWNERS)) BEGIN(?: \(total = (\d+))?', line):
-                title, total, trace = m[1], int(m[2] or 0), None
-                self._begin(*BLOCKED.get(title, {'CPU SAMPLES': ['samples'], 'CPU TIME (ms)': ['calls', 'time'], 'HEAP DUMP': ['heap_objects', 'heap_space'],
-                                                 'SITES': ['alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space']}.get(title, [])),
-                            total=total if title == 'CPU SAMPLES' else total * 1000000, rest='[rest];[rest]' if title in BLOCKED else '[rest]')
-                objects = [] if title == 'HEAP DUMP' else objects
-            elif line.startswith('count callee caller'):
-                title = 'OLD'
+    def _text(self, p):
+        self.traces = {serial: [generated(f.method) for f in t.frames] for serial, t in p.traces.items()}
+        for d in p.dumps:
+            if d.title == hprof_text.SAMPLES:
+                self._begin('samples', total=d.total, rest='[rest]')
+                for r in d.rows:
+                    self._add(r.trace, None, samples=r.count)
+            elif d.title == hprof_text.TIMES:
+                self._begin('calls', 'time', total=d.total * 1000000, rest='[rest]')
+                for r in d.rows:
+                    self._add(r.trace, None, calls=r.count, time=d.total * round(100 * r.self_percent) * 100)
+            elif d.title == hprof_text.SITES:
+                self._sites((r, r.name) for r in d.rows)
+            elif d.title in BLOCKED:
+                self._begin(*BLOCKED[d.title], total=d.total * 1000000, rest='[rest];[rest]')
+                for r in d.rows:
+                    ns = d.total * round(100 * r.self_percent) * 100
+                    self._add(r.trace if r.owner is None else r.owner, r.name, **dict(zip(BLOCKED[d.title], (r.count, ns))))
+            elif d.title == hprof_text.OLD:
                 self._begin('calls', 'time')
-            elif re.match(r'.* END$', line):
-                title = None
-            elif title:
-                self._row(title, total, line, objects)
+                for names, calls, ms in d.rows:
+                    if m := re.fullmatch(r'(<unknown callee>|\S+) (<unknown caller>|\S+)', names):
+                        stack = '%s;%s' % (spoken(m[2]), spoken(m[1]))
+                        self.open['calls'][stack] += calls
+                        self.open['time'][stack] += ms * 1000000
+        self._heap(p.heaps, lambda o: o.size)
+
+    def _sites(self, rows):
+        self._begin('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')
+        for r, name in rows:
+            self._add(r.trace, name, alloc_objects=r.objects, alloc_space=r.bytes, inuse_objects=r.live, inuse_space=r.live_bytes)
+
+    def _binary(self, p):
+        self.traces = {serial: [spoken(f.method) for f in frames] for serial, (_, frames) in p.traces.items()}
+        for d in p.lists:
+            self._sites((r, p.classes[r.klass]) for r in d.rows)
+        for total, rows in p.tables:
+            self._begin('samples', total=total, rest='[rest]')
+            for count, trace in rows:
+                self._add(trace, None, samples=count)
+        self._heap(p.heaps, lambda o: len(o.refs) * p.id_size if hasattr(o, 'refs') else len(o.raw))
+
+    def _heap(self, heaps, size):
         self._end()
         self.open = {'heap_objects': collections.Counter(), 'heap_space': collections.Counter()}
         self.total = None
-        for trace, name, size in objects:  # traces may stand behind the dump
-            self._add(trace, name, heap_objects=1, heap_space=size)
-
-    def _row(self, title, total, line, objects):
-        words = line.split()
-        if title == 'CPU SAMPLES' and len(words) >= 6 and words[0].isdigit():
-            self._add(int(words[4]), None, samples=int(words[3]))
-        elif title == 'CPU TIME (ms)' and len(words) >= 6 and words[0].isdigit():
-            self._add(int(words[4]), None, calls=int(words[3]), time=total * int(words[1].replace('.', '').rstrip('%')) * 100)
-        elif title == 'SITES' and len(words) >= 9 and words[0].isdigit():
-            live, n, size, objs, trace = map(int, words[3:8])
-            self._add(trace, ' '.join(words[8:]), alloc_objects=objs, alloc_space=size, inuse_objects=n, inuse_space=live)
-        elif title in BLOCKED and words and words[0].isdigit():
-            count, ns = int(words[3]), total * int(words[1].replace('.', '').rstrip('%')) * 100
-            name = re.sub(r' \(Java\)$', '', ' '.join(words[6 if title == 'MONITOR OWNERS' else 5:]))
-            self._add(int(words[5 if title == 'MONITOR OWNERS' else 4]), name, **dict(zip(BLOCKED[title], (count, ns))))
-        elif title == 'OLD' and (m := re.match(r'(\d+) (<unknown callee>|\S+) (<unknown caller>|\S+) (\d+)$', line)):
-            frames = '%s;%s' % (spoken(m[3]), spoken(m[2]))
-            self.open['calls'][frames] += int(m[1])
-            self.open['time'][frames] += int(m[4]) * 1000000
-        elif title == 'HEAP DUMP' and (m := re.match(r'(OBJ|ARR) \S+ \(sz=(\d+), trace=(\d+), (?:class|nelems=\d+, elem type)=(.*?)(@\w+)?\)$', line)):
-            name = m[4] if m[1] == 'OBJ' or m[4].endswith(']') else m[4] + '[]'
-            objects.append((int(m[3]), name, int(m[2])))
-
-    def _binary(self, data):
-        head, _, rest = data.partition(b'\0')
-        size = struct.unpack('>I', rest[:4])[0]
-        at, ident = len(head) + 13, 'Q' if size == 8 else 'I'
-        strings, classes, by_object, frames, heap = {}, {}, {}, {}, []
-        inside = False
-        while at + 9 <= len(data):
-            tag, _, n = struct.unpack('>BII', data[at:at + 9])
-            body = data[at + 9:at + 9 + n]
-            take = lambda layout, start=0: struct.unpack_from('>' + layout.replace('X', ident), body, start)
-            if tag == 1:
-                strings[take('X')[0]] = body[size:].decode('utf-8', 'surrogateescape')
-            elif tag == 2:
-                serial, thing, _, name = take('IXIX')
-                classes[serial] = by_object[thing] = strings[name]
-            elif tag == 4:
-                key, method, _, _, serial, _ = take('XXXXIi')
-                frames[key] = spoken('%s.%s' % (classes.get(serial, '?'), strings[method]))
-            elif tag == 5:
-                serial, _, count = take('III')
-                self.traces[serial] = [frames[f] for f in take('%dX' % count, 12)]
-            elif tag == 6:
-                self._begin('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')
-                for row in range(34, n, 25):
-                    _, serial, trace, live, objs, made, all_objs = take('BIIIIII', row)
-                    self._add(trace, classes.get(serial, '?'), alloc_objects=all_objs, alloc_space=made, inuse_objects=objs, inuse_space=live)
-            elif tag == 0x0d:
-                self._begin('samples', total=take('I')[0], rest='[rest]')
-                for row in range(8, n, 8):
-                    count, trace = take('II', row)
-                    self._add(trace, None, samples=count)
-            elif tag in (0x0c, 0x1c):
-                heap = heap if inside else []
-                inside = tag == 0x1c
-                heap += self._heap(body, size, ident)
-            elif tag == 0x2c:
-                inside = False
-            at += 9 + n
-        self._end()
-        self.open = {'heap_objects': collections.Counter(), 'heap_space': collections.Counter()}
-        self.total = None
-        for trace, of, bytes_of in heap:
-            name = of if isinstance(of, str) else by_object.get(of, '?')
-            self._add(trace, name, heap_objects=1, heap_space=bytes_of)
-
-    @staticmethod
-    def _heap(body, size, ident):
-        """(trace, class id or the name of an array, bytes) of each object."""
-        roots = {1: 'XX', 2: 'XII', 3: 'XII', 4: 'XI', 5: 'X', 6: 'XI', 7: 'X', 8: 'XII', 0xff: 'X'}
-        take = lambda layout, at: struct.unpack_from('>' + layout.replace('X', ident), body, at)
-        width = lambda layout: struct.calcsize('>' + layout.replace('X', ident))
-        of_type = lambda kind: size if kind == 2 else PRIMITIVES[kind][1]
-        at, found = 0, []
-        while at < len(body):
-            sub, at = body[at], at + 1
-            if sub in roots:
-                at += width(roots[sub])
-            elif sub == 0x20:
-                at += width('XIXXXXXXI')
-                for kinds in ('HB', 'XB', None):
-                    n, = take('H', at)
-                    at += 2
-                    for _ in range(n):
-                        kind = take(kinds or 'XB', at)[1]
-                        at += width(kinds or 'XB') + (of_type(kind) if kinds else 0)
-            elif sub == 0x21:
-                _, trace, klass, n = take('XIXI', at)
-                at += width('XIXI') + n
-                found.append((trace, klass, n))
-            elif sub == 0x22:
-                _, trace, n, klass = take('XIIX', at)
-                at += width('XIIX') + n * size
-                found.append((trace, klass, n * size))
-            else:
-                _, trace, n, kind = take('XIIB', at)
-                at += width('XIIB') + n * of_type(kind)
-                found.append((trace, PRIMITIVES[kind][0] + '[]', n * of_type(kind)))
-        return found
+        for o in heaps[-1].objects.values() if heaps else ():
+            klass = getattr(o, 'klass', None)
+            name = NAMES[o.type] + '[]' if klass is None else heaps[-1].classes[klass].name if klass in heaps[-1].classes else '?'
+            self._add(o.trace, name, heap_objects=1, heap_space=size(o))

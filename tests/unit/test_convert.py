@@ -23,7 +23,7 @@ import hprof_stacks  # noqa: E402
 
 PROGRAM = None
 GOLDEN = HERE.parent / 'read' / 'golden'
-NO_PROFILE = {'force-n', 'request-binary-dump'}  # as in test_read.py
+NO_PROFILE = {'force-n', 'request-binary-dump', 'names-sites'}  # as in test_read.py; names that break the lines of text are in names-binary, too
 FOLDED = 'main;p.C.m 3\nmain;p.C.m;p.D.n 4\nmain 1\n'
 
 
