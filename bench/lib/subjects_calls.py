@@ -11,7 +11,7 @@ H2 = "/usr/share/java/h2.jar"
 
 
 def programs(ctx):
-    """{name: arguments of java}: the H2 database filled and asked by the program of its test, if Debian's libh2-java is installed; javac.
+    """{name: arguments of java}: the H2 database filled and asked by bench/h2, if Debian's libh2-java is installed; javac.
 
     javac takes longest and is the last, to get what the others leave of their shares."""
     last = {"javac": javac(ctx, 2)}
@@ -19,7 +19,7 @@ def programs(ctx):
         say("times: no %s (libh2-java)" % H2)
         return last
     compiler = os.path.join(ctx.jdks[ctx.oldest[0]], "bin", "javac")
-    ctx.run([compiler, "-cp", H2, "-d", ctx.classes, os.path.join(ctx.root, "tests", "jvm", "h2", "Database.java")])
+    ctx.run([compiler, "-cp", H2, "-d", ctx.classes, os.path.join(ctx.root, "bench", "h2", "Database.java")])
     return {"h2": ["-cp", "%s:%s" % (ctx.classes, H2), "Database", str(ctx.size(400, 100))], **last}
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The program Attached, or one like it, and the command hprofx that profiles it."""
-import os
 import contextlib
 import pathlib
 import re

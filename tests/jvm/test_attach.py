@@ -114,30 +114,6 @@ def it_shows_what_the_program_does(t):
     p.end(t)
 
 
-@test(level='plain', collectors='any', needs=('hotspot', 'jit'), measures=True)
-def a_thread_older_than_the_session_has_stacks_in_stubs(t):
-    """There the VM's function finds none, and the bounds of the thread's stack must be known."""
-    p = Program(t)
-    p.tell('stubs 300')  # compiled
-    does(t, 'start', '-o', t.work / 'x', p.run.pid, 'interval=1')
-    p.tell('stubs 700')
-    does(t, 'stop', p.run.pid)
-    share = float(re.search(r'([\d.]+) %', t.parse(t.work / 'x', 1).report['without a stack'])[1])
-    t.check(share < 10, '%s %% of the samples have no stack' % share)
-    p.end(t)
-
-
-@test(level='plain', collectors='any')
-def objects_are_counted(t):
-    p = Program(t)
-    does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=exact,cutoff=0')
-    p.tell('make 555')
-    does(t, 'stop', p.run.pid)
-    rows = [r for r in t.parse(t.work / 'x', 1).table(SITES).rows if r.name == 'Attached$Made']
-    t.equal(sum(r.objects for r in rows), 555, 'objects')
-    p.end(t)
-
-
 @test(level='plain', collectors='any')
 def a_heap_dump_is_taken_at_once(t):
     """No site is recorded, for which every class would be rewritten and every allocation counted."""
@@ -303,24 +279,6 @@ def a_program_that_is_stopped_under_its_session_is_told(t):
     shown = profile.communicate(timeout=60)[0]
     t.check('it is stopped, and goes on with SIGCONT' in said, 'it says %r' % said)
     t.check(profile.returncode == OK and 'Attached used ' in shown, 'then it shows %r' % shown)
-    p.end(t)
-
-
-@test(collectors='any')
-def a_killed_command_leaves_a_session_that_ends(t):
-    p = Program(t)
-    for moment in range(6):
-        profile = subprocess.Popen([*command(t), '-d', '100s', str(p.run.pid)], stdout=subprocess.PIPE)
-        if moment > 3:
-            wait_for_session(t, p.run.pid)
-        else:
-            time.sleep(0.01 * moment)  # any moment will do
-        profile.kill()
-        profile.communicate()
-        hprofx(t, 'stop', p.run.pid)
-        t.check('session: none' in does(t, 'status', p.run.pid), 'there is a session after it was stopped')
-        for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % profile.pid):
-            f.unlink(missing_ok=True)
     p.end(t)
 
 

@@ -34,10 +34,10 @@ def each_thread_has_its_own_counts(t):
     t.equal(sorted(p.by_thread('CountMany.fib').values()), [13529 * 30] * 16, 'calls of fib by thread')
 
 
-@test()
-def ticks_go_to_whoever_drains_the_thread(t):
+@test(params=('', ',cpu=samples'))
+def ticks_go_to_whoever_drains_the_thread(t, beside):
     """times=sampled: exact counts, and the times are those of the ticks, each of them once."""
-    run, p = t.profile('CountMany', 16, 80, opts=EXACT + ',times=sampled', env=preload(t, 'busy'))
+    run, p = t.profile('CountMany', 16, 80, opts=EXACT + ',times=sampled' + beside, env=preload(t, 'busy'))
     exact(t, run, p)
     _sound(t, p, 3)
     t.check(ticks_ms(p) > 0, 'ticks: %s' % p.report['ticks'])

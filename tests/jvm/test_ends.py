@@ -11,23 +11,20 @@ from waiting import until
 SIGNALS = {'SIGTERM': 143, 'SIGINT': 130, 'SIGHUP': 129}
 
 
-@test(level='plain', params=sorted(WAYS_TO_END), plain_params=('exit', 'halt', 'throw'))
-def way(t, how):
-    code, out = WAYS_TO_END[how]
-    _, p = t.profile('Ends', how, opts='cpu=samples,interval=1', code=code, stdout=out)
-    main = p.serial('main')
-    t.check(main in p.ended or how in ('halt', 'exit', 'hook', 'exitinthread'), 'no THREAD END of main')
+MODES = ('cpu=samples,interval=1', 'cpu=samples,interval=1,sampler=walk', 'cpu=samples,interval=1,sampler=poll',
+         'heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times', 'heap=sites,gc=y')
 
 
-SITES = ('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times', 'heap=sites,gc=y')
-
-
-@test(level='plain', params=[(how, mode) for how in sorted(WAYS_TO_END) for mode in SITES], plain_params=[('throw', SITES[0]), ('exit', SITES[1]), ('halt', SITES[2])])
-def way_with_sites(t, what):
-    how, mode = what
+@test(level='plain', params=[(how, mode) for how in sorted(WAYS_TO_END) for mode in MODES],
+      plain_params=[('exit', MODES[0]), ('halt', MODES[0]), ('throw', MODES[0]), ('throw', MODES[3]), ('exit', MODES[4]), ('halt', MODES[5])])
+def way(t, param):
+    how, mode = param
     code, out = WAYS_TO_END[how]
     _, p = t.profile('Ends', how, opts=mode, code=code, stdout=out)
-    t.check(p.lists[0].rows, 'no row')
+    if mode.startswith('heap'):
+        t.check(p.lists[0].rows, 'no row')
+    elif how not in ('halt', 'exit', 'hook', 'exitinthread'):
+        t.check(p.serial('main') in p.ended, 'no THREAD END of main')
 
 
 @test(level='plain', params=sorted(SIGNALS), plain_params=('SIGTERM',))
@@ -98,11 +95,11 @@ def no_bound_is_needed_beside_a_collection_of_another_collector(t):
     _busy(t, 'gcexit', 3)
 
 
-MODES = ('heap=sites', 'heap=sites,sites=sampled', 'heap=sites,sites=counts', 'heap=dump', 'heap=all', 'cpu=samples,interval=1', 'cpu=times', 'monitor=y', 'wall=5',
+COLLECTING = ('heap=sites', 'heap=sites,sites=sampled', 'heap=sites,sites=counts', 'heap=dump', 'heap=all', 'cpu=samples,interval=1', 'cpu=times', 'monitor=y', 'wall=5',
          'heap=sites,monitor=y,wall=5', 'heap=sites,cpu=times')
 
 
-@test(level='plain', params=MODES, plain_params=MODES[:1], timeout=900)
+@test(level='plain', params=COLLECTING, plain_params=COLLECTING[:1], timeout=900)
 def while_threads_collect(t, mode):
     """The VM may wait at its end for a thread of its own that waits for a safepoint: then the program would never end."""
     if 'sampled' in mode and t.jdk.version < 11:
@@ -113,10 +110,10 @@ def while_threads_collect(t, mode):
         t.output(dumps=None)
 
 
-@test()
-def while_threads_start_and_end(t):
-    for i, ms in enumerate((0, 1, 5, 20, 50, 100, 200, 300)):
-        t.profile('ExitStress', ms, opts='cpu=samples,interval=1', code=4, stdout='done\n')
+@test(params=('async', 'walk', 'poll'))
+def while_threads_start_and_end(t, engine):
+    for ms in (0, 1, 5, 50, 200):
+        t.profile('ExitStress', ms, opts='cpu=samples,interval=1,sampler=' + engine, code=4, stdout='done\n')
 
 
 @test(level='plain')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sampler=walk and sampler=poll: known splits, totals, ways to end, and how an engine is chosen."""
+"""sampler=walk and sampler=poll: known splits, totals, and how an engine is chosen."""
 import re
 
-from expect import LONG_PIECES, WAYS_TO_END, cpu_ms, distance, shares_of, split_samples, truth
+from expect import LONG_PIECES, cpu_ms, distance, shares_of, split_samples, truth
 from preload import preload
 from runner import test
 
@@ -66,24 +66,6 @@ def short_threads_are_counted_whole(t, engine):
     short = cpu_ms(run)
     # Each thread ends after the CPU time that it reads, and main and the JVM's own Java threads use some.
     t.check(0.95 * short <= p.total <= 1.5 * short + 600, '%d samples of 1 ms, the threads used %d ms' % (p.total, short))
-
-
-@test(params=['%s-%s' % (e, w) for e in ENGINES for w in sorted(WAYS_TO_END)])
-def way_to_end(t, which):
-    engine, how = which.split('-')
-    code, out = WAYS_TO_END[how]
-    t.profile('Ends', how, opts='cpu=samples,interval=1,sampler=' + engine, code=code, stdout=out)
-
-
-@test(params=ENGINES)
-def ends_while_threads_start_and_end(t, engine):
-    for ms in (0, 5, 50, 200):
-        t.profile('ExitStress', ms, opts='cpu=samples,interval=1,sampler=' + engine, code=4, stdout='done\n')
-
-
-@test(params=ENGINES)
-def classes_that_are_unloaded(t, engine):
-    t.profile('UnloadMany', 200, 500, opts='cpu=samples,interval=1,cutoff=0,sampler=' + engine)
 
 
 def _refused(t, what, opts, *unit):

@@ -2,12 +2,11 @@
 """monitor=y: contention, waits and parked time, by programs that make every block certain and measure it."""
 import collections
 import re
-import time
 
 from attached import Program, does
 from expect import as_long, blocked_in, blocks_are_known, known_blocks, of_blocks, same_blocks
 from harness import DUMPING
-from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, TIMES, WAIT_TIME
+from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, WAIT_TIME
 from preload import agent
 from runner import test
 from waiting import ask, step, stop_steps
@@ -15,7 +14,6 @@ from waiting import ask, step, stop_steps
 DONE = 'Dumping%s done.' % DUMPING['monitor']
 EXACT = 'monitor=y,cutoff=0,depth=16'
 VIRTUAL = ['-Djdk.virtualThreadScheduler.parallelism=2', '-Djdk.virtualThreadScheduler.maxPoolSize=2']
-DUMP = 'MONITOR DUMP'
 
 
 def _reported(p, key):
@@ -40,29 +38,21 @@ def blocked_time_of_threads(t, n):
         same_blocks(t, got, hidden, of_blocks(blocks, lambda b: (b.klass, b.thread)), 'by thread')
 
 
-def _kinds(t, *jvm):
-    """Objects, arrays, classes, methods, nested, entered again, with an identity hash, waited for, biased to the owner and to the other one."""
-    run, p = t.profile('Contend', 'kinds', 12, 20, opts=EXACT, jvm=list(jvm))
+LOCKING = {'default': (8, []), 'interpreter': (8, ['-Xint']), 'biased': (8, ['-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0']),
+           **{'mode %d' % mode: (21, ['-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode]) for mode in (0, 1, 2)}}
+
+
+@test(level='plain', collectors='all', params=sorted(LOCKING), plain_params=('biased', 'default', 'interpreter'))
+def every_kind_of_monitor(t, way):
+    """Objects, arrays, classes, methods, nested, entered again, with an identity hash, waited for, biased to the owner and to the other one; and by each way of the VM
+    to lock: inflated monitors alone, on the stack, in the header. By class and trace."""
+    since, jvm = LOCKING[way]
+    if t.jdk.version < since or t.jdk.version > {'biased': 17}.get(way, 25 if since > 8 else 999):
+        t.skip('JDK %d has no such way' % t.jdk.version)
+    run, p = t.profile('Contend', 'kinds', 12, 20, opts=EXACT, jvm=jvm)
     blocks = known_blocks(run.out, 'blocked')
     t.equal(len(blocks), 12, 'kinds')
     blocks_are_known(t, p, MONITOR_TIME, blocks)
-
-
-@test(level='plain', collectors='all', params=('', '-Xint'))
-def every_kind_of_monitor(t, flag):
-    """By class and trace."""
-    _kinds(t, *flag.split())
-
-
-@test(level='plain', collectors='all', until=17)
-def biased_monitors(t):
-    _kinds(t, '-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0')
-
-
-@test(collectors='all', since=21, until=25, params=(0, 1, 2))
-def ways_of_the_vm_to_lock(t, mode):
-    """By inflated monitors alone, on the stack, in the header."""
-    _kinds(t, '-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode)
 
 
 @test(level='plain', collectors='all')
@@ -139,16 +129,6 @@ def each_dump_has_what_came_since_the_one_before(t):
     t.equal([d.counts_by()['Contend$Gate'] for d in tables], [10, 20, 30], 'counts of the dumps')
     for d, part in zip(tables, parts):
         as_long(t, d.ms_by()['Contend$Gate'], part[0].ms, part[0].forced, 1 + 0.0002 * d.total, 'time of a dump')
-
-
-@test(collectors='all')
-def all_dumps_together(t):
-    """dump=: wherever one falls, a contention is in one of them, whole."""
-    run = t.java('Contend', 'threads', 16, 80, 20, opts=EXACT + ',dump=300ms,waits=y')
-    t.equal(run.code, 0, 'exit code')
-    p = t.output(dumps=None)
-    t.check(len(p.monitor_dumps) > 3, '%d dumps' % len(p.monitor_dumps))
-    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
 
 
 # --- waits
@@ -393,17 +373,6 @@ def not_asked_for(t, opts):
     t.equal((p.waits, [k for k in p.report if k in ('contentions', 'waits', 'monitor dump')]), ([], []), 'WAIT lines, report')
 
 
-@test(level='plain', collectors='all', params=('cpu=times', 'cpu=samples', 'heap=sites', 'heap=all', 'cpu=times,cpu=samples,heap=sites'))
-def beside_other_modes(t, other):
-    run, p = t.profile('Contend', 'sites', 25, 20, 10, opts=EXACT + ',depth=5,locks=y,waits=y,owner=y,' + other)
-    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
-    want = {TIMES: 'cpu=times' in other, SAMPLES: 'cpu=samples' in other, SITES: 'heap=' in other}
-    t.equal({s: s in p.sections for s in want}, want, 'sections %s' % p.sections)
-    t.equal(p.sections[0], DUMP, 'first section')
-    if 'cpu=times' in other:
-        t.equal(p.table(TIMES).counts()['Contend.siteB'], 25, 'calls of Contend.siteB')
-
-
 @test(level='plain', until=19, collectors='all')
 def threads_that_are_stopped(t):
     run, p = t.profile('ContendStop', 12, 20, opts=EXACT + ',waits=y')
@@ -432,15 +401,3 @@ def threads_that_attach_meanwhile(t, more):
     run = t.java('Contend', 'threads', 16, 40, 20, opts=EXACT + more, jvm=[agent(t, 'attacher', 2000)])
     t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code, stdout')
     blocks_are_known(t, t.output(dumps=None), MONITOR_TIME, known_blocks(run.out, 'blocked'))
-
-
-@test(collectors='all', timeout=60)
-def the_end_amid_contention_and_a_collection(t):
-    """Each run has the time limit for itself."""
-    for i in range(1000 if t.level == 'long' else 100):
-        how, code = (('return', 0), ('exit', 3), ('halt', 3))[i % 3]
-        t.deadline = time.monotonic() + t.case.timeout
-        run = t.java('ContendExit', how, opts=EXACT + ('', ',waits=y,waitlog=-1', ',owner=y', ',locks=y')[i % 4], jvm=['-Xmx64m'])
-        t.complete(run, code, 'end\n', done=DONE)
-        if i % 10 == 0:
-            t.output(dumps=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the agent must leave as it was: system calls, children, the JVM's class archives."""
+"""What the agent must leave as it was: system calls, children, the JVM's class archives, its checks of JNI."""
 import re
 import subprocess
 
@@ -10,7 +10,7 @@ from runner import test
 def system_calls_see_eintr_no_more_often(t):
     rounds = 30 if t.level == 'plain' else 100
     counts = {}
-    for opts in (None, 'cpu=samples,interval=1', 'cpu=samples'):
+    for opts in (None, 'cpu=samples,interval=1', 'cpu=samples', 'wall=1', 'wall=y'):
         run = t.java('Eintr', rounds, opts=opts, native=True)
         t.equal(run.code, 0, 'exit code')
         counts[opts] = int(re.match(r'eintr (\d+) of', run.out).group(1))
@@ -23,12 +23,14 @@ def _no_files_of_ours(t, path):
     t.equal(held, [], 'files that the child holds')
 
 
-@test()
-def a_forked_child_does_not_sample_write_or_hold_our_file(t):
-    run, p = t.profile('Forks', 5, 0, opts='cpu=samples,interval=1,cutoff=0', native=True, stdout='forked 5\n')
+MODES = {'cpu=samples,interval=1,cutoff=0': 'CPU SAMPLES', 'wall=1,cutoff=0': 'WALL CLOCK (ms)', 'heap=sites': 'SITES', 'heap=sites,sites=counts': 'SITES', 'heap=sites,sites=counts,cpu=times': 'SITES'}
+
+
+@test(level='plain', params=sorted(MODES), plain_params=('wall=1,cutoff=0',))
+def a_forked_child_does_not_count_write_or_hold_our_file(t, mode):
+    run, p = t.profile('Forks', 5, 0, opts=mode, native=True, stdout='forked 5\n')
     _no_files_of_ours(t, t.work / 'child.txt')
-    t.equal(p.sections, ['CPU SAMPLES'], 'sections')
-    t.equal(run.err.count('Dumping'), 1, 'messages about a dump')
+    t.equal((p.sections[0], run.err.count('Dumping')), (MODES[mode], 1), 'first section, messages about a dump')
 
 
 @test(level='plain', collectors='any')
@@ -39,24 +41,18 @@ def a_forked_child_does_not_listen_for_commands(t):
     t.check('socket:' not in (t.work / 'child.txt').read_text(), 'the child holds a socket')
 
 
-@test(params=('heap=sites', 'heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times'))
-def a_forked_child_counts_no_allocations(t, mode):
-    run, p = t.profile('Forks', 5, 0, opts=mode, native=True, stdout='forked 5\n')
-    _no_files_of_ours(t, t.work / 'child.txt')
-    t.equal((p.sections[0], run.err.count('Dumping')), ('SITES', 1), 'first section, messages about a dump')
-
-
 @test(level='plain')
 def a_big_process_that_forks_in_a_loop_ends(t):
     n, mb = (10, 500) if t.level == 'plain' else (40, 1500)
     t.profile('Forks', n, mb, opts='cpu=samples,interval=1', native=True, stdout='forked %d\n' % n)
 
 
-@test(params=('FORK', 'VFORK', 'POSIX_SPAWN'))
-def commands_in_a_loop(t, how):
+@test(params=[(how, mode) for mode in ('cpu=samples,interval=1', 'wall=1') for how in ('FORK', 'VFORK', 'POSIX_SPAWN')])
+def commands_in_a_loop(t, param):
+    how, mode = param
     if how == 'POSIX_SPAWN' and t.jdk.version < 9:
         t.skip('JDK 8 does not start programs so on Linux')
-    _, p = t.profile('Execs', 150, 'ls', '-l', '/proc/self/fd', opts='cpu=samples,interval=1', jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='executed 150\n')
+    _, p = t.profile('Execs', 150, 'ls', '-l', '/proc/self/fd', opts=mode, jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='executed 150\n')
     t.check('java.hprof' not in (t.work / 'exec.txt').read_text(), 'the child holds our file')
 
 
@@ -96,3 +92,24 @@ def the_aot_cache_stays_on(t):
         counts.append((t.work / 'load.log').read_text().count('source: shared objects file'))
     t.output()
     t.check(counts[0] > 300 and counts[1] >= counts[0] - 5, 'classes from the cache without and with the agent: %s' % counts)
+
+
+CHECKED = ('cpu=samples,interval=1', 'cpu=samples,interval=1,sampler=asgct', 'cpu=samples,sampler=poll', 'cpu=times', 'cpu=times,times=sampled', 'heap=sites', 'heap=sites,sites=counts', 'heap=dump',
+           'monitor=y,locks=y,waits=y', 'wall=20')
+
+
+@test(params=CHECKED, plain_params=CHECKED[:1] + CHECKED[5:6], level='plain', collectors='any')
+def with_check_jni_nothing_of_ours_is_on_stdout(t, mode):
+    """The VM would report handlers of faults that are not its own. JDK 8 warns of its own launcher."""
+    if 'counts' in mode and t.jdk.version < 11:
+        t.skip('sites=counts is tested from JDK 11 on')
+    plain = t.java('HotSplit', 100, opts=None, jvm=['-Xcheck:jni'])
+    run = t.java('HotSplit', 100, opts=mode + ',cutoff=0', jvm=['-Xcheck:jni'])
+    t.equal((run.code, run.out), (plain.code, plain.out), 'exit code and stdout')
+    t.check('WARNING' not in run.err and 'FATAL' not in run.err, 'the JVM warns: %s' % run.err)
+    p = t.output()
+    if 'poll' not in mode and t.jdk.has('hotspot') and t.jdk.kind != 'zero':
+        said = ['hprofx: cpu=samples: AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults; using sampler=walk instead']
+        t.equal([ln for ln in run.err.splitlines() if 'Xcheck' in ln], said if 'cpu=samples' in mode or 'wall' in mode else [], 'lines about it')
+    if mode == 'heap=sites':
+        t.equal(p.report.get('stacks of events not walked'), '-Xcheck:jni reports handlers of faults', 'the report')

@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import struct
-import time
 
 import hprof_binary
 import peer as p

@@ -49,9 +49,7 @@ def _chunks(kind):
     return [cases[i:i + CHUNK] for i in range(0, len(cases), CHUNK)]
 
 
-REJECTED = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('rejected'))]
-SAMPLED = [('sampled', [c for _, chunk in REJECTED for c in chunk][::6])]
-SECTIONS = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('sections'))]
+REJECTED = [c for chunk in _chunks('rejected') for c in chunk][::6]  # all of them: tests/unit/test_options_cases.py
 NO_OUTPUT = [('%d' % i, chunk) for i, chunk in enumerate(_chunks('no output'))]
 
 
@@ -72,9 +70,9 @@ def _not_started(t, options, want):
     return lines
 
 
-@test(collectors='any', level='plain', params=REJECTED, plain_params=SAMPLED)
-def rejected_before_the_start(t, param):
-    for case in param[1]:
+@test(collectors='any', level='plain')
+def rejected_before_the_start(t):
+    for case in REJECTED:
         _not_started(t, case['options'], ours(case)[1])
 
 
@@ -86,56 +84,23 @@ def an_output_that_cannot_be_had_is_refused(t, param):
         t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
 
 
-@test(collectors='any')
-def allocation_sites(t):
-    cases = [c for c in CASES if ours(c)[0] == 'sites']
+@test(collectors='any', level='plain', params=('samples', 'sites', 'sections', 'calls'), plain_params=('samples', 'sections'))
+def accepted(t, kind):
+    cases = [c for c in CASES if ours(c)[0] == kind]
     t.check(len(cases) >= 3, 'only %d cases' % len(cases))
-    for case in cases:
-        run = t.java('Hello', opts=case['options'])
-        what = 'options %r: ' % case['options']
-        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
-        t.check('Dumping allocation sites ... done.' in run.err, what + 'a dump on stderr')
-
-
-@test(collectors='any', params=SECTIONS, plain_params=SECTIONS[:1], level='plain')
-def sections(t, param):
-    for case in param[1]:
-        run = t.java('Hello', opts=case['options'])
-        what = 'options %r: ' % case['options']
-        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
-        t.check(in_order(run.err.splitlines(), ours(case)[1]), '%sstderr %s' % (what, run.err))
-        t.equal(t.files(), [f for f in case['files'] if f != 'java.hprof.check.txt'], what + 'files')
-        for name in t.files():
-            t.read('check', t.work / name)
-            (t.work / name).unlink()
-
-
-@test(collectors='any')
-def exact_calls(t):
-    cases = [c for c in CASES if ours(c)[0] == 'calls']
-    t.check(len(cases) >= 3, 'only %d cases' % len(cases))
-    for case in cases:
-        run = t.java('Hello', opts=case['options'])
-        what = 'options %r: ' % case['options']
-        t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
-        t.equal('Dumping CPU usage' in run.err, 'doe=n' not in case['options'], what + 'a dump on stderr')
-
-
-@test(collectors='any', level='plain')
-def cpu_samples_alone(t):
-    cases = [c for c in CASES if ours(c)[0] == 'samples']
-    t.check(len(cases) >= 8, 'only %d cases' % len(cases))
     for case in cases[::3] if t.level == 'plain' else cases:
         run = t.java('Hello', opts=case['options'])
         what = 'options %r: ' % case['options']
         t.equal((run.code, run.out), (0, 'hi\n'), what + 'exit code and stdout')
-        t.check(in_order(run.err.splitlines(), ours(case)[1]), '%sstderr %s' % (what, run.err))
-        t.equal(t.files(), case['files'], what + 'files')
-        if case['files'] == ['java.hprof']:
-            t.binary(t.work / 'java.hprof')
-        elif 'doe=n' not in case['options']:
-            t.output()
-        for name in case['files']:
+        want = ['Dumping allocation sites ... done.'] if kind == 'sites' else ours(case)[1]
+        t.check(in_order(run.err.splitlines(), want), '%sstderr %s' % (what, run.err))
+        if kind == 'calls':
+            t.equal('Dumping CPU usage' in run.err, 'doe=n' not in case['options'], what + 'a dump on stderr')
+        elif kind != 'sites':
+            t.equal(t.files(), [f for f in case['files'] if f != 'java.hprof.check.txt'], what + 'files')
+        for name in t.files():
+            if kind != 'calls' and 'doe=n' not in case['options']:
+                t.read('check', t.work / name)
             (t.work / name).unlink()
 
 

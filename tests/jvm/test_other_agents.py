@@ -10,7 +10,6 @@ import zipfile
 
 import build
 from preload import agent, java_agent, preload
-from hprof_text import SITES, TIMES, WAIT_TIME, WALL
 from runner import test
 
 JACOCO = pathlib.Path('/usr/share/java/org.jacoco.agent.jar')  # Debian's libjacoco-java; the agent is a jar inside
@@ -228,41 +227,3 @@ def jacoco(t):
     t.check(b'HotSplit' in (t.work / 'cover.exec').read_bytes(), 'HotSplit is not in the coverage')
     hot = sum(p.share('HotSplit.hot' + x) for x in 'ABC') * p.total / max(1, p.having('HotSplit.main'))  # premain is in the profile, too
     t.check(hot > 0.8, 'share of the hot methods: %.2f' % hot)
-
-
-@test(level='plain')
-def classes_that_are_retransformed(t):
-    _, p = _same(t, 'Retransform', 400, 2, jvm=[java_agent(t, 'Retransform', 'Can-Retransform-Classes: true')])
-    t.check(p.having('Retransform.main') > 50, 'too few samples: %d' % p.total)
-    t.check(p.share('Retransform.burn') > 0.2, 'share of the method of a class that is retransformed: %.2f' % p.share('Retransform.burn'))
-    t.equal(sorted({m for m in p.methods() if m.startswith('Retransform.') and '$' not in m} - {'Retransform.main', 'Retransform.burn', 'Retransform.premain', 'Retransform.transform', 'Retransform.<clinit>', 'Retransform.<init>'}), [], 'methods that do not exist')
-
-
-def _premain(t, order, opts):
-    """A profile of a program that does its work in premain, with our agent behind, before or between those of Java."""
-    theirs, ours = java_agent(t, 'Premain'), t.agent(opts)
-    agents = {'behind': [theirs, ours], 'before': [ours, theirs], 'between': [theirs, ours, theirs], 'last': [theirs, theirs, ours]}[order]
-    run = t.java('Premain', opts=None, jvm=agents)
-    t.equal((run.code, run.out), (0, 'main\n'), 'exit code and stdout: %s' % run.err)
-    return t.output(dumps=None)
-
-
-@test(level='plain', collectors='any', params=('behind', 'before', 'between', 'last'))
-def premain_is_profiled_wherever_its_agent_stands(t, order):
-    p = _premain(t, order, 'cpu=times,heap=sites,monitor=y,waits=y,wall=20,cutoff=0')
-    made = [r.objects for r in p.table(SITES).rows if r.name == 'Premain$Made']
-    waits = sum(r.count for r in p.table(WAIT_TIME).rows if any(f.method == 'Premain.waits' for f in p.traces[r.trace].frames))
-    t.equal((p.table(TIMES).counts().get('Premain.call'), sum(made), waits), (1000, 1000, 5), 'calls, objects, waits of premain')
-    slept = sum(r.count for r in p.table(WALL).rows if r.state == 'sleeping' and any(f.method == 'Premain.sleeps' for f in p.traces[r.trace].frames))
-    t.check(slept >= 200, 'asleep in premain: %d ms of 400' % slept)
-    recorded, began = (int(p.report[k].split()[0]) for k in ('recorded from', 'run began'))
-    first = int(re.match(r'1, from (\d+) to', p.report['profile'])[1])
-    t.check(began <= recorded and abs(recorded - first) < 1000, 'recorded from %d, run began %d, first profile from %d' % (recorded, began, first))
-    t.check(p.report['recorded from'].endswith(' ms after the run began'), 'the report: %s' % p.report['recorded from'])
-
-
-@test(level='plain', collectors='any', params=('behind', 'before', 'last'))
-def premain_is_sampled_wherever_its_agent_stands(t, order):
-    p = _premain(t, order, 'cpu=samples,interval=5,heap=sites,sites=counts,cutoff=0')
-    t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'Premain$Made'), 1000, 'objects of premain')
-    t.check(p.having('Premain.burn') >= 20, 'samples of 300 ms at 5 ms: %d' % p.having('Premain.burn'))

@@ -88,33 +88,6 @@ def calls_add_up_under_load(t, how):
     no_odd_exits(t, p, 'lost')
 
 
-@test(level='plain')
-def what_a_thread_has_pending_is_in_the_dump(t):
-    run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
-    run.wait_line('ready')
-    for _ in range(2):
-        t.check(_ask(t, run, TIMES_DONE), 'the program has ended')
-    run.signal(signal.SIGTERM)
-    run.finish()
-    p = t.parse(t.work / NAME, dumps=None)
-    t.equal([d.counts() for d in p.tables[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections')
-
-
-@test(level='plain', params=('a', 'b'))
-def samples_add_up(t, form):
-    run = t.start('Burn', 800, 800, 800, opts=SAMPLES + ',format=' + form)
-    _begun(t, run, 'burn-0')
-    asked = 0
-    while asked < 5 and _ask(t, run):
-        asked += 1
-    run.finish()
-    t.equal(run.code, 0, 'exit code')
-    p = t.parse(t.work / NAME, dumps=None) if form == 'a' else t.binary(t.work / 'java.hprof')
-    t.equal(len(p.tables), _dumps(run), 'sections')
-    t.check(len(p.tables) > 2, 'only %d sections' % len(p.tables))
-    samples_are_those_reported(t, p)
-
-
 def _shown(t, file, view):
     """What the command makes of a file, by method: the sum of stacks that end there."""
     done = subprocess.run([of_build(t, 'hprofx'), 'convert', '--view', view, '--to', '.folded', file, '-'], capture_output=True, text=True, cwd=t.work, timeout=60, check=False)
@@ -126,30 +99,36 @@ def _shown(t, file, view):
     return by_method
 
 
-@test(level='plain', collectors='any', params=('a', 'b'))
-def the_command_shows_the_samples_of_all_dumps(t, form):
-    run = t.start('Burn', 400, 400, opts=SAMPLES + ',format=' + form)
+@test(level='plain', params=('a', 'b'))
+def samples_add_up(t, form):
+    """In the file, and in what the command makes of it."""
+    run = t.start('Burn', 800, 800, 800, opts=SAMPLES + ',format=' + form)
     _begun(t, run, 'burn-0')
     asked = 0
-    while asked < 3 and _ask(t, run):
+    while asked < 5 and _ask(t, run):
         asked += 1
     run.finish()
+    t.equal(run.code, 0, 'exit code')
     file = t.work / (NAME if form == 'a' else 'java.hprof')
     p = t.parse(file, dumps=None) if form == 'a' else t.binary(file)
     totals = [d.total for d in p.tables]
+    t.equal(len(totals), _dumps(run), 'sections')
     t.check(len([n for n in totals if n > 0]) > 1, 'samples of several dumps: %s' % totals)
+    samples_are_those_reported(t, p)
     t.equal(sum(_shown(t, file, 'samples').values()), sum(totals), 'samples that are shown')
 
 
 @test(level='plain', collectors='any')
 def the_command_shows_the_calls_and_times_of_all_dumps(t):
     """The program knows its calls; the file has their times in ns behind each table."""
-    run = t.start('Kept', 1000, opts='cpu=times,include=Kept')
+    run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
     run.wait_line('ready')
     for _ in range(2):
         t.check(_ask(t, run, TIMES_DONE), 'the program has ended')
     run.signal(signal.SIGTERM)
     run.finish()
+    p = t.parse(t.work / NAME, dumps=None)
+    t.equal([d.counts() for d in p.tables[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections, with what a thread had pending')
     t.equal(_shown(t, NAME, 'calls')['Kept.step'], 1000, 'calls of Kept.step')
     text = (t.work / NAME).read_text()
     t.equal(sum(_shown(t, NAME, 'time').values()), sum(int(n) for n in re.findall(r'(?m)^hprofx: total in ns: (\d+)$', text)), 'ns that are shown')
@@ -189,15 +168,6 @@ def at_the_end(t, how):
         t.check(1 <= len(p.sections) == _dumps(run), '%d sections' % len(p.sections))
         samples_are_those_reported(t, p)
         t.equal(t.files(), [NAME], 'files')
-
-
-@test(level='plain')
-def periodic_dumps(t):
-    run = t.java('CountMany', 4, 200, opts=EXACT + ',dump=100ms')
-    t.equal(run.code, 0, 'exit code')
-    p = t.parse(t.work / NAME, dumps=None)
-    t.check(len(p.sections) >= 3, 'only %d sections' % len(p.sections))
-    exact(t, run, p)
 
 
 @test()

@@ -2,7 +2,7 @@
 """times=sampled: exact counts, times by the signals of the CPU clock; and cpu=samples beside cpu=times: two tables, each true."""
 import re
 
-from expect import COUNT_CASES, LONG_PIECES, SPLIT_LOOPS, burnt_ms, cpu_ms, distance, exact, no_odd_exits, shares_of, ticks_add_up, ticks_ms, truth, truth_ms
+from expect import LONG_PIECES, SPLIT_LOOPS, burnt_ms, cpu_ms, distance, exact, shares_of, ticks_add_up, ticks_ms, truth, truth_ms
 from hprof_text import SAMPLES, TIMES
 from preload import preload
 from runner import test
@@ -14,21 +14,6 @@ BOTH = 'cpu=samples,cpu=times,cutoff=0'
 def _error(n, p=0.5):
     """Four standard errors of a share of p in n ticks: one run in 16,000 is beyond."""
     return 4 * (p * (1 - p) / max(1, n)) ** 0.5
-
-
-@test(level='plain', params=COUNT_CASES, plain_params=('recursion', 'exceptions', 'kinds'))
-def counts_are_exact(t, case):
-    run, p = t.profile('Count', case, opts=SAMPLED + ',interval=0.5')
-    exact(t, run, p)
-    t.check(p.report['times'].startswith('sampled by '), 'times: %s' % p.report['times'])
-    t.check('probe overhead subtracted' not in p.report, 'time was subtracted')
-
-
-@test(since=21, params=(1000, 10000))
-def virtual_threads_take_their_calls_along(t, n):
-    run, p = t.profile('CountVirtual', n, opts=SAMPLED + ',interval=0.5')
-    exact(t, run, p)
-    no_odd_exits(t, p)
 
 
 def _split(t, opts, ms=3000):
@@ -115,13 +100,6 @@ def without_signals_the_clock_is_read(t):
     t.check('ticks' not in p.report, 'ticks')
 
 
-@test(since=21)
-def both_with_virtual_threads(t):
-    for times in ('cpu', 'sampled'):
-        run, p = t.profile('CountVirtual', 2000, opts=BOTH + ',interval=0.5,times=' + times)
-        exact(t, run, p)
-
-
 @test()
 def filters_leave_time_to_the_callers(t):
     run, p = t.profile('Split', 'plain', 1500, opts=SAMPLED + ',interval=1,depth=1,include=Split,exclude=Split.none')
@@ -136,11 +114,3 @@ def without_timers_the_clock_is_read(t):
     exact(t, run, p)
     t.equal(len(re.findall(r'^hprofx: times=sampled: cannot create a timer for a thread: .*; using times=cpu instead$', run.err, re.M)), 1, 'lines that say so')
     t.check('ticks' not in p.report, 'ticks')
-
-
-@test(params=('', 'cpu=samples,'))
-def with_several_drainers(t, beside):
-    run, p = t.profile('CountMany', 16, 40, opts=beside + SAMPLED + ',interval=1', env=preload(t, 'busy'))
-    exact(t, run, p)
-    t.check(p.report.get('drainers', '0')[0] >= '2', 'drainers: %s' % p.report.get('drainers'))
-    ticks_add_up(t, p)

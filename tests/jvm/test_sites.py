@@ -122,17 +122,6 @@ def exceptions_come_out_as_without_the_agent(t):
     objects_are_exact(t, run, p)
 
 
-@test(level='plain', since=21, until=999, params=(1000, 100), plain_params=(100,))
-def virtual_threads_have_their_own_stack(t, n):
-    """The sum is exact, and no stack has a frame of a carrier."""
-    run, p = t.profile('SitesVirtual', n, 10, opts=EXACT)
-    objects_are_exact(t, run, p)
-    for trace in (trace for r, trace in p.sites if r.name == 'SitesVirtual$Item'):
-        methods = [f.method for f in trace.frames]
-        t.check(methods[0] == 'SitesVirtual.items' and methods[-1] in ('java.lang.VirtualThread.run', 'jdk.internal.vm.Continuation.enter', 'jdk.internal.vm.Continuation.enterSpecial'), 'stack %s' % methods)
-        t.check(not any('ForkJoin' in m for m in methods), 'a frame of a carrier: %s' % methods)
-
-
 @test(level='plain')
 def without_live_objects(t):
     """live=n: totals only, no tags."""

@@ -8,7 +8,7 @@ import struct
 import hprof_binary
 import hprof_text
 import peer as p
-from expect import calls, exact, known_sites, no_odd_exits, made, profile_without_loss
+from expect import known_sites, no_odd_exits, made, profile_without_loss
 from harness import DUMPING
 from peer import Peer
 from preload import preload
@@ -88,14 +88,18 @@ def each_way_of_the_language_is_counted(t, form):
     t.check(not wrong, '(objects, bytes) counted and made: %s' % wrong)
 
 
-HOW = {'interpreter': ['-Xint'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'], 'large pointers': ['-XX:-UseCompressedOops'],
-       'aligned by 16': ['-XX:ObjectAlignmentInBytes=16'], 'no TLAB': ['-XX:-UseTLAB']}
+# NO_DOWNCALLS: the property names the linker that the JDK has; whoever sets it gets no other from us.
+NO_DOWNCALLS = '-Djdk.internal.foreign.CABI=SYS_V'
+HOW = {'interpreter': '-Xint', 'c1': '-XX:TieredStopAtLevel=1', 'c2': '-XX:-TieredCompilation', 'large pointers': '-XX:-UseCompressedOops', 'aligned by 16': '-XX:ObjectAlignmentInBytes=16',
+       'no TLAB': '-XX:-UseTLAB', 'natives': NO_DOWNCALLS, 'checked': '-Xcheck:jni'}
 
 
-@test(collectors='any', params=sorted(HOW))
-def each_way_is_counted_by_any_compiler_and_layout(t, how):
-    run, prof = t.profile('SitesCounts', 200, opts=COUNTS, native=True, jvm=HOW[how])
+@test(level='plain', collectors='any', params=sorted(HOW), plain_params=('interpreter', 'natives'))
+def each_way_is_counted_by_any_compiler_layout_and_probe(t, how):
+    run, prof = t.profile('SitesCounts', 200, opts=COUNTS, native=True, jvm=[HOW[how]])
     _as_said(t, run, prof)
+    why = 'this JDK has none' if t.jdk.version < 22 else 'jdk.internal.foreign.CABI is set' if how == 'natives' else None
+    t.check(prof.report['probes'] == ('JNI natives: ' + why if why else 'critical downcalls') or not t.jdk.has('jit') or how == 'interpreter', 'probes: %s' % prof.report['probes'])
 
 
 @test(level='plain', collectors='all')
@@ -190,30 +194,15 @@ def without_the_event_nothing_is_known_to_live(t):
     t.equal((prof.lists[0].order, any(r.live or r.live_bytes for r in prof.lists[0].rows), 'live' in prof.report), ('allocated', False, False), 'order, live figures')
 
 
-@test(level='plain', collectors='all')
-def sixteen_threads_at_once(t):
-    """The sum of all threads is exact, whoever came when."""
-    n = 20000 if t.jdk.has('jit') else 1000
-    run, prof = t.profile('SitesThreads', 16, n, opts=COUNTS)
+@test(level='plain', collectors='all', params=('plain', 'busy', 'busy with calls'))
+def sixteen_threads_at_once(t, how):
+    """The sum of all threads is exact, whoever came when. busy: a machine that shows many processors, and aggregators that never rest."""
+    calls_too = 'calls' in how
+    run, prof = t.profile('SitesThreads', 16, 20000 if t.jdk.has('jit') else 1000, opts=COUNTS + ',cpu=times' * calls_too, env=preload(t, 'busy') if 'busy' in how else None)
     got = _places(prof, 'SitesThreads', lines=False)
     t.equal({k: got[(*k, 0)][0] for k in made(run)}, made(run), 'objects counted and made')
-    t.check(' allocations counted, 0 lost, at ' in run.err, 'stderr %r' % run.err)
-
-
-@test(level='plain', since=21, collectors='any')
-def virtual_threads_count_as_any(t):
-    run, prof = t.profile('SitesVirtual', 500, 20, opts=COUNTS)
-    t.equal(_places(prof, 'SitesVirtual', lines=False)['SitesVirtual.items', 'SitesVirtual$Item', 0][0], 20000, 'objects')
-
-
-# The property names the linker that the JDK has; whoever sets it gets no other from us.
-@test(level='plain', collectors='any', needs=('jit',), params=('', '-Djdk.internal.foreign.CABI=SYS_V', '-XX:TieredStopAtLevel=1', '-Xcheck:jni'),
-      plain_params=('', '-Djdk.internal.foreign.CABI=SYS_V'))
-def probes_are_downcalls_where_the_jdk_has_them(t, jvm):
-    run, prof = t.profile('SitesCounts', 2000, opts=COUNTS, native=True, jvm=[jvm] if jvm else [])
-    _as_said(t, run, prof)
-    why = 'this JDK has none' if t.jdk.version < 22 else 'jdk.internal.foreign.CABI is set' if 'CABI' in jvm else None
-    t.equal(prof.report['probes'], 'JNI natives: ' + why if why else 'critical downcalls', 'probes')
+    t.check(' allocations counted, 0 lost, at ' in run.err or calls_too, 'stderr %r' % run.err)
+    t.check(prof.report.get('drainers') or not calls_too, 'no drainers: %s' % prof.report)
 
 
 @test(level='plain', collectors='any')
@@ -253,16 +242,6 @@ def calls_allocate_under_their_own_trace(t, more):
     t.check(not wrong, 'objects counted and made: %s' % wrong)
     t.equal([key for key in got if key[0].startswith('SitesTree$') and key not in want and '$Worker' not in key[0]], [], 'rows that cannot be')
     no_odd_exits(t, prof)
-
-
-@test(level='plain', params=('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms'), plain_params=('exceptions', 'threads'))
-def calls_stay_exact(t, case):
-    run, prof = t.profile('Count', case, opts=CALLS)
-    exact(t, run, prof)
-    if case == 'storms':  # the stack may overflow in the probe of an exit, with cpu=times alone, too
-        t.equal(prof.report['unmatched exits'], '0', 'unmatched exits')
-    else:
-        no_odd_exits(t, prof)
 
 
 @test(level='plain', collectors='all')
@@ -309,18 +288,6 @@ def stacks_as_asked_for(t, more):
         t.equal(sorted(n for n in threads.values() if n), [200] * 8 + [1600], 'objects of each thread')
     else:
         t.equal(max(len(frames) for _, frames in own), int(more[-1]), 'frames')
-
-
-@test(level='plain', params=('', ',cpu=times'))
-def drainers_add_up(t, more):
-    """A machine that shows many processors, and aggregators that never rest."""
-    run, prof = t.profile('SitesThreads', 16, 20000 if t.jdk.has('jit') else 1000, opts=COUNTS + more, env=preload(t, 'busy'))
-    if not more:
-        got = _places(prof, 'SitesThreads', lines=False)
-    else:
-        t.check(prof.report.get('drainers'), 'no drainers: %s' % prof.report)
-        got = _places(prof, 'SitesThreads', lines=False)
-    t.equal({k: got[(*k, 0)][0] for k in made(run)}, made(run), 'objects counted and made')
 
 
 # ---- dumps

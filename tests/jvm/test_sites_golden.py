@@ -4,11 +4,9 @@ import collections
 import re
 
 from golden import Recorded, compared, facts, of_kind
-from harness import DUMPING
 from runner import test
 from waiting import recorded_requests
 
-DONE = 'Dumping%s done.' % DUMPING['sites']
 FACT = re.compile(r'SITE live=(\d+)/(\d+) alloc=(\d+)/(\d+) (\S+) @ (.*?)(?: thread="(.*)")?')
 # What the original did not see, of Alloc: (class, innermost frame of the program): (objects, live, bytes).
 MORE = {('int[]', 'Alloc.multi(Alloc.java:39)'): (3, 3, 96), ('java.lang.String[][]', 'Alloc.multi(Alloc.java:40)'): (2, 2, 64), ('long[][]', 'Alloc.multi(Alloc.java:41)'): (2, 2, 48),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Known splits of CPU time: the samples must show them. Total variation distance <= 4 points over at least 2000 samples."""
-from expect import SPLIT_KINDS, burnt_ms, distance, shares_of, split_samples, truth
+from expect import SPLIT_KINDS, distance, shares_of, split_samples, truth
 from runner import test
 
 LIMIT = 0.04
@@ -28,25 +28,10 @@ def _needs_a_compiler(t, kind):
         t.skip('%s is about compiled code' % kind)
 
 
-@test(params=sorted(SPLIT_KINDS), measures=True)
+@test(level='plain', params=sorted(SPLIT_KINDS), plain_params=('plain', 'inlined'), measures=True)
 def shares(t, kind):
     _needs_a_compiler(t, kind)
-    _split(t, kind, 6000, 2000, LIMIT)
-
-
-@test(level='plain', until=20, params=('plain', 'inlined'), measures=True)
-def shares_in_short(t, kind):
-    _needs_a_compiler(t, kind)
+    if t.level != 'plain':
+        return _split(t, kind, 6000, 2000, LIMIT)
     # A quarter of the samples: twice the statistical error.
     _split(t, kind, 2000, 1000, 2 * LIMIT)
-
-
-@test(measures=True)
-def by_thread(t):
-    run, p = t.profile('Burn', 3000, 1500, 500, opts='cpu=samples,interval=1,thread=y,cutoff=0')
-    counts, burnt = p.by_thread(), burnt_ms(run)
-    got, used = [counts[p.serial(name)] for name in burnt], list(burnt.values())
-    t.equal(len(used), 3, 'threads that say what they used')
-    t.check(sum(got) >= 2000, 'only %d samples' % sum(got))
-    t.check(distance(shares_of(got), shares_of(used)) <= LIMIT, 'samples %s, CPU time %s' % (got, used))
-    t.check(all(tr.thread for tr in p.traces.values()), 'thread=y, but a TRACE without its thread')

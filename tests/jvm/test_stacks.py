@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks and names: depth, recursion, exceptions, natives, lambdas, hidden classes, records, virtual threads, names that try to break the format."""
+"""Stacks and names: depth, recursion, natives, lambdas, hidden classes, records, virtual threads, names that try to break the format."""
 import re
 
 import hprof_text
@@ -37,12 +37,6 @@ def depth_0_has_no_samples(t):
     t.equal((p.total, p.rows, p.traces), (0, [], {}), 'total, rows, traces')
 
 
-@test(params=(1, 2, 3))
-def depth_is_kept(t, depth):
-    _, p = t.profile('HotSplit', 60, opts=FAST + ',depth=%d' % depth)
-    t.equal(max(len(tr.frames) for tr in p.traces.values()), depth, 'deepest stack')
-
-
 @test()
 def lineno_n(t):
     _, p = t.profile('HotSplit', 60, opts=FAST + ',lineno=n')
@@ -60,30 +54,6 @@ def lines_are_those_of_the_source(t):
     t.check(without <= 0.01 * p.total and all(line in (0, 5, 6, 7) for _, _, line in got), '%d of %d without a line; frames: %s' % (without, p.total, sorted(got)))
     looks = [(tr.thread, tuple((f.method, f.source, f.line) for f in tr.frames)) for tr in p.traces.values()]
     t.equal(len(set(looks)), len(looks), 'traces that do not print alike')
-
-
-@test()
-def exceptions(t):
-    """While an exception is being unwound the JVM stands in stubs that AsyncGetCallTrace refuses: 8 to 14 % of this program without the VM's structures."""
-    _, p = t.profile('Throws', 'explicit', 1500, opts=FAST + ',depth=40', stdout='done\n')
-    most = 0.1 if p.report.get('vm structures') == 'on' else 0.2
-    t.check(p.unknown() <= most * p.total, '%d of %d samples could not be walked' % (p.unknown(), p.total))
-    walked = 1 - p.unknown() / p.total
-    t.check(p.share('Throws.explicit') > 0.85 * walked, 'share of the catcher %.2f, with a stack %.2f' % (p.share('Throws.explicit'), walked))
-    t.check(p.share('Throws.thrower') > 0.6, 'share of the thrower %.2f' % p.share('Throws.thrower'))
-    # An interpreter spends more beside it.
-    t.check(p.share('java.lang.Throwable.fillInStackTrace') > (0.3 if t.jdk.has('jit') else 0.1), 'share of fillInStackTrace %.2f' % p.share('java.lang.Throwable.fillInStackTrace'))
-
-
-@test()
-def exceptions_that_the_jvm_throws(t):
-    """Null, size and cast checks leave compiled code through the JVM, which refuses to walk there, or ends the stack at the exception's constructor."""
-    _, p = t.profile('Throws', 'implicit', 800, opts=FAST + ',depth=40', stdout='done\n')
-    its_own = ('Throws.implicit', 'java.lang.NegativeArraySizeException.<init>', 'java.lang.NullPointerException.<init>', 'java.lang.ClassCastException.<init>')
-    seen = sum(n for n, tr in p.stacks() if any(f.method in its_own for f in tr.frames))
-    text = '%d samples of the program, %d unknown, of %d' % (seen, p.unknown(), p.total)
-    t.check(seen + p.unknown() > 0.8 * p.total, text)
-    t.check(seen > 0.2 * p.total, text)  # 37 % at least were seen, on JDK 17
 
 
 @test(level='plain', needs=('hotspot',))

@@ -12,11 +12,37 @@ from runner import test
 MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 
 
-@test(level='plain', params=COUNT_CASES, plain_params=('recursion', 'exceptions', 'kinds'))
-def counts_are_exact(t, case):
-    run, p = t.profile('Count', case, opts=EXACT)
-    t.equal(p.sections, ['CPU TIME (ms)'], 'sections')
+# The property names the linker that the JDK has; whoever sets it gets no other from us. It is how these tests have JNI probes where downcalls can be had.
+NO_DOWNCALLS = ['-Djdk.internal.foreign.CABI=SYS_V']
+
+SAMPLED = EXACT + ',times=sampled,interval=0.5'
+WAYS = {'cpu': (EXACT, []), 'sampled': (SAMPLED, []), 'natives': (EXACT, NO_DOWNCALLS), 'beside samples': (EXACT + ',cpu=samples,interval=0.5', []),
+        'sampled beside samples': (SAMPLED + ',cpu=samples', []), 'verified': (EXACT, ['-Xverify:all']),
+        'allocations': ('heap=sites,sites=counts,cpu=times,cutoff=0,depth=8', [])}
+
+
+def _counted(t, way, *program):
+    """Every call is counted once, whatever the clock, the probes, and what is beside."""
+    if way == 'natives' and t.jdk.version < 22 or way == 'verified' and not t.jdk.has('jit'):
+        t.skip('this VM has no such way')
+    opts, jvm = WAYS[way]
+    run, p = t.profile(*program, opts=opts, jvm=jvm)
+    t.equal(p.sections, ['SITES'] * (way == 'allocations') + ['CPU SAMPLES'] * ('samples' in way) + ['CPU TIME (ms)'], 'sections')
     exact(t, run, p)
+    if 'sampled' in way:
+        t.check(p.report['times'].startswith('sampled by ') and 'probe overhead subtracted' not in p.report, 'times: %s' % p.report)
+    if way == 'natives':
+        t.equal(_probes(p), 'JNI natives: jdk.internal.foreign.CABI is set', 'probes')
+    if way == 'allocations':
+        t.equal(p.report['unmatched exits'], '0', 'unmatched exits')
+    return p
+
+
+@test(level='plain', params=[(way, case) for way in ('cpu', 'sampled', 'natives', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
+      plain_params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in ('recursion', 'exceptions', 'kinds')])
+def counts_are_exact(t, param):
+    way, case = param
+    _counted(t, way, 'Count', case)
 
 
 @test(since=17, params=MODERN)
@@ -79,23 +105,10 @@ def methods_that_the_vm_replaces_are_named(t):
         t.check(got['java.lang.Math.max'] < truth, 'calls of Math.max: %d of %d; what the report says is needless' % (got['java.lang.Math.max'], truth))
 
 
-@test(collectors='all')
-def counts_are_exact_with_each_collector(t):
-    run, p = t.profile('Count', 'exceptions', opts=EXACT)
-    exact(t, run, p)
-
-
-@test(since=21, params=(1000, 10000))
-def virtual_threads_take_their_calls_along(t, n):
-    run, p = t.profile('CountVirtual', n, opts=EXACT)
-    exact(t, run, p)
-    no_odd_exits(t, p)
-
-
-@test(needs=('jit',))
-def with_every_class_verified(t):
-    run, p = t.profile('Count', 'kinds', opts=EXACT, jvm=['-Xverify:all'])
-    exact(t, run, p)
+@test(since=21, params=[('cpu', 10000), ('sampled', 10000)] + [(way, 1000) for way in WAYS if way != 'verified'])
+def virtual_threads_take_their_calls_along(t, param):
+    way, n = param
+    no_odd_exits(t, _counted(t, way, 'CountVirtual', n))
 
 
 @test(level='plain')
@@ -234,17 +247,6 @@ def by_thread(t):
     t.equal(sorted(p.by_thread('Count.step').values()), [20000] * 16, 'calls of Count.step by thread')
 
 
-@test(collectors='any', params=(1, 7))
-def no_trace_is_deeper_than_depth(t, depth):
-    _, p = t.profile('Deep', 500, 50, opts='cpu=times,cutoff=0,depth=%d' % depth, stdout='done\n')
-    t.equal(max(len(tr.frames) for tr in p.traces.values()), depth, 'deepest trace')
-    t.check(len(p.traces) < 20000, '%d traces' % len(p.traces))
-
-
-# The property names the linker that the JDK has; whoever sets it gets no other from us. It is how these tests have JNI probes where downcalls can be had.
-NO_DOWNCALLS = ['-Djdk.internal.foreign.CABI=SYS_V']
-
-
 def _probes(p):
     return p.report['probes']
 
@@ -269,20 +271,6 @@ def probes_are_downcalls(t, how):
         t.equal([l for l in run.out.splitlines() if not l.startswith('expect ')], [], 'other lines on stdout')
         t.equal([l for l in run.err.splitlines() if not l.startswith(('hprofx: ', 'Dumping '))], [], 'other lines on stderr')
         pathlib.Path(t.work / 'java.hprof.txt').unlink()
-
-
-@test(since=22, params=COUNT_CASES)
-def counts_are_exact_without_downcalls(t, case):
-    run, p = t.profile('Count', case, opts=EXACT, jvm=NO_DOWNCALLS)
-    exact(t, run, p)
-    t.equal(_probes(p), 'JNI natives: jdk.internal.foreign.CABI is set', 'probes')
-
-
-@test(since=22, params=(1000,))
-def virtual_threads_take_their_calls_along_without_downcalls(t, n):
-    run, p = t.profile('CountVirtual', n, opts=EXACT, jvm=NO_DOWNCALLS)
-    exact(t, run, p)
-    no_odd_exits(t, p)
 
 
 @test(level='plain', since=22)

@@ -6,7 +6,6 @@ import subprocess
 
 from runner import test
 
-H2 = pathlib.Path('/usr/share/java/h2.jar')
 BCI = pathlib.Path(__file__).resolve().parents[1] / 'bci'
 
 
@@ -80,32 +79,6 @@ def javac_compiles_to_the_same_classes(t, mode):
 @test(since=17, needs=('jit',), timeout=300, params=OTHER_MODES)
 def javac_compiles_to_the_same_classes_by_other_modes(t, mode):
     _javac(t, mode, 'Sites*[!d].java', 10, 100000)
-
-
-def _h2(t, mode):
-    """A database in memory: tables, indexes, transactions, queries, one thread."""
-    if not H2.exists():
-        t.skip('no %s (libh2-java)' % H2)
-    t.javac17(pathlib.Path(__file__).resolve().parent / 'h2' / 'Database.java', H2)
-    outs = []
-    for opts in (None, mode):
-        run = _run(t, opts, ['-cp', '%s:%s' % (t.dir / 'h2', H2), 'Database', '400'])
-        outs.append(run.out)
-    t.check('rows' in outs[0], 'stdout %r' % outs[0][:200])
-    t.equal(outs[1], outs[0], 'stdout with and without')
-    p = t.output(dumps=1 + mode.count(',cpu='))
-    _nothing_is_lost(t, run, mode, 100000)
-    t.check(any(f.method.startswith('org.h2.') for trace in p.traces.values() for f in trace.frames), 'no stack of H2')
-
-
-@test(since=17, needs=('jit',), timeout=300, params=('cpu=times', 'heap=sites'))
-def h2_answers_the_same(t, mode):
-    _h2(t, mode)
-
-
-@test(since=17, needs=('jit',), timeout=300, params=OTHER_MODES)
-def h2_answers_the_same_by_other_modes(t, mode):
-    _h2(t, mode)
 
 
 REWRITING = ('cpu=times', 'heap=sites,sites=counts,cpu=times')

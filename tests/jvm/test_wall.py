@@ -3,62 +3,17 @@
 import math
 import re
 
-import hprof_text
 from attached import Program, does
 from preload import preload
 from text_lines import sum_by
 from runner import test
 
-POINTS = 0.02
 OPTS = 'thread=y,depth=16,cutoff=0'
-
-
-def _told(run):
-    """What the program says: {thread: {way: ms}}, and how long each thread was there."""
-    told, there = {}, {}
-    for name, way, ms in re.findall(r'^spent (\S+) (\S+) (\d+)$', run.out, re.M):
-        told.setdefault(name, {})[way] = told.get(name, {}).get(way, 0) + int(ms)
-    for name, ms in re.findall(r'^there (\S+) (\d+)$', run.out, re.M):
-        there[name] = int(ms)
-    return told, there
-
-
-def _by_state(p, name):
-    """ms by state of the thread; io and native of the same call are what the method on top says."""
-    serial = p.serial(name)
-    return sum_by((r.state, r.count) for r in p.wall.rows if p.traces[r.trace].thread == serial)
 
 
 def _per_look(p):
     """ms for which a look stands: at a thread that ran, and at another."""
     return [float(ms) for ms in re.findall(r'(\S+) ms of', p.report['wall clock, time per look'])]
-
-
-def _uncertain(p, changes):
-    """ms by which a sum of waits may be off that began and ended so often: a change decides a period, whose look is uniform in it. Five standard deviations; looks
-    come late on a busy machine, and the report says how late."""
-    return 5 * _per_look(p)[0] * math.sqrt(changes / 6)
-
-
-def _near_truth(t, p, name, ways, there):
-    got, total = _by_state(p, name), sum(_by_state(p, name).values())
-    # who has the CPUs is not the program's to say: time without one is part of what runs here, and the program counts it to the wait before
-    late = got.pop('runnable', 0)
-    got['runs'] = got.pop('running', 0) + late
-    known = sum(got[way] for way in ways)
-    points = max(POINTS, _uncertain(p, 2 * there / 170) / there) + late / known
-    for way, ms in ways.items():
-        t.near(got[way] / known, ms / sum(ways.values()), points, 'share of %s in %s (%s, truth %s)' % (way, name, got, ways))
-    t.near(total / there, 1, 0.01 + 40 / there, 'time of %s: %d ms of %d' % (name, total, there))
-
-
-@test(measures=True, params=('wall=y', 'wall=5,interval=1', 'wall=y,vmstructs=n'))
-def known_shares(t, opts):
-    run, p = t.profile('WallShares', 12000, 40, opts=opts + ',' + OPTS)
-    told, there = _told(run)
-    t.equal(sorted(told), ['blocks', 'parks', 'reads', 'runs', 'waits'], 'threads that tell their shares')
-    for name, ways in told.items():
-        _near_truth(t, p, name, ways, there[name])
 
 
 def _naps(p):
@@ -80,21 +35,9 @@ def short_waits_after_idling(t, how):
         t.skip('a busy machine: %s ms asleep, %d of them wanted' % (asleep, n * nap))
     for cycles in [[k] for k in quiet] + [quiet]:
         least, found, most = len(cycles) * n * nap, sum(got[k] for k in cycles), sum(asleep[k] for k in cycles)
-        off = 5 * period * math.sqrt(len(cycles) * n / 3)  # two changes each: _uncertain()
+        off = 5 * period * math.sqrt(len(cycles) * n / 3)  # two changes each, which decide a period, and the look is uniform in it; five standard deviations
         # from its end on the program counts to the nap, until the thread has a CPU, what is runnable
         t.check(least - off <= found <= most + off, 'cycles %s: asleep %d ms, truth %d to %d, +- %.1f %%, a look per %.3g ms' % (cycles, found, least, most, 100 * off / least, period))
-
-
-@test(level='plain')
-def states_and_methods(t):
-    run, p = t.profile('WallShares', 1500, 50, opts='wall=y,' + OPTS)
-    told, _ = _told(run)
-    want = {'parks': ('parked', 'park'), 'waits': ('waiting', 'wait'), 'blocks': ('blocked', 'blockfor'), 'reads': ('io', 'read'), 'runs': ('running', 'spin')}
-    for name, (state, method) in want.items():
-        serial = p.serial(name)
-        rows = [r for r in p.wall.rows if p.traces[r.trace].thread == serial and r.state == state]
-        t.check(rows and any(method in r.method.lower() for r in rows), '%s: no row %s in %s: %s' % (name, state, method, [(r.state, r.method) for r in p.wall.rows]))
-    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
 def _told_for(run, name):
@@ -111,6 +54,17 @@ def _is_told(t, p, state):
     return state != 'waiting' or t.jdk.version < 22 or 'wall clock, monitors not told' not in p.report
 
 
+def _stacks_are_read_without_the_vm(t, p, off):
+    """All of them are compared with GetStackTrace."""
+    taken, walked = (int(x) for x in re.search(r'(\d+) stacks taken, (\d+) of them without the VM', p.report['wall clock, looks']).groups())
+    if off:
+        t.equal((walked, p.report['stacks of events not walked']), (0, off[1:]), 'the report')
+        return
+    compared, different = (int(x) for x in re.findall(r'\d+', p.report['stacks of events compared']))
+    t.check(walked > taken / 2 and compared > taken / 2, '%d of %d stacks without the VM, %d compared' % (walked, taken, compared))
+    t.equal(different, 0, 'stacks that are not those of GetStackTrace')
+
+
 @test(level='plain', params=('', ',vmstructs=n'))
 def rows_name_the_class_of_what_threads_wait_for(t, off):
     if off and t.jdk.version < 16:
@@ -125,6 +79,8 @@ def rows_name_the_class_of_what_threads_wait_for(t, off):
             t.check(got == {''} or len(got) == 1 and got <= truth, '%s: classes %s of %s' % (name, got, truth))
     unread = p.report.get('wall clock, monitors not told', '')
     t.check(not off or t.jdk.version < 22 or unread == 'vmstructs=n', 'the report: why not read: %s' % unread)
+    if t.jdk.has('hotspot') and t.jdk.has('jit'):
+        _stacks_are_read_without_the_vm(t, p, off)
 
 
 @test(level='plain')
@@ -142,24 +98,6 @@ def an_attached_session_names_the_class_of_monitors(t):
     t.equal('wall clock, monitors not told' in p.report, not reads, 'whether the report says that monitors are not told')
 
 
-@test(measures=True)
-def classes_have_their_shares(t):
-    run, p = t.profile('WallClasses', 8000, opts='wall=5,' + OPTS)
-    for name in ('blocked', 'waiting', 'parked'):
-        truth, got = _told_for(run, name), _by_class(p, name)
-        points = max(POINTS, _uncertain(p, 8000 / 45) / 8000)
-        for of, ms in truth.items():
-            if _is_told(t, p, name):
-                t.near(got[of] / sum(got.values()), ms / sum(truth.values()), points, 'share of %s in %s: %s, truth %s' % (of, name, got, truth))
-
-
-@test(level='plain', params=('cpu=samples', 'cpu=times', 'monitor=y,waits=y,locks=y', 'heap=sites', 'cpu=samples,times=sampled,cpu=times'))
-def beside_other_modes(t, mode):
-    run, p = t.profile('WallShares', 1000, 50, opts='wall=y,%s,%s' % (mode, OPTS))
-    t.check(hprof_text.WALL in p.sections, 'sections %s' % p.sections)
-    t.equal('CPU SAMPLES' in p.sections, 'cpu=samples' in mode, 'CPU SAMPLES among %s' % p.sections)
-
-
 @test(level='plain')
 def running_time_is_that_of_cpu_samples(t):
     run, p = t.profile('Burn', 600, 300, 100, opts='wall=y,cpu=samples,' + OPTS)
@@ -170,40 +108,18 @@ def running_time_is_that_of_cpu_samples(t):
 
 @test(level='plain')
 def binary(t):
-    run = t.java('WallShares', 1500, 50, opts='wall=y,format=b,file=java.hprof,' + OPTS)
+    run = t.java('WallClasses', 1500, opts='wall=y,format=b,file=java.hprof,' + OPTS)
     t.equal(run.code, 0, 'exit code')
     t.sound(t.work / 'java.hprof', [])
     data = (t.work / 'java.hprof').read_bytes()
     found = [s.decode() for s in re.findall(rb'hprofx: WALL CLOCK ([^,]+), total \d+ ms, 1 ms per count', data)]
-    t.check({'running', 'parked', 'sleeping', 'waiting', 'io'} <= {s.split()[0] for s in found}, 'states %s' % found)
+    t.check({'blocked', 'parked', 'sleeping', 'waiting'} <= {s.split()[0] for s in found}, 'states %s' % found)
     t.equal(len(found), len(set(found)), 'a record for every state and class')
 
 
 @test(level='plain')
-def every_dump_has_the_time_since_the_last(t):
-    run = t.java('WallShares', 2500, 50, opts='wall=y,dump=500ms,split=n,' + OPTS)
-    t.equal(run.code, 0, 'exit code')
-    p = t.output(dumps=None)
-    walls = [d for d in p.dumps if d.title == hprof_text.WALL]
-    t.check(len(walls) >= 4, '%d dumps' % len(walls))
-    serial, told = p.serial('parks'), _told(run)[1]['parks']
-    total = sum(r.count for d in walls for r in d.rows if p.traces[r.trace].thread == serial)
-    t.near(total / told, 1, 0.03 + 40 / told, 'time of a thread in all dumps: %d of %d ms' % (total, told))
-
-
-@test(level='plain', collectors=('G1', 'Parallel'))
-def system_calls_see_eintr_no_more_often(t):
-    counts = {}
-    for opts in (None, 'wall=1', 'wall=y'):
-        run = t.java('Eintr', 30, opts=opts, native=True)
-        t.equal(run.code, 0, 'exit code')
-        counts[opts] = int(re.match(r'eintr (\d+) of', run.out).group(1))
-    t.check(max(counts.values()) <= counts[None], 'calls that saw EINTR: %s' % counts)
-
-
-@test(level='plain')
 def signals_to_a_thread_that_waits_would_be_seen(t):
-    """What the test above counts: a signal to a waiting thread is an EINTR of the program."""
+    """What test_neighbours counts: a signal to a waiting thread is an EINTR of the program."""
     counts = []
     for prod in ((), ('prod',)):
         run = t.java('Eintr', 10, *prod, opts='wall=y', native=True)
@@ -220,48 +136,15 @@ def threads_whose_last_look_never_comes_are_counted(t):
     t.check(int(re.match(r'\d+', str(lost))[0]) > 5, 'threads lost: %s' % lost)
 
 
-@test(measures=True)
-def blocked_time_is_that_of_monitor_y(t):
-    run, p = t.profile('WallShares', 5000, 50, opts='wall=y,monitor=y,waits=y,' + OPTS)
-    exact, times = p.block_sum('MONITOR TIME')
-    sampled = sum(r.count for r in p.wall.rows if r.state == 'blocked')
-    t.near(sampled / exact, 1, max(POINTS, _uncertain(p, 2 * times) / exact), 'blocked: %d ms, exactly %d' % (sampled, exact))
-
-
-@test(level='plain')
-def threads_that_come_and_go(t):
-    run, p = t.profile('ShortThreads', 400, 0, opts='wall=1,depth=8,cutoff=0')
-    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
-
-
-@test(level='plain')
-def a_forked_child_is_not_watched(t):
-    run, p = t.profile('Forks', 5, 0, opts='wall=1,cutoff=0', native=True, stdout='forked 5\n')
-    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
-
-
-@test(level='plain', params=('', ',vmstructs=n'), needs=('hotspot', 'jit'))
-def stacks_of_threads_that_wait_are_read_without_the_vm(t, off):
-    """All of them are compared with GetStackTrace."""
-    run, p = t.profile('WallShares', 1500, 40, opts='wall=y,%s%s' % (OPTS, off), env={'HPROFX_VERIFY': '1'})
-    taken, walked = (int(x) for x in re.search(r'(\d+) stacks taken, (\d+) of them without the VM', p.report['wall clock, looks']).groups())
-    if off:
-        t.equal((walked, p.report['stacks of events not walked']), (0, off[1:]), 'the report')
-        return
-    compared, different = (int(x) for x in re.findall(r'\d+', p.report['stacks of events compared']))
-    t.check(walked > taken / 2 and compared > taken / 2, '%d of %d stacks without the VM, %d compared' % (walked, taken, compared))
-    t.equal(different, 0, 'stacks that are not those of GetStackTrace')
-
-
 @test(level='plain')
 def libjsig_leaves_the_stacks_to_the_vm(t):
     """It keeps the handlers of faults that hprofx installs from running."""
     found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
     if not found:
         t.skip('no libjsig below %s' % t.jdk.home)
-    run, p = t.profile('WallShares', 1000, 40, opts='wall=y,' + OPTS, env={'LD_PRELOAD': str(found[0])})
+    run, p = t.profile('WallClasses', 1000, opts='wall=y,' + OPTS, env={'LD_PRELOAD': str(found[0])})
     t.check(', 0 of them without the VM' in p.report['wall clock, looks'], 'the report: %s' % p.report)
-    t.check(_by_state(p, 'parks')['parked'] > 0, 'time parked')
+    t.check(sum(_by_class(p, 'parked').values()) > 0, 'time parked')
 
 
 @test(level='plain')
@@ -278,15 +161,6 @@ def a_signal_that_a_thread_blocks_leaves_the_waits(t):
     t.check(any(r.state != 'running' for r in p.wall.rows), 'rows %s' % p.wall.rows)
 
 
-@test(params=('VFORK', 'POSIX_SPAWN'))
-def commands_in_a_loop(t, how):
-    if how == 'POSIX_SPAWN' and t.jdk.version < 9:
-        t.skip('JDK 8 does not start programs so on Linux')
-    _, p = t.profile('Execs', 50, 'ls', '-l', '/proc/self/fd', opts='wall=1', jvm=['-Djdk.lang.Process.launchMechanism=' + how], stdout='executed 50\n')
-    t.check('java.hprof' not in (t.work / 'exec.txt').read_text(), 'the child holds our file')
-    t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
-
-
 @test(level='plain')
 def threads_that_end_attached(t):
     """Without ThreadEnd: their stacks are gone, and the VM has them still."""
@@ -298,5 +172,5 @@ def threads_that_end_attached(t):
 def virtual_threads_are_told(t):
     run, p = t.profile('CountVirtual', 50, opts='wall=y,depth=8,cutoff=0')
     t.check('not shown' in p.report['wall clock, virtual threads'], 'the report: %s' % p.report)
-    run, p = t.profile('WallShares', 300, 40, opts='wall=y,' + OPTS)
+    run, p = t.profile('WallClasses', 300, opts='wall=y,' + OPTS)
     t.check('wall clock, virtual threads' not in p.report, 'the report of a program without them: %s' % p.report)

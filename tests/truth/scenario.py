@@ -26,7 +26,8 @@ MODES = {
 }
 ENDS = ('return', 'return', 'return', 'exit', 'halt', 'throw', 'term')
 NOISES = ('contend', 'collect', 'wait', 'load')
-FLAGS = {'-Xint': 2, '-Xcomp': 1, '-Xcheck:jni': 2, '-XX:TieredStopAtLevel=1': 4, '-XX:-UseTLAB': 4, '-XX:+UseCompactObjectHeaders': 4, '-Xmx64m': 4}  # and their weights
+FLAGS = {'-Xint': 2, '-Xcomp': 1, '-Xcheck:jni': 2, '-XX:TieredStopAtLevel=1': 4, '-XX:-TieredCompilation': 2, '-XX:-Inline': 2, '-XX:-UseCompressedOops': 2, '-XX:-UseTLAB': 4,
+         '-XX:+UseCompactObjectHeaders': 4, '-Xmx64m': 4}  # and their weights
 FLAGS_SINCE = {'-XX:+UseCompactObjectHeaders': 25}
 
 
