@@ -6,6 +6,7 @@
 #include "frame_anchor.h"
 #include "frame_names.h"
 #include "structures.h"
+#include <string.h>
 
 #if defined(__x86_64__)
 
@@ -331,6 +332,64 @@ static bool from_code(struct walk *k)
     return done;
 }
 
+/* ---- C that compiled code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
+
+#define LEAF_BYTES 4096 /* a C function that is called so is not longer */
+#define LEAF_HOPS  16   /* nor deeper */
+
+/* Where the call before this return address goes: a direct one, or, to what is far away, one by r10. 0: there is no such call. */
+static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
+{
+    const unsigned char *at = (const unsigned char *)pc; /* NOLINT(performance-no-int-to-ptr) */
+    int32_t relative;
+    uintptr_t absolute = 0;
+    if (f->code >= 13 && at[-3] == 0x41 && at[-2] == 0xff && at[-1] == 0xd2 && at[-13] == 0x49 && at[-12] == 0xba) {
+        memcpy(&absolute, at - 11, sizeof absolute);
+    } else if (f->code >= 5 && at[-5] == 0xe8) {
+        memcpy(&relative, at - 4, sizeof relative);
+        absolute = pc + (uintptr_t)(intptr_t)relative;
+    }
+    return absolute;
+}
+
+/* r is where compiled code has called C. inside: a pc of the function that it called; 0: any. */
+static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    uintptr_t callee = f.kind == HPX_BLOB_METHOD && f.complete ? callee_of(&f, r->pc) : 0;
+    return callee != 0 && (inside == 0 || inside - callee < LEAF_BYTES) && hpx_code_cache_frame_sig(callee).kind == HPX_BLOB_NONE;
+}
+
+/* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
+ * words at the stack pointer are looked at, which elsewhere are of dead frames, so the call must lead to this function. */
+static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
+{
+    const struct hpx_registers *at = &k->t->at;
+    struct hpx_registers r = *at;
+    for (int hops = 0; hops < LEAF_HOPS && in_stack(k, r.fp, r.sp, 2); hops++) {
+        r = (struct hpx_registers){hpx_vm_word(r.fp + WORD), r.fp + 2 * WORD, hpx_vm_word(r.fp)};
+        if (is_barrier(k, &r) || calls_leaf(&r, 0)) { /* the barrier: it fetches frames */
+            *to = r;
+            return true;
+        }
+    }
+    *to = (struct hpx_registers){hpx_vm_word(at->sp), at->sp + WORD, at->fp};
+    if (!calls_leaf(to, at->pc) && in_stack(k, at->sp, at->sp, 2)) {
+        *to = (struct hpx_registers){hpx_vm_word(at->sp + WORD), at->sp + 2 * WORD, hpx_vm_word(at->sp)};
+    }
+    return calls_leaf(to, at->pc);
+}
+
+/* As if the call had returned, as remedies.h has it. */
+static bool from_leaf(struct walk *k)
+{
+    if (!find_leaf_caller(k, &k->r)) {
+        return false;
+    }
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    return from_code_by(k, &f, BY_SIZE);
+}
+
 static bool from_interpreter(struct walk *k)
 {
     k->to.top = HPX_RAW_INTERPRETED;
@@ -372,7 +431,8 @@ static bool walk(struct walk *k)
         done = a.sp != 0 && from_anchor(k, &a);
     } else {
         bool own = in_stack(k, t->at.sp, t->stack_low, 1);
-        done = own && (is_interpreter(t->at.pc) ? from_interpreter(k) : from_code(k));
+        bool code = hpx_code_cache_frame_sig(t->at.pc).kind != HPX_BLOB_NONE;
+        done = own && (is_interpreter(t->at.pc) ? from_interpreter(k) : code ? from_code(k) : from_leaf(k));
     }
     k->to.top = java && by_anchor ? HPX_RAW_NATIVE : k->to.top;
     return done;

@@ -8,16 +8,17 @@
 #include <string.h>
 
 #define EACH        64u  /* one of this number of recognised stacks is compared */
-#define FIRST       64u  /* recognised stacks of a session that are compared */
+#define FIRST       256u /* recognised stacks of a session that are compared count ANSWERED, those without an answer 1, up to this */
+#define ANSWERED    4u
 #define SHARE       64u  /* one of this number of compared stacks may differ */
 #define FAULT_SHARE 256u /* the same for reads that fault: where the VM is about to make frames, a word of the stack may be anything */
 #define MOST_FAULTS 64u  /* each is a signal, which another library's handler might see */
 #define BATCH       64u  /* walks that a thread counts alone */
 
 static HPX_OF_SESSION struct {
-    bool verify;               /* constant after begin: all are compared */
-    _Atomic uint32_t compared; /* relaxed: up to FIRST */
-    _Atomic uint32_t faults;   /* relaxed */
+    bool verify;             /* constant after begin: all are compared */
+    _Atomic uint32_t looked; /* relaxed: up to FIRST */
+    _Atomic uint32_t faults; /* relaxed */
     struct hpx_differences differences, faulty;
 } known;
 
@@ -79,7 +80,20 @@ static const struct hpx_known *find(struct hpx_sample_thread *t, const struct hp
 
 static bool is_compared(const struct hpx_sample_thread *t)
 {
-    return known.verify || t->known_all % EACH == 0 || atomic_load_explicit(&known.compared, memory_order_relaxed) < FIRST;
+    return known.verify || t->known_all % EACH == 0 || atomic_load_explicit(&known.looked, memory_order_relaxed) < FIRST;
+}
+
+static void note_look(uint32_t counts)
+{
+    if (atomic_load_explicit(&known.looked, memory_order_relaxed) < FIRST) {
+        atomic_fetch_add_explicit(&known.looked, counts, memory_order_relaxed);
+    }
+}
+
+static void note_alone(struct hpx_sample_thread *t)
+{
+    note_look(1);
+    hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, 1);
 }
 
 static void note_known(struct hpx_sample_thread *t, const struct hpx_known *k, uint64_t weight)
@@ -121,7 +135,7 @@ bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_
     *slot = k->slot - 1u;
     note_known(t, k, weight);
     if (look->known) {
-        hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, 1);
+        note_alone(t);
     } else {
         struct hpx_known same = *k;
         same.check = check_of(&look->raw, look->raw.top);
@@ -133,9 +147,7 @@ bool hpx_known_stacks_instead_sig(struct hpx_sample_thread *t, const struct hpx_
 static void compare_sig(struct hpx_sample_thread *t, const struct hpx_known *was, const struct hpx_known *now)
 {
     bool different = was->stack != now->stack || was->slot != now->slot || was->probe != now->probe;
-    if (atomic_load_explicit(&known.compared, memory_order_relaxed) < FIRST) {
-        atomic_fetch_add_explicit(&known.compared, 1, memory_order_relaxed);
-    }
+    note_look(ANSWERED);
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_COMPARED, 1);
     hpx_count(&t->s.base.counters, HPX_C_KNOWN_DIFFERENT, different);
     if (hpx_differences_add_sig(&known.differences, 1, different, SHARE)) {
@@ -159,7 +171,7 @@ void hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_as
     struct hpx_known now = {check_of(&look->raw, look->raw.top), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot,
                             look->probe};
     if (look->known && look->alone) {
-        hpx_count(&t->s.base.counters, HPX_C_KNOWN_ALONE, 1);
+        note_alone(t);
     } else if (look->known) {
         compare_sig(t, &look->was, &now);
     }

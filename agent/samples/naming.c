@@ -8,13 +8,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EACH  64u  /* one of this number of named stacks is compared */
-#define FIRST 256u /* named stacks of a session that are compared */
-#define SHARE 64u  /* one of this number of compared stacks may differ */
+#define EACH     64u   /* one of this number of named stacks is compared */
+#define FIRST    1024u /* named stacks of a session that are compared count ANSWERED, those without an answer 1, up to this */
+#define ANSWERED 4u
+#define SHARE    64u /* one of this number of compared stacks may differ */
 
 static HPX_OF_SESSION struct {
-    bool verify;               /* constant after begin: all are compared */
-    _Atomic uint32_t compared; /* relaxed: up to FIRST */
+    bool verify;             /* constant after begin: all are compared */
+    _Atomic uint32_t looked; /* relaxed: up to FIRST */
     struct hpx_differences differences;
 } naming;
 
@@ -27,7 +28,7 @@ void hpx_naming_begin(bool verify)
 static bool is_compared(struct hpx_sample_thread *t)
 {
     t->named_all++;
-    return naming.verify || t->named_all % EACH == 0 || atomic_load_explicit(&naming.compared, memory_order_relaxed) < FIRST;
+    return naming.verify || t->named_all % EACH == 0 || atomic_load_explicit(&naming.looked, memory_order_relaxed) < FIRST;
 }
 
 static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
@@ -54,11 +55,16 @@ void hpx_naming_take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w,
     }
 }
 
+static void note_look(uint32_t counts)
+{
+    if (atomic_load_explicit(&naming.looked, memory_order_relaxed) < FIRST) {
+        atomic_fetch_add_explicit(&naming.looked, counts, memory_order_relaxed);
+    }
+}
+
 static void note(struct hpx_sample_thread *t, bool different)
 {
-    if (atomic_load_explicit(&naming.compared, memory_order_relaxed) < FIRST) {
-        atomic_fetch_add_explicit(&naming.compared, 1, memory_order_relaxed);
-    }
+    note_look(ANSWERED);
     hpx_count(&t->s.base.counters, HPX_C_NAMED_COMPARED, 1);
     hpx_count(&t->s.base.counters, HPX_C_NAMED_DIFFERENT, different);
     if (hpx_differences_add_sig(&naming.differences, 1, different, SHARE)) {
@@ -81,6 +87,7 @@ int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *
         *usable = !same || !part;
         hpx_count(&t->s.base.counters, HPX_C_NAMED_PART, !*usable);
     } else {
+        note_look(1);
         hpx_count(&t->s.base.counters, HPX_C_NAMED_ALONE, 1);
     }
     if (*usable) {

@@ -147,6 +147,83 @@ TEST(where_the_tables_have_no_entry_the_barrier_ends_the_walk)
     assert_false(thawed(12, false, true, &s));
 }
 
+/* methods[1] calls the C function there, by r10 or directly, and has the return address at 100; it was called by C. */
+static void put_leaf_call(uintptr_t callee, bool direct)
+{
+    unsigned char *code = (unsigned char *)at(methods[1], 100);
+    memset(code - 13, 0x90, 13);
+    if (direct) {
+        int32_t relative = (int32_t)(callee - at(methods[1], 100));
+        code[-5] = 0xe8;
+        memcpy(code - 4, &relative, sizeof relative);
+    } else {
+        memcpy(code - 13, "\x49\xba", 2);
+        memcpy(code - 11, &callee, sizeof callee);
+        memcpy(code - 3, "\x41\xff\xd2", 3);
+    }
+    put_entry();
+}
+
+/* The method's frame begins at word 20. */
+static bool leaf(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)
+{
+    put_compiled(20, call_return, address(50));
+    stack[19] = at(methods[1], 100);
+    return walk(pc, sp, fp, to) && to->methods == 1;
+}
+
+TEST(c_that_a_method_calls_as_java_has_its_caller_behind_its_frame)
+{
+    begin(JDK_25);
+    const uintptr_t outside[] = {at(methods[0], 0) - (1 << 20), 4096};
+    struct hpx_raw_stack s, again;
+    for (int direct = 0; direct < 2; direct++) {
+        uintptr_t callee = outside[!direct];
+        put_leaf_call(callee, direct);
+        assert_true(leaf(callee, 19, 0, &s)); /* it begins */
+        stack[18] = 0;
+        assert_true(leaf(callee + 1, 18, 0, &again)); /* has pushed the frame pointer */
+        assert_true(same(&s, &again));
+        assert_true(leaf(callee + 40, 12, address(18), &again)); /* has its frame */
+        assert_true(same(&s, &again));
+        stack[14] = address(18);
+        stack[15] = callee + 60;
+        assert_true(leaf(48, 10, address(14), &again)); /* has called another one */
+        assert_true(same(&s, &again));
+    }
+}
+
+TEST(a_word_is_a_return_address_only_if_the_call_leads_to_this_function)
+{
+    begin(JDK_25);
+    uintptr_t callee = 4096;
+    struct hpx_raw_stack s;
+    put_leaf_call(callee, false);
+    assert_true(leaf(callee + 8, 19, 0, &s));
+    assert_false(leaf(callee + 4096, 19, 0, &s));
+    assert_false(leaf(callee - 1, 19, 0, &s));
+    put_leaf_call(at(methods[0], 0), false); /* Java */
+    assert_false(leaf(at(methods[0], 0) - (1 << 20), 19, 0, &s));
+    assert_false(leaf(8, 12, address(18), &s));
+    memset((void *)(at(methods[1], 100) - 13), 0x90, 13); /* no call */
+    assert_false(leaf(callee, 19, 0, &s));
+}
+
+TEST(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    assert_true(thawed(12, false, true, &s));
+    stack[6] = 0;
+    stack[7] = (uintptr_t)stub + CODE;
+    struct hpx_raw_thread t = thread_at(4096, 2, address(6));
+    thread.continuation = address(12);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 1);
+    thread.continuation = 0;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
 TEST(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer)
 {
     begin(JDK_17);
