@@ -142,48 +142,6 @@ TEST(pass_applies_messages_before_events, begin, end)
     assert_int_equal(w.a.bytes, 48);
 }
 
-TEST(pass_drains_both_sides_of_the_wrap, begin, end)
-{
-    attach(&thread, HPX_RING_MIN);
-    for (int i = 0; i < 5; i++) {
-        assert_true(push(&thread, '-', 720));
-    }
-    hpx_aggregator_pass(&w.a);
-    calls();
-    assert_true(push(&thread, '1', 480));
-    assert_true(push(&thread, '2', 1024)); /* 16 bytes of pad before it */
-    assert_int_equal(hpx_aggregator_pass(&w.a), 480 + 16 + 1024);
-    assert_string_equal(calls(), "12e");
-}
-
-TEST(retired_thread_is_drained_and_given_back, begin, end)
-{
-    attach(&thread, HPX_RING_MIN);
-    assert_true(push(&thread, '1', 16));
-    hpx_registry_retire(&thread);
-    hpx_aggregator_pass(&w.a);
-    assert_string_equal(calls(), "1ge");
-    assert_int_equal(w.a.nthreads, 0);
-}
-
-static void push_and_retire(void)
-{
-    push(&thread, '2', 16);
-    hpx_registry_retire(&thread);
-}
-
-TEST(thread_that_retires_during_a_pass_stays_for_the_next, begin, end)
-{
-    attach(&thread, HPX_RING_MIN);
-    assert_true(push(&thread, '1', 16));
-    post();
-    w.in_message = push_and_retire; /* after the tails were read */
-    hpx_aggregator_pass(&w.a);
-    assert_string_equal(calls(), "m1e");
-    hpx_aggregator_pass(&w.a);
-    assert_string_equal(calls(), "2ge");
-}
-
 static uint64_t said_tail;
 
 static uint64_t sink_tail(void *ctx, struct hpx_thread *t)
@@ -272,40 +230,6 @@ TEST(reserve_or_drop_counts_the_weight_of_what_it_drops, begin, end)
     assert_true(push(&thread, '1', 512));
 }
 
-static uint32_t wakes(void)
-{
-    return hpx_wake_value(&w.a.control.wake);
-}
-
-TEST(reserve_wakes_above_half_and_then_at_each_quarter, begin, end)
-{
-    attach(&thread, HPX_RING_MIN);
-    uint32_t before = wakes();
-    for (uint32_t i = 0; i < HPX_RING_MIN / 2 / 16; i++) {
-        assert_true(push(&thread, '1', 16));
-    }
-    assert_int_equal(wakes(), before);
-    assert_true(push(&thread, '1', 16));
-    assert_int_equal(wakes(), before + 1);
-    for (uint32_t i = 0; i < HPX_RING_MIN / 4 / 16; i++) {
-        assert_true(push(&thread, '1', 16));
-    }
-    assert_int_equal(wakes(), before + 1);
-    assert_true(push(&thread, '1', 16));
-    assert_int_equal(wakes(), before + 2);
-}
-
-TEST(reserve_does_not_wake_while_the_aggregator_keeps_up, begin, end)
-{
-    attach(&thread, HPX_RING_MIN);
-    uint32_t before = wakes();
-    for (int i = 0; i < 1000; i++) {
-        assert_true(push(&thread, '1', 256));
-        hpx_aggregator_pass(&w.a);
-    }
-    assert_int_equal(wakes(), before);
-}
-
 static void fill(void)
 {
     attach(&thread, HPX_RING_MIN);
@@ -320,20 +244,6 @@ TEST(reserve_or_wait_with_a_closed_gate_gives_up_at_once, begin, end)
     w.a.wait_ns = UINT64_MAX / 2; /* a wait would never end */
     assert_null(hpx_reserve_or_wait(&w.a, &g, &thread, 16));
     assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 1);
-}
-
-TEST(reserve_or_wait_gives_up_after_its_bound, begin, end)
-{
-    struct hpx_gate g = {0};
-    hpx_gate_open(&g);
-    fill();
-    assert_int_equal(w.a.wait_ns, HPX_EXACT_WAIT_NS);
-    w.a.wait_ns = 5000000;
-    uint64_t from = hpx_clock_mono();
-    assert_null(hpx_reserve_or_wait(&w.a, &g, &thread, 16));
-    assert_true(hpx_clock_mono() - from >= 5000000);
-    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 1);
-    assert_int_equal(atomic_load(&w.a.waiters), 0);
 }
 
 TEST(reserve_or_wait_finds_space_when_the_aggregator_runs, begin, end)
@@ -491,48 +401,6 @@ TEST(stop_ends_one_that_is_held_or_asked_to_be, begin, end)
         hpx_aggregator_stop(&w.a);
         assert_non_null(strchr(calls(), '1')); /* it has made its last pass */
     }
-}
-
-static uint64_t longest_sleep;
-
-static bool announce_sixth(void)
-{
-    longest_sleep = w.a.sleep_ns > longest_sleep ? w.a.sleep_ns : longest_sleep;
-    if (w.a.passes == 6) {
-        sem_post(&seen.ready);
-    }
-    return false;
-}
-
-static bool crowd_and_announce_sixth(void)
-{
-    push(&thread, '1', 1024);
-    push(&thread, '1', 16);
-    return announce_sixth();
-}
-
-TEST(sleep_doubles_to_100_ms_while_nothing_comes, begin, end)
-{
-    sem_init(&seen.ready, 0, 0);
-    w.in_pass_end = announce_sixth;
-    assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
-    sem_wait(&seen.ready);
-    hpx_aggregator_stop(&w.a);
-    assert_int_equal(w.a.sleep_ns, 100000000);
-    assert_int_equal(longest_sleep, 100000000);
-    sem_destroy(&seen.ready);
-}
-
-TEST(sleep_shrinks_to_1_ms_when_rings_are_over_a_quarter_full, begin, end)
-{
-    sem_init(&seen.ready, 0, 0);
-    attach(&thread, HPX_RING_MIN);
-    w.in_pass_end = crowd_and_announce_sixth;
-    assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
-    sem_wait(&seen.ready);
-    hpx_aggregator_stop(&w.a);
-    assert_int_equal(w.a.sleep_ns, 1000000);
-    sem_destroy(&seen.ready);
 }
 
 TESTS(NULL, NULL)

@@ -2,27 +2,6 @@
 /* test_bci.c: what a rewritten class looks like: calls, handlers, frames, tables. The comparison (bci_compare.c) looks at every result. */
 #include "bci_check.h"
 
-TEST(calls_stand_at_the_entry_at_the_exit_and_in_the_handler)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    struct cf_code m = {.max_stack = 1};
-    cf_ops(&m, "04 ac"); /* iconst_1 ireturn */
-    cf_method(&c, 9, "one", "()I", &m);
-    struct checked k = check_all(&c);
-    static const uint8_t want[] = {0, 2, 0, 0, 0, 0, 0, 15, 3, 0xB8};
-    uint8_t *code = memmem(k.out, k.m, want, sizeof(want));
-    assert_non_null(code);
-    assert_int_equal(code[12], 0x04);              /* behind push and call of enter */
-    assert_memory_equal(code + 13, "\x03\xb8", 2); /* exit */
-    assert_int_equal(code[17], 0xAC);
-    assert_memory_equal(code + 18, "\x03\xb8", 2); /* thrown */
-    assert_int_equal(code[22], 0xBF);
-    assert_memory_equal(code + 23, "\0\1\0\4\0\5\0\12\0\0", 10); /* one handler: 4 to the exit call at 5, at 10, of everything */
-    assert_int_equal(k.compared.handlers, 1);
-    check_free(&k);
-}
-
 TEST(calls_can_be_named_and_can_take_no_number)
 {
     struct cf_class c;
@@ -151,85 +130,6 @@ TEST(the_caller_chooses_methods_and_is_told_of_each)
     cf_free(&source);
 }
 
-TEST(loops_and_new_at_0_do_not_enter_again)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    struct cf_code m = {.max_stack = 2};
-    cf_branch(&m, 0xA7, 0);
-    add_frame(&m, "00");
-    cf_method(&c, 9, "loop", "()V", &m);
-    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
-    m.max_stack = 3;
-    m.max_locals = 1;
-    cf_op2(&m, 0xBB, c.super_class); /* new, whose offset is 0, through a branch */
-    cf_ops(&m, "59 1a");             /* dup iload_0 */
-    cf_branch(&m, 0x99, 9);
-    cf_ops(&m, "00");
-    cf_op2(&m, 0xB7, init);
-    cf_ops(&m, "57 b1");
-    add_frame(&m, "ff 0009 0001 01 0002 080000 080000");
-    cf_method(&c, 9, "make", "(I)V", &m);
-    struct checked k = check_all(&c);
-    check_free(&k);
-}
-
-TEST(returns_may_be_targets_and_leave_values_behind)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    struct cf_code m = {.max_stack = 3, .max_locals = 1};
-    cf_ops(&m, "1a");
-    cf_branch(&m, 0x9A, 5);
-    cf_ops(&m, "b1 b1");
-    add_frame(&m, "05");
-    cf_method(&c, 9, "target", "(I)V", &m);
-    m.max_stack = 4;
-    cf_ops(&m, "04 05 0a ad"); /* iconst_1 iconst_2 lconst_1 lreturn */
-    cf_method(&c, 9, "left", "()J", &m);
-    add_static(&c, "first", 0, 0, "b1");
-    struct checked k = check_all(&c);
-    check_free(&k);
-}
-
-TEST(switches_are_padded_anew_at_every_alignment)
-{
-    static const uint32_t firsts[] = {0, 100, 1000}; /* entry calls of 4, 5 and 6 bytes */
-    for (uint32_t shift = 0; shift < 12; shift++) {
-        for (uint32_t lookup = 0; lookup < 2; lookup++) {
-            struct cf_class c;
-            cf_init(&c, 52);
-            struct cf_code m = {.max_stack = 1, .max_locals = 1};
-            cf_pad(&m, 0, shift % 4);
-            cf_ops(&m, "1a");
-            uint32_t pc = (uint32_t)m.code.n, end = (pc + 4) / 4 * 4 + (lookup ? 8 + 16 : 12 + 8);
-            cf_u1(&m.code, lookup ? 0xAB : 0xAA);
-            cf_pad(&m, 0, 3 - pc % 4);
-            cf_u4(&m.code, end - pc);
-            cf_u4(&m.code, lookup ? 2 : 7);
-            if (lookup) {
-                cf_u4(&m.code, 0xFFFFFFF9);
-                cf_u4(&m.code, end + 1 - pc);
-                cf_u4(&m.code, 1000);
-                cf_u4(&m.code, end - pc);
-            } else {
-                cf_u4(&m.code, 8);
-                cf_u4(&m.code, end + 1 - pc);
-                cf_u4(&m.code, end - pc);
-            }
-            cf_ops(&m, "b1 b1");
-            char frame[16];
-            (void)snprintf(frame, sizeof(frame), "%02x 00", (unsigned)end);
-            add_frame(&m, frame);
-            m.frame_n++;
-            cf_method(&c, 9, "sw", "(I)V", &m);
-            struct checked k = check_opts(&c, (struct hprofx_bci_opts){.first = firsts[shift / 4]});
-            assert_int_equal(k.result.rewritten, 1);
-            check_free(&k);
-        }
-    }
-}
-
 TEST(wide_forms_and_nested_subroutines_are_kept)
 {
     struct cf_class c;
@@ -249,29 +149,6 @@ TEST(wide_forms_and_nested_subroutines_are_kept)
     cf_method(&c, 9, "far", "()V", &m);
     struct checked k = check_all(&c);
     assert_int_equal(k.compared.methods, 2);
-    check_free(&k);
-}
-
-TEST(frames_of_every_type_move_and_take_the_extended_form)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    struct cf_code m = {.max_stack = 1, .max_locals = 2};
-    cf_ops(&m, "1a");
-    cf_branch(&m, 0x99, 61);
-    cf_pad(&m, 0, 56);
-    cf_ops(&m, "b1 04 3c");                         /* 60; 61 iconst_1 istore_1 */
-    cf_ops(&m, "00 00 00 00 00 00 00 00 00 00 00"); /* 63 */
-    cf_ops(&m, "01 57 01 00 57 b1");                /* 74 aconst_null pop aconst_null nop pop return */
-    add_frame(&m, "3d");                            /* 61 same */
-    add_frame(&m, "fc 0002 01");                    /* 64 append */
-    add_frame(&m, "fa 0001");                       /* 66 chop */
-    add_frame(&m, "fb 0003");                       /* 70 same, extended */
-    add_frame(&m, "ff 0001 0001 01 0000");          /* 72 full */
-    add_frame(&m, "42 05");                         /* 75 one on the stack */
-    add_frame(&m, "f7 0001 05");                    /* 77 the same, extended */
-    cf_method(&c, 9, "m", "(I)V", &m);
-    struct checked k = check_all(&c);
     check_free(&k);
 }
 

@@ -44,24 +44,6 @@ static void assert_covered_from(const struct checked *k, uint32_t start, uint32_
     assert_true(found);
 }
 
-TEST(handlers_of_constructors_begin_behind_super)
-{
-    static const uint16_t majors[] = {48, 52};
-    for (int i = 0; i < 2; i++) {
-        struct checked k = construct(majors[i], "00 2a b7 1111 00 b1", NULL);
-        assert_covered_from(&k, 5, 7);
-        check_free(&k);
-        /* An object is made before. */
-        k = construct(majors[i], "bb 0000 59 b7 2222 57 2a b7 1111 00 b1", NULL);
-        assert_covered_from(&k, 12, 14);
-        check_free(&k);
-        /* None follows: nothing is covered. */
-        k = construct(majors[i], "00 00 01 bf", NULL);
-        assert_int_equal(k.result.bare[HPROFX_BCI_BARE_CONSTRUCTOR], 1);
-        check_free(&k);
-    }
-}
-
 TEST(constructors_may_branch_before_super)
 {
     /* 0 iload_1, 1 ifeq 8, 4 nop, 5 goto 9, 8 nop, 9 aload_0, 10 super, 13 return */
@@ -84,41 +66,6 @@ TEST(branches_behind_super_need_no_frames_in_old_versions)
 {
     struct checked k = construct(48, "2a b7 1111 1b 99 0004 00 b1", NULL);
     assert_covered_from(&k, 4, 10);
-    check_free(&k);
-}
-
-/* The exception table behind code of k's only method begins with these entries, and has no more. */
-static void assert_entries(const struct checked *k, const uint16_t *pcs, uint32_t n)
-{
-    uint8_t want[64] = {0, (uint8_t)n};
-    for (uint32_t i = 0; i < 3 * n; i++) {
-        want[2 + i / 3 * 8 + i % 3 * 2 + 1] = (uint8_t)pcs[i];
-    }
-    assert_non_null(memmem(k->out, k->m, want, 2 + 8 * (size_t)n));
-}
-
-TEST(exit_calls_stand_outside_the_handler)
-{
-    struct cf_class c;
-    /* 0 iload_0, 1 ifeq 6, 4 return, 5 return, 6 nop, 7 return, 8 nop, 9 goto 8 */
-    cf_init(&c, 48);
-    struct cf_code m = {.max_stack = 1, .max_locals = 1};
-    cf_ops(&m, "1a 99 0005 b1 b1 00 b1 00 a7 ffff");
-    cf_method(&c, 9, "m", "(I)V", &m);
-    struct checked k = check_all(&c);
-    static const uint16_t entries[] = {4, 8, 28, 18, 19, 28, 24, 28, 28};
-    assert_entries(&k, entries, 3);
-    assert_int_equal(k.compared.handlers, 1);
-    check_free(&k);
-    /* Nothing but returns: nothing to cover, no handler, nothing missing. */
-    cf_init(&c, 52);
-    add_static(&c, "none", 0, 0, "b1 b1");
-    k = check(&c);
-    assert_int_equal(k.result.rewritten, 1);
-    assert_int_equal(k.compared.handlers, 0);
-    for (int i = 0; i < HPROFX_BCI_BARE_COUNT; i++) {
-        assert_int_equal(k.result.bare[i], 0);
-    }
     check_free(&k);
 }
 

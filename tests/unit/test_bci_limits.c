@@ -264,54 +264,6 @@ static void same_frames(struct cf_code *m, uint32_t last, uint32_t first, uint32
     }
 }
 
-TEST(jumps_that_become_too_long_become_wide)
-{
-    static const uint16_t majors[] = {48, 52};
-    for (int i = 0; i < 2; i++) {
-        for (int back = 0; back < 2; back++) {
-            struct cf_class c;
-            cf_init(&c, majors[i]);
-            struct cf_code m = {.max_stack = 1, .max_locals = 1};
-            cf_branch(&m, 0xA7, back ? 3 : 3 + 32000 + 5 * 100);
-            add_returns(&m, 32000, 100, true);
-            uint32_t end = (uint32_t)m.code.n;
-            m.frame_n = i == 0 ? 0 : 101 + back;
-            if (i == 1) {
-                cf_ops(&m, "");
-                cf_u1(&m.frames, 251);
-                cf_u2(&m.frames, 3);
-                same_frames(&m, 3, 3 + 32000 + 5, 100);
-                m.frame_n = 101;
-            }
-            if (back) {
-                cf_branch(&m, 0xA7, 3);
-            } else {
-                cf_ops(&m, "b1");
-            }
-            assert_int_equal(end, 3 + 32000 + 500);
-            cf_method(&c, 9, "m", "(I)V", &m);
-            struct checked k = check_all(&c);
-            assert_int_equal(k.compared.wide, 1);
-            assert_int_equal(k.result.widened, 1);
-            check_free(&k);
-        }
-    }
-}
-
-TEST(jsr_that_becomes_too_long_becomes_wide)
-{
-    struct cf_class c;
-    cf_init(&c, 48);
-    struct cf_code m = {.max_stack = 1, .max_locals = 2};
-    cf_branch(&m, 0xA8, 3 + 32000 + 500);
-    add_returns(&m, 32000, 100, false);
-    cf_ops(&m, "4c a9 01");
-    cf_method(&c, 9, "m", "(I)V", &m);
-    struct checked k = check_all(&c);
-    assert_int_equal(k.compared.wide, 1);
-    check_free(&k);
-}
-
 /* covered: end of a handler's range from 0 on, 0: no handler.
  * 0 iload_0, 1 ifeq END, 4 32000 nops and 100 returns, END return. */
 static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t returns, bool place, uint32_t covered)
@@ -355,17 +307,6 @@ static struct checked far_branch(uint16_t major, bool frame_behind, uint32_t ret
     }
     cf_method(&c, 9, "m", "(I)V", &m);
     return check(&c);
-}
-
-TEST(conditional_branches_are_inverted_where_that_needs_no_new_frame)
-{
-    struct checked k = far_branch(48, false, 150, false, 0);
-    assert_int_equal(k.compared.inverted, 1);
-    check_free(&k);
-    k = far_branch(52, true, 150, false, 0);
-    assert_int_equal(k.compared.inverted, 1);
-    assert_int_equal(k.compared.trampolines, 0);
-    check_free(&k);
 }
 
 TEST(conditional_branches_take_trampolines_elsewhere)

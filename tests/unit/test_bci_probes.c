@@ -204,44 +204,6 @@ TEST(ranges_that_cover_the_instruction_cover_the_probe)
     check_free(&k);
 }
 
-TEST(uninitialized_objects_are_named_by_the_moved_new)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
-    struct cf_code m = {.max_stack = 5, .max_locals = 1};
-    /* 0 new, 3 dup, 4 new, 7 dup, 8 iload_0, 9 ifeq 13, 12 nop, 13 <init>, 16 pop, 17 <init>, 20 return */
-    cf_ops(&m, "bb 0004 59 bb 0004 59 1a 99 0004 00");
-    cf_op2(&m, 0xB7, init);
-    cf_ops(&m, "57");
-    cf_op2(&m, 0xB7, init);
-    cf_ops(&m, "b1");
-    add_frame(&m, "ff 000d 0001 01 0004 080000 080000 080004 080004");
-    cf_method(&c, 9, "m", "(I)V", &m);
-    struct checked k = check_opts(&c, kinds(SITES));
-    assert_non_null(memmem(k.out, k.m, "\10\0\0\10\0\0\10\0\10\10\0\10", 12)); /* at 0 and at 8 */
-    check_free(&k);
-}
-
-TEST(constructors_may_allocate_before_super)
-{
-    struct cf_class c;
-    cf_init(&c, 52);
-    uint16_t init = cf_method_ref(&c, "java/lang/Object", "<init>", "()V");
-    struct cf_code m = {.max_stack = 2, .max_locals = 1};
-    cf_ops(&m, "bb 0004 59");
-    cf_op2(&m, 0xB7, init);
-    cf_ops(&m, "57 04 bc 0a 57 2a");
-    cf_op2(&m, 0xB7, init);
-    cf_ops(&m, "00 b1");
-    cf_method(&c, 1, "<init>", "()V", &m);
-    struct checked k = check_opts(&c, kinds(SITES | OBJECTS | CALLS));
-    assert_int_equal(k.result.sites, 2);
-    assert_int_equal(k.result.objects, 1);
-    assert_int_equal(k.compared.handlers, 1);
-    check_free(&k);
-}
-
 TEST(the_least_length_and_finalizers_concern_calls_alone)
 {
     struct cf_class c;

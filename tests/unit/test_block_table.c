@@ -124,41 +124,6 @@ static void assert_row(const struct hpx_block_row *r, uint64_t count, uint64_t n
     assert_int_equal(r->ns, ns);
 }
 
-TEST(rows_are_classes_and_traces, NULL, end)
-{
-    begin(NULL, 0);
-    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
-    blocked(&f.u, 2, 5 * MS); /* another thread's definition is drained later */
-    blocked(&f.t, 1, 20 * MS);
-    blocked(&f.u, 1, 1);
-    define(&f.u, 2, 2, HPX_BLOCK_ENTER, 8, 0);
-    define(&f.u, 3, 1, HPX_BLOCK_ENTER, 16, 0);
-    define(&f.u, 4, 1, HPX_BLOCK_PARK, 16, 0);
-    blocked(&f.u, 3, 7 * MS);
-    blocked(&f.u, 4, 9 * MS);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
-    const struct hpx_block_table *enter = table(s, HPX_BLOCK_ENTER, 3);
-    assert_row(row(enter, "p.Gate", "a"), 2, 20 * MS + 1);
-    assert_row(row(enter, "p.Bell[]", "a"), 1, 5 * MS);
-    assert_row(row(enter, "p.Gate", "b"), 1, 7 * MS);
-    assert_row(row(table(s, HPX_BLOCK_PARK, 1), "p.Gate", "b"), 1, 9 * MS);
-    table(s, HPX_BLOCK_WAIT, 0);
-    hpx_block_snapshot_destroy(s);
-}
-
-TEST(places_that_print_alike_share_a_row, NULL, end)
-{
-    begin(NULL, 0);
-    give_class(3, "Lp/Gate;"); /* of another loader */
-    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
-    define(&f.t, 2, 3, HPX_BLOCK_ENTER, 8, 0);
-    blocked(&f.t, 1, 3);
-    blocked(&f.t, 2, 4);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 7);
-    hpx_block_snapshot_destroy(s);
-}
-
 TEST(a_dump_resets_counts_and_times_together, NULL, end)
 {
     begin(NULL, 0);
@@ -179,22 +144,6 @@ TEST(a_dump_resets_counts_and_times_together, NULL, end)
     hpx_block_snapshot_destroy(s);
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 2);
     assert_int_equal(hpx_blocks_totals(blocks).ns[HPX_BLOCK_ENTER], 23);
-}
-
-TEST(owners_have_a_table_of_their_own, NULL, end)
-{
-    begin(NULL, 0);
-    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 16);
-    define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 24);
-    blocked(&f.t, 1, 20);
-    blocked(&f.t, 2, 30);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 2, 50);
-    const struct hpx_block_table *owners = table(s, HPX_BLOCK_OWNERS, 2);
-    bool b_first = fx_text_is(owners->rows[0].owner->frames[0].method->name, "b");
-    assert_row(&owners->rows[!b_first], 1, 20);
-    assert_row(&owners->rows[b_first], 1, 30);
-    hpx_block_snapshot_destroy(s);
 }
 
 TEST(a_contention_without_an_owner_is_among_the_owners_too, NULL, end)
@@ -223,17 +172,6 @@ TEST(a_contention_without_an_owner_is_among_the_owners_too, NULL, end)
     assert_int_equal(owners->count, s->of[HPX_BLOCK_ENTER].count);
     assert_int_equal(owners->ns, s->of[HPX_BLOCK_ENTER].ns);
     assert_int_equal(hpx_blocks_totals(blocks).unowned, 3);
-    hpx_block_snapshot_destroy(s);
-}
-
-TEST(what_has_no_place_has_a_row_without_a_trace, NULL, end)
-{
-    begin(NULL, 0);
-    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 20);
-    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_PARK, 0), 30);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", NULL), 1, 20);
-    assert_row(row(table(s, HPX_BLOCK_PARK, 1), "hprofx.unknown", NULL), 1, 30);
     hpx_block_snapshot_destroy(s);
 }
 

@@ -64,19 +64,6 @@ TEST(one_thread_alone_never_has_a_drainer)
     end();
 }
 
-TEST(idle_one_gives_nothing_away)
-{
-    static const unsigned even[] = {400, 400, 400, 400};
-    begin_balance(4);
-    for (unsigned i = 0; i < 10; i++) {
-        window(0, even);
-        window(i % 2, even); /* one busy window is not enough */
-        window(0, even);
-    }
-    assert_int_equal(w.s.most, 0);
-    end();
-}
-
 /* A drainer that says this load, and never measures its own: its window does not end. */
 static void start_drainer(uint32_t load, bool divisible)
 {

@@ -5,85 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TEST(calls_are_counted_with_their_own_time_when_they_return)
-{
-    begin(4);
-    event(HPX_EV_ENTER, 1, 100);
-    event(HPX_EV_ENTER, 2, 110);
-    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(10, 25));
-    assert_cost(TRACE(2, 1), 0, 0, 0);
-    event(HPX_EV_EXIT, 2, 150);
-    event(HPX_EV_THROWN, 1, 200);
-    assert_cost(TRACE(1), 1, 60, 100);
-    assert_cost(TRACE(2, 1), 1, 15, 40);
-    assert_cost(TRACE(3, 2, 1), 10, 25, 25);
-    assert_int_equal(tab.calls, 12);
-    assert_open(0, 0);
-    end();
-}
-
-TEST(calls_of_one_method_from_two_callers_are_two_traces)
-{
-    begin(2);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(1, 1));
-    event(HPX_EV_EXIT, 1, 1);
-    event(HPX_EV_ENTER, 2, 1);
-    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(2, 5));
-    event(HPX_EV_EXIT, 2, 6);
-    assert_cost(TRACE(9, 1), 1, 1, 1);
-    assert_cost(TRACE(9, 2), 2, 5, 5);
-    assert_cost(TRACE(9), 0, 0, 0);
-    end();
-}
-
-TEST(calls_at_depth_0_are_all_of_the_empty_trace)
-{
-    begin(0);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_LEAF, 9, HPX_EV_LEAF_STAMP(3, 4));
-    event(HPX_EV_EXIT, 1, 10);
-    assert_int_equal(hpx_calltab_nodes(&tab), 1);
-    assert_int_equal(hpx_calltab_cost(&tab, 0)->calls, 4);
-    assert_int_equal(hpx_calltab_cost(&tab, 0)->self, 10);
-    end();
-}
-
-TEST(calls_that_recurse_make_no_more_nodes_than_the_depth)
-{
-    begin(4);
-    for (uint32_t i = 0; i < 100000; i++) {
-        event(HPX_EV_ENTER, 7, i);
-    }
-    for (uint32_t i = 0; i < 100000; i++) {
-        event(HPX_EV_EXIT, 7, 100000 + i);
-    }
-    assert_int_equal(hpx_calltab_nodes(&tab), 5);
-    assert_cost(TRACE(7), 1, 2, 199999);
-    assert_cost(TRACE(7, 7), 1, 2, 199997);
-    assert_int_equal(cost_of(&tab, TRACE(7, 7, 7, 7)).calls, 100000 - 3);
-    end();
-}
-
-TEST(calls_of_threads_with_a_serial_are_traces_of_their_own)
-{
-    begin(1);
-    struct hpx_call_thread *x = hpx_calltab_attach(&tab, 200001), *y = hpx_calltab_attach(&tab, 200002);
-    event_of(x, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
-    event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
-    event_of(y, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(2, 2));
-    uint64_t seen[2] = {0};
-    for (uint32_t i = 0; i < tab.traces.raws.len; i++) {
-        const struct hpx_raw *raw = hpx_traces_at(&tab.traces, i);
-        if (raw->nframes == 1) {
-            seen[raw->thread - 200001] += hpx_calltab_cost(&tab, i)->calls;
-        }
-    }
-    assert_int_equal(seen[0], 1);
-    assert_int_equal(seen[1], 4);
-    end();
-}
-
 /* ---- against a table without short cuts ---- */
 
 #define PLAIN_MOST 20000
@@ -183,34 +104,6 @@ TEST(calls_of_random_trees_add_up_as_in_a_table_without_short_cuts)
 
 /* ---- what is missing ---- */
 
-TEST(exits_not_seen_are_made_up_by_a_later_one)
-{
-    begin(3);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_ENTER, 2, 10);
-    event(HPX_EV_ENTER, 3, 20);
-    event(HPX_EV_EXIT, 1, 50);
-    assert_cost(TRACE(3, 2, 1), 1, 30, 30);
-    assert_cost(TRACE(2, 1), 1, 10, 40);
-    assert_cost(TRACE(1), 1, 10, 50);
-    assert_int_equal(tab.resynced, 2);
-    assert_open(0, 0);
-    end();
-}
-
-TEST(exits_of_what_was_not_entered_are_ignored)
-{
-    begin(3);
-    event(HPX_EV_EXIT, 9, 1);
-    event(HPX_EV_ENTER, 1, 2);
-    event(HPX_EV_THROWN, 9, 3);
-    event(HPX_EV_EXIT, 1, 4);
-    assert_int_equal(tab.stray, 2);
-    assert_cost(TRACE(1), 1, 2, 2);
-    assert_int_equal(tab.calls, 1);
-    end();
-}
-
 TEST(gap_keeps_the_depth_so_that_recursion_stays_right)
 {
     begin(2);
@@ -234,67 +127,7 @@ TEST(gap_keeps_the_depth_so_that_recursion_stays_right)
     end();
 }
 
-TEST(thread_that_ends_has_no_open_calls)
-{
-    begin(2);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_ENTER, 2, 5);
-    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 1));
-    hpx_calltab_time(th, 15);
-    hpx_calltab_retire(&tab, th);
-    assert_cost(TRACE(2, 1), 1, 9, 10);
-    assert_cost(TRACE(1), 1, 5, 15);
-    assert_open(0, 0);
-    assert_null(tab.threads);
-    assert_int_equal(tab.stack_bytes, 0);
-    end();
-}
-
 /* ---- dumps ---- */
-
-TEST(open_calls_keep_their_whole_time_over_a_reset)
-{
-    begin(2);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_ENTER, 2, 10);
-    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 4));
-    assert_open(2, 10 - 4);
-    hpx_calltab_time(th, 30);
-    assert_open(2, 30 - 4);
-    hpx_calltab_reset(&tab);
-    assert_cost(TRACE(3, 2), 0, 0, 0);
-    event(HPX_EV_EXIT, 2, 50);
-    event(HPX_EV_EXIT, 1, 60);
-    assert_cost(TRACE(3, 2), 0, 0, 0);
-    assert_cost(TRACE(2, 1), 1, 36, 40);
-    assert_cost(TRACE(1), 1, 20, 60);
-    end();
-}
-
-TEST(pending_calls_are_counted_once)
-{
-    begin(2);
-    event(HPX_EV_ENTER, 1, 0);
-    struct hpx_calls_pending p = {.method = 2, .calls = 5, .ns = 50};
-    hpx_calltab_pending(&tab, th, &p);
-    assert_cost(TRACE(2, 1), 5, 50, 50);
-    hpx_calltab_reset(&tab);
-    p = (struct hpx_calls_pending){.method = 2, .calls = 7, .ns = 75, .open = true, .entered = 100};
-    hpx_calltab_pending(&tab, th, &p);
-    assert_cost(TRACE(2, 1), 2, 25, 25);
-    assert_open(2, 100 - 75);
-    event(HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 75));
-    assert_cost(TRACE(2, 1), 2, 25, 25);
-    assert_open(1, 100 - 75);
-    p = (struct hpx_calls_pending){.method = 3, .calls = 1, .ns = 1};
-    hpx_calltab_pending(&tab, th, &p);
-    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(4, 9));
-    event(HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(4, 9));
-    assert_cost(TRACE(3, 1), 8, 18, 18);
-    event(HPX_EV_EXIT, 1, 200);
-    assert_cost(TRACE(1), 1, 200 - 75 - 18, 200);
-    end();
-}
 
 TEST(pending_calls_that_a_gap_swallowed_do_not_hide_others)
 {
@@ -363,16 +196,6 @@ TEST(merged_tables_are_one_and_the_second_is_empty)
     assert_true(hpx_calltab_merge(&tab, &other, UINT32_MAX));
     assert_cost(TRACE(2, 5), 1, 2, 2);
     hpx_calltab_fini(&other);
-    end();
-}
-
-TEST(records_of_other_kinds_are_left_to_the_caller)
-{
-    begin(2);
-    const struct hpx_ev_head ev[] = {
-        {HPX_EV_ENTER, 1, 1, 1}, {HPX_EV_PAD, 1, 0, 0}, {HPX_EV_EXIT, 1, 1, 2}, {HPX_EV_SAMPLE, 1, 0, 1}, {HPX_EV_LEAF, 1, 1, 0}};
-    assert_ptr_equal(hpx_calltab_apply(&tab, th, ev, ev + 5), ev + 3);
-    assert_cost(TRACE(1), 1, 1, 1);
     end();
 }
 

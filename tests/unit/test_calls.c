@@ -99,69 +99,6 @@ TEST(calls_enter_is_pending, setup, teardown)
     assert_int_equal(p.calls, 0);
 }
 
-TEST(calls_nested_are_records_in_order, setup, teardown)
-{
-    hpx_calls_enter(&c, 1, 10);
-    hpx_calls_enter(&c, 2, 20);
-    hpx_calls_enter(&c, 3, 30);
-    hpx_calls_exit(&c, 3, 35);
-    hpx_calls_exit(&c, 2, 40);
-    hpx_calls_thrown(&c, 1, 50);
-    take_all();
-    assert_int_equal(ngot, 5);
-    assert_record(0, HPX_EV_ENTER, 1, 10);
-    assert_record(1, HPX_EV_ENTER, 2, 20);
-    assert_record(2, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(1, 5));
-    assert_record(3, HPX_EV_EXIT, 2, 40);
-    assert_record(4, HPX_EV_THROWN, 1, 50);
-    assert_int_equal(peeked().method, 0);
-}
-
-TEST(calls_leafs_of_one_method_are_one_record, setup, teardown)
-{
-    for (uint32_t i = 0; i < 1000; i++) {
-        hpx_calls_enter(&c, 5, i * 10);
-        if (i % 3) {
-            hpx_calls_exit(&c, 5, i * 10 + 2);
-        } else {
-            hpx_calls_thrown(&c, 5, i * 10 + 2);
-        }
-    }
-    struct hpx_calls_pending p = peeked();
-    assert_false(p.open);
-    assert_int_equal(p.calls, 1000);
-    assert_int_equal(p.ns, 2000);
-    hpx_calls_enter(&c, 5, 20000);
-    p = peeked();
-    assert_true(p.open);
-    assert_int_equal(p.entered, 20000);
-    assert_int_equal(p.calls, 1000);
-    hpx_calls_exit(&c, 5, 20001);
-    hpx_calls_enter(&c, 6, 20002);
-    take_all();
-    assert_int_equal(ngot, 1);
-    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1001, 2001));
-    hpx_calls_exit(&c, 6, 20003);
-    hpx_calls_exit(&c, 9, 20004);
-    take_all();
-    assert_int_equal(ngot, 2);
-    assert_record(0, HPX_EV_LEAF, 6, HPX_EV_LEAF_STAMP(1, 1));
-    assert_record(1, HPX_EV_EXIT, 9, 20004);
-}
-
-TEST(calls_leafs_before_an_inner_call_of_the_same_method_stay_before_it, setup, teardown)
-{
-    hpx_calls_enter(&c, 5, 10);
-    hpx_calls_exit(&c, 5, 11);
-    hpx_calls_enter(&c, 5, 20);
-    hpx_calls_enter(&c, 5, 21);
-    take_all();
-    assert_int_equal(ngot, 2);
-    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
-    assert_record(1, HPX_EV_ENTER, 5, 20);
-    assert_int_equal(peeked().entered, 21);
-}
-
 TEST(calls_fold_is_sent_before_a_field_is_full, setup, teardown)
 {
     uint64_t most = HPX_CALLS_NS_MAX - 1, calls = 0, ns = 0, full = (UINT64_C(1) << 20) + 1;
@@ -187,53 +124,12 @@ TEST(calls_fold_is_sent_before_a_field_is_full, setup, teardown)
     assert_int_equal(ns, full + 2 * most + 3);
 }
 
-TEST(calls_longer_than_a_leaf_can_say_are_two_records, setup, teardown)
-{
-    hpx_calls_enter(&c, 5, 7);
-    hpx_calls_exit(&c, 5, 7 + HPX_CALLS_NS_MAX);
-    take_all();
-    assert_int_equal(ngot, 2);
-    assert_record(0, HPX_EV_ENTER, 5, 7);
-    assert_record(1, HPX_EV_EXIT, 5, 7 + HPX_CALLS_NS_MAX);
-}
-
 TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
 {
     hpx_calls_enter(&c, 5, 100);
     hpx_calls_exit(&c, 5, 90);
     assert_int_equal(peeked().ns, 0);
     assert_int_equal(peeked().calls, 1);
-}
-
-TEST(calls_exit_of_what_was_not_entered_last_is_passed_on, setup, teardown)
-{
-    hpx_calls_enter(&c, 5, 1);
-    hpx_calls_exit(&c, 5, 2);
-    hpx_calls_enter(&c, 5, 3);
-    hpx_calls_exit(&c, 4, 9);
-    take_all();
-    assert_int_equal(ngot, 3);
-    assert_record(0, HPX_EV_LEAF, 5, HPX_EV_LEAF_STAMP(1, 1));
-    assert_record(1, HPX_EV_ENTER, 5, 3);
-    assert_record(2, HPX_EV_EXIT, 4, 9);
-    assert_int_equal(peeked().method, 0);
-}
-
-TEST(calls_flush_leaves_nothing, setup, teardown)
-{
-    hpx_calls_flush(&c, 0);
-    hpx_calls_enter(&c, 5, 1);
-    hpx_calls_exit(&c, 5, 2);
-    hpx_calls_enter(&c, 5, 3);
-    hpx_calls_flush(&c, 9);
-    hpx_calls_flush(&c, 9);
-    take_all();
-    assert_int_equal(ngot, 2);
-    assert_record(1, HPX_EV_ENTER, 5, 3);
-    assert_int_equal(peeked().method, 0);
-    hpx_calls_exit(&c, 5, 8);
-    take_all();
-    assert_record(0, HPX_EV_EXIT, 5, 8);
 }
 
 TEST(calls_handler_sees_what_is_pending_but_not_inside_a_push, setup, teardown)
@@ -373,26 +269,6 @@ TEST(calls_lost_on_one_stack_are_not_said_of_the_next, setup, teardown)
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[2])->key, 78);
     assert_int_equal(gap_at(4)->entered, 0);
     assert_int_equal(gap_at(4)->calls, 0);
-}
-
-TEST(calls_cross_the_end_of_the_ring, setup, teardown)
-{
-    uint64_t records = 0;
-    for (uint64_t i = 0; i < 10000; i++) {
-        hpx_calls_enter(&c, 1, 3 * i);
-        hpx_calls_enter(&c, 2, 3 * i + 1);
-        hpx_calls_exit(&c, 2, 3 * i + 1);
-        hpx_calls_exit(&c, 1, 3 * i + 2);
-        if (i % 50 == 49) {
-            assert_int_equal(peeked().method, 0);
-            take_all();
-            assert_int_equal(ngot, 150);
-            assert_record(149, HPX_EV_EXIT, 1, 3 * i + 2);
-            records += ngot;
-        }
-    }
-    assert_int_equal(records, 30000);
-    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
 }
 
 TEST(calls_of_nobody_are_dropped, setup, teardown)

@@ -42,42 +42,6 @@ static void assert_lives(const struct blob *blob, uintptr_t pc)
     assert_int_equal(b.frame_size, blob->frame_size);
 }
 
-/* The members of which the version knows nothing have values that would mislead. */
-static void methods_are_found_in_the_code_and_nowhere_else(enum jdk jdk)
-{
-    struct blob *blob = begin_with_method(jdk);
-    if (jdk == JDK_11 || jdk == JDK_17) {
-        blob->code_offset = -1;
-    } else {
-        blob->code_begin = 1;
-    }
-    blob->kind = jdk == JDK_25 ? NMETHOD_KIND : NMETHOD_KIND + 1;
-    blob->name = jdk == JDK_25 ? "renamed" : "nmethod";
-    uintptr_t at = (uintptr_t)blob;
-    assert_lives(blob, at + CODE);
-    assert_lives(blob, at + SIZE - 1);
-    assert_kind(at + CODE - 1, HPX_BLOB_NONE);
-    assert_kind(at, HPX_BLOB_NONE);
-    assert_kind(at - 1, HPX_BLOB_NONE);
-    assert_kind(at - sizeof(struct block), HPX_BLOB_NONE);
-    assert_kind(at + SIZE, HPX_BLOB_NONE);
-}
-
-TEST(a_method_of_jdk_8_is_its_code)
-{
-    methods_are_found_in_the_code_and_nowhere_else(JDK_8);
-}
-
-TEST(a_method_of_jdk_17_is_its_code)
-{
-    methods_are_found_in_the_code_and_nowhere_else(JDK_17);
-}
-
-TEST(a_method_of_jdk_25_is_its_code)
-{
-    methods_are_found_in_the_code_and_nowhere_else(JDK_25);
-}
-
 static void states_up_to(enum jdk jdk, int most_alive)
 {
     struct blob *blob = begin_with_method(jdk);
@@ -85,18 +49,6 @@ static void states_up_to(enum jdk jdk, int most_alive)
         blob->state = (uint8_t)s;
         assert_kind((uintptr_t)blob + CODE, s >= 0 && s <= most_alive ? HPX_BLOB_METHOD : HPX_BLOB_DEAD);
     }
-}
-
-/* 0 in use, 1 not entrant, 2 zombie, 3 unloaded. */
-TEST(a_zombie_of_jdk_8_is_dead)
-{
-    states_up_to(JDK_8, 1);
-}
-
-/* -1 not installed, 0 in use, 1 not used, 2 not entrant, 3 zombie, 4 unloaded. */
-TEST(a_zombie_of_jdk_11_is_dead)
-{
-    states_up_to(JDK_11, 2);
 }
 
 TEST(a_method_of_jdk_25_that_is_not_installed_is_dead)
@@ -113,29 +65,6 @@ TEST(a_method_without_its_method_is_dead)
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
     blob->method = 8;
     assert_kind((uintptr_t)blob + CODE, HPX_BLOB_DEAD);
-}
-
-static void assert_other_is_all_of_the_blob(struct blob *blob)
-{
-    blob->method = 0;
-    assert_kind((uintptr_t)blob + CODE, HPX_BLOB_OTHER);
-    assert_kind((uintptr_t)blob, HPX_BLOB_OTHER);
-    assert_kind((uintptr_t)blob + SIZE - 1, HPX_BLOB_OTHER);
-    assert_kind((uintptr_t)blob + SIZE, HPX_BLOB_NONE);
-}
-
-TEST(a_stub_of_jdk_17_is_known_by_its_name)
-{
-    struct blob *blob = begin_with_method(JDK_17);
-    blob->name = "Interpreter";
-    assert_other_is_all_of_the_blob(blob);
-}
-
-TEST(a_stub_of_jdk_25_is_known_by_its_kind)
-{
-    struct blob *blob = begin_with_method(JDK_25);
-    blob->kind = NMETHOD_KIND + 1;
-    assert_other_is_all_of_the_blob(blob);
 }
 
 TEST(a_blob_that_is_being_made_is_none)
@@ -176,16 +105,6 @@ TEST(blocks_are_found_over_many_hops)
     assert_kind(segment(heap, 3 + LONG + 2), HPX_BLOB_NONE);
     map_of(heap)[600] = FREE_SEGMENT; /* no hop of 255 */
     assert_kind(segment(heap, 600), HPX_BLOB_NONE);
-}
-
-TEST(a_free_block_has_no_code)
-{
-    struct blob *blob = begin_with_method(JDK_17);
-    struct block *block = (struct block *)(void *)blob - 1;
-    block->used = 0;
-    assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
-    block->used = 2;
-    assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
 }
 
 TEST(a_free_segment_has_no_code)
@@ -232,19 +151,6 @@ TEST(a_segment_behind_the_map_has_no_code)
     heaps[0].map.high = heaps[0].map.low + 12;
     assert_kind(segment(&heaps[0], 12), HPX_BLOB_NONE);
     assert_lives(blob, segment(&heaps[0], 11));
-}
-
-TEST(a_heap_that_grows_is_seen)
-{
-    struct heap *heap = add_heap(0, 64, LOG2);
-    uintptr_t high = heap->memory.high;
-    struct blob *blob = add_method(heap, 32, 8, CODE, SIZE, &method);
-    heap->memory.high = segment(heap, 32);
-    begin(JDK_17);
-    assert_null(hpx_code_cache_live());
-    assert_kind((uintptr_t)blob + CODE, HPX_BLOB_NONE);
-    heap->memory.high = high;
-    assert_lives(blob, (uintptr_t)blob + CODE);
 }
 
 TEST(the_heap_of_jdk_8_stands_alone)

@@ -72,12 +72,6 @@ TEST(what_is_new_or_gone_has_one_bound)
     assert_true(c.low < 1);
 }
 
-TEST(a_side_without_samples_says_nothing)
-{
-    struct hpx_change c = between((struct hpx_change_side){.runs = 1}, drawn(20, 100));
-    assert_true(c.p == 1 && c.low == 0 && isinf(c.high));
-}
-
 TEST(amounts_have_no_share_to_be_sure_of)
 {
     struct hpx_change_side a = {.runs = 1, .mean = 4e9, .events = 400, .of = INFINITY, .unit = 1e7},
@@ -118,17 +112,6 @@ TEST(runs_that_differ_widen_the_interval)
     b = spread((const double[]){34, 35, 36}, 3, 0);
     c = hpx_change_between(HPX_CHANGE_MEASURED, &a, &b, HPX_CHANGE_CHANCE);
     assert_true(c.low > 1.2 && c.high < 1.7 && c.p < 0.001);
-}
-
-TEST(what_was_counted_differs_exactly)
-{
-    struct hpx_change_side a = {.runs = 1, .mean = 1000000, .of = INFINITY}, b = {.runs = 1, .mean = 1000001, .of = INFINITY};
-    struct hpx_change c = hpx_change_between(HPX_CHANGE_COUNTED, &a, &b, HPX_CHANGE_CHANCE);
-    assert_true(c.p == 0 && c.low == c.high && c.low > 1);
-    c = hpx_change_between(HPX_CHANGE_MEASURED, &a, &a, HPX_CHANGE_CHANCE);
-    assert_true(c.p == 1 && c.ratio == 1);
-    c = hpx_change_between(HPX_CHANGE_UNKNOWN, &a, &b, HPX_CHANGE_CHANCE);
-    assert_true(c.p == 1 && c.low == 0 && isinf(c.high));
 }
 
 TEST(of_many_tests_few_are_false)
@@ -236,27 +219,6 @@ static void end(struct made *made, size_t n, struct hpx_compare *c)
     }
 }
 
-TEST(self_and_total_count_a_stack_once)
-{
-    struct made m[2];
-    for (size_t i = 0; i < 2; i++) {
-        begin(&m[i], HPX_VIEW_CPU);
-        stack(&m[i], "main;f;g;f;f", 10, 0);
-        stack(&m[i], "main;f;p.C$$Lambda$12/0x000000080012.m", 20 + i, 0); /* another number in each run */
-        stack(&m[i], "main", 70 - i, 0);
-    }
-    stack(&m[1], "main;p.C$$Lambda$77/0x000000080099.m", 5, 0);
-    struct hpx_compare c = compared(m, 1, 1, NULL, false);
-    const struct hpx_compare_method *f = method(&c, "f"), *lambda = method(&c, "p.C$$Lambda.m");
-    assert_true(near(f->side[HPX_SELF][HPX_BEFORE].mean, 0.10, 1e-12) && near(f->side[HPX_TOTAL][HPX_BEFORE].mean, 0.30, 1e-12));
-    assert_true(near(lambda->side[HPX_SELF][HPX_AFTER].mean, 26.0 / 105, 1e-12));
-    assert_true(near(method(&c, "main")->side[HPX_TOTAL][HPX_AFTER].mean, 1, 1e-12));
-    assert_int_equal(c.methods.len, 4);
-    assert_int_equal(c.kind, HPX_CHANGE_DRAWN);
-    assert_true(near(f->side[HPX_TOTAL][HPX_BEFORE].of, 100, 1e-6));
-    end(m, 2, &c);
-}
-
 TEST(effective_samples_are_what_counts)
 {
     struct made m[2];
@@ -277,21 +239,6 @@ TEST(effective_samples_are_what_counts)
     }
     c = compared(m, 1, 1, NULL, false);
     assert_int_equal(c.changed, 4);
-    end(m, 2, &c);
-}
-
-TEST(calls_are_counted_and_classes_have_a_total_alone)
-{
-    struct made m[2];
-    for (size_t i = 0; i < 2; i++) {
-        begin(&m[i], HPX_VIEW_HEAP);
-        stack(&m[i], "main;f;[byte[]]", 1000 + i, 16000 + 16 * i);
-    }
-    struct hpx_compare c = compared(m, 1, 1, "heap_objects", true);
-    const struct hpx_compare_method *f = method(&c, "f"), *bytes = method(&c, "byte[]");
-    assert_int_equal(c.kind, HPX_CHANGE_COUNTED);
-    assert_true(f->changed[HPX_SELF] && f->side[HPX_SELF][HPX_AFTER].mean == 1001 && f->change[HPX_SELF].points == 1);
-    assert_true(bytes->is_class && bytes->side[HPX_SELF][HPX_AFTER].mean == 0 && bytes->side[HPX_TOTAL][HPX_AFTER].mean == 1001);
     end(m, 2, &c);
 }
 

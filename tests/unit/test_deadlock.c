@@ -22,36 +22,6 @@ static void expect(const uint32_t *next, uint32_t n, const uint32_t *want, uint3
 #define EXPECT(next, ...)                                                                                                                  \
     expect(next, sizeof(next) / sizeof *(next), (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-TEST(who_waits_for_nobody_is_in_no_cycle)
-{
-    const uint32_t chain[] = {1, 2, 3, NONE}, self[] = {0, 0};
-    expect(NULL, 0, NULL, 0);
-    expect(chain, 4, NULL, 0);
-    expect(self, 2, NULL, 0);
-}
-
-TEST(a_cycle_begins_with_its_smallest_thread)
-{
-    const uint32_t two[] = {1, 0}, three[] = {2, 0, 1}, late[] = {NONE, 3, 1, 2};
-    EXPECT(two, 0, 1);
-    EXPECT(three, 0, 2, 1);
-    EXPECT(late, 1, 3, 2);
-}
-
-TEST(who_waits_for_a_cycle_is_not_in_it)
-{
-    const uint32_t led[] = {3, 0, 3, 4, 3, 1}; /* 0 enters the cycle of 3 and 4 before its own threads are passed */
-    EXPECT(led, 3, 4);
-    const uint32_t high[] = {5, 0, 1, NONE, 5, 4}; /* its smallest one is not the one that is passed first */
-    EXPECT(high, 4, 5);
-}
-
-TEST(several_cycles_follow_each_other)
-{
-    const uint32_t next[] = {5, 4, NONE, 3, 1, 0, 7, 8, 6};
-    EXPECT(next, 0, 5, 1, 4, 6, 7, 8);
-}
-
 /* Follows every thread as far as there are threads: it is in a cycle if it comes back to itself. */
 static uint32_t plain(const uint32_t *next, uint32_t n, uint32_t *to)
 {

@@ -9,26 +9,6 @@
 
 /* ---- the head ---- */
 
-TEST(a_head_comes_back_from_its_line)
-{
-    char line[HPX_BATCH_LINE];
-    struct hpx_batch_head h = {.profiles = UINT64_MAX, .oldest_ms = UINT64_MAX, .nkinds = HPX_BATCH_KINDS}, again;
-    for (size_t i = 0; i < HPX_BATCH_KINDS; i++) { /* the longest there is */
-        memset(h.kinds[i].name, 'a' + (int)(i % 26), sizeof h.kinds[i].name - 1);
-        h.kinds[i].sum = UINT64_MAX - i;
-    }
-    for (h.nkinds = 0; h.nkinds <= HPX_BATCH_KINDS; h.nkinds++) {
-        hpx_batch_head_write(&h, line);
-        assert_int_equal(line[HPX_BATCH_LINE - 1], '\n');
-        assert_null(memchr(line, '\n', HPX_BATCH_LINE - 1));
-        assert_true(hpx_batch_head_read(&again, line));
-        assert_int_equal(again.nkinds, h.nkinds);
-        assert_int_equal(again.profiles, UINT64_MAX);
-        assert_int_equal(again.oldest_ms, UINT64_MAX);
-        assert_memory_equal(again.kinds, h.kinds, h.nkinds * sizeof *h.kinds);
-    }
-}
-
 TEST(a_line_that_is_none_is_refused)
 {
     static const char *const bad[] = {"",
@@ -119,14 +99,6 @@ TEST(sums_are_counted_by_kind_and_the_rest_as_other)
     hpx_batch_count(&h, &t);
     hpx_tree_fini(&t);
     assert_int_equal(sum_of(&h, "k0"), UINT64_MAX); /* not 0 */
-}
-
-TEST(an_id_is_told_in_hexadecimal)
-{
-    char hex[HPX_BATCH_ID];
-    const uint8_t id[HPX_PROFILE_ID] = {0, 1, 0x9a, 0xff, [15] = 0xf0};
-    hpx_batch_id(id, hex);
-    assert_string_equal(hex, "00019aff0000000000000000000000f0");
 }
 
 /* ---- ClickHouse ---- */
@@ -225,22 +197,6 @@ TEST(what_does_not_fit_a_column_stays_at_its_end)
 /* ---- all engines ---- */
 
 static const enum hpx_engine engines[] = {HPX_OTLP, HPX_CLICKHOUSE, HPX_PYROSCOPE};
-
-static char *whatever(const char *bytes, size_t n)
-{
-    return strndup(bytes, n);
-}
-
-TEST(an_empty_batch_is_whole)
-{
-    for (size_t i = 0; i < HPX_ARRAY_LEN(engines); i++) {
-        struct hpx_batch b;
-        begin_body(&b, engines[i]);
-        assert_true(b.head.oldest_ms > 1700000000000);
-        assert_int_equal(b.head.profiles, 0);
-        free(body_with(&b, whatever));
-    }
-}
 
 TEST(a_full_disk_is_told)
 {

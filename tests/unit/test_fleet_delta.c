@@ -85,16 +85,6 @@ static uint64_t all(uint64_t total)
     return total * STACKS * (STACKS - 1) / 2;
 }
 
-TEST(differences_add_up_to_the_last_totals, setup, teardown)
-{
-    uint64_t sum = 0, before = 0;
-    for (uint64_t number = 1; number <= 5; number++) {
-        assert_int_equal(take(number, number * number, &sum), HPX_DELTA_DONE);
-        assert_int_equal(sum - before, all(number * number) - all((number - 1) * (number - 1)));
-        before = sum;
-    }
-}
-
 /* All orders of four profiles, each of which may be missing: what is handed on is what the latest one knows. */
 TEST(sums_are_equal_over_any_order_and_with_any_missing, setup, teardown)
 {
@@ -149,16 +139,6 @@ TEST(estimates_that_fall_are_made_up_for_first, setup, teardown)
         most = totals[i] > most ? totals[i] : most;
         assert_int_equal(sum, all(most)); /* never less than before, never twice */
     }
-}
-
-TEST(a_base_is_remembered_and_counts_from_there, setup, teardown)
-{
-    uint64_t sum = 0, of_base = 0;
-    assert_int_equal(take_at(1, 3, 10, true, 0, &of_base), HPX_DELTA_DONE);
-    assert_int_equal(take(4, 14, &sum), HPX_DELTA_DONE);
-    assert_int_equal(sum, all(4));
-    assert_int_equal(take(2, 5, &sum), HPX_DELTA_DONE); /* before the base */
-    assert_int_equal(sum, all(4));
 }
 
 TEST(a_run_begins_with_its_first_profile_even_if_nothing_was_allocated, setup, teardown)
@@ -230,22 +210,6 @@ TEST(a_run_that_is_silent_for_a_day_is_forgotten, setup, teardown)
     assert_int_equal(take_at(1, 3, 9, false, 101 + 2 * DAY, &sum), HPX_DELTA_NO_BASE);
     assert_int_equal(sum, 0);
     assert_int_equal(take_at(1, 4, 10, false, 102 + 2 * DAY, &sum), HPX_DELTA_DONE);
-    assert_int_equal(sum, all(1));
-}
-
-TEST(above_the_bound_the_run_goes_that_was_silent_for_the_longest_time, setup, teardown)
-{
-    uint64_t sum = 0;
-    hpx_delta_free(delta);
-    delta = hpx_delta_new((size_t)2 * STACKS);
-    assert_int_equal(take_at(1, 1, 1, false, 1, &sum), HPX_DELTA_DONE);
-    assert_int_equal(take_at(2, 1, 1, false, 2, &sum), HPX_DELTA_DONE);
-    assert_int_equal(take_at(1, 2, 2, false, 3, &sum), HPX_DELTA_DONE);
-    assert_int_equal(take_at(3, 1, 1, false, 4, &sum), HPX_DELTA_DONE); /* one too many */
-    sum = 0;
-    assert_int_equal(take_at(1, 3, 3, false, 5, &sum), HPX_DELTA_DONE);
-    assert_int_equal(sum, all(1));
-    assert_int_equal(take_at(2, 2, 2, false, 6, &sum), HPX_DELTA_NO_BASE);
     assert_int_equal(sum, all(1));
 }
 

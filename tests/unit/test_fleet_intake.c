@@ -26,31 +26,6 @@ TEST(a_profile_is_handed_on_once, begin, end)
     scan_gives("shop 3\n");
 }
 
-TEST(what_was_not_settled_comes_again_with_the_same_id, begin, end)
-{
-    uint8_t id[HPX_PROFILE_ID];
-    put_text("in/x", "a 1\n");
-    scan_gives("x 1\n");
-    memcpy(id, last_id, sizeof id);
-    restart(); /* as after a crash */
-    scan_gives("x 1\n");
-    assert_memory_equal(id, last_id, sizeof id);
-    put_text("in/y", "a 2\n");
-    scan_gives("y 2\n");
-    assert_memory_not_equal(id, last_id, sizeof id);
-}
-
-TEST(two_names_of_one_file_have_one_id, begin, end)
-{
-    uint8_t id[HPX_PROFILE_ID];
-    put_text("in/x", "a 1\n");
-    scan_gives("x 1\n");
-    memcpy(id, last_id, sizeof id);
-    assert_int_equal(linkat(dir, "in/x", dir, "in/y", 0), 0);
-    scan_gives("y 1\n");
-    assert_memory_equal(id, last_id, sizeof id);
-}
-
 TEST(the_oldest_are_first_and_not_too_many_at_a_time, begin, end)
 {
     static const char *const names[] = {"in/b.10", "in/b.9", "in2/c", "in/a"};

@@ -50,57 +50,6 @@ TEST(a_file_is_known_by_device_inode_birth_and_name, setup, teardown)
     hpx_seen_close(NULL);
 }
 
-TEST(names_are_copied, setup, teardown)
-{
-    char name[] = "abc";
-    struct hpx_seen *s = opened();
-    add(s, 1, name, 9);
-    memset(name, 'x', 3);
-    assert_true(has(s, 1, "abc"));
-    assert_string_equal(hpx_seen_last(s, 9)->name, "abc");
-    hpx_seen_close(s);
-}
-
-TEST(the_last_file_of_a_run_is_found, setup, teardown)
-{
-    struct hpx_seen *s = opened();
-    add(s, 1, "a", 7);
-    add(s, 2, "b", 7);
-    add(s, 3, "c", 8);
-    add(s, 4, "d", 0);
-    const struct hpx_seen_file d = file(4, "d", 7), unknown = file(5, "e", 7);
-    assert_string_equal(hpx_seen_last(s, 7)->name, "b");
-    assert_null(hpx_seen_last(s, 9));
-    assert_null(hpx_seen_last(s, 0));
-    hpx_seen_run(s, &d);
-    hpx_seen_run(s, &unknown);
-    assert_string_equal(hpx_seen_last(s, 7)->name, "d");
-    hpx_seen_drop(s, &d);
-    assert_string_equal(hpx_seen_last(s, 7)->name, "b");
-    hpx_seen_close(s);
-}
-
-TEST(what_is_gone_is_forgotten_at_the_second_save, setup, teardown)
-{
-    struct hpx_seen *s = opened();
-    add(s, 1, "a", 0);
-    add(s, 2, "b", 0);
-    assert_true(hpx_seen_save(s)); /* both were there when they were added */
-    assert_true(has(s, 1, "a"));
-    assert_true(hpx_seen_save(s));
-    assert_false(has(s, 2, "b"));
-    assert_true(has(s, 1, "a"));
-    hpx_seen_close(s);
-    s = opened();
-    assert_false(has(s, 2, "b"));
-    assert_true(has(s, 1, "a"));
-    assert_true(hpx_seen_save(s));
-    hpx_seen_keep(s); /* a folder that cannot be looked at */
-    assert_true(hpx_seen_save(s));
-    assert_true(has(s, 1, "a"));
-    hpx_seen_close(s);
-}
-
 TEST(a_dropped_file_is_new_again, setup, teardown)
 {
     struct hpx_seen *s = opened();

@@ -100,50 +100,6 @@ static unsigned files(void)
     return n;
 }
 
-TEST(bodies_leave_in_the_order_in_which_they_came, begin, teardown)
-{
-    struct hpx_spool_state st;
-    struct stat file;
-    struct hpx_spool *s = opened(1 << 20);
-    is_empty(s);
-    add(s, 1, "one");
-    add(s, 2, "");
-    add(s, 3, "three");
-    hpx_spool_look(s, &st);
-    assert_int_equal(st.batches, 3);
-    assert_int_equal(st.bytes, 3 * HPX_BATCH_LINE + 8);
-    assert_int_equal(st.oldest_ms, 1000);
-    assert_int_equal(stat("0/0000000000000001", &file), 0);
-    assert_int_equal(file.st_mode & 07777, 0600);
-    assert_int_equal(stat("0", &file), 0);
-    assert_int_equal(file.st_mode & 07777, 0700);
-    sends(s, 1, "one");
-    sends(s, 2, "");
-    add(s, 4, "four");
-    sends(s, 3, "three");
-    sends(s, 4, "four");
-    is_empty(s);
-    assert_int_equal(files(), 0);
-    assert_int_equal(lost.times, 0);
-    hpx_spool_close(s);
-}
-
-TEST(what_is_to_be_sent_later_stays_the_oldest, begin, teardown)
-{
-    struct hpx_spool_item item;
-    struct hpx_spool *s = opened(1 << 20);
-    add(s, 1, "one");
-    add(s, 2, "two");
-    for (int i = 0; i < 3; i++) {
-        assert_true(hpx_spool_take(s, &item, 0));
-        assert_int_equal(item.number, 1);
-        assert_true(i == 1 || hpx_spool_read(s, &item)); /* also if it was not read */
-        hpx_spool_later(s, &item);
-    }
-    sends(s, 1, "one");
-    hpx_spool_close(s);
-}
-
 TEST(what_is_being_sent_is_not_dropped, begin, teardown)
 {
     struct hpx_spool_item item;
@@ -162,18 +118,6 @@ TEST(what_is_being_sent_is_not_dropped, begin, teardown)
     assert_int_equal(lost.profiles, 2 + 3 + 1);
     sends(s, 4, "body");
     assert_false(hpx_spool_drop(s, "disk full"));
-    hpx_spool_close(s);
-}
-
-TEST(an_abandoned_body_leaves_nothing, begin, teardown)
-{
-    struct hpx_spool *s = opened(1 << 20);
-    int fd = hpx_spool_begin(s);
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), HPX_BATCH_LINE);
-    hpx_spool_abort(s, fd);
-    is_empty(s);
-    assert_int_equal(files(), 0);
-    assert_int_equal(lost.times, 0);
     hpx_spool_close(s);
 }
 
@@ -274,17 +218,6 @@ TEST(a_body_that_is_broken_while_it_waits_is_not_sent, begin, teardown)
         hpx_spool_close(s);
         (void)rmdir(name);
     }
-}
-
-TEST(a_body_that_is_broken_is_dropped_with_nothing_known, begin, teardown)
-{
-    struct hpx_spool *s = opened(1 << 20);
-    add(s, 1, "one");
-    assert_int_equal(unlink("0/0000000000000001"), 0);
-    assert_true(hpx_spool_drop(s, "disk full"));
-    assert_int_equal(lost.times, 1);
-    assert_int_equal(lost.profiles, 0);
-    hpx_spool_close(s);
 }
 
 TEST(the_folder_is_no_link, begin, teardown)
@@ -454,18 +387,6 @@ TEST(without_descriptors_a_body_waits, begin, teardown)
     assert_false(whole);
     assert_int_equal(error, EMFILE);
     hpx_spool_later(s, &item);
-    sends(s, 1, "one");
-    hpx_spool_close(s);
-}
-
-TEST(a_wait_ends_when_it_is_woken, begin, teardown)
-{
-    struct hpx_spool_item item;
-    struct hpx_spool *s = opened(1 << 20);
-    assert_false(hpx_spool_take(s, &item, 1)); /* in time */
-    hpx_spool_wake(s);
-    assert_false(hpx_spool_take(s, &item, 600000)); /* at once */
-    add(s, 1, "one");
     sends(s, 1, "one");
     hpx_spool_close(s);
 }

@@ -144,24 +144,6 @@ TEST(an_instance_longer_than_a_segment_has_one_to_itself)
     end(p, n);
 }
 
-TEST(elements_that_do_not_come_are_null)
-{
-    size_t n = HEAD + 25 + 8 * (size_t)MANY;
-    begin();
-    assert_int_equal(hpx_heap_spool_objects(&s, 1, 2, 3, MANY), MANY);
-    for (uint32_t i = 999999; i < MANY; i += 1000000) {
-        assert_true(hpx_heap_spool_element(&s, i, 0x0102030405060708));
-    }
-    assert_false(hpx_heap_spool_element(&s, 5, 1));
-    hpx_heap_spool_objects_end(&s);
-    const uint8_t *p = all(n);
-    for (uint32_t i = 0; i < MANY; i++) {
-        static const uint8_t none[8], some[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-        assert_memory_equal(p + HEAD + 25 + 8 * (size_t)i, i % 1000000 == 999999 ? some : none, 8);
-    }
-    end(p, n);
-}
-
 TEST(an_array_that_a_record_cannot_hold_is_cut)
 {
     int null = open("/dev/null", O_WRONLY);

@@ -12,10 +12,6 @@
 #include <string.h>
 
 static const struct hpx_method_rec hot_a = {{"HotSplit", 8}, {"hotA", 4}, {"", 0}, {"HotSplit.java", 13}, {0}, 1};
-static const struct hpx_method_rec round_ = {{"HotSplit", 8}, {"round", 5}, {"", 0}, {"HotSplit.java", 13}, {0}, 2};
-static const struct hpx_method_rec native = {{"sun.nio.fs.X$Y", 14}, {"init", 4}, {"()V", 3}, {"X.java", 6}, {0}, 3};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, {0}, 4};
-static const struct hpx_method_rec nameless = {{"C", 1}, {"", 0}, {"", 0}, {"", 0}, {0}, 5};
 
 static struct hpx_trace_rec *one_frame(uint32_t serial, const struct hpx_method_rec *m)
 {
@@ -26,78 +22,6 @@ static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 {
     struct hpx_snapshot s = samples_of(n, rows);
     hpx_ascii_cpu_samples(&w, &s, cutoff, NOW);
-}
-
-TEST(thread_lines_have_the_layout_of_the_original, setup, teardown)
-{
-    struct hpx_thread_rec t = {200001, 0x50000181, text("main"), text("main"), text("system"), {NULL, 0}};
-    hpx_ascii_thread_start(&w, &t);
-    hpx_ascii_thread_end(&w, &t);
-    assert_string_equal(written(), "THREAD START (obj=50000181, id = 200001, name=\"main\", group=\"main\")\nTHREAD END (id = 200001)\n");
-    struct hpx_thread_rec hostile = {4294967295u, 0xFFFFFFFFu, text("a\", group=\"x\")\nTRACE 300001:\n\tC.m(S:1)\x1B[2J\\"),
-                                     {NULL, 0},   {NULL, 0},   {NULL, 0}};
-    hpx_ascii_thread_start(&w, &hostile);
-    assert_string_equal(
-        written(),
-        "THREAD START (obj=ffffffff, id = 4294967295, name=\"a\\\", group=\\\"x\\\")\\nTRACE 300001:\\n\\tC.m(S:1)\\u001B[2J\\\\\", "
-        "group=\"\")\n");
-}
-
-TEST(a_dump_has_the_layout_of_the_original, setup, teardown)
-{
-    struct hpx_frame_rec deep[] = {{&hot_a, 5, 0}, {&round_, 8, 0}};
-    struct hpx_frame_rec odd[] = {{&native, -1, 0}, {&nameless, 65535, 0}, {&nameless, -1, 0}};
-    struct hpx_row rows[] = {{trace(300061, 0, 3, odd), 1},
-                             {trace(300079, 0, 2, deep), 105},
-                             {trace(300080, 0, 2, deep), 19},
-                             {one_frame(300000 + 7, &pseudo), 19},
-                             {trace(300000, 0, 0, NULL), 49}};
-    samples(5, rows, 0);
-    assert_string_equal(written(), "TRACE 300079:\n"
-                                   "\tHotSplit.hotA(HotSplit.java:5)\n"
-                                   "\tHotSplit.round(HotSplit.java:8)\n"
-                                   "TRACE 300000:\n"
-                                   "\t<empty>\n"
-                                   "TRACE 300007:\n"
-                                   "\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\n"
-                                   "TRACE 300080:\n"
-                                   "\tHotSplit.hotA(HotSplit.java:5)\n"
-                                   "\tHotSplit.round(HotSplit.java:8)\n"
-                                   "TRACE 300061:\n"
-                                   "\tsun.nio.fs.X$Y.init(X.java:Unknown line)\n"
-                                   "\tC.<Unknown Method>(<Unknown Source>:65535)\n"
-                                   "\tC.<Unknown Method>(<Unknown Source>:Unknown line)\n"
-                                   "CPU SAMPLES BEGIN (total = 193) " NOW_TEXT "\n"
-                                   "rank   self  accum   count trace method\n"
-                                   "   1 54.40% 54.40%     105 300079 HotSplit.hotA\n"
-                                   "   2 25.39% 79.79%      49 300000 <empty trace>\n"
-                                   "   3  9.84% 89.64%      19 300007 hprofx.unknown.GC_active\n"
-                                   "   4  9.84% 99.48%      19 300080 HotSplit.hotA\n"
-                                   "   5  0.52% 100.00%       1 300061 sun.nio.fs.X$Y.init\n"
-                                   "CPU SAMPLES END\n");
-    for (size_t i = 0; i < 5; i++) {
-        free((void *)(uintptr_t)rows[i].trace);
-    }
-}
-
-TEST(a_trace_is_written_once_a_file, setup, teardown)
-{
-    struct hpx_row first[] = {{one_frame(300001, &hot_a), 3}, {one_frame(1300001, &native), 2}};
-    samples(2, first, 0);
-    assert_non_null(strstr(written(), "TRACE 1300001:"));
-    struct hpx_row second[] = {first[1], {one_frame(300002, &pseudo), 5}, first[0]};
-    samples(3, second, 0);
-    assert_string_equal(written(), "TRACE 300002:\n"
-                                   "\thprofx.unknown.GC_active(<Unknown Source>:Unknown line)\n"
-                                   "CPU SAMPLES BEGIN (total = 10) " NOW_TEXT "\n"
-                                   "rank   self  accum   count trace method\n"
-                                   "   1 50.00% 50.00%       5 300002 hprofx.unknown.GC_active\n"
-                                   "   2 30.00% 80.00%       3 300001 HotSplit.hotA\n"
-                                   "   3 20.00% 100.00%       2 1300001 sun.nio.fs.X$Y.init\n"
-                                   "CPU SAMPLES END\n");
-    for (size_t i = 0; i < 3; i++) {
-        free((void *)(uintptr_t)second[i].trace);
-    }
 }
 
 /* Rows whose trace could not be marked are left out, and come with the next dump. */
@@ -146,15 +70,6 @@ TEST(a_thread_that_cannot_be_marked_in_a_late_file_is_left_out, setup, teardown)
     assert_non_null(strstr(both, "THREAD END"));
 }
 
-TEST(a_trace_names_its_thread_with_thread_y, setup, teardown)
-{
-    struct hpx_row row = {trace(300005, 200003, 1, &(struct hpx_frame_rec){&hot_a, 5, 0}), 1};
-    samples(1, &row, 0);
-    const char *s = written();
-    assert_memory_equal(s, "TRACE 300005: (thread=200003)\n\tHotSplit.hotA(HotSplit.java:5)\n", 62);
-    free((void *)(uintptr_t)row.trace);
-}
-
 /* As in a file that was begun when the threads had ended. */
 TEST(lines_of_threads_come_before_the_first_trace, setup, teardown)
 {
@@ -168,52 +83,6 @@ TEST(lines_of_threads_come_before_the_first_trace, setup, teardown)
         assert_true(starts[i] != NULL && starts[i] < trace_line);
         free((void *)(uintptr_t)rows[i].trace);
     }
-}
-
-/* 60, 30, 10: shown by the rule "stop at the first row whose share is below". */
-TEST(the_cutoff_ends_the_list, setup, teardown)
-{
-    static const struct {
-        double cutoff;
-        const char *last; /* the last row's accum */
-    } cases[] = {{0, "100.00%"},   {0.1, "100.00%"}, {0.11, "90.00%"},       {0.3, "90.00%"},
-                 {0.31, "60.00%"}, {0.6, "60.00%"},  {0.61, NULL},           {2, NULL},
-                 {INFINITY, NULL}, {NAN, "100.00%"}, {0.0000001, "100.00%"}, {0.30000000000000004, "60.00%"}};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
-        struct hpx_row rows[] = {{one_frame(300001, &hot_a), 30}, {one_frame(300002, &round_), 10}, {one_frame(300003, &native), 60}};
-        hpx_ascii_fini(&w);
-        samples(3, rows, cases[i].cutoff);
-        const char *s = written();
-        char last[32];
-        if (cases[i].last == NULL) {
-            assert_string_equal(s, "CPU SAMPLES BEGIN (total = 100) " NOW_TEXT "\nCPU SAMPLES END\n");
-        } else {
-            assert_non_null(strstr(s, "CPU SAMPLES BEGIN (total = 100) "));
-            const char *row = strstr(s, "CPU SAMPLES END\n");
-            while (row[-2] != '\n') {
-                row--;
-            }
-            assert_int_equal(sscanf(row, " %*d %*s %31s", last), 1);
-            assert_string_equal(last, cases[i].last);
-        }
-        unsigned traces = 0;
-        for (const char *t = s; (t = strstr(t, "TRACE ")) != NULL; t++) {
-            traces++;
-        }
-        assert_int_equal(traces, cases[i].last == NULL                  ? 0
-                                 : strcmp(cases[i].last, "60.00%") == 0 ? 1
-                                 : strcmp(cases[i].last, "90.00%") == 0 ? 2
-                                                                        : 3);
-        for (size_t j = 0; j < 3; j++) {
-            free((void *)(uintptr_t)rows[j].trace);
-        }
-    }
-}
-
-TEST(a_dump_without_samples_has_no_rank_line, setup, teardown)
-{
-    samples(0, NULL, 0);
-    assert_string_equal(written(), "CPU SAMPLES BEGIN (total = 0) " NOW_TEXT "\nCPU SAMPLES END\n");
 }
 
 TEST(accum_ends_at_100_however_many_rows_round, setup, teardown)
@@ -307,28 +176,6 @@ TEST(a_name_of_60000_bytes_stays_on_one_line, setup, teardown)
     assert_int_equal(strcspn(s, "\n"), 13);
     assert_int_equal(strcspn(s + 14, "\n"), 3 * 60000 + 6); /* tab, dot, (, :3) */
     free((void *)(uintptr_t)row.trace);
-}
-
-TEST(the_header_has_prose_that_no_reader_takes_for_records, setup, teardown)
-{
-    hpx_ascii_header(&w, NOW);
-    const char *s = written();
-    static const char first[] = "JAVA PROFILE 1.0.1, created " NOW_TEXT "\n\n";
-    assert_memory_equal(s, first, sizeof(first) - 1);
-    size_t n = strlen(s);
-    assert_string_equal(s + n - 12, "\n\n--------\n\n");
-    assert_null(strstr(s, "BEGIN"));
-    assert_null(strstr(s, "--------\n\n--"));
-    assert_ptr_equal(strstr(s, "-----"), s + n - 10);
-    static const char *const starts[] = {"THREAD", "TRACE",   "CPU",  "SITES", "HEAP", "MONITOR",
-                                         "rank",   "hprofx:", "JAVA", "WAIT",  "ROOT", "\t"};
-    for (const char *line = s + sizeof(first) - 1; *line != '\0'; line = strchr(line, '\n') + 1) {
-        for (size_t i = 0; i < HPX_ARRAY_LEN(starts); i++) {
-            assert_int_not_equal(strncmp(line, starts[i], strlen(starts[i])), 0);
-        }
-        assert_true(strcspn(line, "\n") <= 100);
-        assert_null(text_fault(line, strcspn(line, "\n"), false));
-    }
 }
 
 TEST(dates_are_those_of_ctime, setup, teardown)

@@ -10,7 +10,6 @@
 
 static const struct hpx_method_rec hot_a = {{"p.Hot", 5}, {"a", 1}, {"()V", 3}, {"Hot.java", 8}, {100007}, 1};
 static const struct hpx_method_rec hot_b = {{"p.Hot", 5}, {"b", 1}, {"()V", 3}, {"Hot.java", 8}, {100007}, 2};
-static const struct hpx_method_rec pseudo = {{"hprofx.unknown", 14}, {"GC_active", 9}, {"", 0}, {"", 0}, {HPX_SERIAL_CLASS}, 4};
 
 static void samples(uint32_t n, struct hpx_row *rows, double cutoff)
 {
@@ -124,50 +123,6 @@ TEST(a_class_that_a_dump_may_name_is_unloaded_behind_it)
     end();
 }
 
-TEST(a_dump_has_what_its_rows_need_and_no_more)
-{
-    struct hpx_frame_rec deep[] = {{&hot_a, 5, 1}, {&hot_b, HPX_LINE_NATIVE, 2}}, odd[] = {{&pseudo, HPX_LINE_UNKNOWN, 3}};
-    struct hpx_row rows[] = {
-        {trace(300003, 0, 1, odd), 1}, {trace(300002, 0, 2, deep), 7}, {trace(300000, 0, 0, NULL), 2}, {trace(300004, 0, 1, deep), 0}};
-    begin(8);
-    samples(4, rows, 0);
-    assert_written("01 00000000 0000000D 00000000A0000001 \"p.Hot\""
-                   "02 00000000 00000018 000186A7 0000000010000007 000493E0 00000000A0000001"
-                   "01 00000000 00000009 00000000A0000002 \"a\""
-                   "01 00000000 0000000B 00000000A0000003 \"()V\""
-                   "01 00000000 00000010 00000000A0000004 \"Hot.java\""
-                   "04 00000000 00000028 0000000070000001 00000000A0000002 00000000A0000003 00000000A0000004 000186A7 00000005"
-                   "01 00000000 00000009 00000000A0000005 \"b\""
-                   "04 00000000 00000028 0000000070000002 00000000A0000005 00000000A0000003 00000000A0000004 000186A7 FFFFFFFD"
-                   "05 00000000 0000001C 000493E2 00000000 00000002 0000000070000001 0000000070000002"
-                   "01 00000000 00000016 00000000A0000006 \"hprofx.unknown\""
-                   "02 00000000 00000018 000186A0 0000000010000000 000493E0 00000000A0000006"
-                   "01 00000000 00000011 00000000A0000007 \"GC_active\""
-                   "01 00000000 00000008 00000000A0000008"
-                   "04 00000000 00000028 0000000070000003 00000000A0000007 00000000A0000008 0000000000000000 000186A0 FFFFFFFF"
-                   "05 00000000 00000014 000493E3 00000000 00000001 0000000070000003"
-                   "0D 00000000 00000020 0000000A 00000003 00000007 000493E2 00000002 000493E0 00000001 000493E3");
-    samples(3, rows, 0.6); /* all that it needs is there */
-    assert_written("0D 00000000 00000010 0000000A 00000001 00000007 000493E2");
-    drop(4, rows);
-    end();
-}
-
-TEST(a_thread_that_a_trace_names_has_begun)
-{
-    struct hpx_row rows[] = {{trace(300001, 200000, 0, NULL), 2}, {trace(300002, 200000, 0, NULL), 1}};
-    begin(4);
-    samples(2, rows, 0);
-    assert_written("01 00000000 00000014 A0000001 \"<unknown thread>\""
-                   "01 00000000 00000004 A0000002"
-                   "0A 00000000 00000018 00030D40 50000000 000493E0 A0000001 A0000002 00000000"
-                   "05 00000000 0000000C 000493E1 00030D40 00000000"
-                   "05 00000000 0000000C 000493E2 00030D40 00000000"
-                   "0D 00000000 00000018 00000003 00000002 00000002 000493E1 00000001 000493E2");
-    drop(2, rows);
-    end();
-}
-
 TEST(figures_that_do_not_fit_are_the_largest_that_do)
 {
     struct hpx_row rows[] = {{trace(300000, 0, 0, NULL), 5}, {trace(300000, 0, 0, NULL), UINT64_C(0x100000005)}};
@@ -266,37 +221,6 @@ struct pair {
     uint32_t serial;
 };
 
-/* Rows of the ascii table in `s`. */
-static uint32_t ascii_rows(const char *s, struct pair *to, uint64_t *total)
-{
-    uint32_t n = 0;
-    const char *at = strstr(s, "CPU SAMPLES BEGIN (total = ");
-    assert_non_null(at);
-    assert_int_equal(sscanf(at, "CPU SAMPLES BEGIN (total = %" SCNu64 ")", total), 1);
-    for (at = strchr(at, '\n') + 1; strncmp(at, "CPU SAMPLES END", 15) != 0; at = strchr(at, '\n') + 1) {
-        n += sscanf(at, " %*u %*f%% %*f%% %" SCNu64 " %" SCNu32 " ", &to[n].count, &to[n].serial) == 2;
-    }
-    return n;
-}
-
-/* Rows of the binary table, which is the last record but the report. */
-static uint32_t binary_rows(const uint8_t *s, size_t len, struct pair *to, uint64_t *total)
-{
-    size_t at = 31;
-    while (s[at] != 0x0D) {
-        assert_true(at + 9 < len);
-        at += 9 + ((size_t)s[at + 5] << 24 | (size_t)s[at + 6] << 16 | (size_t)s[at + 7] << 8 | s[at + 8]);
-    }
-    struct bin b = {.at = s + at + 9, .end = s + len};
-    *total = bin_u(&b, 4);
-    uint32_t n = (uint32_t)bin_u(&b, 4);
-    for (uint32_t i = 0; i < n; i++) {
-        to[i].count = bin_u(&b, 4);
-        to[i].serial = (uint32_t)bin_u(&b, 4);
-    }
-    return n;
-}
-
 static struct hpx_method_rec methods[METHODS];
 static char method_names[METHODS][3][24];
 
@@ -376,49 +300,6 @@ TEST(a_file_is_the_same_without_numbers_of_methods)
         end();
     }
     free(first);
-    drop(TRACES, rows);
-}
-
-TEST(both_formats_have_the_same_numbers)
-{
-    static struct hpx_row rows[TRACES], copy[TRACES];
-    static struct pair a[TRACES], b[TRACES];
-    static const double cutoffs[] = {0, 0.0001, 0.004, 0.01, 2, NAN};
-    unsigned short seed[3] = {1, 2, 3};
-    make_methods();
-    for (uint32_t i = 0; i < TRACES; i++) {
-        rows[i] = (struct hpx_row){random_trace(300001 + i, 0, seed), 1 + (uint64_t)nrand48(seed) % 60};
-    }
-    for (size_t i = 0; i < HPX_ARRAY_LEN(cutoffs); i++) {
-        struct hpx_snapshot s = {.nrows = TRACES, .rows = copy};
-        uint64_t total_a, total_b;
-        memcpy(copy, rows, sizeof(rows));
-        for (uint32_t k = 0; k < TRACES; k++) {
-            s.total += rows[k].count;
-        }
-        begin(8);
-        struct hpx_ascii ascii;
-        hpx_ascii_init(&ascii, &out);
-        hpx_ascii_cpu_samples(&ascii, &s, cutoffs[i], 0);
-        hpx_ascii_fini(&ascii);
-        hpx_out_char(&out, '\0');
-        (void)hpx_out_flush(&out);
-        uint32_t na = ascii_rows((const char *)sink.bytes, a, &total_a);
-        sink.len = 0;
-        memcpy(copy, rows, sizeof(rows));
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
-        hpx_binary_cpu_samples(&w, &s, cutoffs[i]);
-        hpx_binary_dump_end(&w, "hprofx: end: 1\n");
-        (void)hpx_out_flush(&out);
-        struct bin_figures f;
-        assert_null(bin_check(sink.bytes, sink.len, &f));
-        uint32_t nb = binary_rows(sink.bytes, sink.len, b, &total_b);
-        assert_int_equal(total_a, total_b);
-        assert_int_equal(na, nb);
-        assert_int_equal(f.traces, nb + 1);
-        assert_memory_equal(a, b, na * sizeof(a[0]));
-        end();
-    }
     drop(TRACES, rows);
 }
 

@@ -81,45 +81,6 @@ static struct hpx_block_table table_of(uint32_t n, struct hpx_block_row *rows)
     return t;
 }
 
-TEST(contention_is_ranked_by_time, begin, end)
-{
-    struct hpx_block_row rows[] = {row(1, "p.Slow", 1, 5 * MS), row(2, "java.lang.Object", 20000000, 15 * MS - 400000)};
-    struct hpx_block_table t = table_of(2, rows);
-    hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, 0, NOW);
-    assert_string_equal(written(), "TRACE 300002:\n\t<empty>\nTRACE 300001:\n\t<empty>\n"
-                                   "MONITOR TIME BEGIN (total = 20 ms) " NOW_TEXT "\n" TITLES
-                                   "   1 74.49% 74.49% 20000000 300002 java.lang.Object (Java)\n"
-                                   "   2 25.51% 100.00%       1 300001 p.Slow (Java)\n"
-                                   "MONITOR TIME END\n");
-}
-
-TEST(each_table_has_its_titles, begin, end)
-{
-    static const struct {
-        enum hpx_block_part part;
-        const char *want;
-    } cases[] = {
-        {HPX_BLOCK_WAIT,
-         "WAIT TIME BEGIN (total = 0 ms) " NOW_TEXT "\n" TITLES "   1 100.00% 100.00%       3 300001 a.B (Java)\nWAIT TIME END\n"},
-        {HPX_BLOCK_PARK, "LOCK TIME BEGIN (total = 0 ms) " NOW_TEXT "\nrank   self  accum   count trace lock\n"
-                         "   1 100.00% 100.00%       3 300001 a.B (Java)\nLOCK TIME END\n"},
-        {HPX_BLOCK_PINNED,
-         "PINNED TIME BEGIN (total = 0 ms) " NOW_TEXT "\n" TITLES "   1 100.00% 100.00%       3 300001 a.B (Java)\nPINNED TIME END\n"},
-        {HPX_BLOCK_OWNERS,
-         "TRACE 300002:\n\t<empty>\nMONITOR OWNERS BEGIN (total = 0 ms) " NOW_TEXT "\nrank   self  accum   count trace owner monitor\n"
-         "   1 100.00% 100.00%       3 300001 300002 a.B (Java)\nMONITOR OWNERS END\n"},
-    };
-    struct hpx_block_row one = row(1, "a.B", 3, 7);
-    (void)hpx_ascii_trace(&w, traces[1]);
-    (void)written();
-    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
-        one.owner = cases[i].part == HPX_BLOCK_OWNERS ? traces[2] : NULL;
-        struct hpx_block_table t = table_of(1, &one);
-        hpx_ascii_block_table(&w, cases[i].part, &t, 0, NOW);
-        assert_string_equal(written(), cases[i].want);
-    }
-}
-
 TEST(a_table_without_rows_is_absent, begin, end)
 {
     struct hpx_block_table t = {0};
@@ -149,28 +110,6 @@ TEST(equal_rows_are_in_the_order_of_count_traces_and_class, begin, end)
                                    "   5 16.67% 83.33%       1 300001 300004 b (Java)\n"
                                    "   6 16.67% 100.00%       1 300002 300004 a (Java)\n"
                                    "MONITOR OWNERS END\n");
-}
-
-TEST(the_list_stops_below_the_cutoff, begin, end)
-{
-#define FIRST  "   1 60.00% 60.00%       1 300001 p.C (Java)\n"
-#define SECOND "   2 40.00% 100.00%       1 300002 p.D (Java)\n"
-#define THIRD  "   3  0.00% 100.00%       7 300003 p.E (Java)\n"
-#define HEAD   "MONITOR TIME BEGIN (total = 10 ms) " NOW_TEXT "\n"
-    static const struct {
-        double cutoff;
-        const char *want;
-    } cases[] = {{0, HEAD TITLES FIRST SECOND THIRD "MONITOR TIME END\n"},
-                 {(double)NAN, HEAD TITLES FIRST SECOND THIRD "MONITOR TIME END\n"},
-                 {0.4, HEAD TITLES FIRST SECOND "MONITOR TIME END\n"},
-                 {0.5, HEAD TITLES FIRST "MONITOR TIME END\n"},
-                 {2, HEAD "MONITOR TIME END\n"}};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
-        struct hpx_block_row rows[] = {row(3, "p.E", 7, 0), row(2, "p.D", 1, 4 * MS), row(1, "p.C", 1, 6 * MS)};
-        struct hpx_block_table t = table_of(3, rows);
-        hpx_ascii_block_table(&w, HPX_BLOCK_ENTER, &t, cases[i].cutoff, NOW);
-        assert_string_equal(section("MONITOR TIME BEGIN"), cases[i].want);
-    }
 }
 
 TEST(rows_of_no_time_are_below_no_cutoff, begin, end)

@@ -72,20 +72,6 @@ static void assert_text(struct hpx_site_snapshot *s, double cutoff, const char *
     assert_int_equal(hpx_out_close(&out), 0);
 }
 
-TEST(the_text_ranks_by_live_bytes)
-{
-    struct hpx_site_row rows[] = {site(1, "p.C", 16, 1, 4096, 9), site(2, "int[]", 64, 2, 64, 2), site(3, "p.D", 0, 0, 32, 1),
-                                  site(4, "p.E", 0, 0, 48, 3)};
-    struct hpx_site_snapshot s = sites_of(4, rows, true, 0);
-    assert_text(&s, 0,
-                "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
-                "    1 80.00% 80.00%        64    2        64     2 300002 int[]\n"
-                "    2 20.00% 100.00%        16    1      4096     9 300001 p.C\n"
-                "    3  0.00% 100.00%         0    0        48     3 300004 p.E\n"
-                "    4  0.00% 100.00%         0    0        32     1 300003 p.D\n"
-                "SITES END\n");
-}
-
 TEST(equal_rows_are_in_the_order_of_trace_and_name)
 {
     struct hpx_site_row rows[] = {site(2, "b", 8, 1, 8, 1), site(1, "bb", 8, 1, 8, 1), site(1, "c", 8, 1, 8, 1), site(1, "b", 8, 1, 8, 1)};
@@ -95,36 +81,6 @@ TEST(equal_rows_are_in_the_order_of_trace_and_name)
                 "    2 25.00% 50.00%         8    1         8     1 300001 bb\n"
                 "    3 25.00% 75.00%         8    1         8     1 300001 c\n"
                 "    4 25.00% 100.00%         8    1         8     1 300002 b\n"
-                "SITES END\n");
-}
-
-TEST(the_list_stops_below_the_cutoff)
-{
-    struct hpx_site_row rows[] = {site(1, "p.C", 50, 1, 50, 1), site(2, "p.D", 30, 1, 30, 1), site(3, "p.E", 20, 1, 20, 1)};
-    struct hpx_site_snapshot s = sites_of(3, rows, true, 0);
-    assert_text(&s, 0.3,
-                "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
-                "    1 50.00% 50.00%        50    1        50     1 300001 p.C\n"
-                "    2 30.00% 80.00%        30    1        30     1 300002 p.D\n"
-                "SITES END\n");
-    assert_text(&s, 2, "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES "SITES END\n");
-    s.nrows = 3;
-    assert_text(&s, (double)NAN,
-                "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES
-                "    1 50.00% 50.00%        50    1        50     1 300001 p.C\n"
-                "    2 30.00% 80.00%        30    1        30     1 300002 p.D\n"
-                "    3 20.00% 100.00%        20    1        20     1 300003 p.E\n"
-                "SITES END\n");
-}
-
-TEST(where_nothing_is_known_of_what_lives_the_order_is_that_of_allocations)
-{
-    struct hpx_site_row rows[] = {site(1, "p.C", 0, 0, 25, 1), site(2, "p.D", 0, 0, 75, 3)};
-    struct hpx_site_snapshot s = sites_of(2, rows, false, 0);
-    assert_text(&s, 0.0001,
-                "SITES BEGIN (ordered by allocated bytes) " NOW_TEXT "\n" TITLES
-                "    1 75.00% 75.00%         0    0        75     3 300002 p.D\n"
-                "    2 25.00% 100.00%         0    0        25     1 300001 p.C\n"
                 "SITES END\n");
 }
 
@@ -167,22 +123,6 @@ TEST(a_section_without_rows_has_its_titles)
     assert_text(&s, 0.0001, "SITES BEGIN (ordered by live bytes) " NOW_TEXT "\n" TITLES "SITES END\n");
     s.flags = HPX_SITES_SUMMARY;
     assert_text(&s, 0.0001, ""); /* the text has no such record */
-}
-
-TEST(a_trace_comes_before_the_section_that_lists_it)
-{
-    struct hpx_site_row rows[] = {site(1, "p.C", 90, 1, 90, 1), site(2, "p.D", 10, 1, 10, 1)};
-    struct hpx_site_snapshot s = sites_of(2, rows, true, 0);
-    sink.len = 0;
-    assert_int_equal(sink_open(&out, &sink), 0);
-    hpx_ascii_init(&a, &out);
-    hpx_ascii_sites(&a, &s, 0.5, NOW);
-    assert_int_equal(hpx_out_flush(&out), 0);
-    sink.bytes[sink.len] = 0;
-    assert_ptr_equal(strstr((const char *)sink.bytes, "TRACE 300001:\n\t<empty>\nSITES BEGIN"), (const char *)sink.bytes);
-    assert_null(strstr((const char *)sink.bytes, "300002"));
-    hpx_ascii_fini(&a);
-    assert_int_equal(hpx_out_close(&out), 0);
 }
 
 /* LOAD CLASS and TRACE of rows 1 and 2, whose names are strings 1 and 2. */

@@ -71,22 +71,6 @@ static const char *text_of(struct hpx_wall_snapshot s, double cutoff)
     return text;
 }
 
-TEST(rows_are_sorted_by_time_with_their_state)
-{
-    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNABLE, 400 * 1000), ROW(first, HPX_WALL_RUNNING, 30 * MS),
-                                  ROW(first, HPX_WALL_PARKED, 1234567 * MS + 600000), ROW(first, HPX_WALL_IO, 30 * MS)};
-    assert_string_equal(text_of(rows_of(4, rows), 0),
-                        "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
-                        "TRACE 300002:\n\t<empty>\n"
-                        "WALL CLOCK (ms) BEGIN (total = 1234628) " NOW_TEXT "\n" TITLES
-                        "   1 100.00% 100.00%   1234568 300001 parked   p.Unsafe.park\n"
-                        "   2  0.00% 100.00%        30 300001 running  p.Unsafe.park\n"
-                        "   3  0.00% 100.00%        30 300001 io       p.Unsafe.park\n"
-                        "   4  0.00% 100.00%         0 300002 runnable <empty trace>\n"
-                        "WALL CLOCK (ms) END\n"
-                        "hprofx: total in ns: 1234628000000\nhprofx: rows in ns: 1234567600000 30000000 30000000 400000\n");
-}
-
 TEST(a_row_names_what_the_thread_waits_for)
 {
     struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 1 * MS), CLASSED(first, HPX_WALL_PARKED, 2 * MS, "p.Lock$Sync"),
@@ -116,37 +100,6 @@ TEST(a_class_has_a_table_of_its_own)
                    "0d 00000000 00000010 00000001 00000001 00000001 000493e2"
                    "01 00000000 0000003e a0000003 \"hprofx: WALL CLOCK blocked p.B, total 3 ms, 1 ms per count\""
                    "0d 00000000 00000010 00000003 00000001 00000003 000493e2");
-    end();
-}
-
-TEST(the_cutoff_ends_the_list_and_not_the_total)
-{
-    struct hpx_wall_row rows[] = {ROW(first, HPX_WALL_PARKED, 99 * MS), ROW(second, HPX_WALL_RUNNING, 1 * MS)};
-    struct hpx_wall_row again[] = {ROW(first, HPX_WALL_PARKED, 99 * MS)};
-    assert_string_equal(text_of(rows_of(2, rows), 0.011), "TRACE 300001:\n\tp.Unsafe.park(<Unknown Source>:Unknown line)\n"
-                                                          "WALL CLOCK (ms) BEGIN (total = 100) " NOW_TEXT "\n" TITLES
-                                                          "   1 99.00% 99.00%        99 300001 parked   p.Unsafe.park\n"
-                                                          "WALL CLOCK (ms) END\n"
-                                                          "hprofx: total in ns: 100000000\nhprofx: rows in ns: 99000000\n");
-    assert_string_equal(text_of(rows_of(1, again), 1.1),
-                        "WALL CLOCK (ms) BEGIN (total = 99) " NOW_TEXT "\nWALL CLOCK (ms) END\nhprofx: total in ns: 99000000\n");
-    assert_string_equal(text_of(rows_of(0, NULL), NAN), "WALL CLOCK (ms) BEGIN (total = 0) " NOW_TEXT "\nWALL CLOCK (ms) END\n");
-}
-
-TEST(a_state_is_a_note_and_a_table_of_samples)
-{
-    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 1 * MS), ROW(second, HPX_WALL_PARKED, 98 * MS),
-                                  ROW(second, HPX_WALL_IO, 1 * MS)};
-    struct hpx_wall_snapshot s = rows_of(3, rows);
-    begin(4);
-    hpx_binary_wall_clock(&w, &s, 0);
-    assert_written("01 00000000 0000003a a0000001 \"hprofx: WALL CLOCK running, total 1 ms, 1 ms per count\""
-                   "05 00000000 0000000c 000493e2 00000000 00000000"
-                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2"
-                   "01 00000000 0000003a a0000002 \"hprofx: WALL CLOCK parked, total 98 ms, 1 ms per count\""
-                   "0d 00000000 00000010 00000062 00000001 00000062 000493e2"
-                   "01 00000000 00000035 a0000003 \"hprofx: WALL CLOCK io, total 1 ms, 1 ms per count\""
-                   "0d 00000000 00000010 00000001 00000001 00000001 000493e2");
     end();
 }
 

@@ -11,59 +11,6 @@ static struct hpx_hash128 hash_of(uint64_t i)
     return hpx_hash128(&i, sizeof(i));
 }
 
-TEST(intern_finds_what_was_inserted_and_nothing_else)
-{
-    struct hpx_intern t;
-    assert_int_equal(hpx_intern_init(&t, 0), 0);
-    assert_int_equal(hpx_intern_find(&t, hash_of(1)), HPX_INTERN_NONE);
-    for (uint32_t i = 0; i < MANY; i++) {
-        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
-    }
-    for (uint32_t i = 0; i < MANY; i++) {
-        assert_int_equal(hpx_intern_find(&t, hash_of(i)), i);
-        assert_int_equal(hpx_intern_find(&t, hash_of(i + (UINT64_C(1) << 40))), HPX_INTERN_NONE);
-    }
-    assert_int_equal(t.slots.len, MANY);
-    hpx_intern_fini(&t);
-}
-
-/* All keys so far are looked for after every insert of a growth: part of them is in the old table, part in the new one. */
-TEST(intern_finds_all_in_the_middle_of_growth)
-{
-    struct hpx_intern t;
-    uint32_t missing = 0, growing = 0;
-    assert_int_equal(hpx_intern_init(&t, 0), 0);
-    for (uint32_t i = 0; i < 3200; i++) {
-        assert_int_equal(hpx_intern_insert(&t, hash_of(i), i), 0);
-        growing += t.slots.old != NULL;
-        for (uint32_t k = 0; k <= i; k++) {
-            missing += hpx_intern_find(&t, hash_of(k)) != k;
-        }
-    }
-    assert_int_equal(missing, 0);
-    assert_true(growing > 100);
-    hpx_intern_fini(&t);
-}
-
-/* Places are equal in the old table and its wrap is used: what was moved and what was not are both found behind the moving point. */
-TEST(intern_finds_wrapped_chains_in_the_middle_of_growth)
-{
-    struct hpx_intern t;
-    uint32_t missing = 0;
-    assert_int_equal(hpx_intern_init(&t, 0), 0);
-    for (uint32_t i = 0; i < 1500; i++) {
-        /* Places at the end of every table size up to 2^20, so chains wrap. */
-        struct hpx_hash128 h = {(UINT64_C(0xffffc) + i % 4) << 32, i};
-        assert_int_equal(hpx_intern_insert(&t, h, i), 0);
-        for (uint32_t k = 0; k <= i; k += 1 + i / 64) {
-            struct hpx_hash128 hk = {(UINT64_C(0xffffc) + k % 4) << 32, k};
-            missing += hpx_intern_find(&t, hk) != k;
-        }
-    }
-    assert_int_equal(missing, 0);
-    hpx_intern_fini(&t);
-}
-
 TEST(intern_moves_a_bounded_number_of_slots_an_insert)
 {
     struct hpx_intern t;
@@ -108,22 +55,6 @@ TEST(intern_tells_hashes_apart_by_either_half)
     assert_int_equal(hpx_intern_find(&t, hi), 2);
     assert_int_equal(hpx_intern_find(&t, lo), 3);
     hpx_intern_fini(&t);
-}
-
-TEST(id_map_numbers_keys_densely)
-{
-    struct hpx_id_map m;
-    assert_int_equal(hpx_id_map_init(&m), 0);
-    uint64_t base = UINT64_C(0x7f0012345678);
-    for (uint32_t i = 0; i < MANY; i++) {
-        assert_int_equal(hpx_id_map_bind(&m, base + 8u * i), i);
-    }
-    for (uint32_t i = 0; i < MANY; i++) {
-        assert_int_equal(hpx_id_map_find(&m, base + 8u * i), i);
-        assert_int_equal(hpx_id_map_find(&m, base + 8u * i + 4), HPX_INTERN_NONE);
-    }
-    assert_int_equal(m.keys.len, MANY);
-    hpx_id_map_fini(&m);
 }
 
 /* In both tables of a growth: a key bound anew must not come back with its old number when its old slot is moved. */

@@ -18,20 +18,6 @@ static void assert_name(const char *signature, const char *want)
     free(to);
 }
 
-TEST(classes_and_inner_classes)
-{
-    assert_name("Lp/C$D;", "p.C$D");
-    assert_name("LMain;", "Main");
-    assert_name("Ljava/lang/String;", "java.lang.String");
-}
-
-TEST(arrays_of_classes_and_of_primitives)
-{
-    assert_name("[[I", "int[][]");
-    assert_name("[Ljava/lang/Object;", "java.lang.Object[]");
-    assert_name("[Z", "boolean[]");
-}
-
 TEST(every_primitive_has_its_word)
 {
     static const char *const words[][2] = {{"B", "byte"}, {"C", "char"},  {"D", "double"},  {"F", "float"}, {"I", "int"},
@@ -39,12 +25,6 @@ TEST(every_primitive_has_its_word)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         assert_name(words[i][0], words[i][1]);
     }
-}
-
-TEST(every_slash_of_a_hidden_class_becomes_a_dot)
-{
-    assert_name("Lp/C$$Lambda.0x00007f;", "p.C$$Lambda.0x00007f");
-    assert_name("Lp/C$$Lambda$14/0x0000000800c03000;", "p.C$$Lambda$14.0x0000000800c03000");
 }
 
 TEST(what_is_no_signature_is_kept)

@@ -15,40 +15,6 @@ static void give_class(struct fx *f)
     fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
 }
 
-TEST(model_counts_samples_by_weight_and_slot, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    give_class(f);
-    fx_thread_start(f, 1, &f->t, FX_TEXT("main\0main\0system"));
-    fx_define(f, &f->t, 0, 2, FX_STACK({8, 1}, {16, 2}));
-    fx_define(f, &f->t, 255, 1, FX_STACK({24, 1}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 3);
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 255, 10);
-    assert_int_equal(hpx_samples_count(f->samples), 16);
-    struct hpx_snapshot *s = fx_snapshot(f, 16, 2);
-    const struct hpx_row *r = fx_row(s, 300001);
-    assert_int_equal(r->count, 5);
-    assert_int_equal(r->trace->nframes, 2);
-    assert_int_equal(r->trace->thread, 0);
-    fx_assert_frame(r->trace, 0, "p.C.a(C.java:-1)");
-    fx_assert_frame(r->trace, 1, "p.C.b(C.java:-1)");
-    assert_int_equal(fx_row(s, 300002)->count, 11);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(model_slot_means_its_last_definition, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    give_class(f);
-    fx_define(f, &f->t, 3, 1, FX_STACK({8, 1}));
-    fx_define(f, &f->t, 3, 1, FX_STACK({16, 1}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 3, 5);
-    struct hpx_snapshot *s = fx_snapshot(f, 7, 2);
-    assert_int_equal(fx_row(s, 300002)->count, 6);
-    fx_assert_frame(fx_row(s, 300002)->trace, 0, "p.C.b(C.java:-1)");
-    hpx_snapshot_destroy(s);
-}
-
 TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -57,46 +23,6 @@ TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, fx_setup, fx_tear
     assert_int_equal(fx_counter(f, HPX_C_LOST_NO_MEMORY), 6);
     assert_int_equal(hpx_samples_count(f->samples), 0);
     hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
-}
-
-TEST(model_slots_are_the_threads_own_and_stacks_are_not, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    give_class(f);
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
-    fx_define(f, &f->u, 0, 1, FX_STACK({16, 1}));
-    fx_define(f, &f->u, 1, 1, FX_STACK({8, 1}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
-    fx_event(f, &f->u, HPX_EV_SAMPLE, 0, 1);
-    struct hpx_snapshot *s = fx_snapshot(f, 5, 2);
-    assert_int_equal(fx_row(s, 300001)->count, 3);
-    assert_int_equal(fx_row(s, 300002)->count, 2);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(model_thread_y_keeps_the_threads_apart, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
-{
-    struct fx *f = *state;
-    give_class(f);
-    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
-    fx_thread_start(f, 2, &f->u, FX_TEXT("u\0g\0s"));
-    for (int i = 0; i < 2; i++) {
-        fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
-        fx_define(f, &f->u, 0, 10, FX_STACK({8, 1}));
-        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 100);
-        fx_event(f, &f->u, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_DEOPT, 1000);
-        fx_define(f, &f->u, 0, 10000, NULL, 0);
-    }
-    struct hpx_snapshot *s = fx_snapshot(f, 22222, 5);
-    static const struct {
-        uint32_t thread, count;
-    } want[] = {{200001, 2}, {200002, 20}, {200001, 200}, {200002, 2000}, {200002, 20000}};
-    for (uint32_t i = 0; i < 5; i++) {
-        const struct hpx_row *r = fx_row(s, 300001 + i);
-        assert_int_equal(r->trace->thread, want[i].thread);
-        assert_int_equal(r->count, want[i].count);
-    }
-    hpx_snapshot_destroy(s);
 }
 
 TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
@@ -111,40 +37,6 @@ TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, fx_setup, fx_te
     assert_int_equal(f->nended, 0);
     struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
     assert_int_equal(fx_row(s, 300001)->trace->thread, HPX_SERIAL_THREAD);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(model_events_without_a_start_are_the_unknown_threads, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
-{
-    struct fx *f = *state;
-    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_JAVA, 1);
-    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
-    assert_int_equal(s->rows[0].trace->thread, HPX_SERIAL_THREAD);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    static const char *const names[] = {
-#define NAME(sym, name) "hprofx.unknown." name "(:-1)",
-        HPX_UNKNOWNS(NAME)
-#undef NAME
-    };
-    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
-        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, i, i + 1);
-    }
-    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_COUNT + 7, 100); /* a cause of another version */
-    struct hpx_snapshot *s = fx_snapshot(f, f->sent, HPX_UNKNOWN_COUNT);
-    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
-        uint64_t want = i + 1 + (i == HPX_UNKNOWN_OTHER ? 100 : 0);
-        assert_int_equal(fx_row(s, 300001 + i)->count, want);
-        assert_int_equal(hpx_samples_unknown(f->samples, (enum hpx_unknown)i), want);
-        fx_assert_frame(fx_row(s, 300001 + i)->trace, 0, names[i]);
-    }
-    assert_int_equal(hpx_samples_count(f->samples), f->sent);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
     hpx_snapshot_destroy(s);
 }
 
@@ -245,40 +137,6 @@ TEST(model_frame_of_a_cause_stands_among_methods, fx_setup, fx_teardown, (void *
     hpx_snapshot_destroy(s);
 }
 
-TEST(model_reads_a_run_and_skips_pads_and_records_of_others, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    struct hpx_ev_head run[FX_FRAMES] = {0};
-    struct fx_def d;
-    give_class(f);
-    run[0] = (struct hpx_ev_head){HPX_EV_PAD, 3, 0, 77};
-    fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
-    memcpy(run + 3, &d, HPX_EV_SAMPLE_BYTES(2));
-    run[7] = (struct hpx_ev_head){HPX_EV_TEST, 2, 0, 77};
-    run[9] = (struct hpx_ev_head){HPX_EV_SAMPLE, 1, 1, 4};
-    hpx_model_events(f->m, &f->t, run, 10 * HPX_EV_UNIT);
-    hpx_snapshot_destroy(fx_snapshot(f, 5, 1));
-}
-
-TEST(model_snapshot_clears_counts_and_keeps_serials, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    give_class(f);
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
-    fx_define(f, &f->t, 1, 1, FX_STACK({16, 1}));
-    struct hpx_snapshot *first = fx_snapshot(f, 2, 2);
-    hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
-    fx_define(f, &f->t, 2, 1, FX_STACK({24, 1}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 6);
-    struct hpx_snapshot *second = fx_snapshot(f, 7, 2);
-    assert_ptr_equal(fx_row(first, 300002)->trace, fx_row(second, 300002)->trace);
-    assert_int_equal(fx_row(second, 300002)->count, 6);
-    assert_int_equal(fx_row(second, 300003)->count, 1);
-    assert_int_equal(hpx_samples_count(f->samples), 9);
-    hpx_snapshot_destroy(first);
-    hpx_snapshot_destroy(second);
-}
-
 TEST(model_counts_in_64_bits, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -286,17 +144,6 @@ TEST(model_counts_in_64_bits, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lin
     fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
     fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, 0, big);
     hpx_snapshot_destroy(fx_snapshot(f, 2 * big, 1));
-}
-
-TEST(model_empty_stack_is_trace_300000, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_define(f, &f->t, 0, 1, NULL, 0);
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2);
-    struct hpx_snapshot *s = fx_snapshot(f, 3, 1);
-    assert_int_equal(s->rows[0].trace->serial, HPX_SERIAL_TRACE);
-    assert_int_equal(s->rows[0].trace->nframes, 0);
-    hpx_snapshot_destroy(s);
 }
 
 TEST(model_threads_are_announced_in_order_and_once, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
@@ -348,22 +195,6 @@ static void assert_announced(const struct announced *t, uint32_t object, const c
     assert_string_equal(t->name, name);
     assert_string_equal(t->group, group);
     assert_string_equal(t->parent_group, parent_group);
-}
-
-TEST(model_thread_record_says_names_and_object)
-{
-    struct announced announced = {.number = 0};
-    struct hpx_model_config cfg = {.ctx = &announced, .thread_event = keep_record};
-    struct fx f = {.m = hpx_model_create(&cfg)};
-    fx_thread_start(&f, 1, NULL, FX_TEXT("main\0group\0parent"));
-    assert_announced(&announced, 0x50000001, "main", "group", "parent");
-    fx_thread_start(&f, 2, NULL, FX_TEXT("\0group"));
-    assert_announced(&announced, 0x50000002, "", "group", "");
-    fx_thread_start(&f, 3, NULL, "", 0);
-    assert_announced(&announced, 0x50000003, "", "", "");
-    fx_thread_end(&f, 2);
-    assert_announced(&announced, 0x50000002, "", "", "");
-    hpx_model_destroy(f.m);
 }
 
 static void rename_thread(struct hpx_model *m, uint64_t key, uint32_t serial, const char *name)
@@ -436,15 +267,6 @@ TEST(model_takes_over_the_counters_of_a_gone_thread, fx_setup, fx_teardown, (voi
     assert_null(f->t.slots);
     assert_int_equal(fx_counter(f, HPX_C_SIGNALS), 5);
     assert_int_equal(hpx_model_bytes(f->m), before);
-}
-
-TEST(model_leaves_messages_of_others, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    struct hpx_msg *m = hpx_msg_new(HPX_MSG_OTHER + 1, sizeof(*m));
-    assert_non_null(m);
-    assert_false(hpx_model_message(f->m, m));
-    free(m);
 }
 
 /* The frames of `d` are not those that its hash was made of. */

@@ -50,45 +50,6 @@ static void assert_row(const struct hpx_call_snapshot *s, const char *leaf, uint
     assert_int_equal(r->total_ns, total);
 }
 
-TEST(calls_are_shown_with_names_and_without_lines, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
-{
-    struct fx *f = *state;
-    announce_calls(f);
-    fx_event(f, &f->t, HPX_EV_ENTER, 1, 100);
-    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(7, 70));
-    fx_event(f, &f->t, HPX_EV_EXIT, 1, 300);
-    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
-    assert_int_equal(s->nrows, 2);
-    assert_int_equal(s->self_ns, 200);
-    assert_int_equal(s->calls, 8);
-    assert_row(s, "p.Calls.main", 1, 1, 130, 200);
-    assert_row(s, "p.Calls.fib", 2, 7, 70, 70);
-    fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 0, "p.Calls.fib(Calls.java:-1)");
-    fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "p.Calls.main(Calls.java:-1)");
-    hpx_call_snapshot_destroy(s);
-}
-
-TEST(overloads_are_one_row_unless_signatures_are_shown)
-{
-    for (int signatures = 0; signatures < 2; signatures++) {
-        struct fx f;
-        fx_begin_calls(&f, &(struct fx_calls){.calls = {.depth = 2, .signatures = signatures != 0}});
-        announce_calls(&f);
-        fx_event(&f, &f.t, HPX_EV_LEAF, 3, HPX_EV_LEAF_STAMP(2, 5));
-        fx_event(&f, &f.t, HPX_EV_LEAF, 4, HPX_EV_LEAF_STAMP(3, 6));
-        struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f.calls, HPX_TAKE_RESET);
-        if (signatures) {
-            assert_row(s, "p.Calls.mid()V", 1, 2, 5, 5);
-            assert_row(s, "p.Calls.mid(I)V", 1, 3, 6, 6);
-        } else {
-            assert_row(s, "p.Calls.mid", 1, 5, 11, 11);
-        }
-        assert_int_equal(s->nrows, 1 + signatures);
-        hpx_call_snapshot_destroy(s);
-        fx_end(&f);
-    }
-}
-
 static void announce_replaced(struct fx *f, uint32_t first, uint32_t n, const char *text, uint32_t text_len)
 {
     struct hpx_msg_methods *msg = hpx_msg_methods_new(n, text_len);
@@ -268,22 +229,6 @@ TEST(threads_are_in_the_traces_when_asked_for, fx_setup_calls, fx_teardown, (voi
         assert_int_equal(s->rows[i].trace->thread, s->rows[i].calls == 5 ? HPX_SERIAL_THREAD + 1 : HPX_SERIAL_THREAD);
     }
     hpx_call_snapshot_destroy(s);
-}
-
-TEST(samples_and_calls_in_one_ring_are_counted_apart, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
-{
-    struct fx *f = *state;
-    announce_calls(f);
-    const struct hpx_ev_head run[] = {{HPX_EV_ENTER, 1, 1, 10},
-                                      {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 3},
-                                      {HPX_EV_PAD, 1, 0, 0},
-                                      {HPX_EV_EXIT, 1, 1, 20},
-                                      {HPX_EV_SAMPLE_UNKNOWN, 1, HPX_UNKNOWN_OTHER, 4}};
-    hpx_model_events(f->m, &f->t, run, sizeof(run));
-    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
-    assert_row(s, "p.Calls.main", 1, 1, 10, 10);
-    hpx_call_snapshot_destroy(s);
-    hpx_snapshot_destroy(fx_snapshot(f, 7, 1));
 }
 
 /* ---- without memory ---- */

@@ -82,29 +82,6 @@ TEST(a_class_may_come_without_the_names_of_its_methods, begin, fx_teardown, (voi
     hpx_snapshot_destroy(s);
 }
 
-TEST(classes_of_one_name_are_different_ones, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
-{
-    struct fx *f = *state;
-    fx_class(f, 1, ID(1), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
-    fx_class(f, 2, ID(2), 1, FX_TEXT("Lp/C;\0C.java\0m\0()V\0"));
-    fx_define(f, &f->t, 0, 1, FX_STACK({ID(1), 3}));
-    fx_define(f, &f->t, 1, 2, FX_STACK({ID(2), 3}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_OTHER, 4);
-    for (uint32_t i = 0; i < f->nasked; i++) {
-        fx_answer(f, i, NULL, 0, "", 0);
-    }
-    struct hpx_snapshot *s = fx_snapshot(f, 7, 3);
-    for (uint32_t i = 0; i < 3; i++) {
-        const struct hpx_frame_rec *frame = &s->rows[i].trace->frames[0];
-        uint64_t count = s->rows[i].count;
-        assert_int_equal(frame->method->klass.v, count == 4 ? HPX_SERIAL_CLASS : 100000 + count);
-        for (uint32_t k = 0; k < i; k++) {
-            assert_int_not_equal(frame->number, s->rows[k].trace->frames[0].number);
-        }
-    }
-    hpx_snapshot_destroy(s);
-}
-
 TEST(a_stall_has_a_class_of_its_own, begin, fx_teardown, (void *)(uintptr_t)(&announced_names))
 {
     struct fx *f = *state;
@@ -197,16 +174,6 @@ TEST(few_unloaded_classes_are_found_when_looked_for, begin, fx_teardown, (void *
     hpx_snapshot_destroy(s);
     fx_class(f, 9, ID(3), 1, FX_TEXT("Lp/New;\0\0m\0()V\0")); /* takes the place of one that is gone */
     assert_announced(6, 100005, "p.New", false, false);
-}
-
-TEST(text_is_not_asked_to_look, begin, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 1, ID(1), 0, FX_TEXT("Lp/Marker;\0\0"));
-    assert_int_equal(hpx_symbols_classes(f->symbols), 0);
-    hpx_symbols_look_for_unloaded(f->symbols);
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
-    assert_int_equal(nannounced, 0);
 }
 
 TESTS(NULL, NULL)

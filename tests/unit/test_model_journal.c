@@ -28,28 +28,6 @@ static void assert_calls(struct hpx_call_snapshot *s, uint64_t n, uint64_t ns)
     hpx_call_snapshot_destroy(s);
 }
 
-TEST(samples_of_a_journal_add_up_whatever_is_reset, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    hpx_model_keep_journal(f->m);
-    fx_class(f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
-    fx_define(f, &f->t, 0, 5, FX_STACK({8, 1}));
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_KEEP), 5, 1);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_KEEP), 5, 1);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_ALL), 5, 1);
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 7, 1);
-    fx_define(f, &f->t, 1, 10, FX_STACK({16, 1}));
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 12, 2);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 10, 1);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 1);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_ALL), 18, 2);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_NEW), 0, 0);
-    assert_samples(hpx_samples_snapshot(f->samples, HPX_TAKE_RESET), 1, 1);
-}
-
 TEST(calls_of_a_journal_add_up_whatever_is_reset, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&calls))
 {
     struct fx *f = *state;

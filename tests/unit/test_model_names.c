@@ -3,8 +3,7 @@
 #include "failing_memory.h"
 #include "model_fixture.h"
 
-static const struct hpx_model_config no_lines = {.lines = false}, with_signatures = {.signatures = true},
-                                     no_lines_but_signatures = {.signatures = true, .lines = false};
+static const struct hpx_model_config no_lines = {.lines = false}, no_lines_but_signatures = {.signatures = true, .lines = false};
 static const struct hpx_line lines_of_a[] = {{0, 10}, {5, 12}, {9, 11}};
 
 #define CLASS_TEXT  FX_TEXT("Lp/C;\0C.java\0a\0(I)V\0b\0()V\0a\0()V") /* ids 8, 16, 24 */
@@ -36,37 +35,6 @@ static void assert_symbolized(struct fx *f, uint64_t method, int32_t bci, const 
 {
     fx_define(f, &f->t, 0, 1, FX_STACK({method, bci}));
     assert_only_trace(f, 1, FRAMES(want));
-}
-
-TEST(names_of_an_announced_class_need_no_request_without_lines, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    assert_symbolized(f, 8, 3, "p.C.a(C.java:-1)");
-    assert_symbolized(f, 16, 3, "p.C.b(C.java:-1)");
-    assert_int_equal(f->nasked, 0);
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
-}
-
-TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    assert_int_equal(f->nasked, 0);
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 3}, {8, 4}, {16, 1}));
-    fx_define(f, &f->t, 1, 1, FX_STACK({16, 3}, {8, 3}));
-    assert_int_equal(f->nasked, 2);
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 2);
-    assert_int_equal(f->asked[0]->id, 8);
-    assert_int_equal(f->asked[1]->id, 16);
-    assert_int_equal(f->asked[0]->ref, 77);
-    assert_false(f->asked[0]->want_name);
-    assert_true(f->asked[0]->want_lines);
-    fx_answer(f, 1, NULL, 0, "", 0);
-    fx_answer(f, 0, lines_of_a, 3, "", 0);
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
-    fx_answer(f, 0, lines_of_a, 3, "", 0); /* answered twice */
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
 }
 
 TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
@@ -106,88 +74,6 @@ TEST(lines_come_in_any_order)
     free(m);
 }
 
-TEST(traces_that_print_alike_are_one, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
-    fx_define(f, &f->t, 1, 2, FX_STACK({8, 8}));
-    fx_define(f, &f->t, 2, 4, FX_STACK({8, 9}));
-    fx_define(f, &f->t, 3, 8, FX_STACK({24, 1})); /* an overload on the same line */
-    fx_answer(f, 0, lines_of_a, 3, "", 0);
-    fx_answer(f, 1, &lines_of_a[1], 1, "", 0);
-    fx_define(f, &f->t, 4, 16, FX_STACK({24, 5}));
-    struct hpx_snapshot *s = fx_snapshot(f, 31, 3);
-    assert_int_equal(fx_row(s, 300001)->count, 1 + 2 + 16);
-    assert_int_equal(fx_row(s, 300002)->count, 4);
-    assert_int_equal(fx_row(s, 300003)->count, 8); /* bci 1 lies before the first line */
-    hpx_snapshot_destroy(s);
-}
-
-TEST(overloads_are_different_when_signatures_are_asked_for, fx_setup, fx_teardown, (void *)(uintptr_t)(&with_signatures))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    fx_class(f, 78, 800, 1, "", 0);
-    assert_symbolized(f, 8, 1, "p.C.a(I)V(C.java:-1)");
-    assert_symbolized(f, 24, 1, "p.C.a()V(C.java:-1)");
-    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
-    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
-    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
-    fx_assert_frame(only_trace(s), 0, "p.U.u()V(U.java:-1)");
-    assert_int_equal(only_trace(s)->serial, 300003);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(class_loaded_before_is_named_by_the_answer, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    fx_class(f, 5, 800, 2, "", 0);
-    fx_define(f, &f->t, 0, 1, FX_STACK({808, 1}));
-    assert_int_equal(f->nasked, 1);
-    assert_true(f->asked[0]->want_name);
-    assert_false(f->asked[0]->want_lines);
-    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
-    assert_only_trace(f, 1, FRAMES("p.U.u(U.java:-1)"));
-    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1})); /* its class has a name now, it has none */
-    assert_int_equal(f->nasked, 2);
-    assert_true(f->asked[1]->want_name);
-}
-
-TEST(unanswered_method_gets_its_name_in_a_later_snapshot, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 5, 800, 1, "", 0);
-    assert_symbolized(f, 800, 1, "hprofx.unknown.method(:-1)");
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 4);
-    fx_answer(f, 0, lines_of_a, 3, ANSWER_TEXT);
-    struct hpx_snapshot *s = fx_snapshot(f, 4, 1);
-    fx_assert_frame(only_trace(s), 0, "p.U.u(U.java:10)");
-    assert_int_equal(only_trace(s)->serial, 300002);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
-    hpx_snapshot_destroy(s);
-}
-
-TEST(method_without_class_or_id_is_shown_as_unknown_and_counted_once, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    fx_define(f, &f->t, 0, 1, FX_STACK({0, 5}, {4096, 5}, {8, 5}, {0, 5}));
-    fx_answer(f, 0, lines_of_a, 3, "", 0);
-    for (int i = 0; i < 2; i++) {
-        fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
-        struct hpx_snapshot *s = fx_snapshot(f, i ? 1 : 2, 1);
-        const struct hpx_trace_rec *r = only_trace(s);
-        assert_int_equal(r->serial, 300001);
-        fx_assert_frame(r, 0, "hprofx.unknown.method(:-1)");
-        fx_assert_frame(r, 1, "hprofx.unknown.method(:-1)");
-        fx_assert_frame(r, 2, "p.C.a(C.java:12)");
-        hpx_snapshot_destroy(s);
-    }
-    assert_int_equal(f->nasked, 1);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
-}
-
 TEST(class_gone_before_it_was_named_is_shown_as_unloaded, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
@@ -201,17 +87,6 @@ TEST(class_gone_before_it_was_named_is_shown_as_unloaded, fx_setup, fx_teardown,
     assert_only_trace(f, 3, FRAMES("hprofx.unknown.unloaded_class(:-1)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
-}
-
-TEST(class_gone_before_its_lines_keeps_its_names, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
-    fx_refuse(f, 0);
-    assert_only_trace(f, 1, FRAMES("p.C.a(C.java:-1)"));
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 1);
 }
 
 TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
@@ -272,18 +147,6 @@ TEST(id_bound_to_another_class_labels_only_later_stacks, fx_setup, fx_teardown, 
     assert_symbolized(f, 8, 1, "new.D.e(D.java:-1)");
 }
 
-TEST(method_sampled_before_its_class_was_announced_gets_its_name, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 5}));
-    assert_int_equal(f->nasked, 0);
-    fx_class(f, 77, 8, 3, CLASS_TEXT);
-    assert_int_equal(f->nasked, 1);
-    fx_answer(f, 0, lines_of_a, 3, "", 0);
-    assert_only_trace(f, 1, FRAMES("p.C.a(C.java:12)"));
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
-}
-
 TEST(broken_messages_name_nothing_and_break_nothing, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -301,13 +164,6 @@ TEST(broken_messages_name_nothing_and_break_nothing, fx_setup, fx_teardown, (voi
     fx_answer(f, 1, NULL, 0, "\0", 1);
     assert_only_trace(f, 1,
                       FRAMES("hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.unloaded_class(:-1)", "hprofx.unknown.method(:-1)"));
-}
-
-TEST(array_and_source_less_classes_are_shown_in_java_form, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    fx_class(f, 1, 8, 1, FX_TEXT("Lp/C$D;\0\0<init>\0"));
-    assert_symbolized(f, 8, 1, "p.C$D.<init>(:-1)");
 }
 
 /* Frames as the JVM tells them of a thread that was asked for its stack. */

@@ -33,32 +33,6 @@ static void assert_labelled(struct fx *f, uint32_t at, uint32_t k)
     hpx_snapshot_destroy(s);
 }
 
-TEST(few_classes_are_not_asked_about, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    announce(f, 0, 999);
-    assert_false(hpx_model_pass_end(f->m));
-    assert_null(f->sweep);
-    announce(f, 999, 1000);
-    assert_false(hpx_model_pass_end(f->m));
-    assert_non_null(f->sweep);
-    assert_false(hpx_model_pass_end(f->m)); /* one batch at a time */
-    assert_int_equal(f->nsweeps, 1);
-}
-
-TEST(unloaded_classes_are_forgotten_and_their_references_dropped, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    announce(f, 0, 3000);
-    fx_sweep(f, 1001, 3001);
-    assert_int_equal(hpx_symbols_classes(f->symbols), 1000);
-    assert_int_equal(fx_counter(f, HPX_C_CLASSES_UNLOADED), 2000);
-    assert_int_equal(f->ndropped, 2000);
-    assert_int_equal(f->dropped, (1001u + 3000u) * 1000u);
-    assert_int_equal(f->nsweeps, 3); /* batches of 1024 */
-    assert_labelled(f, 999, 999);
-}
-
 TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -76,23 +50,6 @@ TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (voi
     assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 58000);
 }
 
-TEST(classes_that_live_are_asked_about_seldom, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    uint64_t asked = 0;
-    for (uint32_t k = 0; k < 64000; k++) {
-        announce(f, k, k + 1);
-        while (hpx_model_pass_end(f->m) || f->sweep) {
-            asked += f->sweep ? f->sweep->n : 0;
-            if (f->sweep) {
-                fx_answer_sweep(f, 0, 0);
-            }
-        }
-    }
-    assert_int_equal(hpx_symbols_classes(f->symbols), 64000);
-    assert_int_equal(asked, 1000 + 2000 + 4000 + 8000 + 16000 + 32000 + 64000);
-}
-
 TEST(sampled_methods_of_an_unloaded_class_keep_their_names, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -107,55 +64,6 @@ TEST(sampled_methods_of_an_unloaded_class_keep_their_names, fx_setup, fx_teardow
     fx_assert_frame(s->rows[0].trace, 0, "gen.C7.b7(C7.java:-1)");
     fx_assert_frame(s->rows[0].trace, 1, "gen.C8.a8(C8.java:-1)");
     hpx_snapshot_destroy(s);
-}
-
-TEST(stack_that_comes_behind_the_answer_is_named, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    announce(f, 0, 1000);
-    fx_define(f, &f->t, 1, 1, FX_STACK({ID(4), 1}));
-    assert_int_equal(f->nasked, 1);
-    assert_false(hpx_model_pass_end(f->m));
-    fx_answer_sweep(f, 0, UINT64_MAX);
-    fx_define(f, &f->t, 0, 1, FX_STACK({ID(5), 1}));
-    assert_true(hpx_model_pass_end(f->m)); /* asks for the next pass, which has what was in the rings before the answer */
-    assert_int_equal(f->ndropped, 0);
-    fx_define(f, &f->t, 2, 1, FX_STACK({ID(6), 1}));
-    assert_false(hpx_model_pass_end(f->m));
-    assert_int_equal(f->ndropped, 1000);
-    assert_int_equal(f->nasked, 1); /* nothing about a class that is gone */
-    fx_refuse(f, 0);
-    fx_define(f, &f->t, 3, 1, FX_STACK({ID(7), 1})); /* nobody's id */
-    struct hpx_snapshot *s = fx_snapshot(f, 4, 4);
-    fx_assert_frame(fx_row(s, 300001)->trace, 0, "gen.C4.a4(C4.java:-1)");
-    fx_assert_frame(fx_row(s, 300002)->trace, 0, "gen.C5.a5(C5.java:-1)");
-    fx_assert_frame(fx_row(s, 300003)->trace, 0, "gen.C6.a6(C6.java:-1)");
-    fx_assert_frame(fx_row(s, 300004)->trace, 0, "hprofx.unknown.method(:-1)");
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 3);
-    hpx_snapshot_destroy(s);
-}
-
-/* The id of an unloaded class in another one: before the sweep, after it, and of a method that was sampled. */
-TEST(reused_ids_mean_the_class_that_announced_them_last, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    announce(f, 0, 1000);
-    assert_labelled(f, 3, 3);
-    announce_at(f, 2000, 3);
-    announce_at(f, 2001, 4);
-    assert_labelled(f, 4, 2001);
-    fx_sweep(f, 1, 1001);
-    assert_int_equal(hpx_symbols_classes(f->symbols), 2);
-    assert_labelled(f, 3, 2000);
-    assert_labelled(f, 4, 2001);
-    announce_at(f, 2002, 5);
-    assert_labelled(f, 5, 2002);
-    announce(f, 3000, 4000);
-    fx_sweep(f, 1, 3001);
-    announce_at(f, 5000, 3);
-    announce_at(f, 5001, 5);
-    assert_labelled(f, 3, 5000);
-    assert_labelled(f, 5, 5001);
 }
 
 static uint32_t next(uint64_t *seed)

@@ -109,23 +109,6 @@ static void put_section(unsigned lines, char letter)
     }
 }
 
-TEST(what_is_put_comes_out_once_the_section_is_complete, setup, teardown)
-{
-    hpx_out_str(&out, "one ");
-    hpx_out_char(&out, '2');
-    hpx_out_printf(&out, " %d\n", 3);
-    assert_int_equal(fake.len, 0);
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_int_equal(fake.len, 8);
-    assert_memory_equal(fake.data, "one 2 3\n", 8);
-    assert_int_equal(fake.published, 1);
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_int_equal(fake.published, 1);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(fake.closed, 1);
-    assert_string_equal(said(), "");
-}
-
 TEST(short_writes_and_eintr_are_repeated, setup, teardown)
 {
     fake.short_every = 2;
@@ -427,20 +410,6 @@ TEST(an_output_without_publish_and_truncate_works, setup, teardown)
     assert_non_null(strstr(said(), "file=pipe: File too large: the output ends after its last complete section; raise the limit"));
 }
 
-TEST(an_output_without_truncate_keeps_what_it_took, setup, teardown)
-{
-    assert_int_equal(hpx_out_close(&out), 0);
-    memset(&fake, 0, sizeof(fake));
-    assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
-    fake.fail_at = 2;
-    fake.error = ENODEV;
-    put_section(100, 'a');
-    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_int_equal(fake.len, 65536);
-    assert_int_equal(out.lost, 100000 - 65536);
-    assert_string_equal(said(), "hprofx: file=pipe: No such device: the output ends inside a section; choose another file=\n");
-}
-
 TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
 {
     assert_int_equal(hpx_out_close(&out), 0);
@@ -454,13 +423,6 @@ TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
     hpx_out_str(&out, "y");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
     assert_non_null(strstr(said(), "choose another file=\n"));
-}
-
-TEST(printf_is_cut_at_512_bytes, setup, teardown)
-{
-    hpx_out_printf(&out, "%600d", 1);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(fake.len, 512);
 }
 
 /* Skipped where no locale has a comma (LOCPATH may name a folder with one). */

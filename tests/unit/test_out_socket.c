@@ -69,29 +69,6 @@ TEST(silent_addresses_end_within_ten_seconds, setup, teardown)
     assert_int_equal(fake.now - start, 10000 * FAKE_MS);
 }
 
-TEST(net_wait_starts_without_a_peer, setup, teardown)
-{
-    struct hpx_out_socket_config cfg = config();
-    cfg.wait = true;
-    fake.refuse = 3;
-    open_with(&cfg);
-    assert_int_equal(fake.attempts, 0);
-    assert_false(hpx_out_socket_turn(sock));
-    assert_false(record("lost\n"));
-    while (wakes == 0) {
-        steps(1);
-    }
-    assert_int_equal(fake.attempts, 4);
-    assert_true(hpx_out_socket_turn(sock));
-    assert_true(record("kept\n"));
-    end();
-    assert_got(HEADER
-               "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 1 records (5 bytes) without a connection, 0 bytes of lost "
-               "connections\nkept\n");
-    assert_int_equal(said_times("cannot connect yet: Connection refused"), 1);
-    assert_int_equal(said_times("1 records (5 bytes) dropped while disconnected"), 1);
-}
-
 TEST(attempts_back_off_from_50_ms_to_5_s, setup, teardown)
 {
     static const unsigned gaps[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000};
@@ -158,21 +135,6 @@ TEST(half_a_header_does_not_end_the_back_off, setup, teardown)
 
 /* ---- records ---- */
 
-TEST(records_arrive_whole_and_in_order, setup, teardown)
-{
-    open_live();
-    assert_int_equal(restarts, 1);
-    assert_true(record("one\n"));
-    hpx_out_str(&out, "t");
-    hpx_out_flush(&out); /* a flush inside a record does not end it */
-    assert_true(record("wo\n"));
-    hpx_out_str(&out, "three, not ended before the close\n");
-    end();
-    assert_got(HEADER "one\ntwo\nthree, not ended before the close\n");
-    assert_int_equal(fake.shutdowns, 1);
-    assert_string_equal(said(), "");
-}
-
 TEST(the_first_record_wakes_the_net_thread, setup, teardown)
 {
     open_live();
@@ -189,80 +151,6 @@ TEST(the_first_record_wakes_the_net_thread, setup, teardown)
     fake.window = SIZE_MAX;
     end();
     assert_got(HEADER "one\ntwo\n");
-}
-
-TEST(short_sends_and_interruptions_change_nothing, setup, teardown)
-{
-    open_live();
-    fake.piece = 1;
-    fake.eintr_every = 3;
-    for (int i = 0; i < 40; i++) {
-        char text[64];
-        snprintf(text, sizeof(text), "record %d\n", i);
-        assert_true(record(text));
-        steps(20); /* round the ring a few times */
-    }
-    end();
-    assert_string_equal(said(), "");
-    const char *at = fake.got + strlen(HEADER);
-    for (int i = 0; i < 40; i++) {
-        char text[64];
-        int n = snprintf(text, sizeof(text), "record %d\n", i);
-        assert_memory_equal(at, text, (size_t)n);
-        at += n;
-    }
-    assert_ptr_equal(at, fake.got + fake.len);
-}
-
-TEST(a_record_without_room_is_dropped_whole_and_told, setup, teardown)
-{
-    char big[701];
-    memset(big, 'b', 700);
-    big[700] = '\0';
-    open_live();
-    fake.window = 0;
-    assert_true(record(big));
-    assert_false(record(big));
-    assert_false(record("small\n")); /* there is room for it, but not for the note before it */
-    assert_false(record(big));
-    assert_conserved(sock, 7 + 700);
-    fake.window = SIZE_MAX;
-    steps(3);
-    assert_true(record("after\n"));
-    end();
-    char all[2048];
-    snprintf(all, sizeof(all),
-             HEADER "%shprofx: lost, socket: 3 records (1406 bytes) for a slow peer, 0 records (0 bytes) without a connection, 0 bytes "
-                    "of lost connections\nafter\n",
-             big);
-    assert_int_equal(said_times("the peer reads too slowly; records"), 1);
-    assert_int_equal(said_times("3 records (1406 bytes) dropped: the peer"), 1);
-    assert_got(all);
-}
-
-TEST(a_record_larger_than_the_queue_is_dropped, setup, teardown)
-{
-    static char huge[200000];
-    memset(huge, 'h', sizeof(huge) - 1);
-    open_live();
-    assert_false(record(huge));
-    assert_true(record("after\n"));
-    end();
-    assert_non_null(strstr(fake.got, "1 records (199999 bytes) for a slow peer"));
-}
-
-TEST(the_last_note_always_fits, setup, teardown)
-{
-    char text[770];
-    open_live();
-    fake.window = 0;
-    memset(text, 'x', sizeof(text) - 1);
-    text[1024 - HPX_OUT_SOCKET_NOTE - strlen(HEADER)] = '\0';
-    assert_true(record(text));
-    assert_false(record("y"));
-    fake.window = SIZE_MAX;
-    end();
-    assert_non_null(memmem(fake.got, fake.len, "xhprofx: lost, socket: 1 records (1 bytes)", 42));
 }
 
 static size_t own_note(void *ctx, char *to, size_t room, const struct hpx_out_socket_counts *c)
@@ -283,33 +171,6 @@ TEST(the_owner_words_the_note, setup, teardown)
     assert_true(record("b"));
     end();
     assert_got(HEADER "<1>ab");
-}
-
-TEST(a_lost_connection_loses_its_queue_and_the_next_begins_anew, setup, teardown)
-{
-    open_live();
-    assert_true(record("one\n"));
-    fake.reset_at = 9;
-    steps(1);
-    assert_int_equal(fake.len, 9);
-    assert_true(record("two\n"));
-    steps(1); /* the reset is seen */
-    assert_false(fake.open);
-    assert_false(record("three\n"));
-    fake.reset_at = SIZE_MAX;
-    while (wakes < 2) {
-        assert_false(hpx_out_socket_turn(sock));
-        steps(1);
-    }
-    assert_false(record("before the stream begins\n"));
-    assert_true(hpx_out_socket_turn(sock));
-    assert_int_equal(restarts, 2);
-    assert_true(record("four\n"));
-    end();
-    assert_got(HEADER
-               "hprofx: lost, socket: 0 records (0 bytes) for a slow peer, 2 records (31 bytes) without a connection, 6 bytes of lost "
-               "connections\nfour\n");
-    assert_int_equal(said_times("connection lost: Connection reset by peer; output is dropped until"), 1);
 }
 
 TEST(each_stream_is_told_of_all_losses, setup, teardown)
@@ -419,35 +280,6 @@ TEST(the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away, setup, teard
     end(); /* a peer that floods does not hold it up */
     assert_true(fake.in_at < 2 << 20);
     assert_true(fake.now == start);
-}
-
-TEST(an_end_without_a_connection_is_at_once, setup, teardown)
-{
-    struct hpx_out_socket_config cfg = config();
-    cfg.wait = true;
-    fake.refuse = 100;
-    open_with(&cfg);
-    steps(4);
-    uint64_t start = fake.now;
-    end();
-    assert_int_equal(fake.now, start);
-    hpx_out_socket_destroy(sock);
-    fake_reset();
-    fake.silent = true; /* in the middle of connecting */
-    open_with(&cfg);
-    steps(1);
-    assert_true(fake.open);
-    end();
-}
-
-TEST(a_stream_that_was_not_begun_is_closed, setup, teardown)
-{
-    struct hpx_out_socket_config cfg = config();
-    open_with(&cfg);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(fake.len, 0);
-    assert_false(hpx_out_socket_turn(sock));
-    assert_int_equal(restarts, 0);
 }
 
 TEST(room_is_waited_for_at_most_so_long, setup, teardown)

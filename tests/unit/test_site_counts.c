@@ -11,67 +11,9 @@ static void begin(void)
 
 /* ---- places ---- */
 
-TEST(places_count_what_their_instruction_makes, NULL, teardown)
-{
-    begin();
-    place(1, 10, NEW, "p/A");
-    place(2, 11, NEWARRAY, "I");
-    place(3, 12, ANEWARRAY, "p/A");
-    place(4, 13, ANEWARRAY, "[I");
-    place(5, 14, NEWARRAY, "Z");
-    size("p/A", 24);
-    count(1, 0, 3);
-    count(2, 16, 2);
-    count(2, 48, 1);
-    count(3, 40, 5);
-    count(4, 32, 7);
-    count(5, 24, 1);
-    struct hpx_site_snapshot *s = snapshot(5, 19);
-    assert_row(s, "p.A", "p.A.run:10", 3, 72);
-    assert_row(s, "int[]", "p.A.run:11", 3, 80);
-    assert_row(s, "p.A[]", "p.A.run:12", 5, 200);
-    assert_row(s, "int[][]", "p.A.run:13", 7, 224);
-    assert_row(s, "boolean[]", "p.A.run:14", 1, 24);
-    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->array, 0);
-    assert_int_equal(row_of(s, "int[]", "p.A.run:11")->array, 10);
-    assert_int_equal(row_of(s, "p.A[]", "p.A.run:12")->array, 2);
-    assert_int_equal(row_of(s, "int[][]", "p.A.run:13")->array, 2);
-    fx_assert_frame(row_of(s, "p.A", "p.A.run:10")->trace, 0, "p.A.run(A.java:10)");
-    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->trace->nframes, 1);
-    assert_int_equal(s->bytes, 72 + 80 + 200 + 224 + 24);
-    assert_int_equal(s->unsized + s->missed_objects + s->missed_bytes, 0);
-    hpx_site_snapshot_destroy(s);
-}
-
 static void multi(uint32_t id, uint32_t level, uint64_t n, uint64_t bytes)
 {
     fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, id, HPX_EV_MULTI_STAMP(level, n, bytes));
-}
-
-TEST(dimensions_of_a_place_are_classes_of_their_own, NULL, teardown)
-{
-    begin();
-    place(1, 20, MULTIANEWARRAY, "[[[I"); /* new int[3][2][] */
-    place(2, 21, MULTIANEWARRAY, "[[Lp/A;");
-    for (int i = 0; i < 2; i++) {
-        multi(1, 0, 1, 32);
-        multi(1, 1, 3, 24);
-    }
-    multi(2, 0, 1, 40);
-    multi(2, 1, 4, 56);
-    struct hpx_site_snapshot *s = snapshot(4, 13);
-    assert_row(s, "int[][][]", "p.A.run:20", 2, 64);
-    assert_row(s, "int[][]", "p.A.run:20", 6, 144);
-    assert_row(s, "p.A[][]", "p.A.run:21", 1, 40);
-    assert_row(s, "p.A[]", "p.A.run:21", 4, 224);
-    hpx_site_snapshot_destroy(s);
-    multi(1, 2, 6, 16);
-    s = snapshot(5, 19);
-    assert_row(s, "int[]", "p.A.run:20", 6, 96);
-    hpx_site_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 0);
-    multi(1, 3, 1, 16); /* a dimension that it does not have */
-    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 1);
 }
 
 TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does, NULL, teardown)
@@ -95,35 +37,6 @@ TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does, NULL, teardown)
     hpx_site_snapshot_destroy(s);
 }
 
-TEST(places_that_print_alike_are_one_row, NULL, teardown)
-{
-    begin();
-    place(1, 10, NEW, "p/A");
-    place(9, 10, NEW, "p/A"); /* the same class in another loader, or two in one line */
-    place(70000, 11, NEW, "p/A");
-    size("p/A", 16);
-    count(1, 0, 1);
-    count(9, 0, 2);
-    count(70000, 0, 4);
-    struct hpx_site_snapshot *s = snapshot(2, 7);
-    assert_row(s, "p.A", "p.A.run:10", 3, 48);
-    assert_row(s, "p.A", "p.A.run:11", 4, 64);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(lines_are_left_out_with_lineno_n, NULL, teardown)
-{
-    static const struct hpx_model_config no_lines = {.lines = false};
-    begin_with(&no_lines, &counts);
-    place(1, 10, NEWARRAY, "I");
-    place(2, 11, NEWARRAY, "I");
-    count(1, 16, 1);
-    count(2, 24, 1);
-    struct hpx_site_snapshot *s = snapshot(1, 2);
-    assert_row(s, "int[]", "p.A.run:-1", 2, 40);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(ids_that_nobody_announced_are_counted_as_lost, NULL, teardown)
 {
     begin();
@@ -144,34 +57,6 @@ TEST(ids_that_nobody_announced_are_counted_as_lost, NULL, teardown)
 
 /* ---- sizes ---- */
 
-TEST(sizes_that_come_later_make_bytes_of_what_was_counted, NULL, teardown)
-{
-    begin();
-    place(1, 10, NEW, "p/A");
-    place(2, 11, NEW, "p/B");
-    count(1, 0, 3);
-    count(2, 0, 5);
-    struct hpx_site_snapshot *s = snapshot(2, 8);
-    assert_row(s, "p.A", "p.A.run:10", 3, 0);
-    assert_int_equal(s->unsized, 8);
-    hpx_site_snapshot_destroy(s);
-    size("p/A", 24);
-    s = snapshot(2, 8);
-    assert_row(s, "p.A", "p.A.run:10", 3, 72);
-    assert_row(s, "p.B", "p.A.run:11", 5, 0);
-    assert_int_equal(s->unsized, 5);
-    assert_int_equal(s->bytes, 72);
-    hpx_site_snapshot_destroy(s);
-    size("p/B", 1000);
-    place(3, 12, NEW, "p/B"); /* of a class that has its size */
-    count(3, 0, 1);
-    s = snapshot(3, 9);
-    assert_row(s, "p.B", "p.A.run:11", 5, 5000);
-    assert_row(s, "p.B", "p.A.run:12", 1, 1000);
-    assert_int_equal(s->unsized, 0);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(arrays_without_bytes_are_of_unknown_size, NULL, teardown)
 {
     begin();
@@ -183,17 +68,6 @@ TEST(arrays_without_bytes_are_of_unknown_size, NULL, teardown)
     assert_int_equal(hpx_sites_counted_objects(sites), 6);
     struct hpx_site_snapshot *s = snapshot(3, 6);
     assert_int_equal(s->unsized, 5);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(size_may_come_before_its_class_is_named, NULL, teardown)
-{
-    begin();
-    size("p/A", 32);
-    place(1, 10, NEW, "p/A");
-    count(1, 0, 2);
-    struct hpx_site_snapshot *s = snapshot(1, 2);
-    assert_row(s, "p.A", "p.A.run:10", 2, 64);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -340,37 +214,6 @@ TEST(samples_below_a_maker_are_of_its_place, NULL, teardown)
     hpx_site_snapshot_destroy(s);
 }
 
-TEST(samples_of_a_place_say_what_of_it_lives, NULL, teardown)
-{
-    begin();
-    announce_class();
-    place(1, 10, NEW, "p/A");
-    place(2, 11, NEW, "p/A");
-    place(3, 10, NEWARRAY, "I");
-    size("p/A", 24);
-    count(1, 0, 100);
-    count(2, 0, 50);
-    count(3, 16, 10);
-    number_class(1, "Lp/A;");
-    number_class(2, "[I");
-    uint32_t a = fresh_id(1), b = fresh_id(2), c = fresh_id(3);
-    sample(a, 1, 24, 10, 9); /* without an interval every sample is one object */
-    sample(b, 1, 24, 11, 5);
-    sample(c, 2, 16, 10, 3);
-    lines_as_bytecode();
-    free_of(a, 24, 2);
-    free_of(b, 24, 5);
-    struct hpx_site_snapshot *s = snapshot(3, 160);
-    assert_row(s, "p.A", "p.A.run:10", 100, 2400); /* samples add nothing to the counts */
-    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->live_objects, 7);
-    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->live_bytes, 168);
-    assert_int_equal(row_of(s, "p.A", "p.A.run:11")->live_objects, 0);
-    assert_int_equal(row_of(s, "int[]", "p.A.run:10")->live_objects, 3);
-    assert_int_equal(s->live_objects, 10);
-    assert_int_equal(s->missed_objects, 0);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(sample_stands_for_many_but_not_for_more_than_were_counted, NULL, teardown)
 {
     static const struct hpx_site_options sampled = {.ids = &ids, .live = true, .counts = true, .interval = 1 << 20};
@@ -392,31 +235,6 @@ TEST(sample_stands_for_many_but_not_for_more_than_were_counted, NULL, teardown)
     assert_int_equal(row_of(s, "byte[]", "p.A.run:10")->live_objects, 2049);
     assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_objects, 10);
     assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_bytes, 10240);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(samples_where_no_probe_counts_are_missed, NULL, teardown)
-{
-    begin();
-    announce_class();
-    place(1, 10, NEW, "p/A");
-    size("p/A", 24);
-    count(1, 0, 1);
-    number_class(1, "Lp/A;");
-    number_class(2, "Lp/B;");
-    sample(fresh_id(1), 1, 24, 12, 2); /* another line */
-    sample(fresh_id(2), 2, 40, 10, 3); /* another class in a line that has a place */
-    lines_as_bytecode();
-    struct hpx_site_snapshot *s = snapshot(1, 1);
-    assert_int_equal(s->missed_objects, 5);
-    assert_int_equal(s->missed_bytes, 2 * 24 + 3 * 40);
-    assert_int_equal(s->live_objects, 0);
-    hpx_site_snapshot_destroy(s);
-    place(2, 12, NEW, "p/A"); /* is announced behind its first object */
-    count(2, 0, 2);
-    s = snapshot(2, 3);
-    assert_int_equal(s->missed_objects, 3);
-    assert_int_equal(row_of(s, "p.A", "p.A.run:12")->live_objects, 2);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -482,34 +300,5 @@ TEST(counters_of_unknown_places_are_missed_until_they_are_announced, NULL, teard
 }
 
 /* ---- clear ---- */
-
-TEST(clear_begins_anew, NULL, teardown)
-{
-    begin();
-    announce_class();
-    place(1, 10, NEW, "p/A");
-    place(2, 11, NEWARRAY, "I");
-    size("p/A", 24);
-    count(1, 0, 3);
-    count(2, 16, 1);
-    number_class(1, "Lp/A;");
-    sample(fresh_id(1), 1, 24, 10, 3);
-    lines_as_bytecode();
-    struct hpx_site_snapshot *s = snapshot(2, 4);
-    assert_true(row_of(s, "p.A", "p.A.run:10")->changed);
-    hpx_site_snapshot_destroy(s);
-    s = snapshot(2, 4);
-    assert_false(row_of(s, "p.A", "p.A.run:10")->changed);
-    hpx_site_snapshot_destroy(s);
-    hpx_sites_clear(sites);
-    s = snapshot(0, 0);
-    assert_int_equal(s->unsized + s->missed_objects + s->live_objects, 0);
-    hpx_site_snapshot_destroy(s);
-    count(1, 0, 2);
-    s = snapshot(1, 2);
-    assert_row(s, "p.A", "p.A.run:10", 2, 48);
-    assert_true(row_of(s, "p.A", "p.A.run:10")->changed);
-    hpx_site_snapshot_destroy(s);
-}
 
 TESTS(NULL, NULL)

@@ -54,27 +54,6 @@ static void assert_freed(uint32_t id, uint64_t n, uint64_t size)
     assert_int_equal(bytes(hpx_site_ids_objects_of(&s, id)), size);
 }
 
-TEST(a_key_has_one_id_and_is_fresh_once, NULL, teardown)
-{
-    uint32_t a = fresh_id(77), b = fresh_id(78), c = fresh_id(UINT64_MAX);
-    assert_true(a != b && b != c && a != c);
-    for (int i = 0; i < 3; i++) {
-        assert_known(77, a);
-        assert_known(78, b);
-        assert_known(UINT64_MAX, c);
-    }
-}
-
-/* The high half alone tells these keys apart. */
-TEST(keys_of_one_place_have_different_ids, NULL, teardown)
-{
-    uint32_t a = fresh_id(UINT64_C(0x100000005)), b = fresh_id(UINT64_C(0x200000005)), c = fresh_id(5);
-    assert_true(a != b && b != c && a != c);
-    assert_known(UINT64_C(0x100000005), a);
-    assert_known(UINT64_C(0x200000005), b);
-    assert_known(5, c);
-}
-
 static ptrdiff_t to_the_next(uint32_t id)
 {
     return (const char *)hpx_site_ids_objects_of(&s, id + 1) - (const char *)hpx_site_ids_objects_of(&s, id);
@@ -124,23 +103,6 @@ TEST(keys_that_fit_nowhere_have_no_id, NULL, teardown)
     fresh_id(12345); /* one that has another place still has one */
 }
 
-TEST(each_id_has_counters, NULL, teardown)
-{
-    uint32_t ids[FIRST + 10];
-    for (uint32_t i = 0; i < FIRST + 10; i++) {
-        ids[i] = fresh_id(i + 1);
-        assert_freed(ids[i], 0, 0);
-    }
-    for (uint32_t i = 0; i < FIRST + 10; i++) {
-        hpx_site_ids_freed(&s, hpx_site_tag(ids[i], UINT64_C(8) * i));
-        hpx_site_ids_freed(&s, hpx_site_tag(ids[i], 16));
-    }
-    for (uint32_t i = 0; i < FIRST + 10; i++) {
-        assert_freed(ids[i], 2, UINT64_C(8) * i + 16);
-    }
-    assert_freed(HPX_SITE_NONE, 0, 0);
-}
-
 TEST(freed_bytes_have_64_bits, NULL, teardown)
 {
     uint32_t id = fresh_id(1);
@@ -148,69 +110,6 @@ TEST(freed_bytes_have_64_bits, NULL, teardown)
         hpx_site_ids_freed(&s, hpx_site_tag(id, 3 * GIB));
     }
     assert_freed(id, 5, 15 * GIB);
-}
-
-TEST(a_tag_has_the_id_and_the_size_in_units, NULL, teardown)
-{
-    static const uint32_t ids[] = {1, 2, FIRST, FIRST + 1, HPX_SITE_IDS_MOST - 1};
-    static const struct {
-        uint64_t bytes, units;
-    } sizes[] = {{0, 0},
-                 {16, 2},
-                 {24, 3},
-                 {4 * GIB, GIB / 2},
-                 {16 * GIB - 8, 2 * GIB - 1},
-                 {16 * GIB, 2 * GIB - 1}, /* more counts as the most that fits */
-                 {UINT64_MAX, 2 * GIB - 1}};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
-        for (size_t k = 0; k < HPX_ARRAY_LEN(sizes); k++) {
-            uint64_t tag = hpx_site_tag(ids[i], sizes[k].bytes);
-            assert_int_equal(tag >> HPX_SITE_UNITS_BITS, ids[i]);
-            assert_int_equal(tag & ((UINT64_C(1) << HPX_SITE_UNITS_BITS) - 1), sizes[k].units);
-            assert_int_not_equal(tag, 0);
-            assert_int_equal(hpx_site_class_of(tag).v, 0); /* and is no class's */
-        }
-    }
-}
-
-TEST(a_free_adds_what_the_tag_says, NULL, teardown)
-{
-    uint32_t a = fresh_id(1), b = fresh_id(2);
-    hpx_site_ids_freed(&s, hpx_site_tag(a, 24));
-    hpx_site_ids_freed(&s, hpx_site_tag(a, 40));
-    hpx_site_ids_freed(&s, hpx_site_tag(b, 20 * GIB));
-    hpx_site_ids_freed(&s, 0); /* an object without a tag */
-    assert_freed(a, 2, 64);
-    assert_freed(b, 1, 16 * GIB - 8);
-    assert_freed(HPX_SITE_NONE, 0, 0);
-}
-
-TEST(classes_are_numbered_from_1, NULL, teardown)
-{
-    for (uint32_t i = 1; i < 3000; i++) {
-        struct hpx_class_number number = hpx_site_ids_class(&s, 0);
-        assert_int_equal(number.v, i);
-        assert_int_equal(hpx_site_class_of(hpx_site_class_tag(number)).v, number.v);
-    }
-    assert_int_equal(hpx_site_ids_bytes(&s), 0); /* without a mirror's tag nothing is kept */
-}
-
-TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
-{
-    uint32_t a = fresh_id(1), b = fresh_id(2);
-    struct hpx_class_number first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0), last = {0};
-    for (int i = 0; i < 2000; i++) { /* in another page */
-        last = hpx_site_ids_class(&s, hpx_site_tag(b, 96));
-    }
-    hpx_site_ids_freed(&s, hpx_site_class_tag(none));
-    assert_freed(a, 0, 0);
-    assert_freed(b, 0, 0);
-    hpx_site_ids_freed(&s, hpx_site_class_tag(first));
-    assert_freed(a, 1, 112);
-    assert_freed(b, 0, 0);
-    hpx_site_ids_freed(&s, hpx_site_class_tag(last));
-    assert_freed(a, 1, 112);
-    assert_freed(b, 1, 96);
 }
 
 TEST(a_class_number_that_was_never_given_frees_nothing, NULL, teardown)

@@ -54,33 +54,6 @@ TEST(a_sample_stands_for_as_many_as_its_size_says, NULL, end)
     }
 }
 
-TEST(sizes_of_one_site_add_up, NULL, end)
-{
-    double a = weight_of(1000, INTERVAL), b = weight_of(1000000, INTERVAL);
-    begin_sampled(INTERVAL);
-    define(&f.t, id_of(0), 1, 1000, 1000, FX_STACK({8, 1})); /* an id for each size */
-    define(&f.t, id_of(1), 1, 1000000, 1000000, FX_STACK({8, 1}));
-    allocate(&f.u, id_of(1), 1000000);
-    for (int i = 0; i < 3; i++) { /* a snapshot leaves nothing behind */
-        struct hpx_site_snapshot *s = take(1);
-        assert_near((double)s->rows[0].objects, a + 2 * b);
-        assert_near((double)s->rows[0].bytes, 1000 * a + 2000000 * b);
-        assert_near(s->rows[0].variance, 1e6 * a * (a - 1) + 2e12 * b * (b - 1));
-        assert_int_equal(s->rows[0].changed, i == 0);
-        hpx_site_snapshot_destroy(s);
-    }
-}
-
-TEST(an_interval_of_0_counts_each_object, NULL, end)
-{
-    begin_sampled(0);
-    define(&f.t, id_of(0), 1, 1000, 1000, FX_STACK({8, 1}));
-    struct hpx_site_snapshot *s = take(1);
-    assert_row(&s->rows[0], 1, 1000, 1, 1000);
-    assert_true(s->rows[0].variance == 0 && s->interval == 0);
-    hpx_site_snapshot_destroy(s);
-}
-
 /* A Poisson process along the bytes of a thread picks the objects, as the VM does. Over many rounds the mean of the estimates is what was
  * allocated, and the mean of their squared errors is the variance that the rows tell. */
 TEST(estimates_are_unbiased_and_their_error_is_as_told, NULL, end)

@@ -15,81 +15,6 @@ static void begin_exact(void)
     object_class(2, 0, "[I");
 }
 
-TEST(objects_are_counted_by_class_and_stack, NULL, end)
-{
-    begin_exact();
-    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}, {16, 2}));
-    allocate(&f.t, id_of(0), 16);
-    define(&f.t, id_of(1), 2, 24, 0, FX_STACK({8, 1}, {16, 2}));
-    define(&f.t, id_of(2), 1, 16, 0, FX_STACK({16, 2}));
-    allocate(&f.t, id_of(1), 400);
-    struct hpx_site_snapshot *s = take(3);
-    assert_row(row(s, "p.C", "a"), 2, 32, 2, 32);
-    assert_row(row(s, "int[]", "a"), 2, 424, 2, 424);
-    assert_row(row(s, "p.C", "b"), 1, 16, 1, 16);
-    assert_ptr_equal(row(s, "p.C", "a")->trace, row(s, "int[]", "a")->trace);
-    fx_assert_frame(row(s, "p.C", "a")->trace, 1, "p.C.b(C.java:-1)");
-    assert_true(row(s, "p.C", "a")->variance == 0);
-    assert_true(s->live && s->interval == 0 && s->flags == 0);
-    assert_int_equal(s->objects, 5);
-    assert_int_equal(hpx_sites_count(sites), 3);
-    assert_int_equal(hpx_sites_recorded_objects(sites), 5);
-    assert_int_equal(hpx_sites_recorded_bytes(sites), 472);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(an_id_may_be_counted_before_its_definition_comes, NULL, end)
-{
-    begin_exact();
-    allocate(&f.u, id_of(0), 16); /* the thread that defines it has not been drained yet */
-    allocate(&f.u, id_of(0), 16);
-    hpx_site_snapshot_destroy(take(0));
-    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
-    allocate(&f.u, id_of(0), 16);
-    allocate(&f.t, id_of(0), 16);
-    struct hpx_site_snapshot *s = take(1);
-    assert_row(&s->rows[0], 5, 80, 5, 80);
-    assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 0);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(stacks_that_print_alike_are_one_row, NULL, end)
-{
-    static const struct hpx_line lines[] = {{0, 7}, {5, 9}};
-    begin(NULL, 0, true);
-    give_class();
-    object_class(1, 8, "Lp/C;");
-    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
-    define(&f.u, id_of(1), 1, 16, 0, FX_STACK({8, 3})); /* the same line */
-    define(&f.u, id_of(2), 1, 16, 0, FX_STACK({8, 5}));
-    fx_answer(&f, 0, lines, 2, "", 0);
-    free_object(id_of(0), 16);
-    free_object(id_of(1), 16);
-    struct hpx_site_snapshot *s = take(2);
-    const struct hpx_site_row *one = &s->rows[s->rows[0].objects == 2 ? 0 : 1];
-    assert_row(one, 2, 32, 0, 0);
-    fx_assert_frame(one->trace, 0, "p.C.a(C.java:7)");
-    hpx_site_snapshot_destroy(s);
-}
-
-/* As in the tables of samples: a request without an answer is shown under another serial. */
-TEST(a_name_that_comes_late_moves_the_row, NULL, end)
-{
-    begin(&no_lines, 0, true);
-    fx_class(&f, 1, 8, 1, "", 0);
-    object_class(1, 0, "Lq/O;");
-    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
-    struct hpx_site_snapshot *before = take(1);
-    fx_answer(&f, 0, NULL, 0, FX_TEXT("Lp/C;\0C.java\0a\0()V"));
-    allocate(&f.t, id_of(0), 16);
-    struct hpx_site_snapshot *s = take(1);
-    assert_row(row(s, "q.O", "a"), 2, 32, 2, 32);
-    assert_int_not_equal(before->rows[0].trace->serial, s->rows[0].trace->serial);
-    assert_true(s->rows[0].changed);
-    hpx_site_snapshot_destroy(before);
-    hpx_site_snapshot_destroy(s);
-}
-
 /* Ids of one raw trace: the first of them moves it, and the others follow. */
 TEST(a_name_that_comes_late_moves_the_rows_of_all_ids, NULL, end)
 {
@@ -103,39 +28,6 @@ TEST(a_name_that_comes_late_moves_the_rows_of_all_ids, NULL, end)
     for (int i = 0; i < 2; i++) {
         hpx_site_snapshot_destroy(take(1));
     }
-}
-
-TEST(a_stack_may_be_empty, NULL, end)
-{
-    begin_exact();
-    define(&f.t, id_of(0), 1, 16, 0, NULL, 0);
-    struct hpx_site_snapshot *s = take(1);
-    assert_row(&s->rows[0], 1, 16, 1, 16);
-    assert_int_equal(s->rows[0].trace->nframes, 0);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(what_lives_is_what_was_allocated_less_what_was_freed, NULL, end)
-{
-    begin_exact();
-    define(&f.t, id_of(0), 1, 24, 0, FX_STACK({8, 1}));
-    define(&f.t, id_of(1), 2, 32, 0, FX_STACK({8, 1}));
-    for (int i = 0; i < 9; i++) {
-        allocate(&f.t, id_of(0), 24);
-    }
-    for (int i = 0; i < 4; i++) {
-        free_object(id_of(0), 24);
-    }
-    struct hpx_site_snapshot *s = take(2);
-    assert_row(row(s, "p.C", NULL), 10, 240, 6, 144);
-    assert_row(row(s, "int[]", NULL), 1, 32, 1, 32);
-    hpx_site_snapshot_destroy(s);
-    for (int i = 0; i < 6; i++) {
-        free_object(id_of(0), 24);
-    }
-    s = take(2); /* and nothing was reset */
-    assert_row(row(s, "p.C", NULL), 10, 240, 0, 0);
-    hpx_site_snapshot_destroy(s);
 }
 
 TEST(what_lives_is_never_below_0, NULL, end)
@@ -153,18 +45,6 @@ TEST(what_lives_is_never_below_0, NULL, end)
     allocate(&f.t, id_of(0), 16);
     s = take(1);
     assert_row(&s->rows[0], 4, 64, 1, 16);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(where_frees_are_not_known_nothing_is_said_to_live, NULL, end)
-{
-    begin(&no_lines, 0, false);
-    give_class();
-    object_class(1, 8, "Lp/C;");
-    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
-    struct hpx_site_snapshot *s = take(1);
-    assert_false(s->live);
-    assert_row(&s->rows[0], 1, 16, 0, 0);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -238,23 +118,6 @@ TEST(sums_have_64_bits, NULL, end)
     struct hpx_site_snapshot *s = take(1);
     assert_row(&s->rows[0], 10, 30 * GIB, 9, 27 * GIB);
     assert_int_equal(hpx_sites_recorded_bytes(sites), 30 * GIB);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(a_run_may_have_records_of_others_between, NULL, end)
-{
-    struct hpx_ev_head run[] = {{HPX_EV_ALLOC, 1, 0, 8},
-                                {HPX_EV_TEST, 2, 7, 77},
-                                {HPX_EV_ALLOC, 1, 9, 99}, /* the body of the one before */
-                                {HPX_EV_PAD, 1, 0, 0},
-                                {HPX_EV_ALLOC, 1, 0, 8}};
-    begin_exact();
-    define(&f.t, id_of(0), 1, 8, 0, FX_STACK({8, 1}));
-    run[0].id = run[4].id = id_of(0);
-    hpx_model_events(f.m, &f.t, run, sizeof(run));
-    struct hpx_site_snapshot *s = take(1);
-    assert_row(&s->rows[0], 3, 24, 3, 24);
-    assert_int_equal(hpx_sites_recorded_objects(sites), 3);
     hpx_site_snapshot_destroy(s);
 }
 

@@ -110,22 +110,6 @@ static void descend(uintptr_t to, uint32_t methods, uint32_t bytes)
     }
 }
 
-TEST(exits_that_all_come_need_a_floor_alone)
-{
-    setup_all();
-    for (int i = 0; i < 3; i++) {
-        descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
-        while (program.n > 0) {
-            ret(HPX_EV_EXIT, 0);
-        }
-        assert_int_equal(d.state, HPX_STACK_LIMIT_OUT);
-    }
-    assert_int_equal(program.counted, 3);
-    assert_int_equal(open_now(), 0);
-    assert_int_equal(tab.resynced + tab.stray, 0);
-    finish();
-}
-
 TEST(lost_exits_are_closed_before_the_next_call)
 {
     static const uint32_t shifts[] = {0, 48, 200, 900};
@@ -146,55 +130,6 @@ TEST(lost_exits_are_closed_before_the_next_call)
             finish();
         }
     }
-}
-
-TEST(a_handler_at_the_bottom_that_calls_is_seen)
-{
-    setup_all();
-    descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
-    lose(5);
-    call(9, 48); /* further up than the last enter */
-    assert_int_equal(open_now(), program.n);
-    while (program.n > 0) {
-        ret(HPX_EV_EXIT, 0);
-    }
-    assert_int_equal(open_now(), 0);
-    assert_int_equal(tab.resynced, 5);
-    finish();
-}
-
-TEST(more_exits_lost_further_up_are_found_at_the_next_look)
-{
-    setup_all();
-    descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
-    lose(3);
-    ret(HPX_EV_THROWN, 100);
-    ret(HPX_EV_THROWN, 100);
-    lose(6);
-    for (int i = 0; i < 60; i++) {
-        ret(HPX_EV_THROWN, 100);
-    }
-    assert_int_equal(open_now(), program.n);
-    assert_int_equal(tab.resynced, 9);
-    finish();
-}
-
-TEST(frames_that_are_not_instrumented_close_nothing_that_is_open)
-{
-    setup_all();
-    descend(LOW + HPX_STACK_LIMIT_RESERVED + (16 << 10), 1, 64);
-    program.plain = 10;
-    descend(LOW + HPX_STACK_LIMIT_RESERVED + 64, 1, 64);
-    lose(4);
-    ret(HPX_EV_THROWN, 0);
-    assert_true(open_now() >= program.n);
-    program.plain = 0;
-    while (sp() < d.at + HPX_STACK_LIMIT_BAND + 4096) {
-        ret(HPX_EV_THROWN, 0);
-    }
-    call(9, 16);
-    assert_int_equal(th->own.depth >= program.n - 1, 1);
-    finish();
 }
 
 TEST(looks_cost_credit_and_without_it_there_is_no_floor)

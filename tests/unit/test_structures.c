@@ -39,28 +39,6 @@ static void assert_refused(const char *type, const char *name, const char *is)
     assert_int_equal(to, UNTOUCHED);
 }
 
-TEST(entries_are_found_by_name)
-{
-    fill();
-    uint64_t to;
-    int value = 0;
-    assert_null(hpx_structures_init());
-    assert_true(field("Thread", "_name", "char*", &to));
-    assert_int_equal(to, 16);
-    assert_true(field("Klass", "_name", "Symbol*", &to));
-    assert_int_equal(to, 8);
-    assert_true(field("Thread", "_last", "int", &to));
-    assert_int_equal(to, 60);
-    assert_true(field("Thread", "_list", "static Thread*", &to));
-    assert_ptr_equal((void *)(uintptr_t)to, &list);
-    assert_int_equal(hpx_structures_size("Klass"), 96);
-    assert_int_equal(hpx_structures_size("Thread"), 64);
-    assert_true(hpx_structures_constant("_thread_blocked", &value));
-    assert_int_equal(value, -10);
-    assert_true(hpx_structures_constant("_thread_in_vm", &value));
-    assert_int_equal(value, 6);
-}
-
 TEST(names_that_are_not_there_are_not_found)
 {
     fill();
@@ -112,34 +90,10 @@ TEST(a_vm_without_fields_is_refused)
     assert_string_equal(hpx_structures_init(), NO_TABLES);
 }
 
-TEST(a_refusal_stays)
-{
-    struct vm_tables_field *was = gHotSpotVMStructs;
-    fill();
-    gHotSpotVMStructs = NULL;
-    assert_string_equal(hpx_structures_init(), NO_TABLES);
-    gHotSpotVMStructs = was;
-    assert_string_equal(hpx_structures_init(), NO_TABLES);
-}
-
-TEST(a_stride_of_0_is_refused)
-{
-    fill();
-    gHotSpotVMStructEntryArrayStride = 0;
-    assert_string_equal(hpx_structures_init(), SHAPE);
-}
-
 TEST(a_stride_that_is_too_large_is_refused)
 {
     fill();
     gHotSpotVMIntConstantEntryArrayStride = 264;
-    assert_string_equal(hpx_structures_init(), SHAPE);
-}
-
-TEST(a_member_behind_its_entry_is_refused)
-{
-    fill();
-    gHotSpotVMTypeEntrySizeOffset = gHotSpotVMTypeEntryArrayStride;
     assert_string_equal(hpx_structures_init(), SHAPE);
 }
 
@@ -180,17 +134,6 @@ TEST(a_field_of_another_type_is_refused)
     assert_refused("Thread", "_list", "Klass*");
 }
 
-TEST(a_field_without_a_type_is_wanted_without_one)
-{
-    fill();
-    uint64_t to;
-    assert_null(hpx_structures_init());
-    assert_true(field("Thread", "_raw", NULL, &to));
-    assert_int_equal(to, 24);
-    assert_refused("Thread", "_raw", "int");
-    assert_refused("Thread", "_name", NULL);
-}
-
 TEST(a_static_field_without_an_address_is_refused)
 {
     fill();
@@ -229,18 +172,6 @@ TEST(a_type_or_constant_that_stands_twice_is_refused)
     assert_int_equal(hpx_structures_size("Thread"), 64);
     assert_false(hpx_structures_constant("_thread_in_vm", &value));
     assert_int_equal(value, 7);
-}
-
-TEST(the_first_field_that_is_missing_is_named)
-{
-    fill();
-    uint64_t a = 0, b = UNTOUCHED;
-    const struct hpx_vm_field wanted[] = {{"Thread", "_last", "int", &a}, {"Thread", "_next", "Thread*", &b}, {"Gone", "_x", "int", &b}};
-    assert_null(hpx_structures_init());
-    assert_null(hpx_structures_fields(wanted, 1));
-    assert_int_equal(a, 60);
-    assert_string_equal(hpx_structures_fields(wanted, 3), "the VM's tables have no Thread._next as expected");
-    assert_int_equal(b, UNTOUCHED);
 }
 
 int main(void)

@@ -61,16 +61,4 @@ TEST(table_knows_the_live_threads_and_them_alone)
     hpx_threads_fini(&t);
 }
 
-TEST(table_of_a_key_that_never_lived_knows_nothing)
-{
-    struct hpx_threads t;
-    assert_int_equal(hpx_threads_init(&t), 0);
-    assert_int_equal(hpx_threads_remove(&t, 0), 0);
-    assert_int_equal(hpx_threads_add(&t, 0, 0), HPX_SERIAL_THREAD + 1);
-    assert_int_equal(hpx_threads_remove(&t, 0), HPX_SERIAL_THREAD + 1);
-    assert_int_equal(hpx_threads_remove(&t, 0), 0);
-    assert_int_equal(hpx_threads_add(&t, 0, 0), HPX_SERIAL_THREAD + 2);
-    hpx_threads_fini(&t);
-}
-
 TESTS(NULL, NULL)

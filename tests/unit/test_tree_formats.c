@@ -333,33 +333,6 @@ TEST(the_name_of_a_measure_is_data_in_every_format, setup, teardown)
     }
 }
 
-static void period(uint64_t name, uint64_t unit, uint64_t n)
-{
-    hpx_pb_number(&part, 1, name);
-    hpx_pb_number(&part, 2, unit);
-    hpx_pb_message(&file, 11, &part);
-    hpx_pb_number(&file, 12, n);
-}
-
-TEST(facts_of_the_head_are_taken_if_they_can_be, setup, teardown)
-{
-    begin_pprof();
-    STACK(LIST(1), LIST(1, 1), 0, true);
-    hpx_pb_number(&file, 9, UINT64_C(1700000000123000000));
-    hpx_pb_number(&file, 10, UINT64_C(2500000000));
-    period(3, 4, 10000000); /* cpu, nanoseconds */
-    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
-    assert_int_equal(tree.start_ms, UINT64_C(1700000000123));
-    assert_int_equal(tree.duration_ms, 2500);
-    assert_int_equal(tree.interval_ns, 10000000);
-    begin_pprof();
-    STACK(LIST(1), LIST(1, 1), 0, true);
-    string("space");
-    period(10, 2, 524288);
-    assert_int_equal(read_pprof(), HPX_TREE_WHOLE);
-    assert_int_equal(tree.interval_ns, 0); /* bytes are no time */
-}
-
 TEST(gzip_is_unpacked_and_its_end_is_missed, setup, teardown)
 {
     unsigned char packed[256];

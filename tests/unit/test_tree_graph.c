@@ -104,19 +104,6 @@ static const char *rows(const struct hpx_list *methods)
     return text;
 }
 
-TEST(the_tree_is_merged_by_name_and_the_largest_child_is_first, setup, teardown)
-{
-    sample(HPX_VIEW_CPU, "x main a b", "one", 1, 1); /* other lines of the same methods */
-    sample(HPX_VIEW_CPU, "main x", "one", 1, 1);
-    hpx_tree_finish(&tree);
-    const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
-    assert_true(hpx_graph_make(&whole, &cpu));
-    assert_string_equal(text_of(&whole), "0:main 0/30, 1:c 0/16, 2:a 0/16, 3:d 16/16, 1:a 1/13, 2:b 4/12, 3:a 8/8, 1:x 1/1, "
-                                         "0:x 0/1, 1:main 0/1, 2:a 0/1, 3:b 1/1");
-    assert_int_equal(hpx_graph_at(&whole, 0)->self, 32);
-    assert_int_equal(hpx_graph_at(&whole, 0)->total, 63);
-}
-
 TEST(a_method_that_recurs_counts_once_in_its_total, setup, teardown)
 {
     struct hpx_list methods;
@@ -127,41 +114,6 @@ TEST(a_method_that_recurs_counts_once_in_its_total, setup, teardown)
     hpx_graph_rank(&methods, 2);
     assert_string_equal(rows(&methods), " 32/32(320), a 9/29(90), main 0/29(0), d 16/16(160), c 0/16(0), b 4/12(40)");
     free(methods.items);
-}
-
-TEST(callees_and_callers_count_every_sample_once, setup, teardown)
-{
-    const struct hpx_graph_of cpu = of(HPX_VIEW_CPU, 0, 1);
-    assert_true(hpx_graph_make(&whole, &cpu));
-    assert_true(hpx_graph_callees(&part, &whole, called("a")));
-    assert_string_equal(text_of(&part), "0:d 16/16, 0:b 4/12, 1:a 8/8");
-    assert_int_equal(hpx_graph_at(&part, 0)->self, 1);
-    assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
-    hpx_graph_fini(&part);
-    assert_true(hpx_graph_callers(&part, &whole, called("a")));
-    assert_string_equal(text_of(&part), "0:c 0/16, 1:main 16/16, 0:main 13/13");
-    assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
-    hpx_graph_fini(&part);
-    assert_true(hpx_graph_callers(&part, &whole, called("main"))); /* nobody */
-    assert_int_equal(part.nodes.len, 1);
-    assert_int_equal(hpx_graph_at(&part, 0)->total, 29);
-    hpx_graph_fini(&part);
-    assert_true(hpx_graph_callees(&part, &whole, called("no such method")));
-    assert_int_equal(hpx_graph_at(&part, 0)->total, 0);
-}
-
-TEST(what_a_class_has_is_self_of_the_method_that_made_it, setup, teardown)
-{
-    struct hpx_list methods;
-    const struct hpx_graph_of alloc = of(HPX_VIEW_ALLOC, 1, 0);
-    assert_true(hpx_graph_make(&whole, &alloc));
-    assert_true(hpx_graph_methods(&methods, &whole, &tree));
-    assert_string_equal(rows(&methods), "b 120/120(3), byte[] 100/100(1), p.D 50/50(5), a 30/30(3), main 0/150(0)");
-    const struct hpx_graph_method *m = methods.items;
-    assert_true(m[1].kind == HPX_FRAME_CLASS && m[0].kind == HPX_FRAME_METHOD);
-    free(methods.items);
-    assert_true(hpx_graph_callers(&part, &whole, &(const struct hpx_graph_method){.name = name("p.D"), .kind = HPX_FRAME_CLASS}));
-    assert_string_equal(text_of(&part), "0:a 0/30, 1:main 30/30, 0:b 0/20, 1:main 20/20");
 }
 
 /* Names are data: a method may have that of a class. */

@@ -35,25 +35,6 @@ static const char all_tables[] =
     "   3 16.00% 100.00%         8 300002 io       B.x\nWALL CLOCK (ms) END\n"
     "hprofx: version: 1\nhprofx: samples: 10 (one per 20 ms of CPU time of a Java thread)\n";
 
-TEST(each_table_of_a_text_file_is_a_view, setup, teardown)
-{
-    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
-    assert_folded("samples", "p.B$$Lambda.x;A.main 6\nB.x 4\n");
-    assert_folded("cpu", "p.B$$Lambda.x;A.main 120000000\nB.x 80000000\n");
-    assert_folded("wall", "p.B$$Lambda.x;A.main;parked p.Lock$Sync 30000000\np.B$$Lambda.x;A.main;running 12000000\nB.x;io 8000000\n");
-    assert_folded("delay", "p.B$$Lambda.x;A.main;java.lang.Object 2000000\n");
-    /* the owner's stack, not that of who waited */
-    assert_folded("owner_delay", "B.x;java.lang.Object 4500000\n[owner not known];java.lang.Object 4500000\n");
-    assert_folded("park", "p.B$$Lambda.x;A.main;p.Lock$Sync 7000000\n");
-    assert_folded("pinned", "B.x;p.C 8000000\n");
-    assert_folded("heap", "p.B$$Lambda.x;A.main;A 16\nB.x;int[] 12\n");
-    assert_folded("alloc_space", "p.B$$Lambda.x;A.main;A[] 72\nB.x;A 40\n");
-    assert_folded("alloc_objects", "p.B$$Lambda.x;A.main;A[] 2\nB.x;A 2\n");
-    assert_folded("inuse_space", "p.B$$Lambda.x;A.main;A[] 64\nB.x;A 32\n");
-    assert_int_equal(tree.interval_ns, 20000000);
-    assert_int_equal(tree.views[HPX_VIEW_CPU].totals[1], 200000000);
-}
-
 TEST(through_HPROF_names_and_what_is_known_of_errors_stay, setup, teardown)
 {
     static const char *const suffixes[] = {"x.txt", "x.hprof"};

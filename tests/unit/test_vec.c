@@ -6,44 +6,6 @@
 
 #include <stdlib.h>
 
-TEST(vec_elements_are_cleared_and_do_not_move)
-{
-    enum { N = 5000 };
-    static uint64_t *at[N];
-    struct hpx_vec v;
-    hpx_vec_init(&v, sizeof(uint64_t));
-    for (uint32_t i = 0; i < N; i++) {
-        at[i] = hpx_vec_push(&v);
-        assert_non_null(at[i]);
-        assert_int_equal(*at[i], 0);
-        assert_int_equal(v.len, i + 1);
-        *at[i] = i;
-    }
-    for (uint32_t i = 0; i < N; i++) {
-        assert_ptr_equal(hpx_vec_at(&v, i), at[i]);
-        assert_int_equal(*at[i], i);
-    }
-    hpx_vec_fini(&v);
-}
-
-TEST(vec_first_chunk_holds_64_and_each_next_twice_as_many)
-{
-    struct hpx_vec v;
-    hpx_vec_init(&v, 3);
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < 64 * 15; i++) {
-        assert_non_null(hpx_vec_push(&v));
-        uint32_t j = i + 64;
-        if (!(j & (j - 1))) {
-            bytes += (size_t)j * 3;
-        }
-        assert_int_equal(v.bytes, bytes);
-    }
-    hpx_vec_fini(&v);
-    assert_int_equal(v.bytes, 0);
-    assert_int_equal(v.size, 3);
-}
-
 TEST(vec_push_without_memory_changes_nothing)
 {
     struct hpx_vec v;

@@ -56,16 +56,6 @@ TEST(cpu_time_is_told_by_what_threads_are_for, setup, teardown)
     assert_true(u.total == 0 && !u.parts);
 }
 
-TEST(threads_without_names_tell_no_parts, setup, teardown)
-{
-    struct hpx_usage u;
-    make_process("7 (java) R 1 7 7 0 -1 0 0 0 0 0 300 100 0 0 20 0 9 0 1 0 0\n");
-    make_thread("7", "java\n", "9000000000 1 1\n", "");
-    make_thread("8", "java\n", "9000000000 1 1\n", "");
-    assert_true(hpx_usage_read(".", 7, &u));
-    assert_true(!u.parts && u.gc == 0);
-}
-
 TEST(a_thread_that_ended_makes_no_part_negative)
 {
     const struct hpx_usage begin = {.at = 1, .total = 5, .gc = 2, .compiler = 3, .parts = true, .cpus = 2},
@@ -105,18 +95,6 @@ static const char *shown(const char *profile, struct hpx_usage usage, bool bound
     assert_int_equal(read, HPX_OK);
     assert_int_equal(drawn, HPX_OK);
     return content("shown");
-}
-
-TEST(methods_are_shown_by_self_and_total, setup, teardown)
-{
-    assert_string_equal(shown(SAMPLES, (struct hpx_usage){.at = 0}, true), "400 samples: shares are right within 4.9 points.\n"
-                                                                           "Look at p.C.in (75 % of the CPU time), p.C.mid (25 %).\n\n"
-                                                                           "CPU: samples 400\n"
-                                                                           "     self     +-    total    samples  method\n"
-                                                                           "   75.00%   4.24   75.00%        300  p.C.in\n"
-                                                                           "   25.00%   4.24  100.00%        100  p.C.mid\n"
-                                                                           "    0.00%   0.67  100.00%          0  p.C.main\n\n"
-                                                                           "Lost: 3. Own CPU time: 9.390 ms (0.93 % of the program's).\n");
 }
 
 static void begins(const char *text, const char *with)

@@ -102,14 +102,6 @@ TEST(flags_of_jdk_8_are_typed_by_name)
     assert_flags_work();
 }
 
-TEST(flags_of_jdk_17_are_typed_by_number)
-{
-    fill_17();
-    flags[NUMBER].type_name = "bool";
-    flags[PLAIN].type_name = "uintx";
-    assert_flags_work();
-}
-
 static const char *text = "record";
 
 static void assert_texts_work(int other)
@@ -138,20 +130,6 @@ TEST(texts_of_jdk_17_are_typed_by_number)
     fill_17();
     flags[STRANGE].type = 8;
     assert_texts_work(9);
-}
-
-TEST(a_name_that_cannot_be_printed_refuses_the_table)
-{
-    fill_17();
-    flags[STRANGE].name = "Str\x01nge";
-    assert_unreadable("DebugNonSafepoints", SHAPE);
-}
-
-TEST(an_empty_name_refuses_the_table)
-{
-    fill_17();
-    flags[STRANGE].name = "";
-    assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
 TEST(a_flag_without_a_name_refuses_the_table)
@@ -189,13 +167,6 @@ TEST(flags_of_a_vm_without_the_usual_ones_are_not_set)
     assert_int_equal(values[PLAIN], 0);
     values[PERF_DATA] = 1;
     assert_int_equal(hpx_vm_flag_set("DebugNonSafepoints", &why), HPX_FLAG_SET);
-}
-
-TEST(a_table_of_one_flag_is_refused)
-{
-    fill_17();
-    count = 1;
-    assert_unreadable("DebugNonSafepoints", SHAPE);
 }
 
 /* n elements, all with good names but the last. */

@@ -93,26 +93,6 @@ static void taken(enum hpx_take how, uint64_t ns, uint32_t rows)
     hpx_wall_snapshot_destroy(take(how, ns, rows));
 }
 
-TEST(time_goes_where_the_thread_was_defined_last, NULL, end)
-{
-    begin(NULL);
-    define(3, 200001, HPX_WALL_PARKED, 8);
-    passes(3, 5 * MS);
-    define(4, 200002, HPX_WALL_PARKED, 8);
-    passes(4, 2 * MS);
-    define(3, 200001, HPX_WALL_SLEEPING, 8);
-    passes(3, 7 * MS);
-    passes(3, 1 * MS);
-    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 15 * MS, 2);
-    assert_int_equal(in_row(s, "a", HPX_WALL_PARKED), 7 * MS);
-    assert_int_equal(in_row(s, "a", HPX_WALL_SLEEPING), 8 * MS);
-    hpx_wall_snapshot_destroy(s);
-    taken(HPX_TAKE_RESET, 0, 0);
-    passes(4, 1);
-    taken(HPX_TAKE_KEEP, 1, 1);
-    taken(HPX_TAKE_RESET, 1, 1);
-}
-
 TEST(what_is_waited_for_tells_rows_apart, NULL, end)
 {
     begin(NULL);
@@ -212,21 +192,6 @@ TEST(what_has_no_stack_has_a_row, NULL, end)
     passes(9, 7 * MS); /* never defined */
     assert_int_equal(fx_counter(&f, HPX_C_WALL_LOST), 7);
     assert_int_equal(fx_counter(&f, HPX_C_LOST_NO_MEMORY), 0); /* no sample */
-}
-
-TEST(rows_of_threads_are_apart_with_thread_y, NULL, end)
-{
-    static const struct hpx_model_config cfg = {.lines = true, .thread_in_traces = true};
-    begin(&cfg);
-    define(1, 200001, HPX_WALL_PARKED, 8);
-    define(2, 200007, HPX_WALL_PARKED, 8);
-    passes(1, 1 * MS);
-    passes(2, 2 * MS);
-    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 3 * MS, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(s->rows[i].trace->thread, s->rows[i].ns == 1 * MS ? 200001 : 200007);
-    }
-    hpx_wall_snapshot_destroy(s);
 }
 
 TEST(the_journal_has_everything_once, NULL, end)
