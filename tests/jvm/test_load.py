@@ -28,11 +28,6 @@ def the_old_name_on_8_is_ours_by_path_alone(t):
     t.profile('Hello', agent='-agentpath:%s=cpu=samples' % (t.env.agent.parent / 'compat' / 'libhprof.so'), stdout='hi\n')
 
 
-@test(collectors='any', level='plain')
-def by_path(t):
-    t.profile('Hello', stdout='hi\n')
-
-
 @test(collectors='any')
 def by_java_tool_options(t):
     run, _ = t.profile('Hello', opts=None, env={'JAVA_TOOL_OPTIONS': t.agent('cpu=samples')}, stdout='hi\n')

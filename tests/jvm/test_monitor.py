@@ -38,21 +38,29 @@ def blocked_time_of_threads(t, n):
         same_blocks(t, got, hidden, of_blocks(blocks, lambda b: (b.klass, b.thread)), 'by thread')
 
 
-LOCKING = {'default': (8, []), 'interpreter': (8, ['-Xint']), 'biased': (8, ['-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0']),
-           **{'mode %d' % mode: (21, ['-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode]) for mode in (0, 1, 2)}}
-
-
-@test(level='plain', collectors='all', params=sorted(LOCKING), plain_params=('biased', 'default', 'interpreter'))
-def every_kind_of_monitor(t, way):
-    """Objects, arrays, classes, methods, nested, entered again, with an identity hash, waited for, biased to the owner and to the other one; and by each way of the VM
-    to lock: inflated monitors alone, on the stack, in the header. By class and trace."""
-    since, jvm = LOCKING[way]
-    if t.jdk.version < since or t.jdk.version > {'biased': 17}.get(way, 25 if since > 8 else 999):
-        t.skip('JDK %d has no such way' % t.jdk.version)
-    run, p = t.profile('Contend', 'kinds', 12, 20, opts=EXACT, jvm=jvm)
+def _kinds(t, *jvm):
+    """Objects, arrays, classes, methods, nested, entered again, with an identity hash, waited for, biased to the owner and to the other one."""
+    run, p = t.profile('Contend', 'kinds', 12, 20, opts=EXACT, jvm=list(jvm))
     blocks = known_blocks(run.out, 'blocked')
     t.equal(len(blocks), 12, 'kinds')
     blocks_are_known(t, p, MONITOR_TIME, blocks)
+
+
+@test(level='plain', collectors='all', params=('', '-Xint'))
+def every_kind_of_monitor(t, flag):
+    """By class and trace."""
+    _kinds(t, *flag.split())
+
+
+@test(level='plain', collectors='all', until=17)
+def biased_monitors(t):
+    _kinds(t, '-XX:+UseBiasedLocking', '-XX:BiasedLockingStartupDelay=0')
+
+
+@test(collectors='all', since=21, until=25, params=(0, 1, 2))
+def ways_of_the_vm_to_lock(t, mode):
+    """By inflated monitors alone, on the stack, in the header."""
+    _kinds(t, '-XX:+UnlockDiagnosticVMOptions', '-XX:+UnlockExperimentalVMOptions', '-XX:LockingMode=%d' % mode)
 
 
 @test(level='plain', collectors='all')

@@ -155,18 +155,6 @@ def another_owner_of_the_capability_leaves_stacks_as_they_are(t, more):
     t.equal(methods, {'SitesFirst$Item.<init>'}, 'leaf of the stack')
 
 
-@test(needs=('jit',))
-def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
-    """Without the event of the VM: it replaces Arrays.copyOf by its own code, which has no probe."""
-    run = t.java('Replaced', 2, opts='heap=sites,cutoff=0,depth=1', jvm=[agent(t, 'sites')] if t.jdk.version >= 11 else [])
-    t.equal(run.code, 0, 'exit code')
-    truth, p = int(re.search(r'^calls (\d+)$', run.out, re.M)[1]), t.output()
-    t.equal(p.report['sites'], 'probes and VMObjectAlloc', 'engine')
-    got = sum(r.objects for r, trace in p.sites if r.name == 'java.lang.Object[]' and trace.frames and trace.frames[0].method == 'java.util.Arrays.copyOf')
-    t.check(truth <= got < truth + 1000, '%d of %d arrays are counted' % (got, truth))
-    t.check('StringBuilder' in p.report.get('not counted by probes', ''), 'what remains: %s' % p.report)
-
-
 @test(level='plain', collectors='all')
 def classes_that_unload_keep_their_names(t):
     """Eight loaders of a class of one name, 40 classes in all: its arrays and its mirrors, the first charged to java.lang.Class."""

@@ -394,15 +394,6 @@ def dumps_reset_nothing(t, more):
 # ---- the VM
 
 
-@test(needs=('jit',))
-def arrays_of_a_method_that_the_vm_replaces_are_counted(t):
-    """It replaces Arrays.copyOf by its own code, which has no probe."""
-    run, prof = t.profile('Replaced', 30, opts='heap=sites,sites=counts,cutoff=0,depth=1')
-    truth = int(re.match(r'calls (\d+)$', run.out)[1])
-    got = sum(r.objects for r, name, frames in _rows(prof) if frames[:1] and frames[0][0] == 'java.util.Arrays.copyOf' and name == 'java.lang.Object[]')
-    t.check(truth <= got < truth + 1000, '%d of %d arrays are counted' % (got, truth))
-
-
 @test(level='plain', collectors='all', params=('', ',cpu=times'), plain_params=('',))
 def classes_that_unload_before_the_dump(t, more):
     """Their objects are counted, their sizes are not known any more; of arrays they are."""

@@ -11,7 +11,8 @@ FLAG = 'by DebugNonSafepoints'
 
 
 def _has_structures(t):
-    return t.jdk.kind != 'zero'
+    if t.jdk.kind == 'zero':
+        t.skip('the zero VM has no compiled code and no anchors')
 
 
 def _profile(t, program=('Split', 'inlined', 1500), opts=OPTS, agents=(), jvm=(), env=None):
@@ -26,37 +27,53 @@ def _knows_inlined_methods(t, run, p):
 
 @test(level='plain', collectors='all', needs=('hotspot',))
 def are_on(t):
-    if not _has_structures(t):
-        t.skip('the zero VM has no compiled code')
+    _has_structures(t)
     run, p = _profile(t)
     t.equal((p.report['vm structures'], p.report['debug information']), ('on', FLAG), 'the report')
     t.equal('inlined loops' in p.report, t.jdk.version == 8, 'what the compiler of JDK 8 blurs')
     _knows_inlined_methods(t, run, p)
 
 
-@test(level='plain', params=('option', 'environment'), needs=('hotspot',))
+# What turns something off: options, environment, the lines of the report.
+OFF = {
+    'option': (',vmstructs=n', {}, {'vm structures': 'off, vmstructs=n', 'debug information': UNREAD}),
+    'environment': ('', {'HPROFX_VMSTRUCTS': 'n'}, {'vm structures': 'off, HPROFX_VMSTRUCTS=n', 'debug information': UNREAD}),
+    'no raw walks': ('', {'HPROFX_RAW_WALK': 'n'}, {'vm structures': 'on', 'raw walk': 'off, HPROFX_RAW_WALK=n'}),
+    'asgct': (',sampler=asgct', {}, {'vm structures': 'on', 'raw walk': 'off, sampler=asgct'}),
+    'libjsig': ('', {'LD_PRELOAD': 'libjsig.so'}, {'vm structures': 'off, faults cannot be caught in this process', 'debug information': FLAG}),  # which keeps our handlers of faults from running
+}
+
+
+@test(level='plain', params=sorted(OFF), needs=('hotspot',))
 def are_off_on_demand(t, by):
-    run, p = _profile(t, opts=OPTS + (',vmstructs=n' if by == 'option' else ''), env={'HPROFX_VMSTRUCTS': 'n'} if by == 'environment' else None)
-    t.equal(p.report['vm structures'], 'off, ' + ('vmstructs=n' if by == 'option' else 'HPROFX_VMSTRUCTS=n'), 'the report')
-    t.equal(p.report['debug information'], UNREAD, 'the report')
-    if t.jdk.has('jit'):
-        _knows_inlined_methods(t, run, p)
+    more, env, says = OFF[by]
+    if by in ('option', 'environment'):
+        if not t.jdk.has('jit'):
+            t.skip('this VM has no compiled code')
+    else:
+        _has_structures(t)
+    if by == 'libjsig':
+        found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
+        if not found:
+            t.skip('no libjsig below %s' % t.jdk.home)
+        env = {'LD_PRELOAD': str(found[0])}
+    run, p = _profile(t, opts=OPTS + more, env=env)
+    t.equal({k: p.report[k] for k in says}, says, 'the report')
+    t.equal([k for k in p.report if k.startswith(('known', 'named'))], [], 'known and named stacks')
+    _knows_inlined_methods(t, run, p)
 
 
 @test(level='plain', needs=('hotspot',))
 def a_choice_of_the_command_line_is_respected(t):
-    if not _has_structures(t):
-        t.skip('the zero VM has no compiled code')
-    _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
-    t.equal((p.report['vm structures'], p.report['debug information'].split(' ')[0]), ('on', 'off'), 'the report')
-    _, p = _profile(t, program=('Hello',), opts=OPTS + ',vmstructs=n', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:-DebugNonSafepoints'])
-    t.equal(p.report['debug information'], UNREAD, 'the report: the flag is not read')
-    _, p = _profile(t, program=('Hello',), jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+DebugNonSafepoints'])
-    t.equal((p.report['vm structures'], p.report['debug information']), ('on', FLAG), 'the report')
+    _has_structures(t)
+    for choice, more, says in (('-', '', ('on', 'off')), ('-', ',vmstructs=n', ('off,', UNREAD.split(' ')[0])), ('+', '', ('on', FLAG.split(' ')[0]))):
+        _, p = _profile(t, program=('Hello',), opts=OPTS + more, jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:%sDebugNonSafepoints' % choice])
+        t.equal(tuple(p.report[k].split(' ')[0] for k in ('vm structures', 'debug information')), says, 'the report')
 
 
-# What is spoilt: the reason. Some are seen at load, some at VMInit, the last when samples come. The list of heaps has another name on JDK 8.
-SPOILT = {
+# What is spoilt: which line of the report says so, and the reason. Some are seen at load, some at VMInit, or below the first Java code that loads a class, or when samples
+# come. The list of heaps has another name on JDK 8.
+SPOILT = {what: ('vm structures', 'off, ' + why) for what, why in {
     'stride=0': "the VM's tables have another shape",
     'CodeBlob._size=gone': "the VM's tables have no CodeBlob._size as expected",
     'CodeBlob._frame_size=twice': "the VM's tables have no CodeBlob._frame_size as expected",
@@ -66,39 +83,25 @@ SPOILT = {
     'CodeCache._heaps=junk': "a read of the VM's structures faulted",
     'HeapBlock::Header._used=+1': "the VM's code cache is not where it announced code",
     'ConstMethod._method_idnum=-4': "the VM's code cache names another method than AsyncGetCallTrace",
-}
+}.items()}
+SPOILT.update({what: ('vm structures', 'on, without anchors: the VM') for what in (
+    'JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8')})
+SPOILT.update({what: ('raw walk', 'off, the VM') for what in (
+    'nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4')})
+SPOILT['ConstMethod._max_stack=gone'] = ('named stacks', 'off, the VM')
 
 
 @test(level='plain', params=sorted(SPOILT), needs=('hotspot',))
-def contradictions_turn_to_the_event_and_lose_nothing(t, what):
-    if not _has_structures(t):
-        t.skip('the zero VM has no compiled code')
+def contradictions_turn_to_less_and_lose_nothing(t, what):
+    _has_structures(t)
     run, p = _profile(t, agents=[what if t.jdk.version > 8 else what.replace('_heaps', '_heap')])
-    t.check(p.report['vm structures'].startswith('off, ' + SPOILT[what]), 'the report: %s' % p.report['vm structures'])
-    t.equal('hprofx: faults: 1' in run.err, 'faulted' in SPOILT[what], 'a fault (%s)' % run.err)
-    _knows_inlined_methods(t, run, p)
-
-
-@test(level='plain', needs=('hotspot',))
-def without_a_guard_they_are_off(t):
-    """libjsig keeps the handlers of faults that hprofx installs from running."""
-    found = [f for f in t.jdk.home.rglob('libjsig.so') if 'server' not in f.parts]
-    if not _has_structures(t) or not found:
-        t.skip('no libjsig below %s' % t.jdk.home)
-    run, p = _profile(t, env={'LD_PRELOAD': str(found[0])})
-    t.equal((p.report['vm structures'], p.report['debug information']), ('off, faults cannot be caught in this process', FLAG), 'the report')
-    _knows_inlined_methods(t, run, p)
-
-
-# Some are seen at load, some at VMInit, the last two below the first Java code that loads a class.
-@test(level='plain', params=('JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8'), needs=('hotspot',))
-def without_anchors_the_rest_stays_on(t, what):
-    if not _has_structures(t):
-        t.skip('the zero VM has no compiled code')
-    run, p = _profile(t, agents=[what])
-    t.check(p.report['vm structures'].startswith('on, without anchors: the VM'), 'the report: %s' % p.report['vm structures'])
-    t.equal(p.report['debug information'], FLAG, 'the report')
-    t.equal([k for k in p.report if k.startswith('outside Java')], [], 'lines of the report that need anchors')
+    key, says = SPOILT[what]
+    t.check(p.report[key].startswith(says), 'the report: %s' % p.report[key])
+    t.check(key == 'vm structures' or p.report['vm structures'] == 'on', 'the report: %s' % p.report['vm structures'])
+    t.check(key != 'named stacks' or 'raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    if 'without anchors' in says:
+        t.equal((p.report['debug information'], [k for k in p.report if k.startswith('outside Java')]), (FLAG, []), 'the report, lines of it that need anchors')
+    t.equal('hprofx: faults: 1' in run.err, 'faulted' in says, 'a fault (%s)' % run.err)
     _knows_inlined_methods(t, run, p)
 
 
@@ -107,14 +110,9 @@ def _known(p):
     return int(p.report.get('known stacks', '0').split()[0]), int(compared.group(1)), int(compared.group(2))
 
 
-def _has_raw_walks(t):
-    if not _has_structures(t):
-        t.skip('the zero VM has no anchors')
-
-
 @test(level='plain', params=('inlined', 'plain'), collectors='all', needs=('hotspot',))
 def most_stacks_of_a_steady_program_are_known(t, kind):
-    _has_raw_walks(t)
+    _has_structures(t)
     _, p = _profile(t, program=('Split', kind, 1500))
     known, compared, different = _known(p)
     t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
@@ -122,45 +120,10 @@ def most_stacks_of_a_steady_program_are_known(t, kind):
     t.check(compared > 0 and different <= 8, '%d compared, %d different' % (compared, different))
 
 
-@test(level='plain', needs=('hotspot',))
-def raw_walks_are_off_on_demand(t):
-    _has_raw_walks(t)
-    run, p = _profile(t, env={'HPROFX_RAW_WALK': 'n'})
-    t.equal((p.report['vm structures'], p.report['raw walk']), ('on', 'off, HPROFX_RAW_WALK=n'), 'the report')
-    t.equal([k for k in p.report if k.startswith('known')], [], 'known stacks')
-    _knows_inlined_methods(t, run, p)
-
-
-@test(level='plain', params=('nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4'), needs=('hotspot',))
-def without_raw_walks_the_rest_stays_on(t, what):
-    _has_raw_walks(t)
-    run, p = _profile(t, agents=[what])
-    t.check(p.report['vm structures'] == 'on' and p.report['raw walk'].startswith('off, the VM'), 'the report: %s, %s' % (p.report['vm structures'], p.report['raw walk']))
-    _knows_inlined_methods(t, run, p)
-
-
-@test(level='plain', needs=('hotspot',))
-def without_names_raw_walks_stay_on(t):
-    _has_raw_walks(t)
-    run, p = _profile(t, agents=['ConstMethod._max_stack=gone'])
-    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
-    t.check(p.report['named stacks'].startswith('off, the VM'), 'the report: %s' % p.report['named stacks'])
-    _knows_inlined_methods(t, run, p)
-
-
-@test(level='plain', needs=('hotspot',))
-def sampler_asgct_recognises_and_names_nothing(t):
-    _has_raw_walks(t)
-    run, p = _profile(t, opts=OPTS + ',sampler=asgct')
-    t.equal((p.report['vm structures'], p.report['raw walk']), ('on', 'off, sampler=asgct'), 'the report')
-    t.equal([k for k in p.report if k.startswith(('known', 'named'))], [], 'known and named stacks')
-    _knows_inlined_methods(t, run, p)
-
-
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
 @test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
 def known_stacks_are_those_of_asyncgetcalltrace(t, row):
-    _has_raw_walks(t)
+    _has_structures(t)
     flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
     _, p = _profile(t, program=('Soak', 3), opts='cpu=samples,interval=0.5,depth=32,cutoff=0.001', jvm=['-Xss2m'] + flags, env={'HPROFX_VERIFY': '1'})
     known, compared, different = _known(p)
@@ -175,8 +138,7 @@ def known_stacks_are_those_of_asyncgetcalltrace(t, row):
 def exceptions_have_stacks(t, kind):
     """9 to 64 % of these programs have no stack without the structures. Those that remain: until 21 an exception of the VM may deoptimize its method, and a
     thread whose anchor has a pc is left alone in its stub, most of all where the VM allocates an array of a size below 0."""
-    if not _has_structures(t):
-        t.skip('the zero VM has no anchors')
+    _has_structures(t)
     _, p = _profile(t, program=('Throws', kind, 1500))
     remain = [k for k in p.report if k in ('without a stack, deoptimization', 'outside Java, in_VM, stub')]
     known = sum(int(p.report[k].split()[0]) for k in remain)

@@ -308,14 +308,6 @@ def the_wall_clock_jumps(t, seconds):
 # --- storms
 
 
-def _alive(t, n, interval):
-    run, p = t.profile('Alive', n, opts='cpu=samples,interval=' + interval, stdout='alive %d\n' % n)
-    names = [nm for nm in p.names.values() if re.fullmatch(r'a\d+', nm)]
-    t.equal((len(names), len(set(names))), (n, n), 'THREAD START of the threads')
-    t.equal(len([s for s in p.ended if re.fullmatch(r'a\d+', p.names[s])]), n, 'THREAD END of the threads')
-    t.equal(_said(run), [], 'lines')
-
-
 def _room_for(t, n):
     """Memory and processes for so many threads."""
     free = int(re.search(r'MemAvailable: +(\d+)', open('/proc/meminfo').read()).group(1)) // 1024
@@ -326,16 +318,15 @@ def _room_for(t, n):
         t.skip('%d MB and room for %d threads' % (free, min(most)))
 
 
-@test(params=('10', '1'), timeout=240)
-def three_thousand_threads_alive(t, interval):
-    _room_for(t, 3000)
-    _alive(t, 3000, interval)
-
-
-@test(level='long', params=('10', '1'), timeout=900)
-def ten_thousand_threads_alive(t, interval):
-    _room_for(t, 10000)
-    _alive(t, 10000, interval)
+@test(params=('10', '1'), timeout=900)
+def thousands_of_threads_alive(t, interval):
+    n = 10000 if t.level == 'long' else 3000
+    _room_for(t, n)
+    run, p = t.profile('Alive', n, opts='cpu=samples,interval=' + interval, stdout='alive %d\n' % n)
+    names = [nm for nm in p.names.values() if re.fullmatch(r'a\d+', nm)]
+    t.equal((len(names), len(set(names))), (n, n), 'THREAD START of the threads')
+    t.equal(len([s for s in p.ended if re.fullmatch(r'a\d+', p.names[s])]), n, 'THREAD END of the threads')
+    t.equal(_said(run), [], 'lines')
 
 
 @test(params=('FORK', 'POSIX_SPAWN'), timeout=240)

@@ -26,9 +26,9 @@ def _pairs(t, p, count):
     t.equal(set(starts) - p.ended, set(), 'short threads without THREAD END')
 
 
-@test(collectors=('G1', 'ZGC'), params=('1', '10'))
-def five_thousand_short_threads(t, interval):
-    n = 5000
+@test(level='plain', collectors=('G1', 'ZGC'), params=('1', '10'), plain_params=('1',))
+def short_threads(t, interval):
+    n = 500 if t.level == 'plain' else 5000
     run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,thread=y,cutoff=0,interval=' + interval)
     _pairs(t, p, n)
     used = cpu_ms(run) / float(interval)
@@ -77,13 +77,6 @@ def perf_events_never_begin_with_a_tiny_period(t, interval):
     t.check(len(periods) >= n, '%d perf events for %d threads' % (len(periods), n))
     t.check(min(periods) >= min(ns / 2, 100e3), 'the shortest first period is %d ns' % min(periods))
     t.check(max(periods) <= ns, 'the longest first period is %d ns' % max(periods))
-
-
-@test(level='plain', params=('10', '1'), plain_params=('1',))
-def threads_that_do_nothing(t, interval):
-    n = 500 if t.level == 'plain' else 5000
-    _, p = t.profile('ShortThreads', n, 0, opts='cpu=samples,interval=' + interval)
-    _pairs(t, p, n)
 
 
 def _labels(t, p):

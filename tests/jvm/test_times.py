@@ -23,8 +23,8 @@ WAYS = {'cpu': (EXACT, []), 'sampled': (SAMPLED, []), 'natives': (EXACT, NO_DOWN
 
 def _counted(t, way, *program):
     """Every call is counted once, whatever the clock, the probes, and what is beside."""
-    if way == 'natives' and t.jdk.version < 22 or way == 'verified' and not t.jdk.has('jit'):
-        t.skip('this VM has no such way')
+    if way == 'verified' and not t.jdk.has('jit'):
+        t.skip('an interpreter is too slow')
     opts, jvm = WAYS[way]
     run, p = t.profile(*program, opts=opts, jvm=jvm)
     t.equal(p.sections, ['SITES'] * (way == 'allocations') + ['CPU SAMPLES'] * ('samples' in way) + ['CPU TIME (ms)'], 'sections')
@@ -38,11 +38,16 @@ def _counted(t, way, *program):
     return p
 
 
-@test(level='plain', params=[(way, case) for way in ('cpu', 'sampled', 'natives', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
+@test(level='plain', params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
       plain_params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in ('recursion', 'exceptions', 'kinds')])
 def counts_are_exact(t, param):
     way, case = param
     _counted(t, way, 'Count', case)
+
+
+@test(since=22, params=COUNT_CASES)
+def counts_are_exact_without_downcalls(t, case):
+    _counted(t, 'natives', 'Count', case)
 
 
 @test(since=17, params=MODERN)
@@ -88,27 +93,15 @@ def huge_methods(t):
     t.equal(p.report.get('methods without exception probe'), '1 methods', "that of Object's constructor")
 
 
-@test()
-def methods_that_the_vm_replaces_are_named(t):
-    """Where it runs its own code there are no probes: the report says of which methods the counts are lower bounds, and the program's are exact."""
-    run, p = t.profile('Replaced', 30, opts='cpu=times,cutoff=0,depth=1')
-    truth, got = int(re.match(r'calls (\d+)$', run.out)[1]), calls(p)
-    said = p.report['replaced by the VM']
-    n, names = re.match(r'(\d+) methods of this table: ([^;]*);', said).groups()
-    named = re.split(', | and ', names)
-    for m in ('java.lang.Math.max', 'java.lang.Integer.bitCount', 'java.lang.StringBuilder.append'):
-        t.check(m in named, '%s is among %s' % (m, named))
-    t.equal([m for m in named if m not in got and not re.match(r'\d+ more$', m)], [], 'named methods that are not in the table')
-    t.equal([m for m in named if m.startswith('Replaced.') or m.endswith('.Object.<init>')], [], 'named methods that are always counted')
-    t.equal([got['Replaced.many'], got['Replaced.text'], got['Replaced.work']], [truth, truth, 30], 'calls of the program')
-    if t.jdk.has('jit'):
-        t.check(got['java.lang.Math.max'] < truth, 'calls of Math.max: %d of %d; what the report says is needless' % (got['java.lang.Math.max'], truth))
-
-
-@test(since=21, params=[('cpu', 10000), ('sampled', 10000)] + [(way, 1000) for way in WAYS if way != 'verified'])
+@test(since=21, params=[('cpu', 10000), ('sampled', 10000)] + [(way, 1000) for way in WAYS if way not in ('natives', 'verified')])
 def virtual_threads_take_their_calls_along(t, param):
     way, n = param
     no_odd_exits(t, _counted(t, way, 'CountVirtual', n))
+
+
+@test(since=22)
+def virtual_threads_take_their_calls_along_without_downcalls(t):
+    no_odd_exits(t, _counted(t, 'natives', 'CountVirtual', 1000))
 
 
 @test(level='plain')
