@@ -480,15 +480,6 @@ def a_jvm_without_signals_listens_from_its_start(t):
 
 
 @test(level='plain', collectors='any')
-def a_program_that_ends_writes_its_profile(t):
-    p = Program(t)
-    does(t, 'start', '-e', 'times', '-o', t.work / 'x', p.run.pid, 'cutoff=0')
-    p.tell('calls 99')
-    p.end(t)
-    t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 99, 'calls')
-
-
-@test(level='plain', collectors='any')
 def a_session_of_the_start_can_be_ended_and_another_begun(t):
     p = Program(t, opts='cpu=times,cutoff=0,file=first,verbose=n')
     p.tell('calls 11')
@@ -537,17 +528,6 @@ def root_profiles_a_program_of_another_user(t):
     t.check('Attached used ' in does(t, '-d', '200ms', p.run.pid, prefix=other), 'no profile for its own user')
     leaves_nothing(t, p.run.pid)
     p.end(t)
-
-
-@test(level='plain', collectors='any')
-def a_program_is_profiled_from_its_start(t):
-    run = t.start_command([*command(t), 'run', '-e', 'times', '-o', 'x', 'cutoff=0', '--'] + t.command('Attached', opts=None), stdin=subprocess.PIPE)
-    run.wait_line('ready')
-    run.process.stdin.write(b'calls 321\n')
-    run.process.stdin.close()
-    run.finish()
-    t.equal((run.code, run.out.splitlines()[-2:]), (0, ['end', 'x']), 'status, last lines (%s)' % run.err)
-    t.equal(t.parse(t.work / 'x', 1).table(TIMES).counts().get('Attached.leaf'), 321, 'calls')
 
 
 @test(level='plain', collectors='any')
