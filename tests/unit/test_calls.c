@@ -124,6 +124,16 @@ TEST(calls_fold_is_sent_before_a_field_is_full, setup, teardown)
     assert_int_equal(ns, full + 2 * most + 3);
 }
 
+TEST(calls_longer_than_a_leaf_can_say_are_two_records, setup, teardown)
+{
+    hpx_calls_enter(&c, 5, 7);
+    hpx_calls_exit(&c, 5, 7 + HPX_CALLS_NS_MAX);
+    take_all();
+    assert_int_equal(ngot, 2);
+    assert_record(0, HPX_EV_ENTER, 5, 7);
+    assert_record(1, HPX_EV_EXIT, 5, 7 + HPX_CALLS_NS_MAX);
+}
+
 TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
 {
     hpx_calls_enter(&c, 5, 100);
@@ -269,6 +279,26 @@ TEST(calls_lost_on_one_stack_are_not_said_of_the_next, setup, teardown)
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[2])->key, 78);
     assert_int_equal(gap_at(4)->entered, 0);
     assert_int_equal(gap_at(4)->calls, 0);
+}
+
+TEST(calls_cross_the_end_of_the_ring, setup, teardown)
+{
+    uint64_t records = 0;
+    for (uint64_t i = 0; i < 10000; i++) {
+        hpx_calls_enter(&c, 1, 3 * i);
+        hpx_calls_enter(&c, 2, 3 * i + 1);
+        hpx_calls_exit(&c, 2, 3 * i + 1);
+        hpx_calls_exit(&c, 1, 3 * i + 2);
+        if (i % 50 == 49) {
+            assert_int_equal(peeked().method, 0);
+            take_all();
+            assert_int_equal(ngot, 150);
+            assert_record(149, HPX_EV_EXIT, 1, 3 * i + 2);
+            records += ngot;
+        }
+    }
+    assert_int_equal(records, 30000);
+    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
 }
 
 TEST(calls_of_nobody_are_dropped, setup, teardown)

@@ -40,6 +40,31 @@ TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, fx_setup, fx_te
     hpx_snapshot_destroy(s);
 }
 
+TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    static const char *const names[] = {
+#define NAME(sym, name) "hprofx.unknown." name "(:-1)",
+        HPX_UNKNOWNS(NAME)
+#undef NAME
+    };
+    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, i, i + 1);
+    }
+    fx_event(f, &f->t, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_COUNT + 7, 100); /* a cause of another version */
+    struct hpx_snapshot *s = fx_snapshot(f, f->sent, HPX_UNKNOWN_COUNT);
+    for (uint32_t i = 0; i < HPX_UNKNOWN_COUNT; i++) {
+        uint64_t want = i + 1 + (i == HPX_UNKNOWN_OTHER ? 100 : 0);
+        assert_int_equal(fx_row(s, 300001 + i)->count, want);
+        assert_int_equal(hpx_samples_unknown(f->samples, (enum hpx_unknown)i), want);
+        fx_assert_frame(fx_row(s, 300001 + i)->trace, 0, names[i]);
+    }
+    assert_int_equal(hpx_samples_count(f->samples), f->sent);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 0);
+    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
+    hpx_snapshot_destroy(s);
+}
+
 TEST(model_stall_is_a_row_of_its_thread_and_no_sample_without_a_stack, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
 {
     struct fx *f = *state;
@@ -135,6 +160,21 @@ TEST(model_frame_of_a_cause_stands_among_methods, fx_setup, fx_teardown, (void *
     struct hpx_snapshot *s = fx_snapshot(f, 2, 1);
     fx_assert_frame(s->rows[0].trace, 1, "hprofx.unknown.drifted(:-1)");
     hpx_snapshot_destroy(s);
+}
+
+TEST(model_reads_a_run_and_skips_pads_and_records_of_others, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
+{
+    struct fx *f = *state;
+    struct hpx_ev_head run[FX_FRAMES] = {0};
+    struct fx_def d;
+    give_class(f);
+    run[0] = (struct hpx_ev_head){HPX_EV_PAD, 3, 0, 77};
+    fx_fill_def(&d, 1, 1, FX_STACK({8, 1}, {16, 1}));
+    memcpy(run + 3, &d, HPX_EV_SAMPLE_BYTES(2));
+    run[7] = (struct hpx_ev_head){HPX_EV_TEST, 2, 0, 77};
+    run[9] = (struct hpx_ev_head){HPX_EV_SAMPLE, 1, 1, 4};
+    hpx_model_events(f->m, &f->t, run, 10 * HPX_EV_UNIT);
+    hpx_snapshot_destroy(fx_snapshot(f, 5, 1));
 }
 
 TEST(model_counts_in_64_bits, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))

@@ -37,6 +37,27 @@ static void assert_symbolized(struct fx *f, uint64_t method, int32_t bci, const 
     assert_only_trace(f, 1, FRAMES(want));
 }
 
+TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    fx_class(f, 77, 8, 3, CLASS_TEXT);
+    assert_int_equal(f->nasked, 0);
+    fx_define(f, &f->t, 0, 1, FX_STACK({8, 3}, {8, 4}, {16, 1}));
+    fx_define(f, &f->t, 1, 1, FX_STACK({16, 3}, {8, 3}));
+    assert_int_equal(f->nasked, 2);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 2);
+    assert_int_equal(f->asked[0]->id, 8);
+    assert_int_equal(f->asked[1]->id, 16);
+    assert_int_equal(f->asked[0]->ref, 77);
+    assert_false(f->asked[0]->want_name);
+    assert_true(f->asked[0]->want_lines);
+    fx_answer(f, 1, NULL, 0, "", 0);
+    fx_answer(f, 0, lines_of_a, 3, "", 0);
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
+    fx_answer(f, 0, lines_of_a, 3, "", 0); /* answered twice */
+    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
+}
+
 TEST(line_is_that_of_the_last_entry_at_or_below_the_bci, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;

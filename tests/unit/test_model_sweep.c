@@ -33,6 +33,19 @@ static void assert_labelled(struct fx *f, uint32_t at, uint32_t k)
     hpx_snapshot_destroy(s);
 }
 
+TEST(few_classes_are_not_asked_about, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
+{
+    struct fx *f = *state;
+    announce(f, 0, 999);
+    assert_false(hpx_model_pass_end(f->m));
+    assert_null(f->sweep);
+    announce(f, 999, 1000);
+    assert_false(hpx_model_pass_end(f->m));
+    assert_non_null(f->sweep);
+    assert_false(hpx_model_pass_end(f->m)); /* one batch at a time */
+    assert_int_equal(f->nsweeps, 1);
+}
+
 TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
 {
     struct fx *f = *state;
@@ -48,6 +61,23 @@ TEST(tables_of_classes_that_come_and_go_do_not_grow, fx_setup, fx_teardown, (voi
         }
     }
     assert_true(fx_counter(f, HPX_C_CLASSES_UNLOADED) > 58000);
+}
+
+TEST(classes_that_live_are_asked_about_seldom, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
+{
+    struct fx *f = *state;
+    uint64_t asked = 0;
+    for (uint32_t k = 0; k < 64000; k++) {
+        announce(f, k, k + 1);
+        while (hpx_model_pass_end(f->m) || f->sweep) {
+            asked += f->sweep ? f->sweep->n : 0;
+            if (f->sweep) {
+                fx_answer_sweep(f, 0, 0);
+            }
+        }
+    }
+    assert_int_equal(hpx_symbols_classes(f->symbols), 64000);
+    assert_int_equal(asked, 1000 + 2000 + 4000 + 8000 + 16000 + 32000 + 64000);
 }
 
 TEST(sampled_methods_of_an_unloaded_class_keep_their_names, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))

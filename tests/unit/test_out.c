@@ -425,6 +425,13 @@ TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
     assert_non_null(strstr(said(), "choose another file=\n"));
 }
 
+TEST(printf_is_cut_at_512_bytes, setup, teardown)
+{
+    hpx_out_printf(&out, "%600d", 1);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(fake.len, 512);
+}
+
 /* Skipped where no locale has a comma (LOCPATH may name a folder with one). */
 TEST(figures_have_a_point_in_every_locale, setup, teardown)
 {

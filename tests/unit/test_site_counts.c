@@ -11,6 +11,38 @@ static void begin(void)
 
 /* ---- places ---- */
 
+TEST(places_count_what_their_instruction_makes, NULL, teardown)
+{
+    begin();
+    place(1, 10, NEW, "p/A");
+    place(2, 11, NEWARRAY, "I");
+    place(3, 12, ANEWARRAY, "p/A");
+    place(4, 13, ANEWARRAY, "[I");
+    place(5, 14, NEWARRAY, "Z");
+    size("p/A", 24);
+    count(1, 0, 3);
+    count(2, 16, 2);
+    count(2, 48, 1);
+    count(3, 40, 5);
+    count(4, 32, 7);
+    count(5, 24, 1);
+    struct hpx_site_snapshot *s = snapshot(5, 19);
+    assert_row(s, "p.A", "p.A.run:10", 3, 72);
+    assert_row(s, "int[]", "p.A.run:11", 3, 80);
+    assert_row(s, "p.A[]", "p.A.run:12", 5, 200);
+    assert_row(s, "int[][]", "p.A.run:13", 7, 224);
+    assert_row(s, "boolean[]", "p.A.run:14", 1, 24);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->array, 0);
+    assert_int_equal(row_of(s, "int[]", "p.A.run:11")->array, 10);
+    assert_int_equal(row_of(s, "p.A[]", "p.A.run:12")->array, 2);
+    assert_int_equal(row_of(s, "int[][]", "p.A.run:13")->array, 2);
+    fx_assert_frame(row_of(s, "p.A", "p.A.run:10")->trace, 0, "p.A.run(A.java:10)");
+    assert_int_equal(row_of(s, "p.A", "p.A.run:10")->trace->nframes, 1);
+    assert_int_equal(s->bytes, 72 + 80 + 200 + 224 + 24);
+    assert_int_equal(s->unsized + s->missed_objects + s->missed_bytes, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
 static void multi(uint32_t id, uint32_t level, uint64_t n, uint64_t bytes)
 {
     fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, id, HPX_EV_MULTI_STAMP(level, n, bytes));
@@ -34,6 +66,19 @@ TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does, NULL, teardown)
     fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, 1, HPX_EV_MULTI_STAMP(1, 1, UINT64_C(1) << 40));
     struct hpx_site_snapshot *s = snapshot(1, UINT64_C(0x80000000));
     assert_row(s, "int[]", "p.A.run:1", UINT64_C(0x80000000), UINT64_C(0x7fffffff) * 16 + UINT64_C(0x1fffffff) * 8);
+    hpx_site_snapshot_destroy(s);
+}
+
+TEST(lines_are_left_out_with_lineno_n, NULL, teardown)
+{
+    static const struct hpx_model_config no_lines = {.lines = false};
+    begin_with(&no_lines, &counts);
+    place(1, 10, NEWARRAY, "I");
+    place(2, 11, NEWARRAY, "I");
+    count(1, 16, 1);
+    count(2, 24, 1);
+    struct hpx_site_snapshot *s = snapshot(1, 2);
+    assert_row(s, "int[]", "p.A.run:-1", 2, 40);
     hpx_site_snapshot_destroy(s);
 }
 
@@ -235,6 +280,31 @@ TEST(sample_stands_for_many_but_not_for_more_than_were_counted, NULL, teardown)
     assert_int_equal(row_of(s, "byte[]", "p.A.run:10")->live_objects, 2049);
     assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_objects, 10);
     assert_int_equal(row_of(s, "byte[]", "p.A.run:11")->live_bytes, 10240);
+    hpx_site_snapshot_destroy(s);
+}
+
+TEST(samples_where_no_probe_counts_are_missed, NULL, teardown)
+{
+    begin();
+    announce_class();
+    place(1, 10, NEW, "p/A");
+    size("p/A", 24);
+    count(1, 0, 1);
+    number_class(1, "Lp/A;");
+    number_class(2, "Lp/B;");
+    sample(fresh_id(1), 1, 24, 12, 2); /* another line */
+    sample(fresh_id(2), 2, 40, 10, 3); /* another class in a line that has a place */
+    lines_as_bytecode();
+    struct hpx_site_snapshot *s = snapshot(1, 1);
+    assert_int_equal(s->missed_objects, 5);
+    assert_int_equal(s->missed_bytes, 2 * 24 + 3 * 40);
+    assert_int_equal(s->live_objects, 0);
+    hpx_site_snapshot_destroy(s);
+    place(2, 12, NEW, "p/A"); /* is announced behind its first object */
+    count(2, 0, 2);
+    s = snapshot(2, 3);
+    assert_int_equal(s->missed_objects, 3);
+    assert_int_equal(row_of(s, "p.A", "p.A.run:12")->live_objects, 2);
     hpx_site_snapshot_destroy(s);
 }
 

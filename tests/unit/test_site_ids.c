@@ -112,6 +112,24 @@ TEST(freed_bytes_have_64_bits, NULL, teardown)
     assert_freed(id, 5, 15 * GIB);
 }
 
+TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
+{
+    uint32_t a = fresh_id(1), b = fresh_id(2);
+    struct hpx_class_number first = hpx_site_ids_class(&s, hpx_site_tag(a, 112)), none = hpx_site_ids_class(&s, 0), last = {0};
+    for (int i = 0; i < 2000; i++) { /* in another page */
+        last = hpx_site_ids_class(&s, hpx_site_tag(b, 96));
+    }
+    hpx_site_ids_freed(&s, hpx_site_class_tag(none));
+    assert_freed(a, 0, 0);
+    assert_freed(b, 0, 0);
+    hpx_site_ids_freed(&s, hpx_site_class_tag(first));
+    assert_freed(a, 1, 112);
+    assert_freed(b, 0, 0);
+    hpx_site_ids_freed(&s, hpx_site_class_tag(last));
+    assert_freed(a, 1, 112);
+    assert_freed(b, 1, 96);
+}
+
 TEST(a_class_number_that_was_never_given_frees_nothing, NULL, teardown)
 {
     static const struct hpx_class_number numbers[] = {{5}, {1500}, {HPX_SITE_MOST - 1}, {HPX_SITE_MOST}, {UINT32_MAX}};

@@ -48,6 +48,18 @@ TEST(what_lives_is_never_below_0, NULL, end)
     hpx_site_snapshot_destroy(s);
 }
 
+TEST(where_frees_are_not_known_nothing_is_said_to_live, NULL, end)
+{
+    begin(&no_lines, 0, false);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    struct hpx_site_snapshot *s = take(1);
+    assert_false(s->live);
+    assert_row(&s->rows[0], 1, 16, 0, 0);
+    hpx_site_snapshot_destroy(s);
+}
+
 static void assert_changed(bool first, bool second)
 {
     struct hpx_site_snapshot *s = take(2);
@@ -118,6 +130,23 @@ TEST(sums_have_64_bits, NULL, end)
     struct hpx_site_snapshot *s = take(1);
     assert_row(&s->rows[0], 10, 30 * GIB, 9, 27 * GIB);
     assert_int_equal(hpx_sites_recorded_bytes(sites), 30 * GIB);
+    hpx_site_snapshot_destroy(s);
+}
+
+TEST(a_run_may_have_records_of_others_between, NULL, end)
+{
+    struct hpx_ev_head run[] = {{HPX_EV_ALLOC, 1, 0, 8},
+                                {HPX_EV_TEST, 2, 7, 77},
+                                {HPX_EV_ALLOC, 1, 9, 99}, /* the body of the one before */
+                                {HPX_EV_PAD, 1, 0, 0},
+                                {HPX_EV_ALLOC, 1, 0, 8}};
+    begin_exact();
+    define(&f.t, id_of(0), 1, 8, 0, FX_STACK({8, 1}));
+    run[0].id = run[4].id = id_of(0);
+    hpx_model_events(f.m, &f.t, run, sizeof(run));
+    struct hpx_site_snapshot *s = take(1);
+    assert_row(&s->rows[0], 3, 24, 3, 24);
+    assert_int_equal(hpx_sites_recorded_objects(sites), 3);
     hpx_site_snapshot_destroy(s);
 }
 
