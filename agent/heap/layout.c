@@ -7,6 +7,7 @@
 #include "patterns.h"
 #include "probe_frames.h"
 #include "session.h"
+#include "thread_info.h"
 #include "thread_refs.h"
 #include "vm.h"
 #include <stdlib.h>
@@ -389,8 +390,6 @@ static uint32_t add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, j
     uint64_t tid = tid_of(env, thread);
     uint32_t at = find_thread(l, env, thread, tid);
     struct hpx_address_entry *e = at == l->nthreads && tid != 0 ? hpx_address_map_put(&l->tids, tid) : NULL;
-    jvmtiThreadInfo info;
-    memset(&info, 0, sizeof info);
     if (at < l->nthreads || (tid != 0 && e == NULL)) {
         return at;
     }
@@ -401,11 +400,12 @@ static uint32_t add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, j
     struct hpx_heap_thread *t = &l->threads[at];
     *t =
         (struct hpx_heap_thread){.object = HPX_OBJECT_FIRST - 1 + (uint64_t)(serial - HPX_SERIAL_THREAD), .serial = serial, .known = known};
-    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) == JVMTI_ERROR_NONE && info.name != NULL) {
-        t->name.len = (uint32_t)strlen(info.name);
-        t->name.bytes = hpx_arena_copy(&l->arena, info.name, t->name.len);
+    char *name = hpx_thread_info_name(jvmti, env, thread);
+    if (name != NULL) {
+        t->name.len = (uint32_t)strlen(name);
+        t->name.bytes = hpx_arena_copy(&l->arena, name, t->name.len);
         t->name.len = t->name.bytes != NULL ? t->name.len : 0;
-        drop(jvmti, info.name);
+        drop(jvmti, name);
     }
     l->refs[l->nthreads++] = thread;
     return at;

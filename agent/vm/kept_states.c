@@ -3,10 +3,10 @@
 #include "kept_states.h"
 #include "vm_mode.h"
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +23,43 @@ static struct hpx_mode_thread **list_of(pid_t tid)
     return &kept.first[(uint32_t)tid % LISTS];
 }
 
+/* From this size on a state is pages of its own, which the kernel clears when they are first used: an idle thread uses one of the four of
+ * cpu=samples. */
+#define LARGE 8192u
+
+static struct hpx_mode_thread *new_state(size_t bytes)
+{
+    void *at = NULL;
+    if (bytes < LARGE) {
+        at = posix_memalign(&at, HPX_CACHE_LINE, bytes) == 0 ? memset(at, 0, bytes) : NULL;
+    } else {
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        at = at != MAP_FAILED ? at : NULL;
+    }
+    return at;
+}
+
+/* A large one gives its pages back, but for the first: those of an idle thread were never used. */
+static void clear_state(struct hpx_mode_thread *s, size_t bytes)
+{
+    size_t page = (size_t)getpagesize();
+    char *rest = (char *)s + page;
+    if (bytes >= LARGE && page < bytes && madvise(rest, bytes - page, MADV_DONTNEED) == 0) {
+        bytes = page;
+    }
+    memset((void *)s, 0, bytes);
+}
+
+static void free_state(struct hpx_mode_thread *s)
+{
+    size_t bytes = hpx_vm_mode_of(s)->state_bytes;
+    if (bytes < LARGE) {
+        free(s);
+    } else {
+        munmap(s, bytes);
+    }
+}
+
 static bool has_ended(const struct hpx_mode_thread *s)
 {
     return atomic_load_explicit(&s->base.state, memory_order_acquire) == HPX_THREAD_RETIRED; /* partner: hpx_registry_retire() */
@@ -32,7 +69,7 @@ void hpx_kept_states_give(struct hpx_mode_thread *s)
 {
     hpx_ring_fini(&s->base.ring);
     if (has_ended(s) && !s->adopted) {
-        free(s);
+        free_state(s);
         return;
     }
     pthread_mutex_lock(&kept.lock);
@@ -71,12 +108,12 @@ struct hpx_mode_thread *hpx_kept_states_make(const struct hpx_mode *mode, struct
 {
     const struct hpx_vm_mode *m = mode->vm;
     pid_t tid = from != NULL ? from->tid : 0;
-    void *at = from;
-    if (from == NULL && posix_memalign(&at, HPX_CACHE_LINE, m->state_bytes) != 0) {
+    struct hpx_mode_thread *s = from;
+    if (s != NULL) {
+        clear_state(s, m->state_bytes);
+    } else if ((s = new_state(m->state_bytes)) == NULL) {
         return NULL;
     }
-    memset(at, 0, m->state_bytes);
-    struct hpx_mode_thread *s = at;
     s->base.mode = mode;
     s->tid = tid;
     s->renewed = from != NULL;
@@ -99,7 +136,7 @@ void hpx_kept_states_drop(struct hpx_mode_thread *s)
     if (s->renewed) {
         hpx_kept_states_give(s);
     } else {
-        free(s);
+        free_state(s);
     }
 }
 
@@ -128,7 +165,7 @@ uint32_t hpx_kept_states_sweep(void)
             struct hpx_mode_thread *s = *at;
             if (s->tid == 0 || has_ended(s) || !lives(s->tid)) {
                 unlink_state(at);
-                free(s);
+                free_state(s);
             } else {
                 at = &s->next;
             }
@@ -144,7 +181,7 @@ uint32_t hpx_kept_states_held(size_t *bytes)
     pthread_mutex_lock(&kept.lock);
     for (uint32_t i = 0; i < LISTS; i++) {
         for (struct hpx_mode_thread *s = kept.first[i]; s != NULL; s = s->next) {
-            *bytes += malloc_usable_size(s);
+            *bytes += hpx_vm_mode_of(s)->state_bytes;
         }
     }
     pthread_mutex_unlock(&kept.lock);

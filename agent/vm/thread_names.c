@@ -3,6 +3,7 @@
 #include "thread_names.h"
 #include "hash.h"
 #include "model_msg.h"
+#include "thread_info.h"
 #include "thread_refs.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +38,11 @@ static void post(struct hpx_thread_ref *t, const char *name)
 /* thread NULL: the calling one. */
 static void ask(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_thread_ref *t)
 {
-    jvmtiThreadInfo info = {.name = NULL};
-    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE) {
-        return;
+    char *name = hpx_thread_info_name(jvmti, env, thread);
+    if (name != NULL && hpx_thread_refs_rename(t, hpx_thread_names_hash(name))) {
+        post(t, name);
     }
-    if (info.name != NULL && hpx_thread_refs_rename(t, hpx_thread_names_hash(info.name))) {
-        post(t, info.name);
-    }
-    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
-    if (info.thread_group != NULL) {
-        (*env)->DeleteLocalRef(env, info.thread_group);
-    }
-    if (info.context_class_loader != NULL) {
-        (*env)->DeleteLocalRef(env, info.context_class_loader);
-    }
+    (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
 }
 
 void hpx_thread_names_ask(jvmtiEnv *jvmti, JNIEnv *env)

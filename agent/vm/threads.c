@@ -8,6 +8,7 @@
 #include "service.h"
 #include "thread_by_name.h"
 #include "thread_id.h"
+#include "thread_info.h"
 #include "thread_names.h"
 #include "thread_refs.h"
 #include "vm_mode.h"
@@ -50,47 +51,16 @@ bool hpx_threads_left(void)
     return first_of_self == &ours || hpx_session_is(ended_in);
 }
 
-struct info {
-    char *name, *group, *parent; /* JVMTI's; NULL: none; parent: the group's, with format=b */
-};
-
-static void forget(jvmtiEnv *jvmti, JNIEnv *env, void *allocated, jobject local)
+static void forget(JNIEnv *env, jobject local)
 {
-    if (allocated != NULL) {
-        (*jvmti)->Deallocate(jvmti, allocated);
-    }
     if (local != NULL) {
         (*env)->DeleteLocalRef(env, local);
     }
 }
 
-static void forget_info(jvmtiEnv *jvmti, JNIEnv *env, const struct info *i)
+static struct hpx_thread_info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    forget(jvmti, env, i->name, NULL);
-    forget(jvmti, env, i->group, NULL);
-    forget(jvmti, env, i->parent, NULL);
-}
-
-/* thread NULL: the calling one. */
-static struct info info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
-{
-    struct info i = {NULL, NULL, NULL};
-    jvmtiThreadInfo t = {.name = NULL};
-    jvmtiThreadGroupInfo g = {.name = NULL}, parent = {.name = NULL};
-    if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
-        i.name = t.name;
-        if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
-            i.group = g.name;
-            if (hpx_session.opt->binary && g.parent != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, g.parent, &parent) == JVMTI_ERROR_NONE) {
-                i.parent = parent.name;
-                forget(jvmti, env, NULL, parent.parent);
-            }
-            forget(jvmti, env, NULL, g.parent);
-        }
-        forget(jvmti, env, NULL, t.thread_group);
-        forget(jvmti, env, NULL, t.context_class_loader);
-    }
-    return i;
+    return hpx_thread_info_of(jvmti, env, thread, hpx_session.opt->binary);
 }
 
 static void find_own_stack(uintptr_t *low, uintptr_t *end)
@@ -173,7 +143,7 @@ static bool some_states(void)
 #define KEYS_VIRTUAL (UINT64_C(1) << 33)
 
 /* START before the registry: a definition precedes its use. false: no memory, which is counted; nothing may name the serial. */
-static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct info *i)
+static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct hpx_thread_info *i)
 {
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
@@ -201,9 +171,11 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
     return m != NULL;
 }
 
-/* A thread that VMInit adopts; for ever, as its states. JVMTI's thread-local storage leads to it. */
+/* A thread that VMInit adopts; for ever, as its states. It is found by its kernel id and number; if one of them is not known, JVMTI's
+ * thread-local storage leads to it, where setting it walks all threads of the JVM from JDK 21 on. */
 struct adoptee {
     uint64_t key;                  /* of its START and END */
+    uint64_t number;               /* number_of(); 0: unknown */
     uint32_t ref;                  /* its place in thread_refs.h */
     pid_t tid;                     /* 0: unknown, or only by its name */
     struct hpx_mode_thread *first; /* NULL: no states */
@@ -224,8 +196,8 @@ static HPX_OF_SESSION _Atomic(struct adoptee *) adoptees[ADOPTEE_LISTS];
 static struct hpx_claims claims = HPX_CLAIMS_INIT;
 static HPX_OF_SESSION atomic_bool adopting; /* seq_cst: it is rare. VMInit is inside the claims meanwhile */
 
-/* The adoptee of the calling thread, also if it is not complete; NULL: none. */
-static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti)
+/* That of JVMTI's storage, also if it is not complete; NULL: none. */
+static struct adoptee *stored_adoptee(jvmtiEnv *jvmti)
 {
     void *mark = NULL;
     return (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && !hpx_threads_is_virtual(mark) ? mark : NULL;
@@ -248,12 +220,29 @@ static uint64_t number_of(JNIEnv *env, jthread thread)
     return known ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
 }
 
+static bool is_found_by_number(const struct adoptee *a)
+{
+    return a->tid > 0 && a->number != 0;
+}
+
+/* The adoptee of the calling thread, also if it is not complete; NULL: none. A kernel id alone may have been another thread's. */
+static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    uint64_t number = number_of(env, thread);
+    struct adoptee *a = atomic_load_explicit(&adoptees[(uint32_t)tid % ADOPTEE_LISTS], memory_order_acquire); /* partner: claim() */
+    while (a != NULL && (a->tid != tid || a->number != number || number == 0)) {
+        a = a->next;
+    }
+    return a != NULL ? a : stored_adoptee(jvmti);
+}
+
 /* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is
  * published. */
 static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee **by)
 {
     bool claimed = false;
-    *by = adoptee_of_self(jvmti);
+    *by = adoptee_of_self(jvmti, env, thread);
     if (atomic_load(&adopting)) {
         const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, number_of(env, thread), 0);
         if (claim == NULL) {
@@ -263,7 +252,7 @@ static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adop
         claimed = atomic_load(&adopting); /* else VMInit may have left, and its claims may be gone */
         hpx_claims_leave(&claims, env);
     }
-    *by = claimed ? *by : adoptee_of_self(jvmti); /* published meanwhile */
+    *by = claimed ? *by : adoptee_of_self(jvmti, env, thread); /* published meanwhile */
     return true;
 }
 
@@ -287,7 +276,7 @@ static void count_unknown(void)
 static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
-    struct info i = info_of(jvmti, env, NULL);
+    struct hpx_thread_info i = info_of(jvmti, env, thread);
     struct hpx_mode_thread *first = make(tid);
     uint32_t serial = hpx_thread_refs_serial();
     if (first != NULL) {
@@ -302,7 +291,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
         const struct hpx_thread_ref of = {.serial = serial, .key = (uint64_t)tid, .name = hpx_thread_names_hash(i.name)};
         (void)hpx_thread_refs_add(env, thread, &of, true);
     }
-    forget_info(jvmti, env, &i);
+    hpx_thread_info_free(jvmti, &i);
     hpx_vm_modes_came(first, serial, env, thread);
     set_first(first);
     if (armed) {
@@ -323,7 +312,7 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
     } else if (by == NULL) {
         begin(jvmti, env, thread, armed);
     }
-    forget(jvmti, env, NULL, thread);
+    forget(env, thread);
 }
 
 void hpx_threads_arm_self(void)
@@ -338,7 +327,7 @@ static bool find_self(JNIEnv *env)
         return false;
     }
     struct adoptee *a = adoptee_of_tid((pid_t)syscall(SYS_gettid));
-    a = a != NULL ? a : adoptee_of_self(hpx_vm.jvmti);
+    a = a != NULL ? a : stored_adoptee(hpx_vm.jvmti);
     if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED) { /* partner: publish() */
         return false;
     }
@@ -371,14 +360,14 @@ bool hpx_threads_find_self(JNIEnv *env)
 
 uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    struct info i = info_of(jvmti, env, thread);
+    struct hpx_thread_info i = info_of(jvmti, env, thread);
     uint32_t serial = hpx_thread_refs_serial();
     if (announce(NULL, KEYS_VIRTUAL + serial, serial, &i)) {
         const struct hpx_thread_ref of = {
             .serial = serial, .key = KEYS_VIRTUAL + serial, .name = hpx_thread_names_hash(i.name), .is_virtual = true};
         (void)hpx_thread_refs_add(env, thread, &of, false);
     }
-    forget_info(jvmti, env, &i);
+    hpx_thread_info_free(jvmti, &i);
     return serial;
 }
 
@@ -406,7 +395,7 @@ static struct adoptee *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
     if (!claim_self(jvmti, env, thread, &by) && by == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1); /* if VMInit adopts it, it never ends */
     }
-    forget(jvmti, env, NULL, thread);
+    forget(env, thread);
     /* partner: publish() */
     return by != NULL && atomic_exchange_explicit(&by->stage, ENDED, memory_order_acq_rel) == ADOPTED ? by : NULL;
 }
@@ -480,10 +469,12 @@ static bool finds_itself(void)
 }
 
 /* From now on the thread finds its states and ends by itself. false: it has ended meanwhile, or could never find them, which is counted. */
-static bool publish(jvmtiEnv *jvmti, jthread thread, struct adoptee *a)
+static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a)
 {
     int stage = ADOPTING;
-    jvmtiError e = (*jvmti)->SetThreadLocalStorage(jvmti, thread, a);
+    jvmtiError e = !is_found_by_number(a)                           ? (*jvmti)->SetThreadLocalStorage(jvmti, thread, a)
+                   : hpx_thread_info_state(jvmti, env, thread) != 0 ? JVMTI_ERROR_NONE
+                                                                    : JVMTI_ERROR_THREAD_NOT_ALIVE;
     bool stored = e == JVMTI_ERROR_NONE;
     if (!stored && e != JVMTI_ERROR_THREAD_NOT_ALIVE) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, a->first != NULL);
@@ -509,7 +500,7 @@ static void abandon(JNIEnv *env, const struct adoptee *a)
 }
 
 /* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
-static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a, const struct info *i)
+static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a, const struct hpx_thread_info *i)
 {
     for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
         s->adopted = true;
@@ -526,7 +517,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adopte
     if (a->first != NULL && a->first->tid > 0) {
         arm(a->first);
     }
-    if (!publish(jvmti, thread, a)) {
+    if (!publish(jvmti, env, thread, a)) {
         abandon(env, a);
     }
 }
@@ -539,8 +530,8 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
     const struct hpx_claim *oldest = NULL;
     bool mine = false;
     if (a != NULL) {
-        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .tid = sure ? tid : 0};
-        oldest = hpx_claims_add(&claims, env, thread, number_of(env, thread), (uintptr_t)a);
+        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .number = number_of(env, thread), .tid = sure ? tid : 0};
+        oldest = hpx_claims_add(&claims, env, thread, a->number, (uintptr_t)a);
     }
     if (oldest == NULL) {
         count_unknown();
@@ -563,11 +554,10 @@ static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
 
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    jint state = 0;
-    if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE || !(state & JVMTI_THREAD_STATE_ALIVE)) {
+    if (hpx_thread_info_state(jvmti, env, thread) == 0) {
         return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
     }
-    struct info i = info_of(jvmti, env, thread);
+    struct hpx_thread_info i = info_of(jvmti, env, thread);
     bool ended = i.group == NULL; /* since we asked for its state */
     if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
         struct hpx_stack_bounds stack;
@@ -582,7 +572,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
             complete(jvmti, env, thread, a, &i);
         }
     }
-    forget_info(jvmti, env, &i);
+    hpx_thread_info_free(jvmti, &i);
 }
 
 void hpx_threads_lines(struct hpx_lines *to)
@@ -625,7 +615,7 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
         }
         (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
     }
-    forget(jvmti, env, NULL, self);
+    forget(env, self);
     atomic_store(&adopting, false);
     hpx_claims_leave(&claims, env);
 }

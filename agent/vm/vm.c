@@ -82,6 +82,24 @@ jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *s
     return id;
 }
 
+/* `holder` last: it says that the others are there. */
+static void find_holder(JNIEnv *env, jclass thread)
+{
+    struct hpx_vm_fields *f = &hpx_vm_fields;
+    jclass holder = (*env)->FindClass(env, "java/lang/Thread$FieldHolder");
+    (*env)->ExceptionClear(env);
+    jclass group = holder != NULL ? (*env)->FindClass(env, "java/lang/ThreadGroup") : NULL;
+    f->name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");
+    f->status = hpx_vm_field(env, holder, "threadStatus", "I");
+    f->group = hpx_vm_field(env, holder, "group", "Ljava/lang/ThreadGroup;");
+    f->group_name = hpx_vm_field(env, group, "name", "Ljava/lang/String;");
+    f->group_parent = hpx_vm_field(env, group, "parent", "Ljava/lang/ThreadGroup;");
+    bool all = f->name != NULL && f->status != NULL && f->group != NULL && f->group_name != NULL && f->group_parent != NULL;
+    f->holder = all ? hpx_vm_field(env, thread, "holder", "Ljava/lang/Thread$FieldHolder;") : NULL;
+    (*env)->DeleteLocalRef(env, group);
+    (*env)->DeleteLocalRef(env, holder);
+}
+
 void hpx_vm_live(JNIEnv *env)
 {
     /* a look-up that fails must not take them from natives of an earlier session (park.c) */
@@ -91,5 +109,8 @@ void hpx_vm_live(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
     hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
+    if (hpx_vm_release() >= HPX_RELEASE_VIRTUAL) {
+        find_holder(env, thread);
+    }
     (*env)->DeleteLocalRef(env, thread);
 }

@@ -9,6 +9,7 @@
 #include "service.h"
 #include "snapshot.h"
 #include "spawn.h"
+#include "thread_info.h"
 #include "threads.h"
 #include "vm.h"
 #include "wait_class.h"
@@ -165,9 +166,8 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
 {
     uint32_t states[HPX_WATCH_BATCH], kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        jint bits = 0;
-        bool asks = !late() && (*hpx_vm.jvmti)->GetThreadState(hpx_vm.jvmti, jobs[i].ref, &bits) == JVMTI_ERROR_NONE &&
-                    (bits & JVMTI_THREAD_STATE_ALIVE) != 0 && !is_running(bits, &jobs[i]);
+        jint bits = late() ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
+        bool asks = bits != 0 && !is_running(bits, &jobs[i]);
         if (!asks) {
             (void)hpx_watched_deliver(env, &jobs[i], NULL);
         } else if (walk_one(env, &jobs[i], state_of(bits))) {

@@ -3,6 +3,7 @@
 #include "class_number.h"
 #include "cmocka_all.h"
 #include "layout.h"
+#include "thread_info.h"
 #include "thread_refs.h"
 #include "vm.h"
 #include <string.h>
@@ -46,6 +47,12 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virt
 uint32_t hpx_thread_refs_serial(void)
 {
     return 0;
+}
+
+char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti, (void)env, (void)thread;
+    return NULL;
 }
 
 int hpx_named_stacks_init(struct hpx_named_stacks *s, jvmtiEnv *jvmti, JNIEnv *env, struct hpx_arena *arena, bool numbers)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* thread_info.h: what the VM knows of a platform thread: its name, its groups, whether it lives.
+ *
+ * From JDK 21 on each question of JVMTI about a thread walks all threads of the JVM (it forbids virtual threads to mount meanwhile), so who
+ * asks for all of them would need quadratic time. There the fields of java.lang.Thread are read, which JVMTI reads, too. Elsewhere, and
+ * where a field is missing, JVMTI is asked. Any attached thread; no lock is held. */
+#ifndef HPX_THREAD_INFO_H
+#define HPX_THREAD_INFO_H
+
+#include "vm.h"
+
+struct hpx_thread_info {
+    char *name, *group, *parent; /* JVMTI's memory, modified UTF-8; NULL: none. parent: the group's */
+};
+
+/* thread NULL: the calling one. parent: its group's parent is wanted. A thread that has ended has no group. hpx_thread_info_free() ends
+ * it. */
+struct hpx_thread_info hpx_thread_info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool parent);
+/* Its name alone, JVMTI's memory; NULL: none, or it is not to be had. */
+char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
+/* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing. 0: it has
+ * not begun, as one that is being attached, which may have no name yet; or it has ended. */
+jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
+
+#endif
