@@ -10,12 +10,17 @@
 
 static atomic_bool rewrites; /* relaxed: only ever set, long before a session looks at it */
 
+struct method {
+    bool listed; /* a loaded class lists it */
+    bool stayed; /* it is in a stack after the list, too */
+};
+
 struct look {
     jvmtiEnv *jvmti;
     JNIEnv *env;
     struct hpx_msg_look *known; /* NULL: all loaded classes have been announced */
     struct hpx_id_map ids;      /* of methods in stacks */
-    bool *listed;               /* by their numbers: a loaded class lists it */
+    struct method *methods;     /* by their numbers */
     jclass *all;
     jint n;
     uint32_t found;
@@ -36,28 +41,33 @@ static bool is_known(const struct look *k, jclass klass, jmethodID method)
     return c != NULL && (*k->env)->IsSameObject(k->env, (jobject)(uintptr_t)c->ref, klass);
 }
 
-static void take_ids(struct look *k, const jvmtiStackInfo *info)
+static void take_id(struct look *k, uint64_t id)
 {
-    for (jint i = 0; i < info->frame_count; i++) {
-        uint64_t id = (uint64_t)(uintptr_t)info->frame_buffer[i].method;
-        if (id != 0 && hpx_id_map_find(&k->ids, id) == HPX_INTERN_NONE) {
-            (void)hpx_id_map_bind(&k->ids, id);
-        }
+    uint32_t number = hpx_id_map_find(&k->ids, id);
+    if (k->methods == NULL && number == HPX_INTERN_NONE) {
+        (void)hpx_id_map_bind(&k->ids, id);
+    } else if (k->methods != NULL && number != HPX_INTERN_NONE) {
+        k->methods[number].stayed = true;
     }
 }
 
-static void take_stacks(struct look *k)
+/* Before there are `methods` it collects the methods, and then looks which of them are still there. */
+static bool take_stacks(struct look *k)
 {
     jvmtiStackInfo *stacks = NULL;
     jint n = 0;
     if ((*k->jvmti)->GetAllStackTraces(k->jvmti, DEPTH, &stacks, &n) != JVMTI_ERROR_NONE) {
-        return;
+        return false;
     }
     for (jint i = 0; i < n; i++) {
-        take_ids(k, &stacks[i]);
+        for (jint f = 0; f < stacks[i].frame_count; f++) {
+            if (stacks[i].frame_buffer[f].method != NULL) {
+                take_id(k, (uint64_t)(uintptr_t)stacks[i].frame_buffer[f].method);
+            }
+        }
     }
     (void)(*k->jvmti)->Deallocate(k->jvmti, (unsigned char *)stacks);
-    k->listed = calloc(k->ids.keys.len + 1, sizeof *k->listed);
+    return true;
 }
 
 static void list_class(struct look *k, jclass klass)
@@ -69,8 +79,8 @@ static void list_class(struct look *k, jclass klass)
     }
     for (jint i = 0; i < n; i++) {
         uint32_t number = hpx_id_map_find(&k->ids, (uint64_t)(uintptr_t)ids[i]);
-        if (number != HPX_INTERN_NONE && k->listed != NULL) {
-            k->listed[number] = true;
+        if (number != HPX_INTERN_NONE && k->methods != NULL) {
+            k->methods[number].listed = true;
         }
     }
     if (n > 0 && k->known != NULL && !is_known(k, klass, ids[0])) {
@@ -80,27 +90,14 @@ static void list_class(struct look *k, jclass klass)
     (void)(*k->jvmti)->Deallocate(k->jvmti, (unsigned char *)ids);
 }
 
-/* No class was loaded since: those that were are kept alive, so the new list has all of them. */
-static bool has_all(const struct look *k)
-{
-    jint n = 0;
-    jclass *all = NULL;
-    if (hpx_names_list(k->jvmti, k->env, &n, &all) != JVMTI_ERROR_NONE) {
-        return false;
-    }
-    for (jint i = 0; i < n; i++) {
-        (*k->env)->DeleteLocalRef(k->env, all[i]);
-    }
-    (void)(*k->jvmti)->Deallocate(k->jvmti, (unsigned char *)all);
-    return n == k->n;
-}
-
+/* A class whose method is in a stack before and after the list was alive in between: the list has it, and keeps it alive. */
 static void announce_unlisted(struct look *k)
 {
     for (uint32_t i = 0; i < k->ids.keys.len; i++) {
         jmethodID id = (jmethodID)(uintptr_t)hpx_id_map_key(&k->ids, i); /* NOLINT(performance-no-int-to-ptr) */
         jclass klass = NULL;
-        if (k->listed[i] || (*k->jvmti)->GetMethodDeclaringClass(k->jvmti, id, &klass) != JVMTI_ERROR_NONE) {
+        if (k->methods[i].listed || !k->methods[i].stayed ||
+            (*k->jvmti)->GetMethodDeclaringClass(k->jvmti, id, &klass) != JVMTI_ERROR_NONE) {
             continue;
         }
         if (!is_known(k, klass, id)) {
@@ -116,12 +113,14 @@ static void look(struct look *k)
     if (hpx_id_map_init(&k->ids) != 0) {
         return;
     }
+    if (take_stacks(k)) {
+        k->methods = calloc(k->ids.keys.len + 1, sizeof *k->methods);
+    }
     if (hpx_names_list(k->jvmti, k->env, &k->n, &k->all) == JVMTI_ERROR_NONE) {
-        take_stacks(k);
         for (jint i = 0; i < k->n && hpx_gate_is_open(&hpx_session.gate); i++) {
             list_class(k, k->all[i]);
         }
-        if (k->listed != NULL && hpx_gate_is_open(&hpx_session.gate) && has_all(k)) {
+        if (k->methods != NULL && hpx_gate_is_open(&hpx_session.gate) && take_stacks(k)) {
             announce_unlisted(k);
         }
         for (jint i = 0; i < k->n; i++) {
@@ -129,7 +128,7 @@ static void look(struct look *k)
         }
         (void)(*k->jvmti)->Deallocate(k->jvmti, (unsigned char *)k->all);
     }
-    free(k->listed);
+    free(k->methods);
     hpx_id_map_fini(&k->ids);
 }
 

@@ -2,10 +2,11 @@
 /* unannounced.h: finds methods that nobody announced: of classes without a ClassPrepare, and old versions that run on.
  *
  * JDK 21 raises no ClassPrepare for a class that is loaded while a virtual thread is in a transition. When a class is redefined, the new
- * version of a method takes the jmethodID, and the old one has none until JVMTI finds it in a stack. So a look lists the loaded classes,
- * and takes the stacks of the platform threads once, in which old versions get jmethodIDs of their own.
+ * version of a method takes the jmethodID, and the old one has none until JVMTI finds it in a stack. So a look takes the stacks of
+ * the platform threads, in which old versions get jmethodIDs of their own, lists the loaded classes, and takes the stacks again.
  *
- * A jmethodID of a stack is followed only if no class was loaded since the list was made, whose references keep all classes alive. */
+ * A jmethodID is followed only if it is in a stack before and after the list: then its class is in the list, whose references keep it
+ * alive, however many classes the program loads meanwhile. */
 #ifndef HPX_UNANNOUNCED_H
 #define HPX_UNANNOUNCED_H
 

@@ -514,6 +514,23 @@ def a_method_that_runs_on_in_rewritten_code_has_its_name(t, what):
 
 
 @test(level='plain', collectors='any')
+def it_has_its_name_while_the_program_loads_classes(t):
+    """A thread stays in Iterable.forEach, entered with probes, and no list of the loaded classes is complete for long."""
+    p = Program(t, 'StaysLoading', opts='cpu=times,cutoff=0,file=first,verbose=n')
+    p.tell('round')
+    does(t, 'stop', p.run.pid)
+    p.tell('round')
+    does(t, 'start', '-e', 'cpu', '-o', 'second', p.run.pid, 'cutoff=0,depth=64')
+    p.tell('burn 200 100')
+    does(t, 'stop', p.run.pid)
+    traces = [[f.method for f in trace.frames] for trace in t.parse(t.work / 'second', 1).traces.values() if trace.frames]
+    stays = [trace for trace in traces if 'StaysLoading.stay' in trace]
+    t.check(stays and all('java.lang.Iterable.forEach' in trace for trace in stays), 'stacks of the thread that stays: %s' % stays[:3])
+    t.check(not any('hprofx.unknown.method' in trace for trace in stays), 'a frame has no name: %s' % stays[:3])
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
 def root_profiles_a_program_of_another_user(t):
     if os.geteuid() != 0:
         t.skip('only root becomes another user')
