@@ -299,6 +299,20 @@ static void put_output(char output[static PATH_MAX])
     }
 }
 
+/* Of a session whose gate is closed. One that could not begin is none, as for `stop`. */
+static const char *closed_state(void)
+{
+    switch (hpx_life_now()) {
+    case HPX_LIFE_ENDING:
+    case HPX_LIFE_DYING:
+        return "is ending";
+    case HPX_LIFE_STALLED:
+        return "has not ended";
+    default:
+        return "none";
+    }
+}
+
 static void tell_status(int fd)
 {
     char modes[sizeof hpx_session.names], output[PATH_MAX];
@@ -308,7 +322,7 @@ static void tell_status(int fd)
         put_output(output);
         hpx_gate_leave(&hpx_session.gate);
     }
-    answer(fd, "session: %s", runs ? "running" : hpx_life_now() == HPX_LIFE_STALLED ? "has not ended" : "none");
+    answer(fd, "session: %s", runs ? "running" : closed_state());
     if (runs) {
         answer(fd, "modes: %s", modes);
         answer(fd, "output: %s", output);

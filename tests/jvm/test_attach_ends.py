@@ -151,6 +151,25 @@ def one_whose_output_stalls_ends_with_the_next(t, verb):
     _healthy(t, p)
 
 
+@test(collectors='any')
+def the_status_of_one_that_ends_with_the_jvm(t):
+    """Its output does not move, which VMDeath waits for."""
+    p, pipe = Program(t), t.work / 'pipe'
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # and does not read
+    does(t, 'start', '-e', 'heap', '-o', pipe, p.run.pid)
+    ends = threading.Thread(target=p.end, args=(t,))
+    ends.start()
+    waiting.until(p.run, lambda: 'session: running' not in does(t, 'status', p.run.pid))
+    said = does(t, 'status', p.run.pid)
+    os.set_blocking(reader, True)
+    while os.read(reader, 1 << 20):
+        pass
+    os.close(reader)
+    ends.join()
+    t.check('session: is ending' in said, 'the status is %r' % said)
+
+
 # --- several commands
 
 @test(collectors='any')
