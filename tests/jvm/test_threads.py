@@ -237,7 +237,8 @@ def ended_threads_are_forgotten(t):
 def what_threads_without_memory_for_a_state_do_is_counted_as_lost(t, opts):
     if 'counts' in opts and t.jdk.version < 11:
         t.skip('sites=counts is tested from JDK 11 on')
-    env = preload(t, 'faults', HPX_FAULTS_FILE=str(t.dir / 'faults'), HPX_FAULTS='posix_memalign:1+:%d' % errno.ENOMEM)
+    memory = 'mmap' if 'counts' in opts else 'posix_memalign'  # large states are pages
+    env = preload(t, 'faults', HPX_FAULTS_FILE=str(t.dir / 'faults'), HPX_FAULTS='%s:1+:%d' % (memory, errno.ENOMEM))
     run, p = t.profile('Stateless', opts=opts + ',cutoff=0', env=env, stdout='done 1000\n')
     t.check('threads not sampled' in p.report, 'the report: %s' % p.report)
     lost = re.match(r'(\d+) ', p.report.get('calls not counted' if 'times' in opts else 'allocations not counted', '0 '))
