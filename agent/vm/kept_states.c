@@ -23,14 +23,17 @@ static struct hpx_mode_thread **list_of(pid_t tid)
     return &kept.first[(uint32_t)tid % LISTS];
 }
 
-/* From this size on a state is pages of its own, which the kernel clears when they are first used: an idle thread uses one of the four of
+/* From two pages on a state has pages of its own, which the kernel clears when they are first used: an idle thread uses one of the four of
  * cpu=samples. */
-#define LARGE 8192u
+static bool is_large(size_t bytes)
+{
+    return bytes >= 2 * (size_t)getpagesize();
+}
 
 static struct hpx_mode_thread *new_state(size_t bytes)
 {
     void *at = NULL;
-    if (bytes < LARGE) {
+    if (!is_large(bytes)) {
         at = posix_memalign(&at, HPX_CACHE_LINE, bytes) == 0 ? memset(at, 0, bytes) : NULL;
     } else {
         at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,7 +47,7 @@ static void clear_state(struct hpx_mode_thread *s, size_t bytes)
 {
     size_t page = (size_t)getpagesize();
     char *rest = (char *)s + page;
-    if (bytes >= LARGE && page < bytes && madvise(rest, bytes - page, MADV_DONTNEED) == 0) {
+    if (is_large(bytes) && madvise(rest, bytes - page, MADV_DONTNEED) == 0) {
         bytes = page;
     }
     memset((void *)s, 0, bytes);
@@ -53,10 +56,10 @@ static void clear_state(struct hpx_mode_thread *s, size_t bytes)
 static void free_state(struct hpx_mode_thread *s)
 {
     size_t bytes = hpx_vm_mode_of(s)->state_bytes;
-    if (bytes < LARGE) {
-        free(s);
-    } else {
+    if (is_large(bytes)) {
         munmap(s, bytes);
+    } else {
+        free(s);
     }
 }
 
