@@ -64,7 +64,7 @@ def objects_missing(p):
         for i, o in list(h.objects.items()):
             if getattr(o, 'klass', None) and h.classes[o.klass].name == 'New$Kept':
                 del h.objects[i]
-                return
+                break
 
 
 # name: (modes whose scenarios have it, what falsifies the profile)
