@@ -6,6 +6,7 @@
 #include "frame_anchor.h"
 #include "frame_names.h"
 #include "structures.h"
+#include <stdatomic.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -126,23 +127,39 @@ static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_re
     return f;
 }
 
+/* The blob of the barrier's stubs, which do nothing else; 0: none has been met. Relaxed: any thread finds the same. */
+static _Atomic uintptr_t barrier;
+
 /* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
- * from the heap. Below it is the frame of Continuation.enterSpecial. Which stub the barrier is the tables of 25 do not say, but nothing
- * else returns to a stub just above that frame. false, and *r stays: this is none, or the caller wants no part of a stack. */
-static bool is_barrier(const struct walk *k, struct hpx_registers *r)
+ * from the heap. Below it is the frame of Continuation.enterSpecial. Which stub the barrier is the tables of 25 do not say, but frames of
+ * methods return to no other stub above that frame; of_method: *r is where one returns. Else it must be one that was met. false, and *r
+ * stays: this is none, or the caller wants no part of a stack. */
+static bool is_barrier(const struct walk *k, struct hpx_registers *r, bool of_method)
 {
     uintptr_t entry = k->t->past_barrier && shape.entry_return != 0 ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
-    if (entry == 0 || !in_stack(k, entry, r->sp, 2) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) || is_interpreter(r->pc) ||
-        hpx_code_cache_frame_sig(r->pc).kind != HPX_BLOB_OTHER) {
+    if (entry == 0 || !in_stack(k, entry, r->sp, 2) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) || is_interpreter(r->pc)) {
+        return false;
+    }
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    if (f.kind != HPX_BLOB_OTHER || (!of_method && f.start != atomic_load_explicit(&barrier, memory_order_relaxed))) {
         return false;
     }
     *r = (struct hpx_registers){hpx_vm_word((uintptr_t)shape.entry_return), entry, 0};
     return true;
 }
 
+/* Behind the frame of a method or of a stub, where the barrier may be. */
+static void pass_barrier(struct walk *k)
+{
+    struct hpx_registers at = k->r;
+    if (is_barrier(k, &k->r, k->to.methods > 0) && k->to.methods > 0) {
+        atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(at.pc).start, memory_order_relaxed);
+    }
+}
+
 static bool step_compiled(struct walk *k)
 {
-    (void)is_barrier(k, &k->r);
+    pass_barrier(k);
     struct hpx_code_frame f = caller_of(k, &k->r);
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return false;
@@ -174,7 +191,7 @@ static uint64_t bytecode_of(uintptr_t at, uintptr_t method)
 static bool is_return(const struct walk *k, const struct hpx_registers *r)
 {
     struct hpx_registers behind = *r;
-    return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD || is_barrier(k, &behind);
+    return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD || is_barrier(k, &behind, true);
 }
 
 static bool step_interpreted(struct walk *k)
@@ -337,7 +354,7 @@ static bool from_code(struct walk *k)
 #define LEAF_BYTES 4096 /* a C function that is called so is not longer */
 #define LEAF_HOPS  16   /* nor deeper */
 
-/* Where the call before this return address goes: a direct one, or, to what is far away, one by r10. 0: there is no such call. */
+/* Where the call before this return address goes: a direct one, or, to what is far away, one by r10 or rax. 0: there is no such call. */
 static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
 {
     const unsigned char *at = (const unsigned char *)pc; /* NOLINT(performance-no-int-to-ptr) */
@@ -345,6 +362,8 @@ static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
     uintptr_t absolute = 0;
     if (f->code >= 13 && at[-3] == 0x41 && at[-2] == 0xff && at[-1] == 0xd2 && at[-13] == 0x49 && at[-12] == 0xba) {
         memcpy(&absolute, at - 11, sizeof absolute);
+    } else if (f->code >= 12 && at[-2] == 0xff && at[-1] == 0xd0 && at[-12] == 0x48 && at[-11] == 0xb8) {
+        memcpy(&absolute, at - 10, sizeof absolute);
     } else if (f->code >= 5 && at[-5] == 0xe8) {
         memcpy(&relative, at - 4, sizeof relative);
         absolute = pc + (uintptr_t)(intptr_t)relative;
@@ -360,24 +379,47 @@ static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
     return callee != 0 && (inside == 0 || inside - callee < LEAF_BYTES) && hpx_code_cache_frame_sig(callee).kind == HPX_BLOB_NONE;
 }
 
+/* One frame of C up. false: there is none by the frame pointer. */
+static bool hop(const struct walk *k, struct hpx_registers *r)
+{
+    bool up = in_stack(k, r->fp, r->sp, 2);
+    if (up) {
+        *r = (struct hpx_registers){hpx_vm_word(r->fp + WORD), r->fp + 2 * WORD, hpx_vm_word(r->fp)};
+    }
+    return up;
+}
+
 /* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
- * words at the stack pointer are looked at, which elsewhere are of dead frames, so the call must lead to this function. */
+ * frame pointer is that of a frame further out, and the return address is at the stack pointer or one word above it. These, which may be
+ * words of dead frames elsewhere, count only if the call leads to this function, and are asked before the chain of frame pointers. */
 static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
 {
     const struct hpx_registers *at = &k->t->at;
     struct hpx_registers r = *at;
-    for (int hops = 0; hops < LEAF_HOPS && in_stack(k, r.fp, r.sp, 2); hops++) {
-        r = (struct hpx_registers){hpx_vm_word(r.fp + WORD), r.fp + 2 * WORD, hpx_vm_word(r.fp)};
-        if (is_barrier(k, &r) || calls_leaf(&r, 0)) { /* the barrier: it fetches frames */
-            *to = r;
+    *to = *at;
+    if (hop(k, to) && calls_leaf(to, at->pc)) {
+        return true;
+    }
+    *to = (struct hpx_registers){hpx_vm_word(at->sp), at->sp + WORD, at->fp};
+    if (calls_leaf(to, at->pc)) {
+        return true;
+    }
+    if (in_stack(k, at->sp, at->sp, 2)) {
+        *to = (struct hpx_registers){hpx_vm_word(at->sp + WORD), at->sp + 2 * WORD, hpx_vm_word(at->sp)};
+        if (calls_leaf(to, at->pc)) {
             return true;
         }
     }
-    *to = (struct hpx_registers){hpx_vm_word(at->sp), at->sp + WORD, at->fp};
-    if (!calls_leaf(to, at->pc) && in_stack(k, at->sp, at->sp, 2)) {
-        *to = (struct hpx_registers){hpx_vm_word(at->sp + WORD), at->sp + 2 * WORD, hpx_vm_word(at->sp)};
+    for (int hops = 0; hops < LEAF_HOPS && hop(k, &r); hops++) {
+        *to = r;
+        if (is_barrier(k, to, false) || calls_leaf(to, 0)) { /* the barrier: it fetches frames */
+            return true;
+        }
+        if (hpx_code_cache_frame_sig(r.pc).kind != HPX_BLOB_NONE) {
+            return false; /* other code of the VM has called it */
+        }
     }
-    return calls_leaf(to, at->pc);
+    return false;
 }
 
 /* As if the call had returned, as remedies.h has it. */

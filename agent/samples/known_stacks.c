@@ -17,7 +17,7 @@
 
 static HPX_OF_SESSION struct {
     bool verify;             /* constant after begin: all are compared */
-    _Atomic uint32_t looked; /* relaxed: up to FIRST */
+    _Atomic uint32_t looked; /* relaxed: grows until it is FIRST or more */
     _Atomic uint32_t faults; /* relaxed */
     struct hpx_differences differences, faulty;
 } known;

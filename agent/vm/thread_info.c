@@ -35,8 +35,8 @@ static char *text_of(jvmtiEnv *jvmti, JNIEnv *env, jobject of, jfieldID field)
 static struct hpx_thread_info read_fields(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject holder, bool parent)
 {
     struct hpx_thread_info i = {.name = text_of(jvmti, env, thread, hpx_vm_fields.name)};
-    bool lives = ((*env)->GetIntField(env, holder, hpx_vm_fields.status) & JVMTI_THREAD_STATE_ALIVE) != 0;
-    jobject group = lives ? (*env)->GetObjectField(env, holder, hpx_vm_fields.group) : NULL;
+    i.lives = ((*env)->GetIntField(env, holder, hpx_vm_fields.status) & JVMTI_THREAD_STATE_ALIVE) != 0;
+    jobject group = i.lives ? (*env)->GetObjectField(env, holder, hpx_vm_fields.group) : NULL;
     jobject above = group != NULL && parent ? (*env)->GetObjectField(env, group, hpx_vm_fields.group_parent) : NULL;
     i.group = text_of(jvmti, env, group, hpx_vm_fields.group_name);
     i.parent = text_of(jvmti, env, above, hpx_vm_fields.group_name);
@@ -47,11 +47,12 @@ static struct hpx_thread_info read_fields(jvmtiEnv *jvmti, JNIEnv *env, jthread 
 
 static struct hpx_thread_info ask(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool parent)
 {
-    struct hpx_thread_info i = {NULL, NULL, NULL};
+    struct hpx_thread_info i = {.name = NULL};
     jvmtiThreadInfo t = {.name = NULL};
     jvmtiThreadGroupInfo g = {.name = NULL}, above = {.name = NULL};
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
         i.name = t.name;
+        i.lives = t.thread_group != NULL;
         if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
             i.group = g.name;
             if (parent && g.parent != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, g.parent, &above) == JVMTI_ERROR_NONE) {

@@ -11,16 +11,18 @@
 
 struct hpx_thread_info {
     char *name, *group, *parent; /* JVMTI's memory, modified UTF-8; NULL: none. parent: the group's */
+    bool lives;
 };
 
-/* thread NULL: the calling one. parent: its group's parent is wanted. A thread that has ended has no group. hpx_thread_info_free() ends
- * it. */
+/* thread NULL: the calling one. parent: its group's parent is wanted. A thread that does not live has no group. hpx_thread_info_free()
+ * ends it. */
 struct hpx_thread_info hpx_thread_info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool parent);
 /* Its name alone, JVMTI's memory; NULL: none, or it is not to be had. */
 char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
-/* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing. 0: it has
- * not begun, as one that is being attached, which may have no name yet; or it has ended. */
+/* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing, and a
+ * carrier has its own, where JVMTI says that it waits while it runs a virtual thread. 0: it has not begun, as one that is being attached,
+ * which may have no name yet; or it has ended. */
 jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 
 #endif

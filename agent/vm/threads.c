@@ -558,7 +558,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
     }
     struct hpx_thread_info i = info_of(jvmti, env, thread);
-    bool ended = i.group == NULL; /* since we asked for its state */
+    bool ended = !i.lives; /* since we asked for its state */
     if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
         struct hpx_stack_bounds stack;
         bool sure;

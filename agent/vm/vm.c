@@ -82,13 +82,13 @@ jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *s
     return id;
 }
 
-/* `holder` last: it says that the others are there. */
 static void find_holder(JNIEnv *env, jclass thread)
 {
     struct hpx_vm_fields *f = &hpx_vm_fields;
     jclass holder = (*env)->FindClass(env, "java/lang/Thread$FieldHolder");
     (*env)->ExceptionClear(env);
     jclass group = holder != NULL ? (*env)->FindClass(env, "java/lang/ThreadGroup") : NULL;
+    (*env)->ExceptionClear(env);
     f->name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");
     f->status = hpx_vm_field(env, holder, "threadStatus", "I");
     f->group = hpx_vm_field(env, holder, "group", "Ljava/lang/ThreadGroup;");

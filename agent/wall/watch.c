@@ -62,7 +62,7 @@ static uint32_t state_of(jint bits)
 }
 
 /* It runs, or is ready to: its stack would be that of a thread that runs, and the VM would have to wait for it. Its state does not tell: a
- * thread that waits in the VM is runnable, and a carrier waits while it runs a virtual thread. */
+ * thread that waits in the VM is runnable, and for JVMTI a carrier waits while it runs a virtual thread. */
 static bool is_running(jint bits, const struct hpx_watch_job *j)
 {
     return state_of(bits) == HPX_WALL_NATIVE && hpx_run_wants_cpu(j->tid);

@@ -209,6 +209,37 @@ TEST(a_word_is_a_return_address_only_if_the_call_leads_to_this_function)
     assert_false(leaf(callee, 19, 0, &s));
 }
 
+/* Where a function begins, the frame pointer is that of a frame further out, which may have been called by a native method. */
+TEST(the_caller_at_the_stack_pointer_comes_before_the_chain_of_frame_pointers)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s, again;
+    put_leaf_call(4096, false);
+    assert_true(leaf(4096 + 1, 19, 0, &s));
+    unsigned char *code = (unsigned char *)at(methods[0], 100);
+    memcpy(code - 13, (unsigned char *)at(methods[1], 100) - 13, 13);
+    stack[40] = 0;
+    stack[41] = at(methods[0], 100);
+    uintptr_t other = 1 << 20;
+    memcpy(code - 11, &other, sizeof other);
+    assert_true(leaf(4096 + 1, 19, address(40), &again));
+    assert_true(same(&s, &again));
+}
+
+TEST(a_stub_that_calls_c_above_the_entry_is_no_barrier)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    put_entry();
+    entry_return = at(methods[1], 100);
+    put_compiled(12, call_return, address(50));
+    stack[6] = 0;
+    stack[7] = (uintptr_t)stub + CODE;
+    thread.continuation = address(12);
+    struct hpx_raw_thread t = thread_at(4096, 2, address(6));
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
 TEST(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
 {
     begin(JDK_25);
