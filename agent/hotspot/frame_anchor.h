@@ -39,7 +39,7 @@ const char *hpx_frame_anchor_check_frames(const struct hpx_frame_anchor *a, uint
 enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env);
 struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* The ContinuationEntry of the virtual thread that is mounted: it is the lowest part of the frame of Continuation.enterSpecial. 0: there is
- * none, or the tables do not have the field, as before JDK 24. */
+ * none, or the tables do not have the field: 25 and 28 have it, 21 does not. */
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env);
 /* An anchor that the VM keeps at another address, which must be readable. */
 struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);

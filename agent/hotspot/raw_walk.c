@@ -13,7 +13,7 @@
 
 #define WORD    sizeof(uintptr_t)
 #define ENTRIES 4096 /* most calls from C into Java below each other */
-#define SPILLED 320  /* most words of arguments between the last frame of a virtual thread and the entry below it: a method has 255 */
+#define SPILLED 16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
 enum { SENDER_SP = -1, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
@@ -131,9 +131,10 @@ static struct hpx_code_frame caller_of(const struct walk *k, const struct hpx_re
 static _Atomic uintptr_t barrier;
 
 /* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
- * from the heap. Below it is the frame of Continuation.enterSpecial. Which stub the barrier is the tables of 25 do not say, but frames of
- * methods return to no other stub above that frame; of_method: *r is where one returns. Else it must be one that was met. false, and *r
- * stays: this is none, or the caller wants no part of a stack. */
+ * from the heap. Right below it is the frame of Continuation.enterSpecial. Which stub the barrier is the tables of 25 do not say. A method
+ * that C called (an upcall) returns to a stub, too, but between that one and the entry are the frames of C and of its caller. of_method: *r
+ * is where a method returns; else the stub must be one that was met. false, and *r stays: this is none, or the caller wants no part of a
+ * stack. */
 static bool is_barrier(const struct walk *k, struct hpx_registers *r, bool of_method)
 {
     uintptr_t entry = k->t->past_barrier && shape.entry_return != 0 ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
@@ -334,17 +335,16 @@ static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way
     return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
 }
 
-static bool from_code(struct walk *k)
+static bool from_code(struct walk *k, const struct hpx_code_frame *f)
 {
-    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
     const struct walk top = *k;
     bool done = false;
-    for (int way = BY_SIZE; way < WAYS && !done && (f.kind == HPX_BLOB_METHOD || f.kind == HPX_BLOB_OTHER); way++) {
+    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
         *k = top;
         if (k->names != NULL) {
             k->names->n = 0;
         }
-        done = from_code_by(k, &f, way);
+        done = from_code_by(k, f, way);
     }
     return done;
 }
@@ -468,13 +468,17 @@ static bool walk(struct walk *k)
         return false;
     }
     k->r = t->at;
-    bool by_anchor = !java || (a.sp != 0 && hpx_code_cache_frame_sig(t->at.pc).kind == HPX_BLOB_NONE);
+    bool interpreter = java && is_interpreter(t->at.pc);
+    struct hpx_code_frame f = {.kind = HPX_BLOB_NONE};
+    if (java && !interpreter) {
+        f = hpx_code_cache_frame_sig(t->at.pc);
+    }
+    bool by_anchor = !java || (a.sp != 0 && !interpreter && f.kind == HPX_BLOB_NONE);
     if (by_anchor) {
         done = a.sp != 0 && from_anchor(k, &a);
     } else {
         bool own = in_stack(k, t->at.sp, t->stack_low, 1);
-        bool code = hpx_code_cache_frame_sig(t->at.pc).kind != HPX_BLOB_NONE;
-        done = own && (is_interpreter(t->at.pc) ? from_interpreter(k) : code ? from_code(k) : from_leaf(k));
+        done = own && (interpreter ? from_interpreter(k) : f.kind != HPX_BLOB_NONE ? from_code(k, &f) : from_leaf(k));
     }
     k->to.top = java && by_anchor ? HPX_RAW_NATIVE : k->to.top;
     return done;

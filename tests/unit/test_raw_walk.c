@@ -124,6 +124,15 @@ TEST(behind_the_barrier_is_the_carrier)
     assert_false(thawed(34, true, false, &s));
 }
 
+/* C called the method, which returns to a stub above its own frames and those of C. */
+TEST(where_an_upcall_returns_is_no_barrier)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    assert_true(thawed(28, false, true, &s));
+    assert_false(thawed(30, false, true, &s));
+}
+
 TEST(without_an_entry_below_there_is_no_barrier)
 {
     begin(JDK_25);
