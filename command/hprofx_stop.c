@@ -16,11 +16,11 @@ static void say_line(void *to, const char *text)
 /* It was begun without -o, so that its profile is in the JVM's /tmp under a name of ours. */
 static bool is_ours(const char *output)
 {
-    unsigned long long at;
+    unsigned long long started, at;
     int pid, end = 0;
     size_t n = strlen(output);
-    bool is = n < sizeof live.profile && sscanf(output, "/tmp/hprofx-%d-%llx" HPX_LIVE_KEPT "%n", &pid, &at, &end) == 2 && end > 0 &&
-              output[end] == 0;
+    bool is = n < sizeof live.profile && sscanf(output, "/tmp/hprofx-%d-%llx-%llx" HPX_LIVE_KEPT "%n", &pid, &started, &at, &end) == 3 &&
+              end > 0 && output[end] == 0;
     if (is) {
         memcpy(live.profile, output + strlen("/tmp/"), n + 1 - strlen("/tmp/"));
     }

@@ -78,21 +78,21 @@ static void name_profile(struct hpx_live *l)
 void hpx_live_keep(struct hpx_live *l)
 {
     unsigned long long at = strtoull(strrchr(l->profile, '-') + 1, NULL, 16);
-    (void)snprintf(l->profile, sizeof l->profile, "hprofx-%d-%llx" HPX_LIVE_KEPT, (int)l->target.own_pid, at);
+    (void)snprintf(l->profile, sizeof l->profile, "hprofx-%d-%llx-%llx" HPX_LIVE_KEPT, (int)l->target.own_pid,
+                   (unsigned long long)l->target.started, at);
 }
 
-/* When it was begun, of a profile that is the JVM's, and not of one that had its number before; 0: it is another file. */
+/* When it was begun, of a profile that is the JVM's; 0: it is another file. In a /tmp that containers share several JVMs have its number.
+ */
 static unsigned long long begun(const struct hpx_live *l, const char *name)
 {
     struct stat s;
-    unsigned long long at;
+    unsigned long long started, at;
     int pid, end = 0;
-    if (sscanf(name, "hprofx-%d-%llx" HPX_LIVE_KEPT "%n", &pid, &at, &end) != 2 || end == 0 || name[end] != '\0' ||
-        pid != (int)l->target.own_pid || fstatat(l->target.tmp, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode) ||
-        s.st_uid != l->target.uid) {
-        return 0;
-    }
-    return time(NULL) - s.st_mtime <= (time_t)(hpx_target_age(&l->target) / 1000000000) + 1 ? at : 0;
+    bool is = sscanf(name, "hprofx-%d-%llx-%llx" HPX_LIVE_KEPT "%n", &pid, &started, &at, &end) == 3 && end > 0 && name[end] == '\0' &&
+              pid == (int)l->target.own_pid && started == l->target.started && fstatat(l->target.tmp, name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+              S_ISREG(s.st_mode) && s.st_uid == l->target.uid;
+    return is ? at : 0;
 }
 
 bool hpx_live_kept(struct hpx_live *l)

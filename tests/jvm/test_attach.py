@@ -669,7 +669,12 @@ def a_session_that_ended_by_itself_is_found(t):
     wait_for_session(t, p.run.pid, 'none')
     status = does(t, 'status', p.run.pid)
     t.check('ended by itself: its profile is %s of the JVM; `hprofx stop %d` shows it' % (file[1], p.run.pid) in status, 'status says %r' % status)
+    others = [pathlib.Path('/proc/%d/root/tmp/hprofx-%d-%sffffffffffffffff.kept' % (p.run.pid, own_number(p.run.pid), start)) for start in ('', '1-')]
+    for other in others:  # of another JVM with this number, in a container that shares /tmp
+        other.write_text('not ours')
     shown = hprofx(t, 'stop', p.run.pid)
+    for other in others:
+        other.unlink()
     t.check(shown.returncode == OK and 'Calls: ' in shown.stdout and 'had ended by itself' in shown.stderr, 'stop says %r, %r' % (shown.stdout, shown.stderr))
     t.equal((does(t, 'status', p.run.pid).count('itself'), hprofx(t, 'stop', p.run.pid).returncode), (0, REFUSED), 'it is gone')
     t.check(does(t, 'start', '-o', 'x-%p.txt', p.run.pid).endswith('its profile is %s/x-%d.txt\n' % (t.work, own_number(p.run.pid))), 'start -o')
