@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -60,15 +60,39 @@ const char *hpx_asked_kind(const char *what)
     return NULL;
 }
 
-bool hpx_asked_names(const char *more, const char *option)
+/* NULL: they have no such option. */
+static const char *value_of(const char *more, const char *option)
 {
     size_t n = strlen(option);
     for (const char *item = more; item != NULL; item = strchr(item, ',') != NULL ? strchr(item, ',') + 1 : NULL) {
         if (strncmp(item, option, n) == 0 && (item[n] == '=' || item[n] == ':')) {
-            return true;
+            return item + n + 1;
         }
     }
-    return false;
+    return NULL;
+}
+
+bool hpx_asked_names(const char *more, const char *option)
+{
+    return value_of(more, option) != NULL;
+}
+
+bool hpx_asked_keeps(const struct hpx_asked *a)
+{
+    const char *force = value_of(a->more, "force");
+    return force != NULL && *force == 'n';
+}
+
+bool hpx_asked_splits(const struct hpx_asked *a)
+{
+    const char *split = value_of(a->more, "split");
+    return split != NULL && *split == 'y';
+}
+
+enum hpx_status hpx_asked_is_one(const struct hpx_asked *a, struct hpx_err *err)
+{
+    return hpx_asked_splits(a) ? hpx_fail(err, HPX_USAGE, "split=y has the JVM write several files; `hprofx start -o FILE` names them")
+                               : HPX_OK;
 }
 
 bool hpx_asked_is_option(const char *word)
@@ -129,8 +153,8 @@ static const char *format_option(const struct hpx_asked *a)
 /* -e heap alone is binary without being asked. */
 static bool is_binary(const struct hpx_asked *a)
 {
-    const char *at = strstr(a->more, "format");
-    return at != NULL && (at[6] == '=' || at[6] == ':') && at[7] == 'b';
+    const char *form = value_of(a->more, "format");
+    return form != NULL && *form == 'b';
 }
 
 static enum hpx_status check_name(const struct hpx_asked *a, struct hpx_err *err)
@@ -270,12 +294,11 @@ static bool put_process(char *to, size_t size, const char *file, pid_t pid)
     return true;
 }
 
-const char *hpx_asked_expanded(const char *file, pid_t pid, char room[static 2 * PATH_MAX])
+const char *hpx_asked_expanded(const char *file, pid_t pid, time_t at, char room[static 2 * PATH_MAX])
 {
     char named[2 * PATH_MAX], pattern[2 * PATH_MAX];
     bool fits = strchr(file, '%') != NULL && put_process(named, sizeof named, file, pid) &&
-                hpx_name_expand(pattern, sizeof pattern, named, time(NULL)) == 0 &&
-                hpx_name_number(room, (size_t)2 * PATH_MAX, pattern, 1) == 0;
+                hpx_name_expand(pattern, sizeof pattern, named, at) == 0 && hpx_name_number(room, (size_t)2 * PATH_MAX, pattern, 1) == 0;
     return fits ? room : file;
 }
 
@@ -318,8 +341,15 @@ static bool made; /* the file of -o was not there before */
 
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err)
 {
+    struct stat st;
     made = false;
-    return a->out != NULL ? hpx_out_open(a->out, &made, err) : -1;
+    int fd = a->out != NULL ? hpx_out_open(a->out, &made, err) : -1;
+    if (fd >= 0 && !made && hpx_asked_keeps(a) && !hpx_asked_is_stdout(a) && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        (void)close(fd);
+        (void)hpx_fail(err, HPX_FAILED, "%s exists, and force=n keeps it; name another file", a->out);
+        return -1;
+    }
+    return fd;
 }
 
 void hpx_asked_drop(const struct hpx_asked *a)

@@ -6,7 +6,7 @@
 #include "outfile.h"
 #include "verdict.h"
 #include <limits.h>
-#include <sys/types.h>
+#include <time.h>
 
 struct hpx_format;
 struct hpx_tree;
@@ -30,6 +30,12 @@ bool hpx_asked_names_mode(const char *more);
 bool hpx_asked_is_option(const char *word);
 /* They have this option. */
 bool hpx_asked_names(const char *more, const char *option);
+/* A file that exists stays (force=n). */
+bool hpx_asked_keeps(const struct hpx_asked *a);
+/* Every dump is a file of its own (split=y). */
+bool hpx_asked_splits(const struct hpx_asked *a);
+/* For a command that takes one profile from the JVM. HPX_OK, HPX_USAGE. */
+enum hpx_status hpx_asked_is_one(const struct hpx_asked *a, struct hpx_err *err);
 /* What is asked for needs no time: a heap dump without sites. a->what is set. */
 bool hpx_asked_at_once(const struct hpx_asked *a);
 /* All options of the agent, with its output to `file`, an absolute name as file= takes it: %% is a percent sign. false: they do not fit, or
@@ -49,10 +55,11 @@ const char *hpx_absolute(const char *file, char room[static 2 * PATH_MAX]);
 /* The name of -o for file=, absolute, perhaps in `room`: what it says with percent signs is left to the agent, the working directory is as
  * it is. */
 const char *hpx_asked_pattern(const char *file, char room[static 2 * PATH_MAX]);
-/* The name of -o for a file that the command writes, perhaps in `room`: as the agent expands file=, with the number of that process. */
-const char *hpx_asked_expanded(const char *file, pid_t pid, char room[static 2 * PATH_MAX]);
+/* The name of -o for a file that the command writes, perhaps in `room`: as the agent expands file=, with the number of that process, a
+ * time, and the environment of the command. */
+const char *hpx_asked_expanded(const char *file, pid_t pid, time_t at, char room[static 2 * PATH_MAX]);
 /* The file of -o, which is made if it is missing, never through a link; hpx_asked_show() empties it. -1: there is no -o, or (err) it cannot
- * be. */
+ * be, or it exists and is kept. */
 int hpx_asked_open(const struct hpx_asked *a, struct hpx_err *err);
 /* The file of -o wants another format than HPROF, which the JVM writes: hpx_asked_show() converts. */
 bool hpx_asked_picture(const struct hpx_asked *a);

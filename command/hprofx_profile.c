@@ -70,9 +70,13 @@ int hpx_live_profile(const struct hpx_asked *asked, const char *word)
     char room[2 * PATH_MAX];
     struct hpx_asked named = *asked, *a = &named;
     int out = -1;
-    enum hpx_status s = hpx_live_find(&live, word);
+    enum hpx_status s = hpx_asked_is_one(a, &live.err);
+    if (s != HPX_OK) {
+        return hpx_complain(s, &live.err);
+    }
+    s = hpx_live_find(&live, word);
     if (s == HPX_OK && a->out != NULL) { /* before the JVM works for it */
-        a->out = hpx_asked_expanded(a->out, live.target.pid, room);
+        a->out = hpx_asked_expanded(a->out, live.target.pid, time(NULL), room);
         out = hpx_asked_open(a, &live.err);
         s = out < 0 ? HPX_FAILED : HPX_OK;
     }

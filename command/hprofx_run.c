@@ -196,8 +196,26 @@ struct place {
     char folder[64];     /* of ours around them; "": the user has named them */
     int file;            /* of -o, open, which the command writes; -1: none */
     bool numbered, each; /* the command has put %p into the name; -o has it, and the command writes a file for every JVM */
+    time_t began;
     struct hpx_list files;
 };
+
+static const char in_tmp[] = "/tmp/hprofx-run-XXXXXX", within[] = "/XXXXXX";
+
+/* shared: root's, whose program may become another user: its JVMs make files in a folder whose name only they know, within one that nobody
+ * else lists, so that other users put nothing there that root would read. false: errno; what it has made is in `to`. */
+static bool make_folder(char to[static sizeof in_tmp + sizeof within], bool shared)
+{
+    char outer[sizeof in_tmp];
+    memcpy(outer, in_tmp, sizeof in_tmp);
+    bool made = mkdtemp(outer) != NULL;
+    memcpy(to, made ? outer : "", made ? sizeof outer : 1);
+    if (made && shared) {
+        memcpy(to + sizeof in_tmp - 1, within, sizeof within);
+        made = mkdtemp(to) != NULL && chmod(to, 01733) == 0 && chmod(outer, 0711) == 0;
+    }
+    return made;
+}
 
 static void remove_folder(const char *folder)
 {
@@ -211,6 +229,11 @@ static void remove_folder(const char *folder)
         (void)closedir(d);
     }
     (void)rmdir(folder);
+    if (strlen(folder) >= sizeof in_tmp) { /* it is within another one */
+        memcpy(name, folder, sizeof in_tmp - 1);
+        name[sizeof in_tmp - 1] = 0;
+        (void)rmdir(name);
+    }
 }
 
 static const struct hpx_run_file *file_of(const struct place *at, size_t i)
@@ -234,14 +257,17 @@ static const char *name_for_user(const struct hpx_asked *a, const char *name)
     return n > 0 && strncmp(name, here, n) == 0 && name[n] == '/' ? name + n + 1 : name;
 }
 
-/* The names; that of the only one is what the user gave. */
+/* The names; that of the only one has no number, unless force=n keeps the file that has this name. */
 static enum hpx_status name_files(const struct hpx_asked *a, const struct place *at, size_t finished)
 {
-    char room[2 * PATH_MAX];
-    const char *given = hpx_asked_expanded(a->out, 0, room);
-    bool only = at->numbered && hpx_run_files_is_over(&at->files) && rename(file_of(at, 0)->name, given) == 0;
+    char plain[2 * PATH_MAX];
+    unsigned keeps = hpx_asked_keeps(a) ? RENAME_NOREPLACE : 0;
+    bool only = at->numbered && hpx_run_files_is_over(&at->files) &&
+                hpx_run_files_plain(plain, sizeof plain, file_of(at, 0)->name, at->out) &&
+                renameat2(AT_FDCWD, file_of(at, 0)->name, AT_FDCWD, plain, keeps) == 0;
     for (size_t i = 0; i < finished; i++) {
-        (void)printf("%s\n", only || !S_ISREG(file_of(at, i)->at.st_mode) ? given : name_for_user(a, file_of(at, i)->name));
+        const struct hpx_run_file *f = file_of(at, i);
+        (void)printf("%s\n", !S_ISREG(f->at.st_mode) ? a->out : name_for_user(a, only ? plain : f->name));
     }
     return HPX_OK;
 }
@@ -266,7 +292,7 @@ static enum hpx_status show_each(const struct hpx_asked *a, const struct place *
         char room[2 * PATH_MAX], name[64];
         struct hpx_asked own = *a;
         (void)snprintf(name, sizeof name, "Process %d", (int)process_of(file_of(at, i)->name));
-        own.out = a->out == NULL ? NULL : hpx_asked_expanded(a->out, process_of(file_of(at, i)->name), room);
+        own.out = a->out == NULL ? NULL : hpx_asked_expanded(a->out, process_of(file_of(at, i)->name), at->began, room);
         int out = own.out != NULL ? hpx_asked_open(&own, err) : -1;
         enum hpx_status s = HPX_FAILED;
         if (out >= 0 || own.out == NULL) {
@@ -331,6 +357,16 @@ static enum hpx_status add_up(const struct place *at, struct hpx_tree *t, struct
     return s;
 }
 
+/* Of each JVM are several, as split=y has it. */
+static bool some_are_of_one(const struct place *at, size_t finished)
+{
+    bool some = false;
+    for (size_t i = 1; i < finished && !some; i++) { /* they are in order */
+        some = process_of(file_of(at, i)->name) == process_of(file_of(at, i - 1)->name);
+    }
+    return some;
+}
+
 /* The sum of several, below a line for each. Profiles that have nothing in common are shown one by one. */
 static enum hpx_status show_sum(const struct hpx_asked *a, const struct place *at, size_t finished, struct hpx_err *err)
 {
@@ -343,7 +379,8 @@ static enum hpx_status show_sum(const struct hpx_asked *a, const struct place *a
     }
     enum hpx_status s = add_up(at, &t, &l, err);
     bool apart = l.apart && a->out == NULL;
-    (void)fprintf(l.to, apart ? "The %zu JVMs have nothing in common that could be added.\n" : "The sum of the %zu JVMs:\n", finished);
+    (void)fprintf(l.to, apart ? "The %zu %s have nothing in common that could be added.\n" : "The sum of the %zu %s:\n", finished,
+                  some_are_of_one(at, finished) ? "profiles" : "JVMs");
     if (fclose(l.to) != 0) {
         s = hpx_fail(err, HPX_FAILED, "no memory");
     }
@@ -386,15 +423,23 @@ static enum hpx_status nothing(bool java, const struct place *at, struct hpx_err
     return HPX_OK;
 }
 
+/* With split=y the agent puts a number behind the name, too, unless the name has one. false: no memory. */
+static bool find_files(const struct hpx_asked *a, const struct place *at, struct hpx_list *to)
+{
+    char numbered[2 * PATH_MAX + 4];
+    (void)snprintf(numbered, sizeof numbered, "%s.%%n", at->out);
+    return hpx_run_files_find(to, at->out) && (!hpx_asked_splits(a) || hpx_run_files_find(to, numbered));
+}
+
 static int run(const struct hpx_asked *a, char **with, struct place *at)
 {
     static struct hpx_err err;
     struct hpx_verdict v = {.name = "The program"};
     struct hpx_list before = {0};
     enum hpx_status shown = HPX_OK;
-    bool ran, left = false, keeps = false, whole = hpx_run_files_find(&before, at->out);
+    bool ran, left = false, keeps = false, whole = find_files(a, at, &before);
     int status = run_with(with, &v.usage, &ran, &left);
-    whole = hpx_run_files_find(&at->files, at->out) && whole;
+    whole = find_files(a, at, &at->files) && whole;
     hpx_run_files_since(&at->files, &before);
     size_t finished = hpx_run_files_finished(&at->files);
     if (ran && !whole) {
@@ -436,15 +481,15 @@ static bool has_number(const char *name)
     return false;
 }
 
-/* A name of -o that the JVMs write. Only java itself is one JVM; a device takes what all write. */
+/* A name of -o that the JVMs write. Only java itself is one JVM, which chooses another name if force=n keeps what has this one; a device
+ * takes what all write. */
 static enum hpx_status name_output(const struct hpx_asked *a, bool java, struct place *at, char room[static 2 * PATH_MAX],
                                    struct hpx_err *err)
 {
     static char pattern[2 * PATH_MAX];
     struct stat st;
-    at->folder[0] = 0;
     at->out = hpx_asked_pattern(a->out, pattern);
-    at->numbered = !java && !has_number(a->out) && (stat(a->out, &st) != 0 || S_ISREG(st.st_mode));
+    at->numbered = (!java || hpx_asked_keeps(a)) && !has_number(a->out) && (stat(a->out, &st) != 0 || S_ISREG(st.st_mode));
     if (at->numbered && !hpx_run_files_number(room, (size_t)2 * PATH_MAX, at->out)) {
         return hpx_asked_bad_options(err);
     }
@@ -461,15 +506,13 @@ static enum hpx_status prepare(struct hpx_asked *a, bool java, struct place *at,
     }
     at->each = a->out != NULL && has_number(a->out);
     if (!at->each && a->out != NULL) {
-        a->out = hpx_asked_expanded(a->out, 0, expanded);
+        a->out = hpx_asked_expanded(a->out, 0, at->began, expanded);
     }
     at->file = at->each ? -1 : hpx_asked_open(a, err);
     if (a->out != NULL && !at->each && at->file < 0) {
-        at->folder[0] = 0;
         return HPX_FAILED;
     }
-    if (mkdtemp(at->folder) == NULL) {
-        at->folder[0] = 0;
+    if (!make_folder(at->folder, geteuid() == 0 && !java)) {
         return hpx_fail(err, HPX_FAILED, "cannot make a folder in /tmp: %s", strerror(errno));
     }
     (void)snprintf(room, (size_t)2 * PATH_MAX, "%s/%%p", at->folder);
@@ -496,7 +539,7 @@ int hpx_launch(const struct hpx_asked *asked, char **argv)
     static struct hpx_err err;
     char room[2 * PATH_MAX];
     struct hpx_asked a = *asked;
-    struct place at = {.folder = "/tmp/hprofx-run-XXXXXX", .file = -1};
+    struct place at = {.file = -1, .began = time(NULL)};
     enum hpx_status s = prepare(&a, is_java(argv[0]), &at, room, &err);
     if (s == HPX_OK && !hpx_asked_options(&a, at.out, options, sizeof options)) {
         s = hpx_asked_bad_options(&err);

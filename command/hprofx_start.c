@@ -28,7 +28,11 @@ int hpx_live_start(const struct hpx_asked *a, const char *word)
 {
     char room[2 * PATH_MAX];
     unsigned number;
-    enum hpx_status s = hpx_live_find(&live, word);
+    enum hpx_status s = a->out == NULL ? hpx_asked_is_one(a, &live.err) : HPX_OK;
+    if (s != HPX_OK) {
+        return hpx_complain(s, &live.err);
+    }
+    s = hpx_live_find(&live, word);
     s = s != HPX_OK ? s : hpx_live_reach(&live, a);
     if (a->out == NULL && s == HPX_OK) { /* not as one that this command waits for */
         hpx_live_keep(&live);

@@ -32,7 +32,7 @@ static enum hpx_status show_stopped(const struct hpx_asked *asked)
 {
     char name[256], room[2 * PATH_MAX];
     struct hpx_asked named = *asked, *a = &named;
-    a->out = a->out != NULL ? hpx_asked_expanded(a->out, live.target.pid, room) : NULL;
+    a->out = a->out != NULL ? hpx_asked_expanded(a->out, live.target.pid, time(NULL), room) : NULL;
     int out = hpx_asked_open(a, &live.err), fd = hpx_live_open(&live, "");
     enum hpx_status s = a->out != NULL && out < 0 ? HPX_FAILED
                         : fd < 0 ? hpx_fail(&live.err, HPX_FAILED, "the agent left no profile; its reason is on stderr of the JVM")

@@ -105,7 +105,24 @@ static const char *suffix_of(const char *name)
 static int in_order(const void *a, const void *b)
 {
     const struct hpx_run_file *f = a, *g = b;
-    return f->unfinished != g->unfinished ? (int)f->unfinished - (int)g->unfinished : strverscmp(f->name, g->name);
+    int order = f->unfinished != g->unfinished ? (int)f->unfinished - (int)g->unfinished : strverscmp(f->name, g->name);
+    return order != 0 ? order : (f->at.st_ino > g->at.st_ino) - (f->at.st_ino < g->at.st_ino); /* a journal and a .part have one name */
+}
+
+/* Two patterns have found them. */
+static void drop_doubles(struct hpx_list *l)
+{
+    struct hpx_run_file *f = l->items;
+    size_t kept = 1;
+    for (size_t i = 1; i < l->len; i++) {
+        const struct hpx_run_file *last = &f[kept - 1];
+        if (f[i].at.st_ino == last->at.st_ino && f[i].at.st_dev == last->at.st_dev && strcmp(f[i].name, last->name) == 0) {
+            free(f[i].name);
+        } else {
+            f[kept++] = f[i];
+        }
+    }
+    l->len = kept;
 }
 
 bool hpx_run_files_find(struct hpx_list *to, const char *pattern)
@@ -131,6 +148,7 @@ bool hpx_run_files_find(struct hpx_list *to, const char *pattern)
     }
     if (to->len > 1) {
         qsort(to->items, to->len, sizeof(struct hpx_run_file), in_order);
+        drop_doubles(to);
     }
     return whole;
 }
@@ -141,9 +159,9 @@ static bool is_as_it_was(const struct hpx_run_file *f, const struct hpx_list *be
     const struct hpx_run_file *old = before->items;
     for (size_t i = 0; i < before->len; i++) {
         const struct stat *a = &f->at, *b = &old[i].at;
-        if (old[i].unfinished == f->unfinished && strcmp(old[i].name, f->name) == 0) {
-            return S_ISREG(a->st_mode) && a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-                   a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+        if (old[i].unfinished == f->unfinished && strcmp(old[i].name, f->name) == 0 && S_ISREG(a->st_mode) && a->st_ino == b->st_ino &&
+            a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec) {
+            return true;
         }
     }
     return false;
@@ -235,5 +253,16 @@ bool hpx_run_files_number(char *to, size_t size, const char *pattern)
     }
     dot = dot > base ? dot : packed;
     int n = snprintf(to, size, "%.*s.%%p%s", (int)(dot - pattern), pattern, dot);
+    return n > 0 && (size_t)n < size;
+}
+
+bool hpx_run_files_plain(char *to, size_t size, const char *name, const char *pattern)
+{
+    const char *suffix = strrchr(pattern, '%') + 2; /* no known suffix has a percent sign */
+    size_t len = strlen(name), behind = strlen(suffix), end = len > behind ? len - behind : 0, at = end;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') {
+        at--;
+    }
+    int n = at > 0 && name[at - 1] == '.' ? snprintf(to, size, "%.*s%s", (int)at - 1, name, suffix) : -1;
     return n > 0 && (size_t)n < size;
 }

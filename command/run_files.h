@@ -13,7 +13,7 @@ struct hpx_run_file {
 };
 
 /* Adds the profiles, and the journals of those that are not finished, whose names a pattern of file= may have become: struct hpx_run_file,
- * 1.9 before 1.10. A plain name is a pattern, too. false: no memory. */
+ * 1.9 before 1.10; none twice. A plain name is a pattern, too. false: no memory. */
 bool hpx_run_files_find(struct hpx_list *to, const char *pattern);
 /* Leaves in `now` what is not in `before`, or was written since. */
 void hpx_run_files_since(struct hpx_list *now, const struct hpx_list *before);
@@ -26,5 +26,7 @@ bool hpx_run_files_is_over(const struct hpx_list *l);
 bool hpx_run_files_tell_unfinished(const struct hpx_list *l);
 /* The name with ".%p", the number of the process, before its suffix, as file= takes it. false: it does not fit. */
 bool hpx_run_files_number(char *to, size_t size, const char *pattern);
+/* Back: the name that such a pattern has become, without its number. false: it does not fit. */
+bool hpx_run_files_plain(char *to, size_t size, const char *name, const char *pattern);
 
 #endif

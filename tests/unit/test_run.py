@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = None
@@ -64,7 +65,7 @@ class Run(unittest.TestCase):
 
     def leaves(self):
         """What the runs of this test left in /tmp. Other tests may run."""
-        return [f for f in set(pathlib.Path('/tmp').glob('hprofx-run-*')) - self.before if any('\n\tA.' in g.read_text() for g in f.iterdir())]
+        return [f for f in set(pathlib.Path('/tmp').glob('hprofx-run-*')) - self.before if any('\n\tA.' in g.read_text() for g in f.rglob('*') if g.is_file())]
 
     def test_several_are_listed_and_added_up(self):
         self.script('jvms', './jvm A.a 30; ./jvm A.b 70; ./jvm A.a 100\n')
@@ -103,8 +104,47 @@ class Run(unittest.TestCase):
         self.assertEqual(self.run_it('-o', 'x.txt')[0], 'x.txt\n')
         self.assertIn('total = 30', (self.folder / 'x.txt').read_text())
         self.assertEqual(self.files(), ['x.txt'])
-        self.assertEqual(self.run_it('-o', '%h.txt')[0], '%s.txt\n' % os.uname().nodename)
         self.assertIn('A.a', self.run_it()[0])
+
+    def test_force_n_keeps_what_has_the_name(self):
+        """Of each writer: a JVM, beside it; the command, which refuses before the program runs."""
+        self.script('jvms', './jvm A.a 30\n')
+        self.script('java', 'JAVA_TOOL_OPTIONS=$1 ./jvm A.a 30\n')
+        for program in ('./jvms', './java'):
+            (self.folder / 'x.txt').write_text('JAVA PROFILE old')
+            out, _, pids = self.run_it('-o', 'x.txt', 'force=n', program=program)
+            self.assertEqual((out, (self.folder / 'x.txt').read_text()), ('x.%s.txt\n' % pids[0], 'JAVA PROFILE old'))
+        (self.folder / 'x.folded').write_text('old')
+        self.assertIn('x.folded exists, and force=n keeps it', self.run_it('-o', 'x.folded', 'force=n', status=FAILED)[1])
+        self.assertEqual(((self.folder / 'x.folded').read_text(), self.run_it('-o', 'y.folded', 'force=n')[0]), ('old', 'y.folded\n'))
+
+    def test_a_name_is_as_the_jvm_has_expanded_it(self):
+        self.script('jvms', './jvm A.a 30\n')
+        self.assertEqual(self.run_it('-o', 'x-%h.txt')[0], 'x-host.txt\n')
+        self.script('jvms', './jvm A.a 30; sleep 1.1\n')
+        name = self.run_it('-o', 'y-%p-%t.folded')[0].split('-', 2)[2]
+        self.assertLess(name.strip(), time.strftime('%Y%m%d-%H%M%S.folded'))
+
+    def test_split_has_several_files_of_a_jvm(self):
+        self.script('jvms', './jvm A.a 30; for f in $HPX_OF; do cp $f $f.1; done\n')
+        out, _, pids = self.run_it('-o', 'x.txt', 'split=y,dump=1s', HPX_OF='x.*.txt')
+        self.assertEqual(out, 'x.{0}.txt\nx.{0}.txt.1\n'.format(pids[0]))
+        self.script('jvms', './jvm A.a 30; for f in $(echo $JAVA_TOOL_OPTIONS | sed "s/.*file=//;s/%p.*//")*; do cp $f $f.1; done\n')
+        self.assertRegex(self.run_it('split=y,dump=1s')[0], r'The sum of the 2 profiles:(.|\n)* 60  A\.a\n')
+        for words in ([], ['-o', 'y.txt'], ['start']):  # what takes one profile from a JVM leaves none of the others in its /tmp
+            done = subprocess.run([PROGRAM, *words, str(os.getpid()), 'split=y,dump=1s'], capture_output=True, text=True, cwd=self.folder)
+            self.assertIn('split=y has the JVM write several files', done.stderr)
+            self.assertEqual((done.returncode, (self.folder / 'y.txt').exists()), (2, False))
+
+    @unittest.skipUnless(os.geteuid() == 0, 'not as root')
+    def test_a_program_of_root_may_become_another_user(self):
+        self.folder.chmod(0o755)
+        self.folder.parent.chmod(0o755)
+        self.script('jvms', 'setpriv --reuid=65534 --regid=65534 --clear-groups ./jvm A.a 30; ./jvm A.a 30; for f in $(echo $JAVA_TOOL_OPTIONS | sed "s/.*file=//;s/%p.*//"); do stat -c "%a %u" $f $f/..; done\n')
+        out = self.run_it()[0]
+        self.assertRegex(out, r'The sum of the 2 JVMs:(.|\n)* 60  A\.a\n')
+        self.assertIn('1733 0\n711 0\n', out)  # other users know no name to put anything at
+        self.assertEqual(self.leaves(), [])
 
     def test_profiles_of_different_kinds_are_shown_one_by_one(self):
         self.script('jvms', './jvm A.a 30; ./jvm A.b 70 "CPU TIME (ms)"\n')
@@ -150,12 +190,12 @@ class Run(unittest.TestCase):
         """An agent that cannot make its file ends the JVM before main."""
         os.mkfifo(self.folder / 'go')
         self.script('jvms', '(read x <go; ./jvm A.a 30 >go) >/dev/null 2>&1 &\n')
-        folder = re.search(r'processes of the program still run; .* will be in (/tmp/hprofx-run-\w+)\n', self.run_it()[1])[1]
+        folder = re.search(r'processes of the program still run; .* will be in (/tmp/hprofx-run-[\w/]+)\n', self.run_it()[1])[1]
         self.assertTrue(pathlib.Path(folder).is_dir())
         (self.folder / 'go').write_text('\n')
         pid = (self.folder / 'go').read_text().strip()
         self.assertIn('A.a', (pathlib.Path(folder) / pid).read_text())
-        shutil.rmtree(folder)
+        shutil.rmtree('/'.join(folder.split('/')[:3]))  # of root it is within another one
 
     def test_a_process_that_was_left_behind_and_ends_is_gone(self):
         """As scripts that stop a daemon wait for it."""
