@@ -97,14 +97,24 @@ uint32_t hpx_table_sum(const struct hpx_table *t, const struct hpx_ranked *r, ui
     return left;
 }
 
-uint64_t hpx_table_counts(const struct hpx_table *t, const void *rows, uint32_t n)
+/* In ns, if the table has no counts. */
+static uint64_t amount_of(const struct hpx_table *t, const char *rows, uint32_t n)
 {
     uint64_t sum = 0;
-    const char *row = rows;
-    for (uint32_t i = 0; i < n; i++, row += t->row) {
+    for (const char *row = rows; n > 0; n--, row += t->row) {
         sum += t->count != 0 ? *(const uint64_t *)(const void *)(row + t->count) : value_of(t, row);
     }
-    return t->count != 0 ? sum : hpx_whole_ms(sum);
+    return sum;
+}
+
+static uint64_t counts_of(const struct hpx_table *t, uint64_t amount)
+{
+    return t->count != 0 ? amount : hpx_whole_ms(amount);
+}
+
+uint64_t hpx_table_counts(const struct hpx_table *t, const void *rows, uint32_t n)
+{
+    return counts_of(t, amount_of(t, rows, n));
 }
 
 /* ---- text ---- */
@@ -123,19 +133,11 @@ static bool place_one(struct hpx_ascii *w, const struct hpx_table *t, const char
     return hpx_ascii_trace(w, trace_at(row, 0)) && (t->owner == 0 || hpx_ascii_trace(w, trace_at(row, t->owner)));
 }
 
-/* The row is not in the output: without memory, which its traces have counted, it is lost. */
-static void leave_out(struct hpx_ascii *w, const struct hpx_table *t, const void *row, uint64_t unplaced_before)
-{
-    if (w->unplaced > unplaced_before) {
-        w->unwritten += hpx_table_counts(t, row, 1);
-    }
-}
-
 /* The traces of the rows are in the output afterwards; returns how many rows are left, at the front. Those beyond the bound are summed. */
 static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const struct hpx_ranked *r)
 {
     char *row = r->rows, *left = row;
-    uint64_t cost = HPX_ROW_ROOM;
+    uint64_t cost = HPX_ROW_ROOM, lost = 0; /* of them all: times are rounded once */
     uint32_t i = 0;
     for (uint32_t k = 0; k < r->ranked; k++, row += t->row) {
         (void)hpx_ascii_thread(w, trace_at(row, 0)->thread);
@@ -147,20 +149,18 @@ static uint32_t place(struct hpx_ascii *w, const struct hpx_table *t, const stru
             cost += cost_of(t, row);
             memmove(left, row, t->row);
             left += t->row;
-        } else {
-            leave_out(w, t, row, before);
+        } else if (w->unplaced > before) { /* without memory, which its traces have counted */
+            lost += amount_of(t, row, 1);
         }
     }
     uint32_t n = (uint32_t)((size_t)(left - (char *)r->rows) / t->row);
-    if (i == r->ranked) {
-        return n;
-    }
-    if (!hpx_ascii_trace(w, hpx_trace_summed)) {
+    bool sums = i < r->ranked && hpx_ascii_trace(w, hpx_trace_summed);
+    if (!sums) {
         w->unplaced += r->ranked - i;
-        w->unwritten += hpx_table_counts(t, row, r->ranked - i);
-        return n;
+        lost += amount_of(t, row, r->ranked - i);
     }
-    return hpx_table_sum(t, r, n, i, w->bound);
+    w->unwritten += counts_of(t, lost);
+    return sums ? hpx_table_sum(t, r, n, i, w->bound) : n;
 }
 
 static size_t room_of(const struct hpx_table *t, const char *row, uint32_t n)

@@ -97,8 +97,9 @@ static bool put_head(struct hpx_binary *w, const struct hpx_wall_row *r, uint64_
     return hpx_binary_note(w, (struct hpx_text){text, (uint32_t)n});
 }
 
-/* Rows of one state and class. to: has room for as many. Without its head the table would be one of CPU SAMPLES. */
-static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint32_t n, struct hpx_snapshot *to)
+/* Rows of one state and class. to: has room for as many. Without its head the table would be one of CPU SAMPLES. Returns the time that is
+ * not written for want of memory. */
+static uint64_t put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint32_t n, struct hpx_snapshot *to)
 {
     uint64_t ns = 0, sum = 0;
     to->nrows = 0;
@@ -117,9 +118,9 @@ static void put_kind(struct hpx_binary *w, const struct hpx_wall_row *rows, uint
     to->total = to->total > sum ? to->total : sum; /* rounded rows may be more than the rounded total, which no table has */
     if (put_head(w, rows, ns, unit)) {
         hpx_binary_cpu_samples(w, to, 0);
-    } else if (w->out->record == NULL) { /* what an output refuses it counts itself */
-        w->unwritten += hpx_table_counts(&table, rows, n);
+        return 0;
     }
+    return w->out->record == NULL ? ns : 0; /* what an output refuses it counts itself */
 }
 
 /* The largest of all kinds, as far as the bound lets, with their traces; the others are summed by state. */
@@ -147,11 +148,13 @@ void hpx_binary_wall_clock(struct hpx_binary *w, struct hpx_wall_snapshot *s, do
         qsort(s->rows, ranked, sizeof(s->rows[0]), by_kind_and_trace);
     }
     w->bound = NULL; /* it has been kept */
+    uint64_t lost = 0;
     for (uint32_t from = 0, next; from < ranked; from = next) {
         for (next = from + 1; next < ranked && by_kind(&s->rows[from], &s->rows[next]) == 0; next++) {
         }
-        put_kind(w, s->rows + from, next - from, &to);
+        lost += put_kind(w, s->rows + from, next - from, &to);
     }
+    w->unwritten += hpx_whole_ms(lost);
     w->bound = bound;
     free(to.rows);
 }

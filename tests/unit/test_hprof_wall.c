@@ -173,8 +173,9 @@ TEST(a_table_without_its_head_is_not_written)
 
 TEST(time_without_an_id_for_its_name_is_counted)
 {
-    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 3 * MS), ROW(second, HPX_WALL_IO, 1 * MS)};
-    struct hpx_wall_snapshot s = rows_of(2, rows);
+    struct hpx_wall_row rows[] = {ROW(second, HPX_WALL_RUNNING, 3 * MS), ROW(second, HPX_WALL_IO, MS / 2 - 1),
+                                  ROW(second, HPX_WALL_WAITING, MS / 2 - 1)};
+    struct hpx_wall_snapshot s = rows_of(3, rows);
     begin(4);
     w.nstrings = UINT32_MAX - 0xA0000000u;
     hpx_binary_wall_clock(&w, &s, 0);
