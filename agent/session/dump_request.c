@@ -31,13 +31,19 @@ void hpx_dump_request_fini(void)
     final_msg = NULL;
 }
 
+/* What a skipped request has not written. */
+static const char *when_written(void)
+{
+    return hpx_session.opt->doe || hpx_session.opt->dump_ns > 0 ? "go into the next dump"
+                                                                : "are lost without a later request, because of doe=n";
+}
+
 void hpx_dump_request_skip(void)
 {
     hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
     hpx_warn_once(&said_no_memory,
-                  "%s: no memory for a requested dump; it is skipped, and its counts go into the next one; raise the memory limit of the "
-                  "process",
-                  hpx_session_modes());
+                  "%s: no memory for a requested dump; it is skipped, and its counts %s; raise the memory limit of the process",
+                  hpx_session_modes(), when_written());
 }
 
 bool hpx_dump_request(const struct hpx_dump_request *request)
@@ -65,9 +71,8 @@ void hpx_dump_request_signal(void)
     if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= MOST_ASKED) {
         signal_done(0);
         hpx_count(&hpx_session.counters, HPX_C_DUMPS_NOT_MADE, 1);
-        hpx_warn_once(&said_most,
-                      "%s: %u requested dumps wait for the output; further requests are skipped, and their counts go into the next dump",
-                      hpx_session_modes(), MOST_ASKED);
+        hpx_warn_once(&said_most, "%s: %u requested dumps wait for the output; further requests are skipped, and their counts %s",
+                      hpx_session_modes(), MOST_ASKED, when_written());
     } else if (!hpx_dump_request(&all)) {
         signal_done(0);
     }

@@ -31,6 +31,21 @@ TEST(an_output_that_stands_holds_nobody, setup, teardown)
     assert_non_null(strstr(content("x.txt"), "hprofx: dumps skipped: 6 "));
 }
 
+TEST(what_becomes_of_a_skipped_request_is_said_as_it_is, setup, teardown)
+{
+    static const char *const options[] = {"cpu=samples,file=x.txt,verbose=n", "cpu=samples,file=x.txt,verbose=n,doe=n,dump=60s",
+                                          "cpu=samples,file=x.txt,verbose=n,doe=n"};
+    for (int i = 0; i < 3; i++) {
+        assert_true(begin(options[i]));
+        hpx_dump_request_skip();
+        assert_non_null(
+            strstr(content("said"), i < 2 ? "its counts go into the next dump;" : "its counts are lost without a later request"));
+        end();
+        assert_true(hpx_output_wait(UINT64_C(60000000000)));
+        hpx_session_end();
+    }
+}
+
 /* ---- who works while the end is awaited: a thread that computes gets CPU time between two looks, in step with them ---- */
 
 #define LOOKS 10
