@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* thread_info.c: see thread_info.h. Source of the fields: java.lang.Thread and ThreadGroup of JDK 19 and later, whose FieldHolder has what
- * a virtual thread has not. */
+/* thread_info.c: see thread_info.h. Source of the fields: java.lang.Thread, which has the name in every JDK, and ThreadGroup of JDK 19 and
+ * later, whose FieldHolder has what a virtual thread has not. */
 #include "thread_info.h"
 
 static void drop(JNIEnv *env, jobject local)
@@ -77,7 +77,7 @@ struct hpx_thread_info hpx_thread_info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread 
 
 char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    if (hpx_vm_fields.holder != NULL && thread != NULL) {
+    if (hpx_vm_fields.name != NULL && thread != NULL) {
         return text_of(jvmti, env, thread, hpx_vm_fields.name);
     }
     struct hpx_thread_info i = ask(jvmti, env, thread, false);

@@ -17,7 +17,8 @@ struct hpx_thread_info {
 /* thread NULL: the calling one. parent: its group's parent is wanted. A thread that does not live has no group. hpx_thread_info_free()
  * ends it. */
 struct hpx_thread_info hpx_thread_info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool parent);
-/* Its name alone, JVMTI's memory; NULL: none, or it is not to be had. */
+/* Its name alone, JVMTI's memory; NULL: none, or it is not to be had. Read from its field in every JDK: before a dump all threads are
+ * asked, and of JVMTI a name takes several microseconds, with its groups. */
 char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
 /* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing, and a

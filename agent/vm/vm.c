@@ -89,7 +89,6 @@ static void find_holder(JNIEnv *env, jclass thread)
     (*env)->ExceptionClear(env);
     jclass group = holder != NULL ? (*env)->FindClass(env, "java/lang/ThreadGroup") : NULL;
     (*env)->ExceptionClear(env);
-    f->name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");
     f->status = hpx_vm_field(env, holder, "threadStatus", "I");
     f->group = hpx_vm_field(env, holder, "group", "Ljava/lang/ThreadGroup;");
     f->group_name = hpx_vm_field(env, group, "name", "Ljava/lang/String;");
@@ -109,6 +108,7 @@ void hpx_vm_live(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
     hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
+    hpx_vm_fields.name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");
     if (hpx_vm_release() >= HPX_RELEASE_VIRTUAL) {
         find_holder(env, thread);
     }

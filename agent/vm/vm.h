@@ -20,8 +20,9 @@ extern struct hpx_vm hpx_vm;
 struct hpx_vm_fields {
     jfieldID tid;     /* Thread.getId() */
     jfieldID blocker; /* parkBlocker */
-    /* JDK 19 and later; `holder` is NULL unless all are there (thread_info.h) */
-    jfieldID name, holder, status, group, group_name, group_parent;
+    jfieldID name;    /* a String */
+    /* JDK 19 and later; `holder` is NULL unless all are there, and `name` (thread_info.h) */
+    jfieldID holder, status, group, group_name, group_parent;
 };
 extern struct hpx_vm_fields hpx_vm_fields;
 
