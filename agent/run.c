@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "handler.h"
 #include "kept_states.h"
+#include "known_threads.h"
 #include "life.h"
 #include "log.h"
 #include "modes.h"
@@ -17,7 +18,6 @@
 #include "sigmask.h"
 #include "steer.h"
 #include "thread_names.h"
-#include "thread_refs.h"
 #include "threads.h"
 #include "ticks.h"
 #include "trial.h"
@@ -60,7 +60,7 @@ static bool names(bool dump)
     static const struct hpx_service_task task = HPX_SERVICE_TASK(ask_names, "threads could not be asked for their names");
     static HPX_OF_SESSION struct hpx_service_work work;
     bool due = dump || work.asked || hpx_clock_mono() >= atomic_load_explicit(&next_names, memory_order_relaxed);
-    return !hpx_thread_refs_used() || !due || hpx_service_prepare(&work, &task);
+    return !hpx_known_threads_kept() || !due || hpx_service_prepare(&work, &task);
 }
 
 static const struct hpx_host host = {
@@ -277,7 +277,7 @@ static void end_session(void)
 {
     hpx_handlers_give_back();
     show_to_forks(false);
-    hpx_thread_refs_fini();
+    hpx_known_threads_fini();
     hpx_session_end();
 }
 

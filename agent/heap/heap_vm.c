@@ -3,10 +3,10 @@
 #include "clock.h"
 #include "dump_request.h"
 #include "heap.h"
+#include "known_threads.h"
 #include "log.h"
 #include "spawn.h"
 #include "take.h"
-#include "thread_refs.h"
 #include "vm_mode.h"
 
 #define ERROR_WAIT_NS UINT64_C(60000000000)
@@ -67,7 +67,7 @@ static void callbacks(union hpx_event_callbacks *all)
 static int load(struct hpx_err *err)
 {
     (void)err;
-    hpx_thread_refs_use(false);
+    hpx_known_threads_keep(false);
     sem_init(&dumped, 0, 0);
     hpx_take_init();
     return 0;

@@ -4,11 +4,11 @@
 #include "class_number.h"
 #include "hidden_field.h"
 #include "java_name.h"
+#include "known_threads.h"
 #include "patterns.h"
 #include "probe_frames.h"
 #include "session.h"
 #include "thread_info.h"
-#include "thread_refs.h"
 #include "vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -396,7 +396,7 @@ static uint32_t add_thread(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, j
     if (e != NULL) {
         e->value = at;
     }
-    serial = known ? serial : hpx_thread_refs_serial();
+    serial = known ? serial : hpx_known_threads_serial();
     struct hpx_heap_thread *t = &l->threads[at];
     *t =
         (struct hpx_heap_thread){.object = HPX_OBJECT_FIRST - 1 + (uint64_t)(serial - HPX_SERIAL_THREAD), .serial = serial, .known = known};
@@ -425,7 +425,7 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     jint n = 0;
     struct hpx_thread_ref *refs = NULL;
     struct hpx_named_stacks named;
-    uint32_t known = hpx_thread_refs_list(env, &refs, false);
+    uint32_t known = hpx_known_threads_list(env, &refs, false);
     if ((*jvmti)->GetAllStackTraces(jvmti, HPX_TRACE_FRAMES + HPX_PROBE_FRAMES, &stacks, &n) != JVMTI_ERROR_NONE) {
         n = 0;
     }

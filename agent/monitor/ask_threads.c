@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ask_threads.c: threads, their states and stacks. */
 #include "asker.h"
+#include "known_threads.h"
 #include "probe_frames.h"
 #include "session.h"
-#include "thread_refs.h"
 #include "waits.h"
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static int by_serial(const void *x, const void *y)
 static void add_announced(struct hpx_asker *a)
 {
     struct hpx_thread_ref *refs = NULL;
-    uint32_t n = hpx_thread_refs_list(a->env, &refs, false);
+    uint32_t n = hpx_known_threads_list(a->env, &refs, false);
     a->no_memory = a->no_memory || refs == NULL;
     if (refs != NULL) {
         qsort(refs, n, sizeof *refs, by_serial);

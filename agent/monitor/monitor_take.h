@@ -12,7 +12,8 @@ bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti);
 void hpx_monitor_take_live(JNIEnv *env);
 /* Takes an image now; one that no dump has taken, because the dump did not wait for it, is dropped. last: at exit, which
  * ends an image that another thread takes, and its own after 10 s: a note counts what was not asked. Any attached thread inside the gate,
- * or VMDeath's; waits for another thread that takes one. Needs hpx_thread_refs_use(true), can_get_source_file_name, can_get_line_numbers.
+ * or VMDeath's; waits for another thread that takes one. Needs hpx_known_threads_keep(true), can_get_source_file_name,
+ * can_get_line_numbers.
  */
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
 /* The oldest image; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */

@@ -3,6 +3,7 @@
 #include "attach_barrier.h"
 #include "block_thread.h"
 #include "contention.h"
+#include "known_threads.h"
 #include "lock_frames.h"
 #include "log.h"
 #include "monitor.h"
@@ -10,7 +11,6 @@
 #include "park.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
-#include "thread_refs.h"
 #include "threads.h"
 #include "virtuals.h"
 #include "vm_mode.h"
@@ -55,7 +55,7 @@ static void callbacks(union hpx_event_callbacks *all)
 static int load(struct hpx_err *err)
 {
     (void)err;
-    hpx_thread_refs_use(true);
+    hpx_known_threads_keep(true);
     hpx_virtuals_load();
     hpx_quiet_stack_load(&hpx_monitor_mode);
     hpx_attach_barrier_load(hpx_vm.java, hpx_vm_release());

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "dump.h"
 #include "dump_request.h"
+#include "known_threads.h"
 #include "life.h"
 #include "log.h"
 #include "names.h"
@@ -12,7 +13,6 @@
 #include "output.h"
 #include "service.h"
 #include "thread_names.h"
-#include "thread_refs.h"
 #include "threads.h"
 #include "unannounced.h"
 #include "vm_mode.h"
@@ -359,9 +359,8 @@ static void take_apart(JNIEnv *env)
     hpx_aggregator_stop(&hpx_session.aggregator);
     (void)(*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
     hpx_names_forget(env);
-    hpx_threads_forget();
     hpx_service_fini();
-    hpx_thread_refs_forget(env);
+    hpx_known_threads_forget(env);
     HPX_EACH_MODE(vm->unload, (env));
 }
 

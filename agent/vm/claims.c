@@ -3,9 +3,9 @@
 #include "claims.h"
 #include <stdlib.h>
 
-struct hpx_claim *hpx_claims_add(struct hpx_claims *c, JNIEnv *env, jobject object, uint64_t number, uintptr_t value)
+struct hpx_claim *hpx_claims_add(struct hpx_claims *c, JNIEnv *env, jobject object)
 {
-    struct hpx_claim *mine = malloc(sizeof *mine);
+    struct hpx_claim *mine = calloc(1, sizeof *mine);
     jweak ref = mine != NULL && object != NULL ? (*env)->NewWeakGlobalRef(env, object) : NULL;
     if (ref == NULL) {
         if (mine != NULL) {
@@ -15,12 +15,9 @@ struct hpx_claim *hpx_claims_add(struct hpx_claims *c, JNIEnv *env, jobject obje
         return NULL;
     }
     mine->object = ref;
-    mine->list = &c->lists[number % HPX_CLAIM_LISTS];
-    atomic_init(&mine->value, value);
     pthread_mutex_lock(&c->lock);
-    mine->older = *mine->list;
-    mine->before = c->last;
-    *mine->list = c->last = mine;
+    mine->older = c->newest;
+    c->newest = mine;
     c->inside++;
     pthread_mutex_unlock(&c->lock);
     struct hpx_claim *oldest = mine;
@@ -30,27 +27,17 @@ struct hpx_claim *hpx_claims_add(struct hpx_claims *c, JNIEnv *env, jobject obje
     return oldest;
 }
 
-void hpx_claims_hold(struct hpx_claims *c)
-{
-    pthread_mutex_lock(&c->lock);
-    c->inside++;
-    pthread_mutex_unlock(&c->lock);
-}
-
 void hpx_claims_leave(struct hpx_claims *c, JNIEnv *env)
 {
     struct hpx_claim *all = NULL;
     pthread_mutex_lock(&c->lock);
     if (--c->inside == 0) {
-        all = c->last;
-        c->last = NULL;
-        for (struct hpx_claim *at = all; at != NULL; at = at->before) {
-            *at->list = NULL;
-        }
+        all = c->newest;
+        c->newest = NULL;
     }
     pthread_mutex_unlock(&c->lock);
-    for (struct hpx_claim *before; all != NULL; all = before) {
-        before = all->before;
+    for (struct hpx_claim *older; all != NULL; all = older) {
+        older = all->older;
         (*env)->DeleteWeakGlobalRef(env, all->object);
         free(all);
     }

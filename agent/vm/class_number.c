@@ -15,14 +15,14 @@ static struct hpx_class_number give_number(jvmtiEnv *jvmti, jclass klass, struct
     if ((*jvmti)->GetTag(jvmti, klass, &tag) != JVMTI_ERROR_NONE || hpx_site_class_of((uint64_t)tag).v != 0) {
         return hpx_site_class_of((uint64_t)tag);
     }
-    uintptr_t number = atomic_load_explicit(&claim->value, memory_order_relaxed); /* relaxed: the number is all there is */
+    uint32_t number = atomic_load_explicit(&claim->value, memory_order_relaxed); /* relaxed: the number is all there is */
     if (number == 0) {
         uint32_t mine = hpx_site_ids_class(&hpx_ids, (uint64_t)tag).v; /* wasted if another thread is faster */
         bool given =
             mine != 0 && atomic_compare_exchange_strong_explicit(&claim->value, &number, mine, memory_order_relaxed, memory_order_relaxed);
         number = given ? mine : number;
     }
-    const struct hpx_class_number none = {0}, agreed = {(uint32_t)number};
+    const struct hpx_class_number none = {0}, agreed = {number};
     bool tagged = agreed.v != 0 && (*jvmti)->SetTag(jvmti, klass, (jlong)hpx_site_class_tag(agreed)) == JVMTI_ERROR_NONE;
     return tagged ? agreed : none;
 }
@@ -34,7 +34,7 @@ struct hpx_class_number hpx_class_number(jvmtiEnv *jvmti, jclass klass)
         return hpx_site_class_of((uint64_t)tag);
     }
     JNIEnv *env = hpx_vm_env();
-    struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass, 0, 0) : NULL;
+    struct hpx_claim *claim = env != NULL ? hpx_claims_add(&numbering, env, klass) : NULL;
     if (claim == NULL) {
         return (struct hpx_class_number){0};
     }

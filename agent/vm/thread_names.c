@@ -2,16 +2,16 @@
 /* thread_names.c: see thread_names.h. */
 #include "thread_names.h"
 #include "hash.h"
+#include "known_threads.h"
 #include "model_msg.h"
 #include "thread_info.h"
-#include "thread_refs.h"
 #include <stdlib.h>
 #include <string.h>
 
 void hpx_thread_names_load(void)
 {
     if (hpx_session.opt->thread) {
-        hpx_thread_refs_use(false);
+        hpx_known_threads_keep(false);
     }
 }
 
@@ -25,11 +25,11 @@ static void post(struct hpx_thread_ref *t, const char *name)
     uint32_t n = (uint32_t)strlen(name);
     struct hpx_msg_thread_name *m = hpx_msg_thread_name_new(n);
     if (m == NULL) {
-        (void)hpx_thread_refs_rename(t, hpx_thread_names_hash(NULL)); /* the next time tells it */
+        (void)hpx_known_threads_rename(t, hpx_thread_names_hash(NULL)); /* the next time tells it */
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
         return;
     }
-    m->key = t->key;
+    m->key = t->number;
     m->serial = t->serial;
     memcpy(m->text, name, n);
     hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
@@ -39,7 +39,7 @@ static void post(struct hpx_thread_ref *t, const char *name)
 static void ask(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_thread_ref *t)
 {
     char *name = hpx_thread_info_name(jvmti, env, thread);
-    if (name != NULL && hpx_thread_refs_rename(t, hpx_thread_names_hash(name))) {
+    if (name != NULL && hpx_known_threads_rename(t, hpx_thread_names_hash(name))) {
         post(t, name);
     }
     (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
@@ -48,7 +48,7 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_thread_
 void hpx_thread_names_ask(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_thread_ref *refs = NULL;
-    uint32_t n = hpx_thread_refs_used() ? hpx_thread_refs_list(env, &refs, true) : 0;
+    uint32_t n = hpx_known_threads_kept() ? hpx_known_threads_list(env, &refs, true) : 0;
     for (uint32_t i = 0; i < n; i++) {
         jthread thread = refs[i].thread;
         if (!refs[i].ended) { /* it has told its last name itself */
@@ -59,10 +59,10 @@ void hpx_thread_names_ask(jvmtiEnv *jvmti, JNIEnv *env)
     free(refs);
 }
 
-void hpx_thread_names_end(jvmtiEnv *jvmti, JNIEnv *env, uint32_t place)
+void hpx_thread_names_end(jvmtiEnv *jvmti, JNIEnv *env, uint64_t number)
 {
-    struct hpx_thread_ref self = {.place = place};
-    if (hpx_thread_refs_used()) {
+    struct hpx_thread_ref self = {.number = number};
+    if (hpx_known_threads_kept()) {
         ask(jvmti, env, NULL, &self);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
-#include "claims.h"
 #include "kept_states.h"
+#include "known_threads.h"
 #include "log.h"
 #include "report.h"
 #include "service.h"
@@ -10,7 +10,6 @@
 #include "thread_id.h"
 #include "thread_info.h"
 #include "thread_names.h"
-#include "thread_refs.h"
 #include "vm_mode.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -27,6 +26,9 @@ static struct hpx_mode_thread ours;
 static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
+/* As what it is announced in that session; NULL: its number is unknown. */
+static __thread struct hpx_known_thread *known_self __attribute__((tls_model("initial-exec")));
+static __thread uint64_t key_of_self __attribute__((tls_model("initial-exec")));
 static __thread bool begins __attribute__((tls_model("initial-exec"))); /* hpx_threads_begins() */
 
 /* As first_of_self, of this session. */
@@ -137,10 +139,30 @@ static bool some_states(void)
     return some;
 }
 
-/* Keys of announced threads are kernel ids, or numbers above these. An adopted thread has no kernel id for a key: it may end, and its
- * native thread attach again, while VMInit still deals with it. */
-#define KEYS_ADOPTED (UINT64_C(1) << 32)
-#define KEYS_VIRTUAL (UINT64_C(1) << 33)
+/* The key of an announced thread is its number (known_threads.h). Without java.lang.Thread's field numbers are unknown: then the key is
+ * this plus its serial. */
+#define KEYS_UNNUMBERED (UINT64_C(1) << 63)
+
+/* Thread.getId(), which does not change once a thread is alive. 0: unknown. */
+static uint64_t number_of(JNIEnv *env, jthread thread)
+{
+    bool known = hpx_vm_fields.tid != NULL && thread != NULL;
+    return known ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
+}
+
+static uint64_t number_of_self(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    jthread thread = NULL;
+    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
+    uint64_t number = number_of(env, thread);
+    forget(env, thread);
+    return number;
+}
+
+static uint64_t key_of(uint64_t number, uint32_t serial)
+{
+    return number != 0 ? number : KEYS_UNNUMBERED + serial;
+}
 
 /* START before the registry: a definition precedes its use. false: no memory, which is counted; nothing may name the serial. */
 static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct hpx_thread_info *i)
@@ -148,9 +170,6 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
     uint32_t name = i->name ? (uint32_t)strlen(i->name) : 0, group = i->group ? (uint32_t)strlen(i->group) : 0;
     uint32_t parent = i->parent ? (uint32_t)strlen(i->parent) : 0;
     struct hpx_msg_thread_start *m = hpx_msg_thread_start_new(name + group + parent + 3);
-    if (first == NULL && key < KEYS_VIRTUAL && some_states()) {
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
-    }
     if (m == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
     } else {
@@ -171,91 +190,6 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
     return m != NULL;
 }
 
-/* A thread that VMInit adopts; for ever, as its states. It is found by its kernel id and number; if one of them is not known, JVMTI's
- * thread-local storage leads to it, where setting it walks all threads of the JVM from JDK 21 on. */
-struct adoptee {
-    uint64_t key;                  /* of its START and END */
-    uint64_t number;               /* number_of(); 0: unknown */
-    uint32_t ref;                  /* its place in thread_refs.h */
-    pid_t tid;                     /* 0: unknown, or only by its name */
-    struct hpx_mode_thread *first; /* NULL: no states */
-    struct adoptee *next;          /* of adoptees */
-    /* release: VMInit, when everything above and the states are complete and announced; acquire: the thread. If the thread ends before,
-     * VMInit ends it, too: what each of the two finds here decides. */
-    _Atomic int stage;
-};
-enum { ADOPTING, ADOPTED, ENDED };
-/* All: the VM's storage of a thread goes with the thread, a checker of leaks does not look there, and while a virtual thread is mounted its
- * storage hides the carrier's. VMInit's thread adds to it. */
-#define ADOPTEE_LISTS 1024u
-/* By kernel id. release: claim(); acquire: adoptee_of_tid(). Their `next` does not change. */
-static HPX_OF_SESSION _Atomic(struct adoptee *) adoptees[ADOPTEE_LISTS];
-
-/* While VMInit looks for the threads that were there before, a thread may start or end and be listed, too. The value of a claim: VMInit's
- * adoptee; 0: the thread itself. */
-static struct hpx_claims claims = HPX_CLAIMS_INIT;
-static HPX_OF_SESSION atomic_bool adopting; /* seq_cst: it is rare. VMInit is inside the claims meanwhile */
-
-/* That of JVMTI's storage, also if it is not complete; NULL: none. */
-static struct adoptee *stored_adoptee(jvmtiEnv *jvmti)
-{
-    void *mark = NULL;
-    return (*jvmti)->GetThreadLocalStorage(jvmti, NULL, &mark) == JVMTI_ERROR_NONE && !hpx_threads_is_virtual(mark) ? mark : NULL;
-}
-
-/* A complete one, of the calling thread. */
-static struct adoptee *adoptee_of_tid(pid_t tid)
-{
-    struct adoptee *a = atomic_load_explicit(&adoptees[(uint32_t)tid % ADOPTEE_LISTS], memory_order_acquire);  /* partner: claim() */
-    while (a != NULL && (a->tid != tid || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED)) { /* partner: publish() */
-        a = a->next;
-    }
-    return a;
-}
-
-/* Thread.getId(), which does not change once a thread is alive. */
-static uint64_t number_of(JNIEnv *env, jthread thread)
-{
-    bool known = hpx_vm_fields.tid != NULL && thread != NULL;
-    return known ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
-}
-
-static bool is_found_by_number(const struct adoptee *a)
-{
-    return a->tid > 0 && a->number != 0;
-}
-
-/* The adoptee of the calling thread, also if it is not complete; NULL: none. A kernel id alone may have been another thread's. */
-static struct adoptee *adoptee_of_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
-{
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    uint64_t number = number_of(env, thread);
-    struct adoptee *a = atomic_load_explicit(&adoptees[(uint32_t)tid % ADOPTEE_LISTS], memory_order_acquire); /* partner: claim() */
-    while (a != NULL && (a->tid != tid || a->number != number || number == 0)) {
-        a = a->next;
-    }
-    return a != NULL ? a : stored_adoptee(jvmti);
-}
-
-/* After this either VMInit has the calling thread, as *by, or (NULL) never adopts it. false: no memory to find that out, and *by is what is
- * published. */
-static bool claim_self(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee **by)
-{
-    bool claimed = false;
-    *by = adoptee_of_self(jvmti, env, thread);
-    if (atomic_load(&adopting)) {
-        const struct hpx_claim *claim = hpx_claims_add(&claims, env, thread, number_of(env, thread), 0);
-        if (claim == NULL) {
-            return false;
-        }
-        *by = (struct adoptee *)(void *)atomic_load_explicit(&claim->value, memory_order_relaxed); /* the claims' lock orders it */
-        claimed = atomic_load(&adopting); /* else VMInit may have left, and its claims may be gone */
-        hpx_claims_leave(&claims, env);
-    }
-    *by = claimed ? *by : adoptee_of_self(jvmti, env, thread); /* published meanwhile */
-    return true;
-}
-
 JNIEnv *hpx_threads_attach(const char *name)
 {
     JNIEnv *env = NULL;
@@ -273,23 +207,27 @@ static void count_unknown(void)
     }
 }
 
-static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
+/* known: NULL: its number is unknown. */
+static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *known, bool armed)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
     struct hpx_thread_info i = info_of(jvmti, env, thread);
     struct hpx_mode_thread *first = make(tid);
-    uint32_t serial = hpx_thread_refs_serial();
+    uint32_t serial = hpx_known_threads_serial();
     if (first != NULL) {
         set_self(first, env);
         for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
             hpx_vm_mode_of(s)->begin(s, env, thread);
         }
+    } else if (some_states()) {
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     ended_in = 0;
-    if (announce(first, (uint64_t)tid, serial, &i)) { /* first: an image that lists the thread is written behind its START */
-        const struct hpx_thread_ref of = {.serial = serial, .key = (uint64_t)tid, .name = hpx_thread_names_hash(i.name)};
-        (void)hpx_thread_refs_add(env, thread, &of, true);
+    known_self = known;
+    key_of_self = key_of(known != NULL ? known->number : 0, serial);
+    if (announce(first, key_of_self, serial, &i) && known != NULL) { /* first: an image that lists the thread is written behind its START */
+        hpx_known_threads_announced(known, env, thread, serial, hpx_thread_names_hash(i.name), false);
     }
     hpx_thread_info_free(jvmti, &i);
     hpx_vm_modes_came(first, serial, env, thread);
@@ -301,16 +239,18 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
 
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
 {
-    struct adoptee *by;
     jthread thread = NULL;
     if (first_state() != NULL || hpx_session_is(announced_in)) {
         return; /* a thread of hprofx, an announced one, or an adopted one that found itself */
     }
     (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
-    if (!claim_self(jvmti, env, thread, &by)) {
+    uint64_t number = number_of(env, thread);
+    bool mine = number == 0; /* VMInit adopts none without a number */
+    struct hpx_known_thread *known = mine ? NULL : hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine);
+    if (mine) {
+        begin(jvmti, env, thread, known, armed);
+    } else if (known == NULL) {
         count_unknown();
-    } else if (by == NULL) {
-        begin(jvmti, env, thread, armed);
     }
     forget(env, thread);
 }
@@ -320,18 +260,20 @@ void hpx_threads_arm_self(void)
     arm(first_state());
 }
 
-/* Inside the gate: until the end of the session the environment and the adoptees are there. */
+/* Inside the gate: until the end of the session the environment and the entries of adopted threads are there. */
 static bool find_self(JNIEnv *env)
 {
     if (first_state() != NULL) {
         return false;
     }
-    struct adoptee *a = adoptee_of_tid((pid_t)syscall(SYS_gettid));
-    a = a != NULL ? a : stored_adoptee(hpx_vm.jvmti);
-    if (a == NULL || atomic_load_explicit(&a->stage, memory_order_acquire) != ADOPTED) { /* partner: publish() */
+    const struct hpx_known_thread *k = hpx_known_threads_of_tid((pid_t)syscall(SYS_gettid));
+    if (k == NULL && hpx_known_threads_some_without_tid()) {
+        k = hpx_known_threads_without_tid(number_of_self(hpx_vm.jvmti, env));
+    }
+    if (k == NULL) {
         return false;
     }
-    struct hpx_mode_thread *first = a->first;
+    struct hpx_mode_thread *first = k->first;
     bool unknown = first != NULL && first->tid == 0; /* VMInit did not find out which one it is */
     set_self(first, env);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
@@ -361,11 +303,14 @@ bool hpx_threads_find_self(JNIEnv *env)
 uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     struct hpx_thread_info i = info_of(jvmti, env, thread);
-    uint32_t serial = hpx_thread_refs_serial();
-    if (announce(NULL, KEYS_VIRTUAL + serial, serial, &i)) {
-        const struct hpx_thread_ref of = {
-            .serial = serial, .key = KEYS_VIRTUAL + serial, .name = hpx_thread_names_hash(i.name), .is_virtual = true};
-        (void)hpx_thread_refs_add(env, thread, &of, false);
+    uint32_t serial = hpx_known_threads_serial();
+    uint64_t number = number_of(env, thread);
+    bool mine = false;
+    if (announce(NULL, key_of(number, serial), serial, &i) && number != 0) {
+        struct hpx_known_thread *k = hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine);
+        if (mine) {
+            hpx_known_threads_announced(k, env, thread, serial, hpx_thread_names_hash(i.name), true);
+        }
     }
     hpx_thread_info_free(jvmti, &i);
     return serial;
@@ -386,39 +331,43 @@ static void post_end(struct hpx_mode_thread *first, uint64_t key)
     }
 }
 
-/* The calling thread has not begun by itself and ends: the adoptee as which it was announced. NULL: it was not, or VMInit ends it. */
-static struct adoptee *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
+/* The calling thread has not begun by itself and ends: as what it was adopted. NULL: it was not and never will be, or VMInit ends it. */
+static struct hpx_known_thread *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    struct adoptee *by;
-    jthread thread = NULL;
-    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
-    if (!claim_self(jvmti, env, thread, &by) && by == NULL) {
+    bool mine = false;
+    uint64_t number = number_of_self(jvmti, env);
+    struct hpx_known_thread *k = number != 0 ? hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine) : NULL;
+    if (k == NULL && number != 0) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1); /* if VMInit adopts it, it never ends */
+    } else if (mine) {
+        hpx_known_threads_end(k, env);
+        k = NULL;
     }
-    forget(env, thread);
     /* partner: publish() */
-    return by != NULL && atomic_exchange_explicit(&by->stage, ENDED, memory_order_acq_rel) == ADOPTED ? by : NULL;
+    bool adopted = k != NULL && atomic_exchange_explicit(&k->stage, HPX_KNOWN_ENDED, memory_order_acq_rel) == HPX_KNOWN_ADOPTED;
+    return adopted ? k : NULL;
 }
 
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_mode_thread *first = first_state();
-    uint64_t key = (uint64_t)syscall(SYS_gettid);
-    uint32_t place = 0;
+    struct hpx_known_thread *known = known_self;
+    uint64_t key = key_of_self;
     if (first == &ours) {
         return;
     }
     if (!hpx_session_is(announced_in)) {
-        const struct adoptee *a = end_adopted(jvmti, env);
-        if (a == NULL) {
+        known = end_adopted(jvmti, env);
+        if (known == NULL) {
             return;
         }
-        first = a->first;
-        key = a->key;
-        place = a->ref;
+        first = known->first;
+        key = known->number;
     }
-    hpx_thread_names_end(jvmti, env, place);
-    hpx_thread_refs_remove(env, place);
+    if (known != NULL) {
+        hpx_thread_names_end(jvmti, env, key);
+        hpx_known_threads_end(known, env);
+    }
     hpx_vm_modes_went(first, env);
     first_of_self = NULL;
     announced_in = found_in = 0;
@@ -468,88 +417,63 @@ static bool finds_itself(void)
     return some;
 }
 
-/* From now on the thread finds its states and ends by itself. false: it has ended meanwhile, or could never find them, which is counted. */
-static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a)
+/* From now on the thread finds its states and ends by itself. false: it has ended meanwhile. */
+static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *k)
 {
-    int stage = ADOPTING;
-    jvmtiError e = !is_found_by_number(a)                           ? (*jvmti)->SetThreadLocalStorage(jvmti, thread, a)
-                   : hpx_thread_info_state(jvmti, env, thread) != 0 ? JVMTI_ERROR_NONE
-                                                                    : JVMTI_ERROR_THREAD_NOT_ALIVE;
-    bool stored = e == JVMTI_ERROR_NONE;
-    if (!stored && e != JVMTI_ERROR_THREAD_NOT_ALIVE) {
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, a->first != NULL);
-    }
+    int stage = HPX_KNOWN_ADOPTING;
+    bool lives = hpx_thread_info_state(jvmti, env, thread) != 0;
     /* partners: hpx_threads_find_self(), end_adopted() */
-    return atomic_compare_exchange_strong_explicit(&a->stage, &stage, stored ? ADOPTED : ENDED, memory_order_acq_rel,
+    return atomic_compare_exchange_strong_explicit(&k->stage, &stage, lives ? HPX_KNOWN_ADOPTED : HPX_KNOWN_ENDED, memory_order_acq_rel,
                                                    memory_order_acquire) &&
-           stored;
+           lives;
 }
 
 /* Announces the end of a thread that will not do it. A state whose handler is inside stays, as that of a thread that lives. */
-static void abandon(JNIEnv *env, const struct adoptee *a)
+static void abandon(JNIEnv *env, struct hpx_known_thread *k)
 {
     bool left = true;
-    hpx_vm_modes_went(a->first, env);
-    for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
+    hpx_vm_modes_went(k->first, env);
+    for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) {
         left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
     }
-    if (a->ref != 0) {
-        hpx_thread_refs_remove(env, a->ref);
-    }
-    post_end(left ? a->first : NULL, a->key);
+    hpx_known_threads_end(k, env);
+    post_end(left ? k->first : NULL, k->number);
 }
 
 /* The thread is VMInit's until it is published, last: its clock may run before, but only on states that are complete. */
-static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct adoptee *a, const struct hpx_thread_info *i)
+static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *k, const struct hpx_thread_info *i)
 {
-    for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) {
+    for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) {
         s->adopted = true;
         if (hpx_vm_mode_of(s)->adopt != NULL) {
             hpx_vm_mode_of(s)->adopt(s, env, thread);
         }
     }
-    uint32_t serial = hpx_thread_refs_serial();
-    if (announce(a->first, a->key, serial, i)) { /* first, as in begin() */
-        const struct hpx_thread_ref of = {.serial = serial, .key = a->key, .name = hpx_thread_names_hash(i->name)};
-        a->ref = hpx_thread_refs_add(env, thread, &of, false);
+    uint32_t serial = hpx_known_threads_serial();
+    if (announce(k->first, k->number, serial, i)) { /* first, as in begin() */
+        hpx_known_threads_announced(k, env, thread, serial, hpx_thread_names_hash(i->name), false);
     }
-    hpx_vm_modes_came(a->first, serial, env, thread);
-    if (a->first != NULL && a->first->tid > 0) {
-        arm(a->first);
+    hpx_vm_modes_came(k->first, serial, env, thread);
+    if (k->first != NULL && k->first->tid > 0) {
+        arm(k->first);
     }
-    if (!publish(jvmti, env, thread, a)) {
-        abandon(env, a);
+    if (!publish(jvmti, env, thread, k)) {
+        abandon(env, k);
     }
 }
 
-/* NULL: no memory, which is counted, or the thread has begun or ended by itself meanwhile. */
-static struct adoptee *claim(JNIEnv *env, jthread thread, pid_t tid, bool sure)
+/* NULL: the thread has begun or ended by itself meanwhile, or it cannot be adopted, which is counted. */
+static struct hpx_known_thread *claim(uint64_t number, pid_t tid, bool sure)
 {
-    static HPX_OF_SESSION uint64_t adopted; /* VMInit's thread alone */
-    struct adoptee *a = malloc(sizeof *a);
-    const struct hpx_claim *oldest = NULL;
     bool mine = false;
-    if (a != NULL) {
-        *a = (struct adoptee){.key = KEYS_ADOPTED + adopted++, .number = number_of(env, thread), .tid = sure ? tid : 0};
-        oldest = hpx_claims_add(&claims, env, thread, a->number, (uintptr_t)a);
-    }
-    if (oldest == NULL) {
+    struct hpx_known_thread *k = number != 0 ? hpx_known_threads_enter(number, HPX_KNOWN_ADOPTING, sure ? tid : 0, &mine) : NULL;
+    if (k == NULL) {
         count_unknown();
-    } else {
-        mine = atomic_load_explicit(&oldest->value, memory_order_relaxed) == (uintptr_t)a;
-        hpx_claims_leave(&claims, env);
+    } else if (mine) {
+        k->first = tid > 0 || finds_itself() ? make(tid) : NULL; /* read by others from stage ADOPTED on */
+        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, k->first == NULL && some_states());
     }
-    if (!mine && a != NULL) {
-        free(a); /* nobody follows a claim that is not the oldest */
-        a = NULL;
-    }
-    if (a != NULL) {
-        a->first = tid > 0 || finds_itself() ? make(tid) : NULL; /* read by others from stage ADOPTED on */
-        _Atomic(struct adoptee *) *list = &adoptees[(uint32_t)a->tid % ADOPTEE_LISTS];
-        a->next = atomic_load_explicit(list, memory_order_relaxed);
-        atomic_store_explicit(list, a, memory_order_release); /* partner: adoptee_of_tid() */
-    }
-    return a;
+    return mine ? k : NULL;
 }
 
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -563,13 +487,13 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         struct hpx_stack_bounds stack;
         bool sure;
         pid_t tid = tid_of(env, thread, i.name, &stack, &sure);
-        struct adoptee *a = claim(env, thread, tid, sure);
-        if (a != NULL) {
-            for (struct hpx_mode_thread *s = a->first; s != NULL; s = s->next) { /* its handler may come before it finds its states */
+        struct hpx_known_thread *k = claim(number_of(env, thread), tid, sure);
+        if (k != NULL) {
+            for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) { /* its handler may come before it finds its states */
                 s->stack_low = stack.low;
                 s->stack_end = stack.end;
             }
-            complete(jvmti, env, thread, a, &i);
+            complete(jvmti, env, thread, k, &i);
         }
     }
     hpx_thread_info_free(jvmti, &i);
@@ -583,20 +507,9 @@ void hpx_threads_lines(struct hpx_lines *to)
     }
 }
 
-void hpx_threads_forget(void)
-{
-    for (uint32_t i = 0; i < ADOPTEE_LISTS; i++) {
-        for (struct adoptee *a = atomic_exchange_explicit(&adoptees[i], NULL, memory_order_relaxed), *next; a != NULL; a = next) {
-            next = a->next;
-            free(a);
-        }
-    }
-}
-
 void hpx_threads_expect_others(void)
 {
-    hpx_claims_hold(&claims);
-    atomic_store(&adopting, true);
+    hpx_known_threads_adopting(true);
 }
 
 void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
@@ -616,6 +529,5 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)all);
     }
     forget(env, self);
-    atomic_store(&adopting, false);
-    hpx_claims_leave(&claims, env);
+    hpx_known_threads_adopting(false);
 }

@@ -38,9 +38,6 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
 /* The report: a line if the kernel's names were needed for that. The writer's thread. */
 void hpx_threads_lines(struct hpx_lines *to);
 
-/* The session is over, and no thread is inside the gate: forgets which threads it adopted. */
-void hpx_threads_forget(void);
-
 /* JVMTI's thread-local storage of a virtual thread (calls/virtual.h) holds an address plus this mark. Addresses of malloc and of thread
  * states are multiples of 16. */
 #define HPX_VIRTUAL_MARK 8u

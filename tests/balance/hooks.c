@@ -4,11 +4,11 @@
 #include "aggregator.h"
 #include "balance.h"
 #include "callbacks.h"
+#include "known_threads.h"
 #include "mode_thread.h"
 #include "session_life.h"
 #include "site_thread.h"
 #include "sites.h"
-#include "thread_refs.h"
 #include "vm.h"
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
     hpx_balance_report("before");
     hpx_aggregator_each(a, keep, NULL);
     a->nthreads = 0;
-    hpx_thread_refs_fini();
+    hpx_known_threads_fini();
     hpx_session_end();
     hpx_balance_report("after");
     hpx_balance_close();

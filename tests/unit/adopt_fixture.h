@@ -4,7 +4,7 @@
 #define HPX_ADOPT_FIXTURE_H
 
 #include "cmocka_all.h"
-#include "thread_refs.h"
+#include "known_threads.h"
 #include "threads.h"
 #include "vm.h"
 #include "vm_mode.h"
@@ -19,7 +19,7 @@
 #define NAME "an older one"
 
 struct thread {
-    void *storage;
+    jlong number;
     bool gone;
 };
 
@@ -38,12 +38,11 @@ static struct {
     enum what what; /* the older one's order */
     enum what ever; /* BEGINS or ENDS: it has */
     bool finds_itself, mapped, lingers;
-    bool published;             /* when it meddled */
     bool in_handler, abandoned; /* in_handler: of the older thread, for ever */
     unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
     unsigned locked_calls, incomplete, states, refs;
-    bool no_refs, poor; /* poor: the older thread finds no memory */
+    bool poor, no_memory; /* poor: the older thread finds none for an entry; no_memory: nobody */
 } fx;
 
 static __thread struct thread *self;
@@ -58,6 +57,15 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 {
     held++;
     return __real_pthread_mutex_lock(m);
+}
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    bool none = bytes == sizeof(struct hpx_known_thread) && (fx.no_memory || (fx.poor && self == &fx.older));
+    return none ? NULL : __real_calloc(n, bytes);
 }
 
 static void meddle_here(void);
@@ -121,7 +129,6 @@ static void order(enum what what)
 static void meddle_here(void)
 {
     if (self == &fx.init && held == 0 && ++fx.calls == fx.meddle_at) {
-        fx.published = fx.older.storage != NULL;
         order(fx.meddle);
     }
 }
@@ -136,24 +143,6 @@ static void called(void)
 static struct thread *of(jthread t)
 {
     return t != NULL ? (struct thread *)(void *)t : self;
-}
-
-static jvmtiError JNICALL get_storage(jvmtiEnv *env, jthread t, void **data)
-{
-    (void)env;
-    *data = of(t)->storage;
-    bool gone = of(t)->gone;
-    called();
-    return gone ? JVMTI_ERROR_THREAD_NOT_ALIVE : JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL set_storage(jvmtiEnv *env, jthread t, const void *data)
-{
-    (void)env;
-    bool gone = of(t)->gone;
-    of(t)->storage = gone ? NULL : (void *)(uintptr_t)data;
-    called();
-    return gone ? JVMTI_ERROR_THREAD_NOT_ALIVE : JVMTI_ERROR_NONE;
 }
 
 static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)
@@ -194,7 +183,7 @@ static jvmtiError JNICALL all_threads(jvmtiEnv *env, jint *n, jthread **to)
 {
     (void)env;
     *n = 2;
-    *to = calloc(2, sizeof **to);
+    *to = malloc(2 * sizeof **to);
     assert_non_null(*to);
     (*to)[0] = (jthread)(void *)&fx.init;
     (*to)[1] = (jthread)(void *)&fx.older;
@@ -209,9 +198,7 @@ static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *p)
     return JVMTI_ERROR_NONE;
 }
 
-static const jvmtiInterface_1 jvmti_table = {.GetThreadLocalStorage = get_storage,
-                                             .SetThreadLocalStorage = set_storage,
-                                             .GetThreadState = get_state,
+static const jvmtiInterface_1 jvmti_table = {.GetThreadState = get_state,
                                              .GetThreadInfo = get_info,
                                              .GetThreadGroupInfo = get_group,
                                              .GetCurrentThread = current,
@@ -235,9 +222,8 @@ static jweak JNICALL new_weak(JNIEnv *env, jobject o)
 {
     (void)env;
     called();
-    bool none = fx.no_refs || (fx.poor && self == &fx.older);
-    __atomic_fetch_add(&fx.refs, !none, __ATOMIC_RELAXED);
-    return none ? NULL : o;
+    __atomic_fetch_add(&fx.refs, 1, __ATOMIC_RELAXED);
+    return o;
 }
 
 static void JNICALL delete_weak(JNIEnv *env, jweak o)
@@ -260,6 +246,13 @@ static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b)
     return a == b;
 }
 
+static jlong JNICALL get_number(JNIEnv *env, jobject o, jfieldID field)
+{
+    (void)env, (void)field;
+    called();
+    return of((jthread)o)->number;
+}
+
 static jint JNICALL ensure(JNIEnv *env, jint n)
 {
     (void)env, (void)n;
@@ -276,6 +269,7 @@ static const struct JNINativeInterface_ jni_table = {.NewLocalRef = new_ref,
                                                      .DeleteWeakGlobalRef = delete_weak,
                                                      .DeleteLocalRef = delete_ref,
                                                      .IsSameObject = same,
+                                                     .GetLongField = get_number,
                                                      .EnsureLocalCapacity = ensure,
                                                      .ExceptionClear = clear};
 

@@ -7,9 +7,9 @@
 #include "attach_barrier.h"
 #include "clock.h"
 #include "cmocka_all.h"
+#include "known_threads.h"
 #include "monitor_take.h"
 #include "named_stacks.h"
-#include "thread_refs.h"
 #include "virtuals.h"
 #include "waits.h"
 #include <pthread.h>
@@ -88,7 +88,7 @@ uint32_t hpx_waits_list(JNIEnv *env, struct hpx_wait_ref **to)
     return 0;
 }
 
-uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
+uint32_t hpx_known_threads_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
 {
     (void)virtuals;
     (void)env;

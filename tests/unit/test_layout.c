@@ -2,9 +2,9 @@
 /* test_layout.c: which classes a heap dump has, with a made-up VM: a class is the address of its entry in `all`. */
 #include "class_number.h"
 #include "cmocka_all.h"
+#include "known_threads.h"
 #include "layout.h"
 #include "thread_info.h"
-#include "thread_refs.h"
 #include "vm.h"
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct hpx_class_number hpx_class_number(jvmtiEnv *jvmti, jclass klass)
     return (struct hpx_class_number){c->number};
 }
 
-uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
+uint32_t hpx_known_threads_list(JNIEnv *env, struct hpx_thread_ref **to, bool virtuals)
 {
     (void)virtuals;
     (void)env;
@@ -44,7 +44,7 @@ uint32_t hpx_thread_refs_list(JNIEnv *env, struct hpx_thread_ref **to, bool virt
     return 0;
 }
 
-uint32_t hpx_thread_refs_serial(void)
+uint32_t hpx_known_threads_serial(void)
 {
     return 0;
 }
