@@ -3,9 +3,11 @@
 import hashlib
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import tempfile
+import time
 
 from build import ROOT, clean_environment
 
@@ -28,18 +30,43 @@ def pom(libraries, parent=''):
             % (_element(parent, 'parent', '<relativePath/>') if parent else '', ''.join(_element(c, 'dependency') for c in libraries)))
 
 
-def maven(words, folder, seconds=280):
+class Limit:
+    """What all calls of Maven in this run may take. It tells each file that it begins to fetch or has fetched: from a registry that does not
+    answer nothing is heard."""
+    silent, whole = 20, 1800  # seconds
+
+
+def _said(p, end):
+    """All that it says until its end."""
+    said = b''
+    while True:
+        left = min(Limit.silent, end - time.monotonic())
+        if not select.select([p.stdout], [], [], max(left, 0))[0]:
+            Limit.whole = 0  # nor for the other programs
+            raise Missing('Maven said nothing for %d s: no registry answers' % Limit.silent if left == Limit.silent else 'the time for fetching is over')
+        part = os.read(p.stdout.fileno(), 1 << 16)
+        if not part:
+            return said.decode(errors='replace')
+        said += part
+
+
+def maven(words, folder):
     """Runs it in the folder, with the local repository of these tests; what it said if it fails is in the exception."""
     if not shutil.which('mvn'):
         raise Missing('no mvn')
-    cmd = ['mvn', '-q', '-B', '-Dstyle.color=never', '-Dmaven.repo.local=%s' % (FOLDER / 'repository'), *words]
-    try:
-        done = subprocess.run(cmd, cwd=folder, capture_output=True, text=True, env=clean_environment(), timeout=seconds)
-    except subprocess.TimeoutExpired as e:
-        raise Missing('Maven did not end within %d s' % seconds) from e
-    if done.returncode != 0:
-        said = [ln for ln in done.stdout.splitlines() if 'ERROR' in ln] or ['status %d' % done.returncode]
-        raise Missing(said[0][:300])
+    if Limit.whole <= 0:
+        raise Missing('no time is left for fetching')
+    cmd = ['mvn', '-B', '-Dstyle.color=never', '-Dmaven.repo.local=%s' % (FOLDER / 'repository'), *words]
+    began = time.monotonic()
+    with subprocess.Popen(cmd, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment()) as p:
+        try:
+            said = _said(p, began + Limit.whole)
+        except BaseException:
+            p.kill()
+            raise
+    Limit.whole -= time.monotonic() - began
+    if p.returncode != 0:
+        raise Missing(([ln for ln in said.splitlines() if 'ERROR' in ln] or ['status %d' % p.returncode])[0][:300])
 
 
 def class_path(libraries, parent=''):

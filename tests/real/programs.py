@@ -29,14 +29,14 @@ H2 = ('com.h2database:h2:2.5.252',)
 WEB = ('org.springframework.boot:spring-boot-starter-webmvc',)
 PROGRAMS = (
     Program('h2', H2, ('H2',), 40, short=True),
-    Program('spring', WEB, ('Spring',), 15, parent=BOOT, short=True),
+    Program('spring', WEB, ('Spring',), 15, parent=BOOT),
     Program('netty', ('io.netty:netty-codec-http:4.2.20.Final',), ('Netty',), 60, short=True),
     Program('spring-virtual', WEB, ('Spring', 'virtual'), 15, parent=BOOT, since=21),
     Program('jsp', ('org.apache.tomcat.embed:tomcat-embed-jasper:11.0.27',), ('Jsp',), 60),
     Program('lucene', ('org.apache.lucene:lucene-queryparser:9.12.3', 'org.apache.lucene:lucene-analysis-common:9.12.3'), ('Lucene',), 6, since=11),
     Program('mocks', ('org.mockito:mockito-core:5.24.0', 'net.bytebuddy:byte-buddy-agent:1.18.17'), ('Mocks',), 10, since=11),
     Program('groovy', ('org.apache.groovy:groovy:5.0.8',), ('Groovy',), 2, since=11),
-    Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Felix',), 50),
+    Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Felix',), 50, short=True),
     Program('clojure', ('org.clojure:clojure:1.12.0',), ('Clojure',), 5, since=11),
     Program('h2-jacoco', H2, ('H2',), 40, beside=('org.jacoco:org.jacoco.agent:0.8.15:runtime', 'destfile=cover.exec')),
 )
