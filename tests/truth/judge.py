@@ -184,7 +184,14 @@ def dump(s, p, truth, heaps):
         yield _verdict('objects of %s in the heap' % klass, heaps.get(klass, 0) == n, '%d, kept %d' % (heaps.get(klass, 0), n))
 
 
-def shown(s, p, views):
+# view: whether the file has rows for it
+VIEWS = {
+    'cpu': lambda p: any(d.rows for d in p.dumps if d.title == SAMPLES), 'times': lambda p: any(d.rows for d in p.dumps if d.title == TIMES),
+    'alloc': lambda p: bool(p.lists and p.lists[-1].rows),
+}
+
+
+def shown(p, views):
     """What hprofx view makes of the file (views: {VIEW: its JSON}): all dumps of it."""
     def total(view, measure):
         return next((m['total'] for v in views[view]['views'] for m in v['measures'] if m['name'] == measure), 0)
@@ -195,7 +202,7 @@ def shown(s, p, views):
     if 'times' in views:
         want = sum(r.count for d in p.dumps if d.title == TIMES for r in d.rows)
         yield _verdict('calls that the command shows', total('times', 'calls') == want, '%d of %d' % (total('times', 'calls'), want))
-    if 'alloc' in views and p.lists:
+    if 'alloc' in views:
         want = sum(r.objects for r in p.lists[-1].rows)
         yield _verdict('objects that the command shows', total('alloc', 'alloc_objects') == want, '%d of %d' % (total('alloc', 'alloc_objects'), want))
 

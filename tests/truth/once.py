@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 import zipfile
 
 import attached
@@ -100,7 +101,7 @@ class Once:
 
     def command(self, agent):
         s = self.s
-        words = ['told' if s.told else 'alone', str(s.phases), s.end, ','.join(s.noises) or '-'] + [str(t) for t in s.tasks]
+        words = ['told' if s.told else 'alone', str(s.phases + s.unseen), s.end, ','.join(s.noises) or '-'] + [str(t) for t in s.tasks]
         jvm, own = list(s.flags), '-javaagent:%s=%s' % (self.env.premain(), ' '.join(str(t) for t in s.tasks if t.carrier == 'premain'))
         if s.beside == 'before' or s.beside == 'behind' and not agent:
             jvm.append(own)
@@ -129,10 +130,30 @@ class Once:
         run.process.stdin.write(b'\n')
         run.process.stdin.flush()
 
+    def heap(self, run, with_agent):
+        """A phase that no session records: hprofx -e heap is told of the program, and may not hold up its work."""
+        file = self.t.work / 'first.hprof'
+        words = [attached.of_build(self.t, 'hprofx'), '--agent', attached.library(self.t), '-e', 'heap', '-o', file, str(run.pid)]
+        asked = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.t.work) if with_agent else None
+        try:
+            while asked and asked.poll() is None and not records(run.pid):
+                time.sleep(0.01)
+            self.tell(run)
+            run.wait_line('done 1')
+            if asked:
+                err = asked.communicate(timeout=60 * harness.SLOW)[1]
+                self.say('command', None if asked.returncode == 0 else 'hprofx -e heap: status %d: %s' % (asked.returncode, err))
+        finally:
+            if asked and asked.poll() is None:
+                asked.kill()
+                asked.wait()
+
     def phases(self, run, with_agent):
         """The program is told its phases, sessions around them."""
         s, began = self.s, with_agent and s_begins_by_command(self.s)
-        if began and s.first != 'none':
+        if s.unseen:
+            self.heap(run, with_agent)
+        elif began and s.first != 'none':
             self.hprofx('start', '-o', self.t.work / 'first.txt', run.pid, s.first)
             self.hprofx('stop', run.pid)
         for n in range(1, s.phases + 1):
@@ -140,7 +161,7 @@ class Once:
                 options = s.agent + (',dump=150ms' if s.dumps == 'timer' else '')
                 self.hprofx('start', '-o', self.t.work / ('%d.txt' % (n - 1)), run.pid, options)
             self.tell(run)
-            run.wait_line('done %d' % n)
+            run.wait_line('done %d' % (n + s.unseen))
             if with_agent and s.dumps == 'command' and n < s.phases:
                 self.hprofx('dump', run.pid)
             if began and (n == s.phases or s.sessions > 1):
@@ -180,11 +201,12 @@ class Once:
 
     def truths(self, out):
         """Of each session."""
-        parts = [judge.Truth(x) for x in re.split(r'^phase \d+$', out, flags=re.M)[1:]]  # what premain tells stands before
+        before, *told = re.split(r'^phase \d+$', out, flags=re.M)  # what premain tells stands before
+        told = told[self.s.unseen:]
+        parts = [judge.Truth(x) for x in told]
         if len(parts) != self.s.phases or not all('truth ' in x.text for x in parts) and any(t.carrier != 'premain' for t in self.s.tasks):
             raise harness.Failure('the program told %d phases of %d' % (len(parts), self.s.phases))
-        whole = re.split(r'^phase \d+$', out, flags=re.M)
-        return parts if self.s.sessions > 1 else [judge.Truth('\n'.join(whole))]
+        return parts if self.s.sessions > 1 else [judge.Truth('\n'.join([before, *told]))]
 
     def no_harm(self, run):
         s = self.s
@@ -199,20 +221,23 @@ class Once:
         self.say('harm', 'lines on stdout: %s' % strange[:5] if strange else None)
         kind = judge.Spread if all(x.startswith('hprofx: ') for x in errors) else str
         self.say('harm', kind('lines on stderr: %s' % errors[:5]) if errors else None)
-        left = [p.name for p in self.t.work.iterdir() if not re.fullmatch(r'(\d+|first)\.txt', p.name)]
+        left = [p.name for p in self.t.work.iterdir() if not re.fullmatch(r'(\d+|first)\.txt|first\.hprof', p.name)]
         self.say('harm', 'files left: %s' % left if left else None)
 
     def control(self):
         """The same without the agent."""
         return self.go(None, False)
 
-    def views(self, n):
+    def views(self, n, p):
+        """What the command makes of the file, of the tables that it has."""
         found = {}
-        for mode, view in (('samples', 'cpu'), ('times', 'times'), ('sites', 'alloc'), ('counts', 'alloc')):
-            if mode in self.s.modes:
-                done = attached.hprofx(self.t, 'view', '--json', '--view', view, self.t.work / ('%d.txt' % n))
-                if done.returncode == 0:
-                    found[view] = json.loads(done.stdout)
+        for view, tables in judge.VIEWS.items():
+            if tables(p):
+                words = [attached.of_build(self.t, 'hprofx'), 'view', '--json', '--view', view, '%d.txt' % n]
+                done = subprocess.run(words, capture_output=True, text=True, cwd=self.t.work, timeout=60 * harness.SLOW, check=False)
+                if done.returncode != 0:
+                    raise harness.Failure('hprofx view --view %s: status %d: %s' % (view, done.returncode, done.stderr))
+                found[view] = json.loads(done.stdout)
         return found
 
     def judge(self, what, verdicts):
@@ -226,7 +251,7 @@ class Once:
             run = self.go(self.loaded(), True)
             self.no_harm(run)
             for n, (p, truth) in enumerate(zip(self.files(), self.truths(run.out))):
-                self.judge('command', judge.shown(s, p, self.views(n)))
+                self.judge('command', judge.shown(p, self.views(n, p)))
                 plants.falsify(self.plant, s.modes, p)
                 self.judge(modes, judge.session(s, p, truth, self.jdk.version))
             if s.paired == 'y':
@@ -234,6 +259,8 @@ class Once:
                 same = judge.Truth(run.out).results == judge.Truth(plain.out).results and plain.code == run.code
                 self.say('harm', None if same else 'results or exit code differ from those without the agent')
                 self.judge('harm', judge.slower(s, judge.Truth(run.out), judge.Truth(plain.out)))
+                if s.unseen:
+                    self.judge('harm', judge.slower(s.with_(modes=()), *(judge.Truth(x.out.split('done 1\n')[0]) for x in (run, plain))))
         except harness.Skip as e:
             self.outcome.skipped = str(e)
         except harness.Failure as e:
@@ -252,6 +279,14 @@ class Once:
 def collectors(j):
     """Those to choose from; to start a VM with each would take longer than a seed."""
     return ('Serial', 'Parallel', 'G1') + (('ZGC', 'Shenandoah') if j.version >= 11 and j.kind == 'server' else ())
+
+
+def records(pid):
+    """Whether threads of hprofx are in the process: a session has begun."""
+    try:
+        return any(x.read_text().startswith('hprofx') for x in pathlib.Path('/proc/%d/task' % pid).glob('*/comm'))
+    except OSError:  # a thread that ends
+        return False
 
 
 def s_begins_by_command(s):

@@ -17,18 +17,22 @@ RARE = {'Pauses': 0.15}  # takes seconds
 SINCE = {'Yields': 21, 'Values': 28}
 PREMAIN = tuple(a for a in ACTIVITIES if a not in ('Contended', 'Locks', 'Reads', 'Yields', 'Values'))
 ONLY_APP = ('Values',)  # of a later release than the rest, whose classes may need a flag
-CARRIERS = ('platform', 'pool', 'scheduled', 'common', 'virtual', 'short', 'renamed', 'idle', 'daemon', 'main')
+CARRIERS = ('platform', 'pool', 'later', 'scheduled', 'common', 'virtual', 'short', 'renamed', 'idle', 'daemon', 'main')
 # mode: options, what of an account it sees, weight
 MODES = {
     'samples': (('cpu=samples,interval=1',), (CPU,), 4), 'times': (('cpu=times', 'cpu=times,times=wall', 'cpu=times,times=sampled,interval=1'), (CALLS,), 4),
     'sites': (('heap=sites,sites=exact',), (MADE,), 4), 'counts': (('heap=sites,sites=counts',), (MADE,), 3), 'sampled': (('heap=sites,sites=sampled,sample=4k',), (MADE,), 2),
     'monitor': (('monitor=y,waits=y', 'monitor=y,waits=y,locks=y'), (BLOCKS,), 4), 'wall': (('wall=5', 'wall=20'), (BLOCKS, CPU), 4), 'dump': (('heap=dump',), (MADE,), 3),
 }
+MOVABLE = tuple(c for c in CARRIERS if c not in ('common', 'virtual'))
 ENDS = ('return', 'return', 'return', 'exit', 'halt', 'throw', 'term')
 NOISES = ('contend', 'collect', 'wait', 'load')
 FLAGS = {'-Xint': 2, '-Xcomp': 1, '-Xcheck:jni': 2, '-XX:TieredStopAtLevel=1': 4, '-XX:-TieredCompilation': 2, '-XX:-Inline': 2, '-XX:-UseCompressedOops': 2, '-XX:-UseTLAB': 4,
          '-XX:+UseCompactObjectHeaders': 4, '-Xmx64m': 4}  # and their weights
 FLAGS_SINCE = {'-XX:+UseCompactObjectHeaders': 25}
+
+
+NOTHING = 'nothing.At.all'  # of include=: what the mode costs that records nothing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Scenario:
     sessions: int  # of late and attached
     phases: int
     dumps: str  # none, timer, command: between the phases
-    first: str  # a session before those that are told of: its options, or none
+    first: str  # a session before those that are told of: its options, none, or heap: hprofx -e heap while the program does a phase that no session records
     beside: str  # the program as an agent of java.lang.instrument: none, before or behind hprofx; its tasks of the carrier premain run before main
     noises: tuple
     end: str
@@ -83,6 +87,11 @@ class Scenario:
     def told(self):
         """Whether the program is told when to begin a phase."""
         return self.begin != 'start' or self.dumps == 'command'
+
+    @property
+    def unseen(self):
+        """How many phases before those that sessions record."""
+        return int(self.first == 'heap')
 
     def with_(self, **changes):
         return dataclasses.replace(self, **changes)
@@ -133,6 +142,8 @@ def _tasks(r, modes, version, flags):
     chosen = r.sample(seen, min(len(seen), r.randint(1, 3)))
     rest = sorted(a for a in ACTIVITIES if a not in chosen and SINCE.get(a, 8) <= version)
     chosen += r.sample(rest, r.choice((0, 1, 1, 2)))
+    if 'times' in modes and version >= SINCE['Yields'] and r.random() < 0.15:
+        chosen = chosen[:2] + ['Yields'] * ('Yields' not in chosen[:2])
     chosen = [a for a in chosen if r.random() < RARE.get(a, 1)] or [r.choice([a for a in seen if a not in RARE])]
     if 'dump' in modes and 'New' not in chosen:
         chosen.append('New')  # whose account knows what lives
@@ -160,7 +171,7 @@ def _agent(r, modes, tasks):
     words += ['cutoff=0', 'depth=%d' % (r.choice((1, 2, 4)) if modes == ('times',) else r.choice((8, 16, 32)))]
     words += ['thread=y'] * (r.random() < 0.3) + ['lineno=n'] * (r.random() < 0.1) + ['gc=y'] * (r.random() < 0.2 and bool({'sites', 'sampled', 'dump'} & set(modes)))
     if 'times' in modes and r.random() < 0.3:
-        words.append('include=' + r.choice((r.choice(tasks).activity, 'nothing.At.all')))
+        words.append('include=' + r.choice((r.choice(tasks).activity, NOTHING)))
     return ','.join(dict.fromkeys(','.join(words).split(',')))
 
 
@@ -178,6 +189,7 @@ def choose(seed, jdks):
     dumps = r.choice(('none', 'none', 'timer', 'command')) if sessions < 2 else 'none'
     first = ','.join([r.choice(MODES[r.choice(('samples', 'times', 'times', 'sites', 'counts', 'monitor', 'wall'))][0]), 'cutoff=0,depth=4'])
     first = first if begin != 'start' and r.random() < 0.3 else 'none'
+    first = 'heap' if begin != 'start' and first == 'none' and not {'sites', 'counts', 'sampled', 'dump'} & set(modes) and r.random() < 0.25 else first
     beside = r.choice(('before', 'before', 'behind')) if r.random() < 0.2 and '-Xcomp' not in flags else 'none'
     noises = r.sample(NOISES, r.choice((1, 2, 3))) if r.random() < 0.3 else []
     if beside != 'none':
@@ -186,4 +198,17 @@ def choose(seed, jdks):
     tasks = tuple(dataclasses.replace(t, loader='app') if t.activity in ONLY_APP else t for t in tasks)
     if first != 'none' and r.random() < 0.4:
         tasks = tuple(dataclasses.replace(t, amount=2 * t.amount) if ACTIVITIES[t.activity][1] == LONG else t for t in tasks)
-    return Scenario(label, r.choice(collectors), flags, begin, sessions, phases, dumps, first, beside, tuple(noises), r.choice(ENDS), modes, _agent(r, modes, tasks), 'y' if r.random() < 0.25 else 'n', tasks)
+    if first == 'heap':  # a program that allocates much
+        tasks = tuple(t for t in tasks if t.activity != 'New') + (Task('New', 'platform', 1, r.randint(600000, 1000000)),)
+        phases = sessions = 1
+    elif 'cpu=times' in first and 'main' not in (t.carrier for t in tasks) and tasks[0].carrier in MOVABLE and r.random() < 0.5:
+        tasks = (dataclasses.replace(tasks[0], carrier='main', threads=1),) + tasks[1:]  # methods of the first session still run in the next
+    if {'sites', 'sampled'} & set(modes) and r.random() < 0.2:
+        noises, flags = sorted({*noises, 'contend', 'collect', 'wait'}), tuple(dict.fromkeys(flags + ('-Xmx64m',)))  # objects die and monitors are fought for when the program ends
+    agent = _agent(r, modes, tasks)
+    paired = 'y' if first == 'heap' or NOTHING in agent or r.random() < 0.25 else 'n'
+    gc, end = r.choice(collectors), r.choice(ENDS)
+    if 'samples' in modes and version >= 21 and r.random() < 0.2:  # the JDK's own pool of virtual threads is at work before the program makes one
+        tasks = tuple(dataclasses.replace(t, carrier='later') if t.carrier in MOVABLE and CPU in ACTIVITIES[t.activity][0] else t for t in tasks if t.activity != 'Sleeps')
+        tasks += (Task('Sleeps', 'virtual', 1, 200),)
+    return Scenario(label, gc, flags, begin, sessions, phases, dumps, first, beside, tuple(noises), end, modes, agent, paired, tasks)

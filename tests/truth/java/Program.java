@@ -57,6 +57,15 @@ public class Program {
             return told.toString();
         }
 
+        /** On a pool that is made when threads of all kinds have waited. */
+        String later() throws Exception {
+            Thread.sleep(200);
+            ExecutorService own = Executors.newFixedThreadPool(1);
+            String told = own.submit(() -> once(amount)).get();
+            own.shutdown();
+            return told;
+        }
+
         void begin(List<Future<String>> to) throws Exception {
             for (int i = 0; i < threads; i++) { to.add(begin(i)); }
         }
@@ -67,6 +76,8 @@ public class Program {
             case "pool":
                 pool = pool != null ? pool : Executors.newFixedThreadPool(threads);
                 return pool.submit(whole);
+            case "later": // main and the first tasks go on meanwhile
+                return start(this::later, name + "-" + i, false);
             case "scheduled":
                 pool = pool != null ? pool : Executors.newScheduledThreadPool(threads);
                 return pool.submit(whole);
