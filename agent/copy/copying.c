@@ -114,8 +114,9 @@ void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how 
         c->fork.verdict = HPX_FORK_UNSOUND;
         (void)snprintf(c->fork.text, sizeof c->fork.text, "%s", hpx_copying_never());
     }
-    /* beyond the need and the whole committed heap the prediction was wrong: the watch ends the child */
-    c->most = c->fork.need + committed;
+    /* What the program writes outside of its heap is copied, too: all that it has. Beyond that and the need the prediction was wrong. */
+    uint64_t all = c->fork.small + c->fork.huge;
+    c->most = c->fork.need + (all > committed ? all : committed);
 }
 
 void hpx_copying_note(const struct hpx_copying *c, uint64_t fork_ns)

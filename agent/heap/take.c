@@ -471,7 +471,7 @@ static bool await_others(void)
         now = atomic_load_explicit(&state, memory_order_acquire); /* partner: release() */
         if (now != FREE && now != OVER && waited > LAST_SAY_NS && !said) {
             said = true;
-            hpx_say("The %s ends after the heap dump that was asked for ...", hpx_life_goes_on() ? "session" : "program");
+            hpx_say("hprofx: the %s ends after the heap dump that was asked for ...", hpx_life_goes_on() ? "session" : "program");
         }
         if (waited > LAST_WAIT_NS && !cancelled) {
             cancelled = true;

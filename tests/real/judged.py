@@ -14,7 +14,7 @@ from harness import Failure
 # Lines that differ from run to run differ in these only.
 VARIES = re.compile(r'0x[0-9a-f]+|@[0-9a-f]{4,}|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\d[\d.,:]*')
 # What the agent says of a session that went well.
-SAID = re.compile(r'Dumping .* done\.|hprofx: (the file has a second heap dump; .*|(contentions|heap|sites|samples|calls|wall clock): .*)')
+SAID = re.compile(r'Dumping .* done\.|hprofx: (the file has a second heap dump; .*|the session ends after the heap dump that was asked for \.\.\.|(contentions|heap|sites|samples|calls|wall clock): .*)')
 # A thread without Java frames has nothing that could have a name. A stack that drifted, which only sampler=walk and poll have, lacks its callers: that is
 # a matter of how soon the sampling thread runs, and so of the load.
 UNKNOWN = re.compile(r'hprofx\.unknown\.(?!no_Java_frame|drifted)')
