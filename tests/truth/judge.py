@@ -21,6 +21,7 @@ class Truth:
         self.cpu = {k: ns / 1e6 for k, ns in sum_by((w[0], int(w[1])) for kind, w in lines if kind == 'cpu').items()}
         self.made = sum_by(((w[0], w[1]), int(w[2])) for kind, w in lines if kind == 'made')
         self.alive = sum_by((w[0], int(w[1])) for kind, w in lines if kind == 'alive')
+        self.kept = self.alive  # in the whole heap: by the phases before, too
         self.work = sum_by((w[0], int(w[1])) for kind, w in lines if kind == 'work')
         self.results = sorted(' '.join(w) for kind, w in lines if kind == 'result')
         self.blocks = [b for b in expect.known_blocks(text, 'truth block')]
@@ -180,7 +181,7 @@ def wall(s, p, truth, version):
 
 def dump(s, p, truth, heaps):
     """heaps: {class: objects} of the last one."""
-    for klass, n in sorted(truth.alive.items()):
+    for klass, n in sorted(truth.kept.items()):
         yield _verdict('objects of %s in the heap' % klass, heaps.get(klass, 0) == n, '%d, kept %d' % (heaps.get(klass, 0), n))
 
 

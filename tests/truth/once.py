@@ -206,6 +206,8 @@ class Once:
         parts = [judge.Truth(x) for x in told]
         if len(parts) != self.s.phases or not all('truth ' in x.text for x in parts) and any(t.carrier != 'premain' for t in self.s.tasks):
             raise harness.Failure('the program told %d phases of %d' % (len(parts), self.s.phases))
+        for earlier, part in zip(parts, parts[1:]):
+            part.kept = judge.sum_by([*earlier.kept.items(), *part.alive.items()])
         return parts if self.s.sessions > 1 else [judge.Truth('\n'.join([before, *told]))]
 
     def no_harm(self, run):

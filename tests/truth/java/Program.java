@@ -15,6 +15,7 @@ import java.util.concurrent.Future;
  */
 public class Program {
     static Instrumentation instrumentation;
+    static List<Task> early = new ArrayList<>(); // of premain: they and their loaders stay
 
     static final class Task {
         final String klass, carrier;
@@ -149,7 +150,8 @@ public class Program {
     public static void premain(String args, Instrumentation i) throws Exception {
         instrumentation = i;
         StringBuilder told = new StringBuilder();
-        for (Task t : tasks(args == null || args.isEmpty() ? new String[0] : args.split(" "), 0)) { told.append(t.once(t.amount)); }
+        early = tasks(args == null || args.isEmpty() ? new String[0] : args.split(" "), 0);
+        for (Task t : early) { told.append(t.once(t.amount)); }
         System.out.print(told);
     }
 
