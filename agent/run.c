@@ -63,8 +63,12 @@ static bool names(bool dump)
     return !hpx_known_threads_kept() || !due || hpx_service_prepare(&work, &task);
 }
 
-static const struct hpx_host host = {
-    hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, hpx_service_cpu, lines, names};
+static uint64_t own_cpu(void)
+{
+    return hpx_service_cpu() + hpx_callbacks_cpu();
+}
+
+static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, own_cpu, lines, names};
 
 void hpx_run_say(const struct hpx_err *err)
 {
@@ -354,6 +358,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     if (!hpx_life_tell(HPX_LIFE_PREPARE, &was)) {
         return hpx_life_refuse(HPX_LIFE_PREPARE, was, err);
     }
+    hpx_callbacks_begin();
     rc = prepare_late(vm, options, err);
     if (rc == 0 && !hpx_life_tell(HPX_LIFE_PREPARED, &was)) {
         rc = hpx_life_refuse(HPX_LIFE_PREPARE, was, err);

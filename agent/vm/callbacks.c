@@ -18,6 +18,8 @@
 #include "vm_mode.h"
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define OUTPUT_STALL_NS  (5ull * 1000 * 1000 * 1000) /* an output that does not move for so long is given up at the end */
 #define SERVICE_WAIT_NS  (300ull * 1000 * 1000)
@@ -33,6 +35,39 @@ static const jvmtiEvent of_threads[] = {JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THRE
 static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 
 static HPX_OF_SESSION bool writes; /* the writer's thread was started. life.h orders it */
+
+/* CPU time of the threads that begin and end the session: the profiler's own, also on a thread of the program. One works at a time, which
+ * life.h orders; relaxed: a report that falls between two of them lacks the last one once. */
+static HPX_OF_SESSION struct {
+    _Atomic uint64_t before, from; /* ns: of those that are over; of the thread, when it began this work */
+    _Atomic pid_t tid;             /* 0: none works */
+} own_work;
+
+static void work_begins(void)
+{
+    atomic_store_explicit(&own_work.from, hpx_clock_thread_cpu(), memory_order_relaxed);
+    atomic_store_explicit(&own_work.tid, (pid_t)syscall(SYS_gettid), memory_order_relaxed);
+}
+
+static void work_is_over(void)
+{
+    uint64_t now = hpx_clock_thread_cpu(), from = atomic_load_explicit(&own_work.from, memory_order_relaxed);
+    atomic_store_explicit(&own_work.tid, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&own_work.before, now > from ? now - from : 0, memory_order_relaxed);
+}
+
+uint64_t hpx_callbacks_cpu(void)
+{
+    pid_t tid = atomic_load_explicit(&own_work.tid, memory_order_relaxed);
+    uint64_t from = atomic_load_explicit(&own_work.from, memory_order_relaxed), now = tid != 0 ? hpx_clock_tid_cpu(tid) : 0;
+    return atomic_load_explicit(&own_work.before, memory_order_relaxed) + (now > from ? now - from : 0);
+}
+
+void hpx_callbacks_begin(void)
+{
+    hpx_session.start_cpu = hpx_clock_process_cpu();
+    work_begins();
+}
 
 static bool needs_names(void)
 {
@@ -181,7 +216,9 @@ static bool go_live(JNIEnv *env)
         (void)hpx_life_tell(HPX_LIFE_NOT_STARTED, &was); /* last: a command may undo it at once */
         return false;
     }
-    hpx_session.start_cpu = hpx_clock_process_cpu();
+    if (!hpx_vm.late) {
+        hpx_callbacks_begin();
+    }
     hpx_session.start_mono = hpx_clock_mono();
     hpx_origin_recorded(hpx_vm.late);
     hpx_gate_open(&hpx_session.gate);
@@ -209,6 +246,7 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     }
     begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_session.gate);
+    work_is_over();
     enum hpx_life was;
     (void)hpx_life_tell(HPX_LIFE_BEGUN, &was); /* now it may be taken apart */
 }
@@ -306,6 +344,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     if (!take_over(env, &was)) {
         return;
     }
+    work_begins();
     if (was == HPX_LIFE_UNSTARTED && writes && !waited.written) {
         waited.written = hpx_output_wait(OUTPUT_STALL_NS);
     }
@@ -366,7 +405,9 @@ static void take_apart(JNIEnv *env)
 
 bool hpx_callbacks_end(JNIEnv *env, bool again)
 {
+    work_begins();
     bool ended = (again || wind_up(hpx_vm.jvmti, env)) && has_left();
+    work_is_over();
     if (ended) {
         take_apart(env);
     }

@@ -5,12 +5,18 @@
 
 #include "err.h"
 #include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Adds the capabilities of the chosen modes. A mode whose capabilities are refused is dropped with a message; the others continue. At
  * load, before the session begins. 0; -HPX_E_VM: no mode is left. */
 int hpx_callbacks_capabilities(struct hpx_err *err);
 /* Sets the callbacks and enables the events that are needed from load on. At load. 0, -HPX_E_VM. */
 int hpx_callbacks_init(struct hpx_err *err);
+/* PREPARING, in a JVM that runs: what the calling thread does from now on until the session runs is CPU time of the profiler. */
+void hpx_callbacks_begin(void);
+/* ns: of the threads that began the session, and that end it, whosever they are. Any thread, in a session. */
+uint64_t hpx_callbacks_cpu(void);
 /* In a JVM that runs: does what VMInit does. READY: RUNNING. false: a thread could not be started, which was said (UNSTARTED), or VMDeath
  * has the session. */
 bool hpx_callbacks_go_live(JNIEnv *env);

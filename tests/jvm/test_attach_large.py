@@ -72,6 +72,32 @@ def classes_that_are_linked_while_a_session_runs_are_counted_from_their_first_ca
     p.end(t)
 
 
+def _seen_cpu(pid, name, until):
+    """CPU time in ms of the thread of that name, as last seen before `until` has ended."""
+    seen = 0
+    while until.poll() is None:
+        for task in pathlib.Path('/proc/%d/task' % pid).iterdir():
+            with contextlib.suppress(OSError):  # it has ended since
+                if (task / 'comm').read_text() == name + '\n':
+                    seen = max(seen, int((task / 'schedstat').read_text().split()[0]) / 1e6)
+        time.sleep(0.005)
+    return seen
+
+
+@test(level='plain', collectors='any')
+def to_begin_is_the_profilers_own_cpu_time(t):
+    """The thread that begins rewrites the classes. What it uses before it is attached, and after the session runs, is little."""
+    p = Program(t)
+    begins = subprocess.Popen([*command(t), 'start', '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stdout=subprocess.DEVNULL)
+    seen = _seen_cpu(p.run.pid, 'hprofx-begin', begins)
+    t.equal(begins.returncode, 0, 'status of start')
+    does(t, 'stop', p.run.pid)
+    own = float(t.parse(t.work / 'x', 1).report['own CPU time'].split()[0])
+    t.check(seen > 0, 'the thread that begins was not seen')
+    t.check(own > 0.9 * seen, 'own CPU time: %.3f ms, of the thread that begins: %.3f ms' % (own, seen))
+    p.end(t)
+
+
 def _interrupted(t, p, *words):
     """A command that gets SIGTERM while its session begins. What it says."""
     c = subprocess.Popen([*command(t), *map(str, words), '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
