@@ -60,8 +60,8 @@
       "threads without a timer or a polled clock: no memory, no kernel id, or started after the program took the signal")                  \
     X(THREADS_BLOCKED, LOSS, "threads blocking the signal", "threads that started with the sampling signal blocked")                       \
     X(SIGNAL_TAKEN, LOSS, "CPU ms without sampling", "CPU time of the process after the program took the sampling signal")                 \
-    X(THREADS_UNANNOUNCED, LOSS, "thread events lost", "starts or ends of threads that could not be stored")                               \
-    X(CLASSES_UNANNOUNCED, LOSS, "class events lost", "loads or unloads of classes that could not be stored")                              \
+    X(THREADS_UNANNOUNCED, LOSS, "thread events lost", "threads' starts and ends: no memory, or the output is too slow")                   \
+    X(CLASSES_UNANNOUNCED, LOSS, "class events lost", "loads and unloads: no memory, or the output is too slow")                           \
     X(CLASSES_UNNAMED, LOSS, "classes not recorded", "classes whose name or methods could not be stored")                                  \
     X(METHODS_UNNAMED, LOSS, "methods without names", "sampled methods whose names could not be read: class unloaded, or no memory")       \
     X(METHODS_UNLINED, LOSS, "methods without lines", "sampled methods whose lines could not be read: class unloaded, or no memory")       \

@@ -18,7 +18,6 @@
 
 HPX_OF_SESSION struct hpx_monitor_shared hpx_monitor_shared;
 
-#define LINES_BEHIND   100000u /* messages that wait for the writer's thread: WAIT lines beyond them are lost */
 #define DEADLOCKS_SAID 64u
 
 /* What a dump shows. */
@@ -59,7 +58,7 @@ static void put_line(struct hpx_text signature, int64_t ms, uint32_t thread, boo
         return;
     }
     monitor.lines++;
-    if (hpx_output_behind() > LINES_BEHIND || !hpx_output_line(&hpx_monitor_mode, &line, sizeof line)) {
+    if (!hpx_output_line(&hpx_monitor_mode, &line, sizeof line)) {
         hpx_count(&hpx_session.counters, HPX_C_WAITS_UNWRITTEN, 1);
     }
     if (monitor.lines == hpx_session.opt->waitlog) {

@@ -362,10 +362,19 @@ static bool to_net(const struct hpx_msg *m)
     return false;
 }
 
+/* The writer has come to m, which is freed or, of threads with net=, kept as one of those that live. */
+static void make_room_for_events(const struct hpx_msg *m)
+{
+    if (m->kind <= MSG_LINE && !((const struct msg_event *)(const void *)m)->replayed) {
+        atomic_fetch_sub_explicit(&hpx_output.waiting, m->size, memory_order_relaxed);
+    }
+}
+
 /* false: that was the end. */
 static bool carry_out(struct hpx_msg *m)
 {
     bool more = true;
+    make_room_for_events(m);
     if (hpx_net_is() && m->kind <= MSG_CLASS_UNLOAD) {
         if (!to_net(m)) {
             free(m);

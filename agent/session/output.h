@@ -15,10 +15,18 @@ int hpx_output_name(char *buf, size_t n, uint32_t number);
 /* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output has only its header and is closed. */
 int hpx_output_start(struct hpx_err *err);
 
-/* Aggregator, in order. Copies the record. false: no memory, which is counted. */
+/* What may wait for the writer's thread while the output stalls. Behind this many bytes of threads, classes and lines, the next ones are
+ * lost and counted, and the first loss is said; the writer's thread frees room as it writes. Never lost are dumps, tables of the journal,
+ * the end, what is replayed for a new file (a copy of the model), and the end of a thread whose start was posted: so a thread is shown
+ * whole or not at all, and above the bound wait at most one end for each thread that was posted, and one message more. A start and an end
+ * that both wait stay two messages: the writer may be at the first. */
+#define HPX_OUTPUT_WAITING (16u << 20)
+
+/* Aggregator, in order. Copies the record. false: no memory or HPX_OUTPUT_WAITING, which is counted; of a start: post no end. */
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, enum hpx_thread_event what);
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded);
-/* Aggregator, in order: a line that the mode writes at once (hpx_section.line). Copies n bytes. false: no memory. */
+/* Aggregator, in order: a line that the mode writes at once (hpx_section.line). Copies n bytes. false: no memory or
+ * HPX_OUTPUT_WAITING; the caller counts it. */
 bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n);
 /* Aggregator: memory for the message of the next requested dump, before its counts are taken and reset. false: there is none. */
 bool hpx_output_reserve(void);

@@ -12,21 +12,26 @@
 
 enum { MSG_THREAD = 1, MSG_CLASS_LOAD, MSG_CLASS_UNLOAD, MSG_LINE, MSG_SPLIT, MSG_DUMP, MSG_JOURNAL_BEGIN, MSG_JOURNAL, MSG_END };
 
-struct msg_thread {
+/* What HPX_OUTPUT_WAITING bounds. */
+struct msg_event {
     struct hpx_msg m;
+    bool replayed; /* not counted */
+};
+struct msg_thread {
+    struct msg_event e;
     uint64_t at; /* hpx_clock_mono(), with format=b */
     enum hpx_thread_event what;
     struct hpx_thread_rec rec; /* its texts: behind */
     char text[];
 };
 struct msg_class {
-    struct hpx_msg m;
+    struct msg_event e;
     uint64_t at;
     struct hpx_class_rec rec; /* its name: behind */
     char text[];
 };
 struct msg_line {
-    struct hpx_msg m;
+    struct msg_event e;
     const struct hpx_mode *mode;
     _Alignas(max_align_t) char data[];
 };
@@ -75,6 +80,9 @@ struct hpx_output {
     atomic_bool ends;           /* relaxed: the end is posted, or about to be */
     _Atomic uint64_t posted;    /* relaxed: messages */
     _Atomic uint64_t steps;     /* relaxed: of these, carried out */
+    _Atomic uint64_t waiting;   /* relaxed: bytes of the events that wait */
+    bool replays;               /* the aggregator's: the model is repeating what it knows */
+    bool said_slow;             /* the aggregator's */
     struct hpx_spawned thread;
 };
 extern struct hpx_output hpx_output;

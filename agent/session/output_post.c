@@ -13,6 +13,36 @@ static void post(struct hpx_msg *m, bool wake)
     hpx_lane_post(&hpx_output.lane, m, wake);
 }
 
+/* HPX_OUTPUT_WAITING. */
+static bool has_room(void)
+{
+    bool room = hpx_output.replays || atomic_load_explicit(&hpx_output.waiting, memory_order_relaxed) < HPX_OUTPUT_WAITING;
+    if (!room && !hpx_output.said_slow) {
+        hpx_output.said_slow = true;
+        hpx_warn("the output is too slow: %u MB wait for it; starts of threads, classes and WAIT lines that come meanwhile are lost and "
+                 "counted; "
+                 "read or write it faster",
+                 HPX_OUTPUT_WAITING >> 20);
+    }
+    return room;
+}
+
+static void post_event(struct msg_event *e)
+{
+    e->replayed = hpx_output.replays;
+    if (!e->replayed) {
+        atomic_fetch_add_explicit(&hpx_output.waiting, e->m.size, memory_order_relaxed);
+    }
+    post(&e->m, false);
+}
+
+static void replay(void)
+{
+    hpx_output.replays = true;
+    (void)hpx_model_replay(hpx_session.model);
+    hpx_output.replays = false;
+}
+
 static struct hpx_text keep(char **at, struct hpx_text t)
 {
     struct hpx_text kept = {*at, t.len};
@@ -26,7 +56,7 @@ static struct hpx_text keep(char **at, struct hpx_text t)
 bool hpx_output_thread_event(const struct hpx_thread_rec *rec, enum hpx_thread_event what)
 {
     size_t text = (size_t)rec->name.len + rec->group.len + rec->parent_group.len + rec->newest.len;
-    struct msg_thread *m = hpx_msg_new(MSG_THREAD, sizeof *m + text);
+    struct msg_thread *m = what == HPX_THREAD_ENDS || has_room() ? hpx_msg_new(MSG_THREAD, sizeof *m + text) : NULL;
     if (m == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED, 1);
         return false;
@@ -41,13 +71,13 @@ bool hpx_output_thread_event(const struct hpx_thread_rec *rec, enum hpx_thread_e
     if (rec->newest.bytes != NULL) {
         m->rec.newest = keep(&at, rec->newest);
     }
-    post(&m->m, false);
+    post_event(&m->e);
     return true;
 }
 
 bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
 {
-    struct msg_class *m = hpx_msg_new(unloaded ? MSG_CLASS_UNLOAD : MSG_CLASS_LOAD, sizeof *m + rec->name.len);
+    struct msg_class *m = has_room() ? hpx_msg_new(unloaded ? MSG_CLASS_UNLOAD : MSG_CLASS_LOAD, sizeof *m + rec->name.len) : NULL;
     if (m == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_CLASSES_UNANNOUNCED, 1);
         return false;
@@ -56,7 +86,7 @@ bool hpx_output_class_event(const struct hpx_class_rec *rec, bool unloaded)
     m->at = hpx_clock_mono();
     m->rec = *rec;
     m->rec.name = keep(&at, rec->name);
-    post(&m->m, false);
+    post_event(&m->e);
     return true;
 }
 
@@ -72,7 +102,7 @@ static void post_split(uint32_t number)
     m->mono = hpx_clock_mono();
     m->number = number;
     post(&m->m, false);
-    (void)hpx_model_replay(hpx_session.model);
+    replay();
 }
 
 bool hpx_output_reserve(void)
@@ -99,11 +129,11 @@ void hpx_output_dump(const struct hpx_parts *parts, struct hpx_snapshot *traces,
 
 bool hpx_output_line(const struct hpx_mode *mode, const void *data, size_t n)
 {
-    struct msg_line *m = hpx_msg_new(MSG_LINE, sizeof *m + n);
+    struct msg_line *m = has_room() ? hpx_msg_new(MSG_LINE, sizeof *m + n) : NULL;
     if (m != NULL) {
         m->mode = mode;
         memcpy(m->data, data, n);
-        post(&m->m, false);
+        post_event(&m->e);
     }
     return m != NULL;
 }
@@ -125,7 +155,7 @@ void hpx_output_journal(struct hpx_parts *parts, bool whole)
     }
     if (whole) {
         post(begin, false);
-        (void)hpx_model_replay(hpx_session.model);
+        replay();
     }
     m->parts = *parts;
     atomic_store_explicit(&hpx_output.journal_waits, true, memory_order_relaxed);

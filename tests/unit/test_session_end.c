@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_session_end.c: the wait for the end: an output that stands, threads of ours that work or wait. */
 #include "clock.h"
+#include "output_internal.h"
 #include "session_fixture.h"
 #include <pthread.h>
 #include <sched.h>
@@ -29,6 +30,70 @@ TEST(an_output_that_stands_holds_nobody, setup, teardown)
     assert_true(hpx_output_wait(UINT64_C(60000000000)));
     hpx_session_end();
     assert_non_null(strstr(content("x.txt"), "hprofx: dumps skipped: 6 "));
+}
+
+/* ---- what waits for an output that stands ---- */
+
+enum { THREADS = 40000, NAME_LEN = 1000 };
+
+static unsigned lines_with(const char *file, const char *word)
+{
+    char *buf = NULL;
+    size_t room = 0;
+    unsigned n = 0;
+    FILE *in = fopen(file, "r");
+    assert_non_null(in);
+    while (getline(&buf, &room, in) >= 0) {
+        n += strstr(buf, word) != NULL;
+    }
+    free(buf);
+    (void)fclose(in);
+    return n;
+}
+
+static bool thread_event(uint32_t i, enum hpx_thread_event what)
+{
+    static char name[NAME_LEN];
+    memset(name, 'n', sizeof name);
+    const struct hpx_text text = {name, sizeof name}, none = {name, 0};
+    const struct hpx_thread_rec rec = {
+        .serial = HPX_SERIAL_THREAD + 1000 + i, .object = HPX_OBJECT_FIRST + i, .name = text, .group = none, .parent_group = none};
+    return hpx_output_thread_event(&rec, what);
+}
+
+/* What is shown and what is counted is all there was, and a thread that is shown begins and ends. */
+TEST(what_waits_for_an_output_that_stands_is_bounded, setup, teardown)
+{
+    unsigned posted = 0;
+    uint64_t most = 0;
+    assert_true(begin("cpu=samples,file=x.txt,verbose=n"));
+    assert_int_equal(sem_init(&gate, 0, 0), 0);
+    atomic_store(&stands, true);
+    hpx_dump_request_signal();
+    for (int i = 0; i < 3; i++) {
+        pass();
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        if (thread_event(i, HPX_THREAD_STARTS)) {
+            posted++;
+            assert_true(thread_event(i, HPX_THREAD_ENDS));
+        }
+        uint64_t now = atomic_load(&hpx_output.waiting);
+        most = now > most ? now : most;
+    }
+    assert_true(most < HPX_OUTPUT_WAITING + 4 * NAME_LEN);
+    assert_true(posted > 1000 && posted < THREADS);
+    assert_int_equal(posted + hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED), THREADS);
+    assert_int_equal(lines_with("said", "the output is too slow: 16 MB wait for it"), 1);
+    atomic_store(&stands, false);
+    sem_post(&gate);
+    end();
+    assert_true(hpx_output_wait(UINT64_C(60000000000)));
+    assert_int_equal(atomic_load(&hpx_output.waiting), 0);
+    hpx_session_end();
+    assert_int_equal(lines_with("x.txt", "THREAD START ("), posted);
+    assert_int_equal(lines_with("x.txt", "THREAD END ("), posted);
+    assert_int_equal(lines_with("x.txt", "hprofx: thread events lost: "), 1);
 }
 
 TEST(what_becomes_of_a_skipped_request_is_said_as_it_is, setup, teardown)
