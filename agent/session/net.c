@@ -25,7 +25,7 @@ static HPX_OF_SESSION struct {
     struct hpx_net_owner owner;    /* constant once open */
     struct hpx_patience patience;  /* the writer's: this dump's */
     bool hurry;                    /* the writer's: it waits no more */
-    uint64_t end_at;               /* VMDeath's, before `ends` */
+    uint64_t end_at;               /* the first hpx_net_end()'s, before `ends`; constant from then on */
     atomic_bool ends;              /* release: hpx_net_end(); acquire: hpx_net_ends(). Covers end_at */
     _Atomic uint32_t notes;        /* relaxed: so far, for their ids */
     struct hpx_spawned thread;
@@ -198,8 +198,8 @@ void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded)
 
 void hpx_net_end(void)
 {
-    if (net.socket == NULL) {
-        return;
+    if (net.socket == NULL || hpx_net_ends()) {
+        return; /* the deadline stays the first one, which the net thread may be reading */
     }
     net.end_at = hpx_clock_mono() + END_NS;
     atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_ends() */

@@ -114,9 +114,9 @@ static void set_self(struct hpx_mode_thread *first, JNIEnv *env)
     find_own_stack(&low, &end);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         s->session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-        s->env = env;
-        s->stack_low = low;
-        s->stack_end = end;
+        __atomic_store_n(&s->env, env, __ATOMIC_RELAXED); /* partner: walk() of watched.c, on another thread */
+        __atomic_store_n(&s->stack_low, low, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->stack_end, end, __ATOMIC_RELAXED);
     }
 }
 
