@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.c: facts of the JVM that several modules need. */
 #include "vm.h"
+#include <stdatomic.h>
 #include <string.h>
 
 struct hpx_vm hpx_vm;
@@ -29,12 +30,17 @@ const char *hpx_jvmti_error(jvmtiError e)
     return "another JVMTI error";
 }
 
+/* Asked once: modes still want it when the session's environment has been disposed of. */
 jint hpx_vm_release(void)
 {
-    jint version = 0;
-    (void)(*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
-    jint release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
-    return release > 1 ? release : 8; /* JVMTI 1.2 */
+    static _Atomic jint known; /* relaxed: it never changes */
+    jint release = atomic_load_explicit(&known, memory_order_relaxed), version = 0;
+    if (release == 0 && (*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version) == JVMTI_ERROR_NONE) {
+        release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+        release = release > 1 ? release : 8; /* JVMTI 1.2 */
+        atomic_store_explicit(&known, release, memory_order_relaxed);
+    }
+    return release > 1 ? release : 8;
 }
 
 JNIEnv *hpx_vm_env(void)
