@@ -112,7 +112,7 @@ static void thread_end(struct hpx_model *m, uint64_t key)
 /* Owns msg. */
 static void thread_start(struct hpx_model *m, struct hpx_msg_thread_start *msg)
 {
-    thread_end(m, msg->key); /* one that ended unannounced: without memory, or a native thread that never detached */
+    thread_end(m, msg->key); /* announced twice: its END was lost without memory */
     uint32_t serial = hpx_threads_add(&m->threads, msg->key, msg->serial);
     if (!serial) {
         hpx_count(&m->counters, HPX_C_THREADS_UNANNOUNCED, 1);

@@ -49,23 +49,18 @@ static void drop_stack(struct stack *s)
     free(s);
 }
 
-static struct stack *unmark(void *mark)
-{
-    return mark != NULL ? (struct stack *)(void *)((char *)mark - HPX_VIRTUAL_MARK) : NULL;
-}
-
 static struct stack *stack_of(jvmtiEnv *jvmti, jthread thread)
 {
     void *mine = NULL;
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) != JVMTI_ERROR_NONE) {
         return NULL;
     }
-    struct stack *s = unmark(mine);
+    struct stack *s = mine;
     if (s == NULL) {
         s = malloc(sizeof *s);
         if (s != NULL) {
             *s = (struct stack){.key = atomic_fetch_add_explicit(&virtual.keys, 1, memory_order_relaxed) + 1};
-            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, (char *)s + HPX_VIRTUAL_MARK) != JVMTI_ERROR_NONE) {
+            if ((*jvmti)->SetThreadLocalStorage(jvmti, thread, s) != JVMTI_ERROR_NONE) {
                 free(s);
                 s = NULL;
             } else {
@@ -145,7 +140,7 @@ void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {
         (*jvmti)->SetThreadLocalStorage(jvmti, thread, NULL);
-        drop_stack(unmark(mine));
+        drop_stack(mine);
     }
     hpx_gate_leave(&hpx_session.gate);
 }

@@ -88,19 +88,19 @@ uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         return HPX_SERIAL_THREAD;
     }
     for (uint32_t i = 0, at = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 40); i < ANNOUNCED; i++, at++) {
-        uint64_t free_entry = 0;
         _Atomic uint64_t *entry = &virtuals.ids[at % ANNOUNCED];
-        if (atomic_load(entry) == id) {
-            uint32_t serial = atomic_load_explicit(&virtuals.serials[at % ANNOUNCED], memory_order_acquire);
-            return serial != 0 ? serial : HPX_SERIAL_THREAD;
-        }
-        if (atomic_load_explicit(&virtuals.n, memory_order_relaxed) < ANNOUNCED_MOST &&
-            atomic_compare_exchange_strong(entry, &free_entry, id)) {
+        uint64_t seen = atomic_load(entry);
+        if (seen == 0 && atomic_load_explicit(&virtuals.n, memory_order_relaxed) < ANNOUNCED_MOST &&
+            atomic_compare_exchange_strong(entry, &seen, id)) {
             uint32_t serial = announce(jvmti, env, thread);
             atomic_store_explicit(&virtuals.serials[at % ANNOUNCED], serial, memory_order_release);
             return serial;
         }
-        if (atomic_load(entry) == 0) {
+        if (seen == id) { /* also if another thread has just put it there */
+            uint32_t serial = atomic_load_explicit(&virtuals.serials[at % ANNOUNCED], memory_order_acquire);
+            return serial != 0 ? serial : HPX_SERIAL_THREAD;
+        }
+        if (seen == 0) {
             break;
         }
     }

@@ -21,7 +21,7 @@ static HPX_OF_SESSION struct {
     uint32_t lists;    /* threads that read references outside the lock */
     bool pruning;      /* a thread looks for collected threads */
 } known;               /* the lock's */
-/* Adopted ones, by kernel id; tid 0 has the first. release: enter(), under the lock; acquire: of_tid(), some_without_tid(). */
+/* Adopted ones, by kernel id; the first list is that of tid 0. release: enter(), under the lock; acquire: of_tid(). */
 static HPX_OF_SESSION _Atomic(struct hpx_known_thread *) of_tids[TID_LISTS + 1];
 static HPX_OF_SESSION bool kept, keep_ended; /* constant from load on */
 static HPX_OF_SESSION _Atomic uint32_t serials;
@@ -57,7 +57,7 @@ static bool same_number(const void *a, const void *b)
     return *(const uint64_t *)a == *(const uint64_t *)b;
 }
 
-/* The functions above keep() are for who has the lock. */
+/* find() and put() are for who has the lock, and next_of(), unless no thread is inside the gate any more. */
 static struct hpx_known_thread *find(uint64_t number)
 {
     return known.made ? ck_hs_get(&known.all, hash(&number, 0), &number) : NULL;
@@ -141,11 +141,6 @@ struct hpx_known_thread *hpx_known_threads_of_tid(pid_t tid)
     return k;
 }
 
-bool hpx_known_threads_some_without_tid(void)
-{
-    return atomic_load_explicit(list_of(0), memory_order_acquire) != NULL; /* partner: enter() */
-}
-
 struct hpx_known_thread *hpx_known_threads_without_tid(uint64_t number)
 {
     pthread_mutex_lock(&lock);
@@ -162,6 +157,7 @@ static void forget(struct hpx_known_thread *k)
     }
 }
 
+/* The lock's. */
 static void bury(struct hpx_known_thread *k)
 {
     known.ended -= k->ended;

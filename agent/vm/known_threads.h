@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* known_threads.h: the register of the threads that a session has announced or adopts, by Thread.getId(), which no two threads of a JVM
- * ever have. Whoever enters a thread deals with it. Where a mode asks, it keeps weak references to them, too.
+ * ever have. Whoever enters a thread announces it. Where a mode asks, it keeps weak references to them, too. A VM whose threads have
+ * no number (threads.c) has none of them here.
  *
  * Lifetime: an entry stays until its thread ends, and longer if others may look at it: that of an adopted thread, of one that ends while
  * VMInit adopts, and, for monitors, of an ended thread until it is collected. All go with the session.
@@ -13,8 +14,8 @@
 #include "mode_thread.h"
 #include "vm.h"
 
-/* BEGUN: by itself. The others are of threads that VMInit adopts. release: who sets it, when all else is complete; acquire: who reads it.
- */
+/* BEGUN: it is not VMInit's. The others are of threads that VMInit adopts. release: who sets it, when all else is complete; acquire: who
+ * acts on it. */
 enum hpx_known_stage { HPX_KNOWN_BEGUN, HPX_KNOWN_ADOPTING, HPX_KNOWN_ADOPTED, HPX_KNOWN_ENDED };
 
 struct hpx_known_thread {
@@ -42,12 +43,10 @@ void hpx_known_threads_adopting(bool on);
 /* The entry of this number, which is not 0. *mine: the call has made it, with this stage; otherwise somebody else deals with the thread.
  * tid: as in the entry. NULL: no memory. */
 struct hpx_known_thread *hpx_known_threads_enter(uint64_t number, enum hpx_known_stage stage, pid_t tid, bool *mine);
-/* NULL: none is adopted with this kernel id, or by this number. Without the lock. */
+/* NULL: no thread is adopted with this kernel id (0: with an unknown one). Without the lock. */
 struct hpx_known_thread *hpx_known_threads_of_tid(pid_t tid);
 /* NULL: no thread whose kernel id is unknown has this number. */
 struct hpx_known_thread *hpx_known_threads_without_tid(uint64_t number);
-/* Such threads are adopted in this session, or were to be. */
-bool hpx_known_threads_some_without_tid(void);
 
 /* The thread is announced. Without memory for a reference dumps show it as an unknown thread. Now and then it looks for ended threads that
  * have been collected. Any attached thread. */

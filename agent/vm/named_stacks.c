@@ -95,7 +95,7 @@ void hpx_named_stacks_take(struct hpx_named_stacks *s, const jvmtiStackInfo *inf
                            uint64_t *methods)
 {
     to->above = hpx_probe_frames_vm(info->frame_buffer, info->frame_count);
-    const jvmtiFrameInfo *frames = info->frame_buffer + to->above;
+    const jvmtiFrameInfo *frames = to->above > 0 ? info->frame_buffer + to->above : info->frame_buffer; /* NULL: no frames */
     size_t n = (size_t)info->frame_count - to->above;
     n = n < most ? n : most;
     to->n = 0;

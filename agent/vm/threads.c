@@ -26,7 +26,7 @@ static struct hpx_mode_thread ours;
 static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
 static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
-/* As what it is announced in that session; NULL: its number is unknown. */
+/* Its entry in that session; NULL: its number is unknown. */
 static __thread struct hpx_known_thread *known_self __attribute__((tls_model("initial-exec")));
 static __thread uint64_t key_of_self __attribute__((tls_model("initial-exec")));
 static __thread bool begins __attribute__((tls_model("initial-exec"))); /* hpx_threads_begins() */
@@ -139,8 +139,8 @@ static bool some_states(void)
     return some;
 }
 
-/* The key of an announced thread is its number (known_threads.h). Without java.lang.Thread's field numbers are unknown: then the key is
- * this plus its serial. */
+/* The key of an announced thread is its number (known_threads.h). If java.lang.Thread has no field tid, numbers are unknown, and the key is
+ * this plus the serial. */
 #define KEYS_UNNUMBERED (UINT64_C(1) << 63)
 
 /* Thread.getId(), which does not change once a thread is alive. 0: unknown. */
@@ -150,9 +150,13 @@ static uint64_t number_of(JNIEnv *env, jthread thread)
     return known ? (uint64_t)(*env)->GetLongField(env, thread, hpx_vm_fields.tid) : 0;
 }
 
+/* 0 also while an exception is pending: a probe may be the caller. */
 static uint64_t number_of_self(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jthread thread = NULL;
+    if ((*env)->ExceptionCheck(env)) {
+        return 0;
+    }
     (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
     uint64_t number = number_of(env, thread);
     forget(env, thread);
@@ -267,7 +271,7 @@ static bool find_self(JNIEnv *env)
         return false;
     }
     const struct hpx_known_thread *k = hpx_known_threads_of_tid((pid_t)syscall(SYS_gettid));
-    if (k == NULL && hpx_known_threads_some_without_tid()) {
+    if (k == NULL && hpx_known_threads_of_tid(0) != NULL) {
         k = hpx_known_threads_without_tid(number_of_self(hpx_vm.jvmti, env));
     }
     if (k == NULL) {
@@ -306,11 +310,9 @@ uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thre
     uint32_t serial = hpx_known_threads_serial();
     uint64_t number = number_of(env, thread);
     bool mine = false;
-    if (announce(NULL, key_of(number, serial), serial, &i) && number != 0) {
-        struct hpx_known_thread *k = hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine);
-        if (mine) {
-            hpx_known_threads_announced(k, env, thread, serial, hpx_thread_names_hash(i.name), true);
-        }
+    struct hpx_known_thread *k = number != 0 ? hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine) : NULL;
+    if (announce(NULL, key_of(mine ? number : 0, serial), serial, &i) && mine) {
+        hpx_known_threads_announced(k, env, thread, serial, hpx_thread_names_hash(i.name), true);
     }
     hpx_thread_info_free(jvmti, &i);
     return serial;

@@ -38,12 +38,4 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env);
 /* The report: a line if the kernel's names were needed for that. The writer's thread. */
 void hpx_threads_lines(struct hpx_lines *to);
 
-/* JVMTI's thread-local storage of a virtual thread (calls/virtual.h) holds an address plus this mark. Addresses of malloc and of thread
- * states are multiples of 16. */
-#define HPX_VIRTUAL_MARK 8u
-static inline bool hpx_threads_is_virtual(const void *mark)
-{
-    return (uintptr_t)mark % 16 == HPX_VIRTUAL_MARK;
-}
-
 #endif

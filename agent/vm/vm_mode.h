@@ -78,7 +78,7 @@ struct hpx_vm_mode {
         struct hpx_mode_thread *s); /* the state is announced: its clock may start. Also VMInit, for adopted threads whose tid is known */
     void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock; no handler and no probe finds the state after this */
     void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* all states are disarmed: puts pending events into the ring */
-    /* VMInit's thread, instead of disarm and end: an adopted thread has ended before it was published, or never can be. Stops its clock
+    /* VMInit's thread, instead of disarm and end: an adopted thread has ended before it was published. Stops its clock
      * and flushes. false: its handler is still inside, so the state must not retire. */
     bool (*abandon)(struct hpx_mode_thread *s, JNIEnv *env);
     /* A mode that has no states of its own: a thread whose states other modes have made is announced, and its clock may run; it ends, and

@@ -246,6 +246,12 @@ static jboolean JNICALL same(JNIEnv *env, jobject a, jobject b)
     return a == b;
 }
 
+static jboolean JNICALL no_exception(JNIEnv *env)
+{
+    (void)env;
+    return false;
+}
+
 static jlong JNICALL get_number(JNIEnv *env, jobject o, jfieldID field)
 {
     (void)env, (void)field;
@@ -271,7 +277,8 @@ static const struct JNINativeInterface_ jni_table = {.NewLocalRef = new_ref,
                                                      .IsSameObject = same,
                                                      .GetLongField = get_number,
                                                      .EnsureLocalCapacity = ensure,
-                                                     .ExceptionClear = clear};
+                                                     .ExceptionClear = clear,
+                                                     .ExceptionCheck = no_exception};
 
 static JNIEnv *jni(void)
 {
