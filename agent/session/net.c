@@ -198,11 +198,13 @@ void hpx_net_class(uint64_t at, const struct hpx_class_rec *rec, bool unloaded)
 
 void hpx_net_end(void)
 {
-    if (net.socket == NULL || hpx_net_ends()) {
-        return; /* the deadline stays the first one, which the net thread may be reading */
+    if (net.socket == NULL) {
+        return;
     }
-    net.end_at = hpx_clock_mono() + END_NS;
-    atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_ends() */
+    if (!atomic_load_explicit(&net.ends, memory_order_relaxed)) { /* the net thread reads the deadline from then on: it does not change */
+        net.end_at = hpx_clock_mono() + END_NS;
+        atomic_store_explicit(&net.ends, true, memory_order_release); /* partner: hpx_net_ends() */
+    }
     hpx_out_socket_deadline(net.socket, net.end_at);
 }
 

@@ -193,7 +193,7 @@ static struct hpx_known_thread **candidates(uint32_t *n)
     *n = 0;
     pthread_mutex_lock(&lock);
     if (!known.pruning) {
-        all = calloc((size_t)known.ended + 1, sizeof *all);
+        all = calloc((size_t)known.ended + 1, sizeof(struct hpx_known_thread *));
         known.pruning = all != NULL;
     }
     while (all != NULL && (k = next_of(&at)) != NULL) {
