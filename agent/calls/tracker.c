@@ -63,7 +63,8 @@ static int32_t frames_of(const struct hpx_calls_thread *t)
         return -1;
     }
     bool counted = (*hpx_vm.jvmti)->GetFrameCount(hpx_vm.jvmti, self, &n) == JVMTI_ERROR_NONE;
-    (*t->s.env)->DeleteLocalRef(t->s.env, self);
+    JNIEnv *env = hpx_mode_thread_env(&t->s);
+    (*env)->DeleteLocalRef(env, self);
     return counted ? n : -1;
 }
 

@@ -102,7 +102,7 @@ static bool lacks_name(const struct hpx_ev_frame *frames, int n)
 static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
 {
     uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    struct hpx_asgct w = {t->s.env, t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
+    struct hpx_asgct w = {hpx_mode_thread_env(&t->s), t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
     struct hpx_known_look look;
     if (depth == 0 || hpx_known_stacks_push_sig(t, &w, context, &look)) {
         return;

@@ -129,7 +129,7 @@ static bool adopt_sig(struct hpx_ticker *k)
     }
     own = k;
     for (uint32_t u = 0; u < ticks.nusers; u++) {
-        k->of[u]->env = env;
+        __atomic_store_n(&k->of[u]->env, env, __ATOMIC_RELAXED); /* partner: walk() of watched.c, on another thread */
         if (ticks.users[u]->found_sig != NULL) {
             ticks.users[u]->found_sig(k->of[u]);
         }

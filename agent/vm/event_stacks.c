@@ -7,7 +7,7 @@
 
 static struct hpx_quiet_thread own(const struct hpx_mode_thread *s, uint32_t depth)
 {
-    return (struct hpx_quiet_thread){.env = s->env,
+    return (struct hpx_quiet_thread){.env = hpx_mode_thread_env(s),
                                      .stack_low = s->stack_low,
                                      .stack_end = s->stack_end,
                                      .depth = depth,

@@ -14,7 +14,7 @@
 struct hpx_mode_thread {
     struct hpx_thread base;               /* must be first: the pipeline's view */
     struct hpx_mode_thread *next, *first; /* of the chain; next is NULL in the last. Constant; used by the owner and its handler */
-    JNIEnv *env;                          /* set by the owner, or by its handler if adopted */
+    JNIEnv *env;                          /* set by the owner, or by its handler if adopted; loaded by hpx_mode_thread_env() */
     pid_t tid;                            /* 0: not known yet */
     uint32_t serial;                      /* in the first of the chain: of the thread; before `came` of a mode */
     uint32_t watched;                     /* wall=, in the first of the chain: its place in the list + 1; 0: none */
@@ -24,6 +24,12 @@ struct hpx_mode_thread {
     bool renewed;                         /* made of the thread's state of an earlier session: a pointer of the thread may lead to it */
     bool adopted; /* the thread started before the session; its state outlives it, because other threads' handlers read it */
 };
+
+/* NULL: an adopted thread that has not found itself. relaxed: the environment is the thread's own, for as long as it lives. */
+static inline JNIEnv *hpx_mode_thread_env(const struct hpx_mode_thread *s)
+{
+    return __atomic_load_n(&s->env, __ATOMIC_RELAXED);
+}
 
 /* For hpx_vm_mode.ring_bytes: the power of two times `least` that holds `bytes`. */
 static inline uint32_t hpx_ring_bytes(uint32_t least, size_t bytes)

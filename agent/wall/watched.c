@@ -300,7 +300,7 @@ void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
 /* The thread's own words; the lock is held. */
 static int walk(const struct watched *w, struct hpx_ev_frame *frames, uint32_t most)
 {
-    struct hpx_quiet_thread t = {.env = __atomic_load_n(&w->first->env, __ATOMIC_RELAXED),
+    struct hpx_quiet_thread t = {.env = hpx_mode_thread_env(w->first),
                                  .stack_low = __atomic_load_n(&w->first->stack_low, __ATOMIC_RELAXED),
                                  .stack_end = __atomic_load_n(&w->first->stack_end, __ATOMIC_RELAXED),
                                  .depth = most,

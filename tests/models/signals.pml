@@ -9,7 +9,7 @@
  * Not known to SPIN: `in_handler` and `open` are seq_cst; plants swap them. tests/unit/test_ticks.c under TSan. */
 /* mirrors: agent/ticks/ticks.c:on_signal 011f17fdd3de */
 /* mirrors: agent/ticks/ticks.c:find_sig 011edd0a6ebf */
-/* mirrors: agent/ticks/ticks.c:adopt_sig 8460c587d6bd */
+/* mirrors: agent/ticks/ticks.c:adopt_sig 3646c6b8e5dc */
 /* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_left 2a9b6e445162 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
