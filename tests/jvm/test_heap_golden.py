@@ -6,15 +6,14 @@ import struct
 
 import hprof_binary
 import peer as p
-from golden import Recorded, compared, facts, monitors_as_recorded, of_kind, sections, threads
+from golden import Recorded, compared, facts, of_kind, sections, threads
 from runner import test
-from waiting import recorded_requests, step, stop_steps
+from waiting import ask, recorded_requests, step, stop_steps
 
 INST = re.compile(r'INST (\d+) x (\S+?)(?: sz=(\d+))? @ (.*)')
 CLASS = re.compile(r'HEAP class (\S+) instsize=\d+ super=(\S+)')
-DEAD = ('Roots$Garbage', 'Roots$Cyclic', 'Locks$1', 'Locks$2')  # objects that only the original lists: no root reaches them
-CASES = {'dump-alloc': 'Alloc', 'dump-alloc-binary': 'Alloc', 'dump-alloc-binary-101': 'Alloc', 'dump-roots': 'Roots', 'dump-roots-binary': 'Roots', 'all-alloc': 'Alloc',
-         'default': 'Roots', 'combo-times-all': 'Calls', 'combo-everything': 'Locks', 'doe-n': 'Alloc', 'doe-n-binary': 'Alloc'}
+DEAD = ('Roots$Garbage', 'Roots$Cyclic')  # objects that only the original lists: no root reaches them
+CASES = {'dump-alloc-binary': 'Alloc', 'default': 'Roots', 'doe-n': 'Alloc', 'doe-n-binary': 'Alloc'}
 
 
 def _of_program(frames, prefix):
@@ -43,20 +42,13 @@ def _objects(lines, sizes):
 
 def _compare(t, path, recorded, prefix):
     got, want = facts(path, prefix), recorded.facts
-    _compare_facts(t, got, recorded, prefix)
-    t.equal(threads(got), threads(want), 'THREAD facts')
-    t.equal(sections(got), sections(want), 'SECTIONS facts')
-    if 'monitor=y' in recorded.options:
-        monitors_as_recorded(t, got, recorded, prefix)
-
-
-def _compare_facts(t, got, recorded, prefix):
-    want = recorded.facts
     sizes = t.jdk.version < 27  # without compact headers; references are compressed, because the heap is small
     t.equal(_objects(got, sizes), _objects(want, sizes), 'HEAP facts')
     # the original's few frames are those of constructors; a walk by tags has none
     traces = 'depth=' not in recorded.options and t.jdk.has('hotspot')
     t.equal(_instances(got, prefix, sizes, traces), _instances(want, prefix, sizes, traces), 'INST facts')
+    t.equal(threads(got), threads(want), 'THREAD facts')
+    t.equal(sections(got), sections(want), 'SECTIONS facts')
 
 
 def _options(recorded):
@@ -66,13 +58,9 @@ def _options(recorded):
 
 @test(level='plain', collectors='any', params=compared(CASES), plain_params=('dump-alloc-binary', 'default'))
 def case(t, name):
-    if name == 'combo-everything':  # its program spins
-        t.needs('stops')
     recorded = Recorded(name)
     run = t.java(recorded.program[0], *recorded.program[1:], opts=_options(recorded))
-    if name != 'combo-times-all':  # which prints times
-        t.equal(run.out, recorded.stdout, 'stdout')
-    t.equal(run.code, recorded.code, 'exit code')
+    t.equal((run.code, run.out), (recorded.code, recorded.stdout), 'exit code and stdout')
     for ln in recorded.stderr:
         t.check(ln in run.err.splitlines(), 'stderr has no %r' % ln)
     path = t.work / ('java.hprof' if 'format=b' in recorded.options else 'java.hprof.txt')
@@ -80,7 +68,7 @@ def case(t, name):
     _compare(t, path, recorded, CASES[name])
 
 
-compared(('request-all', 'request-binary-dump', 'net-binary'))
+compared(('request-binary-dump',))
 
 
 @test(level='plain', collectors='any')
@@ -99,21 +87,25 @@ def requests(t):
 
 @test(level='plain', collectors='any')
 def requests_beside_others(t):
-    """Two complete dumps in one file. The recorded objects are those of the last."""
-    recorded = Recorded('request-all')
-    recorded_requests(t, recorded, 1)
+    """Two complete dumps in one file."""
+    run = t.start('Steps', opts='heap=dump,cpu=samples,monitor=y,cutoff=0.05')
+    run.wait_line('ready')
+    step(run, 1)
+    t.check(ask(run, 'Dumping contended monitor usage ... Java heap ... CPU usage by sampling running threads ... done.'), 'the program has ended')
+    step(run, 2)
+    stop_steps(run)
     path = t.work / 'java.hprof.txt'
     t.parse(path, dumps=None)
     got = facts(path, 'Steps')
-    t.equal(sections(got), of_kind(recorded.facts, 'SECTIONS'), 'SECTIONS facts')
-    _compare_facts(t, got, recorded, 'Steps')
+    t.equal(sections(got), ['SECTIONS' + ' MONITOR DUMP HEAP DUMP CPU SAMPLES' * 2], 'SECTIONS facts')
+    t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], ['200'], 'items in the last heap dump')
     samples = of_kind(got, 'SAMPLE')
     t.check(samples and samples[0].endswith('Steps.work') and float(samples[0].split()[1].rstrip('%')) > 90, 'samples %s' % samples)
 
 
 @test(level='plain', collectors='any')
-def golden_net_binary(t):
-    """The recorded commands of net-binary, and what they answer; the dump at exit has every section."""
+def net_binary(t):
+    """The commands of a peer, and what they answer; the dump at exit has every section."""
     peer = p.Peer(t)
     run = t.start('Steps', opts='heap=all,cpu=samples,format=b,net=127.0.0.1:%d' % peer.port)
     run.wait_line('ready')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Golden cases of monitor=y: our facts beside the recorded ones of the original, by the rules of tests/golden/README.md. Those with a heap dump: test_heap_golden.py."""
+"""Golden cases of monitor=y: our facts beside the recorded ones of the original, by the rules of tests/golden/README.md."""
 from golden import Recorded, compared, facts, monitors_as_recorded, sections, threads
 from hprof_text import MONITOR_TIME, SAMPLES
 from runner import test

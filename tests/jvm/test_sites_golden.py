@@ -71,11 +71,10 @@ def _sections(t, path, recorded, prefix):
 
 
 # case: file, prefixes
-CASES = {'sites-alloc': 'Alloc', 'sites-alloc-depth0': 'Alloc', 'sites-alloc-depth1': 'Alloc', 'sites-alloc-depth20': 'Alloc', 'sites-threads': 'Fruits', 'sites-binary': 'Alloc',
-         'exit-code': 'Ends', 'exit-halt': 'Ends', 'combo-samples-sites': 'Alloc'}
+CASES = {'sites-alloc': 'Alloc', 'sites-alloc-depth0': 'Alloc', 'sites-alloc-depth1': 'Alloc', 'sites-threads': 'Fruits', 'sites-binary': 'Alloc', 'exit-code': 'Ends'}
 
 
-@test(level='plain', collectors='any', params=compared(CASES), plain_params=('sites-alloc', 'sites-binary', 'exit-halt'))
+@test(level='plain', collectors='any', params=compared(CASES), plain_params=('sites-alloc', 'sites-binary'))
 def case(t, name):
     recorded = Recorded(name)
     binary = 'format=b' in recorded.options
@@ -87,7 +86,7 @@ def case(t, name):
     p = t.binary(path) if binary else t.parse(path, dumps=None)
     ours = (CASES[name],)
     rows, want = _ours(p), _recorded(recorded.facts, ours)
-    t.check(want or name in ('sites-alloc-depth0', 'sites-threads', 'exit-code', 'exit-halt'), 'no fact to compare')
+    t.check(want or name in ('sites-alloc-depth0', 'sites-threads', 'exit-code'), 'no fact to compare')
     _compare(t, rows, want, ours)
     _sections(t, path, recorded, CASES[name])
     if name == 'sites-binary':
@@ -108,21 +107,22 @@ def _original_name(text):
     return data.decode('utf-8', 'surrogatepass').encode('utf-16', 'surrogatepass').decode('utf-16')
 
 
-@test(level='plain', collectors='any', params=compared(('names-binary', 'names-sites')))
-def names(t, name):
-    """Threads, classes, methods of unusual names; those that the original's text breaks are taken from its binary file."""
-    recorded, other = Recorded(name), Recorded('names-binary')
-    run = t.java('Names', opts=recorded.options + ',cutoff=0')
+@test(level='plain', collectors='any', params=('heap=sites,format=b', 'heap=sites,depth=6'))
+def names(t, options):
+    """Threads, classes, methods of unusual names; the original's text breaks some."""
+    recorded = Recorded('names-binary')
+    run = t.java('Names', opts=options + ',cutoff=0')
     t.equal((run.code, run.out, recorded.stderr[0] in run.err.splitlines()), (0, recorded.stdout, True), 'exit code, stdout, message')
-    p = t.output() if name == 'names-sites' else t.binary(t.work / 'java.hprof')
-    want = [_original_name(x) for x in re.findall(r'^THREAD start "(.*?)" group="main"$', '\n'.join(other.facts), re.M | re.S)]
-    threads = [x.name for x in p.threads.values()] if name == 'names-sites' else [x[0] for x in p.threads.values()]
+    text = 'depth' in options
+    p = t.output() if text else t.binary(t.work / 'java.hprof')
+    want = [_original_name(x) for x in re.findall(r'^THREAD start "(.*?)" group="main"$', '\n'.join(recorded.facts), re.M | re.S)]
+    threads = [x.name for x in p.threads.values()] if text else [x[0] for x in p.threads.values()]
     t.equal((len(want), [x for x in threads if x in want]), (7, want), 'names of threads')
     made = sorted((k, f[0].partition('(')[0], r.objects) for k, f, r in _ours(p) if k in ('Names$Ünïcødé', 'Names$$Dollar$'))
     t.equal(made, [('Names$$Dollar$', 'Names$$Dollar$._', 1), ('Names$Ünïcødé', 'Names$Ünïcødé.漢字', 1), ('Names$Ünïcødé', 'Names.main', 1)], 'objects, and where they are made')
 
 
-compared(['unload-binary'])
+compared(['names-binary', 'unload-binary'])
 
 
 @test(level='plain', collectors='any')
