@@ -28,6 +28,7 @@ class Case:
     timeout: float
     level: str = 'full'  # the shortest run that has it
     one_in: int = 1  # a full run has one parameter in so many, by the seed
+    longer: bool = False  # in a full run than in a plain one
     turn: int = 0  # what the test takes in turn (harness.Test.in_turn) begins here
 
     def __str__(self):
@@ -40,13 +41,14 @@ class Case:
 _tests = []
 
 
-def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False, one_in=1):
+def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False, one_in=1,
+         longer=False):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
     since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: a test each, shown in brackets of the
     name. plain_params: the ones a plain run and a brief JDK take. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough.
-    one_in: a full run has one parameter in so many, by the seed."""
+    one_in: a full run has one parameter in so many, by the seed. longer: what it does in a plain run is less, so a plain run does not stand for it."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in))
+        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer))
         return f
     return add
 
@@ -68,7 +70,7 @@ def _collectors(of_test, jdk, every):
 
 def collect(jdks, match, every_collector=False):
     found = []
-    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in in _tests:
+    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer in _tests:
         able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
         for jdk in able[:1 if one_jdk else None]:
             chosen = plain_params if jdk.level == 'plain' and plain_params is not None else params
@@ -76,7 +78,7 @@ def collect(jdks, match, every_collector=False):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):
                     # An interpreter needs several times as long for the same work.
-                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), at, one_in)
+                    found += [Case(name, f, param, jdk, c, measures, timeout * harness.SLOW * (1 if jdk.has('jit') else 4), at, one_in, longer=longer)
                               for c in _collectors(collectors, jdk, every_collector)]
     return found
 
@@ -86,10 +88,10 @@ def _place(name):
     return zlib.crc32(name.encode())
 
 
-def choose(cases, full, seed):
+def choose(cases, full, seed, made=()):
     """The cases of a run, the same in each: a full run has every test on one of its JDKs with one collector, a plain one a parameter of each short test,
     on another JDK. On a brief JDK a full run has a parameter of a part of the short tests, each on one of these JDKs. A cell that no test came to gets
-    one of those that have it. What a test takes in turn (harness.Test.in_turn) begins where the seed says."""
+    one of those that have it. made: names of cases that a plain run before has had. What a test takes in turn (harness.Test.in_turn) begins where the seed says."""
     chosen = []
     for own in _grouped(cases, lambda c: c.function).values():
         whole, brief = ([c for c in own if c.jdk.brief == b] for b in (False, True))
@@ -100,6 +102,7 @@ def choose(cases, full, seed):
             chosen += [_cell(brief, 0)] if brief and (n % BRIEF_SHARE == 0 or not whole) else []
         elif names and own[0].level == 'plain':
             chosen.append(_cell(names[n % len(names)], 1))
+    chosen = [c for c in chosen if c.jdk.brief or c.longer or c.name not in made]
     for cell in sorted({c.cell() for c in cases if full or not c.jdk.brief} - {c.cell() for c in chosen}):
         chosen.append(min((c for c in cases if c.cell() == cell), key=lambda c: (LEVELS.index(c.level), _place(c.name))))
     return [dataclasses.replace(c, turn=_place(c.name) + seed) for c in chosen]

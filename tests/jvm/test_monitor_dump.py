@@ -189,7 +189,7 @@ def who_only_waits_is_in_no_deadlock(t):
     t.equal(_told(run), [], 'lines on stderr')
 
 
-@test(level='plain', collectors='all', timeout=180)
+@test(level='plain', collectors='all', timeout=180, longer=True)
 def many_dumps_of_a_churning_program(t):
     """Lists of one moment: no thread owns and wants a monitor, none waits twice; nothing looks like a deadlock."""
     run = t.start('MonitorChurn', 12, 2000 if t.level == 'plain' else 6000, opts='monitor=y,waitlog=100,dump=100ms,depth=8')

@@ -6,7 +6,7 @@ import subprocess
 from runner import test
 
 
-@test(level='plain', collectors=('G1', 'Parallel'))
+@test(level='plain', collectors=('G1', 'Parallel'), longer=True)
 def system_calls_see_eintr_no_more_often(t):
     rounds = 30 if t.level == 'plain' else 100
     counts = {}
@@ -41,7 +41,7 @@ def a_forked_child_does_not_listen_for_commands(t):
     t.check('socket:' not in (t.work / 'child.txt').read_text(), 'the child holds a socket')
 
 
-@test(level='plain')
+@test(level='plain', longer=True)
 def a_big_process_that_forks_in_a_loop_ends(t):
     n, mb = (10, 500) if t.level == 'plain' else (40, 1500)
     t.profile('Forks', n, mb, opts='cpu=samples,interval=1', native=True, stdout='forked %d\n' % n)

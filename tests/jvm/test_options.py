@@ -76,7 +76,7 @@ def rejected_before_the_start(t):
         _not_started(t, case['options'], ours(case)[1])
 
 
-@test(collectors='any', params=NO_OUTPUT, plain_params=[('sampled', NO_OUTPUT[0][1][::5])], level='plain')
+@test(collectors='any', params=NO_OUTPUT, plain_params=[('sampled', NO_OUTPUT[0][1][::5])], level='plain', longer=True)
 def an_output_that_cannot_be_had_is_refused(t, param):
     for case in param[1]:
         lines = _not_started(t, case['options'], [])
@@ -84,7 +84,7 @@ def an_output_that_cannot_be_had_is_refused(t, param):
         t.check('error: ' not in lines[0] or 'Unknown option' not in lines[0], 'options %r: %s' % (case['options'], lines))
 
 
-@test(collectors='any', level='plain', params=('samples', 'sites', 'sections', 'calls'), plain_params=('samples', 'sections'))
+@test(collectors='any', level='plain', params=('samples', 'sites', 'sections', 'calls'), plain_params=('samples', 'sections'), longer=True)
 def accepted(t, kind):
     cases = [c for c in CASES if ours(c)[0] == kind]
     t.check(len(cases) >= 3, 'only %d cases' % len(cases))

@@ -17,7 +17,7 @@ def _soak(t, seconds, jvm=()):
     return p
 
 
-@test(level='plain', collectors='all')
+@test(level='plain', collectors='all', longer=True)
 def the_program_ends_whole(t):
     _soak(t, 2 if t.level == 'plain' else 4)
 

@@ -28,7 +28,7 @@ def _needs_a_compiler(t, kind):
         t.skip('%s is about compiled code' % kind)
 
 
-@test(level='plain', params=sorted(SPLIT_KINDS), plain_params=('plain', 'inlined'), measures=True)
+@test(level='plain', params=sorted(SPLIT_KINDS), plain_params=('plain', 'inlined'), measures=True, longer=True)
 def shares(t, kind):
     _needs_a_compiler(t, kind)
     if t.level != 'plain':

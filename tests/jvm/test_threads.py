@@ -26,7 +26,7 @@ def _pairs(t, p, count):
     t.equal(set(starts) - p.ended, set(), 'short threads without THREAD END')
 
 
-@test(level='plain', collectors=('G1', 'ZGC'), params=('1', '10'), plain_params=('1',))
+@test(level='plain', collectors=('G1', 'ZGC'), params=('1', '10'), plain_params=('1',), longer=True)
 def short_threads(t, interval):
     n = 500 if t.level == 'plain' else 5000
     run, p = t.profile('ShortThreads', n, 400, opts='cpu=samples,thread=y,cutoff=0,interval=' + interval)
@@ -95,7 +95,7 @@ def _labels(t, p):
     return seen
 
 
-@test(level='plain', collectors=('G1', 'Serial', 'Parallel', 'ZGC', 'Shenandoah'), timeout=300)
+@test(level='plain', collectors=('G1', 'Serial', 'Parallel', 'ZGC', 'Shenandoah'), timeout=300, longer=True)
 def classes_are_unloaded_and_keep_their_names(t):
     """Each generated class has its own method, file and callee: a label of another class shows."""
     n, ns, least = {'plain': (600, 1000, 50), 'full': (3000, 300, 300), 'long': (30000, 200, 1000)}[t.level]

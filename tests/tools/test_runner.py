@@ -83,6 +83,14 @@ class ChoiceTests(unittest.TestCase):
         twice = sum(c.jdk not in jdks_of[c.name] for c in own)
         self.assertGreater(twice, 0.9 * len(own))
 
+    def test_a_plain_run_and_the_rest_have_every_test_once(self):
+        made = {c.name for c in self.plain}
+        rest = runner.choose(self.cases, True, 5, made)
+        self.assertEqual({c.name for c in rest if not c.jdk.brief} | made, {c.name for c in self.full if not c.jdk.brief} | made)
+        self.assertEqual({c.cell() for c in rest}, {c.cell() for c in self.cases})
+        twice = {c.name for c in rest if not c.jdk.brief and not c.longer} & made
+        self.assertLess(len(twice), 8)  # those that fill a cell
+
     def test_only_turns_change_with_the_seed(self):
         self.full = [c for c in self.full if c.one_in == 1]
         other = [c for c in runner.choose(self.cases, True, 6) if c.one_in == 1]
