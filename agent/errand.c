@@ -24,7 +24,7 @@ struct errand {
 };
 static struct errand *sent; /* one at a time; pthread_create() orders it */
 
-/* At first not as a thread of hprofx: probes are calibrated on the thread that begins, as on main. */
+/* Not by hpx_threads_attach(): the session gives it states for a time. */
 static JNIEnv *attach_to_begin(JavaVM *vm)
 {
     JNIEnv *env = NULL;

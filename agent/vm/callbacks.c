@@ -192,7 +192,7 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     if (hpx_vm.late) { /* the program's threads start all the time: none has a state while probes are calibrated */
         watch_threads();
     }
-    bool left = hpx_threads_leave(jvmti, env);
+    bool left = hpx_threads_leave(env);
     hpx_threads_adopt_others(jvmti, env);
     if (!left) { /* last: to begin is not the program's work, whoever does it */
         hpx_threads_arm_self();

@@ -168,6 +168,22 @@ static uint64_t key_of(uint64_t number, uint32_t serial)
     return number != 0 ? number : KEYS_UNNUMBERED + serial;
 }
 
+static void register_states(struct hpx_mode_thread *first)
+{
+    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
+        next = s->next;
+        hpx_registry_push(&hpx_session.aggregator.registry, &s->base); /* cleared by make(): the aggregator may be at its START already */
+    }
+}
+
+static void retire_states(struct hpx_mode_thread *first)
+{
+    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
+        next = s->next;
+        hpx_registry_retire(&s->base);
+    }
+}
+
 /* START before the registry: a definition precedes its use. false: no memory, which is counted; nothing may name the serial. */
 static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t serial, const struct hpx_thread_info *i)
 {
@@ -187,10 +203,7 @@ static bool announce(struct hpx_mode_thread *first, uint64_t key, uint32_t seria
         memcpy(m->text + name + group + 2, i->parent ? i->parent : "", parent + 1);
         hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
     }
-    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
-        next = s->next;
-        hpx_registry_push(&hpx_session.aggregator.registry, &s->base); /* cleared by make(): the aggregator may be at its START already */
-    }
+    register_states(first);
     return m != NULL;
 }
 
@@ -211,21 +224,26 @@ static void count_unknown(void)
     }
 }
 
-/* known: NULL: its number is unknown. */
-static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *known, bool armed)
+/* States of the calling thread, complete but for their clocks. NULL: no memory, or no mode has any. */
+static struct hpx_mode_thread *make_self(JNIEnv *env, jthread thread)
 {
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    struct hpx_thread_info i = info_of(jvmti, env, thread);
-    struct hpx_mode_thread *first = make(tid);
-    uint32_t serial = hpx_known_threads_serial();
+    struct hpx_mode_thread *first = make((pid_t)syscall(SYS_gettid));
     if (first != NULL) {
         set_self(first, env);
         for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
             hpx_vm_mode_of(s)->begin(s, env, thread);
         }
-    } else if (some_states()) {
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
     }
+    return first;
+}
+
+/* known: NULL: its number is unknown. */
+static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *known, bool armed)
+{
+    struct hpx_thread_info i = info_of(jvmti, env, thread);
+    struct hpx_mode_thread *first = make_self(env, thread);
+    uint32_t serial = hpx_known_threads_serial();
+    hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, first == NULL && some_states());
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     ended_in = 0;
     known_self = known;
@@ -241,13 +259,16 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known
     }
 }
 
-void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
+/* The thread of hprofx that begins the session has states, but nobody hears of it: it is none of the program's. */
+static void begin_unnamed(JNIEnv *env, jthread thread)
 {
-    jthread thread = NULL;
-    if (first_state() != NULL || hpx_session_is(announced_in)) {
-        return; /* a thread of hprofx, an announced one, or an adopted one that found itself */
-    }
-    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
+    struct hpx_mode_thread *first = make_self(env, thread);
+    register_states(first);
+    set_first(first);
+}
+
+static void begin_named(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed)
+{
     uint64_t number = number_of(env, thread);
     bool mine = number == 0; /* VMInit adopts none without a number */
     struct hpx_known_thread *known = mine ? NULL : hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine);
@@ -255,6 +276,20 @@ void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
         begin(jvmti, env, thread, known, armed);
     } else if (known == NULL) {
         count_unknown();
+    }
+}
+
+void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool armed)
+{
+    jthread thread = NULL;
+    if (first_state() != NULL || hpx_session_is(announced_in) || (begins && armed)) {
+        return; /* a thread of hprofx, also one that came to begin another session; an announced one, or an adopted one that found itself */
+    }
+    (void)(*jvmti)->GetCurrentThread(jvmti, &thread);
+    if (begins) {
+        begin_unnamed(env, thread);
+    } else {
+        begin_named(jvmti, env, thread, armed);
     }
     forget(env, thread);
 }
@@ -327,10 +362,7 @@ static void post_end(struct hpx_mode_thread *first, uint64_t key)
         m->key = key;
         hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
     }
-    for (struct hpx_mode_thread *s = first, *next; s != NULL; s = next) {
-        next = s->next;
-        hpx_registry_retire(&s->base);
-    }
+    retire_states(first);
 }
 
 /* The calling thread has not begun by itself and ends: as what it was adopted. NULL: it was not and never will be, or VMInit ends it. */
@@ -350,12 +382,25 @@ static struct hpx_known_thread *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
     return adopted ? k : NULL;
 }
 
+/* Clocks stop, and nothing finds the states any more. */
+static void end_states(struct hpx_mode_thread *first, JNIEnv *env)
+{
+    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
+        hpx_vm_mode_of(s)->disarm(s);
+    }
+    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
+        if (hpx_vm_mode_of(s)->end != NULL) {
+            hpx_vm_mode_of(s)->end(s, env);
+        }
+    }
+}
+
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
 {
     struct hpx_mode_thread *first = first_state();
     struct hpx_known_thread *known = known_self;
     uint64_t key = key_of_self;
-    if (first == &ours) {
+    if (first == &ours || begins) {
         return;
     }
     if (!hpx_session_is(announced_in)) {
@@ -374,14 +419,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     first_of_self = NULL;
     announced_in = found_in = 0;
     ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        hpx_vm_mode_of(s)->disarm(s);
-    }
-    for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        if (hpx_vm_mode_of(s)->end != NULL) {
-            hpx_vm_mode_of(s)->end(s, env);
-        }
-    }
+    end_states(first, env);
     post_end(first, key);
 }
 
@@ -390,11 +428,13 @@ void hpx_threads_begins(void)
     begins = true;
 }
 
-bool hpx_threads_leave(jvmtiEnv *jvmti, JNIEnv *env)
+bool hpx_threads_leave(JNIEnv *env)
 {
     if (begins) {
-        hpx_threads_end(jvmti, env);
+        struct hpx_mode_thread *first = first_state();
         first_of_self = &ours;
+        end_states(first, env);
+        retire_states(first);
         HPX_EACH_MODE(vm->ours, ());
     }
     return begins;

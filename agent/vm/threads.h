@@ -12,11 +12,11 @@ struct hpx_lines;
  * not sampled, which is counted. With arm = false, hpx_threads_arm_self() starts the clock later. */
 void hpx_threads_begin(jvmtiEnv *jvmti, JNIEnv *env, bool arm);
 void hpx_threads_arm_self(void);
-/* Before it attaches: the calling thread of hprofx begins a session. It has states as one of the program, for probes are calibrated with
- * them, until hpx_threads_leave(). */
+/* Before it attaches: the calling thread of hprofx begins a session. From hpx_threads_begin() to hpx_threads_leave() it has states, because
+ * the engine of cpu=samples is tested with them, but it is never announced. */
 void hpx_threads_begins(void);
 /* Such a thread has no states any more, and what it does is not counted. false: the calling thread is none. */
-bool hpx_threads_leave(jvmtiEnv *jvmti, JNIEnv *env);
+bool hpx_threads_leave(JNIEnv *env);
 /* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none,
  * or the session ends. For threads whose thread-local pointer of a mode is NULL, or of an earlier session. Enters the session's gate. */
 bool hpx_threads_find_self(JNIEnv *env);

@@ -98,6 +98,25 @@ def to_begin_is_the_profilers_own_cpu_time(t):
     p.end(t)
 
 
+@test(level='plain', collectors='any', measures=True)
+def to_end_is_the_profilers_own_cpu_time(t):
+    """The thread that ends asks many threads for their names before the report is written. The program sleeps: what it uses until the session has begun is ours."""
+    run = t.start_command(t.command('ManyAsleep', 8000, opts=None), stdin=subprocess.PIPE)
+    run.wait_line('ready')
+    clock, begins, own = ~run.pid << 3 | 2, 0, 0  # CPUCLOCK_SCHED: the CPU time of that process
+    for i in range(4):
+        file, before = t.work / ('x%d' % i), time.clock_gettime(clock)
+        does(t, 'start', '-o', file, run.pid, 'monitor=y,thread=y,cutoff=0')
+        begun = time.clock_gettime(clock)
+        does(t, 'stop', run.pid)
+        if i > 0:  # the first one loads the library
+            begins += 1e3 * (begun - before)
+            own += float(t.parse(file, 1).report['own CPU time'].split()[0])
+    t.check(own > 1.05 * begins, 'own CPU time: %.0f ms, of the begins: %.0f ms' % (own, begins))
+    run.process.stdin.close()
+    run.finish()
+
+
 def _interrupted(t, p, *words):
     """A command that gets SIGTERM while its session begins. What it says."""
     c = subprocess.Popen([*command(t), *map(str, words), '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
