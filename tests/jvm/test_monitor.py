@@ -5,13 +5,10 @@ import re
 
 from attached import Program, does
 from expect import as_long, blocked_in, blocks_are_known, known_blocks, of_blocks, same_blocks
-from harness import DUMPING
 from hprof_text import LOCK_TIME, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, SAMPLES, SITES, WAIT_TIME
 from preload import agent
 from runner import test
-from waiting import ask, step, stop_steps
 
-DONE = 'Dumping%s done.' % DUMPING['monitor']
 EXACT = 'monitor=y,cutoff=0,depth=16'
 VIRTUAL = ['-Djdk.virtualThreadScheduler.parallelism=2', '-Djdk.virtualThreadScheduler.maxPoolSize=2']
 
@@ -22,20 +19,6 @@ def _reported(p, key):
 
 
 # --- contention
-
-
-@test(level='plain', collectors='all', params=(2, 16, 500), plain_params=(16,))
-def blocked_time_of_threads(t, n):
-    run, p = t.profile('Contend', 'threads', n, {2: 25, 16: 8, 500: 3}[n], 20, opts=EXACT + ',thread=' + ('y' if n == 16 else 'n'))
-    blocks = known_blocks(run.out, 'blocked')
-    t.equal(len(blocks), n - 1, 'threads that were blocked')
-    blocks_are_known(t, p, MONITOR_TIME, blocks)
-    count, ms = _reported(p, 'contentions')
-    t.equal(count, sum(d.count for d in p.table(MONITOR_TIME).rows), 'contentions of the report')
-    t.near(p.table(MONITOR_TIME).total, ms, 1, 'ms of the table, and of the report')
-    if n == 16:
-        got, hidden = blocked_in(p, MONITOR_TIME, {'Contend.object'}, lambda r, method, trace: (r.name, p.names[trace.thread]))
-        same_blocks(t, got, hidden, of_blocks(blocks, lambda b: (b.klass, b.thread)), 'by thread')
 
 
 def _kinds(t, *jvm):
@@ -119,26 +102,6 @@ def owners_and_samples_exclude_each_other(t):
     t.check('owner=y needs stacks=exact' in run.err, 'stderr: %s' % run.err)
 
 
-@test(level='plain', collectors='all')
-def each_dump_has_what_came_since_the_one_before(t):
-    run = t.start('Contend', 'steps', 10, 10, opts=EXACT)
-    run.wait_line('ready')
-    for n in (1, 2):
-        step(run, n)
-        t.check(ask(run, DONE), 'the program has ended')
-    t.check(ask(run, DONE), 'the program has ended')  # since which nothing was blocked
-    step(run, 3)
-    stop_steps(run)
-    t.equal((run.code, run.err.splitlines().count(DONE)), (0, 4), 'exit code, dumps')
-    p = t.output(dumps=None)
-    parts = [known_blocks(part, 'blocked') for part in re.split(r'^step \d+$', run.out, flags=re.M)[1:]]
-    t.equal([b.count for part in parts for b in part], [10, 20, 30], 'blocks of the steps')
-    tables = [d for d in p.block_tables if d.title == MONITOR_TIME and 'Contend$Gate' in d.counts_by()]
-    t.equal([d.counts_by()['Contend$Gate'] for d in tables], [10, 20, 30], 'counts of the dumps')
-    for d, part in zip(tables, parts):
-        as_long(t, d.ms_by()['Contend$Gate'], part[0].ms, part[0].forced, 1 + 0.0002 * d.total, 'time of a dump')
-
-
 # --- waits
 
 
@@ -183,13 +146,6 @@ def every_way_to_wait(t):
     t.equal((waited['Waiting.back'][0], blocked['Waiting.back'][0]), (rounds, rounds), 'waits that end while another one has the monitor, contentions of their ends')
     as_long(t, waited['Waiting.back'][1] + blocked['Waiting.back'][1], sum(b.ms for b in of_back), sum(b.forced for b in of_back), hidden + more, 'wait and contention together')
     t.check(blocked['Waiting.back'][1] >= rounds * 20 - more, 'contentions of the ends: %.2f ms' % blocked['Waiting.back'][1])
-
-
-@test(level='plain')
-def without_waits_there_are_lines_and_no_table(t):
-    run, p = t.profile('Waiting', 3, 5, opts=EXACT)
-    _wait_lines(t, p, known_blocks(run.out, 'waited'), 'waiter')
-    t.check(WAIT_TIME not in p.sections, 'sections %s' % p.sections)
 
 
 @test(level='plain', params=(5, 0, -1))
@@ -306,20 +262,6 @@ def _virtual(t, case, opts):
 
 
 @test(level='plain', since=21, collectors='all')
-def virtual_threads_contend(t):
-    run, p = _virtual(t, 'enter', '')
-    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
-
-
-@test(since=21)
-def virtual_threads_contend_each_with_its_name(t):
-    run, p = _virtual(t, 'enter', ',thread=y')
-    known = known_blocks(run.out, 'blocked')
-    got, hidden = blocked_in(p, MONITOR_TIME, {b.method for b in known}, lambda r, method, trace: (r.name, p.names.get(trace.thread)))
-    same_blocks(t, got, hidden, of_blocks(known, lambda b: (b.klass, b.thread)), 'by thread')
-
-
-@test(level='plain', since=21, collectors='all')
 def a_virtual_thread_that_owns_a_monitor_is_shown_or_counted(t):
     """JDK 21 names it. Later VMs name no owner: the contention is among the owners without a stack, and counted; the monitor has a note."""
     rounds, width = 4, 3
@@ -339,18 +281,6 @@ def a_virtual_thread_that_owns_a_monitor_is_shown_or_counted(t):
     bell = d.of('LContendVirtual$Bell;')
     t.equal([(m.owned, p.names.get(m.owner), [p.names.get(s) for s in m.enter]) for m in bell], [(named, 'holder' if named else None, ['wants'])], 'the monitor at the end')
     t.equal([n for n in d.notes if 'virtual threads may own' in n], [] if named else ['unowned monitors that threads wait to enter, which virtual threads may own: 1'], 'notes')
-
-
-@test(level='plain', since=21, collectors='all', params=('timed', 'notified'))
-def virtual_threads_wait(t, how):
-    run, p = _virtual(t, how, ',waits=y')
-    known = known_blocks(run.out, 'waited')
-    blocks_are_known(t, p, WAIT_TIME, known)
-    # From JDK 24 on the VM also tells of the end of a contention that had no beginning: a thread that was notified enters again.
-    t.check(_reported(p, 'contentions')[1] <= sum(b.ms for b in known), 'contentions: %s' % p.report['contentions'])
-    for name in sorted({b.thread for b in known})[:20]:
-        _wait_lines(t, p, known, name)
-        t.equal(p.threads[p.serial(name)].group, 'VirtualThreads', 'group of ' + name)
 
 
 @test(level='plain', since=21)
@@ -379,15 +309,6 @@ def not_asked_for(t, opts):
     run, p = t.profile('Waiting', 2, 5, opts=opts)
     t.check(all(s in (SAMPLES, SITES) for s in p.sections), 'sections %s' % p.sections)
     t.equal((p.waits, [k for k in p.report if k in ('contentions', 'waits', 'monitor dump')]), ([], []), 'WAIT lines, report')
-
-
-@test(level='plain', until=19, collectors='all')
-def threads_that_are_stopped(t):
-    run, p = t.profile('ContendStop', 12, 20, opts=EXACT + ',waits=y')
-    t.equal(run.out.splitlines()[-1], 'stopped 24', 'stdout')
-    blocks_are_known(t, p, MONITOR_TIME, known_blocks(run.out, 'blocked'))
-    got, _ = blocked_in(p, MONITOR_TIME, {'ContendStop.victim'}, lambda r, method, _: method)
-    t.check(got.get('ContendStop.victim', (0, 0))[0] <= 12, 'contentions of those that were stopped: %s' % got)
 
 
 @test(level='plain', collectors='any')

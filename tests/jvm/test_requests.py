@@ -118,22 +118,6 @@ def samples_add_up(t, form):
     t.equal(sum(_shown(t, file, 'samples').values()), sum(totals), 'samples that are shown')
 
 
-@test(level='plain', collectors='any')
-def the_command_shows_the_calls_and_times_of_all_dumps(t):
-    """The program knows its calls; the file has their times in ns behind each table."""
-    run = t.start('Kept', 1000, opts=EXACT + ',include=Kept')
-    run.wait_line('ready')
-    for _ in range(2):
-        t.check(_ask(t, run, TIMES_DONE), 'the program has ended')
-    run.signal(signal.SIGTERM)
-    run.finish()
-    p = t.parse(t.work / NAME, dumps=None)
-    t.equal([d.counts() for d in p.tables[:2]], [{'Kept.step': 1000}, {}], 'calls of the two sections, with what a thread had pending')
-    t.equal(_shown(t, NAME, 'calls')['Kept.step'], 1000, 'calls of Kept.step')
-    text = (t.work / NAME).read_text()
-    t.equal(sum(_shown(t, NAME, 'time').values()), sum(int(n) for n in re.findall(r'(?m)^hprofx: total in ns: (\d+)$', text)), 'ns that are shown')
-
-
 @test(level='plain')
 def a_storm_of_requests(t):
     """Each request that reached the VM has a section of its own, also one that came during a dump."""

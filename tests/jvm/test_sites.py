@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """heap=sites: exact numbers for every way to allocate, by programs that know what they allocate and keep."""
-import collections
 import re
 
 from expect import objects_are_exact, of_site, site_rows, sites_are_exact
@@ -70,20 +69,6 @@ def from_the_first_line_of_main(t, flags):
 
 
 MUCH = 'heap=sites,cutoff=0,depth=4'
-
-
-@test(level='plain', collectors='all', params=('n', 'y'))
-def sixteen_threads_at_once(t, by_thread):
-    """The sum is exact, and with thread=y every thread's share."""
-    run, p = t.profile('SitesThreads', 16, 12500, opts=MUCH + ',thread=' + by_thread)
-    objects_are_exact(t, run, p)
-    if by_thread == 'y':
-        each = collections.defaultdict(lambda: (0, 0))  # before JDK 17 what the event misses is in a row with the constructor
-        for r, trace in p.sites:
-            if r.name == 'SitesThreads$Item':
-                objects, live = each[p.names[trace.thread]]
-                each[p.names[trace.thread]] = (objects + r.objects, live + r.live)
-        t.equal(dict(each), {'t%d' % i: (12500, 125) for i in range(16)}, 'objects of each thread')
 
 
 @test(collectors='all', params=('a', 'b'))

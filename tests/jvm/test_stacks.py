@@ -79,22 +79,6 @@ def records_hidden_classes_and_nest_mates(t):
     t.check(len(hidden) == 1 and re.fullmatch(r'HiddenTemplate\.0x[0-9a-f]+\.burnHidden', min(hidden)), 'names of the hidden class: %s' % hidden)
 
 
-@test(level='plain', since=21)
-def virtual_threads(t):
-    _, p = t.profile('Virtual', 300, 3000000, opts=FAST + ',depth=30', stdout='done\n')
-    t.check(p.share('Virtual.vburn') > 0.8, 'share of the work %.2f of %d' % (p.share('Virtual.vburn'), p.total))
-    t.check(p.share('Virtual.vouter') > 0.8, 'share of its caller %.2f' % p.share('Virtual.vouter'))
-    carriers = [n for n in p.names.values() if n.startswith('ForkJoinPool-1-worker-')]
-    t.check(carriers, 'no START of a carrier')
-
-
-@test(since=21, params=('-XX:+UseParallelGC', '-XX:+UseZGC'))
-def thousands_of_virtual_threads_by_thread(t, flag):
-    _, p = t.profile('Virtual', 20000, 2000, opts=FAST + ',thread=y,depth=30', jvm=[flag], gc=False, stdout='done\n')
-    t.check(p.total > 50, 'total %d' % p.total)
-    t.equal({tr.thread for tr in p.traces.values()} - set(p.names), set(), 'threads of traces without a START')
-
-
 LONG = ''.join(chr(ord('a') + i % 26) for i in range(2000))
 CLASSES = [  # class.method, source file, as they must be printed; quotes and backslashes are plain outside quoted fields
     ('Strange$Größe.länge', 'Strange.java'),

@@ -99,14 +99,6 @@ def an_attached_session_names_the_class_of_monitors(t):
 
 
 @test(level='plain')
-def running_time_is_that_of_cpu_samples(t):
-    run, p = t.profile('Burn', 600, 300, 100, opts='wall=y,cpu=samples,' + OPTS)
-    samples = {r.trace: r.count for r in p.table('CPU SAMPLES').rows}
-    running = {r.trace: r.count for r in p.wall.rows if r.state == 'running'}
-    t.equal(running, {trace: 10 * n for trace, n in samples.items()}, 'rows in the state running, ms')
-
-
-@test(level='plain')
 def binary(t):
     run = t.java('WallClasses', 1500, opts='wall=y,format=b,file=java.hprof,' + OPTS)
     t.equal(run.code, 0, 'exit code')

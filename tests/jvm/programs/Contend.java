@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-import java.io.File;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
 /**
  * Contend CASE ...: threads contend for monitors. The holder begins its time only when all others are blocked, so that every contention is certain. Cases:
  * threads N ROUNDS MS: N threads, one of which holds. sites ROUNDS MSA MSB: two sites, two holders, two classes. kinds ROUNDS MS: all kinds of monitors.
- * steps ROUNDS MS: in steps as the golden program Steps (files step1, ack1, ..., stop). Prints "blocked HOLDER METHOD CLASS THREAD COUNT NANOSECONDS FORCED", that of the
- * steps behind "step N".
+ * Prints "blocked HOLDER METHOD CLASS THREAD COUNT NANOSECONDS FORCED".
  */
 public class Contend {
     static class Gate { }
@@ -190,29 +188,12 @@ public class Contend {
         second.end();
     }
 
-    static void steps(int rounds, long ms) throws Exception {
-        Blocked one = new Blocked("b0");
-        Object gate = new Gate();
-        String key = key("hold", "object", gate);
-        System.out.println("ready");
-        for (int k = 1; !new File("stop").exists(); Thread.sleep(5)) {
-            if (new File("step" + k).exists()) {
-                for (int i = 0; i < rounds * k; i++) { hold(gate, ms, b -> object(b, gate, key), one); }
-                System.out.println("step " + k);
-                one.tell();
-                new File("ack" + k++).createNewFile();
-            }
-        }
-        one.end();
-    }
-
     public static void main(String[] a) throws Exception {
         int first = Integer.parseInt(a[1]), second = Integer.parseInt(a[2]);
         switch (a[0]) {
         case "threads": threads(first, second, Long.parseLong(a[3])); break;
         case "sites": sites(first, second, Long.parseLong(a[3])); break;
-        case "kinds": kinds(first, second); break;
-        default: steps(first, second);
+        default: kinds(first, second);
         }
         System.out.println("done");
     }

@@ -3,8 +3,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * ContendVirtual CASE ROUNDS WIDTH MS: in each round WIDTH new virtual threads, all of which are blocked while main, which is none, holds what they want. Cases: enter: a
- * monitor. timed, notified: Object.wait. pinned: parked, blocked and waiting where the carrier is kept. held: a virtual thread holds what WIDTH platform threads want; when the
+ * ContendVirtual CASE ROUNDS WIDTH MS: in each round WIDTH new virtual threads, all of which are blocked while main, which is none, holds what they want. Cases:
+ * pinned: parked, blocked and waiting where the carrier is kept. held: a virtual thread holds what WIDTH platform threads want; when the
  * program ends, another one still does. Prints "WORD DETAIL METHOD CLASS THREAD COUNT NANOSECONDS FORCED" as
  * Contend and Waiting; the pinned ones "pinned - METHOD CLASS ...". Up to JDK 23 WIDTH may not be above the number of carriers.
  */
@@ -25,14 +25,6 @@ public class ContendVirtual {
             me.before(ms);
             lock.wait(ms);
             me.after("waited " + ms + " ContendVirtual.timed ContendVirtual$Bell");
-        }
-    }
-
-    static void notified(Blocked me, Object lock) throws InterruptedException {
-        synchronized (lock) {
-            me.before();
-            lock.wait();
-            me.after("waited 0 ContendVirtual.notified ContendVirtual$Bell");
         }
     }
 
@@ -76,20 +68,8 @@ public class ContendVirtual {
     }
 
     /** Each one has a monitor of its own. */
-    static void waits(boolean timed, Blocked... all) throws InterruptedException {
-        Object[] bells = new Object[all.length];
-        for (int i = 0; i < all.length; i++) {
-            Object bell = bells[i] = new Bell();
-            all[i].give(Waiting.task(me -> { if (timed) { timed(me, bell); } else { notified(me, bell); } }));
-        }
-        if (!timed) {
-            for (Blocked b : all) { b.untilWaiting(1); }
-            Thread.sleep(ms);
-            Contend.release(all);
-            for (Object bell : bells) {
-                synchronized (bell) { bell.notify(); }
-            }
-        }
+    static void waits(Blocked... all) throws InterruptedException {
+        for (Blocked b : all) { b.give(Waiting.task(me -> timed(me, new Bell()))); }
         Contend.finish(all);
     }
 
@@ -105,8 +85,9 @@ public class ContendVirtual {
         Object parked = new Parked();
         for (Blocked b : all) { b.give(me -> parksInMonitor(me, new Object(), parked)); }
         unpark(all);
-        waits(true, all);
+        waits(all);
         hold(new Gate(), all);
+        for (Blocked b : all) { b.end(); }
     }
 
     static void holds(Object lock, Semaphore held, Semaphore go) {
@@ -145,21 +126,11 @@ public class ContendVirtual {
         while (wants.getState() != Thread.State.BLOCKED) { Thread.sleep(1); }
     }
 
-    static void round(String what, Blocked... all) throws InterruptedException {
-        switch (what) {
-            case "enter" -> hold(new Gate(), all);
-            case "timed" -> waits(true, all);
-            case "notified" -> waits(false, all);
-            default -> pinned(all);
-        }
-        for (Blocked b : all) { b.end(); }
-    }
-
     public static void main(String[] a) throws InterruptedException {
         int rounds = Integer.parseInt(a[1]), width = Integer.parseInt(a[2]);
         ms = Long.parseLong(a[3]);
         for (int i = 0; i < rounds; i++) {
-            if (a[0].equals("held")) { held(width); } else { round(a[0], some(width)); }
+            if (a[0].equals("held")) { held(width); } else { pinned(some(width)); }
         }
         if (a[0].equals("held")) { heldAtTheEnd(); }
         if (a[0].equals("pinned")) {
