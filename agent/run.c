@@ -244,6 +244,9 @@ int hpx_run_prepare(struct hpx_err *err)
     if (got != 0) {
         return got;
     }
+    if (!hpx_vm_keep_environment()) {
+        return hpx_err_set(err, HPX_E_VM, "the VM refuses a JVMTI environment");
+    }
     if (hpx_vm.late && is_dead(hpx_vm.jvmti)) {
         return hpx_err_set(err, HPX_E_BUSY, "the JVM is ending");
     }

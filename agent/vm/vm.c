@@ -63,6 +63,12 @@ jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
     return jvmti;
 }
 
+bool hpx_vm_keep_environment(void)
+{
+    static jvmtiEnv *kept; /* load's, then the lock's under which sessions begin */
+    return kept != NULL || (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&kept, JVMTI_VERSION_1_2) == JNI_OK;
+}
+
 jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit)
 {
     jvmtiCapabilities can;

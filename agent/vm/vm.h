@@ -34,6 +34,10 @@ jint hpx_vm_release(void);
 JNIEnv *hpx_vm_env(void);
 /* A further JVMTI environment with these capabilities; NULL: the VM refuses. */
 jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want);
+/* Makes one JVMTI environment without events or capabilities, at the first call; it stays as long as the JVM. Before a session enables an
+ * event: HotSpot (8 to 28) has a state for every thread from then on, and forgets to delete it when a thread ends while no environment is
+ * left; the next event that anybody enables writes through it to the memory of the ended thread. false: the VM gives none. */
+bool hpx_vm_keep_environment(void);
 /* Adds a capability by its number in the VM's struct: headers of older JDKs lack its name. */
 jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit);
 /* Switches events of all threads; the list ends with 0. The first error, if any; the others are switched in any case. */

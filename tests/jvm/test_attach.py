@@ -35,6 +35,18 @@ def sessions_begin_and_end(t):
     p.end(t)
 
 
+@test(level='plain', collectors='any', params=('heap=sites', 'cpu=samples'), plain_params=('cpu=samples',))
+def threads_that_end_between_sessions_harm_nothing(t, mode):
+    """The VM forgets what it knows of them if no environment of JVMTI is left, and writes to it in the next session (vm.h)."""
+    p = Program(t)
+    for i in range(6):
+        p.tell('threads 400')
+        does(t, 'start', '-o', t.work / ('%d.txt' % i), p.run.pid, mode)
+        does(t, 'stop', p.run.pid)
+        p.tell('threads 0')
+    p.end(t)
+
+
 def _has_handler(pid, number):
     return int(re.search(r'^SigCgt:\s*(\w+)$', pathlib.Path('/proc/%d/status' % pid).read_text(), re.M)[1], 16) >> (number - 1) & 1
 

@@ -3,10 +3,13 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
- * in each of two methods; "make N" allocates; "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
+ * in each of two methods; "make N" allocates; "threads N" starts N threads, "threads 0" collects garbage and then ends them; "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
  * program that calls main has for it. Prints "ready" first; ends with its input.
  */
 public class Attached {
@@ -14,6 +17,8 @@ public class Attached {
     static volatile long sink;
     static Object[] held = new Object[16];
     static Runnable round;
+    static volatile CountDownLatch may = new CountDownLatch(1);
+    static final List<Thread> started = new ArrayList<>();
 
     static int leaf(int i) { return i + 1; }
     static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
@@ -33,6 +38,20 @@ public class Attached {
         for (GarbageCollectorMXBean b : ManagementFactory.getGarbageCollectorMXBeans()) { n += b.getCollectionCount(); }
         return n;
     }
+    static void threads(int n) throws InterruptedException {
+        for (int i = 0; i < n; i++) {
+            Thread t = new Thread(() -> { try { may.await(); } catch (InterruptedException e) { return; } });
+            t.start();
+            started.add(t);
+        }
+        if (n == 0) {
+            System.gc();
+            may.countDown();
+            for (Thread t : started) { t.join(); }
+            started.clear();
+            may = new CountDownLatch(1);
+        }
+    }
     static void burnMore(long ms) { Cpu.burn(ms * 1000000L); }
     static void burnLess(long ms) { Cpu.burn(ms * 1000000L); }
 
@@ -49,6 +68,7 @@ public class Attached {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
             case "collections": System.out.println("collections " + collections()); break;
+            case "threads": threads(Integer.parseInt(w[1])); break;
             case "round": round.run(); break;
             case "stubs": stubs(Long.parseLong(w[1])); break;
             default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
