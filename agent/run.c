@@ -308,26 +308,27 @@ void hpx_run_disable(const struct hpx_err *err)
     undo();
 }
 
-/* A session that could not start its threads. 0: there is none, or none any more. */
-static int undo_unstarted(struct hpx_err *err)
+/* UNDOING. 0: it is undone. */
+static int undo_begun(struct hpx_err *err)
 {
-    enum hpx_life was;
-    if (!hpx_life_tell(HPX_LIFE_UNDO, &was)) {
-        return 0;
-    }
-    if (hpx_callbacks_undo()) {
+    const char *stands = hpx_callbacks_undo();
+    if (stands == NULL) {
         undo();
         return 0;
     }
-    (void)hpx_life_tell(HPX_LIFE_STALL, &was);
-    return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_UNSTARTED, err);
+    hpx_life_stall(stands);
+    return hpx_life_refuse(HPX_LIFE_STUCK, err);
 }
 
-/* What a session before left undone. */
+/* What a session before left undone. 0: nothing, or nothing any more. */
 static int finish_last(JNIEnv *env, struct hpx_err *err)
 {
-    int rc = hpx_life_now() == HPX_LIFE_STALLED ? hpx_run_end(env, err) : undo_unstarted(err);
-    return rc == -HPX_E_SYS ? rc : 0; /* else another thread has ended it, which PREPARE will tell */
+    enum hpx_life was, now = hpx_life_now();
+    if (now == HPX_LIFE_STALLED || now == HPX_LIFE_STUCK) {
+        int rc = hpx_run_end(env, err);
+        return rc == -HPX_E_SYS ? rc : 0; /* else another thread has ended it, which PREPARE will tell */
+    }
+    return hpx_life_tell(HPX_LIFE_UNDO, &was) ? undo_begun(err) : 0;
 }
 
 static int prepare_late(JavaVM *vm, const char *options, struct hpx_err *err)
@@ -354,42 +355,49 @@ static int prepare_late(JavaVM *vm, const char *options, struct hpx_err *err)
 int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *err)
 {
     enum hpx_life was;
-    int rc = finish_last(env, err);
-    if (rc != 0) {
-        return rc;
-    }
-    if (!hpx_life_tell(HPX_LIFE_PREPARE, &was)) {
-        return hpx_life_refuse(HPX_LIFE_PREPARE, was, err);
+    int rc;
+    bool is_ours = false;
+    do { /* again: another thread's could not begin meanwhile */
+        rc = finish_last(env, err);
+    } while (rc == 0 && !(is_ours = hpx_life_tell(HPX_LIFE_PREPARE, &was)) && was == HPX_LIFE_UNSTARTED);
+    if (!is_ours) {
+        return rc != 0 ? rc : hpx_life_refuse(was, err);
     }
     hpx_callbacks_begin();
     rc = prepare_late(vm, options, err);
     if (rc == 0 && !hpx_life_tell(HPX_LIFE_PREPARED, &was)) {
-        rc = hpx_life_refuse(HPX_LIFE_PREPARE, was, err);
+        rc = hpx_life_refuse(was, err);
     }
     if (rc != 0) {
         undo();
         return rc;
     }
-    if (hpx_callbacks_go_live(env)) {
+    struct hpx_err why, unsaid;
+    if (hpx_callbacks_go_live(env, &why)) {
         return 0;
     }
-    struct hpx_err unsaid;
     if (hpx_life_now() == HPX_LIFE_DYING) {
-        return hpx_life_refuse(HPX_LIFE_PREPARE, HPX_LIFE_DYING, err);
+        return hpx_life_refuse(HPX_LIFE_DYING, err);
     }
-    (void)undo_unstarted(&unsaid); /* if it cannot be undone now, or another command does it, the next begin tells */
-    return hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started");
+    if (hpx_life_tell(HPX_LIFE_UNDO, &was)) {
+        (void)undo_begun(&unsaid); /* if it cannot be undone now, the next command tells */
+    }
+    return hpx_err_set(err, HPX_E_SYS, "a thread of the profiler could not be started: %s", why.msg);
 }
 
 int hpx_run_end(JNIEnv *env, struct hpx_err *err)
 {
     enum hpx_life was;
     if (!hpx_life_tell(HPX_LIFE_END, &was)) {
-        return hpx_life_refuse(HPX_LIFE_END, was, err);
+        return hpx_life_refuse(was, err);
     }
-    if (!hpx_callbacks_end(env, was == HPX_LIFE_STALLED)) {
-        (void)hpx_life_tell(HPX_LIFE_STALL, &was);
-        return hpx_life_refuse(HPX_LIFE_END, HPX_LIFE_STALLED, err);
+    if (was == HPX_LIFE_STUCK) {
+        return undo_begun(err);
+    }
+    const char *stands = hpx_callbacks_end(env, was == HPX_LIFE_STALLED);
+    if (stands != NULL) {
+        hpx_life_stall(stands);
+        return hpx_life_refuse(HPX_LIFE_STALLED, err);
     }
     end_session();
     (void)hpx_kept_states_sweep();

@@ -232,8 +232,11 @@ static int refuse_dead(struct hpx_err *err)
 /* number 0: whatever runs. fd: as do_errand(). */
 static int end(uint64_t number, int fd, struct hpx_err *err)
 {
-    if (!hpx_life_has_session() || (number != 0 && !(is_own() && number == own.number))) { /* without any the JVM cannot be entered */
-        return hpx_err_set(err, HPX_E_BUSY, number == 0 ? "no session is running" : "the session has ended");
+    if (number != 0 && !(is_own() && number == own.number)) {
+        return hpx_err_set(err, HPX_E_BUSY, "the session has ended");
+    }
+    if (!hpx_life_may(HPX_LIFE_END)) { /* without a session the JVM cannot be entered */
+        return hpx_life_refuse(hpx_life_now(), err);
     }
     int rc = do_errand(NULL, fd, err);
     own.runs = own.runs && rc != 0; /* one that stalls ends with the next command */
@@ -284,8 +287,7 @@ static void request_dump(int fd, uint64_t number)
     } else {
         struct hpx_err err;
         enum hpx_life now = hpx_life_now();
-        answer_result(fd, hpx_life_refuse(HPX_LIFE_END, now == HPX_LIFE_RUNNING ? HPX_LIFE_NONE : now, &err),
-                      &err); /* it has ended since */
+        answer_result(fd, hpx_life_refuse(now == HPX_LIFE_RUNNING ? HPX_LIFE_NONE : now, &err), &err); /* it has ended since */
     }
 }
 
@@ -299,30 +301,21 @@ static void put_output(char output[static PATH_MAX])
     }
 }
 
-/* Of a session whose gate is closed. One that could not begin is none, as for `stop`. */
-static const char *closed_state(void)
-{
-    switch (hpx_life_now()) {
-    case HPX_LIFE_ENDING:
-    case HPX_LIFE_DYING:
-        return "is ending";
-    case HPX_LIFE_STALLED:
-        return "has not ended";
-    default:
-        return "none";
-    }
-}
-
 static void tell_status(int fd)
 {
     char modes[sizeof hpx_session.names], output[PATH_MAX];
     bool runs = hpx_gate_enter(&hpx_session.gate); /* its end waits: names and options stay */
+    enum hpx_life now = hpx_life_now();
+    const char *why = hpx_life_why(now);
     if (runs) {
         (void)snprintf(modes, sizeof modes, "%s", hpx_session_modes());
         put_output(output);
         hpx_gate_leave(&hpx_session.gate);
     }
-    answer(fd, "session: %s", runs ? "running" : closed_state());
+    answer(fd, "session: %s", hpx_life_text(now));
+    if (why != NULL) {
+        answer(fd, "reason: %s", why);
+    }
     if (runs) {
         answer(fd, "modes: %s", modes);
         answer(fd, "output: %s", output);

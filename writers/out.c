@@ -307,3 +307,9 @@ int hpx_out_close(struct hpx_out *o)
     }
     return rc;
 }
+
+void hpx_out_abandon(struct hpx_out *o)
+{
+    o->error = ECANCELED;
+    (void)hpx_out_close(o);
+}

@@ -136,5 +136,7 @@ int hpx_out_section(struct hpx_out *o, bool publish);
 /* Flushes, publishes if necessary (a run without a dump also leaves its file; after an error the incomplete output keeps its name),
  * closes, frees. 0, -HPX_E_IO (reported). */
 int hpx_out_close(struct hpx_out *o);
+/* Closes and frees, and writes nothing: for who must not wait for the reader. What was not flushed is lost. */
+void hpx_out_abandon(struct hpx_out *o);
 
 #endif

@@ -10,7 +10,8 @@
  *     READY        START: STARTING
  *     STARTING     STARTED: BEGINNING    NOT_STARTED: UNSTARTED   DIE_ANYWAY: DYING
  *     UNSTARTED    UNDO: UNDOING                                  DIE: DYING
- *     UNDOING      UNDONE: NONE          STALL: UNSTARTED
+ *     UNDOING      UNDONE: NONE          STALL: STUCK
+ *     STUCK        END: UNDOING                                   DIE: DYING
  *     BEGINNING    BEGUN: RUNNING                                 DIE: DYING
  *     RUNNING      END: ENDING                                    DIE: DYING
  *     ENDING       ENDED: NONE           STALL: STALLED
@@ -30,6 +31,7 @@ enum hpx_life {
     HPX_LIFE_STARTING,  /* its threads, then the gate */
     HPX_LIFE_UNSTARTED, /* one of its threads could not be started; the next command undoes it */
     HPX_LIFE_UNDOING,
+    HPX_LIFE_STUCK,     /* it cannot be undone: its output or a thread does not move; what goes on with an end goes on with this */
     HPX_LIFE_BEGINNING, /* the gate is open; modes begin, threads of the program are found */
     HPX_LIFE_RUNNING,
     HPX_LIFE_ENDING,
@@ -60,12 +62,20 @@ enum hpx_life_event {
 bool hpx_life_tell(enum hpx_life_event e, enum hpx_life *was);
 /* Of this moment. acquire. Any thread. */
 enum hpx_life hpx_life_now(void);
-/* What commands call a session: from READY until it has ended. */
+/* A session of which commands say that it is there: from READY until it has ended, and STUCK. */
 bool hpx_life_has_session(void);
-/* The program goes on behind the end of the session: from END or UNDO on, until VMDeath goes on with the end. Any thread. */
+/* Whether a thread that tells it now would do so. Any thread. */
+bool hpx_life_may(enum hpx_life_event e);
+/* What commands call the state. */
+const char *hpx_life_text(enum hpx_life in);
+/* ENDING or UNDOING: tells STALL. why: what does not move, which the state says from then on; a constant. */
+void hpx_life_stall(const char *why);
+/* Of STALLED and STUCK; else NULL. Any thread. */
+const char *hpx_life_why(enum hpx_life in);
+/* The program goes on behind the end of the session: from END or UNDO on, until VMDeath goes on with it. Any thread. */
 bool hpx_life_goes_on(void);
-/* Why a command cannot PREPARE or END in that state: -HPX_E_BUSY, or -HPX_E_SYS where the session cannot go on by itself. */
-int hpx_life_refuse(enum hpx_life_event e, enum hpx_life in, struct hpx_err *err);
+/* Why a command can do nothing in that state, the same for each: -HPX_E_BUSY, or -HPX_E_SYS where the session cannot go on by itself. */
+int hpx_life_refuse(enum hpx_life in, struct hpx_err *err);
 /* In the child of a fork: DYING, whatever was. Async-signal-safe. */
 void hpx_life_forget(void);
 

@@ -481,7 +481,9 @@ int hpx_output_start(struct hpx_err *err)
 {
     int rc = hpx_net_is() ? hpx_net_start(err) : 0;
     rc = rc != 0 ? rc : hpx_spawn(run, "hprofx-out", err);
-    if (rc != 0) {
+    if (rc != 0 && !hpx_net_is() && hpx_output.main.out.ops->publish == NULL) {
+        hpx_out_abandon(&hpx_output.main.out); /* a FIFO or device: a write would wait for its reader */
+    } else if (rc != 0) {
         begin(); /* the file says at least when it was made, and gets its name */
         hpx_stream_end(&hpx_output.main);
     }
@@ -517,15 +519,20 @@ static void say_stalled(bool works)
     const char *remedy = hpx_journal_on() && hpx_journal_progress() > 0 && !goes_on ? "; rebuild it with hprofx recover" : "";
     const char *what = goes_on ? "the session has not ended" : "the program ends and the profile is incomplete";
     if (!works && atomic_load_explicit(&hpx_output.ends, memory_order_relaxed)) {
+        hpx_output.stands = "its output does not move";
         hpx_warn("%s=%s: the output is stalled; %s; check the reader or the file system%s", hpx_net_is() ? "net" : "file",
                  hpx_net_is() ? hpx_session.opt->net : hpx_session.opt->file, what, remedy);
         return;
     }
-    hpx_warn("%s: the dump at exit is stalled: %s; %s%s", hpx_session_modes(),
-             works              ? "nothing was written for 5 minutes"
-             : hpx_gate_waits() ? "a callback of the profiler does not return"
-                                : "a thread of the profiler makes no progress",
-             what, remedy);
+    hpx_output.stands = works              ? "nothing was written for 5 minutes"
+                        : hpx_gate_waits() ? "a callback of the profiler does not return"
+                                           : "a thread of the profiler makes no progress";
+    hpx_warn("%s: the dump at exit is stalled: %s; %s%s", hpx_session_modes(), hpx_output.stands, what, remedy);
+}
+
+const char *hpx_output_stands(void)
+{
+    return hpx_output.stands;
 }
 
 bool hpx_output_wait(uint64_t stall_ns)

@@ -12,7 +12,8 @@
 int hpx_output_init(struct hpx_err *err);
 /* The name that file= gives to a profile with this number. Any thread, once the output is open. 0; -HPX_E_RANGE; -HPX_E_IO: net=. */
 int hpx_output_name(char *buf, size_t n, uint32_t number);
-/* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output has only its header and is closed. */
+/* VMInit: starts the thread, which writes the header. 0; -HPX_E_SYS: the output has only its header, a FIFO or device nothing, and is
+ * closed. */
 int hpx_output_start(struct hpx_err *err);
 
 /* What may wait for the writer's thread while the output stalls. Behind this many bytes of threads, classes and lines, the next ones are
@@ -51,6 +52,8 @@ void hpx_output_end(const struct hpx_report *r);
  * message or a byte that was written. While rows are taken or sorted there is none for long: then CPU time of the aggregator, until it
  * has posted the end, and of the writer's thread counts, for 5 minutes at most. */
 bool hpx_output_wait(uint64_t stall_ns);
+/* What did not move when that was false. A constant; whoever waits. */
+const char *hpx_output_stands(void);
 /* The writer's thread has ended: frees the rest. */
 void hpx_output_fini(void);
 /* In the child of a fork, or when everything is written, so that a child has nothing to close: closes what is open. Async-signal-safe. */

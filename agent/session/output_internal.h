@@ -81,6 +81,7 @@ struct hpx_output {
     _Atomic uint64_t posted;    /* relaxed: messages */
     _Atomic uint64_t steps;     /* relaxed: of these, carried out */
     _Atomic uint64_t waiting;   /* relaxed: bytes of the events that wait */
+    const char *stands;         /* who waits for the end: what did not move */
     bool replays;               /* the aggregator's: the model is repeating what it knows */
     bool said_slow;             /* the aggregator's */
     struct hpx_spawned thread;

@@ -150,20 +150,21 @@ void hpx_callbacks_give_up(const struct hpx_err *err)
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
 }
 
+static HPX_OF_SESSION struct hpx_err not_started; /* why; life.h orders it */
+
 static bool start_threads(void)
 {
-    static struct hpx_err err;
-    if (hpx_output_start(&err) == 0) {
+    if (hpx_output_start(&not_started) == 0) {
         writes = true;
-        if (hpx_service_start(&err) == 0) {
-            if (hpx_aggregator_start(&hpx_session.aggregator, &err) == 0) {
+        if (hpx_service_start(&not_started) == 0) {
+            if (hpx_aggregator_start(&hpx_session.aggregator, &not_started) == 0) {
                 return true;
             }
             hpx_service_quit();
         }
         hpx_output_end(NULL);
     }
-    hpx_callbacks_give_up(&err);
+    hpx_callbacks_give_up(&not_started);
     return false;
 }
 
@@ -275,11 +276,13 @@ static void begin_early(jvmtiEnv *jvmti, JNIEnv *env)
     }
 }
 
-bool hpx_callbacks_go_live(JNIEnv *env)
+bool hpx_callbacks_go_live(JNIEnv *env, struct hpx_err *err)
 {
     bool is = go_live(env);
     if (is) {
         live(hpx_vm.jvmti, env);
+    } else {
+        *err = not_started;
     }
     return is;
 }
@@ -345,7 +348,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         return;
     }
     work_begins();
-    if (was == HPX_LIFE_UNSTARTED && writes && !waited.written) {
+    if ((was == HPX_LIFE_UNSTARTED || was == HPX_LIFE_STUCK) && writes && !waited.written) {
         waited.written = hpx_output_wait(OUTPUT_STALL_NS);
     }
     if (was == HPX_LIFE_BEGINNING || was == HPX_LIFE_RUNNING) {
@@ -354,18 +357,21 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     if (was == HPX_LIFE_STALLED) { /* the output may have moved since */
         (void)await_written();
     }
-    if (was != HPX_LIFE_PREPARING && was != HPX_LIFE_UNSTARTED && !waited.service) {
+    if (was != HPX_LIFE_PREPARING && was != HPX_LIFE_UNSTARTED && was != HPX_LIFE_STUCK && !waited.service) {
         (void)hpx_service_stop(SERVICE_WAIT_NS);
     }
 }
 
-bool hpx_callbacks_undo(void)
+/* Of a thread of ours that does not leave. */
+static const char holds[] = "a thread of the profiler is still in the VM, perhaps suspended by a debugger";
+
+const char *hpx_callbacks_undo(void)
 {
     hpx_net_end(); /* its thread may have been the only one that could be started */
     waited.written = waited.written || !writes || hpx_output_wait(OUTPUT_STALL_NS);
     waited.service = waited.service || (waited.written && (!writes || hpx_service_stop(SERVICE_LEAVE_NS)));
     waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
-    return waited.net;
+    return waited.net ? NULL : waited.written ? holds : hpx_output_stands();
 }
 
 bool hpx_callbacks_are_over(void)
@@ -383,13 +389,15 @@ static bool modes_have_left(void)
     return left;
 }
 
-/* true: everything is written, and no thread of the session is in the JVM. */
-static bool has_left(void)
+/* NULL: everything is written, and no thread of the session is in the JVM. Else what does not move. */
+static const char *has_left(void)
 {
-    bool written = await_written();
-    waited.service = waited.service || (written && hpx_service_stop(SERVICE_LEAVE_NS));
+    if (!await_written()) {
+        return hpx_output_stands();
+    }
+    waited.service = waited.service || hpx_service_stop(SERVICE_LEAVE_NS);
     waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
-    return waited.net && modes_have_left();
+    return waited.net && modes_have_left() ? NULL : holds;
 }
 
 static void take_apart(JNIEnv *env)
@@ -403,15 +411,15 @@ static void take_apart(JNIEnv *env)
     HPX_EACH_MODE(vm->unload, (env));
 }
 
-bool hpx_callbacks_end(JNIEnv *env, bool again)
+const char *hpx_callbacks_end(JNIEnv *env, bool again)
 {
     work_begins();
-    bool ended = (again || wind_up(hpx_vm.jvmti, env)) && has_left();
+    const char *stands = again || wind_up(hpx_vm.jvmti, env) ? has_left() : hpx_output_stands();
     work_is_over();
-    if (ended) {
+    if (stands == NULL) {
         take_apart(env);
     }
-    return ended;
+    return stands;
 }
 
 void hpx_callbacks_forget(void)

@@ -17,14 +17,14 @@ int hpx_callbacks_init(struct hpx_err *err);
 void hpx_callbacks_begin(void);
 /* ns: of the threads that began the session, and that end it, whosever they are. Any thread, in a session. */
 uint64_t hpx_callbacks_cpu(void);
-/* In a JVM that runs: does what VMInit does. READY: RUNNING. false: a thread could not be started, which was said (UNSTARTED), or VMDeath
- * has the session. */
-bool hpx_callbacks_go_live(JNIEnv *env);
-/* UNDOING: waits for the threads that were started. false: one does not move, and nothing may be freed; the next call waits again. */
-bool hpx_callbacks_undo(void);
-/* ENDING: ends the session as VMDeath does, and lets its environment and its threads go. again: the end has been begun before. false: the
- * output or a thread does not move, and nothing may be freed; the next call waits for them again. */
-bool hpx_callbacks_end(JNIEnv *env, bool again);
+/* In a JVM that runs: does what VMInit does. READY: RUNNING. false: a thread could not be started, which was said and is in err
+ * (UNSTARTED), or VMDeath has the session. */
+bool hpx_callbacks_go_live(JNIEnv *env, struct hpx_err *err);
+/* UNDOING: waits for the threads that were started. NULL, or what does not move: then nothing may be freed; the next call waits again. */
+const char *hpx_callbacks_undo(void);
+/* ENDING: ends the session as VMDeath does, and lets its environment and its threads go. again: the end has been begun before. NULL, or
+ * what does not move: then nothing may be freed; the next call waits for it again. */
+const char *hpx_callbacks_end(JNIEnv *env, bool again);
 /* VMDeath is over, and everything is written. */
 bool hpx_callbacks_are_over(void);
 /* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import threading
@@ -12,8 +13,11 @@ import time
 import preload
 import waiting
 from attached import FAILED, NO_JVM, OK, REFUSED, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library, own_number, refuses, wait_for_session
+from faults import Control, Fault
 from hprof_text import TIMES
 from runner import test
+
+THREADS = {'hprofx-out': 5, 'hprofx-service': 6}  # of a session with times, with those of the command
 
 
 def _begins(t, *args):
@@ -60,6 +64,10 @@ def _kill(process):
     process.communicate()
     for f in pathlib.Path('/tmp').glob('hprofx-%d-*.profile*' % process.pid):
         f.unlink(missing_ok=True)  # it stays there for the user (hprofx(1))
+
+
+def _is_empty(pipe):
+    return not select.select([pipe], [], [], 0)[0]
 
 
 def _stops(t, p):
@@ -148,6 +156,58 @@ def one_whose_output_stalls_ends_with_the_next(t, verb):
     reads.join()
     (t.work / 'image').write_bytes(b''.join(parts))
     t.equal(len(t.binary(t.work / 'image').heaps), 1, 'heap dumps of the session that stalled')
+    _healthy(t, p)
+
+
+def _loaded(t, control):
+    """A program in which the next command starts the threads of THREADS."""
+    p = Program(t, env=control.environment(t, '-'))
+    does(t, '-d', '50ms', p.run.pid)
+    leaves_nothing(t, p.run.pid)
+    return p
+
+
+def _cannot_begin(t, p, control, thread, output):
+    control.arm(Fault('pthread_create', 'EAGAIN', THREADS[thread]))
+    refuses(t, FAILED, 'a thread of the profiler could not be started: cannot start thread %s: ' % thread, 'start', '-e', 'times', '-o', output, p.run.pid)
+    control.disarm()
+
+
+@test(collectors='any', params=('stop', 'start'))
+def one_that_cannot_begin_and_whose_output_stalls_is_told_as_that(t, verb):
+    """Its writer's thread has begun when the next one cannot. Status, start and stop say the same, until its output moves."""
+    control, pipe = Control(t), t.work / 'pipe'
+    p = _loaded(t, control)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(filler, bytes(4096)):
+            pass
+    os.close(filler)
+    _cannot_begin(t, p, control, 'hprofx-service', pipe)
+    why = 'a session that could not begin has not ended: its output does not move; try again later'
+    t.equal([ln.strip() for ln in does(t, 'status', p.run.pid).splitlines()], ['session: could not begin, and has not ended', 'reason: its output does not move'], 'the status')
+    refuses(t, FAILED, why, 'start', '-e', 'times', '-o', t.work / 'no', p.run.pid)
+    refuses(t, FAILED, why, 'stop', p.run.pid)
+    while not _is_empty(reader):
+        os.read(reader, 1 << 20)
+    does(t, verb, p.run.pid, *(['-e', 'times', '-o', t.work / 'next'] if verb == 'start' else []))
+    if verb == 'start':
+        does(t, 'stop', p.run.pid)
+    os.close(reader)
+    _stops(t, p)
+    _healthy(t, p)
+
+
+@test(collectors='any')
+def one_that_cannot_begin_waits_for_no_reader(t):
+    """Without the writer's thread nothing is written to a pipe."""
+    control, pipe = Control(t), t.work / 'pipe'
+    p = _loaded(t, control)
+    os.mkfifo(pipe)
+    _cannot_begin(t, p, control, 'hprofx-out', pipe)
+    _stops(t, p)
     _healthy(t, p)
 
 

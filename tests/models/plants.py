@@ -72,6 +72,7 @@ PLANTS = [
     Plant('session', 'UNDOES_WHAT_STARTS', 'assertion', 'an undo of a session that another thread starts'),
     Plant('session', 'ENDED_FIRST', 'assertion', 'ENDED is told before everything is given back'),
     Plant('session', 'FREED_STALLED', 'assertion', 'a session that has not ended is freed'),
+    Plant('session', 'FREED_STUCK', 'assertion', 'a session that could not be undone is freed'),
     Plant('signals', 'NUMBER_FIRST', 'assertion', 'the handler reads the number of the session before it looks at the gate: the next session opens it meanwhile'),
     Plant('signals', 'LOOKS_UNSEEN', 'assertion', 'the end does not wait for a handler that looks for its state'),
     Plant('signals', 'NUMBER_LATE', 'assertion', 'the handler takes the number of the session when the end may have given up waiting for it'),

@@ -2,15 +2,16 @@
 /* session.pml: the life of a session (agent/session/life.h) and its threads: VMInit, commands, VMDeath; and the gate.
  *
  * Every change of `life` is one exchange, as hpx_life_tell() makes it. What must hold: who has made the state ENDING, UNDOING or DYING ends
- * the session, and nobody else; the end is posted to the writer once; a session is freed when nobody uses it, and never while it is STALLED
- * or UNSTARTED; after any failure the next begin finds NONE, or a state that says why not.
+ * the session, and nobody else; the end is posted to the writer once; a session is freed when nobody uses it, and never while it is STALLED,
+ * STUCK or UNSTARTED; after any failure the next begin finds NONE, or a state that says why not.
  * Abstracted: waits of VMDeath end when they like; an output moves or stalls; a callback is a thread that enters the gate and leaves it
  * (gate.pml). tests/unit/test_life.c has the table, tests/jvm/test_sessions.py the sequences. */
 /* mirrors: agent/session/life.c:hpx_life_tell */
 /* mirrors: agent/run.c:hpx_run_begin */
 /* mirrors: agent/run.c:hpx_run_end */
 /* mirrors: agent/run.c:undo */
-/* mirrors: agent/run.c:undo_unstarted */
+/* mirrors: agent/run.c:undo_begun */
+/* mirrors: agent/run.c:finish_last */
 /* mirrors: agent/session/session_life.c:hpx_session_end */
 /* mirrors: agent/vm/callbacks.c:start_threads */
 /* mirrors: agent/vm/callbacks.c:go_live */
@@ -30,7 +31,7 @@
 #define COMMANDS 2
 #endif
 
-mtype = { NONE, PREPARING, READY, STARTING, UNSTARTED, UNDOING, BEGINNING, RUNNING, ENDING, STALLED, DYING };
+mtype = { NONE, PREPARING, READY, STARTING, UNSTARTED, UNDOING, STUCK, BEGINNING, RUNNING, ENDING, STALLED, DYING };
 mtype life = NONE;
 bool gate_open;
 bool writes, written;  /* of the session */
@@ -134,9 +135,42 @@ inline wind_up()
     await_written()
 }
 
+/* UNDOING */
+inline undo_begun()
+{
+    if
+    :: !writes -> ok = true
+    :: writes -> await_written()
+    fi;
+    if
+    :: ok -> heard = false; free_session(); d_step { assert(life == UNDOING); life = NONE }
+    :: !ok ->
+#ifdef FREED_STUCK
+        free_session();
+#endif
+        d_step { assert(life == UNDOING); life = STUCK }
+    fi
+}
+
+inline undo_unstarted()
+{
+    if
+    :: d_step { life == UNSTARTED -> life = UNDOING };
+        undo_begun()
+#ifdef UNDOES_WHAT_STARTS
+    :: d_step { life == STARTING -> life = UNDOING };
+        heard = false;
+        free_session();
+        life = NONE
+#endif
+    :: else
+    fi
+}
+
 inline end_session()
 {
     ok = false;
+    mine = false;
     if
     :: d_step { life == RUNNING -> life = ENDING };
         wind_up();
@@ -144,7 +178,9 @@ inline end_session()
     :: d_step { life == STALLED -> life = ENDING };
         await_written();
         mine = true
-    :: else -> mine = false
+    :: d_step { life == STUCK -> life = UNDOING };
+        undo_begun()
+    :: else
     fi;
     if
     :: mine && ok ->
@@ -165,34 +201,13 @@ inline end_session()
     fi
 }
 
-inline undo_unstarted()
-{
-    if
-    :: d_step { life == UNSTARTED -> life = UNDOING };
-        if
-        :: !writes -> ok = true
-        :: writes -> await_written()
-        fi;
-        if
-        :: ok -> heard = false; free_session(); d_step { assert(life == UNDOING); life = NONE }
-        :: !ok -> d_step { assert(life == UNDOING); life = UNSTARTED }
-        fi
-#ifdef UNDOES_WHAT_STARTS
-    :: d_step { life == STARTING -> life = UNDOING };
-        heard = false;
-        free_session();
-        life = NONE
-#endif
-    :: else
-    fi
-}
-
 inline begin_session()
 {
-    if
-    :: life == STALLED -> end_session()
-    :: life != STALLED -> undo_unstarted()
-    fi;
+    do
+    :: life == STALLED || life == STUCK -> end_session(); break
+    :: life == UNSTARTED -> undo_unstarted() /* and again: another may have failed meanwhile */
+    :: else -> break
+    od;
     if
     :: d_step { life == NONE -> life = PREPARING };
         d_step { assert(!alive); alive = true };
@@ -255,7 +270,7 @@ proctype vm_death()
         do
         :: go_live();
             if
-            :: d_step { life == PREPARING || life == UNSTARTED || life == BEGINNING || life == RUNNING || life == STALLED -> was = life; life = DYING }; break
+            :: d_step { life == PREPARING || life == UNSTARTED || life == STUCK || life == BEGINNING || life == RUNNING || life == STALLED -> was = life; life = DYING }; break
             :: d_step { life == STARTING -> life = DYING }; break /* waited long enough */
             :: life == STARTING || life == READY /* waits */
             :: life == ENDING || life == UNDOING /* waits */
@@ -268,7 +283,7 @@ proctype vm_death()
             fi
         od;
         if
-        :: was == UNSTARTED ->
+        :: was == UNSTARTED || was == STUCK ->
             if
             :: writes -> use(); await_written()
             :: !writes

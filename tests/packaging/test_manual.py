@@ -22,6 +22,7 @@ NOTHING_TO_DO = {
     "hprof option error: %s (%s)%s%.128s%s",
     "this VM does not support JVMTI 1.2",
     "no session is running",
+    "the session has ended",
     "no such request: start or hold MS OPTIONS, stop, dump, status",
     "help is for the command line of the JVM",
     "start=n is for the command line of the JVM",

@@ -16,6 +16,7 @@ static const enum hpx_life_event ways[HPX_LIFE_STATES][WAY] = {
     [HPX_LIFE_STARTING] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START},
     [HPX_LIFE_UNSTARTED] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_NOT_STARTED},
     [HPX_LIFE_UNDOING] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_NOT_STARTED, HPX_LIFE_UNDO},
+    [HPX_LIFE_STUCK] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_NOT_STARTED, HPX_LIFE_UNDO, HPX_LIFE_STALL},
     [HPX_LIFE_BEGINNING] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_STARTED},
     [HPX_LIFE_RUNNING] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_STARTED, HPX_LIFE_BEGUN},
     [HPX_LIFE_ENDING] = {HPX_LIFE_PREPARE, HPX_LIFE_PREPARED, HPX_LIFE_START, HPX_LIFE_STARTED, HPX_LIFE_BEGUN, HPX_LIFE_END},
@@ -41,7 +42,9 @@ static const struct {
     {HPX_LIFE_UNSTARTED, HPX_LIFE_UNDO, HPX_LIFE_UNDOING},
     {HPX_LIFE_UNSTARTED, HPX_LIFE_DIE, HPX_LIFE_DYING},
     {HPX_LIFE_UNDOING, HPX_LIFE_UNDONE, HPX_LIFE_NONE},
-    {HPX_LIFE_UNDOING, HPX_LIFE_STALL, HPX_LIFE_UNSTARTED},
+    {HPX_LIFE_UNDOING, HPX_LIFE_STALL, HPX_LIFE_STUCK},
+    {HPX_LIFE_STUCK, HPX_LIFE_END, HPX_LIFE_UNDOING},
+    {HPX_LIFE_STUCK, HPX_LIFE_DIE, HPX_LIFE_DYING},
     {HPX_LIFE_BEGINNING, HPX_LIFE_BEGUN, HPX_LIFE_RUNNING},
     {HPX_LIFE_BEGINNING, HPX_LIFE_DIE, HPX_LIFE_DYING},
     {HPX_LIFE_RUNNING, HPX_LIFE_END, HPX_LIFE_ENDING},
@@ -51,6 +54,15 @@ static const struct {
     {HPX_LIFE_STALLED, HPX_LIFE_END, HPX_LIFE_ENDING},
     {HPX_LIFE_STALLED, HPX_LIFE_DIE, HPX_LIFE_DYING},
 };
+
+static bool happens_in(enum hpx_life in, enum hpx_life_event e)
+{
+    bool does = false;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(happens); i++) {
+        does = does || (happens[i].in == in && happens[i].e == e);
+    }
+    return does;
+}
 
 /* Status of a child that has come to the state and told the event: the new state, HPX_LIFE_STATES: refused, more: a mistake. */
 static int status_of(enum hpx_life in, enum hpx_life_event e)
@@ -88,24 +100,53 @@ TEST(every_event_in_every_state)
     }
 }
 
-/* Status, start and stop agree: without a session stop says so, and start is refused only where that passes by itself or is said to be
- * over. */
-TEST(no_two_answers_contradict_each_other)
+/* Status says none where a start works, and stop says that; what does not move has one reason, which all of them name; and only a session
+ * that runs is said to run. */
+TEST(status_start_and_stop_say_the_same)
 {
     for (int in = 0; in < HPX_LIFE_STATES; in++) {
-        struct hpx_err begin, end;
-        bool refuses_begin = status_of((enum hpx_life)in, HPX_LIFE_PREPARE) == HPX_LIFE_STATES;
-        int rc = hpx_life_refuse(HPX_LIFE_END, (enum hpx_life)in, &end);
-        assert_true(rc == -HPX_E_BUSY || (rc == -HPX_E_SYS && in == HPX_LIFE_STALLED));
-        (void)hpx_life_refuse(HPX_LIFE_PREPARE, (enum hpx_life)in, &begin);
-        assert_true(refuses_begin == (strcmp(begin.msg, "no session is running") != 0));
-        if (in == HPX_LIFE_RUNNING) {
-            assert_string_equal(begin.msg, "a session is running");
-        } else {
-            assert_null(strstr(begin.msg, "is running; "));
-            assert_string_not_equal(begin.msg, "a session is running");
-        }
+        struct hpx_err err;
+        const char *text = hpx_life_text((enum hpx_life)in), *why = hpx_life_why((enum hpx_life)in);
+        int rc = hpx_life_refuse((enum hpx_life)in, &err);
+        bool begins = happens_in((enum hpx_life)in, HPX_LIFE_PREPARE) || happens_in((enum hpx_life)in, HPX_LIFE_UNDO);
+        bool stalls = in == HPX_LIFE_STALLED || in == HPX_LIFE_STUCK;
+        assert_int_equal(strcmp(text, "none") == 0, begins);
+        assert_int_equal(strcmp(err.msg, "no session is running") == 0, begins);
+        assert_int_equal(strcmp(text, "running") == 0, in == HPX_LIFE_RUNNING);
+        assert_int_equal(strcmp(err.msg, "a session is running") == 0, in == HPX_LIFE_RUNNING);
+        assert_int_equal(strstr(text, "has not ended") != NULL, stalls);
+        assert_int_equal(strstr(text, "is beginning") != NULL, strstr(err.msg, "being begun; try again") != NULL);
+        assert_int_equal(strstr(text, "could not begin") != NULL, strstr(err.msg, "that could not begin") != NULL);
+        assert_int_equal(rc, stalls ? -HPX_E_SYS : -HPX_E_BUSY);
+        assert_int_equal(happens_in((enum hpx_life)in, HPX_LIFE_END), stalls || in == HPX_LIFE_RUNNING);
+        assert_int_equal(why != NULL, stalls);
     }
+}
+
+/* In a child: the state stays. */
+static int says(enum hpx_life in, const char *text)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        enum hpx_life was;
+        struct hpx_err err;
+        bool came = true;
+        for (int i = 0; i < WAY && ways[in][i] != HPX_LIFE_STALL && (i == 0 || ways[in][i] != 0); i++) {
+            came = came && hpx_life_tell(ways[in][i], &was);
+        }
+        hpx_life_stall("something stands");
+        (void)hpx_life_refuse(hpx_life_now(), &err);
+        _exit(!came || hpx_life_now() != in || strcmp(hpx_life_why(in), "something stands") != 0 || strcmp(err.msg, text) != 0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+TEST(what_does_not_move_is_named)
+{
+    assert_int_equal(says(HPX_LIFE_STALLED, "the session has not ended: something stands; try again later"), 0);
+    assert_int_equal(says(HPX_LIFE_STUCK, "a session that could not begin has not ended: something stands; try again later"), 0);
 }
 
 #define THREADS 4
