@@ -110,14 +110,6 @@ static uint64_t mixed_work(struct hpx_cpuclock *c, unsigned rounds)
     return errors + (ns < before) + (ns > __real_hpx_clock_thread_cpu() + AHEAD_NS);
 }
 
-TEST(cpuclock_agrees_with_the_thread_clock_over_mixed_work, choose)
-{
-    struct hpx_cpuclock c;
-    hpx_cpuclock_enter(&c);
-    assert_int_equal(mixed_work(&c, 200), 0);
-    hpx_cpuclock_leave(&c);
-}
-
 TEST(cpuclock_asks_again_after_a_span, choose)
 {
     need_fast();
@@ -151,103 +143,11 @@ TEST(cpuclock_stands_still_until_the_thread_clock_caught_up, choose)
     hpx_cpuclock_leave(&c);
 }
 
-/* Returns how often the thread was switched out between two reads without a resync; *seen: how often at all. */
-static uint64_t missed_switches(struct hpx_cpuclock *c, unsigned rounds, void (*between)(void), uint64_t *seen)
-{
-    uint64_t missed = 0;
-    for (unsigned i = 0; i < rounds; i++) {
-        (void)hpx_cpuclock_now(c);
-        uint64_t resyncs = c->resyncs;
-        long before = switches();
-        between();
-        bool switched = switches() != before;
-        (void)hpx_cpuclock_now(c);
-        *seen += switched;
-        missed += switched && c->resyncs == resyncs;
-    }
-    return missed;
-}
-
-static void sleep_a_little(void)
-{
-    rest(20000);
-}
-
-static void yield(void)
-{
-    (void)sched_yield();
-}
-
-TEST(cpuclock_asks_again_after_each_sleep, choose)
-{
-    need_fast();
-    struct hpx_cpuclock c;
-    hpx_cpuclock_enter(&c);
-    uint64_t seen = 0;
-    assert_int_equal(missed_switches(&c, 500, sleep_a_little, &seen), 0);
-    assert_true(seen > 0); /* a timer may end the sleep before it began */
-    hpx_cpuclock_leave(&c);
-}
-
-TEST(cpuclock_does_not_count_sleep, choose)
-{
-    struct hpx_cpuclock c;
-    hpx_cpuclock_enter(&c);
-    uint64_t before = __real_hpx_clock_thread_cpu(), first = hpx_cpuclock_now(&c);
-    for (int i = 0; i < 5; i++) {
-        rest(40000000);
-        (void)hpx_cpuclock_now(&c);
-    }
-    uint64_t counted = hpx_cpuclock_now(&c) - first;
-    assert_true(counted <= __real_hpx_clock_thread_cpu() - before + AHEAD_NS);
-    hpx_cpuclock_leave(&c);
-}
-
 struct worker {
     int cpu;
     pthread_barrier_t *both;
     uint64_t errors, missed, seen;
 };
-
-static void *share_a_processor(void *arg)
-{
-    struct worker *w = arg;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((unsigned)w->cpu, &set);
-    (void)sched_setaffinity(0, sizeof(set), &set);
-    struct hpx_cpuclock c;
-    hpx_cpuclock_enter(&c);
-    (void)pthread_barrier_wait(w->both);
-    for (int i = 0; i < 2000 && w->seen < 100; i++) {
-        w->missed += missed_switches(&c, 100, yield, &w->seen);
-    }
-    w->errors = mixed_work(&c, 100);
-    hpx_cpuclock_leave(&c);
-    return NULL;
-}
-
-TEST(cpuclock_holds_for_two_threads_on_one_processor, choose)
-{
-    need_fast();
-    pthread_barrier_t both;
-    assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
-    int cpu = sched_getcpu();
-    struct worker w[2] = {{.cpu = cpu, .both = &both}, {.cpu = cpu, .both = &both}};
-    pthread_t t[2];
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(pthread_create(&t[i], NULL, share_a_processor, &w[i]), 0);
-    }
-    for (int i = 0; i < 2; i++) {
-        pthread_join(t[i], NULL);
-    }
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(w[i].errors, 0);
-        assert_int_equal(w[i].missed, 0);
-        assert_true(w[i].seen > 0);
-    }
-    (void)pthread_barrier_destroy(&both);
-}
 
 TEST(cpuclock_takes_a_foreign_pointer_for_a_cleared_one, choose)
 {
@@ -389,46 +289,6 @@ struct shooter {
     pthread_t target;
     atomic_bool stop; /* relaxed: joined after */
 };
-
-static void *shoot(void *arg)
-{
-    struct shooter *s = arg;
-    while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        (void)pthread_kill(s->target, SIGUSR1);
-        (void)sched_yield();
-    }
-    return NULL;
-}
-
-TEST(cpuclock_never_goes_back_under_signals, choose)
-{
-    struct shooter s = {.target = pthread_self()};
-    struct hpx_cpuclock c;
-    pthread_t t;
-    hpx_cpuclock_enter(&c);
-    handlers_highest = handlers_errors = mains_last = handled = 0;
-    handlers_clock = &c;
-    assert_int_equal(pthread_create(&t, NULL, shoot, &s), 0);
-    uint64_t errors = 0;
-    while (handled < 50) { /* stress_cpuclock takes many */
-        for (int i = 0; i < 100; i++) {
-            uint64_t highest = handlers_highest;
-            atomic_signal_fence(memory_order_seq_cst);
-            uint64_t ns = hpx_cpuclock_now(&c);
-            errors += ns < mains_last || ns < highest;
-            mains_last = ns;
-            atomic_signal_fence(memory_order_seq_cst);
-        }
-        uint64_t ns = hpx_cpuclock_now(&c);
-        errors += ns > __real_hpx_clock_thread_cpu() + AHEAD_NS;
-    }
-    atomic_store_explicit(&s.stop, true, memory_order_relaxed);
-    pthread_join(t, NULL);
-    handlers_clock = NULL;
-    assert_int_equal(errors, 0);
-    assert_int_equal(handlers_errors, 0);
-    hpx_cpuclock_leave(&c);
-}
 
 TEST(cpuclock_begins_anew_in_a_child, choose)
 {

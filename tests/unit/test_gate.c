@@ -8,7 +8,6 @@
 #include <linux/membarrier.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MANY      80 /* threads: more than the gate has counters */
 #define MINUTE_NS UINT64_C(60000000000)
 
 /* Between the two looks of enter, where a close may fall: enter asks there which thread it is. */
@@ -74,17 +72,6 @@ static pthread_t start(void *(*body)(void *arg), void *arg)
     return thread;
 }
 
-TEST(gate_is_closed_before_it_is_opened)
-{
-    struct hpx_gate g = {0};
-    assert_false(hpx_gate_is_open(&g));
-    assert_false(hpx_gate_enter(&g));
-    hpx_gate_open(&g);
-    assert_true(hpx_gate_is_open(&g));
-    assert_true(hpx_gate_enter(&g));
-    hpx_gate_leave(&g);
-}
-
 TEST(gate_closed_between_the_two_looks_of_enter_refuses)
 {
     struct hpx_gate g = {0};
@@ -97,86 +84,7 @@ TEST(gate_closed_between_the_two_looks_of_enter_refuses)
     hpx_gate_close_and_wait(&g); /* hangs if the refused one is still counted */
 }
 
-TEST(gate_sections_nest)
-{
-    struct hpx_gate g = {0};
-    hpx_gate_open(&g);
-    assert_true(hpx_gate_enter(&g));
-    assert_true(hpx_gate_enter(&g));
-    hpx_gate_leave(&g);
-    hpx_gate_close(&g);
-    assert_false(hpx_gate_enter(&g));
-    hpx_gate_leave(&g);
-    hpx_gate_close_and_wait(&g); /* hangs if a section were left open */
-}
-
-TEST(gate_refused_entry_leaves_no_section_behind)
-{
-    struct hpx_gate g = {0};
-    assert_false(hpx_gate_enter(&g));
-    hpx_gate_close_and_wait(&g);
-    hpx_gate_open(&g);
-    hpx_gate_close(&g);
-    assert_false(hpx_gate_enter(&g));
-    hpx_gate_close_and_wait(&g);
-}
-
-TEST(gate_opens_again)
-{
-    struct hpx_gate g = {0};
-    for (int i = 0; i < 3; i++) {
-        hpx_gate_open(&g);
-        assert_true(hpx_gate_enter(&g));
-        hpx_gate_leave(&g);
-        hpx_gate_close_and_wait(&g);
-        assert_false(hpx_gate_enter(&g));
-    }
-}
-
 static struct hpx_gate shared;
-static atomic_bool closed; /* seq_cst; both sides */
-static atomic_int inside;  /* seq_cst */
-static sem_t may_leave[MANY];
-
-static void *closer(void *arg)
-{
-    hpx_gate_close_and_wait(&shared);
-    atomic_store(&closed, true);
-    return arg;
-}
-
-static void *guest(void *number)
-{
-    if (hpx_gate_enter(&shared)) {
-        atomic_fetch_add(&inside, 1);
-        sem_wait(&may_leave[(intptr_t)number]);
-        hpx_gate_leave(&shared);
-    }
-    return NULL;
-}
-
-/* It is looked at while the others leave, so that one who waits for some of them alone is seen. */
-TEST(gate_close_waits_for_the_last_of_many_threads)
-{
-    pthread_t threads[MANY];
-    bool early = false;
-    hpx_gate_open(&shared);
-    for (int i = 0; i < MANY; i++) {
-        sem_init(&may_leave[i], 0, 0);
-        threads[i] = start(guest, (void *)(intptr_t)i);
-    }
-    while (atomic_load(&inside) < MANY) {
-        sched_yield();
-    }
-    pthread_t thread = start(closer, NULL);
-    for (int i = 0; i < MANY; i++) {
-        early |= atomic_load(&closed);
-        sem_post(&may_leave[i]);
-        pthread_join(threads[i], NULL);
-    }
-    pthread_join(thread, NULL);
-    assert_false(early);
-}
 
 TEST(gate_in_the_child_of_a_fork_can_be_closed)
 {
@@ -300,21 +208,6 @@ static void expect_commands(size_t n, long first, long second)
     assert_int_equal(n > 0 ? barrier.commands[0] : first, first);
     assert_int_equal(n > 1 ? barrier.commands[1] : second, second);
     assert_false(barrier.was_open);
-}
-
-TEST(gate_own_lets_in_while_it_is_open)
-{
-    struct hpx_gate_own g = {false, false};
-    _Atomic int flag = 0;
-    assert_false(hpx_gate_own_enter(&g, &flag));
-    hpx_gate_own_leave(&flag);
-    hpx_gate_own_open(&g);
-    assert_true(hpx_gate_own_enter(&g, &flag));
-    assert_int_equal(atomic_load(&flag), 1);
-    hpx_gate_own_leave(&flag);
-    assert_int_equal(atomic_load(&flag), 0);
-    hpx_gate_own_close(&g);
-    assert_false(hpx_gate_own_enter(&g, &flag));
 }
 
 TEST(gate_own_close_takes_the_fast_barrier_if_it_is_given)
