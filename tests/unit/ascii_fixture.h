@@ -45,7 +45,7 @@ static inline char *written_whole(void)
     return (char *)sink.bytes;
 }
 
-/* The same without the exact times behind tables, of which test_hprof_table.c has tests: what HPROF has, too. */
+/* The same without the exact times behind tables: what HPROF has, too. */
 static inline const char *written(void)
 {
     char *text = written_whole();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code_heap.h: code heaps as the VM lays them out, in memory of the test, and the tables that describe them for one JDK.
  *
- * For test_code_cache.c, test_code_sum.c, java_stack.h and test_scopes.c. One struct serves all versions: a member that a version lacks
+ * For test_code_cache.c, test_code_sum.c and java_stack.h. One struct serves all versions: a member that a version lacks
  * is not in its tables. */
 #ifndef CODE_HEAP_H
 #define CODE_HEAP_H

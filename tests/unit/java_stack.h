@@ -167,7 +167,7 @@ static inline void lay_tables(enum jdk jdk, int i)
     }
 }
 
-/* UNSIGNED5, by an encoder of its own (test_scopes.c has known answers). */
+/* UNSIGNED5, by an encoder of its own. */
 static inline void put_number(struct tables *t, uint32_t number)
 {
     uint32_t least = t->least, most = 192 - least; /* numbers below it are one byte */
