@@ -10,16 +10,6 @@ from runner import test
 
 
 @test(level='plain', collectors='any')
-def the_counter_of_the_manual_counts_fib(t):
-    """Thread-local storage and method entries, as in the example of the manual."""
-    run = jvmpi_agent.run(t, 'counter', 'JvmpiFib.fib', 'JvmpiFib', 4)
-    told = dict(re.findall(r'^thread (fib\d) executed \d+ methods, (\d+) of JvmpiFib.fib$', run.out, re.M))
-    t.equal(told, {'fib%d' % i: '21891' for i in range(4)}, 'calls of fib(20)')
-    for name, every, chosen in re.findall(r'^thread (\S+) executed (\d+) methods, (\d+) ', run.out, re.M):
-        t.check(int(every) > int(chosen) or name == 'main' or int(chosen) == 0, 'thread %s: %s methods, %s of them chosen' % (name, every, chosen))
-
-
-@test(level='plain', collectors='any')
 def every_event_comes_and_every_function_answers(t):
     """The agent holds all return codes to the table; the program causes every event that there is."""
     jit = t.jdk.has('jit')

@@ -197,7 +197,7 @@ def an_agent_of_jvmpi_beside_an_aot_cache(t, how):
     if plain.code != 0 or not (t.work / made).exists():
         t.skip('this JDK makes no AOT cache: %s' % plain.err[-200:])
     (t.work / made).unlink()
-    run = t.start_command(t.jdk.java() + t.gc + end, env={'JAVA_TOOL_OPTIONS': jvmpi_agent.shim(t, jvmpi_agent.library(t, 'counter'), 'Gc.main')}).finish()
+    run = t.start_command(t.jdk.java() + t.gc + end, env={'JAVA_TOOL_OPTIONS': jvmpi_agent.shim(t, jvmpi_agent.library(t, 'tell'), 'calls')}).finish()
     t.equal((run.code, (t.work / made).exists(), (t.work / 'hs_err.log').exists()), (0, True, False), 'exit code, cache, crash (%s)' % run.err[-600:])
     t.equal(len(_said(run, 'jvmpi: the VM records classes', how.split('=')[0])), 1, 'lines about the archive: %s' % run.err)
 
