@@ -65,7 +65,6 @@ def a_loader_that_is_locked_for_ever_keeps_its_classes(t):
 # ---- OSGi: Debian's libfelix-framework-java, libeclipse-osgi-java
 
 CONTAINERS = {'felix': ('org.apache.felix.framework.jar', 'org.apache.felix.framework.FrameworkFactory'), 'equinox': ('eclipse-osgi.jar', 'org.eclipse.osgi.launch.EquinoxFactory')}
-OTHERS = ('heap=sites,sites=sampled', 'heap=dump', 'monitor=y', 'wall=20')
 
 
 def _container(t, name):
@@ -91,11 +90,6 @@ def a_bundle_that_imports_packages_only(t, param):
     _in_container(t, *param)
 
 
-@test(params=[(c, m) for c in CONTAINERS for m in MODES + OTHERS if (c, m) not in QUICK], collectors='any')
-def a_bundle_that_imports_packages_only_by_other_modes(t, param):
-    _in_container(t, *param)
-
-
 def _in_container(t, container, mode):
     """At start: what the bundle says, and the end of the JVM, are those of a run without the agent."""
     jar, factory = _container(t, container)
@@ -108,7 +102,7 @@ def _in_container(t, container, mode):
     _bundle_is_profiled(t, mode, t.parse(t.work / 'java.hprof.txt', dumps=None))
 
 
-@test(params=[(c, m) for c in CONTAINERS for m in MODES], collectors='any')
+@test(params=QUICK, collectors='any')
 def a_bundle_that_is_there_before_a_session(t, param):
     container, mode = param
     jar, factory = _container(t, container)

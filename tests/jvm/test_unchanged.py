@@ -47,9 +47,6 @@ def _sources(which):
     return sorted(str(f) for f in (pathlib.Path(__file__).resolve().parent / 'programs').glob(which))
 
 
-OTHER_MODES = ('heap=sites,sites=counts', 'heap=sites,sites=counts,cpu=times', 'heap=sites,sites=sampled,sample=4k', 'heap=sites,cpu=samples', 'heap=sites,gc=y,thread=y')
-
-
 def _nothing_is_lost(t, run, mode, least):
     """The summary of each mode: how much it counted, that nothing was lost."""
     for count, pattern in ((mode.count('cpu=times'), r'^hprofx: calls: (\d+), 0 events lost'),
@@ -74,11 +71,6 @@ def _javac(t, mode, which, classes, least):
 @test(since=17, needs=('jit',), timeout=300, params=('cpu=times', 'heap=sites'))
 def javac_compiles_to_the_same_classes(t, mode):
     _javac(t, mode, '*.java', 20, 1000000)
-
-
-@test(since=17, needs=('jit',), timeout=300, params=OTHER_MODES)
-def javac_compiles_to_the_same_classes_by_other_modes(t, mode):
-    _javac(t, mode, 'Sites*[!d].java', 10, 100000)
 
 
 REWRITING = ('cpu=times', 'heap=sites,sites=counts,cpu=times')
