@@ -92,31 +92,30 @@ static uintptr_t vm_thread_of(JNIEnv *env, jthread thread)
     return (uintptr_t)(*env)->GetLongField(env, thread, ids.eetop);
 }
 
-/* 0, or errno. */
-static int read_memory(uintptr_t at, void *to, size_t n)
+/* *got: the bytes that could be read. 0 if they are at least `needed`, or errno. */
+static int read_memory(const struct iovec *to, const struct iovec *from, unsigned n, size_t needed, size_t *got)
 {
-    struct iovec ours = {to, n}, theirs = {(void *)at, n};
-    ssize_t got = !hpx_trial_passes(HPX_TRIAL_PROCESS_VM_READV) ? -1 : process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
-    return got == (ssize_t)n ? 0 : got < 0 ? errno : EFAULT;
+    ssize_t rc = !hpx_trial_passes(HPX_TRIAL_PROCESS_VM_READV) ? -1 : process_vm_readv(getpid(), to, n, from, n, 0);
+    *got = rc < 0 ? 0 : (size_t)rc;
+    return rc < 0 ? errno : *got >= needed ? 0 : EFAULT;
 }
 
-/* 0, or errno; then *tid is 0. */
-static int read_id(uintptr_t vm_thread, pid_t *tid)
+/* 0, or errno; then *tid is 0. Without its stack a thread still has an id. */
+static int read_thread(uintptr_t vm_thread, pid_t *tid, struct hpx_stack_bounds *stack)
 {
-    uintptr_t osthread = 0;
-    int rc = read_memory(vm_thread + ids.osthread, &osthread, sizeof osthread);
-    rc = rc != 0 ? rc : read_memory(osthread + ids.id, tid, sizeof *tid);
+    uintptr_t osthread = 0, base = 0;
+    size_t size = 0, got = 0;
+    struct iovec to[] = {{&osthread, sizeof osthread}, {&base, sizeof base}, {&size, sizeof size}}, to_id = {tid, sizeof *tid};
+    struct iovec from[] = {{(void *)(vm_thread + ids.osthread), sizeof osthread},
+                           {(void *)(vm_thread + ids.stack_base), sizeof base},
+                           {(void *)(vm_thread + ids.stack_size), sizeof size}};
+    int rc = read_memory(to, from, ids.has_stack ? 3 : 1, sizeof osthread, &got);
+    if (got == sizeof osthread + sizeof base + sizeof size && size > 0 && size < base) {
+        *stack = (struct hpx_stack_bounds){base - size, base};
+    }
+    rc = rc != 0 ? rc : read_memory(&to_id, &(struct iovec){(void *)(osthread + ids.id), sizeof *tid}, 1, sizeof *tid, &got);
     *tid = rc == 0 ? *tid : 0;
     return rc;
-}
-
-static struct hpx_stack_bounds read_stack(uintptr_t vm_thread)
-{
-    uintptr_t base = 0;
-    size_t size = 0;
-    bool told = ids.has_stack && read_memory(vm_thread + ids.stack_base, &base, sizeof base) == 0 &&
-                read_memory(vm_thread + ids.stack_size, &size, sizeof size) == 0 && size > 0 && size < base;
-    return told ? (struct hpx_stack_bounds){base - size, base} : (struct hpx_stack_bounds){0, 0};
 }
 
 static const char *why_unread(int error)
@@ -133,10 +132,9 @@ static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack
     if (vm_thread == 0) {
         return NULL;
     }
-    int error = read_id(vm_thread, tid);
+    int error = read_thread(vm_thread, tid, stack);
     bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel has such a clock of the process's own threads alone */
-    *stack = read_stack(vm_thread);
-    atomic_thread_fence(memory_order_acquire); /* eetop again, but not before; no partner, the VM clears it */
+    atomic_thread_fence(memory_order_acquire);                          /* eetop again, but not before; no partner, the VM clears it */
     if (vm_thread_of(env, thread) != vm_thread) {
         *tid = 0;
         *stack = (struct hpx_stack_bounds){0, 0};

@@ -153,6 +153,7 @@ static bool arm_timer(struct hpx_thread_clock *t)
     uint64_t now = hpx_clock_tid_cpu(t->tid), drawn = interval < clocks.tick_ns ? phase : phase / clocks.tick_ns * clocks.tick_ns;
     uint64_t at = hpx_phase_begin(now, drawn).origin, first = at > now ? at - now : 1;
     t->phase.origin = phase;
+    t->began = now;
     struct itimerspec spec = {{(time_t)(interval / 1000000000u), (long)(interval % 1000000000u)},
                               {(time_t)(first / 1000000000u), (long)(first % 1000000000u)}};
     atomic_store_explicit(&t->clock, HPX_CLOCK_TIMER, memory_order_release); /* before the first signal; partner: hpx_clocks_detach() */
@@ -302,6 +303,13 @@ void hpx_clocks_close(struct hpx_thread_clock *t, int clock)
     } else if (clock == HPX_CLOCK_PERF) {
         close_perf(t);
     }
+}
+
+bool hpx_clocks_overdue(const struct hpx_thread_clock *t)
+{
+    bool runs = atomic_load_explicit(&t->clock, memory_order_acquire) == HPX_CLOCK_TIMER; /* partner: arm_timer() */
+    uint64_t now = runs ? hpx_clock_tid_cpu(t->tid) : 0, due = t->began + 2 * (hpx_session.opt->interval_ns + clocks.tick_ns);
+    return now > due; /* 0: the thread has ended */
 }
 
 uint64_t hpx_clocks_due(struct hpx_thread_clock *t)

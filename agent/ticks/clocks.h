@@ -30,7 +30,7 @@ struct hpx_thread_clock {
     uint32_t light;     /* the handler's: signals that were no stall */
     bool first_done;
     bool settle;            /* perf: intervals due at the end of the thread are counted then */
-    uint64_t began;         /* perf: of the thread's CPU clock, when it was started; ns */
+    uint64_t began;         /* of the thread's CPU clock, when it was started; ns */
     struct hpx_phase phase; /* perf, polled; a timer uses only the origin, which holds the random phase */
 };
 
@@ -46,6 +46,8 @@ void hpx_clocks_stop(struct hpx_thread_clock *t);
 int hpx_clocks_detach(struct hpx_thread_clock *t);
 void hpx_clocks_close(struct hpx_thread_clock *t, int clock);
 
+/* true if the thread, whose clock is a timer, has used so much CPU time that a signal must have come. Any thread. */
+bool hpx_clocks_overdue(const struct hpx_thread_clock *t);
 /* How many clocks exist in the process. Once one is deleted it raises no signal any more, but one may be pending. Any thread. */
 uint32_t hpx_clocks_running(void);
 

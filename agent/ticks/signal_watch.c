@@ -18,7 +18,7 @@ static HPX_OF_SESSION struct {
     atomic_bool ended;                         /* release: end_sampling(); acquire: hpx_signal_watch_ended(). Covers ended_cpu */
     atomic_bool saying;                        /* relaxed: decides who is first */
     uint64_t ended_cpu;                        /* CPU time of the process then */
-    uint64_t next_look;                        /* the aggregator's */
+    uint64_t next_look, next_masks;            /* the aggregator's */
 } watch;
 
 static void signal_name(char *s, size_t n)
@@ -117,6 +117,15 @@ bool hpx_signal_watch_blocked(pid_t tid)
     return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt->signal) == 1;
 }
 
+/* At most one thousandth of the time. */
+static void look_at_masks(uint64_t now)
+{
+    if (now >= watch.next_masks && watch.handler != NULL) {
+        hpx_ticks_look_blocked();
+        watch.next_masks = now + 1000 * (hpx_clock_mono() - now);
+    }
+}
+
 /* Repeated after the signal was taken, because a thread may have started its clock meanwhile. */
 void hpx_signal_watch_look_own(void)
 {
@@ -128,6 +137,7 @@ void hpx_signal_watch_look_own(void)
     if (watch.handler != NULL && hpx_signal_watch_took_signal()) {
         hpx_ticks_disarm_all();
     }
+    look_at_masks(now);
 }
 
 uint64_t hpx_signal_watch_unsampled_ms(void)

@@ -16,7 +16,8 @@ bool hpx_signal_watch_took_signal(void);
 bool hpx_signal_watch_ended(void);
 /* true if thread tid blocks the signal; 0: the calling thread. */
 bool hpx_signal_watch_blocked(pid_t tid);
-/* The aggregator, in every pass: checks once a second, and stops the clocks if the handler was replaced. */
+/* The aggregator, in every pass: checks once a second, and stops the clocks if the handler was replaced; looks for threads that block it.
+ */
 void hpx_signal_watch_look_own(void);
 /* CPU time of the process since sampling ended, in ms, at least 1; 0 if sampling has not ended. */
 uint64_t hpx_signal_watch_unsampled_ms(void);

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LISTS   64 /* of threads older than VMInit, by kernel id */
+#define LISTS   1024 /* of threads older than VMInit, by kernel id */
 #define STOP_NS (20ull * 1000 * 1000)
 
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
@@ -204,7 +204,9 @@ static void on_signal(int sig, siginfo_t *si, void *context)
         errno = saved;
         return;
     }
-    bool measured = ++k->signals % 8 == 0; /* the clock costs a tenth of a walk */
+    uint32_t signals = atomic_load_explicit(&k->signals, memory_order_relaxed) + 1;
+    atomic_store_explicit(&k->signals, signals, memory_order_relaxed);
+    bool measured = signals % 8 == 0; /* the clock costs a tenth of a walk */
     uint64_t begin = measured ? hpx_clock_thread_cpu() : 0;
     take_signal(k, si, context);
     leave_sig(k);
@@ -252,6 +254,17 @@ static void say_if_blocked(pid_t tid)
     }
 }
 
+/* A look at the mask of another thread costs more than all else that arms it, so it waits until one should have had a signal. */
+static void look_if_blocked(struct hpx_ticker *k)
+{
+    bool unlooked = atomic_load_explicit(&k->unlooked, memory_order_relaxed);
+    bool signalled = atomic_load_explicit(&k->signals, memory_order_relaxed) > 0;
+    if (unlooked && (signalled || hpx_clocks_overdue(&k->clock)) && atomic_exchange_explicit(&k->unlooked, false, memory_order_relaxed) &&
+        !signalled) {
+        say_if_blocked(k->clock.tid);
+    }
+}
+
 static void say_untimed(struct hpx_ticker *k, int why)
 {
     for (uint32_t i = ticks.nusers; i > 0; i--) {
@@ -273,7 +286,10 @@ void hpx_ticks_arm(struct hpx_ticker *k)
         hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
         return;
     }
-    say_if_blocked(self ? 0 : k->clock.tid);
+    if (self) {
+        say_if_blocked(0);
+    }
+    atomic_store_explicit(&k->unlooked, !self, memory_order_relaxed);
     int why = hpx_clocks_start(&k->clock);
     if (why == 0) {
         atomic_store_explicit(&ticks.armed, true, memory_order_relaxed);
@@ -284,6 +300,7 @@ void hpx_ticks_arm(struct hpx_ticker *k)
 
 void hpx_ticks_disarm(struct hpx_ticker *k)
 {
+    look_if_blocked(k);
     int clock = hpx_clocks_detach(&k->clock);
     if (own != k && clock == HPX_CLOCK_PERF) {
         hpx_ticks_quiesce(k, hpx_clock_mono() + STOP_NS); /* its handler may be about to use the descriptor; none uses a timer */
@@ -355,6 +372,17 @@ void hpx_ticks_stop(uint64_t until_ns)
         hpx_session_each(ticks.users[0]->mode, quiesce, &until_ns);
         hpx_session_each(ticks.users[0]->mode, disarm, NULL);
     }
+}
+
+static void look(void *ctx, struct hpx_thread *t)
+{
+    (void)ctx;
+    look_if_blocked(ticker_of(t));
+}
+
+void hpx_ticks_look_blocked(void)
+{
+    hpx_session_each(ticks.users[0]->mode, look, NULL);
 }
 
 void hpx_ticks_disarm_all(void)

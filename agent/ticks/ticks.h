@@ -35,10 +35,11 @@ struct hpx_ticker {
     struct hpx_thread_clock clock;
     struct hpx_mode_thread *of[HPX_TICKS_USERS]; /* the states that get the ticks, in the order of the users */
     uint32_t session;                            /* in which the owner has found it; the owner's and its handler's */
-    uint32_t signals;                            /* the handler's */
+    _Atomic uint32_t signals;                    /* relaxed: the handler's; others ask whether there were any */
     /* ticks.c, for a thread older than VMInit: */
     struct hpx_ticker *next_adopted; /* in its list; constant once it is listed */
     atomic_bool expected;            /* relaxed: its handler may find it in the list */
+    atomic_bool unlooked;            /* relaxed: nobody has looked yet whether its thread blocks the signal */
     _Atomic int in_handler;          /* seq_cst with gate.open: exit waits until no handler is inside */
 };
 
@@ -80,6 +81,8 @@ bool hpx_ticks_quiesce(struct hpx_ticker *k, uint64_t until_ns);
 void hpx_ticks_stop(uint64_t until_ns);
 /* After that, before the states may go: waits until no handler looks for its state, at most until `until_ns`; false: one still does. */
 bool hpx_ticks_left(uint64_t until_ns);
+/* The aggregator, now and then: says which older threads block the signal, and run. */
+void hpx_ticks_look_blocked(void);
 /* true if any clock was started. */
 bool hpx_ticks_armed(void);
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LISTS 1024u
+#define LISTS 8192u
 
 static struct {
     pthread_mutex_t lock;                 /* never held over a call of the JVM */

@@ -7,14 +7,14 @@
  * Abstracted: the thread is older than the session (adopted); it may end by itself; signals come whenever they like, also late ones, and
  * a handler may be stopped between any two steps until the next session.
  * Not known to SPIN: `in_handler` and `open` are seq_cst; plants swap them. tests/unit/test_ticks.c under TSan. */
-/* mirrors: agent/ticks/ticks.c:on_signal 011f17fdd3de */
+/* mirrors: agent/ticks/ticks.c:on_signal 7d8e564d150d */
 /* mirrors: agent/ticks/ticks.c:find_sig 011edd0a6ebf */
 /* mirrors: agent/ticks/ticks.c:adopt_sig 3646c6b8e5dc */
 /* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_left 2a9b6e445162 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 3b67680789d0 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm b59b95bbac77 */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 22757928af8f */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm 0084c1abd547 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop */
 /* mirrors: agent/samples/samples.c:gone */
