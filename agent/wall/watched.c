@@ -478,6 +478,13 @@ bool hpx_watched_sums(uint32_t from, bool last)
 
 int hpx_watched_begin(const void *mode)
 {
+    /* first: threads are listed without a ring, too */
+    hpx_vec_init(&list.all, sizeof(struct watched));
+    hpx_vec_init(&list.due, sizeof(uint64_t));
+    hpx_vec_init(&list.soonest, sizeof(uint64_t));
+    hpx_vec_init(&list.unused, sizeof(uint32_t));
+    list.random = hpx_clock_mono();
+    hpx_watched_pace(hpx_session.opt->wall_ns);
     void *at = NULL;
     struct hpx_thread *t = posix_memalign(&at, HPX_CACHE_LINE, sizeof *t) == 0 ? at : NULL;
     if (t != NULL) {
@@ -488,13 +495,7 @@ int hpx_watched_begin(const void *mode)
         free(t);
         return -HPX_E_NOMEM;
     }
-    hpx_vec_init(&list.all, sizeof(struct watched));
-    hpx_vec_init(&list.due, sizeof(uint64_t));
-    hpx_vec_init(&list.soonest, sizeof(uint64_t));
-    hpx_vec_init(&list.unused, sizeof(uint32_t));
     list.out = t;
-    list.random = hpx_clock_mono();
-    hpx_watched_pace(hpx_session.opt->wall_ns);
     hpx_registry_push(&hpx_session.aggregator.registry, t);
     return 0;
 }

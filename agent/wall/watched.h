@@ -18,7 +18,7 @@ static inline uint32_t hpx_watch_depth(void)
     return atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
 }
 
-/* At load, before the aggregator runs: makes the ring. 0, -HPX_E_NOMEM. */
+/* At load, before the aggregator runs: makes the list and its ring. 0; -HPX_E_NOMEM: there is no ring, and all else works without one. */
 int hpx_watched_begin(const void *mode);
 /* The ring's thread is gone (hpx_mode.gone). */
 void hpx_watched_gone(struct hpx_thread *t);

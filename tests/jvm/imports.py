@@ -30,6 +30,8 @@ FAILING_CALLS = '''
 '''
 # Kinds of native/faults.c that are parts of others, or their sum.
 PARTS = 'memory ENOMEM; tmpfile EOPNOTSUPP ENOSPC; say EIO EINTR short'
+# Of a session that begins while the program runs: of native/faults.c, too.
+LATE = {'vm': ('OUT_OF_MEMORY',)}
 # These are called only where another call fails: kind, how, at which call, and at every later one.
 BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNOTSUPP', 1, True), 'unlink': ('tmpfile', 'EOPNOTSUPP', 1, True),
           'sysconf': ('sched_getaffinity', 'EINVAL', 1, True), 'ftruncate': ('write', 'ENOSPC', 6, True),
@@ -72,7 +74,7 @@ def _rows(text, prefix=''):
 INJECTED = _rows(FAILS) | _rows(FAILING_CALLS, 'sys_')
 KINDS = INJECTED | _rows(PARTS)
 REASONS = {name: why for table, prefix in ((CANNOT, ''), (CANNOT_CALL, 'sys_')) for why, names in table.items() for name in (prefix + n for n in names.split())}
-NUMBERS = {'short': SHORT, 'EAI_AGAIN': -3, 'EAI_MEMORY': -10}
+NUMBERS = {'short': SHORT, 'OUT_OF_MEMORY': 110, 'EAI_AGAIN': -3, 'EAI_MEMORY': -10}
 
 
 def number(how):

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jvmti.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 /* Beside functions: memory: malloc, calloc, realloc, posix_memalign and mmap together. tmpfile: open with O_TMPFILE, also counted as open.
- * write: to any descriptor but 2; say: to 2. */
+ * write: to any descriptor but 2; say: to 2. vm: functions of JVMTI, and attaching, once the agent was loaded while the program runs. */
 /* clang-format off */
 #define SYSCALLS(X) \
     X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier)
@@ -42,7 +43,7 @@
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
     X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
-    X(tsearch) X(unlink) X(uselocale)
+    X(tsearch) X(unlink) X(uselocale) X(vm)
 /* clang-format on */
 
 enum kind {
@@ -173,6 +174,87 @@ static void *real(struct real *r)
         return fails(KIND_##name, CALLER) ? (bad) : rc;                                                                                    \
     }
 
+WRAP(void *, dlsym, (void *lib, const char *name))
+{
+    return fails(KIND_dlsym, CALLER) ? REAL(dlsym)(RTLD_DEFAULT, "injected by faults.c")
+                                     : REAL(dlsym)(lib, name); /* a jump: it asks for the caller */
+}
+
+/* ---- the VM: the agent's environments get a table of functions that fail ---- */
+
+/* But for what frees, and what only reads a word. */
+/* clang-format off */
+#define VM_FUNCTIONS(X) \
+    X(SetEventNotificationMode) X(GetClassSignature) X(AddCapabilities) X(GetCurrentThread) X(GetStackTrace) X(GetLoadedClasses) \
+    X(GetClassStatus) X(GetClassMethods) X(SetTag) X(ForceGarbageCollection) X(SetEventCallbacks) X(RetransformClasses) \
+    X(GetThreadState) X(GetSystemProperty) X(GetObjectSize) X(GetMethodName) X(GetLineNumberTable) X(GetThreadGroupInfo) \
+    X(GetMethodDeclaringClass) X(GetAllStackTraces) X(FollowReferences) X(Allocate) X(SetThreadLocalStorage) X(GetThreadInfo) \
+    X(GetSourceFileName) X(GetImplementedInterfaces) X(GetFieldName) X(GetFieldModifiers) X(GetCurrentContendedMonitor) \
+    X(GetClassLoader) X(GetClassFields) X(GenerateEvents) X(SuspendThread) X(SetExtensionEventCallback) X(IsModifiableClass) \
+    X(GetThreadListStackTraces) X(GetOwnedMonitorInfo) X(GetObjectHashCode) X(GetJNIFunctionTable) X(GetFrameCount) X(GetAllThreads) \
+    X(SetJNIFunctionTable) X(IterateThroughHeap) X(GetTopThreadGroups) X(GetThreadCpuTime) X(GetPotentialCapabilities) \
+    X(GetObjectsWithTags) X(GetObjectMonitorUsage) X(GetLocalInstance) X(GetFrameLocation) X(GetExtensionEvents) X(GetClassModifiers) \
+    X(CreateRawMonitor)
+/* clang-format on */
+
+static struct {
+    const struct JNIInvokeInterface_ *real_vm;
+    const struct jvmtiInterface_1_ *real_jvmti;
+    struct JNIInvokeInterface_ vm;
+    struct jvmtiInterface_1_ jvmti;
+} tables;
+
+/* None takes more than six words, or one that is no integer. */
+typedef long(JNICALL *vm_function)(void *, long, long, long, long, long);
+#define VM_FUNCTION(name)                                                                                                                  \
+    static long JNICALL vm_##name(void *env, long a, long b, long c, long d, long e)                                                       \
+    {                                                                                                                                      \
+        int how = fault(KIND_vm, CALLER);                                                                                                  \
+        return how != 0 ? how : ((vm_function)(void *)tables.real_jvmti->name)(env, a, b, c, d, e);                                        \
+    }
+VM_FUNCTIONS(VM_FUNCTION)
+
+static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
+{
+    bool jvmti = (version & JVMTI_VERSION_MASK_INTERFACE_TYPE) == JVMTI_VERSION_INTERFACE_JVMTI;
+    bool ours = counts(CALLER);
+    if (jvmti && fault(KIND_vm, CALLER) != 0) {
+        return JNI_EVERSION;
+    }
+    jint rc = tables.real_vm->GetEnv(vm, env, version);
+    if (rc == JNI_OK && jvmti && ours) {
+        *(jvmtiEnv *)*env = &tables.jvmti;
+    }
+    return rc;
+}
+
+static jint JNICALL attach(JavaVM *vm, void **env, void *args)
+{
+    return fault(KIND_vm, CALLER) != 0 ? JNI_ERR : tables.real_vm->AttachCurrentThreadAsDaemon(vm, env, args);
+}
+
+static void hook_vm(void)
+{
+    JavaVM *vm = NULL;
+    jvmtiEnv *jvmti = NULL;
+    jsize n = 0;
+    jint (*created)(JavaVM **, jsize, jsize *) = (jint(*)(JavaVM **, jsize, jsize *))REAL(dlsym)(RTLD_DEFAULT, "JNI_GetCreatedJavaVMs");
+    if (tables.real_vm != NULL || created == NULL || created(&vm, 1, &n) != JNI_OK || n != 1 ||
+        (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+        return;
+    }
+    tables.real_jvmti = *jvmti;
+    tables.jvmti = **jvmti;
+#define REPLACE(name) tables.jvmti.name = (void *)vm_##name;
+    VM_FUNCTIONS(REPLACE)
+    (*jvmti)->DisposeEnvironment(jvmti);
+    tables.real_vm = *vm;
+    tables.vm = **vm;
+    tables.vm.GetEnv = get_env;
+    tables.vm.AttachCurrentThreadAsDaemon = attach;
+    *vm = &tables.vm;
+}
+
 /* ---- which library is the agent ---- */
 
 static int learn_one(struct dl_phdr_info *info, size_t size, void *at)
@@ -208,14 +290,9 @@ WRAP(void *, dlopen, (const char *name, int flags))
     if (lib != NULL && name != NULL && strstr(name, "libhprofx") != NULL) {
         int used = 0;
         dl_iterate_phdr(learn_one, &used);
+        hook_vm();
     }
     return lib;
-}
-
-WRAP(void *, dlsym, (void *lib, const char *name))
-{
-    return fails(KIND_dlsym, CALLER) ? REAL(dlsym)(RTLD_DEFAULT, "injected by faults.c")
-                                     : REAL(dlsym)(lib, name); /* a jump: it asks for the caller */
 }
 
 /* ---- memory: before anything was looked up ---- */
