@@ -3,12 +3,15 @@
 import collections
 import errno
 import math
+import os
+import pathlib
 import platform
 import re
 import signal
 import subprocess
+import threading
 
-from attached import does
+from attached import Program, does, leaves_nothing
 from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
 from harness import DONE
@@ -313,3 +316,48 @@ def a_program_that_sleeps_has_nothing_of_ours(t, mode):
     t.check(len(p.names) > 1500, '%d threads' % len(p.names))
     if mode.startswith('cpu=samples'):
         t.equal({p.names[s]: n for s, n in p.by_thread().items() if n > 0 and p.names[s] in ('main', 'asleep')}, {}, 'samples of who sleeps')
+
+
+def _own_memory(pid):
+    """Bytes that are no file's."""
+    return 1024 * int(re.search(r'^RssAnon:\s+(\d+)', pathlib.Path('/proc/%d/status' % pid).read_text(), re.M)[1])
+
+
+@test(collectors=('Serial',), needs=('jit',), one_jdk=True)
+def what_waits_for_an_output_that_stalls_is_bounded(t):
+    """Nobody reads the pipe while thousands of threads come and go: what the agent keeps for it has an end, what is lost is said once, and who is shown begins
+    and ends."""
+    limit, names, first, more = 16 << 20, 1000, 25000, 75000
+    pipe, parts = t.work / 'pipe', []
+    p = Program(t, jvm=['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch'])
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    p.tell('short %d %d' % (first // 5, names))  # the VM has what it needs for that
+    does(t, 'start', '-e', 'cpu', '-o', pipe, p.run.pid)
+    before = _own_memory(p.run.pid)
+    p.tell('short %d %d' % (first, names))
+    full = _own_memory(p.run.pid)
+    p.tell('short %d %d' % (more, names))
+    after = _own_memory(p.run.pid)
+    print('     memory: %.1f MB, then %.1f MB more [%d]' % ((full - before) / 1e6, (after - full) / 1e6, t.jdk.version), flush=True)
+    t.check(full - before < 2.5 * limit, 'bytes that wait, and what keeps them: %d' % (full - before))
+    t.check(after - full < limit / 2, 'bytes more for %d threads more: %d' % (more, after - full))
+    t.equal(p.run.err.count('the output is too slow: 16 MB wait for it'), 1, 'lines that say so (%s)' % p.run.err)
+    os.set_blocking(reader, True)
+
+    def read():
+        while part := os.read(reader, 1 << 20):
+            parts.append(part)
+        os.close(reader)
+    reads = threading.Thread(target=read)
+    reads.start()
+    does(t, 'stop', p.run.pid)
+    reads.join()
+    (t.work / 'profile').write_bytes(b''.join(parts))
+    profile = t.parse(t.work / 'profile', None)
+    shown = [s for s, name in profile.names.items() if name == 'n' * names]
+    lost = int(profile.report['thread events lost'].split()[0])
+    t.check(len(shown) > 1000 and lost > 1000, 'shown, lost: %d, %d' % (len(shown), lost))
+    t.equal((len(shown) + lost, set(shown) - profile.ended), (first + more, set()), 'shown and lost; shown without an end')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)

@@ -3,14 +3,17 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Arrays;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of CPU
- * in each of two methods; "make N" allocates; "threads N" starts N threads, "threads 0" collects garbage and then ends them; "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM; "round" does what a
- * program that calls main has for it. Prints "ready" first; ends with its input.
+ * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of
+ * CPU in each of two methods; "make N" allocates; "threads N" starts N threads, "threads 0" collects garbage and then ends them;
+ * "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM;
+ * "short N LENGTH" starts N threads, one after the other has ended, with names so long; "round" does what a program that calls main has for
+ * it. Prints "ready" first; ends with its input.
  */
 public class Attached {
     static class Made { long a, b; }
@@ -55,6 +58,16 @@ public class Attached {
     static void burnMore(long ms) { Cpu.burn(ms * 1000000L); }
     static void burnLess(long ms) { Cpu.burn(ms * 1000000L); }
 
+    static void shortOnes(int n, int length) throws InterruptedException {
+        char[] name = new char[length];
+        Arrays.fill(name, 'n');
+        for (int i = 0; i < n; i++) {
+            Thread t = new Thread(() -> { }, new String(name));
+            t.start();
+            t.join();
+        }
+    }
+
     public static void main(String[] a) throws Exception {
         Thread idle = new Thread(() -> { try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { return; } }, "idle");
         idle.setDaemon(true);
@@ -70,6 +83,7 @@ public class Attached {
             case "collections": System.out.println("collections " + collections()); break;
             case "threads": threads(Integer.parseInt(w[1])); break;
             case "round": round.run(); break;
+            case "short": shortOnes(Integer.parseInt(w[1]), Integer.parseInt(w[2])); break;
             case "stubs": stubs(Long.parseLong(w[1])); break;
             default: burnMore(Long.parseLong(w[1])); burnLess(Long.parseLong(w[2])); break;
             }
