@@ -36,7 +36,17 @@ PROGRAMS = (
     Program('lucene', ('org.apache.lucene:lucene-queryparser:9.12.3', 'org.apache.lucene:lucene-analysis-common:9.12.3'), ('Lucene',), 6, since=11),
     Program('mocks', ('org.mockito:mockito-core:5.24.0', 'net.bytebuddy:byte-buddy-agent:1.18.17'), ('Mocks',), 10, since=11),
     Program('groovy', ('org.apache.groovy:groovy:5.0.8',), ('Groovy',), 2, since=11),
-    Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Felix',), 50, short=True),
+    Program('felix', ('org.apache.felix:org.apache.felix.framework:7.0.5',), ('Osgi',), 50, short=True),
+    Program('equinox', ('org.eclipse.platform:org.eclipse.osgi:3.23.200',), ('Osgi',), 50),
     Program('clojure', ('org.clojure:clojure:1.12.0',), ('Clojure',), 5, since=11),
+    Program('jruby', ('org.jruby:jruby-complete:10.0.2.0',), ('JRuby',), 3, since=21),
+    Program('hazelcast', ('com.hazelcast:hazelcast:5.7.0',), ('Hazelcast',), 100),
+    Program('kafka', ('org.apache.kafka:kafka_2.13:4.3.1', 'org.slf4j:slf4j-nop:1.7.36'), ('Kafka',), 15),
+    Program('scalac', ('org.scala-lang:scala-compiler:2.13.18',), ('Scalac',), 2),
+    Program('kotlinc', ('org.jetbrains.kotlin:kotlin-compiler-embeddable:2.4.21',), ('Kotlinc',), 1),
+    Program('spark', ('org.apache.spark:spark-sql_2.13:4.2.0',), ('Spark',), 1, jvm=('--add-exports=java.base/sun.nio.ch=ALL-UNNAMED', *(
+        '--add-opens=java.base/%s=ALL-UNNAMED' % p for p in ('java.lang', 'java.lang.invoke', 'java.net', 'java.nio', 'java.util', 'java.util.concurrent', 'sun.nio.ch', 'sun.security.action')))),
     Program('h2-jacoco', H2, ('H2',), 40, beside=('org.jacoco:org.jacoco.agent:0.8.15:runtime', 'destfile=cover.exec')),
+    Program('h2-telemetry', H2, ('H2',), 40, beside=('io.opentelemetry.javaagent:opentelemetry-javaagent:2.33.1', ''),
+            jvm=tuple('-Dotel.%s.exporter=none' % s for s in ('traces', 'metrics', 'logs'))),
 )

@@ -5,6 +5,8 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.jasper.servlet.JasperInitializer;
@@ -12,6 +14,7 @@ import org.apache.jasper.servlet.JasperInitializer;
 /** Tomcat with pages, which it compiles when they are first asked for. */
 public class Jsp implements Real.Program {
     private static final int PAGES = 8;
+    private static final Logger TOMCAT = Logger.getLogger("org.apache"); // its levels are kept as long as it is
     private Real.Http server;
 
     @Override
@@ -36,6 +39,7 @@ public class Jsp implements Real.Program {
                 e.printStackTrace();
             }
         }));
+        TOMCAT.setLevel(Level.WARNING); // at the end of the JVM it is chance how many lines come before their handlers are closed
         server = new Real.Http(tomcat.getConnector().getLocalPort());
     }
 

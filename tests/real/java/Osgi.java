@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.function.IntFunction;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
@@ -15,9 +16,10 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.launch.Framework;
+import org.osgi.framework.launch.FrameworkFactory;
 
 /** OSGi: bundles that import packages only, each with a class loader that finds no other classes. */
-public class Felix implements Real.Program {
+public class Osgi implements Real.Program {
     private static final int BUNDLES = 4;
     private Framework framework;
 
@@ -54,7 +56,7 @@ public class Felix implements Real.Program {
             for (Class<?> c : new Class<?>[] {Activator.class, Recursion.class}) {
                 String name = c.getName().replace('.', '/') + ".class";
                 jar.putNextEntry(new ZipEntry(name));
-                try (InputStream in = Felix.class.getClassLoader().getResourceAsStream(name)) {
+                try (InputStream in = Osgi.class.getClassLoader().getResourceAsStream(name)) {
                     byte[] buffer = new byte[4096];
                     for (int n; (n = in.read(buffer)) > 0;) {
                         jar.write(buffer, 0, n);
@@ -68,9 +70,9 @@ public class Felix implements Real.Program {
     @Override
     public void start(String[] args) throws Exception {
         Map<String, String> settings = new HashMap<>();
-        settings.put("org.osgi.framework.storage", "felix");
+        settings.put("org.osgi.framework.storage", "osgi");
         settings.put("org.osgi.framework.storage.clean", "onFirstInit");
-        framework = new org.apache.felix.framework.FrameworkFactory().newFramework(settings);
+        framework = ServiceLoader.load(FrameworkFactory.class).iterator().next().newFramework(settings);
         framework.start();
         for (int i = 0; i < BUNDLES; i++) {
             framework.getBundleContext().installBundle("memory:" + i, new ByteArrayInputStream(bundle(i))).start();
