@@ -152,26 +152,6 @@ void fx_refuse(struct fx *f, uint32_t i)
     fx_message(f, r);
 }
 
-void fx_answer_sweep(struct fx *f, uint64_t from, uint64_t to)
-{
-    struct hpx_msg_sweep *s = f->sweep;
-    f->sweep = NULL;
-    for (uint32_t i = 0; i < s->n; i++) {
-        s->of[i].gone = s->of[i].ref >= from && s->of[i].ref < to;
-    }
-    s->m.kind = HPX_MSG_SWEPT;
-    fx_message(f, s);
-}
-
-void fx_sweep(struct fx *f, uint64_t from, uint64_t to)
-{
-    while (hpx_model_pass_end(f->m) || f->sweep) {
-        if (f->sweep) {
-            fx_answer_sweep(f, from, to);
-        }
-    }
-}
-
 void fx_thread_start(struct fx *f, uint64_t key, struct hpx_thread *t, const char *text, uint32_t text_len)
 {
     struct hpx_msg_thread_start *s = hpx_msg_thread_start_new(text_len);

@@ -61,10 +61,6 @@ void fx_class(struct fx *f, uint64_t ref, uint64_t first_id, uint32_t n, const c
 void fx_answer(struct fx *f, uint32_t i, const struct hpx_line *lines, uint32_t nlines, const char *text, uint32_t text_len);
 /* Request i comes back: there is no answer. */
 void fx_refuse(struct fx *f, uint32_t i);
-/* Answers the batch that is asked about: the classes with references in [from, to) are gone. */
-void fx_answer_sweep(struct fx *f, uint64_t from, uint64_t to);
-/* Passes and answers until nothing is asked any more. */
-void fx_sweep(struct fx *f, uint64_t from, uint64_t to);
 void fx_thread_start(struct fx *f, uint64_t key, struct hpx_thread *t, const char *text, uint32_t text_len);
 void fx_thread_end(struct fx *f, uint64_t key);
 /* A record without a body. */

@@ -87,53 +87,6 @@ static int teardown(void **state)
     return 0;
 }
 
-TEST(calls_enter_is_pending, setup, teardown)
-{
-    hpx_calls_enter(&c, 7, 100);
-    take_all();
-    assert_int_equal(ngot, 0);
-    struct hpx_calls_pending p = peeked();
-    assert_true(p.open);
-    assert_int_equal(p.method, 7);
-    assert_int_equal(p.entered, 100);
-    assert_int_equal(p.calls, 0);
-}
-
-TEST(calls_fold_is_sent_before_a_field_is_full, setup, teardown)
-{
-    uint64_t most = HPX_CALLS_NS_MAX - 1, calls = 0, ns = 0, full = (UINT64_C(1) << 20) + 1;
-    for (uint64_t i = 0; i < full; i++) { /* by number */
-        hpx_calls_enter(&c, 5, 0);
-        hpx_calls_exit(&c, 5, 1);
-    }
-    assert_int_equal(peeked().calls, 1);
-    hpx_calls_enter(&c, 5, 0);
-    hpx_calls_exit(&c, 5, most);
-    hpx_calls_enter(&c, 5, 0);
-    hpx_calls_exit(&c, 5, most);
-    hpx_calls_enter(&c, 5, 0); /* full by time: sent at the latest now */
-    hpx_calls_exit(&c, 5, 3);
-    hpx_calls_flush(&c, 0);
-    take_all();
-    for (size_t i = 0; i < ngot; i++) {
-        assert_record(i, HPX_EV_LEAF, 5, got[i].stamp);
-        calls += HPX_EV_LEAF_CALLS(got[i].stamp);
-        ns += HPX_EV_LEAF_NS(got[i].stamp);
-    }
-    assert_int_equal(calls, full + 3);
-    assert_int_equal(ns, full + 2 * most + 3);
-}
-
-TEST(calls_longer_than_a_leaf_can_say_are_two_records, setup, teardown)
-{
-    hpx_calls_enter(&c, 5, 7);
-    hpx_calls_exit(&c, 5, 7 + HPX_CALLS_NS_MAX);
-    take_all();
-    assert_int_equal(ngot, 2);
-    assert_record(0, HPX_EV_ENTER, 5, 7);
-    assert_record(1, HPX_EV_EXIT, 5, 7 + HPX_CALLS_NS_MAX);
-}
-
 TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
 {
     hpx_calls_enter(&c, 5, 100);
@@ -229,24 +182,6 @@ TEST(calls_gap_ends_when_a_quarter_is_free, setup, teardown)
     assert_int_equal(peeked().method, 3);
 }
 
-TEST(calls_switch_sends_all_before_it_and_its_key, setup, teardown)
-{
-    hpx_calls_enter(&c, 1, 1);
-    hpx_calls_switch(&c, 77, 4, 5);
-    hpx_calls_switch(&c, 77, 4, 6);
-    hpx_calls_enter(&c, 2, 7);
-    hpx_calls_switch(&c, 0, 4, 8);
-    take_all();
-    assert_int_equal(ngot, 6);
-    assert_record(0, HPX_EV_ENTER, 1, 1);
-    assert_record(1, HPX_EV_SWITCH, 0, 5);
-    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[1])->key, 77);
-    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[1])->turn, 4);
-    assert_record(3, HPX_EV_ENTER, 2, 7);
-    assert_record(4, HPX_EV_SWITCH, 0, 8);
-    assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[4])->key, 0);
-}
-
 TEST(calls_switch_in_a_gap_says_both_stacks, setup, teardown)
 {
     hpx_calls_enter(&c, 1, 1);
@@ -279,37 +214,6 @@ TEST(calls_lost_on_one_stack_are_not_said_of_the_next, setup, teardown)
     assert_int_equal(((const struct hpx_ev_switch *)(const void *)&got[2])->key, 78);
     assert_int_equal(gap_at(4)->entered, 0);
     assert_int_equal(gap_at(4)->calls, 0);
-}
-
-TEST(calls_cross_the_end_of_the_ring, setup, teardown)
-{
-    uint64_t records = 0;
-    for (uint64_t i = 0; i < 10000; i++) {
-        hpx_calls_enter(&c, 1, 3 * i);
-        hpx_calls_enter(&c, 2, 3 * i + 1);
-        hpx_calls_exit(&c, 2, 3 * i + 1);
-        hpx_calls_exit(&c, 1, 3 * i + 2);
-        if (i % 50 == 49) {
-            assert_int_equal(peeked().method, 0);
-            take_all();
-            assert_int_equal(ngot, 150);
-            assert_record(149, HPX_EV_EXIT, 1, 3 * i + 2);
-            records += ngot;
-        }
-    }
-    assert_int_equal(records, 30000);
-    assert_int_equal(hpx_counter_get(&thread.counters, HPX_C_LOST_WAIT), 0);
-}
-
-TEST(calls_of_nobody_are_dropped, setup, teardown)
-{
-    struct hpx_calls nobody = HPX_CALLS_NOBODY;
-    hpx_calls_enter(&nobody, 1, 1);
-    hpx_calls_enter(&nobody, 1, 2);
-    hpx_calls_exit(&nobody, 1, 3);
-    hpx_calls_thrown(&nobody, 1, 4);
-    assert_int_equal(atomic_load(&nobody.fold), HPX_CALLS_GAP);
-    assert_int_equal(nobody.gap.events, 0);
 }
 
 TESTS(NULL, NULL)

@@ -255,39 +255,6 @@ TEST(pieces_come_out_among_other_bytes, setup, teardown)
     }
 }
 
-TEST(full_pieces_are_written_in_whole_buffers, setup, teardown)
-{
-    for (int i = 0; i < 20; i++) {
-        char *to = hpx_out_piece(&out);
-        memset(to, 'x', HPX_OUT_PIECE - 7);
-        hpx_out_filled(&out, to + HPX_OUT_PIECE - 7);
-        assert_int_equal(fake.len % HPX_OUT_BUFFER, 0);
-    }
-    assert_int_equal(fake.calls, fake.len / HPX_OUT_BUFFER);
-    assert_true(fake.calls > 3);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(fake.len, 20 * (HPX_OUT_PIECE - 7));
-}
-
-/* Bytes beyond the buffer are not copied into it; whole pieces, whatever was before them. */
-TEST(long_bytes_are_written_in_whole_buffers, setup, teardown)
-{
-    static char text[5 * HPX_OUT_BUFFER];
-    for (size_t i = 0; i < sizeof(text); i++) {
-        text[i] = (char)('a' + i % 23);
-    }
-    hpx_out_bytes(&out, text, 9);
-    hpx_out_bytes(&out, text + 9, sizeof(text) - 10);
-    assert_int_equal(fake.calls, 2);
-    assert_int_equal(fake.len, 4 * HPX_OUT_BUFFER);
-    hpx_out_bytes(&out, text + sizeof(text) - 1, 1);
-    assert_int_equal(hpx_out_flush(&out), 0);
-    assert_int_equal(fake.len, sizeof(text));
-    assert_memory_equal(fake.data, text, sizeof(text));
-    assert_int_equal(out.written, sizeof(text));
-    assert_int_equal(hpx_out_close(&out), 0);
-}
-
 TEST(what_long_bytes_lose_is_counted, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
@@ -395,21 +362,6 @@ TEST(an_error_of_close_is_said, setup, teardown)
     assert_non_null(strstr(said(), "file=x.txt.part: Disk quota exceeded: the end of the output may be missing; free some space"));
 }
 
-TEST(an_output_without_publish_and_truncate_works, setup, teardown)
-{
-    assert_int_equal(hpx_out_close(&out), 0);
-    memset(&fake, 0, sizeof(fake));
-    assert_int_equal(hpx_out_init(&out, &plain_ops, &fake, "pipe"), 0);
-    hpx_out_str(&out, "x");
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_true(out.published);
-    fake.fail_at = fake.calls + 1;
-    fake.error = EFBIG;
-    hpx_out_str(&out, "y");
-    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_non_null(strstr(said(), "file=pipe: File too large: the output ends after its last complete section; raise the limit"));
-}
-
 TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
 {
     assert_int_equal(hpx_out_close(&out), 0);
@@ -423,13 +375,6 @@ TEST(a_long_name_leaves_room_for_the_reason, setup, teardown)
     hpx_out_str(&out, "y");
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
     assert_non_null(strstr(said(), "choose another file=\n"));
-}
-
-TEST(printf_is_cut_at_512_bytes, setup, teardown)
-{
-    hpx_out_printf(&out, "%600d", 1);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(fake.len, 512);
 }
 
 /* Skipped where no locale has a comma (LOCPATH may name a folder with one). */
