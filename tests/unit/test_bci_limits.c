@@ -125,26 +125,6 @@ TEST(a_full_exception_table_gets_no_handler)
     }
 }
 
-TEST(a_long_exception_table_gets_one_entry_that_covers_the_exit_calls)
-{
-    for (uint32_t n = 65532; n <= 65534; n++) {
-        struct cf_class c;
-        cf_init(&c, 52);
-        struct cf_code m = {.max_stack = 1};
-        cf_ops(&m, "00 b1 57 b1 57 b1"); /* three parts between exit calls */
-        for (uint32_t i = 0; i < n; i++) {
-            cf_handler(&m, 0, 1, 2, 0);
-        }
-        add_frame(&m, "42 07 0002");
-        add_frame(&m, "41 07 0002");
-        cf_method(&c, 9, "m", "()V", &m);
-        struct checked k = check_all(&c);
-        assert_int_equal(k.result.whole, n > 65532);
-        assert_int_equal(k.compared.handlers, 1);
-        check_free(&k);
-    }
-}
-
 TEST(old_code_layouts_modules_and_trackers_are_left_alone)
 {
     struct cf_class c;
@@ -168,33 +148,6 @@ TEST(old_code_layouts_modules_and_trackers_are_left_alone)
     cf_init(&c, 52);
     add_static(&c, "m", 0, 0, "b1");
     assert_int_equal(check_opts(&c, (struct hprofx_bci_opts){.first = INT32_MAX}).how, 1);
-}
-
-TEST(thousands_of_methods_and_long_names_pass)
-{
-    struct cf_class c;
-    char *name = malloc(60001);
-    assert_non_null(name);
-    memset(name, 'x', 60000);
-    name[60000] = 0;
-    cf_init(&c, 52);
-    add_static(&c, name, 0, 0, "b1");
-    free(name);
-    uint32_t first = c.cp_n;
-    add_static(&c, "m", 0, 0, "b1");
-    size_t start = 0;
-    for (uint32_t i = 2; i < 33000; i++) { /* the second one again; the JVM would want other names */
-        start = c.methods.n - 27;
-        struct cf_bytes copy = {0};
-        cf_put(&copy, c.methods.p + start, 27);
-        cf_put(&c.methods, copy.p, 27);
-        cf_free(&copy);
-        c.method_n++;
-    }
-    assert_true(first < c.cp_n);
-    struct checked k = check_all(&c);
-    assert_int_equal(k.result.rewritten, 33000);
-    check_free(&k);
 }
 
 TEST(code_that_would_pass_65535_is_left_alone)
@@ -331,38 +284,6 @@ TEST(conditional_branches_take_trampolines_elsewhere)
         assert_int_equal(k.compared.trampolines, 1);
     }
     check_free(&k);
-}
-
-TEST(a_long_chain_of_branches_that_push_each_other_out_ends)
-{
-    static const uint16_t majors[] = {48, 52};
-    for (int i = 0; i < 2; i++) {
-        struct cf_class c;
-        cf_init(&c, majors[i]);
-        struct cf_code m = {.max_stack = 1, .max_locals = 1};
-        /* 200 jumps over a return, whose call makes the last one 1 byte too long; each that grows makes the one before it too long. */
-        for (int k = 0; k < 200; k++) {
-            cf_branch(&m, 0xA7, 5 * k + 32366);
-        }
-        cf_pad(&m, 0, 1000 - m.code.n);
-        cf_ops(&m, "b1");
-        cf_pad(&m, 0, 33361 + 1 - m.code.n);
-        cf_ops(&m, "b1");
-        if (i == 1) {
-            uint32_t last = UINT32_MAX;
-            for (uint32_t k = 1; k < 402; k++) {
-                uint32_t pc = k <= 200 ? 3 * k : k == 201 ? 1001 : 5 * (k - 202) + 32366;
-                cf_u1(&m.frames, 251);
-                cf_u2(&m.frames, pc - last - 1);
-                last = pc;
-            }
-            m.frame_n = 401;
-        }
-        cf_method(&c, 9, "m", "()V", &m);
-        struct checked k = check_all(&c);
-        assert_int_equal(k.compared.wide, 200);
-        check_free(&k);
-    }
 }
 
 TEST(steps_are_bounded_where_descriptors_are_long)

@@ -124,28 +124,6 @@ static void assert_row(const struct hpx_block_row *r, uint64_t count, uint64_t n
     assert_int_equal(r->ns, ns);
 }
 
-TEST(a_dump_resets_counts_and_times_together, NULL, end)
-{
-    begin(NULL, 0);
-    define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
-    blocked(&f.t, 1, 20);
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, true);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
-    hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, false);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 20);
-    hpx_block_snapshot_destroy(s);
-    s = hpx_blocks_snapshot(blocks, false);
-    table(s, HPX_BLOCK_ENTER, 0);
-    hpx_block_snapshot_destroy(s);
-    blocked(&f.t, 1, 3);
-    s = hpx_blocks_snapshot(blocks, false);
-    assert_row(row(table(s, HPX_BLOCK_ENTER, 1), "p.Gate", "a"), 1, 3);
-    hpx_block_snapshot_destroy(s);
-    assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 2);
-    assert_int_equal(hpx_blocks_totals(blocks).ns[HPX_BLOCK_ENTER], 23);
-}
-
 TEST(a_contention_without_an_owner_is_among_the_owners_too, NULL, end)
 {
     begin_with_owners();
@@ -204,23 +182,6 @@ TEST(samples_divide_exact_sums, NULL, end)
     table(s, HPX_BLOCK_ENTER, 0);
     hpx_block_snapshot_destroy(s);
     assert_int_equal(hpx_blocks_totals(blocks).count[HPX_BLOCK_ENTER], 1101);
-}
-
-/* Of two blocks the short one stands for 10,000, the long one for 1: the shares of the long one round to 0. */
-TEST(a_place_whose_stack_was_taken_has_blocked_once, NULL, end)
-{
-    begin(NULL, 10 * MS);
-    for (uint32_t id = 1; id <= 2; id++) {
-        define(&f.t, id, 1, HPX_BLOCK_ENTER, 8 * id, 0);
-        fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), id == 1 ? 1000 : 30 * MS);
-        fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, id, id == 1 ? 1000 : 30 * MS);
-    }
-    struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
-    const struct hpx_block_table *t = table(s, HPX_BLOCK_ENTER, 2);
-    assert_int_equal(row(t, "p.Gate", "a")->count, 1);
-    assert_int_equal(row(t, "p.Gate", "b")->count, 1);
-    assert_int_equal(t->ns, 30 * MS + 1000);
-    hpx_block_snapshot_destroy(s);
 }
 
 TEST(waits_are_told_and_counted, NULL, end)
@@ -347,17 +308,6 @@ TEST(blocks_of_a_lost_definition_are_counted_as_lost, NULL, end)
         assert_int_equal(lost(), before + 3);
         end(NULL);
     }
-}
-
-TEST(a_later_place_may_still_be_used_before_its_definition, NULL, end)
-{
-    begin(NULL, 0);
-    blocked(&f.u, 5, 5);
-    define_without_memory(&f.t, 1);
-    blocked(&f.u, 5, 6);
-    define(&f.t, 5, 1, HPX_BLOCK_ENTER, 8, 0);
-    assert_int_equal(shown(HPX_BLOCK_ENTER), 2);
-    assert_int_equal(lost(), 0);
 }
 
 TEST(a_definition_that_comes_again_is_taken, NULL, end)

@@ -28,55 +28,6 @@ static void call(unsigned i, uint32_t method)
     leave(i, method);
 }
 
-TEST(threads_go_with_their_open_calls_and_come_back)
-{
-    unsigned which = 1;
-    begin(2);
-    for (unsigned i = 0; i < 2; i++) {
-        enter(i, 1);
-        enter(i, 2);
-        flush(i);
-    }
-    hpx_aggregator_pass(&w.a);
-    assert_open(4);
-    assert_true(hpx_call_drainers_start(&w.s));
-    hpx_call_drainers_give(&w.s, to_first, &which);
-    assert_false(in_drainer(0));
-    assert_true(in_drainer(1));
-    assert_open(2);
-    for (unsigned i = 0; i < 2; i++) {
-        enter(i, 3);
-        enter(i, 4); /* deeper than a trace: 4 3 2 */
-        leave(i, 4);
-        leave(i, 3);
-        leave(i, 2);
-        flush(i);
-    }
-    await_read(1);
-    hpx_aggregator_pass(&w.a);
-    assert_int_equal(w.tab.calls, 3);
-    assert_cost(1, TRACE(2, 1), 0, 0);
-    enter(1, 5); /* still in the ring, or pending, when it comes back */
-    flush(1);
-    hpx_call_drainers_gather(&w.s);
-    assert_false(in_drainer(1));
-    assert_int_equal(w.tab.calls, 6);
-    hpx_aggregator_pass(&w.a);
-    assert_open(3); /* 1; 1, 5 */
-    leave(1, 5);
-    leave(1, 1);
-    flush(1);
-    hpx_aggregator_pass(&w.a);
-    assert_cost(1, TRACE(4, 3, 2), 1, 1);
-    assert_cost(1, TRACE(3, 2, 1), 1, 2);
-    assert_cost(1, TRACE(2, 1), 1, 2);
-    assert_cost(1, TRACE(5, 1), 1, 1);
-    assert_cost(1, TRACE(1), 1, 3);
-    assert_int_equal(w.tab.stray + w.tab.resynced + w.tab.no_memory, 0);
-    assert_int_equal(w.s.given, 1);
-    end();
-}
-
 static struct hpx_calls_pending pending[THREADS];
 
 static uint64_t peek_tail(void *ctx, struct hpx_thread *t)
@@ -90,29 +41,6 @@ static uint64_t peek_tail(void *ctx, struct hpx_thread *t)
 static void take_peeked(struct hpx_calltab *t, struct hpx_thread *th)
 {
     hpx_calltab_pending(t, th->call_stacks, &pending[HPX_CONTAINER_OF(th, struct one, t) - w.threads]);
-}
-
-TEST(what_drainers_have_counted_is_collected_and_they_go_on)
-{
-    begin_in_drainers(2, 2);
-    for (unsigned round = 1; round <= 5; round++) {
-        for (unsigned i = 0; i < 2; i++) {
-            call(i, 2);
-            if (round % 2) {
-                flush(i); /* else it is pending */
-            }
-        }
-        (void)hpx_call_drainers_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
-        assert_int_equal(w.s.running, 1);
-        assert_true(in_drainer(0) && in_drainer(1));
-        assert_cost(0, TRACE(2, 1), round, round);
-        assert_cost(1, TRACE(2, 1), round, round);
-    }
-    hpx_call_drainers_gather(&w.s);
-    hpx_aggregator_pass(&w.a);
-    assert_open(2);
-    assert_int_equal(w.tab.calls, 10);
-    end();
 }
 
 TEST(collecting_makes_no_thread_and_loses_no_drainer)
@@ -155,48 +83,6 @@ TEST(drainers_that_are_held_or_asked_to_be_are_gathered)
         assert_true(w.s.cpu_ns > 0);
         end();
     }
-}
-
-TEST(cpu_time_of_drainers_is_that_of_their_threads)
-{
-    begin_in_drainers(1, 1);
-    fake_cpu = UINT64_C(1) << 60; /* of the thread that collects */
-    for (unsigned round = 0; round < 5; round++) {
-        call(0, 2);
-        flush(0);
-        (void)hpx_call_drainers_collect(&w.s, UINT32_MAX, peek_tail, take_peeked);
-    }
-    hpx_call_drainers_gather(&w.s);
-    assert_true(w.s.cpu_ns > 0 && w.s.cpu_ns < fake_cpu);
-    assert_int_equal(w.s.cpu_ns, w.s.drainers[0]->cpu_ns); /* of one thread from its start to its end */
-    end();
-}
-
-TEST(drainers_gathered_for_a_dump_come_again)
-{
-    begin_with_open_calls(2, 1);
-    for (unsigned dump = 1; dump <= 5; dump++) {
-        assert_true(hpx_call_drainers_start(&w.s));
-        assert_true(hpx_call_drainers_start(&w.s));
-        assert_false(hpx_call_drainers_start(&w.s));
-        hpx_call_drainers_give(&w.s, to_first, NULL);
-        assert_true(in_drainer(0));
-        call(0, 2);
-        flush(0);
-        if (dump % 2) {
-            await_read(0); /* else what is left comes home in the ring */
-        }
-        hpx_call_drainers_gather(&w.s);
-        assert_int_equal(w.s.running, 0);
-        hpx_aggregator_pass(&w.a);
-        assert_open(1);
-        assert_cost(0, TRACE(2, 1), 1, 1);
-        hpx_calltab_reset(&w.tab);
-    }
-    assert_int_equal(w.tab.calls, 5);
-    assert_int_equal(w.s.most, 2);
-    assert_true(w.s.cpu_ns > 0);
-    end();
 }
 
 TEST(threads_that_end_are_the_main_ones_at_last)
@@ -276,27 +162,6 @@ TEST(mounts_wait_for_what_a_drainer_has_yet_to_read)
     }
     assert_int_equal(w.tab.forced + w.tab.stray + w.tab.resynced, 0);
     assert_cost(0, TRACE(2), 1, 1 + 1);
-    end();
-}
-
-TEST(want_of_a_thread_leaves_all_with_the_main_one_for_a_while)
-{
-    begin_with_open_calls(2, 1);
-    w.s.retry_ns = UINT64_C(1) << 60;
-    refuse_thread = true;
-    assert_false(hpx_call_drainers_start(&w.s));
-    refuse_thread = false;
-    unsigned asked = threads_asked;
-    assert_false(hpx_call_drainers_start(&w.s)); /* not asked for again and again */
-    assert_false(hpx_call_drainers_may_start(&w.s));
-    assert_int_equal(threads_asked, asked);
-    hpx_call_drainers_give(&w.s, to_first, NULL);
-    assert_false(in_drainer(0));
-    w.s.retry_at = 0;
-    assert_true(hpx_call_drainers_may_start(&w.s));
-    assert_true(hpx_call_drainers_start(&w.s));
-    hpx_call_drainers_give(&w.s, to_first, NULL);
-    assert_true(in_drainer(0));
     end();
 }
 

@@ -3,72 +3,6 @@
 #include "call_fixture.h"
 #include "failing_memory.h"
 
-TEST(calls_of_a_virtual_thread_go_on_with_its_next_carrier)
-{
-    begin(3);
-    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
-    event(HPX_EV_ENTER, 1, 0);
-    switch_to(th, 77, 0, 10);
-    event(HPX_EV_ENTER, 2, 12);
-    event(HPX_EV_ENTER, 3, 13);
-    switch_to(th, 0, 0, 20); /* 8 since the enter of 2 */
-    event(HPX_EV_EXIT, 1, 30);
-    switch_to(b, 77, 1, 5000); /* another CPU clock */
-    assert_open(2, 8);
-    event_of(b, HPX_EV_EXIT, 3, 5001);
-    event_of(b, HPX_EV_EXIT, 2, 5003);
-    switch_to(b, 0, 0, 5004);
-    assert_cost(TRACE(1), 1, 20, 20);
-    assert_cost(TRACE(2), 1, 3, 11);
-    assert_cost(TRACE(3, 2), 1, 8, 8);
-    assert_int_equal(tab.stray + tab.resynced, 0);
-    end();
-}
-
-TEST(mount_that_is_read_before_the_one_before_it_waits)
-{
-    begin(3);
-    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0), *c = hpx_calltab_attach(&tab, 0);
-    switch_to(th, 77, 0, 10);
-    event(HPX_EV_ENTER, 1, 10);
-    switch_to(c, 77, 2, 100); /* two mounts too early */
-    event_of(c, HPX_EV_EXIT, 1, 103);
-    switch_to(c, 0, 0, 104);
-    event_of(c, HPX_EV_LEAF, 8, HPX_EV_LEAF_STAMP(1, 1));
-    switch_to(b, 77, 1, 50); /* one */
-    event_of(b, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
-    switch_to(b, 0, 0, 60);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(8), 0, 0, 0);
-    switch_to(th, 0, 0, 20);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(2, 1), 1, 1, 1);
-    assert_cost(TRACE(1), 1, 10 + 10 + 3 - 1, 23);
-    assert_cost(TRACE(8), 1, 1, 1);
-    assert_int_equal(tab.stray + tab.resynced, 0);
-    end();
-}
-
-TEST(virtual_threads_that_have_ended_take_no_memory)
-{
-    begin(3);
-    uint64_t turn = 0;
-    size_t bytes = 0;
-    for (uint64_t key = 1; key <= 10000; key++) {
-        switch_to(th, key * 64, 0, turn++);
-        event(HPX_EV_ENTER, 1, turn);
-        event(HPX_EV_EXIT, 1, turn);
-        switch_to(th, 0, 0, turn++);
-        if (key == 1000) {
-            bytes = hpx_calltab_bytes(&tab);
-        }
-    }
-    assert_int_equal(hpx_calltab_bytes(&tab), bytes);
-    assert_int_equal(tab.stacks.len, 1);
-    assert_cost(TRACE(1), 10000, 0, 0);
-    end();
-}
-
 /* A virtual thread that th has not let go yet; b, which is returned, mounts it and waits. */
 static struct hpx_call_thread *begin_with_a_mount_too_early(void)
 {
@@ -78,18 +12,6 @@ static struct hpx_call_thread *begin_with_a_mount_too_early(void)
     event(HPX_EV_ENTER, 1, 10);
     switch_to(b, 77, 1, 50);
     return b;
-}
-
-TEST(carrier_that_ends_lets_its_virtual_thread_go)
-{
-    struct hpx_call_thread *b = begin_with_a_mount_too_early();
-    event_of(b, HPX_EV_EXIT, 1, 51);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(1), 0, 0, 0);
-    hpx_calltab_retire(&tab, th);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(1), 1, 1, 1);
-    end();
 }
 
 TEST(carrier_that_ends_while_its_records_wait_applies_them)
@@ -107,27 +29,6 @@ TEST(carrier_that_ends_while_its_records_wait_applies_them)
     assert_cost(TRACE(4, 9), 1, 1, 1);
     event(HPX_EV_EXIT, 9, 30);
     assert_cost(TRACE(9), 1, 24, 25);
-    end();
-}
-
-TEST(mounts_of_a_forgotten_stack_are_taken_in_turn)
-{
-    begin(3);
-    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
-    switch_to(th, 77, 0, 10); /* no call is open: forgotten */
-    switch_to(th, 0, 0, 11);
-    switch_to(b, 77, 2, 50); /* read before turn 1 */
-    event_of(b, HPX_EV_EXIT, 1, 53);
-    switch_to(b, 0, 0, 54);
-    hpx_calltab_pass_end(&tab);
-    switch_to(th, 77, 1, 20);
-    event(HPX_EV_ENTER, 1, 21);
-    switch_to(th, 0, 0, 23);
-    hpx_calltab_pass_end(&tab);
-    hpx_calltab_pass_end(&tab);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(1), 1, 2 + 3, 5);
-    assert_int_equal(tab.stray + tab.resynced + tab.forced, 0);
     end();
 }
 
@@ -259,33 +160,6 @@ TEST(index_of_waiting_mounts_is_empty_when_nothing_waits)
     }
     assert_int_equal(b->backlog.n, 0);
     assert_int_equal(tab.waits.heap_bytes, 0);
-    end();
-}
-
-/* A table that applies no SWITCH keeps waiting mounts without an index; the table that adopts the thread finds them. */
-TEST(mounts_that_wait_move_with_their_thread)
-{
-    const struct hpx_calltab_config apart = {.depth = 3, .apart = true};
-    struct hpx_calltab other;
-    begin(3);
-    assert_int_equal(hpx_calltab_init(&other, &apart), 0);
-    struct hpx_call_thread *b = hpx_calltab_attach(&other, 0);
-    const struct hpx_ev_switch early = {.head = {HPX_EV_SWITCH, 2, 0, 10}, .key = 77, .turn = 1}; /* turn 0 had no call */
-    (void)hpx_calltab_apply(&other, b, &early.head, &early.head + 2);
-    assert_int_equal(other.waits.heap_bytes, 0);
-    hpx_calltab_detach(&other, b);
-    hpx_calltab_adopt(&tab, b);
-    switch_to(th, 77, 2, 50);
-    event(HPX_EV_EXIT, 1, 53);
-    hpx_calltab_pass_end(&tab);
-    hpx_calltab_pass_end(&tab);
-    assert_int_equal(th->backlog.n > 0, true); /* the stack is b's */
-    event_of(b, HPX_EV_ENTER, 1, 11);
-    switch_to(b, 0, 0, 13);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(1), 1, 2 + 3, 5);
-    assert_int_equal(tab.forced + tab.stray, 0);
-    hpx_calltab_fini(&other);
     end();
 }
 

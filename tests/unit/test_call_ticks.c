@@ -92,34 +92,6 @@ TEST(ticks_in_a_push_in_a_gap_and_without_room_are_the_callers, setup, teardown)
     assert_cost(TRACE(5), 1, 0, 0);
 }
 
-TEST(ticks_belong_to_the_stack_that_the_thread_is_on, setup, teardown)
-{
-    struct hpx_call_thread *b = hpx_calltab_attach(&tab, 0);
-    event(HPX_EV_ENTER, 1, 0);
-    event(HPX_EV_TICK, 0, 10);
-    switch_to(th, 77, 0, 0);
-    event(HPX_EV_ENTER, 2, 0);
-    event(HPX_EV_TICK, 3, 20);
-    event(HPX_EV_ENTER, 3, 0);
-    switch_to(th, 0, 0, 0);
-    event(HPX_EV_TICK, 0, 40);
-    event(HPX_EV_EXIT, 1, 0);
-    switch_to(b, 77, 2, 0); /* its second carrier has not been read: this waits */
-    event_of(b, HPX_EV_TICK, 0, 160);
-    event_of(b, HPX_EV_EXIT, 3, 0);
-    event_of(b, HPX_EV_EXIT, 2, 0);
-    hpx_calltab_pass_end(&tab);
-    assert_int_equal(tab.ticks_ns, 70);
-    switch_to(th, 77, 1, 0);
-    event(HPX_EV_TICK, 0, 80);
-    switch_to(th, 0, 0, 0);
-    hpx_calltab_pass_end(&tab);
-    assert_cost(TRACE(1), 1, 50, 50);
-    assert_cost(TRACE(3), 1, 20 + 80 + 160, 260);
-    assert_cost(TRACE(2), 1, 0, 260);
-    assert_int_equal(tab.outside_ns, 0);
-}
-
 TEST(times_by_stamps_know_no_ticks, setup, teardown)
 {
     tab.cfg.times_from_ticks = false;

@@ -114,52 +114,6 @@ TEST(runs_that_differ_widen_the_interval)
     assert_true(c.low > 1.2 && c.high < 1.7 && c.p < 0.001);
 }
 
-TEST(of_many_tests_few_are_false)
-{
-    double p[] = {0.9, 0.03, 0.01, 0.002, 0.5}; /* limits 0.01, 0.02, 0.03 .. */
-    assert_true(hpx_change_limit(p, 5, 0.05) == 0.03);
-    double none[] = {0.9, 0.03, 0.02, 0.5, 0.5};
-    assert_true(hpx_change_limit(none, 5, 0.05) < 0);
-    assert_true(hpx_change_limit(none, 0, 0.05) < 0);
-}
-
-static double draw(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static struct hpx_change_side draw_share(uint64_t *seed, double share, uint32_t n)
-{
-    double x = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        x += draw(seed) < share;
-    }
-    return drawn(x, n);
-}
-
-/* Of 2000 pairs with the same share 5 % may be called a change: 100, and three standard errors. */
-TEST(nineteen_of_twenty_changes_by_chance_are_not_told)
-{
-    uint64_t seed = 88172645463325252u;
-    static const double shares[] = {0.01, 0.05, 0.3};
-    for (size_t k = 0; k < HPX_ARRAY_LEN(shares); k++) {
-        size_t outside = 0, points = 0, small = 0;
-        for (size_t i = 0; i < 2000; i++) {
-            struct hpx_change c = between(draw_share(&seed, shares[k], 500), draw_share(&seed, shares[k], 300));
-            outside += c.low > 1 || c.high < 1;
-            points += c.points_low > 0 || c.points_high < 0;
-            small += c.p <= HPX_CHANGE_CHANCE;
-        }
-        assert_in_range(outside, 0, 130);
-        assert_in_range(points, 0, 130);
-        assert_in_range(small, 0, 130);
-        assert_true(shares[k] < 0.1 || (outside > 60 && points > 60 && small > 50)); /* nor is it overcautious */
-    }
-}
-
 /* ---- trees ---- */
 
 struct made {
@@ -285,27 +239,6 @@ TEST(several_runs_show_their_spread_and_join_to_one_tree)
     assert_int_equal(all.nodes.len, 13); /* the root; main and f, main and g of every run, whose lines differ */
     hpx_tree_fini(&all);
     end(m, 6, &c);
-}
-
-/* Sevenths of a share, seven times, are not the same double. */
-TEST(equal_runs_are_equal_however_many_there_are)
-{
-    static const char *const frames[] = {"main;f", "main;g", "main;h", "main"};
-    static const uint64_t calls[] = {1001, 497, 71, 3};
-    for (size_t k = 0; k < 14; k++) {
-        struct made m[8];
-        size_t runs = 1 + k / 2;
-        for (size_t i = 0; i <= runs; i++) {
-            begin(&m[i], HPX_VIEW_CALLS);
-            for (size_t f = 0; f < HPX_ARRAY_LEN(calls); f++) {
-                stack(&m[i], frames[f], calls[f], 7);
-            }
-        }
-        struct hpx_compare c = compared(m, runs, 1, "calls", k % 2 == 0);
-        assert_int_equal(c.changed, 0);
-        assert_true(method(&c, "h")->change[HPX_SELF].points == 0);
-        end(m, runs + 1, &c);
-    }
 }
 
 TEST(a_view_and_its_measure_name_one_column)

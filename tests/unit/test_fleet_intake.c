@@ -7,25 +7,6 @@
 
 /* ---- what is read ---- */
 
-TEST(a_profile_is_handed_on_once, begin, end)
-{
-    uint64_t read = hpx_metric_get(HPX_METRIC_PROFILES_READ, NULL, NULL), sum = hpx_metric_get(HPX_METRIC_VALUES_READ, "samples", NULL);
-    put_text("in/shop-1.2.txt", "main;a 3\nmain;b 4\n");
-    touch("in/shop-1.2.txt", 1700000000);
-    scan_gives("shop 7\n");
-    assert_int_equal(last_start_ms, 1700000000000);
-    assert_true(last_host > 0);
-    scan_gives("");
-    settle();
-    scan_gives("");
-    restart();
-    scan_gives("");
-    assert_int_equal(hpx_metric_get(HPX_METRIC_PROFILES_READ, NULL, NULL), read + 1);
-    assert_int_equal(hpx_metric_get(HPX_METRIC_VALUES_READ, "samples", NULL), sum + 7);
-    put_text("in/shop-1.3.txt", "main;a 3\n");
-    scan_gives("shop 3\n");
-}
-
 TEST(the_oldest_are_first_and_not_too_many_at_a_time, begin, end)
 {
     static const char *const names[] = {"in/b.10", "in/b.9", "in2/c", "in/a"};
@@ -38,26 +19,6 @@ TEST(the_oldest_are_first_and_not_too_many_at_a_time, begin, end)
     assert_string_equal(handed, "c 1\nb 9\n");
     assert_int_equal(hpx_intake_scan(intake, 0, take, &asked), 0);
     scan_gives("b 10\na 1\n");
-}
-
-TEST(what_waits_for_its_turn_lets_nothing_be_forgotten, begin, end)
-{
-    put_text("in/old", "a 1\n");
-    scan_gives("old 1\n");
-    settle();
-    for (char i = 'a'; i <= 'f'; i++) {
-        const char name[] = {'i', 'n', '/', i, '\0'};
-        put_text(name, "a 1\n");
-        touch(name, i);
-    }
-    for (int i = 0; i < 3; i++) { /* a save for each part of one look */
-        handed[0] = '\0';
-        assert_int_equal(hpx_intake_scan(intake, 2, take, &asked), 2);
-        assert_string_equal(handed, i == 0 ? "a 1\nb 1\n" : i == 1 ? "c 1\nd 1\n" : "e 1\nf 1\n");
-        settle();
-    }
-    restart();
-    scan_gives("");
 }
 
 TEST(what_is_new_is_found_when_the_rest_is_gone, begin, end)
@@ -79,25 +40,6 @@ TEST(the_service_may_be_given, begin, end)
     restart();
     put_text("in/y", "a 1\n");
     scan_gives("shop 1\nshop 1\n");
-}
-
-/* Also where the new file has the inode of the old one. */
-TEST(a_new_file_of_an_old_name_is_read, begin, end)
-{
-    for (int i = 1; i <= 5; i++) {
-        char text[16], wanted[16];
-        (void)snprintf(text, sizeof text, "a %d\n", i);
-        (void)snprintf(wanted, sizeof wanted, "x %d\n", i);
-        if (i > 1) {
-            assert_int_equal(unlinkat(dir, "in/x", 0), 0);
-        }
-        put_text("in/x", text);
-        scan_gives(wanted);
-        settle();
-        if (i % 2 == 0) {
-            restart();
-        }
-    }
 }
 
 TEST(a_folder_that_cannot_be_looked_at_is_not_empty, begin, end)
@@ -218,42 +160,6 @@ static void put_many(void)
     assert_int_equal(looks(), before + FILES);
 }
 
-/* 60,000 files would be looked at each second. */
-TEST(files_that_are_known_are_not_looked_at_again, begin, end)
-{
-    put_many();
-    uint64_t before = looks();
-    for (int i = 0; i < 50; i++) {
-        scan_gives("");
-    }
-    assert_int_equal(looks(), before);
-    put_text("in/.tmp", "a 2\n");
-    assert_int_equal(renameat(dir, "in/.tmp", dir, "in/y"), 0);
-    put_text("in2/z", "a 3\n");
-    touch("in/y", 1);
-    touch("in2/z", 2);
-    scan_gives("y 2\nz 3\n");
-    assert_in_range(looks(), before + 2, before + 3);
-    assert_int_equal(unlinkat(dir, "in/x0", 0), 0);
-    before = looks();
-    scan_gives("");
-    assert_int_equal(looks(), before);
-}
-
-TEST(a_file_that_cannot_be_taken_yet_is_looked_at_again_and_no_other, begin, end)
-{
-    put_many();
-    put_text("in/y", "a 1\n");
-    appends = 2;
-    uint64_t before = looks();
-    scan_says("", "");
-    scan_says("", "");
-    assert_int_equal(looks(), before + 2);
-    scan_gives("y 11\n");
-    scan_gives("");
-    assert_int_equal(looks(), before + 3);
-}
-
 TEST(in_any_case_everything_is_looked_at_from_time_to_time, begin, end)
 {
     put_many();
@@ -326,34 +232,6 @@ static void die_while_reading(const char *name)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-TEST(a_file_that_killed_the_shipper_is_set_aside_and_the_others_are_sent, begin, end)
-{
-    static const char wanted[] =
-        "hprofx: bad is set aside: hprofx-ship was killed twice while it read it; it is tried again if it gets another name\n";
-    uint64_t before = broken("killed");
-    put_text("in/early", "a 1\n");
-    put_text("in/bad", "a 2\n");
-    put_text("in/late", "a 3\n");
-    touch("in/early", 1);
-    touch("in/bad", 2);
-    touch("in/late", 3);
-    die_while_reading("bad");
-    die_while_reading("bad");
-    hush();
-    open_intake();
-    assert_string_equal(said(), wanted);
-    assert_int_equal(broken("killed"), before + 1);
-    scan_gives("early 1\nlate 3\n");
-    settle();
-    hush();
-    restart(); /* it is said once */
-    assert_string_equal(said(), "");
-    scan_gives("");
-    assert_true(there("in/bad"));
-    assert_int_equal(renameat(dir, "in/bad", dir, "in/good"), 0);
-    scan_gives("good 2\n");
 }
 
 TEST(a_file_that_was_read_when_something_else_killed_the_shipper_is_sent, begin, end)

@@ -60,43 +60,6 @@ TEST(time_does_not_go_back_and_wraps)
     end();
 }
 
-TEST(threads_have_their_names_first)
-{
-    struct hpx_thread_rec t = {200001, 0x50000001, text("main"), text("main"), text("system"), {NULL, 0}};
-    struct hpx_thread_rec hostile = {200002,   0x50000002,   text("a\n\"\\\xC0\x80\xED\xA0\xBD\xED\xB8\x80\xED\xA0\xBD\xFF\xC2\x85"),
-                                     text(""), text("main"), {NULL, 0}};
-    begin(8);
-    hpx_binary_thread_start(&w, &t);
-    assert_written("01 00000000 0000000C 00000000A0000001 \"main\""
-                   "01 00000000 0000000E 00000000A0000002 \"system\""
-                   "0A 00000000 00000028 00030D41 0000000050000001 000493E0 00000000A0000001 00000000A0000001 00000000A0000002");
-    hpx_binary_thread_start(&w, &hostile);
-    /* real UTF-8, controls as they are; half a surrogate pair and a stray byte as \uXXXX */
-    assert_written("01 00000000 0000001F 00000000A0000003 \"a\" 0A 22 5C 00 F09F9880 \"\\uD83D\\u00FF\" C285"
-                   "01 00000000 00000008 00000000A0000004"
-                   "0A 00000000 00000028 00030D42 0000000050000002 000493E0 00000000A0000003 00000000A0000004 00000000A0000001");
-    hpx_binary_thread_end(&w, &t);
-    assert_written("0B 00000000 00000004 00030D41");
-    hpx_binary_thread_end(&w, &(struct hpx_thread_rec){.serial = 200009});
-    assert_written("");
-    end();
-}
-
-TEST(classes_are_loaded_and_unloaded_once)
-{
-    struct hpx_class_rec c = {.serial = {100003}, .name = text("p.C$D[]")}, gone = {.serial = {100003}}, never = {.serial = {100004}};
-    begin(8);
-    hpx_binary_class_load(&w, &c);
-    hpx_binary_class_load(&w, &c);
-    assert_written("01 00000000 0000000F 00000000A0000001 \"p.C$D[]\""
-                   "02 00000000 00000018 000186A3 0000000010000003 000493E0 00000000A0000001");
-    hpx_binary_class_unload(&w, &never);
-    assert_written("");
-    hpx_binary_class_unload(&w, &gone);
-    assert_written("03 00000000 00000004 000186A3");
-    end();
-}
-
 TEST(a_class_that_a_dump_may_name_is_unloaded_behind_it)
 {
     struct hpx_class_rec c = {.serial = {100007}, .name = text("p.Hot")}, gone = {.serial = {100007}, .in_traces = true};
@@ -135,35 +98,6 @@ TEST(figures_that_do_not_fit_are_the_largest_that_do)
     assert_int_equal(hpx_binary_fit(UINT32_MAX, 8, 8), 536870910);
     assert_int_equal(hpx_binary_fit(536870911, 8, 8), 536870910); /* 8 + 8 n <= 2^32 - 1 */
     assert_int_equal(hpx_binary_fit(UINT32_MAX, 32, 25), 171798690);
-}
-
-TEST(a_dump_of_many_rows_is_one_record)
-{
-    enum { ROWS = 20000 };
-    struct hpx_row *rows = calloc(ROWS, sizeof(*rows));
-    struct hpx_frame_rec *frames = calloc(2048, sizeof(*frames));
-    for (uint32_t i = 0; i < 2048; i++) {
-        frames[i] = (struct hpx_frame_rec){&hot_a, (int32_t)i + 1, i + 1};
-    }
-    for (uint32_t i = 0; i < ROWS; i++) {
-        rows[i] = (struct hpx_row){trace(300001 + i, 0, i == 0 ? 2048 : 1, frames), i + 1};
-    }
-    for (uint32_t id_size = 4; id_size <= 8; id_size += 4) {
-        begin(id_size);
-        hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
-        samples(ROWS, rows, 0);
-        hpx_binary_dump_end(&w, "hprofx: end: 1\n");
-        assert_int_equal(hpx_out_flush(&out), 0);
-        struct bin_figures f;
-        assert_null(bin_check(sink.bytes, sink.len, &f));
-        assert_int_equal(f.rows, ROWS);
-        assert_int_equal(f.count, (uint64_t)ROWS * (ROWS + 1) / 2);
-        assert_int_equal(f.frames, 2048);
-        end();
-    }
-    drop(ROWS, rows);
-    free(rows);
-    free(frames);
 }
 
 TEST(strings_end_where_their_numbers_do)

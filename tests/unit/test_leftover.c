@@ -133,56 +133,6 @@ TEST(what_counted_anything_is_kept, setup, teardown)
     }
 }
 
-static size_t put(char *to, const char *s)
-{
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = s[i];
-    }
-    return n;
-}
-
-/* Beyond one piece of reading: a table behind many threads; a record longer than the piece. */
-TEST(long_files_are_looked_through, setup, teardown)
-{
-    static char text[300000];
-    size_t n = put(text, TEXT);
-    while (n < 200000) {
-        n += put(text + n, THREAD);
-    }
-    make_bytes("x.part", text, n);
-    hpx_leftover_keep("x");
-    assert_false(there("x.part") || there("x.killed.part"));
-    n += put(text + n, TABLE);
-    make_bytes("x.part", text, n);
-    hpx_leftover_keep("x");
-    assert_true(there("x.killed.part"));
-    memset(text, 0, sizeof(text));
-    memcpy(text, BINARY, sizeof(BINARY));
-    text[31] = 1;
-    text[31 + 6] = 2; /* 131072 bytes */
-    size_t behind = 31 + 9 + 131072;
-    make_bytes("y.part", text, behind);
-    hpx_leftover_keep("y");
-    assert_false(there("y.part") || there("y.killed.part"));
-    text[behind] = 0x0d;
-    make_bytes("y.part", text, behind + 9);
-    hpx_leftover_keep("y");
-    assert_true(there("y.killed.part"));
-}
-
-TEST(a_living_run_keeps_its_files, setup, teardown)
-{
-    make("x.part", TEXT TABLE);
-    make("x.journal.part", TEXT TABLE);
-    int fd = open("x.part", O_RDONLY | O_CLOEXEC);
-    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
-    hpx_leftover_keep("x");
-    assert_true(there("x.part") && there("x.killed.journal.part"));
-    assert_false(there("x.journal.part"));
-    close(fd);
-}
-
 /* Of two processes that find the same files one has all of them. */
 TEST(all_are_locked_before_one_is_read, setup, teardown)
 {
@@ -246,20 +196,6 @@ TEST(what_cannot_be_kept_stays_with_a_line, setup, teardown)
     assert_non_null(strstr(content("said"), "hprofx: file=b: a killed run left an unfinished profile; renaming it to b.killed.part failed; "
                                             "recover it with hprofx recover b\n"));
     close(fd);
-}
-
-TEST(names_that_are_too_long_are_left_alone, setup, teardown)
-{
-    char name[PATH_MAX + 16], part[NAME_MAX + 8];
-    memset(name, 'n', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
-    hpx_leftover_keep(name);
-    nothing_said();
-    name[NAME_MAX - 5] = '\0'; /* NAME.part fits, NAME.killed.part does not */
-    snprintf(part, sizeof(part), "%.*s.part", NAME_MAX - 5, name);
-    make(part, TEXT TABLE);
-    hpx_leftover_keep(name);
-    assert_true(there(part));
 }
 
 TESTS(NULL, NULL)

@@ -25,21 +25,6 @@ TEST(model_slot_never_defined_or_out_of_range_is_counted_lost, fx_setup, fx_tear
     hpx_snapshot_destroy(fx_snapshot(f, 0, 0));
 }
 
-TEST(model_thread_whose_start_got_lost_has_no_end_and_no_traces, fx_setup, fx_teardown, (void *)(uintptr_t)(&by_thread))
-{
-    struct fx *f = *state;
-    give_class(f);
-    f->deaf = true;
-    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
-    f->deaf = false;
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
-    fx_thread_end(f, 1);
-    assert_int_equal(f->nended, 0);
-    struct hpx_snapshot *s = fx_snapshot(f, 1, 1);
-    assert_int_equal(fx_row(s, 300001)->trace->thread, HPX_SERIAL_THREAD);
-    hpx_snapshot_destroy(s);
-}
-
 TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
@@ -186,28 +171,6 @@ TEST(model_counts_in_64_bits, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lin
     hpx_snapshot_destroy(fx_snapshot(f, 2 * big, 1));
 }
 
-TEST(model_threads_are_announced_in_order_and_once, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_thread_start(f, 70, NULL, FX_TEXT("main\0main\0system"));
-    fx_thread_start(f, 71, NULL, FX_TEXT("w"));
-    fx_thread_start(f, 70, &f->t, FX_TEXT("main\0main\0system")); /* the key of a live thread: that one ended unannounced */
-    fx_thread_end(f, 99);
-    fx_thread_end(f, 71);
-    fx_thread_end(f, 71);
-    fx_thread_start(f, 71, NULL, FX_TEXT("w2\0main\0system")); /* the key of an ended thread: a new one */
-    fx_thread_end(f, 71);
-    assert_int_equal(f->t.serial, 200003);
-    assert_int_equal(f->nstarted, 4);
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(f->started[i], 200001 + i);
-    }
-    assert_int_equal(f->nended, 3);
-    assert_int_equal(f->ended[0], 200001);
-    assert_int_equal(f->ended[1], 200002);
-    assert_int_equal(f->ended[2], 200004);
-}
-
 struct announced {
     char name[32], group[32], parent_group[32], newest[32];
     uint32_t object, serial, number;
@@ -292,21 +255,6 @@ TEST(model_of_many_short_threads_is_as_large_as_that_of_few, fx_setup, fx_teardo
     assert_true(hpx_model_bytes(f->m) <= after_few);
     fx_thread_start(f, 20000, &f->t, FX_TEXT("last\0g\0s"));
     assert_int_equal(f->t.serial, 200001 + 10000);
-}
-
-TEST(model_takes_over_the_counters_of_a_gone_thread, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_thread_start(f, 2, NULL, FX_TEXT("t\0g\0s")); /* the tables have their first memory now */
-    size_t said = sizeof(struct hpx_msg_thread_start) + 5, before = hpx_model_bytes(f->m) + said;
-    fx_thread_start(f, 1, &f->t, FX_TEXT("t\0g\0s"));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 1);
-    assert_true(hpx_model_bytes(f->m) >= before + HPX_SLOTS * sizeof(uint32_t));
-    hpx_count(&f->t.counters, HPX_C_SIGNALS, 5);
-    hpx_model_thread_gone(f->m, &f->t);
-    assert_null(f->t.slots);
-    assert_int_equal(fx_counter(f, HPX_C_SIGNALS), 5);
-    assert_int_equal(hpx_model_bytes(f->m), before);
 }
 
 /* The frames of `d` are not those that its hash was made of. */

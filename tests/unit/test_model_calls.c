@@ -70,31 +70,6 @@ static void assert_replaced(const struct hpx_call_snapshot *s, uint32_t place, c
     assert_memory_equal(m->name.bytes, name, m->name.len);
 }
 
-TEST(methods_that_the_vm_can_replace_are_named_by_their_calls, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
-{
-    struct fx *f = *state;
-    announce_calls(f);
-    announce_replaced(f, 10, 4, FX_TEXT("Ljava/lang/Math;\0\0max\0(II)I\0max\0(JJ)J\0min\0(II)I\0abs\0(I)I"));
-    fx_event(f, &f->t, HPX_EV_LEAF, 12, HPX_EV_LEAF_STAMP(4, 0));
-    fx_event(f, &f->t, HPX_EV_LEAF, 10, HPX_EV_LEAF_STAMP(2, 0));
-    fx_event(f, &f->t, HPX_EV_ENTER, 1, 0);
-    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(9, 0));
-    fx_event(f, &f->t, HPX_EV_LEAF, 11, HPX_EV_LEAF_STAMP(3, 0)); /* an overload, under another method */
-    fx_event(f, &f->t, HPX_EV_EXIT, 1, 0);
-    for (int i = 0; i < 2; i++) {
-        struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_KEEP);
-        assert_int_equal(s->nreplaced, 2);
-        assert_replaced(s, 0, "max");
-        assert_replaced(s, 1, "min");
-        hpx_call_snapshot_destroy(s);
-    }
-    hpx_call_snapshot_destroy(hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET));
-    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 0));
-    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
-    assert_int_equal(s->nreplaced, 0);
-    hpx_call_snapshot_destroy(s);
-}
-
 TEST(of_many_methods_that_the_vm_can_replace_the_first_are_named, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
 {
     struct fx *f = *state;
@@ -157,21 +132,6 @@ TEST(messages_cut_short_do_not_stop_a_dump)
         hpx_call_snapshot_destroy(s);
         fx_end(&f);
     }
-}
-
-TEST(calls_in_a_gap_have_a_name_and_are_told, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))
-{
-    struct fx *f = *state;
-    announce_calls(f);
-    const struct hpx_ev_gap gap = {.head = {HPX_EV_GAP, 2, 9, 100}, .entered = 1, .calls = 4};
-    hpx_model_events(f->m, &f->t, &gap.head, sizeof(gap));
-    fx_event(f, &f->t, HPX_EV_LEAF, 2, HPX_EV_LEAF_STAMP(1, 1));
-    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
-    fx_assert_frame(row_of(s, "p.Calls.fib", 2)->trace, 1, "hprofx.unknown.lost_call(:-1)");
-    assert_int_equal(s->lost_events, 9);
-    assert_int_equal(s->lost_calls, 3);
-    assert_int_equal(s->open_calls, 1);
-    hpx_call_snapshot_destroy(s);
 }
 
 TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&times))

@@ -30,13 +30,6 @@ static void assert_only_trace(struct fx *f, uint64_t total, const char *const *f
     hpx_snapshot_destroy(s);
 }
 
-/* Samples one frame and asserts how it is shown. */
-static void assert_symbolized(struct fx *f, uint64_t method, int32_t bci, const char *want)
-{
-    fx_define(f, &f->t, 0, 1, FX_STACK({method, bci}));
-    assert_only_trace(f, 1, FRAMES(want));
-}
-
 TEST(lines_are_asked_for_once_a_method_when_it_is_first_sampled, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
@@ -95,21 +88,6 @@ TEST(lines_come_in_any_order)
     free(m);
 }
 
-TEST(class_gone_before_it_was_named_is_shown_as_unloaded, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 5, 800, 2, "", 0);
-    fx_class(f, 0, 1600, 1, "", 0); /* no reference: nothing can be asked */
-    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
-    fx_define(f, &f->t, 1, 2, FX_STACK({1600, 1}));
-    assert_int_equal(f->nasked, 1);
-    fx_refuse(f, 0);
-    assert_int_equal(hpx_symbols_unresolved(f->symbols), 0);
-    assert_only_trace(f, 3, FRAMES("hprofx.unknown.unloaded_class(:-1)"));
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 2);
-    assert_int_equal(fx_counter(f, HPX_C_METHODS_UNLINED), 0);
-}
-
 TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
 {
     struct fx *f = *state;
@@ -127,45 +105,6 @@ TEST(giving_up_counts_what_is_missing_and_a_late_answer_is_still_taken, fx_setup
     fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 1);
     assert_only_trace(f, 1, FRAMES("p.U.u(U.java:10)", "p.C.a(C.java:12)"));
     assert_int_equal(fx_counter(f, HPX_C_METHODS_UNNAMED), 1);
-}
-
-TEST(second_message_of_a_class_breaks_nothing, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    fx_class(f, 5, 800, 1, "", 0);
-    fx_define(f, &f->t, 0, 1, FX_STACK({800, 1}));
-    fx_class(f, 6, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V")); /* named now, and a method more */
-    fx_class(f, 7, 800, 2, FX_TEXT("Lp/U;\0U.java\0u\0()V\0v\0()V"));
-    fx_answer(f, 0, NULL, 0, ANSWER_TEXT);
-    fx_define(f, &f->t, 1, 2, FX_STACK({800, 1}));
-    assert_only_trace(f, 3, FRAMES("p.U.u(U.java:-1)")); /* both print alike */
-    assert_symbolized(f, 808, 1, "p.U.v(U.java:-1)");
-    assert_symbolized(f, 800, 1, "p.U.u(U.java:-1)");
-    assert_int_equal(f->nasked, 1);
-}
-
-TEST(id_bound_to_another_class_labels_only_later_stacks, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
-{
-    struct fx *f = *state;
-    fx_class(f, 1, 8, 1, FX_TEXT("Lold/C;\0O.java\0a\0()V"));
-    fx_define(f, &f->t, 0, 1, FX_STACK({8, 1}));
-    fx_class(f, 2, 8, 1, FX_TEXT("Lnew/C;\0N.java\0a\0()V"));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 0, 2); /* the slot still means its last definition */
-    fx_define(f, &f->t, 1, 4, FX_STACK({8, 1}));
-    fx_event(f, &f->t, HPX_EV_SAMPLE, 1, 8);
-    struct hpx_snapshot *s = fx_snapshot(f, 15, 2);
-    fx_assert_frame(fx_row(s, 300001)->trace, 0, "old.C.a(O.java:-1)");
-    fx_assert_frame(fx_row(s, 300002)->trace, 0, "new.C.a(N.java:-1)");
-    assert_int_equal(fx_row(s, 300001)->count, 3);
-    assert_int_equal(fx_row(s, 300002)->count, 12);
-    hpx_snapshot_destroy(s);
-    fx_class(f, 0, 8, 1, FX_TEXT("Lnew/C;\0N.java\0z\0()V")); /* no reference: never taken for the same class */
-    assert_symbolized(f, 8, 1, "new.C.z(N.java:-1)");
-    fx_class(f, 4, 8, 1, FX_TEXT("Lnew/C;\0Other.java\0z\0()V")); /* the same names in another class */
-    assert_symbolized(f, 8, 1, "new.C.z(Other.java:-1)");
-    fx_class(f, 3, 8, 1, FX_TEXT("Lnew/D;\0D.java\0d\0()V"));
-    fx_class(f, 5, 8, 1, FX_TEXT("Lnew/D;\0D.java\0e\0()V")); /* the same name of the class, another of the method */
-    assert_symbolized(f, 8, 1, "new.D.e(D.java:-1)");
 }
 
 TEST(broken_messages_name_nothing_and_break_nothing, fx_setup, fx_teardown, (void *)(uintptr_t)(&no_lines))
@@ -281,22 +220,6 @@ TEST(an_id_that_an_earlier_class_had_may_be_found_for_another, fx_setup, fx_tear
     answer_look(f, 1);
     assert_int_equal(f->ndropped, 0);
     assert_int_equal(hpx_symbols_classes(f->symbols), 2);
-}
-
-TEST(samples_with_a_method_without_a_name_are_counted_by_reason, fx_setup, fx_teardown, (void *)(uintptr_t)(NULL))
-{
-    struct fx *f = *state;
-    fx_class(f, 77, 8, 3, NULL, 0);
-    fx_define(f, &f->t, 0, 5, FX_STACK({8, 3}, {0, 1}));
-    fx_define(f, &f->t, 1, 7, FX_STACK({0, 3}));
-    fx_define(f, &f->t, 2, 11, FX_STACK({16, 3}, {0, 4}));
-    fx_answer(f, 1, NULL, 0, ANSWER_TEXT);
-    fx_refuse(f, 0);
-    struct hpx_snapshot *s = fx_snapshot(f, 23, 3);
-    assert_int_equal(s->nameless[HPX_NAMELESS_UNLOADED], 5);
-    assert_int_equal(s->nameless[HPX_NAMELESS_UNANNOUNCED], 18);
-    assert_int_equal(s->nameless[HPX_NAMELESS_UNANSWERED], 0);
-    hpx_snapshot_destroy(s);
 }
 
 TEST(a_told_stack_without_memory_is_none_and_can_be_told_again, NULL, NULL)

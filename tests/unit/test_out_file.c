@@ -60,36 +60,6 @@ static void refused(const char *name)
     assert_string_equal(err.msg, expect);
 }
 
-TEST(a_file_is_a_part_until_its_first_section_is_complete, setup, teardown)
-{
-    umask(022);
-    make("x.txt", "old");
-    open_ok("x.txt");
-    assert_string_equal(hpx_out_file_name(&out), "x.txt");
-    assert_int_equal(hpx_out_section(&out, false), 0);
-    assert_string_equal(content("x.txt"), "old");
-    assert_string_equal(content("x.txt.part"), "hello\n");
-    struct stat st;
-    assert_int_equal(stat("x.txt.part", &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0600);
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_string_equal(content("x.txt"), "hello\n");
-    assert_false(there("x.txt.part"));
-    hpx_out_str(&out, "again\n");
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_string_equal(content("x.txt"), "hello\nagain\n");
-    assert_string_equal(hpx_out_file_name(&out), "x.txt");
-    assert_string_equal(content("said"), "");
-}
-
-TEST(close_publishes_a_run_without_a_dump, setup, teardown)
-{
-    open_ok("x.txt");
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_string_equal(content("x.txt"), "hello\n");
-    assert_false(there("x.txt.part"));
-}
-
 TEST(links_directories_and_odd_places_are_refused, setup, teardown)
 {
     assert_int_equal(symlink("target", "link"), 0);
@@ -145,28 +115,6 @@ TEST(names_near_the_limits_work_or_are_refused, setup, teardown)
             assert_memory_equal(err.msg, "can't create profile file: ", 27);
         }
     }
-}
-
-TEST(a_part_of_a_dead_run_goes_aside, setup, teardown)
-{
-    make("x.txt.part", "half of an old run, longer than ours");
-    open_ok("x.txt");
-    assert_int_equal(hpx_out_section(&out, false), 0);
-    assert_string_equal(content("x.txt.part"), "hello\n");
-    assert_string_equal(content("x.txt.killed.part"), "half of an old run, longer than ours");
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_non_null(
-        strstr(content("said"), "file=x.txt: a killed run left an unfinished profile; recover it with hprofx recover x.txt.killed"));
-}
-
-TEST(a_part_that_cannot_go_aside_stays, setup, teardown)
-{
-    make("x.txt.part", "half of an old run");
-    assert_int_equal(mkdir("x.txt.killed.part", 0700), 0);
-    open_ok("x.txt");
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_string_equal(content("x.txt"), "hello\n");
-    assert_string_equal(content("x.txt.part"), "half of an old run");
 }
 
 TEST(a_part_of_a_living_run_is_left_to_it, setup, teardown)
@@ -228,16 +176,6 @@ TEST(a_directory_that_appears_under_the_name_is_said, setup, teardown)
     assert_string_equal(hpx_out_file_name(&out), "x.txt.part");
 }
 
-TEST(a_link_that_appears_under_the_name_is_replaced_not_followed, setup, teardown)
-{
-    make("mine", "precious");
-    open_ok("x.txt");
-    assert_int_equal(symlink("mine", "x.txt"), 0);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_string_equal(content("mine"), "precious");
-    assert_string_equal(content("x.txt"), "hello\n");
-}
-
 TEST(force_n_takes_the_names_of_the_original, setup, teardown)
 {
     static const struct {
@@ -267,37 +205,6 @@ TEST(force_n_takes_the_names_of_the_original, setup, teardown)
     assert_int_equal(mkdir(pid_name, 0700), 0);
     assert_int_equal(try_open("z.txt", false, true), -HPX_E_IO);
     assert_string_equal(err.msg, "can't create profile file: z.txt");
-}
-
-TEST(devices_are_written_in_place, setup, teardown)
-{
-    open_ok("/dev/null");
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_int_equal(try_open("/dev/null", false, true), 0); /* force=n is about files */
-    assert_string_equal(hpx_out_file_name(&out), "/dev/null");
-    assert_int_equal(hpx_out_close(&out), 0);
-    open_ok("/dev/full");
-    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    assert_string_equal(content("said"), "hprofx: file=/dev/full: No space left on device: no section of the output is complete; "
-                                         "free some space or choose another file=\n");
-    struct stat st;
-    assert_int_equal(lstat("/dev/null", &st), 0);
-    assert_true(S_ISCHR(st.st_mode));
-}
-
-TEST(a_fifo_with_a_reader_is_written_at_once, setup, teardown)
-{
-    assert_int_equal(mkfifo("fifo", 0600), 0);
-    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    open_ok("fifo");
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    char text[16];
-    assert_int_equal(read(reader, text, sizeof(text)), 6);
-    assert_int_equal(hpx_out_close(&out), 0);
-    assert_true(there("fifo"));
-    assert_false(there("fifo.part"));
-    close(reader);
 }
 
 /* Whoever made it waits for the profile. Its reader gets neither a byte nor an end of file: it is not opened. */
@@ -395,27 +302,6 @@ TEST(a_fifo_that_was_replaced_meanwhile_is_not_written, setup, teardown)
     assert_string_equal(content("fifo"), "precious");
 }
 
-TEST(a_reader_that_goes_ends_the_output_not_the_program, setup, teardown)
-{
-    assert_int_equal(mkfifo("fifo", 0600), 0);
-    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    open_ok("fifo");
-    assert_int_equal(hpx_out_section(&out, true), 0);
-    close(reader);
-    sigset_t pipe_only, before;
-    sigemptyset(&pipe_only);
-    sigaddset(&pipe_only, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_only, &before); /* as on the writer's thread */
-    hpx_out_str(&out, "more\n");
-    assert_int_equal(hpx_out_section(&out, true), -HPX_E_IO);
-    assert_int_equal(out.error, EPIPE);
-    assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    struct timespec none = {0, 0};
-    sigtimedwait(&pipe_only, NULL, &none);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    assert_non_null(strstr(content("said"), "file=fifo: Broken pipe: the output ends after its last complete section; keep a reader"));
-}
-
 static void *drain(void *arg)
 {
     int fd = *(int *)arg;
@@ -458,50 +344,6 @@ TEST(standard_output_is_duplicated_and_may_be_non_blocking, setup, teardown)
     assert_int_equal(pthread_join(t, &n), 0);
     assert_int_equal((size_t)n, 360000);
     close(pipes[0]);
-}
-
-TEST(what_was_in_standard_error_is_not_cut_back, setup, teardown)
-{
-    make("log", "the program's line\n");
-    int saved = dup(2);
-    int fd = open("log", O_WRONLY | O_APPEND | O_CLOEXEC);
-    dup2(fd, 2);
-    int rc = try_open("/dev/stderr", true, true);
-    dup2(saved, 2);
-    close(saved);
-    assert_int_equal(rc, 0);
-    assert_null(out.ops->truncate);
-    hpx_out_str(&out, "ours\n");
-    assert_int_equal(hpx_out_close(&out), 0);
-    close(fd);
-    assert_string_equal(content("log"), "the program's line\nours\n");
-}
-
-/* SIGXFSZ is blocked on the writer's thread, so a limit of the file size is an error like a full disk. */
-TEST(a_dump_that_does_not_fit_is_cut_back_to_the_one_before, setup, teardown)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        sigset_t all;
-        sigfillset(&all);
-        sigprocmask(SIG_BLOCK, &all, NULL);
-        open_ok("x.txt");
-        int rc = hpx_out_section(&out, true);
-        struct rlimit limit = {100000, 100000};
-        setrlimit(RLIMIT_FSIZE, &limit);
-        for (int i = 0; i < 30000; i++) {
-            hpx_out_str(&out, "again\n");
-        }
-        int rc2 = hpx_out_section(&out, true);
-        int rc3 = hpx_out_close(&out);
-        _exit(rc == 0 && rc2 == -HPX_E_IO && rc3 == -HPX_E_IO ? 0 : 1);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_string_equal(content("x.txt"), "hello\n");
-    assert_non_null(
-        strstr(content("said"), "file=x.txt: File too large: the output ends after its last complete section; raise the limit"));
 }
 
 TEST(a_forked_child_forgets_and_the_parent_keeps_its_lock, setup, teardown)

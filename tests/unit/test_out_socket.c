@@ -47,28 +47,6 @@ TEST(nobody_there_is_an_error_at_start, setup, teardown)
     }
 }
 
-TEST(all_addresses_of_the_name_are_tried, setup, teardown)
-{
-    fake.addresses = 3;
-    fake.refuse = 2;
-    open_live();
-    assert_int_equal(fake.attempts, 3);
-    assert_int_equal(fake.lookups, 1);
-    assert_int_equal(fake.closed, 2);
-    end();
-}
-
-TEST(silent_addresses_end_within_ten_seconds, setup, teardown)
-{
-    struct hpx_out_socket_config cfg = config();
-    struct hpx_err err;
-    fake.addresses = 4;
-    fake.silent = true;
-    uint64_t start = fake.now;
-    assert_int_equal(hpx_out_socket_open(&out, &sock, &cfg, &err), -HPX_E_IO);
-    assert_int_equal(fake.now - start, 10000 * FAKE_MS);
-}
-
 TEST(attempts_back_off_from_50_ms_to_5_s, setup, teardown)
 {
     static const unsigned gaps[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000};
@@ -173,28 +151,6 @@ TEST(the_owner_words_the_note, setup, teardown)
     assert_got(HEADER "<1>ab");
 }
 
-TEST(each_stream_is_told_of_all_losses, setup, teardown)
-{
-    open_live();
-    steps(1);
-    fake.gone = true;
-    steps(1);
-    assert_false(record("lost\n"));
-    for (unsigned stream = 2; stream < 4; stream++) {
-        while (wakes < stream) {
-            steps(1);
-        }
-        hpx_out_socket_turn(sock);
-        steps(1);
-        assert_true(record("kept\n"));
-        steps(1);
-        assert_non_null(memmem(fake.got, fake.len, "1 records (5 bytes) without", 27));
-        fake.gone = true; /* with nothing queued: no new loss */
-        steps(1);
-    }
-    end();
-}
-
 TEST(a_reset_at_any_byte_leaves_whole_streams, setup, teardown)
 {
     for (size_t at = 0; at < 60; at++) {
@@ -236,19 +192,6 @@ TEST(errors_of_send_and_recv_lose_the_connection_alone, setup, teardown)
 
 /* ---- the end ---- */
 
-TEST(a_stalled_peer_is_left_at_the_deadline, setup, teardown)
-{
-    open_live();
-    fake.window = 10;
-    record("one, which is longer\n");
-    uint64_t start = fake.now;
-    end();
-    assert_int_equal(fake.now - start, 2000 * FAKE_MS);
-    assert_got(HEADER "one");
-    assert_int_equal(said_times("18 bytes not sent: "), 1);
-    assert_int_equal(fake.stuck, 0);
-}
-
 TEST(the_owner_may_set_an_earlier_deadline, setup, teardown)
 {
     open_live();
@@ -258,28 +201,6 @@ TEST(the_owner_may_set_an_earlier_deadline, setup, teardown)
     hpx_out_socket_deadline(sock, start + 400 * FAKE_MS);
     end();
     assert_int_equal(fake.now - start, 300 * FAKE_MS);
-}
-
-TEST(the_end_waits_a_second_for_the_peer_and_throws_its_bytes_away, setup, teardown)
-{
-    static uint8_t junk[3 << 20];
-    open_live();
-    fake.in = junk;
-    fake.in_len = 5000;
-    uint64_t start = fake.now;
-    end();
-    assert_int_equal(fake.in_at, 5000);
-    assert_int_equal(fake.now - start, 1000 * FAKE_MS);
-    assert_int_equal(ncommands, 0);
-    hpx_out_socket_destroy(sock);
-    fake_reset();
-    open_live();
-    fake.in = junk;
-    fake.in_len = sizeof(junk);
-    start = fake.now;
-    end(); /* a peer that floods does not hold it up */
-    assert_true(fake.in_at < 2 << 20);
-    assert_true(fake.now == start);
 }
 
 TEST(room_is_waited_for_at_most_so_long, setup, teardown)

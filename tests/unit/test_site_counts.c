@@ -48,27 +48,6 @@ static void multi(uint32_t id, uint32_t level, uint64_t n, uint64_t bytes)
     fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, id, HPX_EV_MULTI_STAMP(level, n, bytes));
 }
 
-TEST(what_a_stamp_does_not_hold_is_the_most_that_it_does, NULL, teardown)
-{
-    begin();
-    uint64_t all = HPX_EV_MULTI_STAMP(99, UINT64_C(1) << 40, UINT64_C(1) << 40);
-    assert_int_equal(HPX_EV_MULTI_LEVEL(all), 15);
-    assert_int_equal(HPX_EV_MULTI_N(all), 0x7fffffff);
-    assert_int_equal(HPX_EV_MULTI_BYTES(all), UINT64_C(8) * 0x1fffffff);
-    uint64_t fits = HPX_EV_MULTI_STAMP(14, 0x7ffffffe, UINT64_C(8) * 0x1ffffffe);
-    assert_int_equal(HPX_EV_MULTI_LEVEL(fits), 14);
-    assert_int_equal(HPX_EV_MULTI_N(fits), 0x7ffffffe);
-    assert_int_equal(HPX_EV_MULTI_BYTES(fits), UINT64_C(8) * 0x1ffffffe);
-    uint64_t least = HPX_EV_MULTI_STAMP(0, 0, 0);
-    assert_int_equal(least, 0);
-    place(1, 1, MULTIANEWARRAY, "[[I");
-    fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, 1, HPX_EV_MULTI_STAMP(1, UINT64_C(1) << 40, 16));
-    fx_event(&f, &f.t, HPX_EV_COUNT_MULTI, 1, HPX_EV_MULTI_STAMP(1, 1, UINT64_C(1) << 40));
-    struct hpx_site_snapshot *s = snapshot(1, UINT64_C(0x80000000));
-    assert_row(s, "int[]", "p.A.run:1", UINT64_C(0x80000000), UINT64_C(0x7fffffff) * 16 + UINT64_C(0x1fffffff) * 8);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(lines_are_left_out_with_lineno_n, NULL, teardown)
 {
     static const struct hpx_model_config no_lines = {.lines = false};
@@ -188,36 +167,6 @@ static void made(uint32_t id, uint32_t klass, uint64_t n, uint64_t bytes)
     fx_event(&f, &f.t, HPX_EV_COUNT_MADE, id, HPX_EV_MADE_STAMP((struct hpx_class_number){klass}, n, bytes));
 }
 
-TEST(what_a_maker_made_has_a_row_for_each_class, NULL, teardown)
-{
-    begin();
-    place(1, 10, INVOKEVIRTUAL, "");
-    place(2, 11, INVOKESTATIC, "");
-    place(3, 10, NEW, "p/A");
-    size("p/A", 999); /* the records have the sizes */
-    number_class(1, "Lp/A;");
-    number_class(2, "[Lp/A;");
-    number_class(9, "Lp/A;"); /* in another loader: prints alike */
-    made(1, 1, 1, 24);
-    made(1, 2, 1, 40);
-    made(1, 1, 1, 24);
-    made(1, 9, 1, 32);
-    made(2, 2, HPX_EV_MADE_MOST_N, 64);
-    struct hpx_site_snapshot *s = snapshot(3, 4 + HPX_EV_MADE_MOST_N);
-    assert_row(s, "p.A", "p.A.run:10", 3, 80);
-    assert_row(s, "p.A[]", "p.A.run:10", 1, 40);
-    assert_row(s, "p.A[]", "p.A.run:11", HPX_EV_MADE_MOST_N, UINT64_C(64) * HPX_EV_MADE_MOST_N);
-    hpx_site_snapshot_destroy(s);
-    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 0);
-    made(4, 1, 5, 24); /* a place that was not announced */
-    assert_int_equal(fx_counter(&f, HPX_C_ALLOCATIONS_UNCOUNTED), 5);
-    hpx_sites_clear(sites);
-    made(1, 1, 2, 24);
-    s = snapshot(1, 2);
-    assert_row(s, "p.A", "p.A.run:10", 2, 48);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(the_stamp_of_what_was_made_holds_the_largest_array)
 {
     uint64_t all = HPX_EV_MADE_STAMP((struct hpx_class_number){HPX_SITE_MOST - 1}, HPX_EV_MADE_MOST_N, UINT64_C(1) << 40);
@@ -310,32 +259,6 @@ TEST(samples_where_no_probe_counts_are_missed, NULL, teardown)
 
 /* ---- counters of threads ---- */
 
-TEST(counters_of_threads_add_to_records, NULL, teardown)
-{
-    begin();
-    announce_class();
-    place(1, 10, NEW, "p/A");
-    place(2, 11, NEWARRAY, "I");
-    size("p/A", 24);
-    count(1, 0, 2);
-    for (uint64_t again = 0; again < 2; again++) { /* what a thread has counted since its begin replaces what it had before */
-        hpx_sites_forget_running(sites);
-        hpx_sites_add_counter(sites, 1, 3 + again, 0, false);
-        hpx_sites_add_counter(sites, 1, 10, 0, false);
-        hpx_sites_add_counter(sites, 2, 1, 40, false);
-        struct hpx_site_snapshot *s = snapshot(2, 16 + again);
-        assert_row(s, "p.A", "p.A.run:10", 15 + again, 24 * (15 + again));
-        assert_row(s, "int[]", "p.A.run:11", 1, 40);
-        hpx_site_snapshot_destroy(s);
-    }
-    assert_int_equal(hpx_sites_counted_objects(sites), 17);
-    hpx_sites_add_counter(sites, 1, 10, 0, true); /* the second thread is gone */
-    hpx_sites_forget_running(sites);
-    struct hpx_site_snapshot *s = snapshot(1, 12);
-    assert_row(s, "p.A", "p.A.run:10", 12, 288);
-    hpx_site_snapshot_destroy(s);
-}
-
 TEST(counters_are_cleared_for_what_they_had, NULL, teardown)
 {
     begin();
@@ -349,23 +272,6 @@ TEST(counters_are_cleared_for_what_they_had, NULL, teardown)
     hpx_sites_add_counter(sites, 2, 5, 160, true);
     s = snapshot(1, 2);
     assert_row(s, "int[]", "p.A.run:11", 2, 64);
-    hpx_site_snapshot_destroy(s);
-}
-
-TEST(counters_of_unknown_places_are_missed_until_they_are_announced, NULL, teardown)
-{
-    begin();
-    announce_class();
-    place(2, 11, NEWARRAY, "I"); /* so place 1 is below the number of places */
-    hpx_sites_add_counter(sites, 1, 7, 0, false);
-    struct hpx_site_snapshot *s = snapshot(0, 0);
-    assert_int_equal(s->missed_objects, 7);
-    hpx_site_snapshot_destroy(s);
-    place(1, 10, NEW, "p/A");
-    hpx_sites_forget_running(sites);
-    hpx_sites_add_counter(sites, 1, 7, 0, false);
-    s = snapshot(1, 7);
-    assert_int_equal(s->missed_objects, 0);
     hpx_site_snapshot_destroy(s);
 }
 

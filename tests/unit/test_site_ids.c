@@ -54,32 +54,6 @@ static void assert_freed(uint32_t id, uint64_t n, uint64_t size)
     assert_int_equal(bytes(hpx_site_ids_objects_of(&s, id)), size);
 }
 
-static ptrdiff_t to_the_next(uint32_t id)
-{
-    return (const char *)hpx_site_ids_objects_of(&s, id + 1) - (const char *)hpx_site_ids_objects_of(&s, id);
-}
-
-TEST(ids_of_full_tables_are_distinct_and_in_bounds, NULL, teardown)
-{
-    static uint32_t id_of[FIRST + SECOND + 2];
-    static uint8_t given[HPX_SITE_IDS_MOST];
-    for (uint32_t key = 1; key <= FIRST + SECOND + 1; key++) { /* in a row, so each has its place: no table has a gap */
-        uint32_t id = fresh_id(key);
-        assert_true(id < HPX_SITE_IDS_MOST);
-        assert_int_equal(given[id]++, 0);
-        id_of[key] = id;
-    }
-    for (uint32_t id = 1; id <= FIRST + SECOND; id++) {
-        assert_int_equal(given[id], 1);
-    }
-    assert_true(id_of[FIRST + SECOND + 1] > FIRST + SECOND);  /* the third table's */
-    assert_int_equal(to_the_next(FIRST + 1), to_the_next(1)); /* the counters of a table's first id lie in it */
-    assert_int_equal(to_the_next(FIRST + SECOND + 1), to_the_next(1));
-    for (uint32_t key = 1; key <= FIRST + SECOND + 1; key++) {
-        assert_known(key, id_of[key]);
-    }
-}
-
 /* All have the last place of each table, so what finds it taken goes on at the first ones. */
 TEST(keys_that_fit_nowhere_have_no_id, NULL, teardown)
 {
@@ -101,15 +75,6 @@ TEST(keys_that_fit_nowhere_have_no_id, NULL, teardown)
     hpx_site_ids_freed(&s, hpx_site_tag(highest, 64));
     assert_freed(highest, 1, 64);
     fresh_id(12345); /* one that has another place still has one */
-}
-
-TEST(freed_bytes_have_64_bits, NULL, teardown)
-{
-    uint32_t id = fresh_id(1);
-    for (int i = 0; i < 5; i++) {
-        hpx_site_ids_freed(&s, hpx_site_tag(id, 3 * GIB));
-    }
-    assert_freed(id, 5, 15 * GIB);
 }
 
 TEST(a_freed_class_frees_its_mirrors_site, NULL, teardown)
@@ -243,18 +208,6 @@ TEST(a_look_counts_what_lives_by_site, NULL, end_look)
     assert_int_equal(hpx_site_look_take(&look, &s), 1);
     assert_freed(a, 0, 0); /* what has died since */
     assert_freed(c, 1, 16);
-}
-
-TEST(a_look_has_room_for_ids_that_come_meanwhile, NULL, end_look)
-{
-    uint32_t id = fresh_id(1);
-    assert_true(hpx_site_look_begin(&look, &s));
-    for (uint64_t key = 2; id <= FIRST; key++) { /* until the second table */
-        id = fresh_id(key);
-        hpx_site_look_add(&look, &s, hpx_site_tag(id, 16));
-    }
-    (void)hpx_site_look_take(&look, &s);
-    assert_freed(id, 1, 16);
 }
 
 TEST(a_copy_of_the_process_counts_for_the_process, NULL, end_look)
