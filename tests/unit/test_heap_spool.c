@@ -91,59 +91,6 @@ TEST(short_arrays_are_big_endian_whatever_their_length)
     }
 }
 
-static uint32_t u4(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-TEST(segments_hold_whole_sub_records_and_tell_of_sites)
-{
-    enum { N = 100000, SUB = 25 + 12 };
-    begin();
-    for (uint32_t i = 0; i < N; i++) {
-        uint8_t *at = hpx_heap_spool_instance(&s, i + 1, i == 0 || i == N - 1 ? 7 : 0, 2, 12);
-        hpx_heap_spool_value(&s, at + 8, HPX_TYPE_INT, i);
-    }
-    assert_int_equal(hpx_heap_spool_flush(&s), 0);
-    size_t n = s.written, count = 0, segments = 0;
-    const uint8_t *p = all(n);
-    for (size_t at = 0; at < n; segments++) {
-        uint32_t length = u4(p + at + 5);
-        assert_int_equal(p[at], HPX_TAG_SEGMENT);
-        assert_true(HEAD + length <= HPX_HEAP_SEGMENT && length % SUB == 0);
-        assert_int_equal(u4(p + at + 1), at == 0 || at + HEAD + length == n);
-        for (at += HEAD; length > 0; length -= SUB, at += SUB, count++) {
-            assert_int_equal(p[at], HPX_SUB_INSTANCE);
-            assert_int_equal(u4(p + at + 5), count + 1);
-            assert_int_equal(u4(p + at + 9), count == 0 || count == N - 1 ? HPX_HEAP_SITE + 7 : HPX_SERIAL_TRACE);
-            assert_int_equal(u4(p + at + 21), 12);
-            assert_true(u4(p + at + 25) == 0 && u4(p + at + 29) == 0 && u4(p + at + 33) == count);
-        }
-    }
-    assert_int_equal(count, N);
-    assert_true(segments >= N * (size_t)SUB / HPX_HEAP_SEGMENT);
-    end(p, n);
-}
-
-TEST(an_instance_longer_than_a_segment_has_one_to_itself)
-{
-    enum { LONG = 2 * HPX_HEAP_SEGMENT };
-    const size_t lengths[] = {25, 25 + LONG, 25}, n = 3 * HEAD + 75 + LONG;
-    fd = memfd_create("spool", 0);
-    assert_int_equal(hpx_heap_spool_init(&s, fd, 8, LONG), 0);
-    (void)hpx_heap_spool_instance(&s, 1, 0, 2, 0);
-    hpx_heap_spool_value(&s, hpx_heap_spool_instance(&s, 2, 0, 2, LONG) + LONG - 8, HPX_TYPE_LONG, 0x1122334455667788);
-    (void)hpx_heap_spool_instance(&s, 3, 0, 2, 0);
-    const uint8_t *p = all(n), *at = p;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(lengths); i++) {
-        assert_int_equal(u4(at + 5), lengths[i]);
-        assert_int_equal(u4(at + HEAD + 5), i + 1);
-        at += HEAD + lengths[i];
-    }
-    assert_memory_equal(at - HEAD - 25 - 8, "\x11\x22\x33\x44\x55\x66\x77\x88", 8);
-    end(p, n);
-}
-
 TEST(an_array_that_a_record_cannot_hold_is_cut)
 {
     int null = open("/dev/null", O_WRONLY);

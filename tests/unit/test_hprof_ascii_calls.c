@@ -52,36 +52,6 @@ static void row(uint32_t serial, uint32_t thread, uint64_t calls, uint64_t ns, c
     s.calls += calls;
 }
 
-TEST(calls_that_took_no_time_have_rows_with_cutoff_0, begin, end)
-{
-    const struct hpx_method_rec *m = METHOD("C", "m", "", "");
-    ROW(300003, 0, 5, 0, m, NULL);
-    ROW(300002, 0, 5, 0, m, NULL);
-    ROW(300001, 0, 1, 400000, m, NULL);
-    ROW(300004, 0, 90000000, 99999, m, NULL);
-    hpx_ascii_cpu_times(&w, &s, 0, NOW);
-    const char *table = strstr(written(), "CPU TIME (ms) BEGIN");
-    assert_string_equal(table, "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\n" /* 499999 ns */
-                               "rank   self  accum   count trace method\n"
-                               "   1 80.00% 80.00%       1 300001 C.m\n"
-                               "   2 20.00% 100.00% 90000000 300004 C.m\n"
-                               "   3  0.00% 100.00%       5 300002 C.m\n"
-                               "   4  0.00% 100.00%       5 300003 C.m\n"
-                               "CPU TIME (ms) END\n");
-    hpx_ascii_cpu_times(&w, &s, 1e-9, NOW);
-    assert_null(strstr(written(), "   3 "));
-}
-
-TEST(calls_without_any_time_have_shares_of_0, begin, end)
-{
-    ROW(300001, 0, 1, 0, METHOD("C", "m", "", ""), NULL);
-    hpx_ascii_cpu_times(&w, &s, 0.5, NOW);
-    assert_non_null(strstr(written(), "   1  0.00%  0.00%       1 300001 C.m\n"));
-    s.nrows = 0;
-    hpx_ascii_cpu_times(&w, &s, 0, NOW);
-    assert_string_equal(written(), "CPU TIME (ms) BEGIN (total = 0) " NOW_TEXT "\nCPU TIME (ms) END\n");
-}
-
 TEST(total_is_in_whole_ms_however_long, begin, end)
 {
     ROW(300001, 0, UINT64_C(1) << 60, UINT64_C(9000000000000500000), METHOD("C", "m", "", ""), NULL);

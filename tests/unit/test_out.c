@@ -210,51 +210,6 @@ TEST(a_failed_publish_is_said_once_and_tried_again, setup, teardown)
     assert_int_equal(fake.len, 14);
 }
 
-/* Pieces of all sizes among other bytes; with an error at write k (0: none), from which on all is lost. */
-static void put_pieces(unsigned k)
-{
-    unsigned short seed[3] = {1, 2, 3};
-    uint64_t given = 0;
-    fake.fail_at = k;
-    fake.error = EIO;
-    fake.short_every = k == 0 ? 3 : 0;
-    for (int i = 0; i < 200; i++) {
-        size_t n = i % 5 == 4 ? HPX_OUT_PIECE : (size_t)nrand48(seed) % 4000;
-        char *to = hpx_out_piece(&out);
-        for (size_t at = 0; at < n; at++) {
-            to[at] = (char)((given + at) % 251);
-        }
-        if (i % 3 == 0) {
-            (void)hpx_out_piece(&out); /* given up: it is not part of the output */
-        }
-        hpx_out_filled(&out, to + n);
-        given += n;
-        char byte = (char)(given % 251);
-        hpx_out_bytes(&out, &byte, 1);
-        given++;
-    }
-    assert_int_equal(hpx_out_flush(&out), k == 0 ? 0 : -HPX_E_IO);
-    assert_int_equal(out.written + out.lost, given);
-    assert_int_equal(k == 0 ? given : 0, fake.len);
-    for (size_t at = 0; at < fake.len; at++) {
-        assert_int_equal(fake.data[at], (char)(at % 251));
-    }
-}
-
-TEST(pieces_come_out_among_other_bytes, setup, teardown)
-{
-    put_pieces(0);
-    assert_true(fake.len > 10 * HPX_OUT_BUFFER);
-    assert_int_equal(hpx_out_close(&out), 0);
-    for (unsigned k = 1; k <= 8; k++) {
-        teardown(state);
-        assert_int_equal(setup(state), 0);
-        put_pieces(k);
-        assert_int_equal(fake.calls, k);
-        assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
-    }
-}
-
 TEST(what_long_bytes_lose_is_counted, setup, teardown)
 {
     static char text[5 * HPX_OUT_BUFFER];
@@ -269,26 +224,6 @@ TEST(what_long_bytes_lose_is_counted, setup, teardown)
         assert_int_equal(out.written, 0);
     }
     hpx_out_close(&out);
-}
-
-TEST(mapped_bytes_are_taken_by_a_plain_output_as_far_as_they_go, setup, teardown)
-{
-    hpx_out_str(&out, "head ");
-    assert_int_equal(hpx_out_mapped(&out, "body", 4), 0);
-    out.plain = true;
-    fake.short_every = 2; /* the second write */
-    assert_int_equal(hpx_out_mapped(&out, "body", 4), 4);
-    assert_int_equal(out.written, 9);
-    assert_memory_equal(fake.data, "head body", 9);
-    fake.fail_at = fake.calls + 1;
-    fake.error = EFAULT;
-    assert_int_equal(hpx_out_mapped(&out, " and more", 9), 0);
-    assert_int_equal(out.error, 0);
-    fake.fail_at = 0;
-    hpx_out_str(&out, " and more");
-    assert_int_equal(hpx_out_flush(&out), 0);
-    assert_memory_equal(fake.data, "head body and more", 18);
-    assert_int_equal(hpx_out_close(&out), 0);
 }
 
 static unsigned asked_for_room;

@@ -78,38 +78,6 @@ TEST(a_flood_is_read_at_a_bounded_rate, setup, teardown)
     end();
 }
 
-TEST(faulty_commands_are_said_and_the_next_is_carried_out, setup, teardown)
-{
-    open_live();
-    PEER_SENDS("\x55\0\0\0\7\0\0\0\2zz"
-               "\x08\0\0\0\x08\0\0\0\2\0\x09"
-               "\3\0\0\0\x09\0\0\0\0" FORCE_GC);
-    steps(2);
-    assert_int_equal(ncommands, 1);
-    assert_int_equal(said_times("unknown command, tag 85, serial 7, 2 bytes: ignored: unknown tag"), 1);
-    assert_int_equal(said_times("CONTROL, tag 8, serial 8, 2 bytes: ignored: unknown sub option"), 1);
-    assert_int_equal(said_times("ALLOC SITES, tag 3, serial 9, 0 bytes: ignored: the body is too short"), 1);
-    end();
-}
-
-TEST(a_command_of_impossible_length_ends_the_commands_and_not_the_output, setup, teardown)
-{
-    open_live();
-    PEER_SENDS(FORCE_GC "\1\0\0\0\x08\0\1\0\1" FORCE_GC);
-    steps(3);
-    PEER_SENDS(FORCE_GC);
-    unsigned polls = fake.polls, stuck = fake.stuck;
-    steps(3);
-    assert_int_equal(fake.stuck - stuck, fake.polls - polls);
-    assert_true(record("one\n"));
-    assert_int_equal(said_times("tag 1, serial 8: length of 65537 bytes exceeds 65536; no further command is read"), 1);
-    end();
-    assert_int_equal(ncommands, 1);
-    assert_int_equal(fake.attempts, 1);
-    assert_got(HEADER "one\n");
-    assert_int_equal(said_times("connection lost"), 0);
-}
-
 /* It may have been the rest of a command whose beginning another connection had. */
 TEST(the_next_connection_has_commands_again, setup, teardown)
 {
@@ -124,37 +92,6 @@ TEST(the_next_connection_has_commands_again, setup, teardown)
         steps(1);
     }
     end();
-}
-
-TEST(half_a_command_does_not_survive_its_connection, setup, teardown)
-{
-    open_live();
-    PEER_SENDS("\1\0\0");
-    steps(2);
-    fake.gone = true;
-    steps(1);
-    PEER_SENDS(FORCE_GC);
-    while (ncommands < 1) {
-        steps(1);
-    }
-    assert_int_equal(commands[0].serial, 7);
-    end();
-    assert_int_equal(said_times("ignored"), 0);
-}
-
-TEST(eof_ends_the_commands_and_not_the_output, setup, teardown)
-{
-    open_live();
-    PEER_SENDS("\xff" FORCE_GC);
-    steps(3);
-    PEER_SENDS(FORCE_GC);
-    unsigned polls = fake.polls, stuck = fake.stuck;
-    steps(3);
-    assert_int_equal(fake.stuck - stuck, fake.polls - polls);
-    assert_int_equal(ncommands, 0);
-    assert_true(record("one\n"));
-    end();
-    assert_got(HEADER "one\n");
 }
 
 TEST(a_peer_that_only_listens_is_no_lost_peer, setup, teardown)
