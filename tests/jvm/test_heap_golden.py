@@ -8,7 +8,7 @@ import hprof_binary
 import peer as p
 from golden import Recorded, compared, facts, of_kind, sections, threads
 from runner import test
-from waiting import ask, recorded_requests, step, stop_steps
+from waiting import ask, step, stop_steps
 
 INST = re.compile(r'INST (\d+) x (\S+?)(?: sz=(\d+))? @ (.*)')
 CLASS = re.compile(r'HEAP class (\S+) instsize=\d+ super=(\S+)')
@@ -68,32 +68,31 @@ def case(t, name):
     _compare(t, path, recorded, CASES[name])
 
 
-compared(('request-binary-dump',))
+def _steps(t, opts, done, requests):
+    """The program Steps, with a request behind each step but the last."""
+    run = t.start('Steps', opts=opts)
+    run.wait_line('ready')
+    for n in range(1, requests + 2):
+        step(run, n)
+        t.check(n > requests or ask(run, done), 'the program has ended')
+    stop_steps(run)
+    t.equal((run.code, [ln for ln in run.err.splitlines() if ln.startswith('Dumping')]), (0, [done] * (requests + 1)), 'exit code, dumps')
 
 
 @test(level='plain', collectors='any')
 def requests(t):
-    """Three dumps of one file, where the original died of its second one. The first is the recorded one."""
-    recorded = Recorded('request-binary-dump')
-    recorded.options += ',idsize=4,split=y'
-    recorded.code, recorded.stderr = 0, ['Dumping Java heap ... done.'] * 3
-    recorded_requests(t, recorded)
+    """Three dumps, where the original died of its second one."""
+    _steps(t, 'heap=dump,format=b,idsize=4,split=y', 'Dumping Java heap ... done.', 2)
     for name, items in (('java.hprof.1', 100), ('java.hprof.2', 200), ('java.hprof', 300)):
         t.read('check', t.work / name)
         got = facts(t.work / name, 'Steps')
         t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
-    _compare(t, t.work / 'java.hprof.1', recorded, 'Steps')
 
 
 @test(level='plain', collectors='any')
 def requests_beside_others(t):
     """Two complete dumps in one file."""
-    run = t.start('Steps', opts='heap=dump,cpu=samples,monitor=y,cutoff=0.05')
-    run.wait_line('ready')
-    step(run, 1)
-    t.check(ask(run, 'Dumping contended monitor usage ... Java heap ... CPU usage by sampling running threads ... done.'), 'the program has ended')
-    step(run, 2)
-    stop_steps(run)
+    _steps(t, 'heap=dump,cpu=samples,monitor=y,cutoff=0.05', 'Dumping contended monitor usage ... Java heap ... CPU usage by sampling running threads ... done.', 1)
     path = t.work / 'java.hprof.txt'
     t.parse(path, dumps=None)
     got = facts(path, 'Steps')
