@@ -6,6 +6,8 @@ import re
 import shutil
 
 import balance
+from attached import Program
+from faults import Control, Fault
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
 from peer import EXIT, Peer, command
 from preload import preload
@@ -307,3 +309,29 @@ def two_hundred_leave_nothing_behind(t):
     t.check(between[0]['vm'] > 0, "no account of the VM's memory")
     resident = [b['rss'] - b['vm'] for b in between]
     t.check(max(resident) <= resident[0] + 20000 and resident[-1] <= resident[9] + 4000, "resident memory that is not the VM's, kB: %s" % resident)
+
+
+MANY = ['cpu=samples,interval=1', 'cpu=times,cutoff=0,include=SessionsMany', 'monitor=y,waits=y', 'wall=10', 'cpu=samples,monitor=y,thread=y,interval=1']
+FAILING = [('pthread_create', 'EAGAIN'), ('memory', 'ENOMEM'), ('timer_create', 'EAGAIN'), ('open', 'EMFILE'), ('write', 'ENOSPC'), ('process_vm_readv', 'EPERM'), ('fopen', 'EMFILE')]
+
+
+@test(collectors='any', timeout=3600)
+def many_under_threads_that_start_and_end_failing_calls_and_the_end_of_the_jvm(t):
+    """In each round of 50 another call of the agent fails once, early or late; the session after that begins and ends."""
+    rounds = 200 if t.level == 'long' else 7
+    library, control = t.dir / 'libhprofx.so', Control(t)  # the name by which native/faults.c knows the agent
+    shutil.copyfile(_library(t), library)
+    p = Program(t, 'SessionsMany', library, *[o + ',verbose=n,force=y,file=x' for o in MANY], env=control.environment(t, '-'))
+    for i in range(rounds):
+        kind, how = FAILING[i % len(FAILING)]
+        control.arm(Fault(kind, how, 1 + i * i % 97))
+        p.tell('50')
+        control.disarm()
+        p.tell('1')
+    told = [tuple(map(int, s)) for s in re.findall(r'^sessions (\d+) (\d+)$', p.run.out, re.M)]
+    t.check(all(b >= 49 and e >= 49 for b, e in told[::2]), 'sessions begun and ended in each round: %s; %s' % (told[::2], re.findall('^error.*', p.run.out, re.M)))
+    t.equal(told[1::2], [(1, 1)] * rounds, 'sessions behind each round (%s)' % re.findall('^error.*', p.run.out, re.M))
+    p.run.process.stdin.close()
+    p.run.finish()
+    t.check(p.run.code == 0 and '\nend\n' in p.run.out, 'exit code: %s %s' % (p.run.code, p.run.err[-2000:]))
+    t.check(int(re.search(r'^kept (\d+)$', p.run.out, re.M)[1]) < 200, 'states that are kept')
