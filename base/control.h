@@ -11,7 +11,7 @@
  *                      include= would save, else "working: S s" every tenth. Another line of this connection, or its end, before a
  *                      session has begun undoes the session: it is answered by an error, then the line is
  *   dump [NUMBER]      requests a profile, as SIGQUIT does; with a number of no other session
- *   status             lines: what runs, since when, who began it
+ *   status             lines: what runs, since when, who began it; or why it does not end
  *
  * No state; any thread. */
 #ifndef HPX_CONTROL_H

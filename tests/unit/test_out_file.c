@@ -207,6 +207,20 @@ TEST(force_n_takes_the_names_of_the_original, setup, teardown)
     assert_string_equal(err.msg, "can't create profile file: z.txt");
 }
 
+TEST(one_that_is_abandoned_waits_for_no_reader, setup, teardown)
+{
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    open_ok("fifo");
+    hpx_out_abandon(&out);
+    assert_null(out.buf);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    open_ok("fifo");
+    hpx_out_abandon(&out);
+    char text[16];
+    assert_int_equal(read(reader, text, sizeof(text)), 0);
+    close(reader);
+}
+
 /* Whoever made it waits for the profile. Its reader gets neither a byte nor an end of file: it is not opened. */
 TEST(a_fifo_of_another_user_is_refused, setup, teardown)
 {
