@@ -20,7 +20,7 @@ TALKS = set('accept4 recv send poll sem_clockwait nanosleep clock_nanosleep cloc
 PARTS = set('malloc calloc realloc posix_memalign mmap'.split())  # of memory
 OPTIONS = {'times': 'cpu=times,include=Attached', 'samples': 'cpu=samples', 'sites': 'heap=sites,sites=exact,include=Attached', 'counts': 'heap=sites,sites=counts,include=Attached', 'lock': 'monitor=y', 'wall': 'wall=10',
            'walk': 'cpu=samples,sampler=walk', 'sampled': 'cpu=times,times=sampled,include=Attached', 'net': 'cpu=samples,net=127.0.0.1:%d', 'gz': 'cpu=times,include=Attached,gz=y,split=y'}
-EACH = 40  # faults, unless all
+EACH, FEW = 40, 8  # faults, unless all; few: of sessions that rewrite all classes
 FIRST, LAST = 60, 5
 
 
@@ -123,7 +123,9 @@ def the_next_begins_after_any_call_that_fails(t, what):
         jvm.control.disarm()
         t.equal(jvm.ask('stop')[-1], 'ok', 'the end without a fault')
     faults, before = list(_faults(jvm.control.tally()[0])), jvm.has()
-    chosen = t.in_turn(faults, EACH)
+    if not faults:
+        t.skip('the preloaded library does not see this VM load the agent')
+    chosen = t.in_turn(faults, FEW if what in ('sites', 'counts') else EACH)
     injected = sum(_one(t, jvm, options, f) for f in chosen)
     t.check(injected >= len(chosen) / 2, '%d faults of %d were injected' % (injected, len(chosen)))
     until(jvm.program.run, lambda: not jvm.has() - before)  # a thread that was told to leave may still be on its way
