@@ -25,6 +25,8 @@ struct hpx_site_thread hpx_site_nobody;
 static HPX_OF_SESSION _Atomic uint32_t epoch;
 static HPX_OF_SESSION bool tag_objects, follow_objects; /* recorded objects get tags, weak references; constant from load on */
 HPX_OF_SESSION atomic_bool hpx_allocation_off;
+/* Probes of classes that the session has just rewritten run before the program's threads have states: nothing counts until all have. */
+static HPX_OF_SESSION atomic_bool opened;
 
 static bool by_reference;     /* see self_reference(); constant from VMInit on */
 static bool may_be_values;    /* the VM may have value classes; constant from VMInit on */
@@ -239,6 +241,9 @@ static struct hpx_site_thread *self_of(JNIEnv *env)
 /* State of the calling thread if its allocations are recorded now, else NULL. Inside the session's gate. */
 static struct hpx_site_thread *enter(JNIEnv *env)
 {
+    if (!atomic_load_explicit(&opened, memory_order_acquire)) { /* partner: hpx_allocation_open(); first, or the state comes in between */
+        return NULL;
+    }
     struct hpx_site_thread *t = self_of(env);
     if (hpx_allocation_is_off()) {
         return NULL;
@@ -373,6 +378,11 @@ void hpx_allocation_use(bool tag, bool follows)
 {
     tag_objects = tag;
     follow_objects = follows;
+}
+
+void hpx_allocation_open(void)
+{
+    atomic_store_explicit(&opened, true, memory_order_release); /* partner: enter() */
 }
 
 void hpx_allocation_switch(bool on)

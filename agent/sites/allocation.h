@@ -28,6 +28,8 @@ static inline uint64_t hpx_allocation_interval(void)
 
 /* tag: recorded objects get tags. follow: they are followed (survivors.h). At load, before the first event. */
 void hpx_allocation_use(bool tag, bool follow);
+/* Recording begins: all threads of the program have states. Once, before the events are enabled. */
+void hpx_allocation_open(void);
 /* Turns recording on or off. The aggregator. */
 void hpx_allocation_switch(bool on);
 /* Sites get new ids, and frees of older objects are ignored. The aggregator. */

@@ -289,6 +289,7 @@ static void open(jvmtiEnv *jvmti)
 {
     uint32_t threads = atomic_load_explicit(&vm.threads, memory_order_relaxed);
     atomic_store_explicit(&vm.before, hpx_vm.late ? threads : 0, memory_order_relaxed);
+    hpx_allocation_open();
     enable(jvmti, true);
     if (vm.counts) {
         hpx_counting_open();

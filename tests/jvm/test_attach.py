@@ -170,6 +170,20 @@ def exact_sites_collect_no_garbage_unless_asked(t, more):
 
 
 @test(level='plain', collectors='any')
+def what_threads_allocate_while_a_session_begins_is_neither_its_nor_lost(t):
+    """Probes run from when a class has been rewritten, the threads have states only when all have been."""
+    p = Program(t)
+    p.tell('making 8')
+    for i in range(3):
+        file = t.work / ('%d.txt' % i)
+        does(t, 'start', '-o', file, p.run.pid, 'heap=sites,cutoff=0')
+        does(t, 'stop', p.run.pid)
+        t.check('allocations not counted' not in t.parse(file, 1).report, 'the report of session %d: %s' % (i, t.parse(file, 1).report))
+    p.tell('making 0')
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
 def the_second_command_is_told_who_is_there(t):
     p = Program(t)
     does(t, 'start', '-o', t.work / 'x', p.run.pid)

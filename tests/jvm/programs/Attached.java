@@ -9,23 +9,32 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms of
- * CPU in each of two methods; "make N" allocates; "threads N" starts N threads, "threads 0" collects garbage and then ends them;
- * "collections" prints how often the VM has collected garbage; "stubs MS" copies and compares for so long, most of it in stubs of the VM;
- * "short N LENGTH" starts N threads, one after the other has ended, with names so long; "round" does what a program that calls main has for
- * it. Prints "ready" first; ends with its input.
+ * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms
+ * of CPU in each of two methods; "make N" allocates; "making N" has N threads allocate until "making 0"; "threads N" starts N threads,
+ * "threads 0" collects garbage and then ends them; "collections" prints how often the VM has collected garbage; "stubs MS" copies and
+ * compares for so long, most of it in stubs of the VM; "short N LENGTH" starts N threads, one after the other has ended, with names so
+ * long; "round" does what a program that calls main has for it. Prints "ready" first; ends with its input.
  */
 public class Attached {
     static class Made { long a, b; }
     static volatile long sink;
     static Object[] held = new Object[16];
     static Runnable round;
+    static volatile boolean makes;
     static volatile CountDownLatch may = new CountDownLatch(1);
     static final List<Thread> started = new ArrayList<>();
 
     static int leaf(int i) { return i + 1; }
     static void calls(int n) { int x = 0; for (int i = 0; i < n; i++) { x = leaf(x); } sink += x; }
     static void make(int n) { for (int i = 0; i < n; i++) { held[i % held.length] = new Made(); } }
+    static void making(int n) {
+        makes = n > 0;
+        for (int i = 0; i < n; i++) {
+            Thread t = new Thread(() -> { while (makes) { make(100); } });
+            t.setDaemon(true);
+            t.start();
+        }
+    }
     static void stubs(long ms) {
         byte[] from = new byte[64], to = new byte[64];
         String a = "abcdefghijklmnopqrstuvwxyzabcdefghijk", b = new String(a), longer = a + "k";
@@ -80,6 +89,7 @@ public class Attached {
             switch (w[0]) {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
+            case "making": making(Integer.parseInt(w[1])); break;
             case "collections": System.out.println("collections " + collections()); break;
             case "threads": threads(Integer.parseInt(w[1])); break;
             case "round": round.run(); break;
