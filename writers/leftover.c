@@ -109,7 +109,7 @@ static bool binary_counts(int fd, char *piece, uint64_t size)
         if (at >= LOOK_BYTES) {
             return true;
         }
-        if (at < from || at + HPX_RECORD_HEAD > from + have) {
+        if (at + HPX_RECORD_HEAD > from + have) {
             ssize_t got = pread(fd, piece, PIECE, (off_t)at);
             if (got < (ssize_t)HPX_RECORD_HEAD) {
                 return true;
@@ -182,9 +182,9 @@ static bool names(struct leftovers *l, const char *name)
 {
     for (int i = 0; i < FILES; i++) {
         struct left *f = &l->file[i];
-        int n = snprintf(f->at, sizeof(f->at), "%s%s", name, suffixes[i]);
-        int m = snprintf(f->to, sizeof(f->to), "%s.killed%s", name, suffixes[i]);
-        if (n <= 0 || m <= 0 || (size_t)m >= sizeof(f->to)) {
+        (void)snprintf(f->at, sizeof(f->at), "%s%s", name, suffixes[i]);
+        int n = snprintf(f->to, sizeof(f->to), "%s.killed%s", name, suffixes[i]);
+        if ((size_t)n >= sizeof(f->to)) { /* the longer one */
             return false;
         }
     }

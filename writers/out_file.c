@@ -76,7 +76,7 @@ static ssize_t file_write(void *ctx, const void *p, size_t n)
     }
     for (;;) {
         ssize_t k = write(get_fd(f), p, n);
-        if (k >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+        if (k >= 0 || errno != EAGAIN) {
             return k;
         }
         /* descriptors 1 and 2 belong to the program, which may have made them non-blocking */
@@ -202,7 +202,7 @@ static bool part_name(char part[static PATH_MAX], const char *final, const char 
     size_t base = strlen(final + dir);
     size_t room = NAME_MAX - strlen(suffix);
     int n = snprintf(part, PATH_MAX, "%.*s%s", (int)(dir + (base < room ? base : room)), final, suffix);
-    return n > 0 && n < PATH_MAX;
+    return n < PATH_MAX;
 }
 
 static bool open_regular(struct out_file *f)
@@ -278,7 +278,7 @@ static bool add_pid(char name[static PATH_MAX], const struct hpx_out_file_opts *
     } else {
         k = snprintf(name, PATH_MAX, "%.*s.%ld.txt%s", (int)n, old, pid, behind);
     }
-    return k > 0 && k < PATH_MAX;
+    return k < PATH_MAX;
 }
 
 static bool duplicate(struct out_file *f, int fd)

@@ -124,6 +124,7 @@ TEST(what_counted_anything_is_kept, setup, teardown)
                  {TEXT "count callee\n", sizeof(TEXT "count callee\n") - 1},
                  {"somebody else's", 15},
                  {BINARY "\0" SAMPLES EIGHT, sizeof(BINARY SAMPLES EIGHT)},
+                 {BINARY "\0\100\0\0\0\0\0\0\0\010" EIGHT, sizeof(BINARY SAMPLES EIGHT)}, /* a tag that nobody has */
                  {BINARY "\0" NAMED EIGHT SAMPLES EIGHT NAMED, sizeof(BINARY NAMED EIGHT SAMPLES EIGHT NAMED)}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         make_bytes("x.part", cases[i].bytes, cases[i].n);
@@ -131,6 +132,18 @@ TEST(what_counted_anything_is_kept, setup, teardown)
         assert_true(there("x.killed.part") && !there("x.part"));
         assert_int_equal(unlink("x.killed.part"), 0);
     }
+}
+
+/* 16 MiB of what may stand before counts: nothing is removed for want of patience. */
+TEST(files_too_long_to_look_through_are_kept, setup, teardown)
+{
+    static const char head[] = BINARY "\0\001\0\0\0\0\001\0\0\0"; /* a string of 16 MiB */
+    make("x.part", TEXT);
+    make_bytes("x.journal.part", head, sizeof head - 1);
+    assert_int_equal(truncate("x.part", (17 << 20)), 0);
+    assert_int_equal(truncate("x.journal.part", (17 << 20)), 0);
+    hpx_leftover_keep("x");
+    assert_true(there("x.killed.part") && there("x.killed.journal.part"));
 }
 
 /* Of two processes that find the same files one has all of them. */

@@ -5,10 +5,57 @@
 #include "folder_fixture.h"
 #include "out_file.h"
 #include "out_gzip.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <zlib.h>
 
 #define MOST (1u << 20)
+
+/* ---- a zlib that is not there, or fails ---- */
+
+static const char *lacks;      /* a function that the library has not; "": there is no library */
+static unsigned deflate_fails; /* 1: every call from now on; 0: none */
+
+static int own_deflate(z_stream *z, int flush)
+{
+    deflate_fails -= deflate_fails > 1;
+    return deflate_fails == 1 ? Z_STREAM_ERROR : deflate(z, flush);
+}
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+    return __real_dlopen(lacks != NULL && *lacks == '\0' ? "libz.so.none" : name, flags);
+}
+
+void *__real_dlsym(void *lib, const char *name);
+void *__wrap_dlsym(void *lib, const char *name);
+void *__wrap_dlsym(void *lib, const char *name)
+{
+    static int (*const own)(z_stream * z, int flush) = own_deflate;
+    if (lacks != NULL && strcmp(lacks, name) == 0) {
+        return __real_dlsym(lib, "deflateNothing");
+    }
+    return strcmp(name, "deflate") == 0 ? *(void *const *)(const void *)&own : __real_dlsym(lib, name);
+}
+
+/* The first one: the library, once loaded, stays. */
+TEST(without_zlib_or_with_half_of_it_no_file_is_opened, setup, teardown)
+{
+    static const char *const names[] = {"", "deflateInit2_", "deflateSetHeader", "deflate", "deflateReset", "deflateCopy", "deflateEnd"};
+    static struct hpx_out o;
+    const struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
+    struct hpx_err err;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+        lacks = names[i];
+        assert_int_equal(hpx_out_file_open(&o, &opts, &err), -HPX_E_SYS);
+        assert_non_null(strstr(err.msg, "; install zlib (Debian: zlib1g)"));
+        assert_int_equal(access("x.gz.part", F_OK), -1);
+    }
+    lacks = NULL;
+    assert_int_equal(hpx_gzip_load(&err), 0);
+}
 
 /* What comes out, and the write that fails. */
 static struct {
@@ -17,6 +64,7 @@ static struct {
     unsigned calls, fail_at, eintr_every;
     size_t at_once; /* a write takes no more; 0: no limit */
     off_t cut_to;
+    bool full, fixed; /* a write takes nothing; nothing can be cut */
 } to;
 
 static ssize_t to_write(void *ctx, const void *p, size_t n)
@@ -29,7 +77,7 @@ static ssize_t to_write(void *ctx, const void *p, size_t n)
     }
     if (to.fail_at > 0 && to.calls >= to.fail_at) {
         errno = ENOSPC;
-        return -1;
+        return to.full ? 0 : -1;
     }
     n = to.at_once > 0 && n > to.at_once ? to.at_once : n;
     assert_true(to.len + n <= sizeof(to.data));
@@ -41,6 +89,10 @@ static ssize_t to_write(void *ctx, const void *p, size_t n)
 static int to_truncate(void *ctx, off_t length)
 {
     (void)ctx;
+    if (to.fixed) {
+        errno = EPERM;
+        return -1;
+    }
     assert_true(length >= 0 && (size_t)length <= to.len);
     to.cut_to = length;
     to.len = (size_t)length;
@@ -251,9 +303,9 @@ TEST(what_cannot_be_cut_counts_as_lost, setup, teardown)
     assert_int_equal(hpx_out_close(&out), -HPX_E_IO);
 }
 
-TEST(without_memory_no_file_is_opened, setup, teardown)
+static void open_without_memory(const char *name)
 {
-    struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
+    const struct hpx_out_file_opts opts = {.name = name, .force = true, .gzip = true};
     struct hpx_err err;
     int rc = -1;
     for (uint64_t k = 1; rc != 0; k++) {
@@ -271,6 +323,12 @@ TEST(without_memory_no_file_is_opened, setup, teardown)
         assert_true(k < 100);
     }
     assert_int_equal(hpx_out_close(&out), 0);
+}
+
+TEST(without_memory_no_file_is_opened, setup, teardown)
+{
+    open_without_memory("x.gz");
+    open_without_memory("/dev/null");
 }
 
 TEST(a_file_has_blocks_of_1_mib, setup, teardown)
@@ -299,7 +357,11 @@ TEST(force_n_keeps_the_suffix, setup, teardown)
     static const struct {
         const char *name, *expect;
         bool text;
-    } cases[] = {{"a.txt.gz", "a.%ld.txt.gz", true}, {"b.gz", "b.%ld.txt.gz", true}, {"c.gz", "c.%ld.gz", false}, {"d", "d.%ld", false}};
+    } cases[] = {{"a.txt.gz", "a.%ld.txt.gz", true},
+                 {"b.gz", "b.%ld.txt.gz", true},
+                 {"c.gz", "c.%ld.gz", false},
+                 {"d", "d.%ld", false},
+                 {"d.tar", "d.tar.%ld", false}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
         struct hpx_out_file_opts opts = {.name = cases[i].name, .gzip = true, .text = cases[i].text};
         struct hpx_err err;
@@ -362,6 +424,41 @@ TEST(without_memory_there_is_no_point)
         assert_int_equal(hpx_out_close(&out), 0);
         assert_int_equal(members(to.data, to.len, sizes, 4, comment), 1);
         assert_int_equal(sizes[0], made ? 100 : 200);
+    }
+}
+
+/* What cannot be written or compressed is an error of this call or of the next one, and of the close. */
+TEST(an_error_between_writer_and_file_ends_the_output)
+{
+    static char bytes[200000];
+    uint64_t random = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) { /* which do not compress: more than is held back */
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        bytes[i] = (char)(random >> 56);
+    }
+    for (unsigned way = 0; way < 3; way++) {
+        begin(1u << 20, &gzip_ops);
+        to.fail_at = way < 2 ? 1 : 0;
+        to.full = way == 1;
+        deflate_fails = way == 2 ? 3 : 0;
+        ssize_t n = 0;
+        for (unsigned k = 0; k < 8 && n >= 0; k++) {
+            n = hpx_gzip_write(gzip, bytes, sizeof bytes);
+        }
+        assert_int_equal(n, -1);
+        assert_int_equal(errno, way == 0 ? ENOSPC : EIO);
+        assert_int_equal(hpx_gzip_point(gzip), way < 2 ? -1 : 0);
+        to.fail_at = deflate_fails = 0;
+        assert_int_equal(hpx_gzip_point(gzip), 0);
+        to.fixed = true;
+        assert_int_equal(hpx_gzip_back(gzip), -1);
+        to.fixed = false;
+        assert_int_equal(hpx_gzip_back(gzip), 0);
+        assert_int_equal(hpx_gzip_section(gzip), 0);
+        size_t len = to.len;
+        assert_int_equal(hpx_gzip_section(gzip), 0); /* an empty one */
+        assert_int_equal(to.len, len);
+        assert_int_equal(hpx_out_close(&out), 0);
     }
 }
 
