@@ -209,11 +209,7 @@ struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block
     hpx_vec_init(&b->places, sizeof(struct place));
     hpx_vec_init(&b->classes, sizeof(struct klass));
     hpx_vec_init(&b->sums, sizeof(struct class_sums));
-    b->unknown = hpx_symbols_string(b->symbols, HPX_SYMBOLS_UNKNOWN);
-    if (!b->unknown) {
-        destroy(b);
-        return NULL;
-    }
+    b->unknown = hpx_symbols_string(b->symbols, HPX_SYMBOLS_UNKNOWN); /* which symbols have from the start */
     hpx_model_add_table(m, &table, b);
     return b;
 }

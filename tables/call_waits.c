@@ -59,7 +59,7 @@ void hpx_call_waits_fini(struct hpx_call_waits *w)
 static bool grow(struct hpx_call_waits *w, struct hpx_call_waiting *k)
 {
     uint32_t cap = k->cap ? 2 * k->cap : FIRST;
-    uint64_t *turns = cap > k->cap ? realloc(k->turns, cap * sizeof(*turns)) : NULL;
+    uint64_t *turns = realloc(k->turns, cap * sizeof(*turns));
     if (!turns) {
         return false;
     }

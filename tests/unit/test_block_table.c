@@ -63,6 +63,8 @@ static int end(void **state)
     return 0;
 }
 
+static uint32_t virtual_thread; /* its serial; 0: the ring's */
+
 /* owner: a method, 0: no owner. */
 static void define(struct hpx_thread *t, uint32_t id, uint32_t klass, enum hpx_block_part part, uint64_t method, uint64_t owner)
 {
@@ -79,7 +81,7 @@ static void define(struct hpx_thread *t, uint32_t id, uint32_t klass, enum hpx_b
     d.head = (struct hpx_ev_head){HPX_EV_BLOCK_DEF, (uint16_t)(4 + n), id, 0};
     d.hash[0] = own.hash;
     d.hash[1] = other.hash;
-    d.block = (struct hpx_ev_block){.klass = klass, .part = part, .frames = 1};
+    d.block = (struct hpx_ev_block){.klass = klass, .thread = virtual_thread, .part = part, .frames = 1};
     d.frames[0] = own.frames[0];
     d.frames[1] = other.frames[0];
     hpx_model_events(f.m, t, &d.head, HPX_EV_BLOCK_BYTES(n));
@@ -264,7 +266,7 @@ static uint64_t shown(enum hpx_block_part part)
 }
 
 /* The stack is deeper than any before, so that it needs memory. */
-static void define_without_memory(struct hpx_thread *t, uint32_t id)
+static void define_deep(struct hpx_thread *t, uint32_t id)
 {
     static struct {
         struct hpx_ev_head head;
@@ -278,8 +280,13 @@ static void define_without_memory(struct hpx_thread *t, uint32_t id)
     for (uint32_t i = 0; i < HPX_MAX_DEPTH; i++) {
         d.frames[i] = (struct hpx_ev_frame){.method = 24, .bci = 1};
     }
-    memory_refuse();
     hpx_model_events(f.m, t, &d.head, sizeof(d));
+}
+
+static void define_without_memory(struct hpx_thread *t, uint32_t id)
+{
+    memory_refuse();
+    define_deep(t, id);
     memory_allow();
 }
 
@@ -339,6 +346,120 @@ TEST(blocks_whose_samples_are_lost_stay_in_their_class, NULL, end)
     }
     assert_int_equal(shown(HPX_BLOCK_ENTER), 6);
     assert_int_equal(lost(), 0);
+}
+
+/* The serial of a record is that of its thread, if traces have threads at all. */
+TEST(a_virtual_threads_blocks_are_its_own, NULL, end)
+{
+    static const struct hpx_model_config threads = {.thread_in_traces = true};
+    for (int apart = 0; apart < 2; apart++) {
+        begin(apart ? &threads : NULL, 0);
+        fx_thread_start(&f, 1, &f.t, FX_TEXT("t\0main\0"));
+        virtual_thread = 200099;
+        define(&f.t, 1, 1, HPX_BLOCK_ENTER, 8, 0);
+        virtual_thread = 0;
+        blocked(&f.t, 1, 3);
+        struct hpx_block_snapshot *s = hpx_blocks_snapshot(blocks, false);
+        assert_int_equal(table(s, HPX_BLOCK_ENTER, 1)->rows[0].trace->thread, apart ? 200099 : 0);
+        hpx_block_snapshot_destroy(s);
+        end(NULL);
+    }
+}
+
+/* Ids and parts that no producer makes, and records cut short: all are counted as lost or without effect. */
+TEST(records_that_cannot_be_show_nothing, NULL, end)
+{
+    struct hpx_ev_head cut = {HPX_EV_BLOCK_DEF, 1, 7, 0};
+    begin(NULL, 0);
+    hpx_model_events(f.m, &f.t, &cut, sizeof cut);
+    define(&f.t, 3, 1, HPX_BLOCK_PARTS, 8, 0);
+    assert_int_equal(lost(), 0); /* what they stand for is counted by its uses */
+    blocked(&f.t, 7, 1);
+    blocked(&f.t, 3, 1);
+    blocked(&f.t, HPX_SITE_IDS_MOST, 1);
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_PARTS, 1), 1);
+    assert_int_equal(lost(), 4);
+    define(&f.t, 9, 1, HPX_BLOCK_ENTER, 8, 0);
+    fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 9, MS); /* where stacks are exact */
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 0);
+    assert_int_equal(lost(), 4);
+}
+
+/* Its class has nothing exact: that was lost. A block of 0 ns stands for itself. */
+TEST(samples_of_a_class_without_blocks_are_nothing, NULL, end)
+{
+    begin(NULL, 10 * MS);
+    define(&f.t, 1, 2, HPX_BLOCK_ENTER, 8, 0);
+    fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 1, MS);
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 0);
+    define(&f.t, 2, 1, HPX_BLOCK_ENTER, 8, 0);
+    for (int i = 0; i < 2; i++) {
+        fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 0);
+        fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 2, 0);
+    }
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 2);
+    fx_event(&f, &f.t, HPX_EV_BLOCK_SAMPLE, 1, MS); /* of a class that has a place by now, and still nothing exact */
+    assert_int_equal(shown(HPX_BLOCK_ENTER), 0);
+}
+
+static void produce(bool sampled)
+{
+    fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+    fx_class(&f, 2, 40, 1, FX_TEXT("Lp/D;\0D.java\0d\0()V"));
+    struct hpx_msg_row_class *c = hpx_msg_row_class_new(HPX_MSG_BLOCK_CLASS, 1, "Lp/Gate;");
+    if (c) {
+        fx_message(&f, c);
+    }
+    for (uint32_t id = 1; id <= 3; id++) {
+        define(&f.t, id, 1, HPX_BLOCK_ENTER, 8 * id, 40);
+        if (sampled) {
+            fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 1), 9 * MS);
+        }
+        fx_event(&f, &f.t, sampled ? HPX_EV_BLOCK_SAMPLE : HPX_EV_BLOCKED, id, 9 * MS);
+    }
+    define_deep(&f.t, 4);
+    fx_event(&f, &f.t, HPX_EV_BLOCKED_CLASS, HPX_EV_BLOCK_ID(HPX_BLOCK_ENTER, 2), 9 * MS); /* no stack was taken */
+}
+
+/* Calls from `first` to `last` fail. Returns how many there were. */
+static uint64_t run(bool sampled, uint64_t first, uint64_t last)
+{
+    const struct hpx_block_options o = {.owners = !sampled, .interval_ns = sampled ? MS : 0, .wait = on_wait};
+    struct hpx_block_snapshot *s = NULL;
+    memory_fail(first, last);
+    fx_begin(&f, NULL);
+    blocks = f.m ? hpx_blocks_create(f.m, &o) : NULL;
+    if (blocks) {
+        produce(sampled);
+        s = hpx_blocks_snapshot(blocks, true);
+    }
+    uint64_t calls = memory_calls();
+    memory_allow();
+    if (blocks) {
+        hpx_block_snapshot_destroy(s);
+        s = hpx_blocks_snapshot(blocks, false);
+        assert_non_null(s);
+        assert_int_equal(s->of[HPX_BLOCK_ENTER].count + lost(), 4);
+        hpx_block_snapshot_destroy(s);
+    }
+    if (f.m) {
+        fx_end(&f);
+    }
+    blocks = NULL;
+    return calls;
+}
+
+/* Of a table with owners, and of one whose stacks are sampled: what a record tells of is in a row once there is memory, or counted. */
+TEST(blocks_are_shown_or_counted_whatever_allocation_fails, NULL, end)
+{
+    for (int sampled = 0; sampled < 2; sampled++) {
+        uint64_t calls = run(sampled, MEMORY_NEVER, 0);
+        assert_true(calls > 20);
+        for (uint64_t fault = memory_first_fault(); fault <= calls; fault += memory_fault_step()) {
+            (void)run(sampled, fault, fault);
+            (void)run(sampled, fault, UINT64_MAX);
+        }
+    }
 }
 
 TESTS(NULL, NULL)

@@ -115,6 +115,79 @@ TEST(a_thread_goes_to_a_drainer_with_load_if_the_main_one_has_more)
     end();
 }
 
+/* A drainer is asked, and has four threads of the same load: two go home. */
+TEST(a_drainer_that_is_asked_gives_half_of_its_load_back)
+{
+    begin_balance(1);
+    start_drainer(0, false);
+    for (unsigned i = 0; i < THREADS; i++) {
+        enter(i, 1);
+        flush(i);
+    }
+    hpx_aggregator_pass(&w.a);
+    hpx_call_drainers_give(&w.s, to_first, NULL);
+    assert_int_equal(given(), THREADS);
+    uint64_t until = hpx_clock_mono() + UINT64_C(20000000000);
+    struct hpx_call_drainer *d = w.s.drainers[0];
+    hpx_aggregator_hold(&d->a);
+    hpx_aggregator_await_held(&d->a);
+    d->window_ns = 1000000; /* its windows end from now on */
+    atomic_store(&d->wanted, true);
+    hpx_aggregator_go_on(&d->a);
+    while (given() == THREADS && hpx_clock_mono() < until) {
+        for (unsigned i = 0; i < THREADS; i++) {
+            for (unsigned k = 0; k < 400; k++) {
+                enter(i, 2);
+                leave(i, 2);
+                enter(i, 3);
+                leave(i, 3);
+            }
+            flush(i);
+        }
+        atomic_store(&d->wanted, true);
+        hpx_aggregator_wake(&d->a);
+        sched_yield();
+    }
+    assert_in_range(given(), 1, THREADS - 1);
+    end();
+}
+
+/* Nobody is measured where no drainer may be; where one is given threads, it has a while before the next ones go. */
+TEST(without_drainers_nothing_is_measured_and_after_a_gift_there_is_calm)
+{
+    static const unsigned even[] = {400, 400, 400, 400};
+    begin_balance(0);
+    hpx_aggregator_pass(&w.a);
+    assert_int_equal(w.s.meter.wall, 0);
+    end();
+    begin_balance(2);
+    window(1, even);
+    window(1, even);
+    assert_int_equal(given(), 2);
+    uint32_t calm = w.s.calm_windows;
+    assert_true(calm > 0);
+    window(1, even);
+    assert_int_equal(w.s.calm_windows, calm - 1);
+    end();
+}
+
+TEST(the_drainer_with_the_least_load_has_the_next_thread)
+{
+    static const unsigned even[] = {400, 400, 400, 400};
+    begin_balance(2);
+    start_drainer(300, false);
+    start_drainer(100, false);
+    window(1, even);
+    window(1, even);
+    assert_int_equal(given(), 2);
+    unsigned of_second = 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        of_second += hpx_aggregator_of(&w.threads[i].t, &w.a) == &w.s.drainers[1]->a;
+    }
+    assert_true(of_second > 0);
+    end();
+}
+
 TEST(limit_follows_the_processors)
 {
     cpu_set_t was, one;

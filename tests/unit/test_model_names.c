@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_model_names.c: how sampled methods get their names and lines, and what is shown when they do not. */
-#include "failing_memory.h"
 #include "model_fixture.h"
 
 static const struct hpx_model_config no_lines = {.lines = false}, no_lines_but_signatures = {.signatures = true, .lines = false};
@@ -220,26 +219,6 @@ TEST(an_id_that_an_earlier_class_had_may_be_found_for_another, fx_setup, fx_tear
     answer_look(f, 1);
     assert_int_equal(f->ndropped, 0);
     assert_int_equal(hpx_symbols_classes(f->symbols), 2);
-}
-
-TEST(a_told_stack_without_memory_is_none_and_can_be_told_again, NULL, NULL)
-{
-    static const struct hpx_named_frame told[] = {{.class_signature = "Lp/C;", .name = "a", .source = "C.java", .line = 12}};
-    uint64_t calls = UINT64_MAX, none = 0;
-    for (uint64_t nth = memory_first_fault(); nth <= calls; nth += memory_fault_step()) {
-        struct fx f;
-        fx_begin(&f, NULL);
-        memory_fail(nth, nth);
-        const struct hpx_trace_rec *t = hpx_symbols_named_trace(f.symbols, told, 1);
-        calls = memory_calls();
-        memory_allow();
-        none += t == NULL;
-        const struct hpx_trace_rec *again = hpx_symbols_named_trace(f.symbols, told, 1);
-        assert_non_null(again);
-        fx_assert_frame(again, 0, "p.C.a(C.java:12)");
-        fx_end(&f);
-    }
-    assert_true(none > 0 || memory_fault_step() > 1);
 }
 
 TESTS(NULL, NULL)

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_site_memory.c: allocation sites while allocations of their own fail, looks, and records that no producer makes. */
+#include "failing_memory.h"
+#include "model_fixture.h"
+#include "site_table.h"
+
+static struct fx f;
+static struct hpx_site_ids ids;
+static struct hpx_sites *sites;
+
+/* cfg as in fx_begin(). sites is NULL without memory. */
+static void begin(const struct hpx_model_config *cfg, uint64_t interval, bool live)
+{
+    const struct hpx_site_options o = {.ids = &ids, .interval = interval, .live = live};
+    fx_begin(&f, cfg);
+    sites = f.m ? hpx_sites_create(f.m, &o) : NULL;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    if (f.m) {
+        fx_end(&f);
+    }
+    hpx_site_ids_fini(&ids);
+    f.m = NULL;
+    sites = NULL;
+    return 0;
+}
+
+/* The id of the n-th site, HPX_SITE_NONE without memory. */
+static uint32_t id_of(uint32_t n)
+{
+    bool fresh;
+    return hpx_site_ids_get(&ids, (uint64_t)n + 1, &fresh);
+}
+
+/* A class of objects; method: one that it declares, 0: none. false without memory. */
+static bool object_class(uint32_t number, uint64_t method, const char *signature)
+{
+    struct hpx_msg_site_class *m = hpx_msg_site_class_new((uint32_t)strlen(signature));
+    if (!m) {
+        return false;
+    }
+    m->number.v = number;
+    m->method = method;
+    memcpy(m->signature, signature, strlen(signature) + 1);
+    fx_message(&f, m);
+    return true;
+}
+
+/* The definition of an id, and its first object. sampled: the size of all its objects, or 0. */
+static void define(struct hpx_thread *t, uint32_t id, uint32_t klass, uint64_t bytes, uint64_t sampled, const struct fx_frame *frames,
+                   uint32_t n)
+{
+    struct {
+        struct hpx_ev_head head;
+        struct hpx_ev_hash hash;
+        struct hpx_ev_site site;
+        struct hpx_ev_frame frames[FX_FRAMES];
+    } d;
+    struct fx_def as_sample;
+    fx_fill_def(&as_sample, 0, 0, frames, n);
+    memcpy(d.frames, as_sample.frames, sizeof(d.frames));
+    d.hash = as_sample.hash;
+    d.site = (struct hpx_ev_site){.klass = {klass}, .bytes = sampled};
+    d.head = (struct hpx_ev_head){HPX_EV_SITE_DEF, (uint16_t)(n + 3), id, bytes};
+    hpx_model_events(f.m, t, &d.head, HPX_EV_SITE_BYTES(n));
+}
+
+static void allocate(struct hpx_thread *t, uint32_t id, uint64_t bytes)
+{
+    fx_event(&f, t, HPX_EV_ALLOC, id, bytes);
+}
+
+static void free_object(uint32_t id, uint64_t bytes)
+{
+    hpx_site_ids_freed(&ids, hpx_site_tag(id, bytes));
+}
+
+/* Methods 8, 16, 24 of class p.C. */
+static void give_class(void)
+{
+    fx_class(&f, 1, 8, 3, FX_TEXT("Lp/C;\0C.java\0a\0()V\0b\0()V\0c\0()V"));
+}
+
+/* A snapshot that must be there, with this number of rows, whose totals are the sums of its rows. */
+static struct hpx_site_snapshot *take(uint32_t rows)
+{
+    struct hpx_site_snapshot *s = hpx_sites_snapshot(sites);
+    uint64_t objects = 0, bytes = 0, live_objects = 0, live_bytes = 0;
+    assert_non_null(s);
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        objects += s->rows[i].objects;
+        bytes += s->rows[i].bytes;
+        live_objects += s->rows[i].live_objects;
+        live_bytes += s->rows[i].live_bytes;
+    }
+    assert_int_equal(s->objects, objects);
+    assert_int_equal(s->bytes, bytes);
+    assert_int_equal(s->live_objects, live_objects);
+    assert_int_equal(s->live_bytes, live_bytes);
+    assert_int_equal(s->nrows, rows);
+    return s;
+}
+
+static void assert_row(const struct hpx_site_row *r, uint64_t objects, uint64_t bytes, uint64_t live_objects, uint64_t live_bytes)
+{
+    assert_int_equal(r->objects, objects);
+    assert_int_equal(r->bytes, bytes);
+    assert_int_equal(r->live_objects, live_objects);
+    assert_int_equal(r->live_bytes, live_bytes);
+}
+
+static const struct hpx_model_config no_lines = {.lines = false};
+
+static void begin_exact(void)
+{
+    begin(&no_lines, 0, true);
+    give_class();
+    object_class(1, 8, "Lp/C;");
+    object_class(2, 0, "[I");
+}
+
+static struct hpx_sites *of_mode(const struct hpx_site_options *o)
+{
+    fx_begin(&f, &no_lines);
+    sites = hpx_sites_create(f.m, o);
+    assert_non_null(sites);
+    give_class();
+    assert_true(object_class(1, 8, "Lp/C;"));
+    return sites;
+}
+
+TEST(every_id_has_its_trace_or_none, NULL, end)
+{
+    uint32_t n;
+    begin_exact();
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    allocate(&f.t, id_of(2), 16); /* not defined */
+    const struct hpx_trace_rec **t = hpx_sites_traces(sites, &n);
+    assert_int_equal(n, id_of(2) + 1);
+    assert_true(t[id_of(0)]->nframes == 1 && t[id_of(2)] == NULL);
+    free(t);
+    memory_refuse();
+    t = hpx_sites_traces(sites, &n);
+    memory_allow();
+    assert_true(t == NULL && n == 0);
+    define(&f.t, id_of(1), 1, 16, 0, FX_STACK({16, 1}));
+    memory_fail(2, UINT64_MAX);
+    t = hpx_sites_traces(sites, &n);
+    memory_allow();
+    assert_non_null(t);
+    free(t);
+    end(NULL);
+    (void)of_mode(&(struct hpx_site_options){.ids = &ids, .counts = true});
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    t = hpx_sites_traces(sites, &n); /* which places have, not ids */
+    assert_int_equal(n, 0);
+    free(t);
+}
+
+/* With looks the counters of ids are what lives, once a look was taken. */
+TEST(what_a_look_has_counted_lives_but_no_more_than_was_allocated, NULL, end)
+{
+    (void)of_mode(&(struct hpx_site_options){.ids = &ids, .live = true, .looks = true});
+    define(&f.t, id_of(0), 1, 16, 0, FX_STACK({8, 1}));
+    struct hpx_site_snapshot *s = take(1);
+    assert_false(s->live);
+    hpx_site_snapshot_destroy(s);
+    atomic_store(&ids.looked, true);
+    for (int i = 0; i < 3; i++) {
+        s = take(1);
+        assert_true(s->live);
+        assert_row(&s->rows[0], 1, 16, i > 0, i > 0 ? 16 : 0);
+        hpx_site_snapshot_destroy(s);
+        free_object(id_of(0), 16); /* the counter goes up to 1, and to 2 */
+    }
+}
+
+TEST(records_and_classes_that_cannot_be_break_nothing, NULL, end)
+{
+    struct hpx_ev_head cut = {HPX_EV_SITE_DEF, 1, 1, 16};
+    begin_exact();
+    cut.id = id_of(0);
+    hpx_model_events(f.m, &f.t, &cut, sizeof cut);
+    assert_true(object_class(3, 0, "["));
+    define(&f.t, id_of(1), 3, 16, 0, FX_STACK({8, 1}));
+    hpx_site_snapshot_destroy(take(1));
+    assert_null(hpx_msg_sites_new(UINT32_MAX, 1));
+}
+
+/* ---- without memory ---- */
+
+/* Returns the number of objects. */
+static uint64_t produce(void)
+{
+    struct fx_frame deep[FX_FRAMES];
+    uint64_t made = 0;
+    give_class();
+    (void)object_class(1, 0, "Lp/C;");
+    (void)object_class(2, 0, "Lp/C;"); /* of another loader */
+    for (uint32_t i = 0; i < 200; i++) {
+        for (uint32_t k = 0; k < FX_FRAMES; k++) {
+            deep[k] = (struct fx_frame){8 + 8 * (i >> k % 8 & 1), 1};
+        }
+        uint32_t id = id_of(i);
+        if (id != HPX_SITE_NONE) {
+            define(&f.t, id, i % 3, 16, 0, deep, FX_FRAMES);
+            allocate(&f.u, id, 16);
+            made += 2;
+        }
+    }
+    return made;
+}
+
+/* Calls from `first` to `last` fail. Returns how many there were. */
+static uint64_t run(uint64_t first, uint64_t last)
+{
+    struct hpx_site_snapshot *s = NULL;
+    uint64_t made = 0;
+    memory_fail(first, last);
+    begin(&no_lines, 0, true);
+    if (sites) {
+        made = produce();
+        s = hpx_sites_snapshot(sites);
+    }
+    uint64_t calls = memory_calls();
+    memory_allow();
+    if (sites) {
+        hpx_site_snapshot_destroy(s);
+        s = hpx_sites_snapshot(sites);
+        assert_non_null(s);
+        assert_int_equal(s->objects + fx_counter(&f, HPX_C_LOST_NO_MEMORY), made);
+        hpx_site_snapshot_destroy(s);
+    }
+    end(NULL);
+    return calls;
+}
+
+TEST(objects_are_shown_or_counted_whatever_allocation_fails, NULL, end)
+{
+    uint64_t calls = run(MEMORY_NEVER, 0);
+    assert_true(calls > 20);
+    for (uint64_t fault = memory_first_fault(); fault <= calls; fault += memory_fault_step()) {
+        (void)run(fault, fault);
+        (void)run(fault, UINT64_MAX);
+    }
+}
+
+/* Only those of a snapshot, or of the traces of ids: it is there with everything, or not at all. */
+TEST(without_memory_there_is_no_snapshot_and_the_next_one_has_all, NULL, end)
+{
+    for (int traces = 0; traces < 2; traces++) {
+        bool made = false;
+        for (uint64_t fault = 1; !made; fault++) {
+            begin(&no_lines, 0, true);
+            uint64_t objects = produce();
+            uint32_t n;
+            memory_fail(fault, UINT64_MAX);
+            struct hpx_site_snapshot *s = traces ? NULL : hpx_sites_snapshot(sites);
+            const struct hpx_trace_rec **t = traces ? hpx_sites_traces(sites, &n) : NULL;
+            made = memory_calls() < fault;
+            memory_allow();
+            assert_true(made || s == NULL);
+            hpx_site_snapshot_destroy(s);
+            free(t);
+            s = hpx_sites_snapshot(sites);
+            assert_int_equal(s->objects, objects);
+            hpx_site_snapshot_destroy(s);
+            end(NULL);
+        }
+    }
+}
+
+TESTS(NULL, NULL)
