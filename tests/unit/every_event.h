@@ -104,6 +104,19 @@ static void post_thread_start(uint32_t which)
     }
 }
 
+/* After the pass that has read its start. */
+static void post_thread_name(uint32_t which)
+{
+    static const char text[] = "renamed";
+    struct hpx_msg_thread_name *s = hpx_msg_thread_name_new(sizeof text - 1);
+    if (s != NULL) {
+        s->key = which + 1;
+        s->serial = threads[which][0].serial;
+        memcpy(s->text, text, sizeof text - 1);
+        post(s);
+    }
+}
+
 static void post_thread_end(uint32_t which)
 {
     struct hpx_msg_thread_end *e = hpx_msg_new(HPX_MSG_THREAD_END, sizeof *e);
