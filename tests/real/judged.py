@@ -88,9 +88,9 @@ def log(run):
     for line in run.out.splitlines():
         if line.startswith('Full thread dump'):
             out, dump = out[:-1], True  # the line before is the time
-        dump = dump and not line.startswith('@')
         if not dump and not line.startswith('@') and line:
             out.append(line)
+        dump = dump and not line.startswith('  class space')  # its last; an answer may stand before
     err = [ln for ln in run.err.splitlines() if ln]
     ours = [ln for ln in err if re.match(r'(HPROF|hprofx|Dumping )', ln)]
     return {VARIES.sub('#', ln) for ln in out + [ln for ln in err if ln not in ours]}, ours
