@@ -95,6 +95,7 @@ class Peer:
         self.wait(lambda: self.closed and all(self.closed), 'end of the streams')
 
     def send(self, data):
+        self.wait_streams(1)
         self.connections[-1].sendall(data)
 
     def close(self):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from attached import FAILED, Program, command, does, leaves_no_profile, leaves_nothing, library
+from attached import FAILED, OK, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, library
 from hprof_text import SITES, TIMES
 from runner import test
 
@@ -118,9 +118,16 @@ def to_end_is_the_profilers_own_cpu_time(t):
 
 
 def _interrupted(t, p, *words):
-    """A command that gets SIGTERM while its session begins. What it says."""
-    c = subprocess.Popen([*command(t), *map(str, words), '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
+    """A command that gets SIGTERM while its session begins. What it says: one that begins between two looks says nothing, and another is sent."""
+    def begin():
+        return subprocess.Popen([*command(t), *map(str, words), '-e', 'times', '-o', str(t.work / 'x'), str(p.run.pid), 'cutoff=0'], stderr=subprocess.PIPE, text=True)
+    c = begin()
     said = c.stderr.readline()
+    while 'classes: ' not in said and c.wait() == OK and time.monotonic() < t.deadline:
+        hprofx(t, 'stop', p.run.pid)  # with -d it has ended
+        (t.work / 'x').unlink(missing_ok=True)
+        c = begin()
+        said = c.stderr.readline()
     t.check('classes: ' in said and 'about' in said and 'include=' in said, 'said first: %s' % said)
     c.send_signal(signal.SIGTERM)
     said += c.communicate(timeout=max(1, t.deadline - time.monotonic()))[1]
