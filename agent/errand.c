@@ -28,7 +28,7 @@ static struct errand *sent; /* one at a time; pthread_create() orders it */
 static JNIEnv *attach_to_begin(JavaVM *vm)
 {
     JNIEnv *env = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t) "hprofx-begin", NULL};
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t)HPX_OURS "begin", NULL};
     hpx_threads_begins();
     return (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) == JNI_OK ? env : NULL;
 }

@@ -376,7 +376,7 @@ int hpx_run_begin(JavaVM *vm, JNIEnv *env, const char *options, struct hpx_err *
     if (hpx_callbacks_go_live(env, &why)) {
         return 0;
     }
-    if (hpx_life_now() == HPX_LIFE_DYING) {
+    if (why.msg[0] == 0 || hpx_life_now() == HPX_LIFE_DYING) {
         return hpx_life_refuse(HPX_LIFE_DYING, err);
     }
     if (hpx_life_tell(HPX_LIFE_UNDO, &was)) {

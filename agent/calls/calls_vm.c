@@ -203,6 +203,7 @@ static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 static void adopted(struct hpx_mode_thread *s)
 {
     ticker(s)->clock.tid = s->tid;
+    hpx_ticks_forget_own();
     begin_self(s);
 }
 
@@ -257,6 +258,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .live = live,
     .open = open,
     .close = close_hook,
+    .disable = hpx_classes_close,
     .left = hpx_ticks_left,
     .restore = hpx_classes_restore,
     .unload = unload,

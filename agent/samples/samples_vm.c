@@ -172,6 +172,7 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 static void adopted(struct hpx_mode_thread *s)
 {
     ticker(s)->clock.tid = s->tid;
+    hpx_ticks_forget_own();
     hpx_sample_self = state(s);
 }
 

@@ -29,7 +29,7 @@ enum hpx_life {
     HPX_LIFE_PREPARING, /* options, capabilities, tables, output */
     HPX_LIFE_READY,     /* VMInit begins it, the command that has prepared it, or VMDeath, which gives the output its end */
     HPX_LIFE_STARTING,  /* its threads, then the gate */
-    HPX_LIFE_UNSTARTED, /* one of its threads could not be started; the next command undoes it */
+    HPX_LIFE_UNSTARTED, /* one of its threads could not be started; the next begin undoes it */
     HPX_LIFE_UNDOING,
     HPX_LIFE_STUCK,     /* it cannot be undone: its output or a thread does not move; what goes on with an end goes on with this */
     HPX_LIFE_BEGINNING, /* the gate is open; modes begin, threads of the program are found */

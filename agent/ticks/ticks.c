@@ -298,6 +298,13 @@ void hpx_ticks_arm(struct hpx_ticker *k)
     }
 }
 
+void hpx_ticks_forget_own(void)
+{
+    if (own != NULL && !hpx_session_is(own->session)) {
+        own = NULL;
+    }
+}
+
 void hpx_ticks_disarm(struct hpx_ticker *k)
 {
     look_if_blocked(k);

@@ -37,7 +37,8 @@ static const jvmtiEvent of_names[] = {JVMTI_EVENT_CLASS_PREPARE, 0};
 static HPX_OF_SESSION bool writes; /* the writer's thread was started. life.h orders it */
 
 /* CPU time of the threads that begin and end the session: the profiler's own, also on a thread of the program. One works at a time, which
- * life.h orders; relaxed: a report that falls between two of them lacks the last one once. */
+ * life.h orders but for VMDeath, whose work does not count while the session is beginning. relaxed: a report that falls between two of
+ * them lacks the last one once. */
 static HPX_OF_SESSION struct {
     _Atomic uint64_t before, from; /* ns: of those that are over; of the thread, when it began this work */
     _Atomic pid_t tid;             /* 0: none works */
@@ -58,9 +59,11 @@ static void work_is_over(void)
 
 uint64_t hpx_callbacks_cpu(void)
 {
+    uint64_t before =
+        atomic_load_explicit(&own_work.before, memory_order_acquire); /* the loads below stay behind it, or work counts twice */
     pid_t tid = atomic_load_explicit(&own_work.tid, memory_order_relaxed);
     uint64_t from = atomic_load_explicit(&own_work.from, memory_order_relaxed), now = tid != 0 ? hpx_clock_tid_cpu(tid) : 0;
-    return atomic_load_explicit(&own_work.before, memory_order_relaxed) + (now > from ? now - from : 0);
+    return before + (now > from ? now - from : 0);
 }
 
 void hpx_callbacks_begin(void)
@@ -150,21 +153,19 @@ void hpx_callbacks_give_up(const struct hpx_err *err)
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
 }
 
-static HPX_OF_SESSION struct hpx_err not_started; /* why; life.h orders it */
-
-static bool start_threads(void)
+static bool start_threads(struct hpx_err *err)
 {
-    if (hpx_output_start(&not_started) == 0) {
+    if (hpx_output_start(err) == 0) {
         writes = true;
-        if (hpx_service_start(&not_started) == 0) {
-            if (hpx_aggregator_start(&hpx_session.aggregator, &not_started) == 0) {
+        if (hpx_service_start(err) == 0) {
+            if (hpx_aggregator_start(&hpx_session.aggregator, err) == 0) {
                 return true;
             }
             hpx_service_quit();
         }
         hpx_output_end(NULL);
     }
-    hpx_callbacks_give_up(&not_started);
+    hpx_callbacks_give_up(err);
     return false;
 }
 
@@ -205,15 +206,16 @@ static void begin_modes(jvmtiEnv *jvmti, JNIEnv *env)
     atomic_store_explicit(&hpx_session.answers, true, memory_order_relaxed);
 }
 
-/* false: another thread begins it or has begun it, one of its threads could not be started, or VMDeath has it. */
-static bool go_live(JNIEnv *env)
+/* false: another thread begins it or has begun it, or VMDeath has it: then err is empty; or one of its threads could not be started. */
+static bool go_live(JNIEnv *env, struct hpx_err *err)
 {
     enum hpx_life was;
+    err->msg[0] = 0;
     if (!hpx_life_tell(HPX_LIFE_START, &was)) {
         return false;
     }
     hpx_vm_live(env);
-    if (!start_threads()) {
+    if (!start_threads(err)) {
         (void)hpx_life_tell(HPX_LIFE_NOT_STARTED, &was); /* last: a command may undo it at once */
         return false;
     }
@@ -255,7 +257,8 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    if (go_live(env)) {
+    struct hpx_err said;
+    if (go_live(env, &said)) {
         live(jvmti, env);
     }
 }
@@ -270,19 +273,18 @@ static HPX_OF_SESSION struct {
 static void begin_early(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jvmtiPhase now;
+    struct hpx_err said;
     if (start.may && hpx_life_now() == HPX_LIFE_READY && pthread_equal(pthread_self(), start.thread) &&
-        (*jvmti)->GetPhase(jvmti, &now) == JVMTI_ERROR_NONE && now == JVMTI_PHASE_LIVE && go_live(env)) {
+        (*jvmti)->GetPhase(jvmti, &now) == JVMTI_ERROR_NONE && now == JVMTI_PHASE_LIVE && go_live(env, &said)) {
         live(jvmti, env);
     }
 }
 
 bool hpx_callbacks_go_live(JNIEnv *env, struct hpx_err *err)
 {
-    bool is = go_live(env);
+    bool is = go_live(env, err);
     if (is) {
         live(hpx_vm.jvmti, env);
-    } else {
-        *err = not_started;
     }
     return is;
 }
@@ -292,8 +294,9 @@ bool hpx_callbacks_go_live(JNIEnv *env, struct hpx_err *err)
 static bool take_over(JNIEnv *env, enum hpx_life *was)
 {
     uint64_t from = hpx_clock_mono();
+    struct hpx_err said;
     for (;;) {
-        (void)go_live(env); /* if VMInit has not happened: the output still gets its end */
+        (void)go_live(env, &said); /* if VMInit has not happened: the output still gets its end */
         if (hpx_life_tell(HPX_LIFE_DIE, was)) {
             return true;
         }
@@ -347,7 +350,9 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     if (!take_over(env, &was)) {
         return;
     }
-    work_begins();
+    if (was != HPX_LIFE_BEGINNING) { /* else another thread works */
+        work_begins();
+    }
     if ((was == HPX_LIFE_UNSTARTED || was == HPX_LIFE_STUCK) && writes && !waited.written) {
         waited.written = hpx_output_wait(OUTPUT_STALL_NS);
     }
@@ -362,8 +367,10 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     }
 }
 
-/* Of a thread of ours that does not leave. */
-static const char holds[] = "a thread of the profiler is still in the VM, perhaps suspended by a debugger";
+/* What does not leave. */
+static const char in_vm[] = "a thread of the profiler is still in the VM, perhaps suspended by a debugger",
+                  looks_up[] = "the address of its peer is still being looked up",
+                  in_profiler[] = "a thread is still in the profiler, perhaps suspended by a debugger";
 
 const char *hpx_callbacks_undo(void)
 {
@@ -371,7 +378,7 @@ const char *hpx_callbacks_undo(void)
     waited.written = waited.written || !writes || hpx_output_wait(OUTPUT_STALL_NS);
     waited.service = waited.service || (waited.written && (!writes || hpx_service_stop(SERVICE_LEAVE_NS)));
     waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
-    return waited.net ? NULL : waited.written ? holds : hpx_output_stands();
+    return !waited.written ? hpx_output_stands() : !waited.service ? in_vm : !waited.net ? looks_up : NULL;
 }
 
 bool hpx_callbacks_are_over(void)
@@ -397,7 +404,7 @@ static const char *has_left(void)
     }
     waited.service = waited.service || hpx_service_stop(SERVICE_LEAVE_NS);
     waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
-    return waited.net && modes_have_left() ? NULL : holds;
+    return !waited.service ? in_vm : !waited.net ? looks_up : !modes_have_left() ? in_profiler : NULL;
 }
 
 static void take_apart(JNIEnv *env)

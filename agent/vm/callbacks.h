@@ -18,7 +18,7 @@ void hpx_callbacks_begin(void);
 /* ns: of the threads that began the session, and that end it, whosever they are. Any thread, in a session. */
 uint64_t hpx_callbacks_cpu(void);
 /* In a JVM that runs: does what VMInit does. READY: RUNNING. false: a thread could not be started, which was said and is in err
- * (UNSTARTED), or VMDeath has the session. */
+ * (UNSTARTED), or VMDeath has the session, and err is empty. */
 bool hpx_callbacks_go_live(JNIEnv *env, struct hpx_err *err);
 /* UNDOING: waits for the threads that were started. NULL, or what does not move: then nothing may be freed; the next call waits again. */
 const char *hpx_callbacks_undo(void);

@@ -560,7 +560,10 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
     jthread *all = NULL, self = NULL;
     (*jvmti)->GetCurrentThread(jvmti, &self);
     (void)hpx_thread_id_init(env, self);
-    if ((*jvmti)->GetAllThreads(jvmti, &n, &all) == JVMTI_ERROR_NONE) {
+    if ((*jvmti)->GetAllThreads(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
+        hpx_warn("%s: the VM does not list its threads, perhaps for lack of memory; those that run are left out", hpx_session_modes());
+        count_unknown();
+    } else {
         (*env)->EnsureLocalCapacity(env, n + 64);
         for (jint i = 0; i < n; i++) {
             if (!(*env)->IsSameObject(env, all[i], self)) {

@@ -65,7 +65,7 @@ jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
 
 bool hpx_vm_keep_environment(void)
 {
-    static jvmtiEnv *kept; /* load's, then the lock's under which sessions begin */
+    static jvmtiEnv *kept; /* load's, then whose session is PREPARING (life.h) */
     return kept != NULL || (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&kept, JVMTI_VERSION_1_2) == JNI_OK;
 }
 
