@@ -41,7 +41,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
  * run and stays untouched. */
 static int open_dead(const char *path)
 {
-    struct stat before, opened, after;
+    struct stat before, opened = {0}, after = {0}; /* compilers look at them before they know that fstat() has failed */
     if (lstat(path, &before) != 0) {
         return -1;
     }

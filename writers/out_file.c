@@ -248,7 +248,7 @@ static bool open_in_place(struct out_file *f, const struct stat *named)
         f->fifo = *named;
         return errno == ENXIO && S_ISFIFO(named->st_mode); /* no reader yet: the first write waits for one */
     }
-    struct stat st;
+    struct stat st = {0}; /* compilers look at it before they know that fstat() has failed */
     int flags = fcntl(fd, F_GETFL);
     if (fstat(fd, &st) != 0 || !same_file(&st, named) || !hpx_owner_may_read(&st) || flags < 0 ||
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {

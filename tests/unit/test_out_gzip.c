@@ -11,17 +11,28 @@
 
 #define MOST (1u << 20)
 
+/* The runtime of a sanitizer looks its own functions up by dlsym(): nothing stands in for that then. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED true
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#endif
+
 /* ---- a zlib that is not there, or fails ---- */
 
 static const char *lacks;      /* a function that the library has not; "": there is no library */
 static unsigned deflate_fails; /* 1: every call from now on; 0: none */
 
-static int own_deflate(z_stream *z, int flush)
+static int __attribute__((unused)) own_deflate(z_stream *z, int flush)
 {
     deflate_fails -= deflate_fails > 1;
     return deflate_fails == 1 ? Z_STREAM_ERROR : deflate(z, flush);
 }
 
+#ifndef SANITIZED
+#define SANITIZED false
 void *__real_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags)
@@ -39,6 +50,7 @@ void *__wrap_dlsym(void *lib, const char *name)
     }
     return strcmp(name, "deflate") == 0 ? *(void *const *)(const void *)&own : __real_dlsym(lib, name);
 }
+#endif
 
 /* The first one: the library, once loaded, stays. */
 TEST(without_zlib_or_with_half_of_it_no_file_is_opened, setup, teardown)
@@ -47,6 +59,9 @@ TEST(without_zlib_or_with_half_of_it_no_file_is_opened, setup, teardown)
     static struct hpx_out o;
     const struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
     struct hpx_err err;
+    if (SANITIZED) { /* nothing stands in for the library (meson.build) */
+        skip();
+    }
     for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
         lacks = names[i];
         assert_int_equal(hpx_out_file_open(&o, &opts, &err), -HPX_E_SYS);
@@ -436,7 +451,7 @@ TEST(an_error_between_writer_and_file_ends_the_output)
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         bytes[i] = (char)(random >> 56);
     }
-    for (unsigned way = 0; way < 3; way++) {
+    for (unsigned way = 0; way < (SANITIZED ? 2 : 3); way++) {
         begin(1u << 20, &gzip_ops);
         to.fail_at = way < 2 ? 1 : 0;
         to.full = way == 1;
