@@ -292,7 +292,7 @@ static void end_session(void)
 static void undo(void)
 {
     enum hpx_life was;
-    HPX_EACH_MODE(vm->disable, ());
+    hpx_callbacks_disable();
     if (hpx_vm.jvmti != NULL) {
         (*hpx_vm.jvmti)->DisposeEnvironment(hpx_vm.jvmti);
         hpx_vm.jvmti = NULL;

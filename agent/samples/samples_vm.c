@@ -124,11 +124,22 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_code_source_disable();
 }
 
+static void forget_code(void)
+{
+    hpx_inlines_fini();
+    hpx_codemap_clear();
+}
+
+static void disable(void)
+{
+    hpx_code_source_disable();
+    forget_code();
+}
+
 static void unload(JNIEnv *env)
 {
     hpx_stack_thread_fini(env);
-    hpx_inlines_fini();
-    hpx_codemap_clear();
+    forget_code();
 }
 
 /* The VM tells of code that it has generated before. Another mode's quiet_stack.h may have asked before, and disabled the event. */
@@ -219,7 +230,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,
-    .disable = hpx_code_source_disable,
+    .disable = disable,
     .ready = ready,
     .leave = leave,
     .close = close_events,

@@ -145,11 +145,18 @@ static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
     }
 }
 
+void hpx_callbacks_disable(void)
+{
+    if (hpx_vm.jvmti != NULL) { /* first: events fill what the modes free */
+        load_events(JVMTI_DISABLE);
+        hpx_vm_events(JVMTI_DISABLE, of_names);
+    }
+    HPX_EACH_MODE(vm->disable, ());
+}
+
 void hpx_callbacks_give_up(const struct hpx_err *err)
 {
-    load_events(JVMTI_DISABLE);
-    hpx_vm_events(JVMTI_DISABLE, of_names);
-    HPX_EACH_MODE(vm->disable, ());
+    hpx_callbacks_disable();
     hpx_warn("%s is off: %s", hpx_session_modes(), err->msg);
 }
 
@@ -501,8 +508,6 @@ int hpx_callbacks_init(struct hpx_err *err)
     }
     if (e != JVMTI_ERROR_NONE) {
         hpx_vm_events(JVMTI_DISABLE, always);
-        load_events(JVMTI_DISABLE);
-        hpx_vm_events(JVMTI_DISABLE, of_names);
         return hpx_err_set(err, HPX_E_VM, "the VM refuses a capability or event that hprofx needs: %s", hpx_jvmti_error(e));
     }
     return 0;

@@ -27,7 +27,9 @@ const char *hpx_callbacks_undo(void);
 const char *hpx_callbacks_end(JNIEnv *env, bool again);
 /* VMDeath is over, and everything is written. */
 bool hpx_callbacks_are_over(void);
-/* Disables profiling and its events, with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
+/* A session that does not run: disables the events of its modes, and undoes what they have loaded. */
+void hpx_callbacks_disable(void);
+/* The same with a message; the program continues. VMDeath stays enabled, because the writer may not be done. */
 void hpx_callbacks_give_up(const struct hpx_err *err);
 /* In the child of a fork: its VMDeath writes nothing. Async-signal-safe. */
 void hpx_callbacks_forget(void);
