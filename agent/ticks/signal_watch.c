@@ -42,7 +42,7 @@ void hpx_signal_watch_expect(const struct sigaction *before, void (*handler)(int
 {
     watch.handler = handler;
     bool unused = before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN;
-    if (unused && hpx_signal_watch_blocked(0)) {
+    if (unused && hpx_signal_watch_blocked(0) == HPX_BLOCKS) {
         char name[32];
         sigset_t set;
         signal_name(name, sizeof name);
@@ -91,30 +91,30 @@ bool hpx_signal_watch_took_signal(void)
     return true;
 }
 
-static bool blocked_in(pid_t tid)
+static enum hpx_blocks blocked_in(pid_t tid)
 {
     char path[64], line[256];
-    unsigned long long mask = 0;
+    enum hpx_blocks is = HPX_BLOCKS_UNKNOWN;
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
     FILE *f = fopen(path, "re");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         if (strncmp(line, "SigBlk:", 7) == 0) {
-            mask = strtoull(line + 7, NULL, 16);
+            is = strtoull(line + 7, NULL, 16) >> (hpx_session.opt->signal - 1) & 1 ? HPX_BLOCKS : HPX_BLOCKS_NOT;
         }
     }
     if (f != NULL) {
         fclose(f);
     }
-    return mask >> (hpx_session.opt->signal - 1) & 1;
+    return is;
 }
 
-bool hpx_signal_watch_blocked(pid_t tid)
+enum hpx_blocks hpx_signal_watch_blocked(pid_t tid)
 {
     sigset_t set;
     if (tid != 0) {
         return blocked_in(tid);
     }
-    return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt->signal) == 1;
+    return pthread_sigmask(SIG_SETMASK, NULL, &set) == 0 && sigismember(&set, hpx_session.opt->signal) == 1 ? HPX_BLOCKS : HPX_BLOCKS_NOT;
 }
 
 /* At most one thousandth of the time. */

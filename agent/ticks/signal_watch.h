@@ -14,8 +14,9 @@ void hpx_signal_watch_expect(const struct sigaction *before, void (*handler)(int
 bool hpx_signal_watch_took_signal(void);
 /* The same without a system call. Also for the handler. */
 bool hpx_signal_watch_ended(void);
-/* true if thread tid blocks the signal; 0: the calling thread. */
-bool hpx_signal_watch_blocked(pid_t tid);
+enum hpx_blocks { HPX_BLOCKS_NOT, HPX_BLOCKS, HPX_BLOCKS_UNKNOWN };
+/* Whether thread tid blocks the signal; 0: the calling thread, of which it is known. UNKNOWN: its mask cannot be read now. */
+enum hpx_blocks hpx_signal_watch_blocked(pid_t tid);
 /* The aggregator, in every pass: checks once a second, and stops the clocks if the handler was replaced; looks for threads that block it.
  */
 void hpx_signal_watch_look_own(void);

@@ -243,15 +243,17 @@ static void expect_adopted(struct hpx_ticker *k)
     }
 }
 
-static void say_if_blocked(pid_t tid)
+static enum hpx_blocks say_if_blocked(pid_t tid)
 {
-    if (hpx_signal_watch_blocked(tid)) {
+    enum hpx_blocks is = hpx_signal_watch_blocked(tid);
+    if (is == HPX_BLOCKS) {
         hpx_count(&hpx_session.counters, HPX_C_THREADS_BLOCKED, 1); /* its clock starts nevertheless: it may unblock the signal */
         hpx_warn_once(&ticks.said_blocked,
                       "%s: a thread blocks the sampling signal (%d); its CPU time is missing meanwhile; choose another signal, such as "
                       "signal=RTMIN+1, or sampler=poll",
                       hpx_ticks_of(), hpx_session.opt->signal);
     }
+    return is;
 }
 
 /* A look at the mask of another thread costs more than all else that arms it, so it waits until one should have had a signal. */
@@ -260,8 +262,8 @@ static void look_if_blocked(struct hpx_ticker *k)
     bool unlooked = atomic_load_explicit(&k->unlooked, memory_order_relaxed);
     bool signalled = atomic_load_explicit(&k->signals, memory_order_relaxed) > 0;
     if (unlooked && (signalled || hpx_clocks_overdue(&k->clock)) && atomic_exchange_explicit(&k->unlooked, false, memory_order_relaxed) &&
-        !signalled) {
-        say_if_blocked(k->clock.tid);
+        !signalled && say_if_blocked(k->clock.tid) == HPX_BLOCKS_UNKNOWN) { /* as without a free descriptor: the next look tells */
+        atomic_store_explicit(&k->unlooked, true, memory_order_relaxed);
     }
 }
 
@@ -287,7 +289,7 @@ void hpx_ticks_arm(struct hpx_ticker *k)
         return;
     }
     if (self) {
-        say_if_blocked(0);
+        (void)say_if_blocked(0);
     }
     atomic_store_explicit(&k->unlooked, !self, memory_order_relaxed);
     int why = hpx_clocks_start(&k->clock);

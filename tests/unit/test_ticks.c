@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -116,9 +117,9 @@ static void *work_older(void *arg)
     return NULL;
 }
 
-static void start_older(struct older *o)
+static void start_working(struct older *o, void *(*on)(void *))
 {
-    assert_int_equal(pthread_create(&o->id, NULL, work_older, o), 0);
+    assert_int_equal(pthread_create(&o->id, NULL, on, o), 0);
     while (atomic_load(&o->tid) == 0) {
         sched_yield();
     }
@@ -128,6 +129,11 @@ static void start_older(struct older *o)
     o->s.adopted = true;
     hpx_ticker_init(&o->tick, &o->s);
     hpx_ticks_arm(&o->tick);
+}
+
+static void start_older(struct older *o)
+{
+    start_working(o, work_older);
 }
 
 TEST(any_number_of_threads_is_found_by_kernel_id)
@@ -172,6 +178,60 @@ TEST(the_end_waits_for_a_handler_that_completes_its_state)
     assert_true(hpx_ticks_quiesce(&o.tick, UINT64_MAX));
     assert_true(hpx_ticks_left(0));
     hpx_gate_open(&hpx_session.gate);
+    pthread_join(o.id, NULL);
+    assert_true(hpx_ticks_abandon(&o.tick));
+}
+
+/* ---- a thread that blocks the signal ---- */
+
+static bool no_file; /* of any thread: none can be opened */
+static atomic_bool blocks_on;
+
+FILE *__real_fopen64(const char *path, const char *how);
+FILE *__wrap_fopen64(const char *path, const char *how);
+
+FILE *__wrap_fopen64(const char *path, const char *how)
+{
+    return no_file ? NULL : __real_fopen64(path, how);
+}
+
+static void *work_that_blocks(void *arg)
+{
+    struct older *o = arg;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    atomic_store(&o->tid, (pid_t)syscall(SYS_gettid));
+    while (atomic_load(&blocks_on)) {
+    }
+    return NULL;
+}
+
+static uint64_t looked_blocked(void)
+{
+    hpx_ticks_look_blocked();
+    return hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_BLOCKED);
+}
+
+TEST(a_mask_that_cannot_be_read_is_read_again)
+{
+    static struct older o;
+    struct hpx_thread *all = &o.s.base;
+    atomic_store(&blocks_on, true);
+    start_working(&o, work_that_blocks);
+    while (!hpx_clocks_overdue(&o.tick.clock)) {
+        sched_yield();
+    }
+    hpx_session.aggregator.threads = &all;
+    hpx_session.aggregator.nthreads = 1;
+    no_file = true;
+    assert_int_equal(looked_blocked(), 0);
+    no_file = false;
+    assert_int_equal(looked_blocked(), 1);
+    assert_int_equal(looked_blocked(), 1);
+    hpx_session.aggregator.nthreads = 0;
+    atomic_store(&blocks_on, false);
     pthread_join(o.id, NULL);
     assert_true(hpx_ticks_abandon(&o.tick));
 }
