@@ -13,7 +13,7 @@
 /* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_left 2a9b6e445162 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 22757928af8f */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 80a9af9a0c72 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm 0084c1abd547 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop */
