@@ -50,7 +50,8 @@ static struct hpx_thread_info ask(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     struct hpx_thread_info i = {.name = NULL};
     jvmtiThreadInfo t = {.name = NULL};
     jvmtiThreadGroupInfo g = {.name = NULL}, above = {.name = NULL};
-    if ((*jvmti)->GetThreadInfo(jvmti, thread, &t) == JVMTI_ERROR_NONE) {
+    i.untold = (*jvmti)->GetThreadInfo(jvmti, thread, &t) != JVMTI_ERROR_NONE;
+    if (!i.untold) {
         i.name = t.name;
         i.lives = t.thread_group != NULL;
         if (t.thread_group != NULL && (*jvmti)->GetThreadGroupInfo(jvmti, t.thread_group, &g) == JVMTI_ERROR_NONE) {
@@ -102,7 +103,7 @@ jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         state = (*env)->GetIntField(env, holder, hpx_vm_fields.status);
         drop(env, holder);
     } else if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE) {
-        state = 0;
+        return HPX_STATE_UNTOLD;
     }
     return (state & JVMTI_THREAD_STATE_ALIVE) != 0 ? state : 0;
 }

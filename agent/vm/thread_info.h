@@ -12,6 +12,7 @@
 struct hpx_thread_info {
     char *name, *group, *parent; /* JVMTI's memory, modified UTF-8; NULL: none. parent: the group's */
     bool lives;
+    bool untold; /* the VM does not tell, perhaps for lack of memory */
 };
 
 /* thread NULL: the calling one. parent: its group's parent is wanted. A thread that does not live has no group. hpx_thread_info_free()
@@ -23,7 +24,8 @@ char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
 /* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing, and a
  * carrier has its own, where JVMTI says that it waits while it runs a virtual thread. 0: it has not begun, as one that is being attached,
- * which may have no name yet; or it has ended. */
+ * which may have no name yet; or it has ended. HPX_STATE_UNTOLD: the VM does not tell. */
+#define HPX_STATE_UNTOLD (-1)
 jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 
 #endif

@@ -463,7 +463,7 @@ static bool finds_itself(void)
 static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *k)
 {
     int stage = HPX_KNOWN_ADOPTING;
-    bool lives = hpx_thread_info_state(jvmti, env, thread) != 0;
+    bool lives = hpx_thread_info_state(jvmti, env, thread) != 0; /* or the VM does not tell: then it ends by itself */
     /* partners: hpx_threads_find_self(), end_adopted() */
     return atomic_compare_exchange_strong_explicit(&k->stage, &stage, lives ? HPX_KNOWN_ADOPTED : HPX_KNOWN_ENDED, memory_order_acq_rel,
                                                    memory_order_acquire) &&
@@ -518,25 +518,33 @@ static struct hpx_known_thread *claim(uint64_t number, pid_t tid, bool sure)
     return mine ? k : NULL;
 }
 
+/* Its name is known, and it is none of hprofx. */
+static void adopt_known(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, const struct hpx_thread_info *i)
+{
+    struct hpx_stack_bounds stack;
+    bool sure;
+    pid_t tid = tid_of(env, thread, i->name, &stack, &sure);
+    struct hpx_known_thread *k = claim(number_of(env, thread), tid, sure);
+    if (k != NULL) {
+        for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) { /* its handler may come before it finds its states */
+            s->stack_low = stack.low;
+            s->stack_end = stack.end;
+        }
+        complete(jvmti, env, thread, k, i);
+    }
+}
+
 static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    if (hpx_thread_info_state(jvmti, env, thread) == 0) {
+    jint state = hpx_thread_info_state(jvmti, env, thread);
+    if (state == 0) {
         return; /* it has ended, or is being attached, may have no name yet, and will begin by itself */
     }
     struct hpx_thread_info i = info_of(jvmti, env, thread);
-    bool ended = !i.lives; /* since we asked for its state */
-    if (!ended && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) {
-        struct hpx_stack_bounds stack;
-        bool sure;
-        pid_t tid = tid_of(env, thread, i.name, &stack, &sure);
-        struct hpx_known_thread *k = claim(number_of(env, thread), tid, sure);
-        if (k != NULL) {
-            for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) { /* its handler may come before it finds its states */
-                s->stack_low = stack.low;
-                s->stack_end = stack.end;
-            }
-            complete(jvmti, env, thread, k, &i);
-        }
+    if (state == HPX_STATE_UNTOLD || i.untold) {
+        count_unknown();
+    } else if (i.lives && (i.name == NULL || strncmp(i.name, HPX_OURS, sizeof HPX_OURS - 1) != 0)) { /* it may have ended since */
+        adopt_known(jvmti, env, thread, &i);
     }
     hpx_thread_info_free(jvmti, &i);
 }

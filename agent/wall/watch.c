@@ -167,7 +167,7 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
     uint32_t states[HPX_WATCH_BATCH], kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         jint bits = late() ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
-        bool asks = bits != 0 && !is_running(bits, &jobs[i]);
+        bool asks = bits > 0 && !is_running(bits, &jobs[i]);
         if (!asks) {
             (void)hpx_watched_deliver(env, &jobs[i], NULL);
         } else if (walk_one(env, &jobs[i], state_of(bits))) {

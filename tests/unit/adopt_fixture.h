@@ -42,7 +42,8 @@ static struct {
     unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
     unsigned locked_calls, incomplete, states, refs;
-    bool poor, no_memory; /* poor: the older thread finds none for an entry; no_memory: nobody */
+    unsigned asked, untold_at; /* what VMInit has asked about the older thread; which of it the VM does not tell; 0: none */
+    bool poor, no_memory;      /* poor: the older thread finds none for an entry; no_memory: nobody */
 } fx;
 
 static __thread struct thread *self;
@@ -145,9 +146,17 @@ static struct thread *of(jthread t)
     return t != NULL ? (struct thread *)(void *)t : self;
 }
 
+static bool tells(jthread t)
+{
+    return self != &fx.init || of(t) != &fx.older || ++fx.asked != fx.untold_at;
+}
+
 static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)
 {
     (void)env;
+    if (!tells(t)) {
+        return JVMTI_ERROR_OUT_OF_MEMORY;
+    }
     *state = of(t)->gone ? JVMTI_THREAD_STATE_TERMINATED : JVMTI_THREAD_STATE_ALIVE;
     called();
     return JVMTI_ERROR_NONE;
@@ -156,6 +165,9 @@ static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)
 static jvmtiError JNICALL get_info(jvmtiEnv *env, jthread t, jvmtiThreadInfo *info)
 {
     (void)env;
+    if (!tells(t)) {
+        return JVMTI_ERROR_OUT_OF_MEMORY;
+    }
     memset(info, 0, sizeof *info);
     info->name = strdup(NAME);
     info->thread_group = of(t)->gone ? NULL : (jthreadGroup)(void *)&fx;

@@ -324,4 +324,24 @@ TEST(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted)
     stop_older();
 }
 
+TEST(a_thread_of_which_the_vm_does_not_tell_is_announced_or_counted)
+{
+    unsigned counted = 0;
+    for (unsigned at = 1, asked = at; at <= asked; at++) {
+        start_older();
+        fx.mapped = true;
+        fx.untold_at = at;
+        run(0);
+        asked = fx.asked;
+        order(FINDS);
+        order(ENDS);
+        uint64_t lost = hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED);
+        assert_int_equal(assert_ended() + lost, 1);
+        assert_false(fx.abandoned); /* while it lives */
+        counted += lost > 0;
+        stop_older();
+    }
+    assert_int_equal(counted, 2); /* its state, then what it is */
+}
+
 TESTS(NULL, NULL)
