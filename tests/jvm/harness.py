@@ -34,6 +34,13 @@ class Harm(Failure):
     """A crash, a program that does not end or ends otherwise, a file that is not sound, a sanitizer's report: a repetition that passes does not make up for it."""
 
 
+class Hang(Harm):
+    """The test itself goes on behind its deadline."""
+
+    def __init__(self):
+        super().__init__('the test itself does not end')
+
+
 class Skip(Exception):
     pass
 
@@ -106,6 +113,7 @@ class Test:
         self.runs = []
         self.began = time.monotonic()
         self.deadline = self.began + case.timeout
+        self.hangs = False
 
     def allow(self, seconds):
         """The test may take so many seconds of the reference from now on."""

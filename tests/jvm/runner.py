@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The registry of tests, which of their cells (JDK x collector) a run takes, the loop that runs them, the table at the end."""
 import concurrent.futures
+import ctypes
 import dataclasses
+import faulthandler
+import os
+import pathlib
 import shlex
+import signal
 import threading
 import time
 import traceback
@@ -14,6 +19,7 @@ from jdk import COLLECTORS, Jdk
 
 LEVELS = ('plain', 'full', 'long')
 UNSTABLE = 3  # so many tests of a run may fail the first time
+GRACE = 60  # seconds (of the reference) behind its deadline after which a test that waits for something else than its programs is ended
 BRIEF_SHARE = 3  # one of so many short tests runs on one of the brief JDKs, too
 
 
@@ -160,17 +166,53 @@ class Results:
             return len(self.unstable) <= UNSTABLE
 
 
-def _run_one(env, case, results, keep):
+class Watch:
+    """Ends tests that do not heed their deadlines: a mistake in one of them costs a failure, and not the run."""
+
+    def __init__(self):
+        self.running = {}  # of a thread its test
+        self.lock = threading.Lock()
+        self.done = threading.Event()
+        threading.Thread(target=self._watches, daemon=True).start()
+
+    def begin(self, t):
+        with self.lock:
+            self.running[threading.get_ident()] = t
+
+    def end(self):
+        with self.lock:
+            self.running.pop(threading.get_ident(), None)
+
+    def _watches(self):
+        while not self.done.wait(1):
+            with self.lock:
+                for thread, t in self.running.items():
+                    late = (time.monotonic() - t.deadline) / harness.SLOW
+                    if late > GRACE and not t.hangs:
+                        t.hangs = True
+                        t.kill_all()
+                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(harness.Hang))
+                    elif late > 2 * GRACE:  # it is inside a call
+                        print('FAIL %s: it hangs' % t.case, flush=True)
+                        faulthandler.dump_traceback()
+                        for children in pathlib.Path('/proc/self/task').glob('*/children'):  # they would keep our stdout open
+                            for child in children.read_text().split():
+                                os.kill(int(child), signal.SIGKILL)
+                        os._exit(1)
+
+
+def _run_one(env, case, results, keep, watch):
     began = time.monotonic()
-    status, text = _try_once(env, case, keep)
+    status, text = _try_once(env, case, keep, watch)
     if status == 'unlike' and results.may_fail_once(case, text):
-        status, text = _try_once(env, case, keep)
+        status, text = _try_once(env, case, keep, watch)
     results.add(case, 'FAIL' if status == 'unlike' else status, text, time.monotonic() - began)
 
 
-def _try_once(env, case, keep):
+def _try_once(env, case, keep, watch):
     """Its status and what to say of it. 'unlike': something was not as expected, without harm."""
     t = harness.Test(env, case)
+    watch.begin(t)
     status, text = 'ok', ''
     try:
         if case.param is None:
@@ -187,6 +229,7 @@ def _try_once(env, case, keep):
     except Exception:  # a mistake of the test, shown as its failure
         status, text = 'FAIL', '%s\n%s' % (traceback.format_exc(), t.story())
     finally:
+        watch.end()
         t.kill_all()
     if status in ('FAIL', 'unlike') or keep:
         env.keep_tmp = True
@@ -211,8 +254,10 @@ def run(env, cases, workers, keep, required, repeat):
     if env.sanitized and not env.sanitized.prove(env, results):
         cases = []  # a run that misses a planted bug proves nothing
     cases = sorted(cases, key=lambda c: -c.timeout)  # the long ones first: no worker is left with one at the end
+    watch = Watch()
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda c: _run_one(env, c, results, keep), cases))
+        list(pool.map(lambda c: _run_one(env, c, results, keep, watch), cases))
+    watch.done.set()
     missing = _table(env, results, required and not env.sanitized) or bool(env.sanitized and env.sanitized.closing())
     n = results.totals
     for case, text in results.unstable[:UNSTABLE]:
