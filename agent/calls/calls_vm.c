@@ -219,6 +219,11 @@ static void disarm(struct hpx_mode_thread *s)
     if (hpx_ticks_leads(hpx_calls_mode_active())) {
         hpx_ticks_disarm(ticker(s));
     }
+}
+
+static void ended(void)
+{
+    hpx_ticks_leave_own();
     hpx_calls_thread_self = NULL;
 }
 
@@ -272,6 +277,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .adopted = adopted,
     .arm = arm,
     .disarm = disarm,
+    .ended = ended,
     .end = end,
     .abandon = abandon,
     .ours = ours,

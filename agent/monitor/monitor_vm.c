@@ -149,18 +149,13 @@ static void adopted(struct hpx_mode_thread *s)
     hpx_block_self = state(s);
 }
 
-static void disarm(struct hpx_mode_thread *s)
-{
-    (void)s;
-    hpx_block_self = &hpx_block_nobody; /* the state may be freed after this; the thread still notifies those that join it */
-}
-
 static void end(struct hpx_mode_thread *s, JNIEnv *env)
 {
     (void)s;
     hpx_waits_gone(env);
 }
 
+/* Or the thread ends: the state may be freed after this; the thread still notifies those that join it. */
 static void ours(void)
 {
     hpx_block_self = &hpx_block_nobody;
@@ -185,7 +180,7 @@ const struct hpx_vm_mode hpx_monitor_vm = {
     .made = made,
     .begin = begin,
     .adopted = adopted,
-    .disarm = disarm,
+    .ended = ours,
     .end = end,
     .ours = ours,
 };

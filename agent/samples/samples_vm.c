@@ -195,6 +195,11 @@ static void arm(struct hpx_mode_thread *s)
 static void disarm(struct hpx_mode_thread *s)
 {
     hpx_ticks_disarm(ticker(s));
+}
+
+static void ended(void)
+{
+    hpx_ticks_leave_own();
     hpx_sample_self = NULL;
 }
 
@@ -248,6 +253,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .adopted = adopted,
     .arm = arm,
     .disarm = disarm,
+    .ended = ended,
     .end = end,
     .abandon = abandon,
 };

@@ -452,13 +452,6 @@ static void adopted(struct hpx_mode_thread *s)
     hpx_site_self = state(s);
 }
 
-static void disarm(struct hpx_mode_thread *s)
-{
-    (void)s;
-    /* the thread's state may be freed after this; later allocations of the VM on this thread are not recorded */
-    hpx_site_self = &hpx_site_nobody;
-}
-
 static void end(struct hpx_mode_thread *s, JNIEnv *env)
 {
     hpx_late_tag_leave(&state(s)->late, hpx_vm.jvmti, env);
@@ -470,6 +463,7 @@ static void unload(JNIEnv *env)
     hpx_late_tags_fini(env);
 }
 
+/* Or the thread ends: its state may be freed after this; later allocations of the VM on this thread are not recorded. */
 static void ours(void)
 {
     hpx_site_self = &hpx_site_nobody;
@@ -498,7 +492,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .unmake = unmake,
     .begin = begin,
     .adopted = adopted,
-    .disarm = disarm,
+    .ended = ours,
     .end = end,
     .ours = ours,
 };

@@ -7,6 +7,7 @@
 #include "report.h"
 #include "session.h"
 #include "signal_watch.h"
+#include "threads.h"
 #include "tick_context.h"
 #include "trial.h"
 #include "vm.h"
@@ -120,11 +121,12 @@ static struct hpx_ticker *find_sig(void)
     return k;
 }
 
-/* Completes the state of a thread older than VMInit, which find_sig() has found. */
+/* Completes the state of a thread older than VMInit, which find_sig() has found. Not of one that has ended: VMInit's thread abandons the
+ * state. */
 static bool adopt_sig(struct hpx_ticker *k)
 {
     void *env = NULL;
-    if ((*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
+    if (hpx_threads_left() || (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) != JNI_OK) {
         return false;
     }
     own = k;
@@ -307,6 +309,12 @@ void hpx_ticks_forget_own(void)
     }
 }
 
+void hpx_ticks_leave_own(void)
+{
+    own = NULL;
+    atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+}
+
 void hpx_ticks_disarm(struct hpx_ticker *k)
 {
     look_if_blocked(k);
@@ -317,8 +325,7 @@ void hpx_ticks_disarm(struct hpx_ticker *k)
     hpx_clocks_close(&k->clock, clock);
     atomic_store_explicit(&k->expected, false, memory_order_relaxed); /* its kernel id may be another thread's soon */
     if (own == k) {
-        own = NULL;
-        atomic_signal_fence(memory_order_seq_cst); /* a signal that is still on its way finds no state */
+        hpx_ticks_leave_own();
     }
 }
 

@@ -68,6 +68,8 @@ void hpx_ticker_init(struct hpx_ticker *k, struct hpx_mode_thread *s);
 void hpx_ticks_arm(struct hpx_ticker *k);
 /* Stops the clock; no handler finds the ticker any more. The owner at its end. */
 void hpx_ticks_disarm(struct hpx_ticker *k);
+/* The owner at its end, whoever has its state: its handler finds none any more. */
+void hpx_ticks_leave_own(void);
 /* The owner, which has found states of this session: what its handler had in an earlier one may be freed from now on. */
 void hpx_ticks_forget_own(void);
 /* The same as hpx_ticks_disarm() on another thread. false: the owner's handler is still inside, and the rings of the users are the

@@ -245,7 +245,6 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known
     uint32_t serial = hpx_known_threads_serial();
     hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, first == NULL && some_states());
     announced_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-    ended_in = 0;
     known_self = known;
     key_of_self = key_of(known != NULL ? known->number : 0, serial);
     if (announce(first, key_of_self, serial, &i) && known != NULL) { /* first: an image that lists the thread is written behind its START */
@@ -271,6 +270,7 @@ static void begin_named(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, bool armed
 {
     uint64_t number = number_of(env, thread);
     bool mine = number == 0; /* VMInit adopts none without a number */
+    ended_in = 0;
     struct hpx_known_thread *known = mine ? NULL : hpx_known_threads_enter(number, HPX_KNOWN_BEGUN, 0, &mine);
     if (mine) {
         begin(jvmti, env, thread, known, armed);
@@ -382,12 +382,24 @@ static struct hpx_known_thread *end_adopted(jvmtiEnv *jvmti, JNIEnv *env)
     return adopted ? k : NULL;
 }
 
+/* Whatever the thread still does in this session is not counted, and its handler looks for no state. */
+static void note_end(void)
+{
+    first_of_self = NULL;
+    announced_in = found_in = 0;
+    ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* before its pointers go; partner: hpx_threads_left() of the handler */
+}
+
 /* Clocks stop, and nothing finds the states any more. */
 static void end_states(struct hpx_mode_thread *first, JNIEnv *env)
 {
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        hpx_vm_mode_of(s)->disarm(s);
+        if (hpx_vm_mode_of(s)->disarm != NULL) {
+            hpx_vm_mode_of(s)->disarm(s);
+        }
     }
+    HPX_EACH_MODE(vm->ended, ());
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
         if (hpx_vm_mode_of(s)->end != NULL) {
             hpx_vm_mode_of(s)->end(s, env);
@@ -406,6 +418,8 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
     if (!hpx_session_is(announced_in)) {
         known = end_adopted(jvmti, env);
         if (known == NULL) {
+            note_end();
+            HPX_EACH_MODE(vm->ended, ()); /* a handler may have found them nevertheless */
             return;
         }
         first = known->first;
@@ -416,9 +430,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_known_threads_end(known, env);
     }
     hpx_vm_modes_went(first, env);
-    first_of_self = NULL;
-    announced_in = found_in = 0;
-    ended_in = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
+    note_end();
     end_states(first, env);
     post_end(first, key);
 }

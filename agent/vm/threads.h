@@ -26,7 +26,8 @@ bool hpx_threads_stateless(void);
 JNIEnv *hpx_threads_attach(const char *name);
 /* Announces a virtual thread, which has no states. Returns its serial. Once for a thread; any attached thread. */
 uint32_t hpx_threads_announce_virtual(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
-/* The calling thread has ended in this session, as hpx_threads_end() noted, or is of hprofx: whatever it still does is not counted. */
+/* The calling thread has ended in this session, as hpx_threads_end() noted, or is of hprofx: whatever it still does is not counted.
+ * Async-signal-safe. */
 bool hpx_threads_left(void);
 /* The calling thread ends. */
 void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env);

@@ -76,8 +76,9 @@ struct hpx_vm_mode {
     void (*adopted)(struct hpx_mode_thread *s); /* an adopted thread runs now: env, tid and stack are set */
     void (*arm)(
         struct hpx_mode_thread *s); /* the state is announced: its clock may start. Also VMInit, for adopted threads whose tid is known */
-    void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock; no handler and no probe finds the state after this */
-    void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* all states are disarmed: puts pending events into the ring */
+    void (*disarm)(struct hpx_mode_thread *s); /* the thread ends: stops its clock */
+    void (*ended)(void); /* then, or instead if VMInit's thread has its states: no handler and no probe finds them after this */
+    void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* then: puts pending events into the ring */
     /* VMInit's thread, instead of disarm and end: an adopted thread has ended before it was published. Stops its clock
      * and flushes. false: its handler is still inside, so the state must not retire. */
     bool (*abandon)(struct hpx_mode_thread *s, JNIEnv *env);

@@ -9,12 +9,12 @@
  * Not known to SPIN: `in_handler` and `open` are seq_cst; plants swap them. tests/unit/test_ticks.c under TSan. */
 /* mirrors: agent/ticks/ticks.c:on_signal 7d8e564d150d */
 /* mirrors: agent/ticks/ticks.c:find_sig 011edd0a6ebf */
-/* mirrors: agent/ticks/ticks.c:adopt_sig 3646c6b8e5dc */
+/* mirrors: agent/ticks/ticks.c:adopt_sig 1b8450a4981e */
 /* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_left 2a9b6e445162 */
 /* mirrors: agent/ticks/ticks.c:expect_adopted 572aabf066c2 */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_arm 80a9af9a0c72 */
-/* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm 0084c1abd547 */
+/* mirrors: agent/ticks/ticks.c:hpx_ticks_disarm d1abae20a50c */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_quiesce */
 /* mirrors: agent/ticks/ticks.c:hpx_ticks_stop */
 /* mirrors: agent/samples/samples.c:gone */

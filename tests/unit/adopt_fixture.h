@@ -43,7 +43,9 @@ static struct {
     enum what meddle;
     unsigned locked_calls, incomplete, states, refs;
     unsigned asked, untold_at; /* what VMInit has asked about the older thread; which of it the VM does not tell; 0: none */
-    bool poor, no_memory;      /* poor: the older thread finds none for an entry; no_memory: nobody */
+    unsigned forgot,
+        stays; /* ends of its that modes heard of; of which they did not, or behind which it has not left, or has when it begins */
+    bool poor, no_memory; /* poor: the older thread finds none for an entry; no_memory: nobody */
 } fx;
 
 static __thread struct thread *self;
@@ -92,10 +94,13 @@ static void act(enum what what)
     if (what == BEGINS || what == BEGINS_AND_ENDS) {
         fx.ever = BEGINS;
         hpx_threads_begin(jvmti(), jni(), true);
+        fx.stays += hpx_threads_left();
     }
     if ((what == ENDS || what == BEGINS_AND_ENDS) && fx.ever != ENDS) {
         fx.ever = ENDS;
+        unsigned forgot = fx.forgot;
         hpx_threads_end(jvmti(), jni());
+        fx.stays += !hpx_threads_left() || fx.forgot != forgot + 1;
         fx.older.gone = !fx.lingers;
     }
 }

@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 #include "handler.h"
 #include "session.h"
+#include "threads.h"
 #include "ticks.h"
 #include "vm.h"
 #include <pthread.h>
@@ -104,7 +105,14 @@ static jint JNICALL get_env(JavaVM *vm, void **to, jint version)
     return JNI_OK;
 }
 
-static const struct JNIInvokeInterface_ vm_table = {.GetEnv = get_env};
+static jint JNICALL attach(JavaVM *vm, void **to, void *args)
+{
+    (void)vm, (void)args;
+    *to = &env;
+    return JNI_OK;
+}
+
+static const struct JNIInvokeInterface_ vm_table = {.GetEnv = get_env, .AttachCurrentThreadAsDaemon = attach};
 static JavaVM vm = &vm_table;
 
 static void *work_older(void *arg)
@@ -179,6 +187,28 @@ TEST(the_end_waits_for_a_handler_that_completes_its_state)
     assert_true(hpx_ticks_left(0));
     hpx_gate_open(&hpx_session.gate);
     pthread_join(o.id, NULL);
+    assert_true(hpx_ticks_abandon(&o.tick));
+}
+
+static void *work_without(void *arg)
+{
+    struct older *o = arg;
+    sem_wait(&begin);
+    atomic_store(&o->tid, (pid_t)syscall(SYS_gettid));
+    (void)hpx_threads_attach("a thread that has left");
+    while (hpx_counter_get(&hpx_session.counters, HPX_C_SIGNALS_LATE) == 0 && atomic_load(&o->ticks) == 0) {
+    }
+    return NULL;
+}
+
+TEST(a_thread_that_has_left_finds_no_state)
+{
+    static struct older o;
+    sem_post(&begin);
+    start_working(&o, work_without);
+    pthread_join(o.id, NULL);
+    assert_int_equal(atomic_load(&o.ticks), 0);
+    assert_null(o.s.env);
     assert_true(hpx_ticks_abandon(&o.tick));
 }
 
@@ -421,6 +451,7 @@ static int load(void **unused)
     sem_init(&begin, 0, 0);
     static const struct hpx_options options = {.signal = SIGPROF, .interval_ns = 1000 * 1000};
     hpx_session.opt = &options;
+    atomic_store(&hpx_session_number, 1);
     hpx_ticks_begin();
     hpx_ticks_use(&user);
     int rc = hpx_ticks_init(&err);
