@@ -28,7 +28,7 @@ static void plan(struct hpx_share *s, const struct hpx_share_pace *p)
 
 void hpx_share_begin(struct hpx_share *s, uint64_t now, uint64_t cpu, const struct hpx_share_pace *p)
 {
-    *s = (struct hpx_share){.looked_ns = now, .cpu_ns = cpu, .idle_since = now, .given_ns = now, .end_ns = now};
+    *s = (struct hpx_share){.looked_ns = now, .cpu_ns = cpu, .ran_ns = now, .idle_since = now, .given_ns = now, .end_ns = now};
     plan(s, p);
 }
 
@@ -69,6 +69,7 @@ static void read_clocks(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_
         s->ready_ns += ready + late;
         take(s, passed, used + ready);
         s->stays = false;
+        s->ran_ns = s->looked_ns;
         s->idle_since = now;
     }
     s->looked_ns = now > s->looked_ns ? now : s->looked_ns;
@@ -113,8 +114,18 @@ void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t del
     give(s, s->looked_ns);
 }
 
+void hpx_share_queued(struct hpx_share *s)
+{
+    give(s, s->looked_ns);
+    int64_t left = s->owed_ns - (int64_t)s->later_ns;
+    uint64_t ns = left > 0 ? least((uint64_t)left, less(s->looked_ns, s->ran_ns)) : 0;
+    s->owed_ns -= (int64_t)ns;
+    s->ready_ns += ns;
+}
+
 uint64_t hpx_share_settle(struct hpx_share *s, bool known, uint64_t *debt)
 {
+    give(s, s->looked_ns); /* the last look found no place, and none follows that might */
     int64_t left = s->owed_ns - (int64_t)s->later_ns;
     uint64_t owed = left > 0 ? (uint64_t)left : 0, owes = left < 0 ? (uint64_t)-left : 0;
     uint64_t paid = least(owes, s->due_ns), pays = known ? least(owed, *debt) : 0;

@@ -19,10 +19,11 @@
 #include "compiler.h"
 
 struct hpx_share {
-    uint64_t looked_ns, cpu_ns;    /* when the clocks were read last; the thread's CPU clock then */
-    uint64_t idle_since;           /* the first reading of those that found it idle one after the other */
-    uint64_t given_ns;             /* time until then is in due_ns or owed_ns, or with the caller */
-    uint64_t end_ns;               /* of the period that was looked at last */
+    uint64_t looked_ns, cpu_ns; /* when the clocks were read last; the thread's CPU clock then */
+    uint64_t ran_ns;     /* the reading before the one that found that it had run, which was the last such: until then it did not wait */
+    uint64_t idle_since; /* the first reading of those that found it idle one after the other */
+    uint64_t given_ns;   /* time until then is in due_ns or owed_ns, or with the caller */
+    uint64_t end_ns;     /* of the period that was looked at last */
     uint64_t next_ns, next_end_ns; /* the next period, which begins there: when to look, and its end */
     uint64_t spread_ns;            /* waiting time over which owed_ns is balanced */
     int64_t owed_ns;               /* waiting time that no place has got yet; < 0: that places have got too much */
@@ -55,6 +56,9 @@ void hpx_share_read(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t de
 void hpx_share_place(struct hpx_share *s);
 /* The last reading, by the thread itself, which ends. What it has waited since the last look was where it was then, if that is known. */
 void hpx_share_end(struct hpx_share *s, uint64_t now, uint64_t cpu, uint64_t delay);
+/* Nothing follows, and the thread wants a CPU: the kernel tells a delay when it is over, so what is owed since the thread has run is its.
+ */
+void hpx_share_queued(struct hpx_share *s);
 /* Nothing follows: what is owed is due to the place that was found last. *debt: what places of threads that have ended got too much; others
  * get less at their end. Returns ns that no place gets, because they are too many, or because none was ever found (`known` is false); the
  * caller takes them. */

@@ -164,12 +164,14 @@ static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const u
 
 static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
 {
+    static const struct hpx_watch_found running = {.state = HPX_WALL_RUNNABLE};
     uint32_t states[HPX_WATCH_BATCH], kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         jint bits = late() ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
-        bool asks = bits > 0 && !is_running(bits, &jobs[i]);
-        if (!asks) {
+        if (bits <= 0) {
             (void)hpx_watched_deliver(env, &jobs[i], NULL);
+        } else if (is_running(bits, &jobs[i])) {
+            (void)hpx_watched_deliver(env, &jobs[i], &running);
         } else if (walk_one(env, &jobs[i], state_of(bits))) {
             continue;
         } else if (watch.single) {

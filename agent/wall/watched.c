@@ -25,6 +25,7 @@ struct watched {
     jthread ref;
     bool held;    /* the looking thread uses ref: the place must not be freed */
     bool defined; /* the last WALL_DEF of this place is of this thread */
+    bool queued;  /* at the last look that found that it had run it wanted a CPU, and it has not run since */
     pid_t tid;    /* 0: not known yet */
     uint32_t serial, state, klass;
     uint64_t delay_ns; /* run delay when it was asked for last */
@@ -157,10 +158,10 @@ static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_
     return true;
 }
 
-/* What is known of a thread that will not be looked at again. */
-static void settle(uint32_t place, struct watched *w)
+/* What is known of a thread that will not be looked at again. why: of what has no place. */
+static void settle(uint32_t place, struct watched *w, enum hpx_unknown why)
 {
-    static const struct hpx_watch_found nowhere = {NULL, -(jint)HPX_UNKNOWN_THREAD_ENDED, HPX_WALL_NATIVE, 0};
+    const struct hpx_watch_found nowhere = {NULL, -(jint)why, HPX_WALL_NATIVE, 0};
     uint64_t ns = hpx_share_settle(&w->share, w->defined, &list.debt_ns);
     if (ns > 0 && put_place(place, w, &nowhere)) {
         w->share.due_ns += ns;
@@ -284,7 +285,7 @@ void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
     struct watched *w = at(place);
     if (w->tid > 0) {
         hpx_share_end(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(w->tid), delay_of(w, delay));
-        settle(place, w);
+        settle(place, w, HPX_UNKNOWN_THREAD_ENDED);
     }
     w->first = NULL;
     *due_at(place) = UINT64_MAX;
@@ -356,9 +357,11 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
     bool inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&lock);
     struct watched *w = at(j->place);
-    w->held = false;
+    w->held = w->queued = false;
     if (w->first == NULL) {
         ref = free_place(j->place);
+    } else if (inside && f != NULL && f->state == HPX_WALL_RUNNABLE) {
+        w->queued = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
     } else if (inside && f != NULL) {
         same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
         if (same && put_place(j->place, w, f)) {
@@ -462,7 +465,10 @@ bool hpx_watched_sums(uint32_t from, bool last)
     for (uint32_t i = from; inside && i < end; i++) {
         struct watched *w = at(i);
         if (w->first != NULL && w->tid > 0 && last) {
-            settle(i, w);
+            if (w->queued) {
+                hpx_share_queued(&w->share);
+            }
+            settle(i, w, HPX_UNKNOWN_NOT_FOUND);
         } else if (w->first != NULL) {
             (void)put_due(i, w);
         }

@@ -52,8 +52,8 @@ struct hpx_watch_job {
 /* What the VM said of it. */
 struct hpx_watch_found {
     const jvmtiFrameInfo *frames;
-    jint n; /* < 0: no stack, -enum hpx_unknown */
-    uint32_t state;
+    jint n;         /* < 0: no stack, -enum hpx_unknown */
+    uint32_t state; /* HPX_WALL_RUNNABLE: it wants a CPU, and the rest says nothing */
     uint32_t klass; /* number of the class of what it waits for (wait_class.h); 0: none, or unknown */
 };
 
@@ -73,7 +73,8 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
 bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to);
 /* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. Returns whether f says where the thread waits. */
 bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
-/* Writes what is due. last: nothing follows, and what has no place is written as unknown. false: these were the last places. */
+/* Writes what is due. last: nothing follows; who wants a CPU has waited for it, and what has no place is written as unknown. false: these
+ * were the last places. */
 bool hpx_watched_sums(uint32_t from, bool last);
 
 struct hpx_watched_figures {

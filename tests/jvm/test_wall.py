@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wall=: where the time of threads goes. What programs know of their own time, compared with WALL CLOCK."""
 import math
+import os
 import re
+import time
 
 from attached import Program, does
 from preload import preload
@@ -96,6 +98,29 @@ def an_attached_session_names_the_class_of_monitors(t):
         t.equal(len(truth), 2, 'classes that the program tells of %s' % name)
         t.equal(got, truth if reads or name == 'parked' else {''}, 'classes for which %s waits' % name)
     t.equal('wall clock, monitors not told' in p.report, not reads, 'whether the report says that monitors are not told')
+
+
+@test(level='plain')
+def the_end_of_a_session_is_not_that_of_its_threads(t):
+    """Three threads wait in known methods. Others want a CPU all the time, and most of them have none when the session ends: the kernel has not told yet for how
+    long. They wait for nothing else."""
+    spinning = 4 * len(os.sched_getaffinity(0))
+    program = Program(t, 'Queued', str(spinning))
+    does(t, 'start', '-o', t.work / 'x', program.run.pid, 'wall=10,' + OPTS)
+    time.sleep(1)
+    does(t, 'stop', program.run.pid)
+    p = t.parse(t.work / 'x', 1)
+    of = {name: [(r, [f.method for f in p.traces[r.trace].frames]) for r in p.wall.rows if p.traces[r.trace].thread == p.serial(name)]
+          for name in ['sleeping', 'waiting', 'parked'] + ['spins%d' % i for i in range(spinning)]}
+    for name in ('sleeping', 'waiting', 'parked'):
+        t.equal({(r.state, 'Queued.' + name in methods) for r, methods in of[name]}, {(name, True)}, 'where it waits')
+    strange = sum_by((m, r.count) for r in p.wall.rows for m in [p.traces[r.trace].frames[0].method] if m.startswith('hprofx.unknown.') and not m.endswith('.no_Java_frame'))
+    t.check('hprofx.unknown.thread_ended' not in strange, 'no thread ended: %s' % strange)
+    spun = sum_by((r.state, r.count) for i in range(spinning) for r, _ in of['spins%d' % i])
+    elsewhere = sum(ms for state, ms in spun.items() if state not in ('running', 'runnable'))
+    t.check(elsewhere <= 0.03 * sum(spun.values()), 'ms of threads that always want a CPU: %s' % dict(spun))
+    lasted = max(sum(r.count for r, _ in of[name]) for name in ('sleeping', 'waiting', 'parked'))
+    t.check(abs(sum(spun.values()) - spinning * lasted) <= 0.1 * spinning * lasted, 'threads that always want a CPU have %d ms, the session %d times %d' % (sum(spun.values()), spinning, lasted))
 
 
 @test(level='plain')

@@ -161,6 +161,30 @@ TEST(a_thread_that_ends_was_where_it_was_found)
     assert_int_equal(debt, 0);
 }
 
+/* The kernel tells a delay when it is over. */
+TEST(who_wants_a_cpu_at_the_end_has_waited_for_it_since_it_ran)
+{
+    uint64_t debt = 0;
+    begin(0, 0);
+    (void)look(10 * MS, 10 * MS, 0);
+    (void)look(25 * MS, 12 * MS, 0);
+    (void)look(60 * MS, 12 * MS, 0);
+    hpx_share_queued(&s);
+    assert_int_equal(s.ready_ns, 48 * MS); /* from the reading at 10 ms on, but for its CPU time */
+    assert_int_equal(hpx_share_settle(&s, false, &debt), 0);
+    assert_int_equal(debt, 0);
+    begin(0, 0);
+    (void)look(20 * MS, 0, 0);
+    hpx_share_place(&s);
+    (void)look(100 * MS, 1 * MS, 0);
+    (void)look(130 * MS, 1 * MS, 0);
+    assert_int_equal(s.due_ns, 20 * MS);
+    hpx_share_queued(&s);
+    assert_int_equal(s.ready_ns, 109 * MS); /* since the reading at 20 ms; a place has the rest */
+    assert_int_equal(hpx_share_settle(&s, true, &debt), 0);
+    assert_int_equal(s.due_ns, 20 * MS);
+}
+
 TEST(what_one_thread_got_too_much_another_gets_less)
 {
     uint64_t debt = 0;
