@@ -25,7 +25,7 @@ struct hpx_block_thread *hpx_block_find_self(JNIEnv *env)
     if (hpx_likely(t != NULL && hpx_session_is(t->s.session))) {
         return hpx_block_self;
     }
-    (void)hpx_threads_find_self(env);
+    (void)hpx_threads_find_self_inside(env);
     t = hpx_block_self;
     return t != NULL && hpx_session_is(t->s.session) ? hpx_block_self : NULL;
 }

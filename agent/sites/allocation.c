@@ -233,7 +233,7 @@ static struct hpx_site_thread *self_of(JNIEnv *env)
     if (hpx_likely(known)) {
         return hpx_site_self;
     }
-    (void)hpx_threads_find_self(env);
+    (void)hpx_threads_find_self_inside(env);
     t = hpx_site_self;
     return t != NULL && hpx_session_is(t->s.session) ? hpx_site_self : NULL;
 }

@@ -299,10 +299,10 @@ void hpx_threads_arm_self(void)
     arm(first_state());
 }
 
-/* Inside the gate: until the end of the session the environment and the entries of adopted threads are there. */
-static bool find_self(JNIEnv *env)
+/* Until the caller leaves the gate the environment and the entries of adopted threads are there. */
+bool hpx_threads_find_self_inside(JNIEnv *env)
 {
-    if (first_state() != NULL) {
+    if (first_state() != NULL || hpx_threads_stateless()) {
         return false;
     }
     const struct hpx_known_thread *k = hpx_known_threads_of_tid((pid_t)syscall(SYS_gettid));
@@ -331,9 +331,9 @@ static bool find_self(JNIEnv *env)
 
 bool hpx_threads_find_self(JNIEnv *env)
 {
-    bool found = !hpx_threads_stateless() && hpx_gate_enter(&hpx_session.gate);
+    bool found = hpx_gate_enter(&hpx_session.gate);
     if (found) {
-        found = find_self(env);
+        found = hpx_threads_find_self_inside(env);
         hpx_gate_leave(&hpx_session.gate);
     }
     return found;

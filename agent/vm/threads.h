@@ -20,6 +20,8 @@ bool hpx_threads_leave(JNIEnv *env);
 /* Completes the states of the calling thread, which started before VMInit, and calls hpx_vm_mode.adopted for each. false: it has none,
  * or the session ends. For threads whose thread-local pointer of a mode is NULL, or of an earlier session. Enters the session's gate. */
 bool hpx_threads_find_self(JNIEnv *env);
+/* The same for a caller inside the session's gate: what it does counts, although the gate may be closed meanwhile. */
+bool hpx_threads_find_self_inside(JNIEnv *env);
 /* The calling thread has looked for its states in this session and has none, for lack of memory. The caller counts what it does as lost. */
 bool hpx_threads_stateless(void);
 /* Attaches the calling thread, one of hprofx (spawn.h), as a daemon thread; `name` begins with HPX_OURS. NULL: the VM refused it. */

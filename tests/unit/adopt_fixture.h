@@ -28,7 +28,7 @@ struct state {
     bool complete, armed, over;
 };
 
-enum what { NOTHING, FINDS, ENDS, BEGINS, BEGINS_AND_ENDS };
+enum what { NOTHING, FINDS, FINDS_INSIDE, ENDS, BEGINS, BEGINS_AND_ENDS };
 
 static struct {
     struct thread init, older;
@@ -38,6 +38,7 @@ static struct {
     enum what what; /* the older one's order */
     enum what ever; /* BEGINS or ENDS: it has */
     bool finds_itself, mapped, lingers;
+    bool found;
     bool in_handler, abandoned; /* in_handler: of the older thread, for ever */
     unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
@@ -89,7 +90,10 @@ static JNIEnv *jni(void);
 static void act(enum what what)
 {
     if (what == FINDS && fx.ever != ENDS) {
-        (void)hpx_threads_find_self(jni());
+        fx.found = hpx_threads_find_self(jni());
+    }
+    if (what == FINDS_INSIDE) {
+        fx.found = hpx_threads_find_self_inside(jni());
     }
     if (what == BEGINS || what == BEGINS_AND_ENDS) {
         fx.ever = BEGINS;

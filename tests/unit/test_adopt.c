@@ -112,6 +112,7 @@ static void start_older(void)
     hpx_registry_init(&hpx_session.aggregator.registry);
     hpx_known_threads_keep(true);
     memset(&hpx_session.counters, 0, sizeof hpx_session.counters);
+    hpx_gate_open(&hpx_session.gate);
 }
 
 /* Its pthread, when the rest of fx is set. */
@@ -329,6 +330,22 @@ TEST(a_thread_that_is_not_adopted_for_lack_of_memory_is_counted)
     assert_int_equal(assert_ended(), 0);
     assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNANNOUNCED), 1);
     assert_int_equal(hpx_counter_get(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED), 1);
+    stop_older();
+}
+
+/* The gate is closed behind it; who enters now finds none. */
+TEST(a_thread_that_is_inside_the_gate_finds_itself)
+{
+    start_older();
+    fx.mapped = true;
+    run(0);
+    hpx_gate_close(&hpx_session.gate);
+    order(FINDS);
+    assert_false(fx.found);
+    order(FINDS_INSIDE);
+    assert_true(fx.found);
+    order(ENDS);
+    assert_int_equal(assert_ended(), 1);
     stop_older();
 }
 
