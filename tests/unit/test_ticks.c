@@ -212,6 +212,36 @@ TEST(a_thread_that_has_left_finds_no_state)
     assert_true(hpx_ticks_abandon(&o.tick));
 }
 
+#define UNTOUCHED 7
+
+/* In a session without ticks it finds other states; those of the one before are freed then. */
+static void *work_over_sessions(void *arg)
+{
+    struct older *o = arg;
+    o->s.first = &o->s;
+    o->s.base.mode = &mode;
+    o->s.tid = (pid_t)syscall(SYS_gettid);
+    hpx_ticker_init(&o->tick, &o->s);
+    hpx_ticks_arm(&o->tick);
+    atomic_fetch_add(&hpx_session_number, 1);
+    hpx_ticks_forget_own();
+    atomic_store(&o->tick.in_handler, UNTOUCHED);
+    for (uint64_t before = hpx_counter_get(&hpx_session.counters, HPX_C_SIGNALS_LATE), now = before; now == before;) {
+        now = hpx_counter_get(&hpx_session.counters, HPX_C_SIGNALS_LATE);
+    }
+    return NULL;
+}
+
+TEST(a_state_of_an_earlier_session_is_not_touched_any_more)
+{
+    pthread_t id;
+    static struct older o;
+    assert_int_equal(pthread_create(&id, NULL, work_over_sessions, &o), 0);
+    pthread_join(id, NULL);
+    assert_int_equal(atomic_exchange(&o.tick.in_handler, 0), UNTOUCHED);
+    assert_true(hpx_ticks_abandon(&o.tick));
+}
+
 /* ---- a thread that blocks the signal ---- */
 
 static bool no_file; /* of any thread: none can be opened */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_undone.c: a session of cpu=samples that was loaded and cannot start leaves nothing of what the VM's events told. */
+/* test_undone.c: what the modes of a session that was loaded and cannot start undo. */
+#include "calls_mode.h"
 #include "cmocka_all.h"
 #include "codemap.h"
 #include "inlines.h"
+#include "loaders.h"
 #include "session.h"
 #include "vm.h"
 #include "vm_mode.h"
@@ -51,6 +53,79 @@ TEST(compiled_code_is_forgotten)
     assert_int_equal(hpx_inlines_bytes(), 0);
     assert_false(hpx_inlines_enabled());
     assert_false(hpx_codemap_known((uintptr_t)code) || hpx_codemap_known((uintptr_t)code + 128));
+}
+
+/* ---- cpu=times: the classes of probes are there, whatever the VM says ---- */
+
+static unsigned looks; /* of the class hook */
+
+#define STANDS_IN(type, name, args, body)                                                                                                  \
+    type __wrap_##name args;                                                                                                               \
+    type __wrap_##name args                                                                                                                \
+    {                                                                                                                                      \
+        body                                                                                                                               \
+    }
+
+STANDS_IN(bool, hpx_registrar_natives, (void), return true;)
+STANDS_IN(bool, hpx_loaders_init, (void), return true;)
+STANDS_IN(bool, hpx_probe_class_init, (void), return true;)
+STANDS_IN(bool, hpx_probe_frames_add, (void), return true;)
+STANDS_IN(bool, hpx_downcall_define, (void), return false;)
+STANDS_IN(enum hpx_loader, hpx_loaders_look, (void), looks++; return HPX_LOADER_UNKNOWN;)
+
+static jint JNICALL no_env(JavaVM *java, void **env, jint version)
+{
+    (void)java, (void)env, (void)version;
+    return JNI_ERR;
+}
+
+static char klass, method;
+
+static jclass JNICALL define_class(JNIEnv *env, const char *name, jobject loader, const jbyte *bytes, jsize n)
+{
+    (void)env, (void)name, (void)loader, (void)bytes, (void)n;
+    return (jclass)(void *)&klass;
+}
+
+static jmethodID JNICALL find_method(JNIEnv *env, jclass of, const char *name, const char *signature)
+{
+    (void)env, (void)of, (void)name, (void)signature;
+    return (jmethodID)(void *)&method;
+}
+
+static void JNICALL delete_ref(JNIEnv *env, jobject ref)
+{
+    (void)env, (void)ref;
+}
+
+static unsigned looks_at_a_class(const union hpx_event_callbacks *events, JNIEnv *env)
+{
+    unsigned before = looks;
+    events->known.ClassFileLoadHook(&jvmti, env, NULL, NULL, "A", NULL, 0, NULL, NULL, NULL);
+    return looks - before;
+}
+
+TEST(no_class_gets_probes_any_more)
+{
+    static const struct hpx_options options = {.times = HPX_TIMES_CPU};
+    const struct JNIInvokeInterface_ java_functions = {.GetEnv = no_env};
+    const struct JNINativeInterface_ jni_functions = {
+        .DefineClass = define_class, .GetStaticMethodID = find_method, .DeleteLocalRef = delete_ref};
+    JavaVM java = &java_functions;
+    JNIEnv jni = &jni_functions;
+    union hpx_event_callbacks events;
+    struct hpx_err err;
+    memset(&events, 0, sizeof events);
+    hpx_vm.java = &java;
+    hpx_vm.jvmti = &jvmti;
+    hpx_session.opt = &options;
+    hpx_session.in_effect.times = HPX_TIMES_CPU;
+    hpx_calls_vm_mode.callbacks(&events);
+    assert_int_equal(hpx_calls_vm_mode.load(&err), 0);
+    events.known.VMStart(&jvmti, &jni);
+    assert_int_equal(looks_at_a_class(&events, &jni), 1);
+    hpx_calls_vm_mode.disable();
+    assert_int_equal(looks_at_a_class(&events, &jni), 0);
 }
 
 TESTS(NULL, NULL)
