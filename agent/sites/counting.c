@@ -247,8 +247,7 @@ static void put_made(JNIEnv *env, struct hpx_site_thread *t, jobject object, uin
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jlong bytes = 0;
-    if (!hpx_gate_enter(&hpx_session.gate)) { /* the session ends */
-        hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, n);
+    if (!hpx_gate_enter(&hpx_session.gate)) { /* the session ends: the object is made after it, and not lost */
         return;
     }
     t->inside = true;

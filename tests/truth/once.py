@@ -25,18 +25,17 @@ LIMIT = 90  # seconds of the reference
 CODES = {'return': 0, 'exit': 3, 'halt': 4, 'throw': 5, 'term': 143}
 OWN_LINES = re.compile(r'truth .*|phase \d+|done \d+|ready|end|caught')
 # Lines on stderr that say what the manual page says they do, and when they may stand there.
-ANY, UNLOADING, BUSY, CHECKED, COMMANDED, REWRITTEN = lambda s: True, lambda s: 'load' in s.noises or any(t.activity == 'Plugs' for t in s.tasks), lambda s: s.dumps == 'timer', \
-    lambda s: '-Xcheck:jni' in s.jvm, lambda s: s.begin != 'start' and s.noises, \
+ANY, UNLOADING, BUSY, CHECKED, REWRITTEN = lambda s: True, lambda s: 'load' in s.noises or any(t.activity == 'Plugs' for t in s.tasks), lambda s: s.dumps == 'timer', \
+    lambda s: '-Xcheck:jni' in s.jvm, \
     lambda s: bool({'times', 'sites', 'counts'} & set(s.modes)) or re.search('cpu=times|heap=', s.first) or s.beside != 'none'
 DECLARED = [(re.compile(line), when) for line, when in (
     (r'Dumping .* done\.', ANY), (r'hprofx: (samples|sites|wall clock|contentions|calls|heap|live|monitor dump): .*', ANY),
     (r'hprofx: cpu=samples: AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults; using sampler=walk instead', CHECKED),
     (r'hprofx: methods without (lines|names): \d+ \(.*: class unloaded, or no memory\)', UNLOADING),
-    (r'hprofx: heap=\w+: to count live objects in the JVM would stop the program for about \d+ ms, and maxpause=.*', ANY),  # the report says that there are none
+    (r'hprofx: heap=\w+: to count live objects in (the JVM|a copy of the process) would stop the program for about \d+ ms, and maxpause=.*', ANY),  # the report says that there are none
     (r'hprofx: methods without names: \d+ \(.*', REWRITTEN),  # those that run on in a version from before their class was rewritten
     (r'hprofx: gc=y: no garbage was collected before the last dump: .*', lambda s: 'gc=y' in s.agent and s.gc in ('ZGC', 'Shenandoah')),  # docs/sites.md
-    (r'hprofx: dumps skipped: \d+ \(.*', BUSY), (r'hprofx: lost, .*: \d+ \(.*', ANY),  # the judge sees which figures it concerns
-    (r'hprofx: allocations not counted: \d+ \(allocations of threads that had just begun.*', COMMANDED))]  # of threads that allocate while the session begins
+    (r'hprofx: dumps skipped: \d+ \(.*', BUSY), (r'hprofx: lost, .*: \d+ \(.*', ANY))]  # the judge sees which figures it concerns
 LATE = re.compile(r'WARNING: (A JVM TI agent has been loaded dynamically|If a serviceability tool is|If a serviceability tool is not|Dynamic loading of agents)')
 
 
