@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out.c: the buffer, the first error, and the last complete section of an output. */
 #include "out.h"
+#include "c_locale.h"
 #include "log.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -19,7 +20,6 @@ int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, co
     }
     o->ops = ops;
     o->ctx = ctx;
-    o->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     snprintf(o->name, sizeof(o->name), "%s", name);
     return 0;
 }
@@ -31,9 +31,9 @@ static const char *shown_name(const struct hpx_out *o)
 }
 
 /* strerror() would use the program's language, and may share a buffer with its threads. */
-static const char *reason(const struct hpx_out *o, int error)
+static const char *reason(int error)
 {
-    return o->c_locale != (locale_t)0 ? strerror_l(error, o->c_locale) : "input/output error";
+    return strerror_l(error, hpx_c_locale());
 }
 
 static const char *advice(const struct hpx_out *o, int error)
@@ -72,7 +72,7 @@ static void fail(struct hpx_out *o, int error)
     } else if (o->mark == 0) {
         state = "no section of the output is complete";
     }
-    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(o, error), state, advice(o, error));
+    hpx_warn("file=%s: %s: %s; %s", shown_name(o), reason(error), state, advice(o, error));
 }
 
 static bool again(const struct hpx_out *o, int error)
@@ -201,18 +201,14 @@ void hpx_out_char(struct hpx_out *o, char c)
 
 void hpx_out_printf(struct hpx_out *o, const char *fmt, ...)
 {
-    char text[513];
+    char text[513] = "";
     va_list ap;
-    locale_t before = o->c_locale != (locale_t)0 ? uselocale(o->c_locale) : (locale_t)0;
+    locale_t before = uselocale(hpx_c_locale()); /* a comma in 12.34 would break every reader */
     va_start(ap, fmt);
-    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    (void)vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (before != (locale_t)0) {
-        uselocale(before);
-    }
-    if (n > 0) {
-        hpx_out_bytes(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
-    }
+    uselocale(before);
+    hpx_out_str(o, text);
 }
 
 int hpx_out_flush(struct hpx_out *o)
@@ -263,7 +259,7 @@ static void publish(struct hpx_out *o)
     int error = errno;
     if (!o->unpublished_said) {
         o->unpublished_said = true;
-        hpx_warn("file=%s: cannot rename the output to its final name: %s; it keeps this name", shown_name(o), reason(o, error));
+        hpx_warn("file=%s: cannot rename the output to its final name: %s; it keeps this name", shown_name(o), reason(error));
     }
 }
 
@@ -296,15 +292,11 @@ int hpx_out_close(struct hpx_out *o)
     o->ctx = NULL; /* first, because the child of a fork must not use freed memory */
     if (o->ops->close(ctx) != 0 && errno != EINTR && rc == 0) {
         o->error = errno;
-        hpx_warn("file=%s: %s: the end of the output may be missing; %s", shown_name(o), reason(o, o->error), advice(o, o->error));
+        hpx_warn("file=%s: %s: the end of the output may be missing; %s", shown_name(o), reason(o->error), advice(o, o->error));
         rc = -HPX_E_IO;
     }
     free(o->buf);
     o->buf = NULL;
-    if (o->c_locale != (locale_t)0) {
-        freelocale(o->c_locale);
-        o->c_locale = (locale_t)0;
-    }
     return rc;
 }
 

@@ -10,7 +10,6 @@
 #define HPX_OUT_H
 
 #include "err.h"
-#include <locale.h>
 #include <sys/types.h>
 
 #define HPX_OUT_END ((size_t)128 << 10) /* bytes of a record in parts after its last part */
@@ -54,9 +53,8 @@ struct hpx_out {
     void (*room)(size_t n);      /* set by the owner: waits, bounded, until a record of n bytes would fit; NULL: nothing is dropped */
     bool (*make_room)(void);     /* set by the opener: frees space on a full disk; true: try again. May be NULL */
     const char *(*remedy)(void); /* set by the opener: how to recover lost data, printed instead of advice; may be or return NULL */
-    locale_t c_locale; /* because the program may use another: a comma in 12.34 would break every reader. (locale_t)0: not available */
-    char name[4096];   /* current name, for messages; the opener may change it in ops->publish */
-    _Atomic uint64_t progress; /* relaxed: bytes accepted by ops->write so far, to detect a stalled output */
+    char name[4096];             /* current name, for messages; the opener may change it in ops->publish */
+    _Atomic uint64_t progress;   /* relaxed: bytes accepted by ops->write so far, to detect a stalled output */
 };
 
 /* name: for messages. 0, -HPX_E_NOMEM. *o must not move until closed. */

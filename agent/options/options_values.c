@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options_values.c: takes over the values of options, a function for every kind of value. */
+#include "c_locale.h"
 #include "options_internal.h"
 #include "patterns.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -245,11 +245,7 @@ int hpx_opt_cutoff(struct hpx_opt_parse *p, const struct hpx_opt *opt, const cha
 {
     (void)opt;
     char *end;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double d = c ? strtod_l(value, &end, c) : strtod(value, &end);
-    if (c) {
-        freelocale(c);
-    }
+    double d = strtod_l(value, &end, hpx_c_locale());
     if (end == value || *end || (!isnan(d) && d < 0)) {
         return HPX_OPT_WRONG;
     }

@@ -42,11 +42,6 @@ void hpx_socket_wake(struct hpx_out_socket *s)
     } while (n < 0 && errno == EINTR);
 }
 
-const char *hpx_socket_reason(const struct hpx_out_socket *s, int error)
-{
-    return s->c_locale != (locale_t)0 ? strerror_l(error, s->c_locale) : "system error";
-}
-
 uint64_t hpx_socket_losses(const struct hpx_out_socket_counts *c)
 {
     return c->dropped_bytes + c->absent_bytes + c->cut_bytes;
@@ -459,7 +454,6 @@ static struct hpx_out_socket *make(const struct hpx_out_socket_config *cfg)
     s->end_ns = cfg->end_ns != 0 ? cfg->end_ns : END_NS;
     s->tokens = LINES;
     s->token_at = s->ops->now(s->sys);
-    s->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     atomic_init(&s->fd, -1);
     s->wake_fd = !hpx_trial_passes(HPX_TRIAL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->ring = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -478,9 +472,6 @@ void hpx_out_socket_destroy(struct hpx_out_socket *s)
     }
     if (s->wake_fd >= 0) {
         close(s->wake_fd);
-    }
-    if (s->c_locale != (locale_t)0) {
-        freelocale(s->c_locale);
     }
     free((char *)(uintptr_t)s->peer);
     free(s);

@@ -44,7 +44,6 @@ struct hpx_out_socket {
     uint64_t end_ns;                      /* [c] */
     uint8_t id_size;                      /* [c] */
     int wake_fd;                          /* [c] eventfd: the net thread looks again; -1 in the child of a fork */
-    locale_t c_locale;                    /* [c] for reasons */
 
     pthread_mutex_t lock;
     pthread_cond_t moved;               /* signalled with head, link and ended */
@@ -94,8 +93,6 @@ void hpx_socket_unlock(struct hpx_out_socket *s);
 void hpx_socket_wake(struct hpx_out_socket *s);
 uint64_t hpx_socket_losses(const struct hpx_out_socket_counts *c);
 size_t hpx_socket_note(struct hpx_out_socket *s, char *to, const struct hpx_out_socket_counts *c);
-/* In the C locale: strerror() would use the program's language. */
-const char *hpx_socket_reason(const struct hpx_out_socket *s, int error);
 
 /* ---- out_socket_link.c ---- */
 /* At load, before there is a net thread: one round over the addresses. */

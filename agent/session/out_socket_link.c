@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* out_socket_link.c: the net thread of out_socket.h: connect, send, receive, connect again. */
+#include "c_locale.h"
 #include "log.h"
 #include "out_socket_internal.h"
 #include <errno.h>
 #include <netdb.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,7 +113,8 @@ static void lose(struct hpx_out_socket *s, int error)
     s->extra_at = s->extra_len = 0;
     if (!s->lost_said) {
         s->lost_said = true;
-        hpx_warn("net=%s: connection lost: %s; output is dropped until the peer is back; retrying", s->peer, hpx_socket_reason(s, error));
+        hpx_warn("net=%s: connection lost: %s; output is dropped until the peer is back; retrying", s->peer,
+                 strerror_l(error, hpx_c_locale()));
     }
     go_away(s);
 }
@@ -122,7 +125,7 @@ static void round_failed(struct hpx_out_socket *s)
     if (!s->absent_said && s->count.connections == 0) {
         s->absent_said = true;
         hpx_warn("net=%s: cannot connect yet: %s; retrying", s->peer,
-                 s->last_error != 0 ? hpx_socket_reason(s, s->last_error) : "cannot resolve the host name");
+                 s->last_error != 0 ? strerror_l(s->last_error, hpx_c_locale()) : "cannot resolve the host name");
     }
     go_away(s);
 }

@@ -13,7 +13,7 @@ SOURCES = ('agent', 'base', 'bci', 'pipeline', 'tables', 'writers')
 # Errors of the manual page that do not need a mistake in the program, or EPERM of a seccomp filter. EAI_* as netdb.h has them.
 FAILS = '''
     malloc ENOMEM; calloc ENOMEM; realloc ENOMEM; posix_memalign ENOMEM; mmap ENOMEM; madvise ENOMEM; mprotect ENOMEM; munmap ENOMEM; strdup ENOMEM; tsearch ENOMEM
-    newlocale ENOMEM; uselocale EINVAL; register_atfork ENOMEM
+    register_atfork ENOMEM
     open EMFILE EINTR ENOSPC; write ENOSPC EIO EINTR short; read EIO EINTR short; pread EIO EINTR short; close EIO EINTR; fclose EIO; fcntl EMFILE
     flock ENOLCK; fstat EIO; lstat EACCES; ftruncate EIO; ioctl EPERM; mkostemp EACCES; rename EACCES; unlink EROFS; pipe2 EMFILE; eventfd EMFILE; poll EINTR ENOMEM; fopen EMFILE
     fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES
@@ -46,8 +46,8 @@ CANNOT = {
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind''',
     'finds a variable of the thread, whose block is static because others of the library are initial-exec: it allocates nothing': 'tls_get_addr',
-    'frees': 'free freeaddrinfo freelocale tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
-    'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
+    'frees': 'free freeaddrinfo tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
+    'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
         erand48 expm1 log sqrt''',
     'fails only by a mistake in the program': '''pthread_attr_setdetachstate pthread_attr_setstacksize pthread_attr_getstack pthread_condattr_setclock pthread_cond_broadcast pthread_join pthread_mutex_lock
         uname pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember sigabbrev_np localtime_r''',
@@ -55,6 +55,7 @@ CANNOT = {
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
     'sent to a child of our own that nobody has reaped': 'kill',
+    'of the C locale, which is a part of glibc (base/c_locale.h)': 'newlocale uselocale',
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }
 CANNOT_CALL = {

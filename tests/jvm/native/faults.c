@@ -39,11 +39,11 @@
     X(accept4) X(bind) X(fchmod) X(listen) X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
     X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
-    X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(newlocale) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
+    X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
     X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
-    X(tsearch) X(unlink) X(uselocale) X(vm)
+    X(tsearch) X(unlink) X(vm)
 /* clang-format on */
 
 enum kind {
@@ -333,8 +333,6 @@ MINUS(mprotect, (void *at, size_t n, int prot), (at, n, prot))
 MINUS(munmap, (void *at, size_t n), (at, n))
 NOTHING(strdup, (const char *s), (s))
 NOTHING(tsearch, (const void *key, void **root, int (*compare)(const void *, const void *)), (key, root, compare))
-NOTHING(newlocale, (int mask, const char *name, void *base), (mask, name, base))
-NOTHING(uselocale, (void *locale), (locale))
 
 /* ---- files ---- */
 
