@@ -5,7 +5,6 @@
 
 #include "clock.h"
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ struct pass {
     bool again;   /* the sink's wish */
 };
 
-int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
+void hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
 {
     memset(a, 0, sizeof(*a));
     a->sink = *sink;
@@ -37,14 +36,14 @@ int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink)
     hpx_registry_init(&a->registry);
     hpx_wake_init(&a->space);
     hpx_wake_init(&a->turn);
-    return hpx_lane_init(&a->control);
+    hpx_lane_init(&a->control);
 }
 
 static void add_thread(void *ctx, struct hpx_thread *t)
 {
     struct hpx_aggregator *a = ctx;
     if (a->nthreads == a->cap_threads) {
-        uint32_t cap = a->cap_threads ? a->cap_threads * 2 : 64;
+        uint32_t cap = a->cap_threads * 2 + 64;
         struct hpx_thread **grown = realloc(a->threads, cap * sizeof(struct hpx_thread *));
         if (!grown) {
             hpx_registry_push(&a->registry, t); /* the next pass tries again; its ring keeps what it holds */
@@ -143,7 +142,7 @@ static uint64_t next_sleep(uint64_t ns, const struct pass *p)
     if (p->crowded) {
         return ns / 2 > SLEEP_MIN_NS ? ns / 2 : SLEEP_MIN_NS;
     }
-    if (!p->bytes && !p->messages) {
+    if (p->bytes + p->messages == 0) {
         return ns * 2 < SLEEP_MAX_NS ? ns * 2 : SLEEP_MAX_NS;
     }
     return ns;
@@ -181,7 +180,7 @@ static void *loop(void *arg)
             continue;
         }
         if (stop) {
-            if (!p.bytes && !p.messages) {
+            if (p.bytes + p.messages == 0) {
                 break;
             }
             last++;
@@ -202,8 +201,7 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
     if (pthread_attr_init(&attr) != 0) {
         return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: no memory for its attributes");
     }
-    /* A refusal leaves the default stack, which is larger. */
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES > (size_t)PTHREAD_STACK_MIN ? STACK_BYTES : (size_t)PTHREAD_STACK_MIN);
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES); /* a refusal leaves the default stack, which is larger */
     uint32_t seen = hpx_wake_value(&a->space);
     hpx_sigmask_ours(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -57,8 +57,8 @@ struct hpx_aggregator {
     uint64_t passes, bytes, sleep_ns;
 };
 
-/* Prepares the lane and the registry: events and messages may be posted after this. 0, -HPX_E_NOMEM. */
-int hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink);
+/* Prepares the lane and the registry: events and messages may be posted after this. */
+void hpx_aggregator_init(struct hpx_aggregator *a, const struct hpx_sink *sink);
 #define HPX_AGGREGATOR_NAME "hprofx-aggr"
 /* Starts the thread (256 KiB stack), also again after a stop. 0, -HPX_E_SYS. */
 int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err);

@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 
-int hpx_lane_init(struct hpx_lane *l)
+void hpx_lane_init(struct hpx_lane *l)
 {
     __cds_wfcq_init(&l->head, &l->tail);
     hpx_wake_init(&l->wake);
-    return 0;
 }
 
 void hpx_lane_fini(struct hpx_lane *l)

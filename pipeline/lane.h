@@ -23,7 +23,7 @@ struct hpx_lane {
     struct hpx_wake wake;
 };
 
-int hpx_lane_init(struct hpx_lane *l); /* 0 */
+void hpx_lane_init(struct hpx_lane *l);
 /* Frees messages that were never received. */
 void hpx_lane_fini(struct hpx_lane *l);
 

@@ -7,9 +7,7 @@
 
 int hpx_ring_init(struct hpx_ring *r, uint32_t size)
 {
-    if (size < HPX_RING_MIN || size > HPX_RING_MAX || (size & (size - 1))) {
-        return -HPX_E_RANGE;
-    }
+    assert(size >= HPX_RING_MIN && size <= HPX_RING_MAX && (size & (size - 1)) == 0);
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
         return -HPX_E_NOMEM;
@@ -34,7 +32,7 @@ void hpx_ring_fini(struct hpx_ring *r)
 void *hpx_ring_reserve_slow(struct hpx_ring *r, size_t n)
 {
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), size = r->mask + 1;
-    if (n > HPX_EV_MAX_BYTES || n > size) {
+    if (n > HPX_EV_MAX_BYTES) {
         return NULL;
     }
     r->head_cache = atomic_load_explicit(&r->head, memory_order_acquire); /* partner: hpx_ring_release(), the bytes were read */

@@ -35,7 +35,7 @@ struct hpx_ring {
 
 static_assert(offsetof(struct hpx_ring, head) % HPX_CACHE_LINE == 0, "producer and consumer do not share a line");
 
-/* size: a power of two in [HPX_RING_MIN, HPX_RING_MAX]. 0, -HPX_E_NOMEM, -HPX_E_RANGE. The bytes are page-aligned; init does not touch
+/* size: a power of two in [HPX_RING_MIN, HPX_RING_MAX]. 0, -HPX_E_NOMEM. The bytes are page-aligned; init does not touch
  * them. */
 int hpx_ring_init(struct hpx_ring *r, uint32_t size);
 void hpx_ring_fini(struct hpx_ring *r);

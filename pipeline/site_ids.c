@@ -207,10 +207,10 @@ static uint64_t take_table(const struct hpx_site_look *l, struct hpx_site_place 
     for (uint32_t k = 0; k < n; k++, id++) {
         const struct hpx_site_count *piece = l->pieces[id / HPX_SITE_PIECE];
         if (atomic_load_explicit(&t[k].key, memory_order_relaxed) != 0) {
-            uint64_t objects = piece != NULL ? piece[id % HPX_SITE_PIECE].objects : 0;
-            atomic_store_explicit(&t[k].objects.objects, objects, memory_order_relaxed);
-            atomic_store_explicit(&t[k].objects.bytes, piece != NULL ? piece[id % HPX_SITE_PIECE].bytes : 0, memory_order_relaxed);
-            all += objects;
+            const struct hpx_site_count live = piece != NULL ? piece[id % HPX_SITE_PIECE] : (struct hpx_site_count){0};
+            atomic_store_explicit(&t[k].objects.objects, live.objects, memory_order_relaxed);
+            atomic_store_explicit(&t[k].objects.bytes, live.bytes, memory_order_relaxed);
+            all += live.objects;
         }
     }
     return all;

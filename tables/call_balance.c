@@ -21,7 +21,7 @@ static bool window(struct hpx_meter *m, uint64_t ns, uint32_t *load)
     }
     uint64_t cpu = hpx_clock_thread_cpu();
     bool first = m->wall == 0;
-    uint64_t part = wall > m->wall ? (cpu - m->cpu) * CORE / (wall - m->wall) : CORE;
+    uint64_t part = (cpu - m->cpu) * CORE / (wall - m->wall);
     *load = part < CORE ? (uint32_t)part : CORE;
     *m = (struct hpx_meter){wall, cpu};
     return !first;
@@ -187,7 +187,7 @@ static void measure(struct hpx_call_drainers *s)
     if (s->calm_windows > 0) {
         s->calm_windows--;
     } else if ((s->busy_windows >= BUSY_WINDOWS && give_half(&p)) || ask_one(&p, load)) {
-        s->calm_windows = s->window_ns > 0 ? CALM_WINDOWS : 0;
+        s->calm_windows = CALM_WINDOWS;
         s->busy_windows = 0;
     }
     hpx_aggregator_each(s->main, renew_mark, NULL);

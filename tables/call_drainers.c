@@ -23,7 +23,7 @@ unsigned hpx_call_drainers_limit(void)
 {
     cpu_set_t set;
     long n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
-    return n / 2 > (long)HPX_CALL_DRAINERS_MAX ? HPX_CALL_DRAINERS_MAX : (unsigned)(n > 0 ? n / 2 : 0);
+    return (unsigned)(n / 2);
 }
 
 void hpx_call_drainers_fini(struct hpx_call_drainers *s)
@@ -129,10 +129,7 @@ static struct hpx_call_drainer *make(struct hpx_call_drainers *s, unsigned numbe
     memset((void *)d, 0, sizeof(*d));
     struct hpx_sink own = sink;
     own.ctx = d;
-    if (hpx_aggregator_init(&d->a, &own) != 0) {
-        free(d);
-        return NULL;
-    }
+    hpx_aggregator_init(&d->a, &own);
     (void)snprintf(d->name, sizeof(d->name), "hprofx-drain%u", number % 10u);
     d->main = s->main;
     d->a.name = d->name;

@@ -50,7 +50,7 @@ struct hpx_call_drainers {
     unsigned limit;              /* most `running`; from the number of processors, at most HPX_CALL_DRAINERS_MAX */
     uint64_t retry_ns, retry_at; /* after a drainer could not start: delay and time of the next attempt */
     /* call_balance.c */
-    uint64_t window_ns; /* tests: 0 */
+    uint64_t window_ns; /* above 0 */
     uint32_t busy;      /* thousandths of a core from which an aggregator is busy; tests: 0 */
     struct hpx_meter meter;
     unsigned busy_windows, calm_windows;

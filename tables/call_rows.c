@@ -144,15 +144,19 @@ static uint32_t symbolize_number(struct hpx_call_rows *r, uint32_t number)
         return r->lost;
     }
     struct hpx_number *n = hpx_numbers_at(&r->numbers, number);
-    if (n && n->symbolized) {
+    if (!n) {
+        hpx_count(hpx_model_counters(r->m), HPX_C_METHODS_UNNAMED, 1);
+        return hpx_symbols_nameless(r->symbols);
+    }
+    if (n->symbolized) {
         return n->symbolized - 1;
     }
-    const struct hpx_msg_methods *said = n ? hpx_numbers_said(&r->numbers, n) : NULL;
+    const struct hpx_msg_methods *said = hpx_numbers_said(&r->numbers, n);
     uint32_t symbolized = said ? symbolize_said(r, said, number) : hpx_symbols_nameless(r->symbols);
     if (!said) {
         hpx_count(hpx_model_counters(r->m), HPX_C_METHODS_UNNAMED, 1);
     }
-    if (n && symbolized != HPX_INTERN_NONE) {
+    if (symbolized != HPX_INTERN_NONE) {
         n->symbolized = symbolized + 1;
     }
     return symbolized;

@@ -108,7 +108,7 @@ static inline uint32_t called(struct hpx_calltab *t, uint32_t node, uint32_t met
 bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s)
 {
     uint32_t cap = s->cap ? s->cap * 2 : 16;
-    struct hpx_call_frame *f = cap > s->cap ? realloc(s->frames, cap * sizeof(*f)) : NULL;
+    struct hpx_call_frame *f = realloc(s->frames, cap * sizeof(*f));
     if (!f) {
         return false;
     }
@@ -569,7 +569,7 @@ bool hpx_calltab_merge(struct hpx_calltab *to, struct hpx_calltab *from, uint32_
     for (; limit > 0 && from->changed != HPX_CALL_LAST; limit--) {
         uint32_t node = from->changed - 1;
         struct hpx_call_entry *e = hpx_calltab_entry(from, node);
-        if (e->cost.calls != 0 || e->cost.self != 0 || e->cost.total != 0) {
+        if (e->cost.calls != 0) { /* else a reset came between */
             uint32_t twin = twin_of(to, from, node);
             if (twin == HPX_INTERN_NONE) {
                 return false;

@@ -34,7 +34,7 @@ static bool make_pseudos(struct hpx_symbols *s)
 {
     s->symbolized_unnamed = hpx_symbols_pseudo(s, "method");
     s->symbolized_unloaded = hpx_symbols_pseudo(s, "unloaded_class");
-    if (s->symbolized_unnamed == HPX_INTERN_NONE || s->symbolized_unloaded == HPX_INTERN_NONE) {
+    if (s->symbolized_unloaded == HPX_INTERN_NONE) {
         return false;
     }
     for (uint32_t i = 0; i <= HPX_PSEUDO_METHOD; i++) {

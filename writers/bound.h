@@ -34,27 +34,23 @@ static inline void hpx_bound_allow(struct hpx_bound *b, const struct hpx_out *o,
 {
     uint64_t left = b->most > b->spent ? b->most - b->spent : 0;
     b->start = hpx_bound_at(o);
-    b->end = b->allowed = b->start + (last ? left : left / 2) / (sections > 0 ? sections : 1);
+    b->end = b->allowed = b->start + (last ? left : left / 2) / sections;
 }
 
-/* What the section has written so far does not count: it has no bound, as a heap dump. NULL: no bound. */
+/* What the section has written so far does not count: it has no bound, as a heap dump. */
 static inline void hpx_bound_skip(struct hpx_bound *b, const struct hpx_out *o)
 {
-    if (b != NULL) {
-        uint64_t at = hpx_bound_at(o);
-        b->end += at - b->start;
-        b->allowed = b->end;
-        b->start = at;
-    }
+    uint64_t at = hpx_bound_at(o);
+    b->end += at - b->start;
+    b->allowed = b->end;
+    b->start = at;
 }
 
-/* Before a table of the section, the first of `tables`, which take equal parts of what is left. NULL: no bound. */
+/* Before a table of the section, the first of `tables`, which take equal parts of what is left. */
 static inline void hpx_bound_part(struct hpx_bound *b, const struct hpx_out *o, uint32_t tables)
 {
-    if (b != NULL) {
-        uint64_t at = hpx_bound_at(o);
-        b->allowed = at + (b->end > at ? b->end - at : 0) / (tables > 0 ? tables : 1);
-    }
+    uint64_t at = hpx_bound_at(o);
+    b->allowed = at + (b->end > at ? b->end - at : 0) / tables;
 }
 
 /* Behind a section. */

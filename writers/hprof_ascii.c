@@ -84,10 +84,8 @@ void hpx_ascii_date(struct hpx_out *o, time_t at)
 {
     static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    struct tm t;
-    if (localtime_r(&at, &t) == NULL) {
-        t = (struct tm){.tm_mday = 1, .tm_year = 70, .tm_wday = 4}; /* the epoch, for a time whose year is no int */
-    }
+    struct tm t = {.tm_mday = 1, .tm_year = 70, .tm_wday = 4}; /* the epoch, for a time whose year is no int */
+    (void)localtime_r(&at, &t);
     hpx_out_printf(o, "%s %s%3d %.2d:%.2d:%.2d %d\n", days[t.tm_wday], months[t.tm_mon], t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
                    1900 + t.tm_year);
 }
@@ -291,18 +289,18 @@ bool hpx_ascii_trace(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 
 void hpx_ascii_method(struct hpx_ascii *w, const struct hpx_trace_rec *t)
 {
-    const struct hpx_method_text *m = t->nframes > 0 ? hpx_method_text(&w->methods, t->frames[0].method) : NULL;
+    if (t->nframes == 0) {
+        hpx_out_str(w->out, "<empty trace>\n");
+        return;
+    }
+    const struct hpx_method_text *m = hpx_method_text(&w->methods, t->frames[0].method);
     if (m != NULL) {
         char *to = mempcpy(hpx_out_piece(w->out), m->bytes, m->callable);
         *to++ = '\n';
         hpx_out_filled(w->out, to);
         return;
     }
-    if (t->nframes > 0) {
-        hpx_ascii_name(w->out, t->frames[0].method);
-    } else {
-        hpx_out_str(w->out, "<empty trace>");
-    }
+    hpx_ascii_name(w->out, t->frames[0].method);
     hpx_out_char(w->out, '\n');
 }
 

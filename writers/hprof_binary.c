@@ -191,7 +191,7 @@ static uint64_t passing(struct hpx_binary *w, struct hpx_text s)
 {
     struct hpx_hash128 h = hpx_hash128(s.bytes, s.len);
     struct hpx_recent *r = &w->recent[h.lo % HPX_BINARY_RECENT];
-    if (r->number == 0 || r->hash.lo != h.lo || r->hash.hi != h.hi) {
+    if (r->number == 0 || memcmp(&r->hash, &h, sizeof h) != 0) {
         *r = (struct hpx_recent){h, new_string(w, s)};
     }
     return string_id(r->number);

@@ -47,21 +47,17 @@ static int finish(const struct to *to, size_t n)
 
 static void put_time(struct to *to, time_t start)
 {
-    struct tm t;
+    struct tm t = {.tm_mday = 1, .tm_year = 70}; /* for a time whose year is no int */
     char text[64];
-    if (localtime_r(&start, &t) != NULL) {
-        int n = snprintf(text, sizeof text, "%04d%02d%02d-%02d%02d%02d", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min,
-                         t.tm_sec);
-        put_text(to, text, n > 0 ? strlen(text) : 0);
-    }
+    (void)localtime_r(&start, &t);
+    snprintf(text, sizeof text, "%04d%02d%02d-%02d%02d%02d", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+    put_text(to, text, strlen(text));
 }
 
 static void put_host(struct to *to)
 {
-    char host[HOST_NAME_MAX + 2];
-    if (gethostname(host, sizeof host) != 0) {
-        snprintf(host, sizeof host, "localhost");
-    }
+    char host[HOST_NAME_MAX + 2] = "localhost"; /* if a filter of system calls refuses */
+    (void)gethostname(host, sizeof host);
     host[sizeof host - 1] = '\0';
     for (char *c = strchr(host, '/'); c != NULL; c = strchr(c, '/')) {
         *c = '_'; /* a host name is no path */
@@ -72,7 +68,7 @@ static void put_host(struct to *to)
 static bool belongs(char c)
 {
     unsigned char u = (unsigned char)c;
-    return u > 127 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != '\0' && strchr("._+=@,~-", c));
+    return u > 127 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._+=@,~-", c) != NULL;
 }
 
 /* c: behind the brace. Returns the closing one; NULL: no name of a variable stands here, and nothing was written. */

@@ -33,8 +33,8 @@ int hpx_session_begin(const struct hpx_host *host)
     hpx_session.host = host;
     atomic_fetch_add_explicit(&hpx_session_number, 1, memory_order_relaxed);
     int rc = hpx_dump_init(&sink);
-    rc = rc != 0 ? rc : hpx_aggregator_init(&hpx_session.aggregator, &sink);
     if (rc == 0) {
+        hpx_aggregator_init(&hpx_session.aggregator, &sink);
         HPX_EACH_MODE(load.begin, ());
     }
     made = rc == 0;

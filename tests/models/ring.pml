@@ -17,7 +17,7 @@
 /* mirrors: pipeline/ring.h:hpx_ring_reserve 1a7ef3736a6c */
 /* mirrors: pipeline/ring.h:hpx_ring_commit_run 49c75428d7cd */
 /* mirrors: pipeline/ring.h:hpx_ring_commit 224dc1812d01 */
-/* mirrors: pipeline/ring.c:hpx_ring_reserve_slow 96e2d0078256 */
+/* mirrors: pipeline/ring.c:hpx_ring_reserve_slow d25ebc86eb29 */
 /* mirrors: pipeline/aggregator.c:look_at_fill 496ff7326a62 */
 /* mirrors: pipeline/aggregator.c:reserve 0667f68f3cdf */
 /* mirrors: pipeline/aggregator.c:drain b56eb1b5d32f */

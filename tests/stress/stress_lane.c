@@ -43,7 +43,7 @@ TEST(lane_keeps_the_order_of_each_sender_and_loses_no_wake)
     pthread_t threads[SENDERS];
     uint64_t expect[SENDERS] = {0}, received = 0, order_errors = 0, overslept = 0;
     uint64_t each = stress_times(20000);
-    assert_int_equal(hpx_lane_init(&lane), 0);
+    hpx_lane_init(&lane);
     for (uint32_t i = 0; i < SENDERS; i++) {
         senders[i] = (struct sender){.lane = &lane, .id = i, .count = each};
         assert_int_equal(pthread_create(&threads[i], NULL, send_all, &senders[i]), 0);
@@ -99,7 +99,7 @@ TEST(lane_wakes_a_receiver_that_has_nothing_else_to_do)
 {
     pthread_t thread;
     uint64_t n = stress_times(2000), received = 0;
-    assert_int_equal(hpx_lane_init(&one_lane), 0);
+    hpx_lane_init(&one_lane);
     assert_int_equal(pthread_create(&thread, NULL, send_one_by_one, &n), 0);
     bool overslept = false;
     while (received < n && !overslept) {
