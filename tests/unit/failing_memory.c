@@ -11,10 +11,12 @@
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
+int __real_posix_memalign(void **to, size_t alignment, size_t n);
 void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
+int __wrap_posix_memalign(void **to, size_t alignment, size_t n);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 
@@ -97,6 +99,11 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *p, size_t n)
 {
     return fails() ? NULL : __real_realloc(p, n);
+}
+
+int __wrap_posix_memalign(void **to, size_t alignment, size_t n)
+{
+    return fails() ? ENOMEM : __real_posix_memalign(to, alignment, n);
 }
 
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)

@@ -3,6 +3,7 @@
 #ifndef HPX_SITE_COUNTS_FIXTURE_H
 #define HPX_SITE_COUNTS_FIXTURE_H
 
+#include "call_rows.h"
 #include "call_table.h"
 #include "model_fixture.h"
 #include "number_table.h"

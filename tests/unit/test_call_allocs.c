@@ -50,4 +50,16 @@ TEST(a_merge_in_parts_moves_allocations_once)
     end();
 }
 
+/* A program can call a probe itself, with any number. */
+TEST(an_exit_of_no_method_is_unmatched)
+{
+    begin(2);
+    event(HPX_EV_EXIT, 0, 1);
+    assert_int_equal(tab.stray, 1);
+    event(HPX_EV_ENTER, 3, 2);
+    event(HPX_EV_EXIT, 3, 4);
+    assert_cost(TRACE(3), 1, 2, 2);
+    end();
+}
+
 TESTS(NULL, NULL)

@@ -45,7 +45,10 @@ static void take_peeked(struct hpx_calltab *t, struct hpx_thread *th)
 
 TEST(collecting_makes_no_thread_and_loses_no_drainer)
 {
-    begin_in_drainers(2, 2);
+    begin_with_open_calls(2, 2);
+    assert_false(hpx_call_drainers_collect(&w.s, UINT32_MAX, peek_tail, take_peeked)); /* nobody has anything */
+    assert_true(hpx_call_drainers_start(&w.s));
+    hpx_call_drainers_give(&w.s, to_first, NULL);
     assert_true(hpx_call_drainers_start(&w.s));
     unsigned asked = threads_asked;
     refuse_thread = true;
@@ -186,6 +189,39 @@ TEST(want_of_a_thread_or_of_memory_leaves_the_drainers_that_run)
         assert_int_equal(w.s.running, 2);
         end();
     }
+}
+
+/* The aggregator is held until the thread waits for it. */
+static void *let_go(void *unused)
+{
+    (void)unused;
+    for (uint64_t until = hpx_clock_mono() + w.a.wait_ns; atomic_load(&w.a.waiters) == 0 && hpx_clock_mono() < until;) {
+        sched_yield();
+    }
+    hpx_aggregator_go_on(&w.a);
+    return NULL;
+}
+
+TEST(calls_wait_until_a_full_ring_has_room)
+{
+    begin(0);
+    w.a.wait_ns = UINT64_C(20000000000);
+    assert_int_equal(hpx_aggregator_start(&w.a, NULL), 0);
+    hpx_aggregator_hold(&w.a);
+    hpx_aggregator_await_held(&w.a);
+    pthread_t other;
+    uint64_t until = hpx_clock_mono() + w.a.wait_ns;
+    assert_int_equal(__real_pthread_create(&other, NULL, let_go, NULL), 0);
+    for (unsigned i = 0; i < 10000; i++) { /* five times as many as there is room for */
+        call(0, 1 + i % 7);
+    }
+    flush(0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    hpx_aggregator_stop(&w.a);
+    assert_true(hpx_clock_mono() < until);
+    assert_int_equal(w.tab.calls, 10000);
+    assert_int_equal(w.tab.lost_calls + w.tab.lost_events, 0);
+    end();
 }
 
 static void await_passes(unsigned n)

@@ -71,7 +71,8 @@ static int setup(void **state)
     (void)state;
     memset((void *)&thread, 0, sizeof(thread));
     hpx_gate_open(&gate);
-    if (hpx_aggregator_init(&a, &sink) != 0 || hpx_ring_init(&thread.ring, HPX_RING_MIN) != 0) {
+    hpx_aggregator_init(&a, &sink);
+    if (hpx_ring_init(&thread.ring, HPX_RING_MIN) != 0) {
         return -1;
     }
     a.wait_ns = 1000;
@@ -93,6 +94,22 @@ TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
     hpx_calls_exit(&c, 5, 90);
     assert_int_equal(peeked().ns, 0);
     assert_int_equal(peeked().calls, 1);
+}
+
+TEST(calls_of_a_thread_without_a_state_are_nothing)
+{
+    struct hpx_calls nobody = HPX_CALLS_NOBODY;
+    hpx_calls_enter(&nobody, 5, 1);
+    hpx_calls_exit(&nobody, 5, 2);
+    assert_int_equal(atomic_load(&nobody.at), 0);
+}
+
+TEST(calls_on_the_stack_that_the_thread_is_on_are_no_switch, setup, teardown)
+{
+    hpx_calls_switch(&c, 7, 0, 1);
+    uint64_t at = hpx_ring_peek(&thread.ring);
+    hpx_calls_switch(&c, 7, 1, 2);
+    assert_int_equal(hpx_ring_peek(&thread.ring), at);
 }
 
 TEST(calls_handler_sees_what_is_pending_but_not_inside_a_push, setup, teardown)

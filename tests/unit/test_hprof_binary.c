@@ -5,6 +5,7 @@
 #include "binary_fixture.h"
 #include "failing_memory.h"
 #include "hprof_ascii.h"
+#include "hprof_wall.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -108,6 +109,7 @@ TEST(strings_end_where_their_numbers_do)
     hpx_binary_thread_start(&w, &t);
     assert_written("01 00000000 00000007 FFFFFFFF \"one\""
                    "0A 00000000 00000018 00030D41 50000001 000493E0 FFFFFFFF 00000000 00000000");
+    assert_false(hpx_binary_note(&w, text("more")));
     end();
 }
 
@@ -143,6 +145,32 @@ TEST(without_memory_rows_stand_for_the_empty_trace)
         end();
     }
     drop(2, rows);
+}
+
+/* Readers need not keep long names, so these are left out. */
+TEST(waits_for_classes_of_long_names_are_one_table_or_counted)
+{
+    static char long_names[2][2000];
+    struct hpx_frame_rec frame = {&hot_a, 5, 1};
+    struct hpx_trace_rec *t = trace(300001, 0, 1, &frame);
+    struct hpx_wall_row rows[] = {{t, HPX_WALL_BLOCKED, 3000000, {long_names[0], 2000}},
+                                  {t, HPX_WALL_BLOCKED, 4000000, {long_names[1], 2000}}};
+    struct hpx_wall_snapshot s = {7000000, 2, rows};
+    struct bin_figures f;
+    memset(long_names[0], 'a', 2000);
+    memset(long_names[1], 'b', 2000);
+    begin(8);
+    hpx_binary_header(&w, (struct timespec){1, 0}, 0, HPX_SETTING_CPU, 4);
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_int_equal(hpx_out_flush(&out), 0);
+    assert_null(bin_check(sink.bytes, sink.len, &f));
+    assert_int_equal(f.rows, 1);
+    assert_int_equal(w.unwritten, 0);
+    w.nstrings = UINT32_MAX - 0xA0000000u; /* none is left for the head of the table */
+    hpx_binary_wall_clock(&w, &s, 0);
+    assert_int_equal(w.unwritten, 7);
+    end();
+    free(t);
 }
 
 /* ---- the same snapshot in both formats ---- */

@@ -78,6 +78,7 @@ TEST(lines_come_in_any_order)
         m->lines[i] = (struct hpx_line){(uint16_t)((N - i) / 2), (uint16_t)i};
     }
     assert_true(hpx_msg_resolved_sort(m));
+    assert_true(hpx_msg_resolved_sort(m)); /* in order, as compilers write them */
     for (uint32_t i = 1; i < N; i++) {
         const struct hpx_line *a = &m->lines[i - 1], *b = &m->lines[i];
         assert_true(a->bci < b->bci || (a->bci == b->bci && a->line < b->line)); /* the later one of the two stays behind */

@@ -275,6 +275,17 @@ TEST(counters_are_cleared_for_what_they_had, NULL, teardown)
     hpx_site_snapshot_destroy(s);
 }
 
-/* ---- clear ---- */
+TEST(what_calls_allocated_is_cleared_with_the_rest, NULL, teardown)
+{
+    const struct hpx_call_options exact = {.depth = 4};
+    begin();
+    assert_non_null(hpx_call_rows_create(f.m, &exact));
+    announce_class();
+    place(1, 11, NEWARRAY, "I");
+    fx_event(&f, &f.t, HPX_EV_PLACE, 1, 24);
+    hpx_site_snapshot_destroy(snapshot(1, 1));
+    hpx_sites_clear(sites);
+    hpx_site_snapshot_destroy(snapshot(0, 0));
+}
 
 TESTS(NULL, NULL)

@@ -223,4 +223,21 @@ TEST(random_overflows_leave_no_call_behind)
     finish();
 }
 
+/* A virtual thread that unmounts low in the carrier's stack: its calls are still open. */
+TEST(a_switch_below_the_floor_closes_no_call)
+{
+    setup_all();
+    hpx_stack_limit_leave(&d, &c, sp());
+    descend(d.top - 65, 1, 64);
+    assert_int_equal(d.state, HPX_STACK_LIMIT_NEAR);
+    hpx_stack_limit_leave(&d, &c, sp());
+    assert_int_equal(d.state, HPX_STACK_LIMIT_OUT);
+    descend(d.top - 1024, 1, 64);
+    assert_int_equal(d.state, HPX_STACK_LIMIT_IN);
+    hpx_stack_limit_leave(&d, &c, sp() - 64);
+    assert_int_equal(d.state, HPX_STACK_LIMIT_OUT);
+    assert_int_equal(open_now(), program.n);
+    finish();
+}
+
 TESTS(NULL, NULL)
