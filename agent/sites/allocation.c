@@ -213,6 +213,7 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
     hpx_late_tag_set(t->late, jvmti, env);
     struct found f = {.self = self, .depth = depth_of(t), .klass = hpx_allocation_class(jvmti, klass), .size = size, .probe = probe};
     uint64_t parts[2];
+    t->new_class.is = hpx_unlikely(hpx_new_class_matters) && hpx_new_class_has_fields(f.klass, size);
     f.bytes = hpx_allocation_interval() > 0 ? size : 0;
     parts_of(t, &f, parts);
     parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
@@ -261,16 +262,21 @@ static struct hpx_site_thread *enter(JNIEnv *env)
 
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
 {
-    (void)jvmti;
+    uint32_t pauses = hpx_new_class_now();
+    bool collect = false;
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return;
     }
     struct hpx_site_thread *t = enter(env);
     if (t != NULL) {
+        collect = hpx_new_class_is_due(&t->new_class, pauses);
         record_allocation(t, env, thread, object, klass, (uint64_t)size, false);
         t->inside = false;
     }
     hpx_gate_leave(&hpx_session.gate);
+    if (hpx_unlikely(collect)) { /* outside the gate: if the program ends meanwhile it may never return */
+        (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    }
 }
 
 /* Two sources may report one object: the event and the probe in its constructor, or the event and the probe of a copy. */

@@ -35,6 +35,7 @@
 static HPX_OF_SESSION struct {
     bool sampled_event, probes, counts; /* the source: the event; probes that report objects; probes that count. Constant from load on */
     bool frees, looks, follows; /* what lives is known by ObjectFree, by looks, or by weak references of samples. Constant from load on */
+    bool loses_fields;          /* every object has an event, and the VM has the bug of new_class.h. Constant from load on */
     jint release;               /* of the JDK: 8, 11, ...; constant from load on */
     _Atomic uint32_t threads;   /* relaxed: numbers given out */
     _Atomic uint32_t before;    /* relaxed: of them, to threads that ran before a late session */
@@ -54,6 +55,9 @@ static void callbacks(union hpx_event_callbacks *all)
     all->of[EVENT_SAMPLED_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = (hpx_virtual_event)(void (*)(void))hpx_allocation_event;
     if (vm.probes || vm.counts) {
         hpx_classes_callbacks(all);
+    }
+    if (vm.loses_fields) {
+        all->known.GarbageCollectionFinish = hpx_new_class_paused;
     }
     hpx_quiet_stack_callbacks(&all->known);
 }
@@ -145,11 +149,20 @@ static void choose_source(jvmtiEnv *jvmti)
     }
 }
 
+/* Only the generational one; JDK 21 to 23 have both. */
+static void choose_new_class(jvmtiEnv *jvmti)
+{
+    const jvmtiCapabilities pauses = {.can_generate_garbage_collection_events = 1};
+    vm.loses_fields = vm.sampled_event && hpx_allocation_interval() == 0 && hpx_vm_flag("UseZGC", false) &&
+                      hpx_vm_flag("ZGenerational", vm.release >= 24) && (*jvmti)->AddCapabilities(jvmti, &pauses) == JVMTI_ERROR_NONE;
+}
+
 static void optional(jvmtiEnv *jvmti)
 {
     vm.release = hpx_vm_release();
     choose_source(jvmti);
     choose_live(jvmti);
+    choose_new_class(jvmti);
 }
 
 bool hpx_sites_looks(void)
@@ -203,6 +216,9 @@ static void enable(jvmtiEnv *jvmti, bool on)
 {
     jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
     jvmtiError e = JVMTI_ERROR_NONE;
+    if (vm.loses_fields) {
+        e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, NULL);
+    }
     if (vm.frees) {
         e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_OBJECT_FREE, NULL);
     }
@@ -277,6 +293,9 @@ static void ready(JNIEnv *env)
 static void classes(jvmtiEnv *jvmti, JNIEnv *env)
 {
     hpx_allocation_live(env, vm.release);
+    if (vm.loses_fields) {
+        hpx_new_class_look(jvmti, env);
+    }
     if (vm.counts) {
         hpx_counting_measure(jvmti, env);
     }

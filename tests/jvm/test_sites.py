@@ -56,6 +56,14 @@ def the_end_amid_a_collection(t):
         t.output(dumps=None)
 
 
+@test(level='plain', since=21, collectors=('ZGC',), needs=('hotspot',))
+def a_collection_while_a_class_is_made(t):
+    """The generational ZGC then forgets what the static fields hold, and crashes later: a bug of the VM, which hprofx repairs."""
+    jvm = ['-XX:+ZGenerational'] if t.jdk.version < 24 else []
+    run, p = t.profile('SitesNew', 5, opts='heap=sites,live=n,cutoff=0,depth=4', native=True, jvm=jvm + [agent(t, 'midclass')])
+    objects_are_exact(t, run, p)
+
+
 FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'],
          'fixed TLAB': ['-XX:-ResizeTLAB', '-XX:TLABSize=64k'], 'interpreter, no TLAB': ['-Xint', '-XX:-UseTLAB']}
 
