@@ -313,9 +313,9 @@ static void open(jvmtiEnv *jvmti)
     if (vm.counts) {
         hpx_counting_open();
     }
-    if (vm.sampled_event && hpx_allocation_interval() == 0 && (!hpx_vm.late || hpx_session.opt->gc)) {
-        /* retires the TLABs of all threads: the VM reports no allocation in an existing one. A session that begins late has probes, too,
-         * and does not collect unless it was asked to */
+    if (vm.sampled_event && (!hpx_vm.late || hpx_session.opt->gc)) {
+        /* retires the TLABs of all threads: the VM reports no allocation in an existing one, which of the main thread is some MiB. A session
+         * that begins late does not collect unless it was asked to: if it is exact it has probes, too, else estimates lack what was left */
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
 }

@@ -33,6 +33,7 @@ DECLARED = [(re.compile(line), when) for line, when in (
     (r'hprofx: cpu=samples: AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults; using sampler=walk instead', CHECKED),
     (r'hprofx: methods without (lines|names): \d+ \(.*: class unloaded, or no memory\)', UNLOADING),
     (r'hprofx: heap=\w+: to count live objects in (the JVM|a copy of the process) would stop the program for about \d+ ms, and maxpause=.*', ANY),  # the report says that there are none
+    (r'hprofx: heap dump: to read the heap in the JVM would stop the program for about \d+ ms, and maxpause=.*', lambda s: s.first == 'heap'),  # that session is not judged
     (r'hprofx: methods without names: \d+ \(.*', REWRITTEN),  # those that run on in a version from before their class was rewritten
     (r'hprofx: gc=y: no garbage was collected before the last dump: .*', lambda s: 'gc=y' in s.agent and s.gc in ('ZGC', 'Shenandoah')),  # docs/sites.md
     (r'hprofx: dumps skipped: \d+ \(.*', BUSY), (r'hprofx: lost, .*: \d+ \(.*', ANY))]  # the judge sees which figures it concerns
