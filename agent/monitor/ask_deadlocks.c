@@ -2,6 +2,7 @@
 /* ask_deadlocks.c: threads that wait for each other, for monitors and locks of java.util.concurrent. */
 #include "asker.h"
 #include "deadlock.h"
+#include "thread_info.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner)
     struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
     jint state = 0;
     uint32_t now = HPX_ASKED_NONE;
-    if ((*a->jvmti)->GetThreadState(a->jvmti, t->ref, &state) != JVMTI_ERROR_NONE) {
+    if (!hpx_thread_info_bits(a->jvmti, a->env, t->ref, &state)) {
         return false;
     }
     bool monitor = t->monitor != HPX_ASKED_NONE;

@@ -2,6 +2,7 @@
 /* ask_monitors.c: monitors that threads enter, wait for or own. */
 #include "asker.h"
 #include "clock.h"
+#include "thread_info.h"
 #include "virtuals.h"
 #include <string.h>
 #include <time.h>
@@ -179,7 +180,7 @@ static void add_used(struct hpx_asker *a, jobject object, uint32_t signature, co
 static bool waits_still(const struct hpx_asker *a, jthread thread)
 {
     jint state = 0;
-    return (*a->jvmti)->GetThreadState(a->jvmti, thread, &state) == JVMTI_ERROR_NONE && (state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT);
+    return hpx_thread_info_bits(a->jvmti, a->env, thread, &state) && (state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT);
 }
 
 /* The thread was blocked by this monitor, but is not in its list: it came later, or was notified and enters again (JVMs before JDK 23). */

@@ -4,6 +4,7 @@
 #include "known_threads.h"
 #include "probe_frames.h"
 #include "session.h"
+#include "thread_info.h"
 #include "waits.h"
 #include <stdlib.h>
 
@@ -122,7 +123,7 @@ void hpx_ask_threads(struct hpx_asker *a)
     for (uint32_t i = 0; a->take->failed == NULL && i < a->announced; i++) {
         struct hpx_asked_thread *t = hpx_asked_thread(a, i);
         if (!t->alive && t->state == 0) { /* it ended meanwhile */
-            (void)(*a->jvmti)->GetThreadState(a->jvmti, t->ref, &t->state);
+            (void)hpx_thread_info_bits(a->jvmti, a->env, t->ref, &t->state);
         }
     }
 }

@@ -95,6 +95,15 @@ void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i)
     (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)i->parent);
 }
 
+bool hpx_thread_info_bits(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jint *bits)
+{
+    if (hpx_vm_fields.own_status != NULL && thread != NULL) {
+        *bits = (*env)->GetIntField(env, thread, hpx_vm_fields.own_status);
+        return true;
+    }
+    return (*jvmti)->GetThreadState(jvmti, thread, bits) == JVMTI_ERROR_NONE;
+}
+
 jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     jint state = 0;
@@ -102,7 +111,7 @@ jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (holder != NULL) {
         state = (*env)->GetIntField(env, holder, hpx_vm_fields.status);
         drop(env, holder);
-    } else if ((*jvmti)->GetThreadState(jvmti, thread, &state) != JVMTI_ERROR_NONE) {
+    } else if (!hpx_thread_info_bits(jvmti, env, thread, &state)) {
         return HPX_STATE_UNTOLD;
     }
     return (state & JVMTI_THREAD_STATE_ALIVE) != 0 ? state : 0;

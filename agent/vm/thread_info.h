@@ -22,6 +22,10 @@ struct hpx_thread_info hpx_thread_info_of(jvmtiEnv *jvmti, JNIEnv *env, jthread 
  * asked, and of JVMTI a name takes several microseconds, with its groups. */
 char *hpx_thread_info_name(jvmtiEnv *jvmti, JNIEnv *env, jthread thread);
 void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
+/* GetThreadState() of JVMTI; false: it fails. Read from a field where java.lang.Thread has it, without the bits that the thread is
+ * suspended, interrupted, or in native code: before JDK 10 the VM takes a lock of its own thread for them, and if that has ended meanwhile
+ * and is freed it may wait for ever, and with it the program at its next stop. */
+bool hpx_thread_info_bits(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jint *bits);
 /* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing, and a
  * carrier has its own, where JVMTI says that it waits while it runs a virtual thread. 0: it has not begun, as one that is being attached,
  * which may have no name yet; or it has ended. HPX_STATE_UNTOLD: the VM does not tell. */

@@ -121,6 +121,7 @@ void hpx_vm_live(JNIEnv *env)
     hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
     hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
     hpx_vm_fields.name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");
+    hpx_vm_fields.own_status = hpx_vm_field(env, thread, "threadStatus", "I");
     if (hpx_vm_release() >= HPX_RELEASE_VIRTUAL) {
         find_holder(env, thread);
     }

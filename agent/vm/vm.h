@@ -18,9 +18,10 @@ extern struct hpx_vm hpx_vm;
 
 /* Fields of java.lang.Thread; NULL: not there. Constant once a session has begun. */
 struct hpx_vm_fields {
-    jfieldID tid;     /* Thread.getId() */
-    jfieldID blocker; /* parkBlocker */
-    jfieldID name;    /* a String */
+    jfieldID tid;        /* Thread.getId() */
+    jfieldID blocker;    /* parkBlocker */
+    jfieldID name;       /* a String */
+    jfieldID own_status; /* JDK 8 to 18: threadStatus (thread_info.h) */
     /* JDK 19 and later; `holder` is NULL unless all are there, and `name` (thread_info.h) */
     jfieldID holder, status, group, group_name, group_parent;
 };

@@ -42,7 +42,7 @@ static struct {
     bool in_handler, abandoned; /* in_handler: of the older thread, for ever */
     unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
-    unsigned locked_calls, incomplete, states, refs;
+    unsigned locked_calls, incomplete, states, refs, states_asked;
     unsigned asked, untold_at; /* what VMInit has asked about the older thread; which of it the VM does not tell; 0: none */
     unsigned forgot,
         stays; /* ends of its that modes heard of; of which they did not, or behind which it has not left, or has when it begins */
@@ -167,6 +167,7 @@ static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)
         return JVMTI_ERROR_OUT_OF_MEMORY;
     }
     *state = of(t)->gone ? JVMTI_THREAD_STATE_TERMINATED : JVMTI_THREAD_STATE_ALIVE;
+    fx.states_asked++;
     called();
     return JVMTI_ERROR_NONE;
 }
@@ -280,6 +281,14 @@ static jlong JNICALL get_number(JNIEnv *env, jobject o, jfieldID field)
     return of((jthread)o)->number;
 }
 
+/* threadStatus */
+static jint JNICALL get_status(JNIEnv *env, jobject o, jfieldID field)
+{
+    (void)env, (void)field;
+    called();
+    return of((jthread)o)->gone ? JVMTI_THREAD_STATE_TERMINATED : JVMTI_THREAD_STATE_ALIVE;
+}
+
 static jint JNICALL ensure(JNIEnv *env, jint n)
 {
     (void)env, (void)n;
@@ -297,6 +306,7 @@ static const struct JNINativeInterface_ jni_table = {.NewLocalRef = new_ref,
                                                      .DeleteLocalRef = delete_ref,
                                                      .IsSameObject = same,
                                                      .GetLongField = get_number,
+                                                     .GetIntField = get_status,
                                                      .EnsureLocalCapacity = ensure,
                                                      .ExceptionClear = clear,
                                                      .ExceptionCheck = no_exception};

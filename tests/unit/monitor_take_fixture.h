@@ -157,6 +157,9 @@ static jfieldID JNICALL get_field(JNIEnv *env, jclass k, const char *name, const
 {
     static char fields[3];
     (void)env, (void)k, (void)signature;
+    if (strcmp(name, "threadStatus") == 0) { /* as in JDK 19 and later: JVMTI is asked */
+        return NULL;
+    }
     return (jfieldID)(void *)&fields[strcmp(name, "tid") == 0 ? 0 : strcmp(name, "parkBlocker") == 0 ? 1 : 2];
 }
 

@@ -247,6 +247,24 @@ TEST(a_thread_that_begins_and_ends_meanwhile_is_announced_once)
     meddle(BEGINS_AND_ENDS, 1);
 }
 
+/* That of a thread that ends meanwhile may be asked for of a VM that has freed it (thread_info.h). */
+TEST(where_a_state_is_a_field_the_vm_is_not_asked_for_it)
+{
+    for (int gone = 0; gone < 2; gone++) {
+        start_older();
+        hpx_vm_fields.own_status = (jfieldID)(void *)&fx;
+        fx.mapped = true;
+        fx.older.gone = gone;
+        run(0);
+        hpx_vm_fields.own_status = NULL;
+        assert_int_equal(fx.states_asked, 0);
+        order(FINDS);
+        order(ENDS);
+        assert_int_equal(assert_ended(), !gone);
+        stop_older();
+    }
+}
+
 /* Its ring is not given away. */
 TEST(the_state_of_a_thread_that_ends_in_its_handler_does_not_retire)
 {
