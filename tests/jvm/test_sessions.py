@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sessions that begin and end in a running JVM, one after the other, with other options each."""
 import collections
+import dataclasses
 import errno
+import os
+import pathlib
 import re
 import shutil
 
 import balance
-from attached import Program
+from attached import Program, leaves_nothing
 from faults import Control, Fault
 from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
 from peer import EXIT, Peer, command
@@ -315,22 +318,52 @@ MANY = ['cpu=samples,interval=1', 'cpu=times,cutoff=0,include=SessionsMany', 'mo
 FAILING = [('pthread_create', 'EAGAIN'), ('memory', 'ENOMEM'), ('timer_create', 'EAGAIN'), ('open', 'EMFILE'), ('write', 'ENOSPC'), ('process_vm_readv', 'EPERM'), ('fopen', 'EMFILE')]
 
 
+def _steady(t):
+    """For a JVM whose heap has its size from the start, and which purges code soon: it keeps the old versions of a class as long as code of them, and each stop
+    for probes takes longer the more there are (docs/attach.md)."""
+    purges = ['-XX:SweeperThreshold=0.02'] if t.jdk.version >= 16 else ['-XX:StartAggressiveSweepingAt=100'] if t.jdk.version >= 9 else []
+    return ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', *purges]
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Of a process."""
+    cpu: float
+    rss: int
+    descriptors: int
+    threads: int
+
+    @staticmethod
+    def of(pid):
+        p = pathlib.Path('/proc/%d' % pid)
+        status, ticks = (p / 'status').read_text(), (p / 'stat').read_text().rsplit(')', 1)[1].split()
+        threads, rss = (int(re.search(r'^%s:\s+(\d+)' % name, status, re.M)[1]) for name in ('Threads', 'VmRSS'))
+        return Figures(sum(map(int, ticks[11:13])) / os.sysconf('SC_CLK_TCK'), rss, len(list((p / 'fd').iterdir())), threads)
+
+
 @test(collectors='any', timeout=3600)
 def many_under_threads_that_start_and_end_failing_calls_and_the_end_of_the_jvm(t):
     """In each round of 50 another call of the agent fails once, early or late; the session after that begins and ends."""
     rounds = 200 if t.level == 'long' else 7
     library, control = t.dir / 'libhprofx.so', Control(t)  # the name by which native/faults.c knows the agent
     shutil.copyfile(_library(t), library)
-    p = Program(t, 'SessionsMany', library, *[o + ',verbose=n,force=y,file=x' for o in MANY], env=control.environment(t, '-'))
+    p = Program(t, 'SessionsMany', library, *[o + ',verbose=n,force=y,file=x' for o in MANY], env=control.environment(t, '-'), jvm=_steady(t))
+    seen = []
     for i in range(rounds):
         kind, how = FAILING[i % len(FAILING)]
         control.arm(Fault(kind, how, 1 + i * i % 97))
         p.tell('50')
         control.disarm()
         p.tell('1')
+        leaves_nothing(t, p.run.process.pid)
+        seen.append(Figures.of(p.run.process.pid))
+    (t.dir / 'figures').write_text(''.join('%s\n' % f for f in seen))
     told = [tuple(map(int, s)) for s in re.findall(r'^sessions (\d+) (\d+)$', p.run.out, re.M)]
     t.check(all(b >= 49 and e >= 49 for b, e in told[::2]), 'sessions begun and ended in each round: %s; %s' % (told[::2], re.findall('^error.*', p.run.out, re.M)))
     t.equal(told[1::2], [(1, 1)] * rounds, 'sessions behind each round (%s)' % re.findall('^error.*', p.run.out, re.M))
+    for name, more in (('descriptors', 3), ('threads', 40), ('rss', 48 << 10)):  # some threads are the VM's compilers; each thread may take another arena of malloc
+        of = [getattr(f, name) for f in seen]
+        t.check(min(of[-3:]) <= max(of[:3]) + more, '%s after each round: %s' % (name, of))  # threads that have ended may still be there
     p.run.process.stdin.close()
     p.run.finish()
     t.check(p.run.code == 0 and '\nend\n' in p.run.out, 'exit code: %s %s' % (p.run.code, p.run.err[-2000:]))
