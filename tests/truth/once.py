@@ -25,13 +25,13 @@ LIMIT = 90  # seconds of the reference
 CODES = {'return': 0, 'exit': 3, 'halt': 4, 'throw': 5, 'term': 143}
 OWN_LINES = re.compile(r'truth .*|phase \d+|done \d+|ready|end|caught')
 # Lines on stderr that say what the manual page says they do, and when they may stand there.
-ANY, UNLOADING, BUSY, CHECKED, REWRITTEN = lambda s: True, lambda s: 'load' in s.noises or any(t.activity == 'Plugs' for t in s.tasks), lambda s: s.dumps == 'timer', \
+ANY, UNLOADING, BUSY, CHECKED, REWRITTEN = lambda s: True, lambda s: {'load', 'collect'} & set(s.noises) or any(t.activity == 'Plugs' for t in s.tasks), lambda s: s.dumps == 'timer', \
     lambda s: '-Xcheck:jni' in s.jvm, \
     lambda s: bool({'times', 'sites', 'counts'} & set(s.modes)) or re.search('cpu=times|heap=', s.first) or s.beside != 'none'
 DECLARED = [(re.compile(line), when) for line, when in (
     (r'Dumping .* done\.', ANY), (r'hprofx: (samples|sites|wall clock|contentions|calls|heap|live|monitor dump): .*', ANY),
     (r'hprofx: cpu=samples: AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults; using sampler=walk instead', CHECKED),
-    (r'hprofx: methods without (lines|names): \d+ \(.*: class unloaded, or no memory\)', UNLOADING),
+    (r'hprofx: methods without (lines|names): \d+ \(.*: class unloaded, or no memory\)', UNLOADING),  # a collection unloads hidden classes of method handles
     (r'hprofx: heap=\w+: to count live objects in (the JVM|a copy of the process) would stop the program for about \d+ ms, and maxpause=.*', ANY),  # the report says that there are none
     (r'hprofx: heap dump: to read the heap in the JVM would stop the program for about \d+ ms, and maxpause=.*', lambda s: s.first == 'heap'),  # that session is not judged
     (r'hprofx: methods without names: \d+ \(.*', REWRITTEN),  # those that run on in a version from before their class was rewritten
