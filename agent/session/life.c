@@ -42,9 +42,9 @@ enum hpx_life hpx_life_now(void)
     return (enum hpx_life)atomic_load_explicit(&state, memory_order_acquire);
 }
 
-bool hpx_life_may(enum hpx_life_event e)
+bool hpx_life_may(enum hpx_life in, enum hpx_life_event e)
 {
-    return next[hpx_life_now()][e] != 0;
+    return next[in][e] != 0;
 }
 
 bool hpx_life_has_session(void)

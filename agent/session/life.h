@@ -64,8 +64,8 @@ bool hpx_life_tell(enum hpx_life_event e, enum hpx_life *was);
 enum hpx_life hpx_life_now(void);
 /* A session of which commands say that it is there: from READY until it has ended, and STUCK. */
 bool hpx_life_has_session(void);
-/* Whether a thread that tells it now would do so. Any thread. */
-bool hpx_life_may(enum hpx_life_event e);
+/* Whether it can happen in that state. */
+bool hpx_life_may(enum hpx_life in, enum hpx_life_event e);
 /* What commands call the state. */
 const char *hpx_life_text(enum hpx_life in);
 /* ENDING or UNDOING: tells STALL. why: what does not move, which the state says from then on; a constant. */

@@ -236,7 +236,7 @@ static struct hpx_site_thread *self_of(JNIEnv *env)
     }
     (void)hpx_threads_find_self_inside(env);
     t = hpx_site_self;
-    return t != NULL && hpx_session_is(t->s.session) ? hpx_site_self : NULL;
+    return t != NULL && hpx_session_is(t->s.session) ? hpx_site_self : hpx_threads_left() ? &hpx_site_nobody : NULL;
 }
 
 /* State of the calling thread if its allocations are recorded now, else NULL. Inside the session's gate. */

@@ -63,11 +63,12 @@ static struct hpx_known_thread *find(uint64_t number)
     return known.made ? ck_hs_get(&known.all, hash(&number, 0), &number) : NULL;
 }
 
+/* No entry has its number. */
 static bool put(struct hpx_known_thread *k)
 {
     known.made =
         known.made || ck_hs_init(&known.all, CK_HS_MODE_SPMC | CK_HS_MODE_OBJECT | CK_HS_MODE_DELETE, hash, same_number, &memory, 64, 0);
-    return known.made && ck_hs_put(&known.all, hash(k, 0), k);
+    return known.made && ck_hs_put_unique(&known.all, hash(k, 0), k);
 }
 
 static struct hpx_known_thread *next_of(ck_hs_iterator_t *at)

@@ -211,8 +211,11 @@ JNIEnv *hpx_threads_attach(const char *name)
 {
     JNIEnv *env = NULL;
     JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t)name, NULL};
-    first_of_self = &ours; /* first: the VM runs Java code when a thread attaches or leaves */
-    HPX_EACH_MODE(vm->ours, ());
+    first_of_self = &ours;                   /* first: the VM runs Java code when a thread attaches or leaves */
+    if (hpx_gate_enter(&hpx_session.gate)) { /* else the modes may be those of a session that is being prepared, and look themselves */
+        HPX_EACH_MODE(vm->ours, ());
+        hpx_gate_leave(&hpx_session.gate);
+    }
     return (*hpx_vm.java)->AttachCurrentThreadAsDaemon(hpx_vm.java, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 
@@ -305,7 +308,8 @@ bool hpx_threads_find_self_inside(JNIEnv *env)
     if (first_state() != NULL || hpx_threads_stateless()) {
         return false;
     }
-    const struct hpx_known_thread *k = hpx_known_threads_of_tid((pid_t)syscall(SYS_gettid));
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    const struct hpx_known_thread *k = hpx_known_threads_of_tid(tid);
     if (k == NULL && hpx_known_threads_of_tid(0) != NULL) {
         k = hpx_known_threads_without_tid(number_of_self(hpx_vm.jvmti, env));
     }
@@ -316,10 +320,10 @@ bool hpx_threads_find_self_inside(JNIEnv *env)
     bool unknown = first != NULL && first->tid == 0; /* VMInit did not find out which one it is */
     set_self(first, env);
     for (struct hpx_mode_thread *s = first; s != NULL; s = s->next) {
-        s->tid = (pid_t)syscall(SYS_gettid);
+        __atomic_store_n(&s->tid, tid, __ATOMIC_RELAXED); /* partner: pass() of watched.c, on another thread */
         hpx_vm_mode_of(s)->adopted(s);
         if (unknown) {
-            hpx_kept_states_replaced(s->base.mode, s->tid);
+            hpx_kept_states_replaced(s->base.mode, tid);
         }
     }
     set_first(first);

@@ -76,7 +76,7 @@ static int status_of(enum hpx_life in, enum hpx_life_event e)
         }
         came = came && hpx_life_now() == in;
         bool told = hpx_life_tell(e, &was);
-        bool right = came && was == in && (told || hpx_life_now() == in);
+        bool right = came && was == in && (told || hpx_life_now() == in) && told == hpx_life_may(in, e);
         _exit(!right ? 100 : told ? (int)hpx_life_now() : HPX_LIFE_STATES);
     }
     int status;
