@@ -36,6 +36,18 @@ static int teardown(void **state)
     return chdir("/") != 0 || system(command) != 0;
 }
 
+/* Made with its folders. */
+static inline void file(const char *path, const char *text)
+{
+    char command[256];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname ./%s)\"", path);
+    assert_int_equal(system(command), 0);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
 /* NULL: not there. */
 static const char *content(const char *name)
 {

@@ -6,17 +6,6 @@
 #define MIB  (UINT64_C(1) << 20)
 #define HEAP "700000000-740000000 rw-p 00000000 00:00 0 \n"
 
-static void file(const char *path, const char *text)
-{
-    char command[256];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname ./%s)\"", path);
-    assert_int_equal(system(command), 0);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static int tree(void **state)
 {
     if (setup(state) != 0) {

@@ -9,17 +9,6 @@
 static struct hpx_fork_watch watch;
 static uint64_t now;
 
-static void file(const char *path, const char *text)
-{
-    char command[256];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname ./%s)\"", path);
-    assert_int_equal(system(command), 0);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static int tree(void **state)
 {
     if (setup(state) != 0) {

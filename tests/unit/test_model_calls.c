@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_model_calls.c: exact calls as the model shows them: names, rows, dumps; and each allocation that fails. */
+/* test_model_calls.c: exact calls as the model shows them: names, rows, dumps. */
 #include "call_table.h"
-#include "failing_memory.h"
 #include "model_fixture.h"
 #include "number_table.h"
 
@@ -189,75 +188,6 @@ TEST(threads_are_in_the_traces_when_asked_for, fx_setup_calls, fx_teardown, (voi
         assert_int_equal(s->rows[i].trace->thread, s->rows[i].calls == 5 ? HPX_SERIAL_THREAD + 1 : HPX_SERIAL_THREAD);
     }
     hpx_call_snapshot_destroy(s);
-}
-
-/* ---- without memory ---- */
-
-static uint64_t take(struct fx *f)
-{
-    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
-    uint64_t calls = s ? s->calls : 0, sum = 0;
-    for (uint32_t i = 0; s && i < s->nrows; i++) {
-        sum += s->rows[i].calls;
-    }
-    assert_int_equal(sum, calls);
-    hpx_call_snapshot_destroy(s);
-    return calls;
-}
-
-static uint64_t tree(struct fx *f, struct hpx_thread *t, uint32_t depth)
-{
-    uint64_t calls = 0;
-    for (uint32_t i = 0; i < depth; i++) {
-        fx_event(f, t, HPX_EV_ENTER, 1 + i % 7, i);
-        fx_event(f, t, HPX_EV_LEAF, 10 + i % 30, HPX_EV_LEAF_STAMP(3, 1));
-        calls += 4;
-    }
-    for (uint32_t i = depth; i-- > 0;) {
-        fx_event(f, t, HPX_EV_EXIT, 1 + i % 7, 2 * depth - i);
-    }
-    return calls;
-}
-
-static void scenario(uint64_t first, uint64_t last)
-{
-    static struct fx f;
-    struct hpx_thread t = {0}, u = {0};
-    memory_fail(first, last);
-    fx_begin_calls(&f, &times);
-    if (!f.m) {
-        return;
-    }
-    announce_calls(&f);
-    announce_replaced(&f, 10, 3, FX_TEXT("Lp/Leaf;\0Leaf.java\0a\0()V\0b\0(I)I\0c\0()V"));
-    uint64_t sent = tree(&f, &t, 100), shown = take(&f);
-    sent += tree(&f, &u, 20);
-    const struct hpx_ev_switch on = {.head = {HPX_EV_SWITCH, 2, 0, 500}, .key = 77}, off = {.head = {HPX_EV_SWITCH, 2, 0, 600}};
-    hpx_model_events(f.m, &u, &on.head, sizeof(on));
-    sent += tree(&f, &u, 40);
-    hpx_model_events(f.m, &u, &off.head, sizeof(off));
-    (void)hpx_model_pass_end(f.m);
-    shown += take(&f);
-    memory_allow(); /* memory is back: what was kept is shown */
-    hpx_model_thread_gone(f.m, &t);
-    hpx_model_thread_gone(f.m, &u);
-    (void)hpx_model_pass_end(f.m);
-    shown += take(&f);
-    assert_int_equal(shown + fx_counter(&f, HPX_C_LOST_NO_MEMORY), sent);
-    fx_end(&f);
-}
-
-TEST(allocations_that_fail_lose_calls_that_are_counted_lost)
-{
-    scenario(MEMORY_NEVER, 0);
-    uint64_t n = memory_calls();
-    assert_true(n > 30);
-    for (uint64_t k = 1; k <= n; k++) {
-        scenario(k, k);
-        scenario(k, k + 1);
-        scenario(k, UINT64_MAX);
-    }
-    memory_allow();
 }
 
 TESTS(NULL, NULL)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_model_memory.c: names, classes and threads of a model while allocations fail: samples are shown or counted, and what comes later is
- * as it should be. */
+/* test_model_memory.c: names, classes and threads of a model while allocations fail: what comes later is as it should be. */
 #include "failing_memory.h"
 #include "model_fixture.h"
 
@@ -19,7 +18,7 @@ static const struct hpx_model_config configs[] = {
     {.lines = true, .signatures = true, .class_event = class_event, .class_numbers = true},
 };
 
-/* ---- every allocation in its turn ---- */
+/* ---- snapshots and told stacks ---- */
 
 static void give_class(struct fx *f, uint32_t number)
 {
@@ -67,40 +66,6 @@ static uint64_t shown(struct hpx_snapshot *s)
     }
     hpx_snapshot_destroy(s);
     return n;
-}
-
-/* Calls from `first` to `last` fail. Returns how many there were. */
-static uint64_t run(const struct hpx_model_config *config, uint64_t first, uint64_t last)
-{
-    static struct fx f;
-    struct hpx_snapshot *all = NULL, *s = NULL;
-    memory_fail(first, last);
-    fx_begin(&f, config);
-    if (f.m) {
-        produce(&f);
-        all = hpx_model_traces(f.m);
-        s = hpx_samples_snapshot(f.samples, HPX_TAKE_KEEP);
-    }
-    uint64_t calls = memory_calls();
-    memory_allow();
-    if (f.m) {
-        hpx_snapshot_destroy(all);
-        hpx_snapshot_destroy(s);
-        assert_int_equal(shown(hpx_samples_snapshot(f.samples, HPX_TAKE_RESET)) + fx_counter(&f, HPX_C_LOST_NO_MEMORY), f.sent);
-        fx_end(&f);
-    }
-    return calls;
-}
-
-TEST(samples_are_shown_or_counted_whatever_allocation_fails)
-{
-    for (size_t i = 0; i < HPX_ARRAY_LEN(configs); i++) {
-        uint64_t calls = run(&configs[i], MEMORY_NEVER, 0);
-        assert_true(calls > 20);
-        for (uint64_t fault = memory_first_fault(); fault <= calls; fault += memory_fault_step()) {
-            (void)run(&configs[i], fault, fault % 2 ? fault : UINT64_MAX);
-        }
-    }
 }
 
 /* Only the snapshot's allocations fail, one after the other and all behind it: it is there with everything, or not at all. */

@@ -105,40 +105,6 @@ static uint64_t produce(void)
     return made;
 }
 
-/* Calls from `first` to `last` fail. Returns how many there were. */
-static uint64_t run(uint64_t first, uint64_t last)
-{
-    struct hpx_site_snapshot *s = NULL;
-    uint64_t made = 0;
-    memory_fail(first, last);
-    begin(&no_lines, 0, true);
-    if (sites) {
-        made = produce();
-        s = hpx_sites_snapshot(sites);
-    }
-    uint64_t calls = memory_calls();
-    memory_allow();
-    if (sites) {
-        hpx_site_snapshot_destroy(s);
-        s = hpx_sites_snapshot(sites);
-        assert_non_null(s);
-        assert_int_equal(s->objects + fx_counter(&f, HPX_C_LOST_NO_MEMORY), made);
-        hpx_site_snapshot_destroy(s);
-    }
-    end(NULL);
-    return calls;
-}
-
-TEST(objects_are_shown_or_counted_whatever_allocation_fails, NULL, end)
-{
-    uint64_t calls = run(MEMORY_NEVER, 0);
-    assert_true(calls > 20);
-    for (uint64_t fault = memory_first_fault(); fault <= calls; fault += memory_fault_step()) {
-        (void)run(fault, fault);
-        (void)run(fault, UINT64_MAX);
-    }
-}
-
 /* Only those of a snapshot, or of the traces of ids: it is there with everything, or not at all. */
 TEST(without_memory_there_is_no_snapshot_and_the_next_one_has_all, NULL, end)
 {
