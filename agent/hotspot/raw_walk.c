@@ -225,6 +225,49 @@ static bool step_interpreted(struct walk *k)
     return true;
 }
 
+/* Where the caller of the frame on top is, in the order in which it is looked for. Each way counts only if it leads to the first Java
+ * frame. The frame pointer may be that of a frame further out, whose caller would be found, and all between left out: it counts only of a
+ * stub that the caller calls, and of the interpreter. */
+enum {
+    BY_SIZE,   /* behind a whole frame */
+    AT_SP,     /* the frame is not built yet, or left already */
+    ABOVE_SP,  /* the same, but the frame pointer has been saved */
+    BY_FP,     /* behind the frame pointer: code that has pushed more than its frame */
+    BY_SENDER, /* the same, and the interpreter has already stored where the stack pointer of its caller was */
+    UNMARKED,  /* behind a whole frame, though the VM marks it as complete only later */
+    PUSHED_1,  /* the same below a word or two that an intrinsic has pushed */
+    PUSHED_2,
+    WAYS
+};
+
+/* A stub with a frame is called by compiled code. What looks else is deoptimization, which makes frames of the interpreter before it fills
+ * them. */
+static bool called_by_method(const struct walk *k)
+{
+    return caller_of(k, &k->r).kind == HPX_BLOB_METHOD;
+}
+
+/* Which stub, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
+static void add_stub(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    add(k, f->start);
+    add(k, UINT64_MAX - 1 - (uint64_t)way);
+}
+
+/* The last Java frame that an anchor names may be a stub of a fixed size that a method called. There AsyncGetCallTrace breaks off. */
+static bool leave_stub(struct walk *k)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    if (f.kind != HPX_BLOB_OTHER || is_interpreter(k->r.pc) || is_call_stub(k->r.pc)) {
+        return true;
+    }
+    if (k->names != NULL && k->broken == UINT32_MAX) {
+        k->broken = k->names->n;
+    }
+    add_stub(k, &f, BY_SIZE);
+    return pop_frame(k, f.size) && called_by_method(k);
+}
+
 /* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
 static bool step_entry(struct walk *k)
 {
@@ -243,7 +286,7 @@ static bool step_entry(struct walk *k)
         return false;
     }
     k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_vm_word(a.sp - WORD), a.sp, a.fp};
-    return true;
+    return k->whole || leave_stub(k);
 }
 
 static bool step(struct walk *k)
@@ -271,88 +314,7 @@ static bool go_down(struct walk *k)
 
 /* ---- the frame on top ---- */
 
-/* Where its caller is: behind a whole frame; or the frame is not built yet or left already: at the stack pointer, or one word above it
- * behind the saved frame pointer. Not behind the frame pointer: it may be that of a frame further out. */
-enum { BY_SIZE, AT_SP, ABOVE_SP, WAYS };
-
-/* A stub with a frame is called by compiled code. What looks else is deoptimization, which makes frames of the interpreter before it fills
- * them. */
-static bool called_by_method(const struct walk *k)
-{
-    return caller_of(k, &k->r).kind == HPX_BLOB_METHOD;
-}
-
-static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
-{
-    struct hpx_registers *r = &k->r;
-    switch (way) {
-    case BY_SIZE:
-        return (f->kind == HPX_BLOB_OTHER || f->complete) && pop_frame(k, f->size);
-    case AT_SP:
-        if (!in_stack(k, r->sp, k->t->stack_low, 1)) {
-            return false;
-        }
-        *r = (struct hpx_registers){hpx_vm_word(r->sp), r->sp + WORD, r->fp};
-        return true;
-    default:
-        if (!in_stack(k, r->sp, k->t->stack_low, 2)) {
-            return false;
-        }
-        *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
-        return true;
-    }
-}
-
-/* A method on top may be at any pc: those that mean the same are one. */
-static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
-{
-    enum hpx_frame_place place_of_frame = way == BY_SIZE ? HPX_FRAME_INTERRUPTED : HPX_FRAME_UNBUILT;
-    if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, f, place_of_frame)) {
-        return false;
-    }
-    uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
-    add(k, place != 0 ? place : (uint64_t)f->offset << 32);
-    add(k, (uint64_t)(way + (place != 0 ? WAYS : 0)) << 32 | (uint32_t)f->id);
-    k->to.methods++;
-    return true;
-}
-
-/* Which stub, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
-static void add_stub(struct walk *k, const struct hpx_code_frame *f, int way)
-{
-    add(k, f->start);
-    add(k, UINT64_MAX - 1 - (uint64_t)way);
-}
-
-static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way)
-{
-    if (f->kind == HPX_BLOB_METHOD) {
-        return (way != BY_SIZE || f->complete) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
-    }
-    k->to.top = HPX_RAW_STUB;
-    k->place = k->behind_stub;
-    add_stub(k, f, way);
-    return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
-}
-
-static bool from_code(struct walk *k, const struct hpx_code_frame *f)
-{
-    const struct walk top = *k;
-    bool done = false;
-    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
-        *k = top;
-        if (k->names != NULL) {
-            k->names->n = 0;
-        }
-        done = from_code_by(k, f, way);
-    }
-    return done;
-}
-
-/* ---- C that compiled code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
-
-#define LEAF_BYTES 4096 /* a C function that is called so is not longer */
-#define LEAF_HOPS  16   /* nor deeper */
+#define CALLED_BYTES 4096 /* what compiled code calls without an anchor is not longer */
 
 /* Where the call before this return address goes: a direct one, or, to what is far away, one by r10 or rax. 0: there is no such call. */
 static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
@@ -371,15 +333,15 @@ static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
     return absolute;
 }
 
-/* r is where compiled code has called C. inside: a pc of the function that it called; 0: any. */
-static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
+/* Compiled code calls at r what `inside` is in; 0: anything. */
+static bool calls(const struct hpx_registers *r, uintptr_t inside, enum hpx_blob_kind kind)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
     uintptr_t callee = f.kind == HPX_BLOB_METHOD && f.complete ? callee_of(&f, r->pc) : 0;
-    return callee != 0 && (inside == 0 || inside - callee < LEAF_BYTES) && hpx_code_cache_frame_sig(callee).kind == HPX_BLOB_NONE;
+    return callee != 0 && (inside == 0 || inside - callee < CALLED_BYTES) && hpx_code_cache_frame_sig(callee).kind == kind;
 }
 
-/* One frame of C up. false: there is none by the frame pointer. */
+/* Behind the frame pointer. false: there is no frame. */
 static bool hop(const struct walk *k, struct hpx_registers *r)
 {
     bool up = in_stack(k, r->fp, r->sp, 2);
@@ -387,6 +349,122 @@ static bool hop(const struct walk *k, struct hpx_registers *r)
         *r = (struct hpx_registers){hpx_vm_word(r->fp + WORD), r->fp + 2 * WORD, hpx_vm_word(r->fp)};
     }
     return up;
+}
+
+static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    struct hpx_registers *r = &k->r;
+    uintptr_t pc = r->pc;
+    switch (way) {
+    case BY_SIZE:
+        return (f->kind == HPX_BLOB_OTHER || f->complete) && pop_frame(k, f->size);
+    case AT_SP:
+        if (!in_stack(k, r->sp, k->t->stack_low, 1)) {
+            return false;
+        }
+        *r = (struct hpx_registers){hpx_vm_word(r->sp), r->sp + WORD, r->fp};
+        return true;
+    case ABOVE_SP:
+        if (!in_stack(k, r->sp, k->t->stack_low, 2)) {
+            return false;
+        }
+        *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
+        return true;
+    case BY_FP:
+        return f->kind == HPX_BLOB_OTHER && hop(k, r) && calls(r, pc, HPX_BLOB_OTHER);
+    case UNMARKED:
+    case PUSHED_1:
+    case PUSHED_2:
+        r->sp += (uintptr_t)(way - UNMARKED) * WORD;
+        return f->kind == HPX_BLOB_METHOD && pop_frame(k, f->size);
+    default:
+        return false;
+    }
+}
+
+/* A method on top may be at any pc: those that mean the same are one. */
+static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    enum hpx_frame_place place_of_frame = way == BY_SIZE || way >= UNMARKED ? HPX_FRAME_INTERRUPTED : HPX_FRAME_UNBUILT;
+    if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, f, place_of_frame)) {
+        return false;
+    }
+    uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
+    add(k, place != 0 ? place : (uint64_t)f->offset << 32);
+    add(k, (uint64_t)(way + (place != 0 ? WAYS : 0)) << 32 | (uint32_t)f->id);
+    k->to.methods++;
+    return true;
+}
+
+/* What is on top of the frame that comes next; nothing is named yet. */
+static void begin_again(struct walk *k, const struct walk *top, enum hpx_raw_top what)
+{
+    *k = *top;
+    k->to.top = what;
+    if (k->names != NULL) {
+        k->names->n = 0;
+    }
+}
+
+static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way)
+{
+    if (f->kind == HPX_BLOB_METHOD) {
+        return (way != BY_SIZE || f->complete) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
+    }
+    k->to.top = HPX_RAW_STUB;
+    k->place = k->behind_stub;
+    add_stub(k, f, way);
+    return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
+}
+
+static bool from_code(struct walk *k, const struct hpx_code_frame *f)
+{
+    const struct walk top = *k;
+    bool done = false;
+    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
+        begin_again(k, &top, top.to.top);
+        done = from_code_by(k, f, way);
+    }
+    return done;
+}
+
+/* ---- the interpreter ---- */
+
+/* It builds a frame: the frame pointer is set, and perhaps the sender. */
+static bool pop_unbuilt(struct walk *k, bool has_sender)
+{
+    uintptr_t fp = k->r.fp, sp = fp + 2 * WORD;
+    if (!in_stack(k, fp, k->r.sp, 2) || (has_sender && fp - k->r.sp < WORD)) {
+        return false;
+    }
+    sp = has_sender ? hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD)) : sp;
+    k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sp, hpx_vm_word(fp)};
+    return in_stack(k, sp, fp + 2 * WORD, 0);
+}
+
+/* A whole frame; or one that is being built or left, and then its caller. */
+static bool from_interpreter(struct walk *k)
+{
+    const struct walk top = *k;
+    const struct hpx_code_frame none = {.kind = HPX_BLOB_OTHER};
+    k->to.top = HPX_RAW_INTERPRETED;
+    bool done = go_down(k);
+    for (int way = AT_SP; way <= BY_SENDER && !done; way++) {
+        begin_again(k, &top, HPX_RAW_INTERPRETED);
+        add_stub(k, &none, way);
+        k->place = HPX_FRAME_CALLER;
+        done = (way < BY_FP ? pop_top(k, &none, way) : pop_unbuilt(k, way == BY_SENDER)) && go_down(k);
+    }
+    return done;
+}
+
+/* ---- C that compiled code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
+
+#define LEAF_HOPS 16 /* C that compiled code calls so is not deeper */
+
+static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
+{
+    return calls(r, inside, HPX_BLOB_NONE);
 }
 
 /* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
@@ -415,27 +493,26 @@ static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
         if (is_barrier(k, to, false) || calls_leaf(to, 0)) { /* the barrier: it fetches frames */
             return true;
         }
-        if (hpx_code_cache_frame_sig(r.pc).kind != HPX_BLOB_NONE) {
-            return false; /* other code of the VM has called it */
+        enum hpx_blob_kind kind = hpx_code_cache_frame_sig(r.pc).kind;
+        if (kind != HPX_BLOB_NONE) {
+            return kind == HPX_BLOB_OTHER; /* the interpreter or a stub */
         }
     }
     return false;
 }
 
-/* As if the call had returned, as remedies.h has it. */
+/* As if the call had returned. */
 static bool from_leaf(struct walk *k)
 {
     if (!find_leaf_caller(k, &k->r)) {
         return false;
     }
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
-    return from_code_by(k, &f, BY_SIZE);
-}
-
-static bool from_interpreter(struct walk *k)
-{
-    k->to.top = HPX_RAW_INTERPRETED;
-    return go_down(k);
+    if (is_interpreter(k->r.pc)) {
+        k->to.top = HPX_RAW_INTERPRETED;
+        return go_down(k);
+    }
+    return f.kind == HPX_BLOB_OTHER ? from_code(k, &f) : from_code_by(k, &f, BY_SIZE);
 }
 
 /* From the last Java frame that the anchor names: a method, or a stub of a fixed size that a method called. */

@@ -51,34 +51,6 @@ static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uconte
     return hpx_asgct_ask_sig(w, frames + 1, u);
 }
 
-/* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does), or there is no debug information
- * at the pc; the frame is complete, so any near place of the same method that has some will do. */
-static int ask_near(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *was, uint64_t owner)
-{
-    static const int16_t offsets[] = {8, -8, 24, -24, 64, -64, 160, -160, 400, -400, 1000, -1000};
-    for (unsigned pushed = 1; pushed <= 2; pushed++) {
-        struct hpx_registers r = *was;
-        r.sp += pushed * sizeof(uintptr_t);
-        hpx_registers_store(u, &r);
-        int n = hpx_asgct_ask_sig(w, frames, u);
-        if (n > 0) {
-            return n;
-        }
-    }
-    for (size_t k = 0; k < HPX_ARRAY_LEN(offsets); k++) {
-        struct hpx_registers r = *was;
-        r.pc = was->pc + (uintptr_t)(intptr_t)offsets[k];
-        if (hpx_code_owner_find_sig(r.pc) == owner) {
-            hpx_registers_store(u, &r);
-            int n = hpx_asgct_ask_sig(w, frames, u);
-            if (n > 0) {
-                return n;
-            }
-        }
-    }
-    return 0;
-}
-
 /* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
  * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
 static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *r,
@@ -156,21 +128,18 @@ int hpx_remedies_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames,
         return first; /* on a stack that is not the thread's own: its bounds are not known */
     }
     uint64_t owner = hpx_code_owner_find_sig(was.pc);
-    int n = 0, near = 0;
+    int n = 0;
     for (unsigned up = 0; up < 2 && n <= 0 && hpx_code_owner_known_sig(was.pc); up++) {
         n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
     }
-    if (n <= 0 && owner != 0) {
-        near = ask_near(w, frames, u, &was, owner);
-    }
-    if (n <= 0 && near <= 0) {
+    if (n <= 0) {
         n = ask_callers(w, frames, u, &was);
     }
-    if (n <= 0 && near <= 0) {
+    if (n <= 0) {
         n = hpx_stub_caller_find_sig(w, &was, &r) ? ask_at(w, frames, u, &r) : ask_stub_caller(w, frames, u, &was);
     }
     hpx_registers_store(u, &was);
-    return near > 0 ? near : n > 0 ? with_owner(w, frames, n, owner) : first;
+    return n > 0 ? with_owner(w, frames, n, owner) : first;
 }
 
 #else

@@ -321,6 +321,138 @@ TEST(a_method_is_followed_only_in_a_frame)
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
 }
 
+/* methods[0] was called by C, which a stub had called, to which methods[1] had come from C. */
+static struct hpx_raw_thread behind_a_stub(uintptr_t stub_returns)
+{
+    put_entry();
+    put_compiled(8, call_return, address(20));
+    stack[20 - 6] = address(22);
+    stack[23] = address(28); /* the anchor of the way into Java */
+    stack[24] = (uintptr_t)stub + CODE;
+    stack[25] = 0;
+    stack[33] = stub_returns;
+    put_compiled(34, call_return, address(50));
+    return thread_at(at(methods[0], 20), 8, 0);
+}
+
+TEST(a_stub_that_called_c_that_called_java_is_left)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s, other;
+    struct hpx_ev_frame frames[DEPTH];
+    uint32_t broken;
+    struct hpx_raw_thread t = behind_a_stub(at(methods[1], 100));
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, frames, &broken), 2);
+    assert_int_equal(broken, 1); /* AsyncGetCallTrace has no more */
+    assert_true(frames[0].method == ids[1 + FIRST] && frames[1].method == ids[1 + SECOND] && frames[1].bci == 3);
+    stack[24] = at(methods[1], 100); /* no stub */
+    stack[23] = address(34);
+    assert_true(hpx_raw_walk_take_sig(&t, &other));
+    assert_false(same(&s, &other));
+    t = behind_a_stub(call_return); /* a stub that C has called */
+    stack[32] = address(50);
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    t = behind_a_stub(at(methods[1], 100));
+    stub->frame_size = 0;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
+/* The interpreter has been called by methods[1], whose frame begins at word 34, which was called by C. */
+static bool interpreter_at(uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)
+{
+    put_entry();
+    put_compiled(34, call_return, address(50));
+    return walk(queue.buffer + 10, sp, fp, to) && to->methods == 1 && to->top == HPX_RAW_INTERPRETED;
+}
+
+TEST(the_interpreter_has_its_caller_also_where_its_frame_is_not_built)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack entered, pushed, framed, adapted;
+    stack[33] = at(methods[1], 100);
+    assert_true(interpreter_at(33, 0, &entered));
+    assert_true(interpreter_at(32, 0, &pushed));
+    assert_true(interpreter_at(30, address(32), &framed));
+    assert_false(same(&entered, &pushed) || same(&pushed, &framed));
+    stack[33] = 12345;
+    assert_false(interpreter_at(33, 0, &entered) || interpreter_at(32, 0, &pushed) || interpreter_at(30, address(32), &framed));
+    stack[27] = at(methods[1], 100); /* an adapter has moved arguments */
+    stack[25] = address(34);
+    assert_true(interpreter_at(24, address(26), &adapted));
+    stack[25] = address(64);
+    assert_false(interpreter_at(24, address(26), &adapted));
+}
+
+/* C has been called by what returns to pc, whose stack pointer was at word 8. */
+static bool c_called_by(uintptr_t pc, uintptr_t fp, struct hpx_raw_stack *to)
+{
+    stack[6] = fp;
+    stack[7] = pc;
+    return walk(4096, 2, address(6), to);
+}
+
+TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    struct hpx_ev_frame frames[DEPTH];
+    put_entry();
+    put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+    put_compiled(34, call_return, address(50));
+    assert_true(c_called_by(queue.buffer + 10, address(30), &s));
+    assert_true(s.methods == 2 && s.top == HPX_RAW_INTERPRETED);
+    struct hpx_raw_thread t = thread_at(4096, 2, address(6));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames), 2);
+    assert_true(frames[0].method == ids[1 + INTERPRETED] && frames[0].bci == 5);
+    stack[13] = at(methods[1], 100); /* a stub's frame of 6 words */
+    put_compiled(14, call_return, address(50));
+    assert_true(c_called_by((uintptr_t)stub + CODE, 0, &s));
+    assert_true(s.methods == 1 && s.top == HPX_RAW_STUB);
+    stack[13] = call_return;
+    stack[12] = address(50);
+    assert_false(c_called_by((uintptr_t)stub + CODE, 0, &s));
+}
+
+/* In a stub of no fixed size, whose frame pointer is at word 20; methods[1] has called it, or something else. */
+TEST(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    stub->frame_size = 0;
+    put_leaf_call((uintptr_t)stub + CODE, true);
+    stack[21] = at(methods[1], 100);
+    put_compiled(22, call_return, address(50));
+    assert_true(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+    assert_true(s.methods == 1 && s.top == HPX_RAW_STUB);
+    put_leaf_call((uintptr_t)stub + CODE + 16, true);
+    assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+    put_leaf_call(4096, false); /* C */
+    assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+}
+
+/* methods[0], whose frame begins at word `frame`, called by methods[1], called by C. */
+static uint32_t methods_with(uintptr_t pc, uint32_t frame)
+{
+    struct hpx_raw_stack s;
+    memset(stack, 0, 40 * sizeof *stack);
+    put_entry();
+    put_compiled(frame, at(methods[1], 100), 0);
+    put_compiled(frame + 4, call_return, address(50));
+    return walk(at(methods[0], pc), 8, 0, &s) ? s.methods : 0;
+}
+
+TEST(a_frame_below_pushed_words_or_before_its_mark_is_whole)
+{
+    begin(JDK_17);
+    assert_int_equal(methods_with(20, 8), 2);
+    assert_int_equal(methods_with(20, 9), 2);
+    assert_int_equal(methods_with(20, 10), 2);
+    assert_int_equal(methods_with(20, 11), 0);
+    assert_int_equal(methods_with(8, 8), 2);
+}
+
 TEST(a_deep_stack_ends_at_the_depth)
 {
     begin(JDK_17);
