@@ -235,7 +235,7 @@ static int end(uint64_t number, int fd, struct hpx_err *err)
     if (number != 0 && !(is_own() && number == own.number)) {
         return hpx_err_set(err, HPX_E_BUSY, "the session has ended");
     }
-    enum hpx_life now = hpx_life_now(); /* once: the reason is that of the refusal */
+    enum hpx_life now = hpx_life_now();     /* once: the reason is that of the refusal */
     if (!hpx_life_may(now, HPX_LIFE_END)) { /* without a session the JVM cannot be entered */
         return hpx_life_refuse(now, err);
     }

@@ -34,7 +34,7 @@ static inline void hpx_bound_allow(struct hpx_bound *b, const struct hpx_out *o,
 {
     uint64_t left = b->most > b->spent ? b->most - b->spent : 0;
     b->start = hpx_bound_at(o);
-    b->end = b->allowed = b->start + (last ? left : left / 2) / sections;
+    b->end = b->allowed = b->start + (last ? left : left / 2) / (sections > 0 ? sections : 1);
 }
 
 /* What the section has written so far does not count: it has no bound, as a heap dump. */

@@ -229,18 +229,17 @@ static bool step_interpreted(struct walk *k)
  * frame. The frame pointer may be that of a frame further out, whose caller would be found, and all between left out: it counts only of a
  * stub that the caller calls, and of the interpreter. */
 enum {
-    BY_SIZE,   /* behind a whole frame */
-    AT_SP,     /* the frame is not built yet, or left already */
-    ABOVE_SP,  /* the same, but the frame pointer has been saved */
-    BY_FP,     /* behind the frame pointer: code that has pushed more than its frame */
-    BY_SENDER, /* the same, and the interpreter has already stored where the stack pointer of its caller was */
-    UNMARKED,  /* behind a whole frame, though the VM marks it as complete only later */
-    PUSHED_1,  /* the same below a word or two that an intrinsic has pushed */
+    BY_SIZE,  /* behind a whole frame */
+    AT_SP,    /* the frame is not built yet, or left already */
+    ABOVE_SP, /* the same, but the frame pointer has been saved */
+    BY_FP,    /* behind the frame pointer: code that has pushed more than its frame */
+    UNMARKED, /* behind a whole frame, though the VM marks it as complete only later */
+    PUSHED_1, /* the same below a word or two that an intrinsic has pushed */
     PUSHED_2,
     WAYS
 };
 
-/* A stub with a frame is called by compiled code. What looks else is deoptimization, which makes frames of the interpreter before it fills
+/* A stub with a frame is called by compiled code. Anything else is deoptimization, which makes frames of the interpreter before it fills
  * them. */
 static bool called_by_method(const struct walk *k)
 {
@@ -314,31 +313,29 @@ static bool go_down(struct walk *k)
 
 /* ---- the frame on top ---- */
 
-#define CALLED_BYTES 4096 /* what compiled code calls without an anchor is not longer */
-
-/* Where the call before this return address goes: a direct one, or, to what is far away, one by r10 or rax. 0: there is no such call. */
+/* Where the call before the return address pc in f goes: a direct one, or, to what is far away, one by r10 or rax. 0: there is none. */
 static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
 {
     const unsigned char *at = (const unsigned char *)pc; /* NOLINT(performance-no-int-to-ptr) */
+    uint32_t room = f->kind == HPX_BLOB_METHOD ? f->code : f->offset;
     int32_t relative;
     uintptr_t absolute = 0;
-    if (f->code >= 13 && at[-3] == 0x41 && at[-2] == 0xff && at[-1] == 0xd2 && at[-13] == 0x49 && at[-12] == 0xba) {
+    if (room >= 13 && at[-3] == 0x41 && at[-2] == 0xff && at[-1] == 0xd2 && at[-13] == 0x49 && at[-12] == 0xba) {
         memcpy(&absolute, at - 11, sizeof absolute);
-    } else if (f->code >= 12 && at[-2] == 0xff && at[-1] == 0xd0 && at[-12] == 0x48 && at[-11] == 0xb8) {
+    } else if (room >= 12 && at[-2] == 0xff && at[-1] == 0xd0 && at[-12] == 0x48 && at[-11] == 0xb8) {
         memcpy(&absolute, at - 10, sizeof absolute);
-    } else if (f->code >= 5 && at[-5] == 0xe8) {
+    } else if (room >= 5 && at[-5] == 0xe8) {
         memcpy(&relative, at - 4, sizeof relative);
         absolute = pc + (uintptr_t)(intptr_t)relative;
     }
     return absolute;
 }
 
-/* Compiled code calls at r what `inside` is in; 0: anything. */
-static bool calls(const struct hpx_registers *r, uintptr_t inside, enum hpx_blob_kind kind)
+/* What the VM's code calls at r; 0: nothing that can be told. */
+static uintptr_t called_at(const struct hpx_registers *r)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
-    uintptr_t callee = f.kind == HPX_BLOB_METHOD && f.complete ? callee_of(&f, r->pc) : 0;
-    return callee != 0 && (inside == 0 || inside - callee < CALLED_BYTES) && hpx_code_cache_frame_sig(callee).kind == kind;
+    return f.kind == HPX_BLOB_OTHER || (f.kind == HPX_BLOB_METHOD && f.complete) ? callee_of(&f, r->pc) : 0;
 }
 
 /* Behind the frame pointer. false: there is no frame. */
@@ -354,7 +351,6 @@ static bool hop(const struct walk *k, struct hpx_registers *r)
 static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
-    uintptr_t pc = r->pc;
     switch (way) {
     case BY_SIZE:
         return (f->kind == HPX_BLOB_OTHER || f->complete) && pop_frame(k, f->size);
@@ -371,12 +367,12 @@ static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
         *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
         return true;
     case BY_FP:
-        return f->kind == HPX_BLOB_OTHER && hop(k, r) && calls(r, pc, HPX_BLOB_OTHER);
+        return f->kind == HPX_BLOB_OTHER && hop(k, r) && hpx_code_cache_frame_sig(called_at(r)).start == f->start;
     case UNMARKED:
     case PUSHED_1:
     case PUSHED_2:
         r->sp += (uintptr_t)(way - UNMARKED) * WORD;
-        return f->kind == HPX_BLOB_METHOD && pop_frame(k, f->size);
+        return f->kind == HPX_BLOB_METHOD && (way != UNMARKED || !f->complete) && pop_frame(k, f->size);
     default:
         return false;
     }
@@ -430,16 +426,17 @@ static bool from_code(struct walk *k, const struct hpx_code_frame *f)
 
 /* ---- the interpreter ---- */
 
-/* It builds a frame: the frame pointer is set, and perhaps the sender. */
-static bool pop_unbuilt(struct walk *k, bool has_sender)
+/* It builds a frame: the frame pointer is set, and where the stack pointer of the caller was is stored. A whole frame that could not be
+ * read is none: its method would be left out. */
+static bool pop_unbuilt(struct walk *k)
 {
-    uintptr_t fp = k->r.fp, sp = fp + 2 * WORD;
-    if (!in_stack(k, fp, k->r.sp, 2) || (has_sender && fp - k->r.sp < WORD)) {
+    uintptr_t fp = k->r.fp;
+    if (!in_stack(k, fp, k->r.sp, 2) || fp == k->r.sp || fp - k->r.sp >= (uintptr_t)-shape.bytecode * WORD) {
         return false;
     }
-    sp = has_sender ? hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD)) : sp;
-    k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sp, hpx_vm_word(fp)};
-    return in_stack(k, sp, fp + 2 * WORD, 0);
+    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
+    k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
+    return in_stack(k, sender, fp + 2 * WORD, 0);
 }
 
 /* A whole frame; or one that is being built or left, and then its caller. */
@@ -449,22 +446,25 @@ static bool from_interpreter(struct walk *k)
     const struct hpx_code_frame none = {.kind = HPX_BLOB_OTHER};
     k->to.top = HPX_RAW_INTERPRETED;
     bool done = go_down(k);
-    for (int way = AT_SP; way <= BY_SENDER && !done; way++) {
+    for (int way = AT_SP; way <= BY_FP && !done; way++) {
         begin_again(k, &top, HPX_RAW_INTERPRETED);
         add_stub(k, &none, way);
         k->place = HPX_FRAME_CALLER;
-        done = (way < BY_FP ? pop_top(k, &none, way) : pop_unbuilt(k, way == BY_SENDER)) && go_down(k);
+        done = (way < BY_FP ? pop_top(k, &none, way) : pop_unbuilt(k)) && go_down(k);
     }
     return done;
 }
 
-/* ---- C that compiled code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
+/* ---- C that the VM's code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
 
-#define LEAF_HOPS 16 /* C that compiled code calls so is not deeper */
+#define LEAF_BYTES 4096 /* a C function that is called so is not longer */
+#define LEAF_HOPS  16   /* nor deeper */
 
+/* r is where C was called. inside: a pc of the function that was called; 0: any. */
 static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
 {
-    return calls(r, inside, HPX_BLOB_NONE);
+    uintptr_t callee = called_at(r);
+    return callee != 0 && (inside == 0 || inside - callee < LEAF_BYTES) && hpx_code_cache_frame_sig(callee).kind == HPX_BLOB_NONE;
 }
 
 /* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
@@ -493,9 +493,8 @@ static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
         if (is_barrier(k, to, false) || calls_leaf(to, 0)) { /* the barrier: it fetches frames */
             return true;
         }
-        enum hpx_blob_kind kind = hpx_code_cache_frame_sig(r.pc).kind;
-        if (kind != HPX_BLOB_NONE) {
-            return kind == HPX_BLOB_OTHER; /* the interpreter or a stub */
+        if (hpx_code_cache_frame_sig(r.pc).kind != HPX_BLOB_NONE) {
+            return false; /* other code of the VM has called it */
         }
     }
     return false;

@@ -20,8 +20,8 @@
 
 /* What is on top of the first method. How AsyncGetCallTrace is asked then decides where in that method its answer is. */
 enum hpx_raw_top {
-    HPX_RAW_METHOD,         /* nothing: the thread runs it, or has left it for a native method */
-    HPX_RAW_INTERPRETED,    /* nothing: the thread is in the interpreter, whose frame may be half built */
+    HPX_RAW_METHOD,         /* nothing: the thread runs it, or has left it for a native method, or for C without an anchor */
+    HPX_RAW_INTERPRETED,    /* nothing: the thread is in the interpreter, whose frame may be half built, or in C that it called so */
     HPX_RAW_STUB,           /* a stub, by the registers */
     HPX_RAW_STUB_BY_ANCHOR, /* the same, by the anchor */
     HPX_RAW_NATIVE          /* C that the method or a stub called without leaving Java, by the anchor */
@@ -62,8 +62,8 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
  * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
  * move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
-/* The same, with what comes behind the call, to compare the two. *broken: frames above the first one that the VM is deoptimizing, where
- * AsyncGetCallTrace ends its answer without saying so; UINT32_MAX: there is none. */
+/* The same, with what comes behind the call, to compare the two. *broken: frames above the first one that the VM is deoptimizing, or above
+ * the first stub that called C that called Java: there AsyncGetCallTrace ends its answer without saying so. UINT32_MAX: there is none. */
 int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken);
 
 #endif

@@ -51,6 +51,19 @@ static int ask_at(const struct hpx_asgct *w, struct hpx_ev_frame *frames, uconte
     return hpx_asgct_ask_sig(w, frames + 1, u);
 }
 
+/* Compiled code in the middle of a method: an intrinsic has pushed a word or two (String.compareTo does). */
+static int ask_pushed(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *was)
+{
+    int n = 0;
+    for (unsigned pushed = 1; pushed <= 2 && n <= 0; pushed++) {
+        struct hpx_registers r = *was;
+        r.sp += pushed * sizeof(uintptr_t);
+        hpx_registers_store(u, &r);
+        n = hpx_asgct_ask_sig(w, frames, u);
+    }
+    return n;
+}
+
 /* The same return address with the stack pointers that a caller may have left: as it is, with words pushed for a stub, or (the callee was
  * entered from compiled code through an adapter that moved the arguments) as the interpreter keeps it. */
 static int ask_caller(const struct hpx_asgct *w, struct hpx_ev_frame *frames, ucontext_t *u, const struct hpx_registers *r,
@@ -128,18 +141,21 @@ int hpx_remedies_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames,
         return first; /* on a stack that is not the thread's own: its bounds are not known */
     }
     uint64_t owner = hpx_code_owner_find_sig(was.pc);
-    int n = 0;
+    int n = 0, pushed = 0;
     for (unsigned up = 0; up < 2 && n <= 0 && hpx_code_owner_known_sig(was.pc); up++) {
         n = pop(w, &was, up, &r) ? ask_at(w, frames, u, &r) : 0;
     }
-    if (n <= 0) {
+    if (n <= 0 && owner != 0) {
+        pushed = ask_pushed(w, frames, u, &was);
+    }
+    if (n <= 0 && pushed <= 0) {
         n = ask_callers(w, frames, u, &was);
     }
-    if (n <= 0) {
+    if (n <= 0 && pushed <= 0) {
         n = hpx_stub_caller_find_sig(w, &was, &r) ? ask_at(w, frames, u, &r) : ask_stub_caller(w, frames, u, &was);
     }
     hpx_registers_store(u, &was);
-    return n > 0 ? with_owner(w, frames, n, owner) : first;
+    return pushed > 0 ? pushed : n > 0 ? with_owner(w, frames, n, owner) : first;
 }
 
 #else

@@ -4,6 +4,7 @@
 #include "class_number.h"
 #include "gate.h"
 #include "hash.h"
+#include "new_class.h"
 #include "probe_frames.h"
 #include "site_table.h"
 #include "site_thread.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 
 __thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
+static __thread struct hpx_new_class last_object __attribute__((tls_model("initial-exec"))); /* that the thread has made */
 struct hpx_site_thread hpx_site_nobody;
 
 #define MOST_DIMENSIONS     255u
@@ -213,7 +215,6 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
     hpx_late_tag_set(t->late, jvmti, env);
     struct found f = {.self = self, .depth = depth_of(t), .klass = hpx_allocation_class(jvmti, klass), .size = size, .probe = probe};
     uint64_t parts[2];
-    t->new_class.is = hpx_unlikely(hpx_new_class_matters) && hpx_new_class_has_fields(f.klass, size);
     f.bytes = hpx_allocation_interval() > 0 ? size : 0;
     parts_of(t, &f, parts);
     parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
@@ -225,6 +226,7 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
             hpx_count(&t->s.base.counters, HPX_C_VALUES, 1);
         }
     }
+    last_object.is = hpx_unlikely(hpx_new_class_matters) && hpx_new_class_has_fields(f.klass, size);
 }
 
 static struct hpx_site_thread *self_of(JNIEnv *env)
@@ -262,20 +264,18 @@ static struct hpx_site_thread *enter(JNIEnv *env)
 
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
 {
-    uint32_t pauses = hpx_new_class_now();
-    bool collect = false;
-    if (!hpx_gate_enter(&hpx_session.gate)) {
-        return;
+    (void)jvmti;
+    bool collect = hpx_new_class_is_due(&last_object, hpx_new_class_now());
+    if (hpx_gate_enter(&hpx_session.gate)) {
+        struct hpx_site_thread *t = enter(env);
+        if (t != NULL) {
+            record_allocation(t, env, thread, object, klass, (uint64_t)size, false);
+            t->inside = false;
+        }
+        hpx_gate_leave(&hpx_session.gate);
     }
-    struct hpx_site_thread *t = enter(env);
-    if (t != NULL) {
-        collect = hpx_new_class_is_due(&t->new_class, pauses);
-        record_allocation(t, env, thread, object, klass, (uint64_t)size, false);
-        t->inside = false;
-    }
-    hpx_gate_leave(&hpx_session.gate);
-    if (hpx_unlikely(collect)) { /* outside the gate: if the program ends meanwhile it may never return */
-        (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    if (hpx_unlikely(collect)) { /* outside the gate: if the program ends meanwhile it may never return; perhaps behind the session's end */
+        (void)(*hpx_vm_kept())->ForceGarbageCollection(hpx_vm_kept());
     }
 }
 

@@ -15,7 +15,7 @@
 #include "compiler.h"
 #include <stdatomic.h>
 
-/* Of a thread; the owner's. Zero at first. */
+/* Of a thread, whatever session it is; the owner's. Zero at first. */
 struct hpx_new_class {
     bool is;         /* its last object was a class with static fields */
     uint32_t pauses; /* when the callback for it began */

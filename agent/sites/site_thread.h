@@ -5,7 +5,6 @@
 
 #include "event_stacks.h"
 #include "late_tags.h"
-#include "new_class.h"
 
 #define HPX_SITE_CACHE  512u   /* entries of a thread's cache of site ids */
 #define HPX_SITE_CLONES 8u     /* entries of a thread's cache of classes that were cloned */
@@ -21,10 +20,9 @@ struct hpx_site_thread {
     uint32_t number;          /* owner; thread=y makes it part of the site's key, so threads do not share traces */
     /* sites=counts: HPX_SITE_PLACES counters; NULL: no memory, or cpu=times counts under the open call. Constant until gone() */
     struct hpx_place_count *counts;
-    _Atomic int in_probe;           /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
-    struct hpx_late_slot *late;     /* owner; NULL: it has cloned nothing */
-    bool inside;                    /* owner; set in a callback: what the callback itself allocates is not recorded */
-    struct hpx_new_class new_class; /* owner */
+    _Atomic int in_probe;       /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
+    struct hpx_late_slot *late; /* owner; NULL: it has cloned nothing */
+    bool inside;                /* owner; set in a callback: what the callback itself allocates is not recorded */
     struct hpx_site_clones {
         struct hpx_class_number klass;
         bool own;              /* its objects have another clone() than Object's */

@@ -11,6 +11,7 @@
 #include "life.h"
 #include "log.h"
 #include "looking.h"
+#include "new_class.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
 #include "site_thread.h"
@@ -313,9 +314,14 @@ static void open(jvmtiEnv *jvmti)
     if (vm.counts) {
         hpx_counting_open();
     }
-    if (vm.sampled_event && (!hpx_vm.late || hpx_session.opt->gc)) {
-        /* retires the TLABs of all threads: the VM reports no allocation in an existing one, which of the main thread is some MiB. A session
-         * that begins late does not collect unless it was asked to: if it is exact it has probes, too, else estimates lack what was left */
+}
+
+/* Retires the TLABs of all threads: the VM reports no allocation in an existing one, which of the main thread is some MiB. A session that
+ * begins late does not collect unless it was asked to: if it is exact it has probes, too, else estimates lack what was left. */
+static void begun(jvmtiEnv *jvmti)
+{
+    bool events = vm.sampled_event && (hpx_session.in_effect.live || !vm.counts); /* as enable() has it */
+    if (events && (!hpx_vm.late || hpx_session.opt->gc)) {
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
 }
@@ -396,6 +402,14 @@ static void collect_at_end(jvmtiEnv *jvmti)
     } else if (hpx_session.opt->gc && collects()) {
         hpx_warn("gc=y: no garbage was collected before the last dump: the collector of this VM stops before the program's end; "
                  "ask for a dump while the program runs");
+    }
+}
+
+/* Before the session's gate is closed: what makers return would not be counted any more, but what instructions make would. */
+static void leave(void)
+{
+    if (vm.counts) {
+        hpx_counting_forget();
     }
 }
 
@@ -499,6 +513,8 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .ready = ready,
     .classes = classes,
     .open = open,
+    .begun = begun,
+    .leave = leave,
     .close = close_events,
     .over = hpx_quiet_stack_over,
     .left = hpx_looking_left,

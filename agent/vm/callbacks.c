@@ -257,6 +257,7 @@ static void live(jvmtiEnv *jvmti, JNIEnv *env)
     begin_modes(jvmti, env);
     hpx_gate_leave(&hpx_session.gate);
     work_is_over();
+    HPX_EACH_MODE(vm->begun, (jvmti));
     enum hpx_life was;
     (void)hpx_life_tell(HPX_LIFE_BEGUN, &was); /* now it may be taken apart */
 }

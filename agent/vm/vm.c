@@ -63,9 +63,15 @@ jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
     return jvmti;
 }
 
+static jvmtiEnv *kept; /* load's, then whose session is PREPARING (life.h); constant from the first session on */
+
+jvmtiEnv *hpx_vm_kept(void)
+{
+    return kept;
+}
+
 bool hpx_vm_keep_environment(void)
 {
-    static jvmtiEnv *kept; /* load's, then whose session is PREPARING (life.h) */
     return kept != NULL || (*hpx_vm.java)->GetEnv(hpx_vm.java, (void **)&kept, JVMTI_VERSION_1_2) == JNI_OK;
 }
 

@@ -39,6 +39,8 @@ jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want);
  * event: HotSpot (8 to 28) has a state for every thread from then on, and forgets to delete it when a thread ends while no environment is
  * left; the next event that anybody enables writes through it to the memory of the ended thread. false: the VM gives none. */
 bool hpx_vm_keep_environment(void);
+/* That environment: for a call that may come when the session's own is gone. Any thread, from the first session on. */
+jvmtiEnv *hpx_vm_kept(void);
 /* Adds a capability by its number in the VM's struct: headers of older JDKs lack its name. */
 jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit);
 /* Switches events of all threads; the list ends with 0. The first error, if any; the others are switched in any case. */

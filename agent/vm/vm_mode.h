@@ -49,6 +49,7 @@ struct hpx_vm_mode {
     void (*classes)(jvmtiEnv *jvmti, JNIEnv *env); /* handles the classes loaded before */
     void (*live)(jvmtiEnv *jvmti, JNIEnv *env);    /* before the clock of this thread runs */
     void (*open)(jvmtiEnv *jvmti);                 /* when all threads have their states */
+    void (*begun)(jvmtiEnv *jvmti);                /* outside the gate: may collect, and never return if the VM ends meanwhile */
 
     /* ---- while the program runs ---- */
     void (*recheck)(void); /* the service thread, every 10 s */

@@ -374,10 +374,11 @@ TEST(the_interpreter_has_its_caller_also_where_its_frame_is_not_built)
     stack[33] = at(methods[1], 100);
     assert_true(interpreter_at(33, 0, &entered));
     assert_true(interpreter_at(32, 0, &pushed));
-    assert_true(interpreter_at(30, address(32), &framed));
+    stack[31] = address(34);
+    assert_true(interpreter_at(31, address(32), &framed));
     assert_false(same(&entered, &pushed) || same(&pushed, &framed));
     stack[33] = 12345;
-    assert_false(interpreter_at(33, 0, &entered) || interpreter_at(32, 0, &pushed) || interpreter_at(30, address(32), &framed));
+    assert_false(interpreter_at(33, 0, &entered) || interpreter_at(32, 0, &pushed) || interpreter_at(31, address(32), &framed));
     stack[27] = at(methods[1], 100); /* an adapter has moved arguments */
     stack[25] = address(34);
     assert_true(interpreter_at(24, address(26), &adapted));
@@ -385,12 +386,36 @@ TEST(the_interpreter_has_its_caller_also_where_its_frame_is_not_built)
     assert_false(interpreter_at(24, address(26), &adapted));
 }
 
+/* Its method would be left out. */
+TEST(a_whole_frame_of_the_interpreter_without_an_id_is_not_skipped)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+    put_compiled(34, call_return, address(50));
+    assert_true(walk(queue.buffer + 10, 20, address(30), &s));
+    assert_int_equal(s.methods, 2);
+    ids[1 + INTERPRETED] = 0;
+    assert_false(walk(queue.buffer + 10, 20, address(30), &s));
+    ids[1 + INTERPRETED] = 0x7f0000001000;
+}
+
+/* A call by r10, behind which pc is. */
+static void put_call(uintptr_t pc, uintptr_t callee)
+{
+    memcpy((void *)(pc - 13), "\x49\xba", 2);
+    memcpy((void *)(pc - 11), &callee, sizeof callee);
+    memcpy((void *)(pc - 3), "\x41\xff\xd2", 3);
+}
+
 /* C has been called by what returns to pc, whose stack pointer was at word 8. */
 static bool c_called_by(uintptr_t pc, uintptr_t fp, struct hpx_raw_stack *to)
 {
+    put_call(pc, 4096);
     stack[6] = fp;
     stack[7] = pc;
-    return walk(4096, 2, address(6), to);
+    return walk(4096 + 8, 2, address(6), to);
 }
 
 TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
@@ -401,18 +426,38 @@ TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
     put_entry();
     put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
     put_compiled(34, call_return, address(50));
-    assert_true(c_called_by(queue.buffer + 10, address(30), &s));
+    assert_true(c_called_by(queue.buffer + 20, address(30), &s));
     assert_true(s.methods == 2 && s.top == HPX_RAW_INTERPRETED);
-    struct hpx_raw_thread t = thread_at(4096, 2, address(6));
+    struct hpx_raw_thread t = thread_at(4096 + 8, 2, address(6));
     assert_int_equal(hpx_raw_walk_frames_sig(&t, frames), 2);
     assert_true(frames[0].method == ids[1 + INTERPRETED] && frames[0].bci == 5);
     stack[13] = at(methods[1], 100); /* a stub's frame of 6 words */
     put_compiled(14, call_return, address(50));
-    assert_true(c_called_by((uintptr_t)stub + CODE, 0, &s));
+    assert_true(c_called_by((uintptr_t)stub + CODE + 20, 0, &s));
     assert_true(s.methods == 1 && s.top == HPX_RAW_STUB);
     stack[13] = call_return;
     stack[12] = address(50);
-    assert_false(c_called_by((uintptr_t)stub + CODE, 0, &s));
+    assert_false(c_called_by((uintptr_t)stub + CODE + 20, 0, &s));
+}
+
+/* C begins: the frame pointer is that of the interpreted method that called it, behind which is its caller. */
+TEST(c_that_begins_has_the_interpreted_method_that_called_it)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    uintptr_t interpreter = queue.buffer + 20;
+    put_entry();
+    put_interpreted(30, queue.buffer + 40, address(44), 34, 5, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    stack[10] = interpreter;
+    put_call(interpreter, 4096);
+    assert_true(walk(4096, 10, address(30), &s));
+    assert_int_equal(s.methods, 2);
+    stack[9] = address(30); /* has pushed it */
+    assert_true(walk(4096 + 1, 9, address(30), &s));
+    assert_int_equal(s.methods, 2);
+    put_call(interpreter, 1 << 20); /* the word is none of its callers: then nothing is told */
+    assert_false(walk(4096 + 1, 9, address(30), &s));
 }
 
 /* In a stub of no fixed size, whose frame pointer is at word 20; methods[1] has called it, or something else. */
@@ -426,7 +471,7 @@ TEST(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
     put_compiled(22, call_return, address(50));
     assert_true(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
     assert_true(s.methods == 1 && s.top == HPX_RAW_STUB);
-    put_leaf_call((uintptr_t)stub + CODE + 16, true);
+    put_leaf_call(queue.buffer, true); /* another one */
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
     put_leaf_call(4096, false); /* C */
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
