@@ -15,7 +15,7 @@ from monitor_text import MONITOR_TIME
 from runner import test
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'jmh' / 'Marks.java'
-RUNS = ['-f', '2', '-wi', '1', '-i', '1', '-w', '100ms', '-foe', 'true']
+RUNS = ['-wi', '1', '-i', '1', '-w', '100ms', '-foe', 'true']
 
 
 def printed(t):
@@ -57,9 +57,9 @@ def jmh(t, *args, options='', agent=True, behind=()):
     return t.start_command(t.jdk.java() + ['-Xmx256m', '-Djmh.ignoreLock=true', cp, path, main, *args, prof, profiler + options, *behind]).finish()
 
 
-def measure(t, benchmark, options, length='200ms', behind=(), agent=True):
-    """JMH's secondary results of two forks: {name: (score, unit)}, what JMH printed, the parsed profiles."""
-    run = jmh(t, 'marks.Marks.%s$' % benchmark, *RUNS, '-r', length, '-rf', 'json', '-rff', 'result.json', options=';dir=profiles;' + options, agent=agent, behind=behind)
+def measure(t, benchmark, options, length='200ms', behind=(), agent=True, forks=2):
+    """JMH's secondary results: {name: (score, unit)}, what JMH printed, the parsed profiles."""
+    run = jmh(t, 'marks.Marks.%s$' % benchmark, '-f', str(forks), *RUNS, '-r', length, '-rf', 'json', '-rff', 'result.json', options=';dir=profiles;' + options, agent=agent, behind=behind)
     t.equal(run.code, 0, 'exit code of JMH (%s)' % run.out[-500:])
     result = json.loads((t.work / 'result.json').read_text())[0]['secondaryMetrics']
     files = sorted((t.work / 'profiles').iterdir())
@@ -80,9 +80,9 @@ def site_rows(file):
     return [(int(r[1]), int(r[0]), r[2]) for r in re.findall(r'^ *\d+ +\S+% +\S+% +\d+ +\d+ +(\d+) +(\d+) +\d+ (.+)$', table, re.M)]
 
 
-def all_ops(t, run):
+def all_ops(t, run, forks=2):
     ops = [int(n) for n in re.findall(r'^per operation: of (\d+) operations, those of the measurement$', run.out, re.M)]
-    t.equal(len(ops), 2, 'forks')
+    t.equal(len(ops), forks, 'forks')
     return ops
 
 
@@ -107,19 +107,19 @@ def without_options_it_finds_the_agent_and_samples(t):
             f.unlink()
 
 
-@test(collectors='any')
-def allocations_per_operation_are_exact(t):
-    results, run, files = measure(t, 'objects', 'heap=sites;live=n', behind=('-prof', 'gc'))  # what the session's begin allocates is not in its figure
-    t.equal([f.name for f in files], ['marks.Marks.objects-AverageTime-count-3.%d.hprof.txt' % n for n in (1, 2)], 'files')
+@test(collectors='any', params=(1, 2, 3))
+def allocations_per_operation_are_exact(t, forks):
+    results, run, files = measure(t, 'objects', 'heap=sites;live=n', behind=('-prof', 'gc'), forks=forks)  # what the session's begin allocates is not in its figure
+    t.equal([f.name for f in files], ['marks.Marks.objects-AverageTime-count-3.%d.hprof.txt' % n for n in range(1, forks + 1)], 'files')
     exactly(t, results, 'hprofx.alloc.objects', 3, 'objects/op')
     sums = [[sum(of) for of in zip(*((r[0], r[1]) for r in site_rows(f)))] for f in files]
     size, = {next(r[1] / r[0] for r in site_rows(f) if r[2] == 'java.lang.Object[]') for f in files}
     exactly(t, results, 'hprofx.alloc.bytes', 3 * size, 'B/op')
     if t.jdk.version >= 17:  # with what JMH and the VM allocate in that time
         of_gc, = (score for name, (score, _) in results.items() if name.endswith('gc.alloc.rate.norm'))
-        t.check(0.999 * 3 * size <= of_gc <= 3 * size + (1 << 18) / min(all_ops(t, run)), 'gc.alloc.rate.norm: %s, hprofx.alloc.bytes: %s' % (of_gc, 3 * size))
+        t.check(0.999 * 3 * size <= of_gc <= 3 * size + (1 << 18) / min(all_ops(t, run, forks)), 'gc.alloc.rate.norm: %s, hprofx.alloc.bytes: %s' % (of_gc, 3 * size))
     for i, (name, unit) in enumerate((('objects', 'objects/op'), ('bytes', 'B/op'))):
-        listed = sum(of[i] / n for of, n in zip(sums, all_ops(t, run))) / 2
+        listed = sum(of[i] / n for of, n in zip(sums, all_ops(t, run, forks))) / forks
         score, of = results['hprofx.alloc.%s.jvm' % name]
         t.equal(of, unit, 'unit of .jvm')
         t.check(listed - 1e-6 <= score <= 1.1 * listed, '%s of the JVM: %s, %s in the rows' % (name, score, listed))  # few lie below the cutoff
@@ -234,7 +234,7 @@ def jmh_lists_it_and_is_told_what_is_wrong(t):
     t.check(re.search(r'^ +hprofx: .*\(discovered\)$', jmh(t, '-lprof').out, re.M), 'JMH does not list it')
     for options, says in ((';file=x', 'dir=FOLDER says where'), (';net=localhost:1', 'dir=FOLDER says where'), (';help', 'dir=FOLDER is where the profiles go'),
                           (';start=n', 'measurement iterations'), (';agent=/nowhere/lib.so', 'hprofx --print-agent-path'), (';dir=/dev/null/x', 'cannot be made')):
-        run = jmh(t, 'marks.Marks.objects$', *RUNS, options=options)
+        run = jmh(t, 'marks.Marks.objects$', '-f', '1', *RUNS, options=options)
         t.check(run.code != 0 and says in run.out + run.err, '%s: %s' % (options, (run.out + run.err)[-300:]))
 
 
