@@ -3,7 +3,8 @@
  * and, if the stack is new, once more for its names.
  *
  * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
- * JavaCallWrapper, Method and ConstMethod; reads only. On JDK 8 to 28, x86-64.
+ * JavaCallWrapper, ContinuationEntry, Method and ConstMethod, debug information, and the code before a return address; reads only. On JDK 8
+ * to 28, x86-64.
  *
  * What a frame adds to the hash decides what AsyncGetCallTrace says of it, whatever the VM did between two samples:
  * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that

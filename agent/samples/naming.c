@@ -72,8 +72,8 @@ static void note(struct hpx_sample_thread *t, bool different)
     }
 }
 
-/* AsyncGetCallTrace breaks off where a caller is being deoptimized, and says nothing of it. Only there a part of the stack is no other
- * one. */
+/* AsyncGetCallTrace breaks off where a caller is being deoptimized, and at a stub that called C that called Java, and says nothing of it.
+ * Only there a part of the stack is no other one. */
 int hpx_naming_compare_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context,
                            int answer, bool *usable)
 {

@@ -22,7 +22,7 @@ void hpx_counting_open(void);
 /* Probes stop counting. Issues a barrier in all threads; after it no thread enters a probe's counting part. Short after
  * hpx_counting_prepare(). The aggregator. */
 void hpx_counting_close(void);
-/* Probes stop counting, without a barrier. In the child of a fork; async-signal-safe. */
+/* Probes stop counting, without a barrier. In the child of a fork, and just before the session's gate is closed; async-signal-safe. */
 void hpx_counting_forget(void);
 /* Prepares a short hpx_counting_close(). Blocks the aggregator for about 10 ms, without CPU time. The aggregator, once. */
 void hpx_counting_prepare(void);

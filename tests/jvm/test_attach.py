@@ -182,6 +182,21 @@ def what_threads_allocate_while_a_session_begins_is_neither_its_nor_lost(t):
     p.end(t)
 
 
+@test(level='plain', collectors=('ZGC',), since=17)
+def all_ways_to_allocate_end_at_the_same_time(t):
+    """The program runs on while the end of the session collects."""
+    p = Program(t)
+    p.tell('copying')
+    does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=counts,live=n,gc=y,cutoff=0')
+    p.tell('burn 500 500')
+    does(t, 'stop', p.run.pid)
+    p.tell('making 0')
+    rows = t.parse(t.work / 'x', 1).table(SITES).rows
+    made, copied = (sum(r.objects for r in rows if r.name == name) for name in ('Attached$Made', 'Attached$Copied[]'))
+    t.check(made > 1000 and abs(made - copied) <= 2, '%d objects, %d copies' % (made, copied))
+    p.end(t)
+
+
 @test(level='plain', collectors='any')
 def the_second_command_is_told_who_is_there(t):
     p = Program(t)

@@ -64,6 +64,12 @@ def a_collection_while_a_class_is_made(t):
     objects_are_exact(t, run, p)
 
 
+@test(level='plain', collectors='any', since=11, params=('exact', 'sampled', 'counts'))
+def a_session_collects_as_it_begins_only_where_the_event_needs_it(t, sites):
+    run = t.java('SitesFirst', 10, opts='heap=sites,live=n,verbose=n,sites=' + sites, jvm=['-Xlog:gc'])
+    t.equal(run.out.count('JvmtiEnv ForceGarbageCollection'), int(sites != 'counts'), 'collections (%s)' % run.out)
+
+
 FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'],
          'fixed TLAB': ['-XX:-ResizeTLAB', '-XX:TLABSize=64k'], 'interpreter, no TLAB': ['-Xint', '-XX:-UseTLAB']}
 

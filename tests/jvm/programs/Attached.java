@@ -10,13 +10,15 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Does what lines on standard input say, and answers each with "done": "calls N" calls leaf so often; "burn MORE LESS" uses so many ms
- * of CPU in each of two methods; "make N" allocates; "making N" has N threads allocate until "making 0"; "threads N" starts N threads,
+ * of CPU in each of two methods; "make N" allocates; "making N" has N threads allocate until "making 0", "copying" one that makes as many
+ * objects as copies of an array; "threads N" starts N threads,
  * "threads 0" collects garbage and then ends them; "collections" prints how often the VM has collected garbage; "stubs MS" copies and
  * compares for so long, most of it in stubs of the VM; "short N LENGTH" starts N threads, one after the other has ended, with names so
  * long; "round" does what a program that calls main has for it. Prints "ready" first; ends with its input.
  */
 public class Attached {
     static class Made { long a, b; }
+    static class Copied { }
     static volatile long sink;
     static Object[] held = new Object[16];
     static Runnable round;
@@ -34,6 +36,13 @@ public class Attached {
             t.setDaemon(true);
             t.start();
         }
+    }
+    static void copy(Copied[] from) { held[0] = new Made(); held[1] = from.clone(); }
+    static void copying() {
+        makes = true;
+        Thread t = new Thread(() -> { for (Copied[] from = new Copied[2]; makes;) { copy(from); } });
+        t.setDaemon(true);
+        t.start();
     }
     static void stubs(long ms) {
         byte[] from = new byte[64], to = new byte[64];
@@ -90,6 +99,7 @@ public class Attached {
             case "calls": calls(Integer.parseInt(w[1])); break;
             case "make": make(Integer.parseInt(w[1])); break;
             case "making": making(Integer.parseInt(w[1])); break;
+            case "copying": copying(); break;
             case "collections": System.out.println("collections " + collections()); break;
             case "threads": threads(Integer.parseInt(w[1])); break;
             case "round": round.run(); break;
