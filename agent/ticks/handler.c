@@ -81,47 +81,54 @@ static bool is_on_top_sig(int signal)
 
 /* ---- the signal goes back ---- */
 
-/* true if it cannot be told. */
-static bool is_pending_in(const char *tid, int signal)
+enum look { NOT_PENDING, PENDING, UNKNOWN };
+
+/* A thread that has ended has nothing pending. */
+static enum look look_at_thread(const char *tid, int signal)
 {
     char path[64], line[256];
     unsigned long long pending = 0;
+    unsigned masks = 0;
     (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/status", tid);
     FILE *f = fopen(path, "re");
     if (f == NULL) {
-        return errno != ENOENT && errno != ESRCH; /* the thread has ended */
+        return errno == ENOENT || errno == ESRCH ? NOT_PENDING : UNKNOWN;
     }
+    errno = 0;
     while (fgets(line, sizeof line, f) != NULL) {
         if (strncmp(line, "SigPnd:", 7) == 0 || strncmp(line, "ShdPnd:", 7) == 0) {
             pending |= strtoull(line + 7, NULL, 16);
+            masks++;
         }
     }
+    bool ended = ferror(f) && errno == ESRCH;
     (void)fclose(f);
-    return pending >> (signal - 1) & 1;
+    return pending >> (signal - 1) & 1 ? PENDING : ended || masks == 2 ? NOT_PENDING : UNKNOWN;
 }
 
 /* *threads: a hash of those that were seen. */
-static bool is_pending(int signal, uint64_t *threads)
+static enum look look_at_threads(int signal, uint64_t *threads)
 {
     DIR *tasks = opendir("/proc/self/task");
-    bool found = tasks == NULL;
+    enum look found = tasks != NULL ? NOT_PENDING : UNKNOWN;
     *threads = 0;
-    for (const struct dirent *e; !found && (e = readdir(tasks)) != NULL;) {
-        found = e->d_name[0] != '.' && is_pending_in(e->d_name, signal);
+    for (const struct dirent *e; found == NOT_PENDING && (errno = 0, e = readdir(tasks)) != NULL;) {
+        found = e->d_name[0] != '.' ? look_at_thread(e->d_name, signal) : NOT_PENDING;
         *threads = *threads * UINT64_C(0x100000001b3) + strtoull(e->d_name, NULL, 10);
     }
     if (tasks != NULL) {
+        found = found == NOT_PENDING && errno != 0 ? UNKNOWN : found;
         (void)closedir(tasks);
     }
     return found;
 }
 
 /* A signal that a thread does not block reaches it when it runs next. A look may miss a thread while others end, so two must have seen
- * the same threads. */
-static bool stays_pending(int signal)
+ * the same threads. What cannot be read may be pending. */
+static bool may_stay_pending(int signal)
 {
     uint64_t until = hpx_clock_mono() + PENDING_NS, threads, before = 0;
-    while (is_pending(signal, &threads) || threads != before) {
+    while (look_at_threads(signal, &threads) != NOT_PENDING || threads != before) {
         if (hpx_clock_mono() > until) {
             return true;
         }
@@ -167,7 +174,7 @@ static void give_back(int signal)
     }
     if (!has_function(before)) {
         handlers[signal].installed = !give_back_plain(signal, before);
-    } else if (!stays_pending(signal)) {
+    } else if (!may_stay_pending(signal)) {
         handlers[signal].installed = !replace_ours(signal, before);
     }
 }

@@ -17,9 +17,9 @@ typedef void hpx_handler(int, siginfo_t *, void *);
  * session. 0, or errno. */
 int hpx_handler_install(int signal, hpx_handler *handler, const struct sigaction **was, bool *again);
 /* The session does not use the signals any more: gives back those whose current handler is ours. A signal that had no handler loses
- * the pending ones. For one that had it waits at most 50 ms until none is pending; if some still are, or if threads begin and end all the
- * time, ours stays until the next session has ended. After the gate is closed and all clocks are deleted; the thread that ends the session.
- */
+ * the pending ones. For one that had it waits at most 50 ms until none is pending; if some still are, if /proc does not tell, or if threads
+ * begin and end all the time, ours stays until the next session has ended. After the gate is closed and all clocks are deleted; the thread
+ * that ends the session. */
 void hpx_handlers_give_back(void);
 /* In the handler, for a signal that no clock of ours has sent: calls the previous handler. If there was none, the signal has no effect
  * while a session uses it; later it has the effect that it would have without ours: the default action ends the program. */

@@ -244,7 +244,8 @@ TEST(a_state_of_an_earlier_session_is_not_touched_any_more)
 
 /* ---- a thread that blocks the signal ---- */
 
-static bool no_file; /* of any thread: none can be opened */
+static bool no_file;             /* of any thread: none can be opened */
+static const char *other_status; /* opened instead of the status of a thread; NULL: its own */
 static atomic_bool blocks_on;
 
 FILE *__real_fopen64(const char *path, const char *how);
@@ -252,6 +253,10 @@ FILE *__wrap_fopen64(const char *path, const char *how);
 
 FILE *__wrap_fopen64(const char *path, const char *how)
 {
+    size_t len = strlen(path), end = sizeof "/status" - 1;
+    if (other_status != NULL && len > end && strcmp(path + len - end, "/status") == 0) {
+        path = other_status;
+    }
     return no_file ? NULL : __real_fopen64(path, how);
 }
 
@@ -412,6 +417,24 @@ TEST(a_handler_of_the_program_does_not_get_a_signal_of_ours)
     end_blocked();
     assert_int_equal(atomic_load(&foreign), 1);
     hpx_handlers_give_back(); /* as after the next session */
+    assert_true(current() == count_foreign);
+    set_current(SIG_DFL);
+    begin_again();
+}
+
+TEST(a_handler_of_the_program_does_not_come_back_if_the_pending_signals_are_not_known)
+{
+    hpx_handlers_give_back();
+    set_current(count_foreign);
+    begin_again();
+    static const char *const untold[] = {"/proc", "/dev/null"}; /* cannot be read; does not say */
+    for (size_t i = 0; i < sizeof untold / sizeof *untold; i++) {
+        other_status = untold[i];
+        hpx_handlers_give_back();
+        assert_true(current() != count_foreign);
+    }
+    other_status = NULL;
+    hpx_handlers_give_back();
     assert_true(current() == count_foreign);
     set_current(SIG_DFL);
     begin_again();
