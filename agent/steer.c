@@ -35,7 +35,8 @@
 #define TICKS_OF_WORK   (10 * TICKS_OF_LINE)        /* of another long one */
 #define CLASS_US        300                         /* to rewrite one, before it is known how fast this goes */
 #define FIRST_WAIT      (10000 * MS)                /* for the command that had the library loaded */
-#define AGAIN           (10000 * MS)
+#define AGAIN           (1000 * MS)                 /* until an end that failed is tried again; doubles every time, up to AGAIN_MOST */
+#define AGAIN_MOST      (600000 * MS)
 #define CLIENTS         8
 #define ACCEPT_PAUSE_NS 100000000
 #define LOOK_MS         1000 /* between two looks for the file of the socket */
@@ -71,6 +72,7 @@ static struct {
     uint32_t number;  /* hpx_session_number */
     uint64_t from;    /* hpx_clock_mono() */
     uint64_t until;   /* 0: without end */
+    uint64_t pause;   /* the next, if its end fails */
     struct ucred who; /* began it */
     int holder;       /* it ends when this connection does; -1: none */
 } own;
@@ -240,7 +242,7 @@ static int end(uint64_t number, int fd, struct hpx_err *err)
         return hpx_life_refuse(now, err);
     }
     int rc = do_errand(NULL, fd, err);
-    own.runs = own.runs && rc != 0; /* one that stalls ends with the next command */
+    own.runs = own.runs && rc != 0; /* one that stalls ends with the next command, or in end_in_time() */
     return rc;
 }
 
@@ -265,6 +267,7 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         own.number = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
         own.from = hpx_clock_mono();
         own.until = r->ms == 0 ? 0 : own.from + r->ms * MS;
+        own.pause = AGAIN;
         own.who = *who;
         own.holder = r->verb == HPX_CONTROL_HOLD ? fd : -1;
         rc = errand.undone ? undo(fd, &err) : 0;
@@ -531,15 +534,18 @@ static int patience(uint64_t now)
     return ms > LOOK_MS ? LOOK_MS : (int)ms;
 }
 
+/* Nobody else may come to end it. What fails for another reason would fail again. */
 static void end_in_time(void)
 {
     struct hpx_err err;
     if (is_own() && own.until != 0 && hpx_clock_mono() >= own.until) {
         int rc = end(own.number, -1, &err);
-        own.until = rc == -HPX_E_VM || rc == -HPX_E_NOMEM ? hpx_clock_mono() + AGAIN : 0; /* no thread now; all else would fail again */
-        if (rc != 0) {
+        bool later = rc == -HPX_E_VM || rc == -HPX_E_NOMEM || rc == -HPX_E_SYS; /* no thread now, or it has stalled */
+        if (rc != 0 && (!later || own.pause == AGAIN)) {                        /* not for every try */
             hpx_run_say(&err);
         }
+        own.until = later ? hpx_clock_mono() + own.pause : 0;
+        own.pause = own.pause < AGAIN_MOST / 2 ? own.pause * 2 : AGAIN_MOST;
     }
 }
 

@@ -157,6 +157,27 @@ def one_whose_output_stalls_ends_with_the_next(t, verb):
     _healthy(t, p)
 
 
+@test(collectors='any')
+def one_with_a_duration_whose_output_stalls_ends_by_itself(t):
+    p, pipe = Program(t), t.work / 'pipe'
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(filler, bytes(4096)):
+            pass
+    os.close(filler)
+    does(t, 'start', '-d', '100ms', '-e', 'times', '-o', pipe, p.run.pid, 'include=Attached')
+    wait_for_session(t, p.run.pid, 'has not ended')
+    os.set_blocking(reader, True)
+    while os.read(reader, 1 << 20):
+        pass
+    os.close(reader)
+    wait_for_session(t, p.run.pid, 'none')
+    t.equal(p.run.err.count('the session has not ended: its output does not move'), 1, 'lines about the stall')
+    _healthy(t, p)
+
+
 def _cannot_begin(t, p, control, thread, output):
     """Which call starts it is tried with files before."""
     def start(k, to):
