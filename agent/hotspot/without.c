@@ -5,7 +5,6 @@
  * such an answer do nothing. */
 #include "async_stack.h"
 #include "checks.h"
-#include "child_calls.h"
 #include "code_age.h"
 #include "codemap.h"
 #include "internals.h"
@@ -224,6 +223,11 @@ void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
 
 /* ---- the VM's structures: closed ---- */
 
+const char *hpx_internals_absent(void)
+{
+    return none;
+}
+
 const char *hpx_internals_closed(void)
 {
     return none;
@@ -333,17 +337,4 @@ const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIE
 {
     (void)o, (void)jvmti, (void)env;
     return none;
-}
-
-int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx_err *err)
-{
-    (void)inside;
-    slots->n = 0;
-    return hpx_err_set(err, HPX_E_SYS, "%s", none);
-}
-
-bool hpx_child_redirect(const struct hpx_child_slots *slots, int (*over)(void *arg), void *arg, uintptr_t frame)
-{
-    (void)slots, (void)over, (void)arg, (void)frame;
-    return false;
 }

@@ -2,7 +2,6 @@
 /* test_without.c: what a build with -Dhotspot=false answers in the place of the VM's internals. */
 #include "async_stack.h"
 #include "checks.h"
-#include "child_calls.h"
 #include "cmocka_all.h"
 #include "internals.h"
 #include "oops.h"
@@ -20,17 +19,14 @@ static bool astray(const struct hpx_ev_frame *frames, int n)
 
 TEST(every_mechanism_is_absent_for_the_same_reason)
 {
-    struct hpx_err async = {0}, copy = {0};
-    struct hpx_child_slots slots = {.n = 1};
+    struct hpx_err async = {0};
     struct hpx_oops oops;
     const char *flag = NULL;
     assert_int_equal(hpx_async_stack_init(NULL, astray, &async), -HPX_E_VM);
     assert_string_equal(async.msg, NONE);
-    assert_int_equal(hpx_child_find(&slots, &slots, &copy), -HPX_E_SYS);
-    assert_string_equal(copy.msg, NONE);
-    assert_int_equal(slots.n, 0);
     assert_int_equal(hpx_vm_flag_set("DebugNonSafepoints", &flag), HPX_FLAG_UNREADABLE);
     const char *whys[] = {flag,
+                          hpx_internals_absent(),
                           hpx_internals_closed(),
                           hpx_internals_off(),
                           hpx_checks_names(),
@@ -61,7 +57,6 @@ TEST(no_answer_is_invented)
     assert_int_equal(how.end, HPX_GUARD_PASSED);
     assert_false(hpx_checks_live(NULL, NULL, NULL, true));
     assert_false(hpx_internals_event_wanted());
-    assert_false(hpx_child_redirect(NULL, NULL, NULL, 0));
 }
 
 TESTS(NULL, NULL)

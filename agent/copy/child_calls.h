@@ -2,7 +2,7 @@
 /* child_calls.h: the calls of libjvm that the child of a heap walk (child.h) replaces.
  *
  * Touches the global offset table of libjvm: finds it in the ELF headers of the loaded library, and writes it in the child alone. The same
- * on every release of HotSpot, glibc and musl; x86-64 and aarch64 (elsewhere nothing is found). */
+ * on every release of HotSpot, glibc and musl; x86-64 and aarch64 (elsewhere nothing is found). -Dhotspot=false: never called. */
 #ifndef HPX_CHILD_CALLS_H
 #define HPX_CHILD_CALLS_H
 

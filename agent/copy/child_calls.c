@@ -2,6 +2,7 @@
 /* child_calls.c: the calls of libjvm that a child replaces: finds their slots (the global offset table), and the functions put there. */
 #include "child_calls.h"
 #include "child_memory.h"
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -14,7 +15,7 @@
 #if defined(__x86_64__)
 #define JUMP_SLOT R_X86_64_JUMP_SLOT
 #define GLOB_DAT  R_X86_64_GLOB_DAT
-#elif defined(__aarch64__)
+#else
 #define JUMP_SLOT R_AARCH64_JUMP_SLOT
 #define GLOB_DAT  R_AARCH64_GLOB_DAT
 #endif
@@ -158,142 +159,78 @@ static const struct {
 
 /* ---- the slots ---- */
 
-struct search {
-    struct hpx_child_slots *slots;
-    uintptr_t inside;
-    bool library, full;
-    uint64_t found; /* a bit per function */
-};
-_Static_assert(HPX_ARRAY_LEN(functions) <= 64, "bits of found");
-
-#ifdef JUMP_SLOT
-
 struct library {
-    ElfW(Addr) base;
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const ElfW(Rela) * plt, *other;
-    size_t plt_size, other_size; /* bytes */
+    uintptr_t base;
+    ElfW(Addr) dynamic[DT_NUM]; /* by tag; 0: the library has none */
 };
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t address)
+/* The headers of the library that contains `inside`: the loader maps them at its base. */
+static bool open_library(struct library *lib, const void *inside)
 {
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
-            return true;
+    Dl_info of;
+    if (dladdr(inside, &of) == 0) {
+        return false;
+    }
+    const ElfW(Ehdr) *header = of.dli_fbase;
+    const ElfW(Phdr) *p = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff), *end = p + header->e_phnum;
+    lib->base = (uintptr_t)header;
+    for (; p < end; p++) {
+        if (p->p_type == PT_LOAD && p->p_offset == 0) {
+            lib->base -= p->p_vaddr; /* not 0 in a program that contains the VM */
+        }
+        const ElfW(Dyn) *dyn = (const ElfW(Dyn) *)(lib->base + p->p_vaddr);
+        for (; p->p_type == PT_DYNAMIC && dyn->d_tag != DT_NULL; dyn++) {
+            if ((uint64_t)dyn->d_tag < DT_NUM) {
+                lib->dynamic[dyn->d_tag] = dyn->d_un.d_val;
+            }
         }
     }
-    return false;
+    return lib->dynamic[DT_SYMTAB] != 0 && lib->dynamic[DT_STRTAB] != 0;
 }
 
 /* glibc has relocated the pointers of the dynamic section, musl has not. */
-static const void *pointer(ElfW(Addr) base, ElfW(Addr) value)
+static const void *pointer(const struct library *lib, int tag)
 {
-    return (const void *)(value < base ? base + value : value);
+    ElfW(Addr) value = lib->dynamic[tag];
+    return (const void *)(value < lib->base ? lib->base + value : value);
 }
 
-static void read_dynamic(struct library *lib, const ElfW(Dyn) * dyn)
+/* A bit for every function whose slots it found. */
+static uint64_t scan(struct hpx_child_slots *slots, const struct library *lib, int table, int size)
 {
-    for (; dyn->d_tag != DT_NULL; dyn++) {
-        switch (dyn->d_tag) {
-        case DT_SYMTAB:
-            lib->symbols = pointer(lib->base, dyn->d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            lib->strings = pointer(lib->base, dyn->d_un.d_ptr);
-            break;
-        case DT_JMPREL:
-            lib->plt = pointer(lib->base, dyn->d_un.d_ptr);
-            break;
-        case DT_PLTRELSZ:
-            lib->plt_size = dyn->d_un.d_val;
-            break;
-        case DT_RELA:
-            lib->other = pointer(lib->base, dyn->d_un.d_ptr);
-            break;
-        case DT_RELASZ:
-            lib->other_size = dyn->d_un.d_val;
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static void add(struct search *s, void **at, const char *name)
-{
-    for (unsigned i = 0; i < HPX_ARRAY_LEN(functions); i++) {
-        if (strcmp(name, functions[i].name) == 0) {
-            if (s->slots->n == HPX_CHILD_SLOTS) {
-                s->full = true;
-                return;
-            }
-            s->slots->slot[s->slots->n].at = at;
-            s->slots->slot[s->slots->n++].function = i;
-            s->found |= UINT64_C(1) << i;
-            return;
-        }
-    }
-}
-
-static void scan(struct search *s, const struct library *lib, const ElfW(Rela) * rela, size_t size)
-{
-    for (size_t i = 0; rela != NULL && i < size / sizeof *rela; i++) {
+    uint64_t found = 0;
+    const ElfW(Rela) *rela = pointer(lib, table);
+    const ElfW(Sym) *symbols = pointer(lib, DT_SYMTAB);
+    const char *strings = pointer(lib, DT_STRTAB);
+    for (size_t i = 0; lib->dynamic[table] != 0 && i < lib->dynamic[size] / sizeof *rela; i++) {
         ElfW(Word) type = (ElfW(Word))ELF64_R_TYPE(rela[i].r_info);
-        if (type == JUMP_SLOT || type == GLOB_DAT) {
-            const ElfW(Sym) *sym = &lib->symbols[ELF64_R_SYM(rela[i].r_info)];
-            add(s, (void **)(lib->base + rela[i].r_offset), lib->strings + sym->st_name);
+        const char *name = strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name;
+        for (unsigned f = 0; (type == JUMP_SLOT || type == GLOB_DAT) && f < HPX_ARRAY_LEN(functions); f++) {
+            if (strcmp(name, functions[f].name) == 0 && slots->n < HPX_CHILD_SLOTS) {
+                slots->slot[slots->n].at = (void **)(lib->base + rela[i].r_offset);
+                slots->slot[slots->n++].function = f;
+                found |= UINT64_C(1) << f;
+            }
         }
     }
+    return found;
 }
-
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    struct search *s = arg;
-    struct library lib;
-    memset(&lib, 0, sizeof lib);
-    lib.base = info->dlpi_addr;
-    if (!contains(info, s->inside)) {
-        return 0;
-    }
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            read_dynamic(&lib, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
-        }
-    }
-    s->library = lib.symbols != NULL && lib.strings != NULL;
-    if (s->library) {
-        scan(s, &lib, lib.plt, lib.plt_size);
-        scan(s, &lib, lib.other, lib.other_size);
-    }
-    return 1;
-}
-
-static void search(struct search *s)
-{
-    dl_iterate_phdr(look, s);
-}
-
-#else /* no fork on this processor: nothing is found */
-static void search(struct search *s)
-{
-    (void)s;
-}
-#endif
+_Static_assert(HPX_ARRAY_LEN(functions) <= 64, "bits of found");
 
 int hpx_child_find(struct hpx_child_slots *slots, const void *inside, struct hpx_err *err)
 {
-    struct search s = {slots, (uintptr_t)inside, false, false, 0};
+    struct library lib = {0};
     slots->n = 0;
-    search(&s);
-    if (!s.library || s.full) {
-        return hpx_err_set(err, HPX_E_SYS, "the calls of libjvm cannot be redirected (%s)", s.full ? "too many slots" : "no symbols");
+    if (!open_library(&lib, inside)) {
+        return hpx_err_set(err, HPX_E_SYS, "the calls of libjvm cannot be redirected (no symbols)");
     }
-    for (unsigned i = 0; i < HPX_ARRAY_LEN(functions); i++) {
-        if (functions[i].needed && !(s.found >> i & 1)) {
-            return hpx_err_set(err, HPX_E_SYS, "the calls of libjvm cannot be redirected (no slot of %s)", functions[i].name);
+    uint64_t found = scan(slots, &lib, DT_JMPREL, DT_PLTRELSZ) | scan(slots, &lib, DT_RELA, DT_RELASZ);
+    if (slots->n == HPX_CHILD_SLOTS) {
+        return hpx_err_set(err, HPX_E_SYS, "the calls of libjvm cannot be redirected (too many slots)");
+    }
+    for (unsigned f = 0; f < HPX_ARRAY_LEN(functions); f++) {
+        if (functions[f].needed && !(found >> f & 1)) {
+            return hpx_err_set(err, HPX_E_SYS, "the calls of libjvm cannot be redirected (no slot of %s)", functions[f].name);
         }
     }
     return 0;
