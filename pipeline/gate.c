@@ -63,21 +63,28 @@ void hpx_gate_close(struct hpx_gate *g)
 
 static _Atomic uint32_t waiters; /* relaxed: a hint */
 
-void hpx_gate_close_and_wait(struct hpx_gate *g)
+bool hpx_gate_wait(struct hpx_gate *g, uint64_t until_ns)
 {
-    hpx_gate_close(g);
-    HPX_TESTPOINT(gate_closed);
     long ns = POLL_NS;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(g->stripes);) {
+    bool in_time = true;
+    for (size_t i = 0; in_time && i < HPX_ARRAY_LEN(g->stripes);) {
         if (atomic_load_explicit(&g->stripes[i].inside, memory_order_seq_cst) == 0) { /* partner: enter, leave */
             i++;
-        } else {
+        } else if ((in_time = hpx_clock_mono() < until_ns)) {
             atomic_fetch_add_explicit(&waiters, ns == POLL_NS, memory_order_relaxed);
             sleep_ns(ns);
             ns = ns < POLL_MAX_NS ? 2 * ns : ns;
         }
     }
     atomic_fetch_sub_explicit(&waiters, ns > POLL_NS, memory_order_relaxed);
+    return in_time;
+}
+
+void hpx_gate_close_and_wait(struct hpx_gate *g)
+{
+    hpx_gate_close(g);
+    HPX_TESTPOINT(gate_closed);
+    (void)hpx_gate_wait(g, UINT64_MAX);
 }
 
 bool hpx_gate_waits(void)

@@ -36,7 +36,9 @@ void hpx_gate_close(struct hpx_gate *g);
 /* Closes, waits for all threads inside and sees what they did there. Not from inside. The wait is unbounded: call it on a thread of
  * hprofx. Not in the child of a fork, where threads that were inside never leave. */
 void hpx_gate_close_and_wait(struct hpx_gate *g);
-/* Some thread is in hpx_gate_close_and_wait(), of any gate, and has found another one inside. Any thread; a hint. */
+/* Its second step, after a close, at most until `until_ns` (hpx_clock_mono()). false: a thread is still inside. */
+bool hpx_gate_wait(struct hpx_gate *g, uint64_t until_ns);
+/* Some thread waits in one of these, for any gate, and has found another one inside. Any thread; a hint. */
 bool hpx_gate_waits(void);
 
 struct hpx_gate_own {

@@ -155,6 +155,11 @@ static void close_hook(jvmtiEnv *jvmti)
     hpx_virtual_enable(jvmti, false);
 }
 
+static bool left(uint64_t until_ns)
+{
+    return hpx_classes_left(until_ns) && hpx_ticks_left(until_ns);
+}
+
 /* A machine may be moved to another host while the program runs. */
 static void recheck(void)
 {
@@ -264,7 +269,7 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .open = open,
     .close = close_hook,
     .disable = hpx_classes_close,
-    .left = hpx_ticks_left,
+    .left = left,
     .restore = hpx_classes_restore,
     .unload = unload,
     .recheck = recheck,

@@ -797,6 +797,11 @@ void hpx_classes_close_and_wait(void)
     hpx_gate_close_and_wait(&hook);
 }
 
+bool hpx_classes_left(uint64_t until_ns)
+{
+    return hpx_gate_wait(&hook, until_ns);
+}
+
 jclass hpx_classes_tracker(void)
 {
     return downcalls ? hpx_downcall_class() : tracker;

@@ -45,6 +45,8 @@ void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env);
 void hpx_classes_close(void);
 /* Stops the rewriting and waits until no thread is inside the hook: at most as long as the rewriting of a class. The aggregator. */
 void hpx_classes_close_and_wait(void);
+/* After hpx_classes_close(): waits until no thread is inside the hook, at most until `until_ns`. false: one is, perhaps suspended. */
+bool hpx_classes_left(uint64_t until_ns);
 
 /* A session ends while the program runs on: the classes that got probes have their old code afterwards, but for calls that run. Rewriting
  * has stopped. Only the first call has an effect. */

@@ -428,6 +428,11 @@ static void close_events(jvmtiEnv *jvmti)
     }
 }
 
+static bool left(uint64_t until_ns)
+{
+    return hpx_classes_left(until_ns) && hpx_looking_left(until_ns);
+}
+
 static void restore(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (vm.probes || vm.counts) {
@@ -517,7 +522,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .leave = leave,
     .close = close_events,
     .over = hpx_quiet_stack_over,
-    .left = hpx_looking_left,
+    .left = left,
     .restore = restore,
     .unload = unload,
     .forget = forget,

@@ -380,20 +380,6 @@ static const char in_vm[] = "a thread of the profiler is still in the VM, perhap
                   looks_up[] = "the address of its peer is still being looked up",
                   in_profiler[] = "a thread is still in the profiler, perhaps suspended by a debugger";
 
-const char *hpx_callbacks_undo(void)
-{
-    hpx_net_end(); /* its thread may have been the only one that could be started */
-    waited.written = waited.written || !writes || hpx_output_wait(OUTPUT_STALL_NS);
-    waited.service = waited.service || (waited.written && (!writes || hpx_service_stop(SERVICE_LEAVE_NS)));
-    waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
-    return !waited.written ? hpx_output_stands() : !waited.service ? in_vm : !waited.net ? looks_up : NULL;
-}
-
-bool hpx_callbacks_are_over(void)
-{
-    return hpx_life_now() == HPX_LIFE_DYING && waited.written;
-}
-
 static bool modes_have_left(void)
 {
     bool left = true;
@@ -402,6 +388,25 @@ static bool modes_have_left(void)
         left = hpx_session.modes[i]->vm->left == NULL || hpx_session.modes[i]->vm->left(until);
     }
     return left;
+}
+
+const char *hpx_callbacks_undo(void)
+{
+    hpx_net_end(); /* its thread may have been the only one that could be started */
+    waited.written = waited.written || !writes || hpx_output_wait(OUTPUT_STALL_NS);
+    waited.service = waited.service || (waited.written && (!writes || hpx_service_stop(SERVICE_LEAVE_NS)));
+    waited.net = waited.net || (waited.service && hpx_net_wait(hpx_clock_mono() + SERVICE_LEAVE_NS));
+    /* last: the class hook is closed, but a thread of the program may still be inside */
+    return !waited.written      ? hpx_output_stands()
+           : !waited.service    ? in_vm
+           : !waited.net        ? looks_up
+           : !modes_have_left() ? in_profiler
+                                : NULL;
+}
+
+bool hpx_callbacks_are_over(void)
+{
+    return hpx_life_now() == HPX_LIFE_DYING && waited.written;
 }
 
 /* NULL: everything is written, and no thread of the session is in the JVM. Else what does not move. */

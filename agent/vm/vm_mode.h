@@ -61,7 +61,8 @@ struct hpx_vm_mode {
     void (*over)(void);             /* everything is written */
 
     /* ---- a session that ends while the program runs on (run.h): after over, on the thread that ends it ---- */
-    bool (*left)(uint64_t until_ns); /* its threads have left the JVM, for which it waits until then; false: they use the environment */
+    bool (*left)(uint64_t until_ns); /* its threads have left the JVM, and threads of the program its hooks, for which it waits until then;
+                                        false: they use the session */
     void (*restore)(jvmtiEnv *jvmti, JNIEnv *env); /* the classes get their old code back */
     void (*unload)(JNIEnv *env);                   /* its environment is gone: deletes references */
 

@@ -10,7 +10,8 @@
 /* mirrors: pipeline/gate.c:hpx_gate_enter 6a31ee7ff119 */
 /* mirrors: pipeline/gate.c:hpx_gate_leave 477424cdef80 */
 /* mirrors: pipeline/gate.c:hpx_gate_close e39445a1dff8 */
-/* mirrors: pipeline/gate.c:hpx_gate_close_and_wait 87255ecb9dc5 */
+/* mirrors: pipeline/gate.c:hpx_gate_close_and_wait b311a2218bdf */
+/* mirrors: pipeline/gate.c:hpx_gate_wait d51b9c4158c2 */
 /* mirrors: pipeline/gate.h:hpx_gate_is_open 943fd1fdf95d */
 
 #define STRIPES 2

@@ -89,7 +89,10 @@ TEST(a_session_that_could_not_begin_names_what_does_not_move)
     fx.service = true;
     assert_non_null(strstr(hpx_callbacks_undo(), "looked up"));
     fx.net = true;
+    assert_non_null(strstr(hpx_callbacks_undo(), "in the profiler"));
+    fx.modes = true;
     assert_null(hpx_callbacks_undo());
+    fx.modes = false;
     tell(HPX_LIFE_UNDONE);
 }
 

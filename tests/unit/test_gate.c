@@ -84,6 +84,18 @@ TEST(gate_closed_between_the_two_looks_of_enter_refuses)
     hpx_gate_close_and_wait(&g); /* hangs if the refused one is still counted */
 }
 
+TEST(gate_is_waited_for_until_a_time)
+{
+    struct hpx_gate g = {0};
+    hpx_gate_open(&g);
+    assert_true(hpx_gate_enter(&g));
+    hpx_gate_close(&g);
+    assert_false(hpx_gate_wait(&g, hpx_clock_mono() + 1000000));
+    assert_false(hpx_gate_waits());
+    hpx_gate_leave(&g);
+    assert_true(hpx_gate_wait(&g, 0));
+}
+
 static struct hpx_gate shared;
 
 TEST(gate_in_the_child_of_a_fork_can_be_closed)

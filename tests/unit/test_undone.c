@@ -57,7 +57,8 @@ TEST(compiled_code_is_forgotten)
 
 /* ---- cpu=times: the classes of probes are there, whatever the VM says ---- */
 
-static unsigned looks; /* of the class hook */
+static unsigned looks;      /* of the class hook */
+static bool left_meanwhile; /* the mode says so while the class hook looks */
 
 #define STANDS_IN(type, name, args, body)                                                                                                  \
     type __wrap_##name args;                                                                                                               \
@@ -71,7 +72,7 @@ STANDS_IN(bool, hpx_loaders_init, (void), return true;)
 STANDS_IN(bool, hpx_probe_class_init, (void), return true;)
 STANDS_IN(bool, hpx_probe_frames_add, (void), return true;)
 STANDS_IN(bool, hpx_downcall_define, (void), return false;)
-STANDS_IN(enum hpx_loader, hpx_loaders_look, (void), looks++; return HPX_LOADER_UNKNOWN;)
+STANDS_IN(enum hpx_loader, hpx_loaders_look, (void), looks++; left_meanwhile = hpx_calls_vm_mode.left(0); return HPX_LOADER_UNKNOWN;)
 
 static jint JNICALL no_env(JavaVM *java, void **env, jint version)
 {
@@ -105,7 +106,7 @@ static unsigned looks_at_a_class(const union hpx_event_callbacks *events, JNIEnv
     return looks - before;
 }
 
-TEST(no_class_gets_probes_any_more)
+TEST(no_class_gets_probes_any_more_and_a_thread_inside_the_hook_has_not_left)
 {
     static const struct hpx_options options = {.times = HPX_TIMES_CPU};
     const struct JNIInvokeInterface_ java_functions = {.GetEnv = no_env};
@@ -124,6 +125,8 @@ TEST(no_class_gets_probes_any_more)
     assert_int_equal(hpx_calls_vm_mode.load(&err), 0);
     events.known.VMStart(&jvmti, &jni);
     assert_int_equal(looks_at_a_class(&events, &jni), 1);
+    assert_false(left_meanwhile);
+    assert_true(hpx_calls_vm_mode.left(0));
     hpx_calls_vm_mode.disable();
     assert_int_equal(looks_at_a_class(&events, &jni), 0);
 }
