@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
+#include "clock.h"
 #include "kept_states.h"
 #include "known_threads.h"
 #include "log.h"
@@ -475,11 +476,19 @@ static bool finds_itself(void)
     return some;
 }
 
+/* Where the VM does not tell, the kernel does, unless its id is unknown. */
+static bool still_lives(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, const struct hpx_known_thread *k)
+{
+    jint state = hpx_thread_info_state(jvmti, env, thread);
+    pid_t tid = k->first != NULL ? k->first->tid : k->tid;
+    return state == HPX_STATE_UNTOLD ? tid <= 0 || hpx_clock_tid_cpu(tid) != 0 : state != 0;
+}
+
 /* From now on the thread finds its states and ends by itself. false: it has ended meanwhile. */
 static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known_thread *k)
 {
     int stage = HPX_KNOWN_ADOPTING;
-    bool lives = hpx_thread_info_state(jvmti, env, thread) != 0; /* or the VM does not tell: then it ends by itself */
+    bool lives = still_lives(jvmti, env, thread, k);
     /* partners: hpx_threads_find_self(), end_adopted() */
     return atomic_compare_exchange_strong_explicit(&k->stage, &stage, lives ? HPX_KNOWN_ADOPTED : HPX_KNOWN_ENDED, memory_order_acq_rel,
                                                    memory_order_acquire) &&

@@ -9,6 +9,7 @@
 #include "vm.h"
 #include "vm_mode.h"
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static struct {
     unsigned calls, meddle_at;  /* places so far where the older thread meddles; the one where it does; 0: none */
     enum what meddle;
     unsigned locked_calls, incomplete, states, refs, states_asked;
+    bool leaves, left;         /* leaves: it ends then, without a word; it has */
     unsigned asked, untold_at; /* what VMInit has asked about the older thread; which of it the VM does not tell; 0: none */
     unsigned forgot,
         stays; /* ends of its that modes heard of; of which they did not, or behind which it has not left, or has when it begins */
@@ -155,9 +157,24 @@ static struct thread *of(jthread t)
     return t != NULL ? (struct thread *)(void *)t : self;
 }
 
+/* The kernel has forgotten it, too. */
+static void leave(void)
+{
+    order(NOTHING);
+    pthread_join(fx.pthread, NULL);
+    fx.left = fx.older.gone = true;
+    while (syscall(SYS_tgkill, getpid(), fx.tid, 0) == 0) {
+        sched_yield();
+    }
+}
+
 static bool tells(jthread t)
 {
-    return self != &fx.init || of(t) != &fx.older || ++fx.asked != fx.untold_at;
+    bool untold = self == &fx.init && of(t) == &fx.older && ++fx.asked == fx.untold_at;
+    if (untold && fx.leaves) {
+        leave();
+    }
+    return !untold;
 }
 
 static jvmtiError JNICALL get_state(jvmtiEnv *env, jthread t, jint *state)

@@ -182,8 +182,10 @@ static unsigned assert_ended(void)
 
 static void stop_older(void)
 {
-    order(NOTHING);
-    pthread_join(fx.pthread, NULL);
+    if (!fx.left) {
+        order(NOTHING);
+        pthread_join(fx.pthread, NULL);
+    }
     hpx_known_threads_fini();
     hpx_lane_fini(&hpx_session.aggregator.control);
     sem_destroy(&fx.todo);
@@ -385,6 +387,20 @@ TEST(a_thread_of_which_the_vm_does_not_tell_is_announced_or_counted)
         stop_older();
     }
     assert_int_equal(counted, 2); /* its state, then what it is */
+}
+
+/* Its end was told before the session listened. */
+TEST(a_thread_of_which_the_vm_does_not_tell_that_it_has_ended_ends)
+{
+    start_older();
+    fx.mapped = true;
+    fx.untold_at = 3; /* when it is published */
+    fx.leaves = true;
+    run(0);
+    assert_true(fx.left);
+    assert_int_equal(assert_ended(), 1);
+    assert_true(fx.abandoned);
+    stop_older();
 }
 
 TESTS(NULL, NULL)
