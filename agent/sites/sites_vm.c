@@ -39,7 +39,7 @@ static HPX_OF_SESSION struct {
     bool loses_fields;          /* every object has an event, and the VM has the bug of new_class.h. Constant from load on */
     jint release;               /* of the JDK: 8, 11, ...; constant from load on */
     _Atomic uint32_t threads;   /* relaxed: numbers given out */
-    _Atomic uint32_t before;    /* relaxed: of them, to threads that ran before a late session */
+    _Atomic uint32_t before;    /* relaxed: of them, to threads of the program that ran before a late session */
 } vm;
 
 static struct hpx_site_thread *state(struct hpx_mode_thread *s)
@@ -284,11 +284,19 @@ static int load(struct hpx_err *err)
     return 0;
 }
 
+static bool has_state(void)
+{
+    return hpx_site_self != NULL && hpx_site_self != &hpx_site_nobody;
+}
+
+static void ran_before(void)
+{
+    atomic_fetch_add_explicit(&vm.before, hpx_vm.late, memory_order_relaxed);
+}
+
 static void ready(JNIEnv *env)
 {
-    struct hpx_site_thread *t = hpx_site_self;
-    bool has = t != NULL && t != &hpx_site_nobody;
-    hpx_quiet_stack_ready(hpx_vm.jvmti, env, has ? &t->s.base.counters : NULL);
+    hpx_quiet_stack_ready(hpx_vm.jvmti, env, has_state() ? &hpx_site_self->s.base.counters : NULL);
 }
 
 static void classes(jvmtiEnv *jvmti, JNIEnv *env)
@@ -307,8 +315,9 @@ static void classes(jvmtiEnv *jvmti, JNIEnv *env)
 
 static void open(jvmtiEnv *jvmti)
 {
-    uint32_t threads = atomic_load_explicit(&vm.threads, memory_order_relaxed);
-    atomic_store_explicit(&vm.before, hpx_vm.late ? threads : 0, memory_order_relaxed);
+    if (has_state()) { /* a thread of the program begins the session, not one of the profiler */
+        ran_before();
+    }
     hpx_allocation_open();
     enable(jvmti, true);
     if (vm.counts) {
@@ -484,6 +493,12 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
     hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
 
+static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
+{
+    (void)s, (void)env, (void)thread;
+    ran_before();
+}
+
 static void adopted(struct hpx_mode_thread *s)
 {
     state(s)->inside = false;
@@ -531,6 +546,7 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .made = made,
     .unmake = unmake,
     .begin = begin,
+    .adopt = adopt,
     .adopted = adopted,
     .ended = ours,
     .end = end,

@@ -152,6 +152,20 @@ def only_exact_modes_rewrite_classes(t):
     p.end(t)
 
 
+@test(level='plain', collectors='any', since=11)
+def threads_that_ran_before_are_those_of_the_program(t):
+    """The report counts none of the profiler, and none that starts in the session."""
+    p = Program(t)
+    does(t, 'start', '-e', 'alloc', '-o', t.work / 'x', p.run.pid, 'sites=exact,cutoff=0')
+    p.tell('short 3 9')
+    does(t, 'stop', p.run.pid)
+    prof = t.parse(t.work / 'x', 1)
+    started = [th for th in prof.threads.values() if th.name == 'n' * 9]
+    t.equal(len(started), 3, 'threads that start in the session')
+    t.equal(int(re.search(r' on (\d+) threads? that ran before', prof.report['not seen'])[1]), len(prof.threads) - len(started), 'threads that ran before')
+    p.end(t)
+
+
 @test(level='plain', params=('', ',gc=y'), plain_params=('',))
 def exact_sites_collect_no_garbage_unless_asked(t, more):
     """And count every object of a thread that had begun to allocate before."""
