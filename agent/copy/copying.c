@@ -2,8 +2,8 @@
 /* copying.c: see copying.h. */
 #include "copying.h"
 #include "clock.h"
-#include "internals.h"
 #include "session.h"
+#include "structures.h"
 #include "vm.h"
 #include "vm_flags.h"
 #include <stdio.h>
@@ -32,7 +32,7 @@ void hpx_copying_init(void)
     static struct hpx_err err;
     if (!vm.looked) {
         const void *inside = (const void *)(uintptr_t)(*hpx_vm.jvmti)->FollowReferences;
-        vm.never = hpx_internals_absent();
+        vm.never = hpx_structures_absent();
         if (vm.never == NULL && hpx_child_find(&vm.slots, inside, &err) != 0) {
             vm.never = err.msg;
         }

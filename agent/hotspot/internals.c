@@ -2,6 +2,7 @@
 /* internals.c: the state of internals.h. */
 #include "internals.h"
 #include "session.h"
+#include "structures.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,13 @@ static HPX_OF_SESSION struct {
     _Atomic(const char *) without[HPX_INTERNALS_PARTS]; /* seq_cst: why a part is not read */
 } internals;
 
-const char *hpx_internals_absent(void)
-{
-    return NULL;
-}
-
 const char *hpx_internals_closed(void)
 {
-    const char *env = getenv("HPROFX_VMSTRUCTS");
-    return !hpx_session.opt->vmstructs ? "vmstructs=n" : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n" : NULL;
+    const char *env = getenv("HPROFX_VMSTRUCTS"), *absent = hpx_structures_absent();
+    return absent != NULL                     ? absent
+           : !hpx_session.opt->vmstructs      ? "vmstructs=n"
+           : env != NULL && !strcmp(env, "n") ? "HPROFX_VMSTRUCTS=n"
+                                              : NULL;
 }
 
 bool hpx_internals_on_sig(void)

@@ -7,8 +7,6 @@
 
 #include "compiler.h"
 
-/* NULL, or that this build has nothing that touches the VM's internals; constant. */
-const char *hpx_internals_absent(void);
 /* NULL: hprofx may read the VM's structures. Else what forbids it; constant. From load on; any thread but in handlers. */
 const char *hpx_internals_closed(void);
 /* true if structures may be read. Async-signal-safe. */

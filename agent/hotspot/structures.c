@@ -40,6 +40,11 @@ static struct {
                   .members = {"gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset"}},
 };
 
+const char *hpx_structures_absent(void)
+{
+    return NULL;
+}
+
 void *hpx_structures_symbol(const char *symbol)
 {
     void *at = dlsym(RTLD_DEFAULT, symbol);

@@ -13,6 +13,8 @@
 
 #include "compiler.h"
 
+/* NULL; with -Dhotspot=false the constant text that this build reads nothing of the VM's internals. */
+const char *hpx_structures_absent(void);
 /* A symbol of libjvm, which a launcher may load without making its names global; NULL: there is none. */
 void *hpx_structures_symbol(const char *symbol);
 /* Finds the tables, once. NULL, or the constant text why they are not read. */
