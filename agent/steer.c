@@ -114,9 +114,14 @@ static bool is_own(void)
     return own.runs && hpx_life_has_session() && hpx_session_is(own.number);
 }
 
+/* 0: none runs, and err is as it was. */
 static int refuse_second(struct hpx_err *err)
 {
-    if (is_own()) {
+    bool ours = is_own(); /* first: only this thread begins those, so one that runs then and is not ours is another's */
+    if (hpx_life_now() != HPX_LIFE_RUNNING) {
+        return 0;
+    }
+    if (ours) {
         return hpx_err_set(err, HPX_E_BUSY, "a session is running, begun by process %d of user %u %.0f s ago; hprofx stop ends it",
                            (int)own.who.pid, (unsigned)own.who.uid, (double)(hpx_clock_mono() - own.from) / 1e9);
     }
@@ -124,9 +129,9 @@ static int refuse_second(struct hpx_err *err)
                        hpx_vm.late ? "another command" : "the command line of the JVM");
 }
 
-static void answer_who(int fd)
+static void answer_who(int fd, bool ours)
 {
-    if (is_own()) {
+    if (ours) {
         answer(fd, "begun by: process %d of user %u", (int)own.who.pid, (unsigned)own.who.uid);
         answer(fd, "runs for: %.1f s", (double)(hpx_clock_mono() - own.from) / 1e9);
         if (own.until != 0) {
@@ -161,7 +166,7 @@ static void look_for_end(int fd)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     if (fd >= 0 && errand.begins && !errand.undone && poll(&p, 1, 0) > 0) {
         errand.undone = true;
-        hpx_classes_cancel();
+        hpx_classes_cancel(true);
     }
 }
 
@@ -190,7 +195,9 @@ static int do_errand(const char *options, int fd, struct hpx_err *err)
 {
     errand.begins = options != NULL;
     errand.undone = errand.told = false;
-    return hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
+    int rc = hpx_errand_do(steer.vm, &(struct hpx_errand){options, work, answer_progress, fd}, err);
+    hpx_classes_cancel(false); /* it may have come too late for this errand, and is not meant for the next */
+    return rc;
 }
 
 static _Atomic int jvm; /* with start=n. release: the callbacks; acquire: refuse_dead() */
@@ -260,7 +267,8 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
     struct hpx_err err;
     int rc = refuse_dead(&err);
     if (rc == 0) { /* what would only be refused need not enter the JVM, whose session would see the thread */
-        rc = hpx_life_now() == HPX_LIFE_RUNNING ? refuse_second(&err) : do_errand(r->options, fd, &err);
+        rc = refuse_second(&err);
+        rc = rc != 0 ? rc : do_errand(r->options, fd, &err);
     }
     if (rc == 0) {
         own.runs = true;
@@ -274,8 +282,8 @@ static void begin(int fd, const struct ucred *who, const struct hpx_control_requ
         if (rc == 0) {
             answer(fd, "session: %u", own.number);
         }
-    } else if (rc == -HPX_E_BUSY && hpx_life_now() == HPX_LIFE_RUNNING) {
-        rc = refuse_second(&err);
+    } else if (rc == -HPX_E_BUSY) {
+        (void)refuse_second(&err); /* says more */
     }
     answer_result(fd, rc, &err);
 }
@@ -311,6 +319,7 @@ static void tell_status(int fd)
     bool runs = hpx_gate_enter(&hpx_session.gate); /* its end waits: names and options stay */
     enum hpx_life now = hpx_life_now();
     const char *why = hpx_life_why(now);
+    bool ours = runs && is_own();
     if (runs) {
         (void)snprintf(modes, sizeof modes, "%s", hpx_session_modes());
         put_output(output);
@@ -323,7 +332,7 @@ static void tell_status(int fd)
     if (runs) {
         answer(fd, "modes: %s", modes);
         answer(fd, "output: %s", output);
-        answer_who(fd);
+        answer_who(fd, ours);
     }
     answer(fd, "ok");
 }

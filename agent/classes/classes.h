@@ -52,9 +52,10 @@ bool hpx_classes_left(uint64_t until_ns);
  * has stopped. Only the first call has an effect. */
 void hpx_classes_restore(jvmtiEnv *jvmti, JNIEnv *env);
 
-/* The begin of this session is to go no further: no class is rewritten any more. Who has it cancelled then ends the session, which gives
- * those that were rewritten their old code back. Any thread. */
-void hpx_classes_cancel(void);
+/* yes: a begin is to go no further: no class is rewritten any more, from now on or, while it still ends a session before, at all. Who has
+ * it cancelled ends the session, which gives those that were rewritten their old code back, and takes it back behind the begin, whose it
+ * is, not a session's. Any thread. */
+void hpx_classes_cancel(bool yes);
 bool hpx_classes_cancelled(void);
 
 /* How many of the loaded classes that get or lose probes have been retransformed, while a session begins or ends; of 0: none are. Any

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_undone.c: what the modes of a session that was loaded and cannot start undo. */
 #include "calls_mode.h"
+#include "classes.h"
 #include "cmocka_all.h"
 #include "codemap.h"
 #include "inlines.h"
@@ -37,6 +38,17 @@ static void load_walk(union hpx_event_callbacks *events)
     hpx_session.opt = &options;
     hpx_samples_vm.callbacks(events);
     assert_int_equal(hpx_samples_vm.load(&err), 0);
+}
+
+/* The end of a session before clears the variables of sessions while the begin waits for it. */
+TEST(a_begin_that_is_cancelled_while_the_session_before_ends_stays_cancelled)
+{
+    extern char __start_hpx_session_variables[], __stop_hpx_session_variables[];
+    hpx_classes_cancel(true);
+    memset(__start_hpx_session_variables, 0, (size_t)(__stop_hpx_session_variables - __start_hpx_session_variables));
+    assert_true(hpx_classes_cancelled());
+    hpx_classes_cancel(false);
+    assert_false(hpx_classes_cancelled());
 }
 
 TEST(compiled_code_is_forgotten)
