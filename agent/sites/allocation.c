@@ -268,13 +268,18 @@ void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     bool collect = hpx_new_class_is_due(&last_object, hpx_new_class_now());
     if (hpx_gate_enter(&hpx_session.gate)) {
         struct hpx_site_thread *t = enter(env);
+        if (hpx_unlikely(collect)) {
+            atomic_fetch_add_explicit(&hpx_new_class_repairs, 1, memory_order_relaxed);
+        }
         if (t != NULL) {
             record_allocation(t, env, thread, object, klass, (uint64_t)size, false);
             t->inside = false;
         }
         hpx_gate_leave(&hpx_session.gate);
     }
-    if (hpx_unlikely(collect)) { /* outside the gate: if the program ends meanwhile it may never return; perhaps behind the session's end */
+    /* Outside the gate: if the program ends meanwhile it may never return; perhaps behind the session's end. What hprofx does inside the
+     * gate makes no class on a thread that records. */
+    if (hpx_unlikely(collect)) {
         (void)(*hpx_vm_kept())->ForceGarbageCollection(hpx_vm_kept());
     }
 }

@@ -4,9 +4,10 @@
 
 HPX_OF_SESSION bool hpx_new_class_matters;
 HPX_OF_SESSION _Atomic uint32_t hpx_new_class_pauses;
+HPX_OF_SESSION _Atomic uint32_t hpx_new_class_repairs;
 static HPX_OF_SESSION struct {
     struct hpx_class_number klass; /* of java.lang.Class */
-    uint64_t bare;                 /* bytes of one without static fields */
+    uint64_t bare;                 /* bytes of one without static fields, which lie behind these, whatever the alignment of objects is */
 } known;
 
 void JNICALL hpx_new_class_paused(jvmtiEnv *jvmti)

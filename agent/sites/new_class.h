@@ -25,6 +25,8 @@ struct hpx_new_class {
 extern HPX_OF_SESSION bool hpx_new_class_matters;
 /* Pauses of collections so far. relaxed: a pause and the callbacks that it interrupts are ordered by the VM. */
 extern HPX_OF_SESSION _Atomic uint32_t hpx_new_class_pauses;
+/* Classes for which a thread collected. relaxed. */
+extern HPX_OF_SESSION _Atomic uint32_t hpx_new_class_repairs;
 
 /* GarbageCollectionFinish. In a pause. */
 void JNICALL hpx_new_class_paused(jvmtiEnv *jvmti);

@@ -10,6 +10,7 @@
 #include "kept_states.h"
 #include "log.h"
 #include "looking.h"
+#include "new_class.h"
 #include "peer.h"
 #include "quiet_stack.h"
 #include "report.h"
@@ -335,6 +336,11 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         }
     }
     unseen_line(to);
+    uint32_t repairs = atomic_load_explicit(&hpx_new_class_repairs, memory_order_relaxed);
+    if (repairs > 0) {
+        hpx_lines_add(to, "hprofx: classes repaired: %" PRIu32 ", by a collection each, because ZGC collected while they were made\n",
+                      repairs);
+    }
     if (live) {
         live_lines(to, &g);
     }

@@ -56,12 +56,14 @@ def the_end_amid_a_collection(t):
         t.output(dumps=None)
 
 
-@test(level='plain', since=21, collectors=('ZGC',), needs=('hotspot',))
-def a_collection_while_a_class_is_made(t):
+@test(level='plain', since=21, collectors=('ZGC',), needs=('hotspot',), params=('SitesNewTemplate', 'SitesNewSmall'), plain_params=('SitesNewTemplate',))
+def a_collection_while_a_class_is_made(t, template):
     """The generational ZGC then forgets what the static fields hold, and crashes later: a bug of the VM, which hprofx repairs."""
-    jvm = ['-XX:+ZGenerational'] if t.jdk.version < 24 else []
-    run, p = t.profile('SitesNew', 5, opts='heap=sites,live=n,cutoff=0,depth=4', native=True, jvm=jvm + [agent(t, 'midclass')])
+    alignment, fields = {'SitesNewTemplate': (8, 100), 'SitesNewSmall': (16, 1)}[template]  # the size tells one field there, too
+    jvm = ['-XX:ObjectAlignmentInBytes=%d' % alignment] + (['-XX:+ZGenerational'] if t.jdk.version < 24 else [])
+    run, p = t.profile('SitesNew', 5, template, fields, opts='heap=sites,live=n,cutoff=0,depth=4', native=True, jvm=jvm + [agent(t, 'midclass')])
     objects_are_exact(t, run, p)
+    t.check(int(p.report['classes repaired'].split(',')[0]) >= 5, 'the report says %r' % p.report['classes repaired'])
 
 
 @test(level='plain', collectors='any', since=11, params=('exact', 'sampled', 'counts'))

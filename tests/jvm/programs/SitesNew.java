@@ -2,7 +2,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** SitesNew CLASSES: defines a class so many times, while native/midclass.c collects, and reads its static fields after further collections. Prints "made METHOD CLASS N". */
+/** SitesNew CLASSES TEMPLATE FIELDS: defines that class, which has so many static fields, so many times, while native/midclass.c collects, and reads its static fields after further collections. Prints "made METHOD CLASS N". */
 public class SitesNew {
     static byte[] sink;
 
@@ -10,7 +10,7 @@ public class SitesNew {
 
     static class Loader extends ClassLoader {
         Loader() { super(SitesNew.class.getClassLoader()); }
-        Class<?> define(byte[] b) { return defineClass("SitesNewTemplate", b, 0, b.length); }
+        Class<?> define(byte[] b) { return defineClass(null, b, 0, b.length); }
     }
 
     /** More than a page of a collector, so that it moves what lives in it. */
@@ -21,7 +21,7 @@ public class SitesNew {
     public static void main(String[] a) throws Exception {
         System.loadLibrary("midclass");
         int n = Integer.parseInt(a[0]);
-        byte[] template = ClassFile.bytes("SitesNewTemplate.class");
+        byte[] template = ClassFile.bytes(a[1] + ".class");
         List<Runnable> all = new ArrayList<>();
         new Loader().define(template);  // what defining a class loads
         for (int k = 0; k < n; k++) {
@@ -35,7 +35,7 @@ public class SitesNew {
             System.gc();
             for (Runnable r : all) { r.run(); }
         }
-        System.out.println("made SitesNewTemplate.<clinit> long[] " + 100 * n);
+        System.out.println("made " + a[1] + ".<clinit> long[] " + Integer.parseInt(a[2]) * n);
         System.out.println("made SitesNew.garbage byte[] " + 200 * n);
     }
 }
