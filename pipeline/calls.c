@@ -144,9 +144,6 @@ static bool push_waiting(struct hpx_calls *c, uint64_t f, enum hpx_ev_kind kind,
 void hpx_calls_slow(struct hpx_calls *c, enum hpx_ev_kind kind, uint32_t method, uint64_t now)
 {
     uint64_t f = atomic_load_explicit(&c->fold, memory_order_relaxed);
-    if (hpx_unlikely(!c->thread)) {
-        return; /* HPX_CALLS_NOBODY */
-    }
     if (HPX_CALLS_STATE(f) == HPX_CALLS_GAP) {
         if (!end_gap(c, now)) {
             lose_event(c, kind);

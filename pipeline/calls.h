@@ -78,12 +78,6 @@ struct hpx_calls {
     } gap;
 };
 
-/* A shared state that drops every event: for probes on hprofx's own threads. Only enter, exit and thrown. */
-#define HPX_CALLS_NOBODY                                                                                                                   \
-    {                                                                                                                                      \
-        .fold = HPX_CALLS_GAP                                                                                                              \
-    }
-
 /* thread: its ring is initialised and empty; it is attached before the first event. */
 void hpx_calls_init(struct hpx_calls *c, struct hpx_aggregator *a, struct hpx_gate *g, struct hpx_thread *thread);
 

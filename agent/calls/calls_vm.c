@@ -15,7 +15,6 @@
 #define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
 
 __thread struct hpx_calls_thread *hpx_calls_thread_self __attribute__((tls_model("initial-exec")));
-static struct hpx_calls_thread no_calls = {.calls = HPX_CALLS_NOBODY};
 
 static struct hpx_calls_thread *state(struct hpx_mode_thread *s)
 {
@@ -251,11 +250,6 @@ static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
     return !hpx_ticks_leads(hpx_calls_mode_active()) || hpx_ticks_abandon(ticker(s));
 }
 
-static void ours(void)
-{
-    hpx_calls_thread_self = &no_calls;
-}
-
 const struct hpx_vm_mode hpx_calls_vm_mode = {
     .finds_itself = true,
     .on_load = {HPX_CLASSES_EVENTS, 0},
@@ -285,5 +279,4 @@ const struct hpx_vm_mode hpx_calls_vm_mode = {
     .ended = ended,
     .end = end,
     .abandon = abandon,
-    .ours = ours,
 };

@@ -37,7 +37,7 @@ static inline void leave_probe(struct hpx_calls_thread *t)
 struct hpx_calls_thread *hpx_tracker_enter(JNIEnv *env)
 {
     struct hpx_calls_thread *t = hpx_calls_thread_self;
-    if (hpx_unlikely(t == NULL || !(hpx_session_is(t->s.session) || t->calls.thread == NULL)) && (t = find_self(env)) == NULL) {
+    if (hpx_unlikely(t == NULL || !hpx_session_is(t->s.session)) && (t = find_self(env)) == NULL) {
         return NULL;
     }
     if (enter_probe(t)) {

@@ -155,8 +155,8 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     hpx_waits_gone(env);
 }
 
-/* Or the thread ends: the state may be freed after this; the thread still notifies those that join it. */
-static void ours(void)
+/* The state may be freed after this; the thread still notifies those that join it. */
+static void ended(void)
 {
     hpx_block_self = &hpx_block_nobody;
 }
@@ -180,7 +180,6 @@ const struct hpx_vm_mode hpx_monitor_vm = {
     .made = made,
     .begin = begin,
     .adopted = adopted,
-    .ended = ours,
+    .ended = ended,
     .end = end,
-    .ours = ours,
 };

@@ -516,8 +516,8 @@ static void unload(JNIEnv *env)
     hpx_late_tags_fini(env);
 }
 
-/* Or the thread ends: its state may be freed after this; later allocations of the VM on this thread are not recorded. */
-static void ours(void)
+/* The thread's state may be freed after this; later allocations of the VM on this thread are not recorded. */
+static void ended(void)
 {
     hpx_site_self = &hpx_site_nobody;
 }
@@ -548,7 +548,6 @@ const struct hpx_vm_mode hpx_sites_vm = {
     .begin = begin,
     .adopt = adopt,
     .adopted = adopted,
-    .ended = ours,
+    .ended = ended,
     .end = end,
-    .ours = ours,
 };

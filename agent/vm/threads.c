@@ -212,11 +212,7 @@ JNIEnv *hpx_threads_attach(const char *name)
 {
     JNIEnv *env = NULL;
     JavaVMAttachArgs args = {JNI_VERSION_1_6, (char *)(uintptr_t)name, NULL};
-    first_of_self = &ours;                   /* first: the VM runs Java code when a thread attaches or leaves */
-    if (hpx_gate_enter(&hpx_session.gate)) { /* else the modes may be those of a session that is being prepared, and look themselves */
-        HPX_EACH_MODE(vm->ours, ());
-        hpx_gate_leave(&hpx_session.gate);
-    }
+    first_of_self = &ours; /* first: the VM runs Java code when a thread attaches or leaves. No mode finds a state of such a thread */
     return (*hpx_vm.java)->AttachCurrentThreadAsDaemon(hpx_vm.java, (void **)&env, &args) == JNI_OK ? env : NULL;
 }
 
@@ -452,7 +448,6 @@ bool hpx_threads_leave(JNIEnv *env)
         first_of_self = &ours;
         end_states(first, env);
         retire_states(first);
-        HPX_EACH_MODE(vm->ours, ());
     }
     return begins;
 }

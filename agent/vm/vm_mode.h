@@ -88,7 +88,6 @@ struct hpx_vm_mode {
      * they will retire. The thread itself, or VMInit's thread for an adopted one. */
     void (*came)(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
     void (*went)(struct hpx_mode_thread *first, JNIEnv *env);
-    void (*ours)(void); /* a thread of hprofx is about to enter the JVM: its calls and signals do not count */
 };
 
 static inline const struct hpx_vm_mode *hpx_vm_mode_of(const struct hpx_mode_thread *s)

@@ -96,14 +96,6 @@ TEST(calls_clock_that_runs_backwards_gives_no_time, setup, teardown)
     assert_int_equal(peeked().calls, 1);
 }
 
-TEST(calls_of_a_thread_without_a_state_are_nothing)
-{
-    struct hpx_calls nobody = HPX_CALLS_NOBODY;
-    hpx_calls_enter(&nobody, 5, 1);
-    hpx_calls_exit(&nobody, 5, 2);
-    assert_int_equal(atomic_load(&nobody.at), 0);
-}
-
 TEST(calls_on_the_stack_that_the_thread_is_on_are_no_switch, setup, teardown)
 {
     hpx_calls_switch(&c, 7, 0, 1);
