@@ -5,7 +5,7 @@
 
 #include "call_table.h"
 
-/* More room for open calls; false without memory. */
+/* More room for open calls; false without memory, or if 2^31 are open. */
 bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s);
 /* stamp: th's clock. false: another thread has the stack, or earlier owners have not had it yet, so the records must wait. */
 bool hpx_calltab_switch(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_ev_switch *ev, uint64_t stamp);

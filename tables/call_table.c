@@ -108,7 +108,7 @@ static inline uint32_t called(struct hpx_calltab *t, uint32_t node, uint32_t met
 bool hpx_calltab_grow(struct hpx_calltab *t, struct hpx_call_stack *s)
 {
     uint32_t cap = s->cap ? s->cap * 2 : 16;
-    struct hpx_call_frame *f = realloc(s->frames, cap * sizeof(*f));
+    struct hpx_call_frame *f = cap > s->cap ? realloc(s->frames, cap * sizeof(*f)) : NULL; /* not from 2^31 on: it would be freed */
     if (!f) {
         return false;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_call_switch.c: call stacks that go from thread to thread, read in order and out of it. */
 #include "call_fixture.h"
+#include "call_internal.h"
 #include "failing_memory.h"
 
 /* A virtual thread that th has not let go yet; b, which is returned, mounts it and waits. */
@@ -86,6 +87,19 @@ TEST(records_that_wait_without_memory_are_counted_as_the_calls_they_are)
     hpx_calltab_pass_end(&tab);
     assert_cost(TRACE(3, 1), 1022, 1022, 1022);
     assert_int_equal(tab.no_memory, 14);
+    end();
+}
+
+/* It is full, as one without memory, which counts what comes above it. */
+TEST(stack_of_2_31_calls_does_not_grow)
+{
+    struct hpx_call_stack s = {.cap = UINT32_C(1) << 31};
+    begin(3);
+    memory_refuse();
+    assert_false(hpx_calltab_grow(&tab, &s));
+    assert_int_equal(memory_calls(), 0); /* one for 0 bytes would free the frames */
+    assert_int_equal(s.cap, UINT32_C(1) << 31);
+    memory_allow();
     end();
 }
 
