@@ -19,7 +19,7 @@
 /* mirrors: pipeline/calls.c:end_gap 7c737a246b8e */
 /* mirrors: pipeline/calls.c:wait_busy 22cf9cb8e61b */
 /* mirrors: pipeline/calls.c:push_waiting 7b78d5070b3e */
-/* mirrors: pipeline/calls.c:hpx_calls_slow 7fb5156c8775 */
+/* mirrors: pipeline/calls.c:hpx_calls_slow e21f2ce9cd14 */
 /* mirrors: pipeline/calls.c:hpx_calls_tick_sig 22baca4ab6f3 */
 /* mirrors: pipeline/calls.c:take a24dca51e7d9 */
 /* mirrors: agent/calls/calls_mode.c:tail */
