@@ -25,7 +25,7 @@ struct watched {
     jthread ref;
     bool held;    /* the looking thread uses ref: the place must not be freed */
     bool defined; /* the last WALL_DEF of this place is of this thread */
-    bool queued;  /* at the last look that found that it had run it wanted a CPU, and it has not run since */
+    bool queued;  /* the last answer was that it wanted a CPU, and no look has found that it has run since */
     pid_t tid;    /* 0: not known yet */
     uint32_t serial, state, klass;
     uint64_t delay_ns; /* run delay when it was asked for last */
@@ -257,7 +257,9 @@ static uint64_t delay_of(struct watched *w, uint64_t delay)
 static bool look(struct watched *w, bool is_due)
 {
     uint64_t cpu = hpx_clock_tid_cpu(w->tid), now = hpx_clock_mono(), end = w->share.end_ns;
-    uint64_t delay = hpx_share_has_run(&w->share, cpu) ? delay_of(w, hpx_run_delay(w->tid)) : 0;
+    bool ran = hpx_share_has_run(&w->share, cpu);
+    uint64_t delay = ran ? delay_of(w, hpx_run_delay(w->tid)) : 0;
+    w->queued = w->queued && !ran;
     if (!is_due) {
         hpx_share_read(&w->share, now, cpu, delay);
         return false;
@@ -357,13 +359,14 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
     bool inside = hpx_gate_enter(&hpx_session.gate);
     pthread_mutex_lock(&lock);
     struct watched *w = at(j->place);
-    w->held = w->queued = false;
+    w->held = false;
     if (w->first == NULL) {
         ref = free_place(j->place);
     } else if (inside && f != NULL && f->state == HPX_WALL_RUNNABLE) {
         w->queued = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
     } else if (inside && f != NULL) {
         same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
+        w->queued = false;
         if (same && put_place(j->place, w, f)) {
             hpx_share_place(&w->share);
         }
