@@ -11,7 +11,6 @@
 #include "thread_id.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,21 +36,12 @@ static const char *raw_names(void)
 
 const char *hpx_checks_names(void)
 {
-    static char text[128], text_of_raw[128], text_of_names[128]; /* a reason of the tables is valid until the next question */
-    const char *why = hpx_code_cache_init(), *of_anchors = why == NULL ? hpx_frame_anchor_init() : NULL;
-    if (of_anchors != NULL) {
-        snprintf(text, sizeof text, "%s", of_anchors);
-        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, text);
-    }
-    const char *of_raw = why == NULL ? raw_names() : NULL;
-    if (of_raw != NULL) {
-        snprintf(text_of_raw, sizeof text_of_raw, "%s", of_raw);
-        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, text_of_raw);
-    }
-    const char *of_names = why == NULL && of_raw == NULL ? hpx_frame_names_init() : NULL;
-    if (of_names != NULL) {
-        snprintf(text_of_names, sizeof text_of_names, "%s", of_names);
-        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, text_of_names);
+    const char *why = hpx_code_cache_init();
+    if (why == NULL) {
+        const char *of_raw = raw_names();
+        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, hpx_frame_anchor_init());
+        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, of_raw);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, of_raw == NULL ? hpx_frame_names_init() : NULL);
     }
     return why;
 }
@@ -191,9 +181,8 @@ static void learn_raw(struct hpx_counters *counters)
         hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, why);
         return;
     }
-    why = hpx_internals_without(HPX_INTERNALS_NAMES) == NULL ? guarded(counters, &(struct check){.what = NAMES}) : NULL;
-    if (why != NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, why);
+    if (hpx_internals_without(HPX_INTERNALS_NAMES) == NULL) {
+        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, guarded(counters, &(struct check){.what = NAMES}));
     }
     hpx_internals_turn_raw_on();
 }
@@ -224,10 +213,7 @@ void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counter
         atomic_exchange_explicit(&checks.two_threads, true, memory_order_relaxed)) {
         return;
     }
-    const char *why = compare_thread(env, thread, counters);
-    if (why != NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
-    }
+    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, compare_thread(env, thread, counters));
 }
 
 void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
@@ -239,9 +225,8 @@ void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, str
     }
     struct check c = {.what = FRAMES, .env = env, .stack_low = stack_low, .stack_end = stack_end};
     const char *why = guarded(counters, &c);
-    if (why != NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
-    } else if (c.frames) {
+    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
+    if (why == NULL && c.frames) {
         hpx_internals_turn_anchors_on();
     }
 }

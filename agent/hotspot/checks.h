@@ -11,7 +11,7 @@
 #include "counters.h"
 #include <jvmti.h>
 
-/* At load: the tables have all names. NULL, or why the structures are not read; valid until the next question to the tables. */
+/* At load: the tables have all names. NULL, or the constant text why the structures are not read. */
 const char *hpx_checks_names(void);
 /* DynamicCodeGenerated: code that hpx_checks_live() must find. Any JVM thread. */
 void hpx_checks_announce(const char *name, const void *code, size_t size);

@@ -109,3 +109,19 @@ const char *hpx_internals_without(enum hpx_internals_part part)
 {
     return internals.without[part];
 }
+
+const char *hpx_internals_why(enum hpx_internals_part part)
+{
+    static const unsigned needs[HPX_INTERNALS_PARTS] = {[HPX_INTERNALS_RAW] = 1u << HPX_INTERNALS_ANCHORS,
+                                                        [HPX_INTERNALS_NAMES] = 1u << HPX_INTERNALS_ANCHORS | 1u << HPX_INTERNALS_RAW,
+                                                        [HPX_INTERNALS_EVENTS] = 1u << HPX_INTERNALS_ANCHORS | 1u << HPX_INTERNALS_RAW,
+                                                        [HPX_INTERNALS_MONITORS] = 1u << HPX_INTERNALS_ANCHORS};
+    const char *why = internals.without[part];
+    if (why == NULL && part != HPX_INTERNALS_IDS) {
+        why = hpx_internals_off();
+    }
+    for (int p = 0; why == NULL && p < HPX_INTERNALS_PARTS; p++) {
+        why = needs[part] >> p & 1 ? internals.without[p] : NULL;
+    }
+    return why;
+}

@@ -20,38 +20,26 @@
 #define NOT_FOUND       UINT64_MAX /* in place of the boundary */
 
 static HPX_OF_SESSION struct {
-    const void *mode;          /* the first one that loaded it; NULL: none */
-    bool ready, guard;         /* VMInit's; the guard is installed for this session */
-    bool verify;               /* constant after ready */
-    uint64_t boundary;         /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
-                                  nothing is named. Constant after ready */
-    atomic_bool on;            /* release: ready; acquire: is_on(). Covers verify, boundary */
-    _Atomic(const char *) why; /* relaxed: the first reason to leave it, a constant */
+    const void *mode;  /* the first one that loaded it; NULL: none */
+    bool ready, guard; /* VMInit's; the guard is installed for this session */
+    bool verify;       /* constant after ready */
+    uint64_t boundary; /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
+                          nothing is named. Constant after ready */
+    atomic_bool on;    /* release: ready; acquire: is_on(). Covers verify, boundary */
     _Atomic uint64_t compared, different; /* relaxed */
     _Atomic uint64_t faults;
 } quiet;
-
-static void leave(const char *why)
-{
-    const char *none = NULL;
-    (void)atomic_compare_exchange_strong_explicit(&quiet.why, &none, why, memory_order_relaxed, memory_order_relaxed);
-}
 
 /* ---- having it ---- */
 
 void hpx_quiet_stack_load(const void *mode)
 {
-    static char text[128]; /* a reason of the tables is valid until the next question */
     if (quiet.mode != NULL) {
         return;
     }
     quiet.mode = mode;
     const char *why = hpx_internals_closed(); /* first: then nothing is read */
-    why = why != NULL ? why : hpx_checks_names();
-    if (why != NULL) {
-        snprintf(text, sizeof text, "%s", why);
-        leave(text);
-    }
+    hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, why != NULL ? why : hpx_checks_names());
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
@@ -97,25 +85,19 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
     if (quiet.ready) {
         return;
     }
-    const char *verify = getenv("HPROFX_VERIFY"), *off = hpx_internals_off();
+    const char *verify = getenv("HPROFX_VERIFY");
     quiet.ready = true;
-    if (off != NULL) {
-        leave(off);
-    }
-    if (atomic_load_explicit(&quiet.why, memory_order_relaxed) != NULL) {
+    if (hpx_internals_off() != NULL || hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL) {
         return;
     }
     quiet.verify = verify != NULL && !strcmp(verify, "1");
     quiet.guard = true;
     bool caught = hpx_guard_install();
     announce(jvmti);
-    if (!hpx_checks_live(jvmti, env, counters, caught)) {
-        off = hpx_internals_off();
-        leave(off != NULL ? off : "the VM's structures were not found");
-        return;
+    if (hpx_checks_live(jvmti, env, counters, caught)) {
+        quiet.boundary = find_boundary(jvmti, env);
+        atomic_store_explicit(&quiet.on, true, memory_order_release); /* partner: is_on() */
     }
-    quiet.boundary = find_boundary(jvmti, env);
-    atomic_store_explicit(&quiet.on, true, memory_order_release); /* partner: is_on() */
 }
 
 void hpx_quiet_stack_thread(JNIEnv *env, jthread self, struct hpx_counters *counters)
@@ -146,7 +128,7 @@ static bool compare_anchor(const struct hpx_quiet_thread *t)
 static bool is_on(const struct hpx_quiet_thread *t)
 {
     if (!atomic_load_explicit(&quiet.on, memory_order_acquire) || /* partner: hpx_quiet_stack_ready() */
-        atomic_load_explicit(&quiet.why, memory_order_relaxed) != NULL || t->stack_end == 0 || t->depth == 0) {
+        hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL || t->stack_end == 0 || t->depth == 0) {
         return false;
     }
     return hpx_likely(hpx_internals_raw_sig()) || compare_anchor(t);
@@ -182,7 +164,7 @@ static int guarded(const struct question *q)
     if (hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n) != HPX_GUARD_PASSED) {
         n = 0;
         if (atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed) + 1 >= MOST_FAULTS) {
-            leave("too many reads faulted");
+            hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, "too many reads faulted");
         }
     }
     return n;
@@ -236,7 +218,7 @@ void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
     }
     hpx_count(counters, HPX_C_EVENTS_DIFFERENT, 1);
     if (atomic_fetch_add_explicit(&quiet.different, 1, memory_order_relaxed) + 1 > FEW) {
-        leave("too many differed from those of GetStackTrace");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, "too many differed from those of GetStackTrace");
     }
 }
 
@@ -249,10 +231,7 @@ void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
 
 void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
 {
-    const char *why = atomic_load_explicit(&quiet.why, memory_order_relaxed);
-    why = why != NULL ? why : hpx_internals_off(); /* also what turned them off later */
-    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
-    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_RAW);
+    const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
     uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), compared = hpx_counter_get(total, HPX_C_EVENTS_COMPARED);
     uint64_t faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);

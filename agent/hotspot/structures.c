@@ -2,6 +2,7 @@
 /* structures.c: reads the tables of structures.h. */
 #include "structures.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #define LEAST_STRIDE 16u
 #define MOST_STRIDE  256u
 #define STATIC       "static "
+#define MOST_TEXTS   64 /* fields that a VM lacks and one with all tables has */
 
 enum { TYPE_NAME, FIELD_NAME, TYPE_STRING, IS_STATIC, OFFSET, ADDRESS, FIELD_MEMBERS };
 enum { T_NAME, T_SIZE, TYPE_MEMBERS };
@@ -171,13 +173,30 @@ bool hpx_structures_field(const struct hpx_vm_field *field)
     return true;
 }
 
+/* The reason that names a field: kept, since it is a reason for as long as the library is there. */
+static const char *missing(const struct hpx_vm_field *field)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char texts[MOST_TEXTS][96];
+    char text[sizeof texts[0]];
+    snprintf(text, sizeof text, "the VM's tables have no %s.%s as expected", field->type, field->name);
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < MOST_TEXTS && texts[i][0] != 0 && strcmp(texts[i], text) != 0) {
+        i++;
+    }
+    if (i < MOST_TEXTS && texts[i][0] == 0) {
+        memcpy(texts[i], text, sizeof text);
+    }
+    pthread_mutex_unlock(&lock);
+    return i < MOST_TEXTS ? texts[i] : "the VM's tables lack many fields";
+}
+
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n)
 {
-    static char why[96];
     for (size_t i = 0; i < n; i++) {
         if (!hpx_structures_field(&fields[i])) {
-            snprintf(why, sizeof why, "the VM's tables have no %s.%s as expected", fields[i].type, fields[i].name);
-            return why;
+            return missing(&fields[i]);
         }
     }
     return NULL;

@@ -26,7 +26,7 @@ struct hpx_vm_field {
     uint64_t *to; /* receives the offset; of a static field the address */
 };
 
-/* Fills all n. NULL, or the text that names the first one that is missing; valid until the next call. The caller is alone. */
+/* Fills all n. NULL, or the constant text that names the first one that is missing. */
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n);
 /* The same for one that this VM may lack: false, and *to stays. */
 bool hpx_structures_field(const struct hpx_vm_field *field);

@@ -7,7 +7,6 @@
 #include "trial.h"
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -17,25 +16,9 @@ static struct {
     uint64_t stack_base, stack_size;    /* constant after init */
     bool has_stack;                     /* constant after init */
     jfieldID eetop;                     /* constant after init */
-    _Atomic(const char *) why;          /* release: turn_off(); acquire: hpx_thread_id_off(). NULL: there are answers */
 } ids;
 
-/* Options and the environment close the structures for a session. VMInit's thread; constant from then on. */
-static HPX_OF_SESSION const char *closed;
-
 static const char another_shape[] = "the VM's threads have another shape";
-
-static void turn_off(const char *why)
-{
-    const char *none = NULL;
-    /* partner: hpx_thread_id_off(); the first reason stays */
-    (void)atomic_compare_exchange_strong_explicit(&ids.why, &none, why, memory_order_release, memory_order_relaxed);
-}
-
-const char *hpx_thread_id_off(void)
-{
-    return closed != NULL ? closed : atomic_load_explicit(&ids.why, memory_order_acquire); /* partner: turn_off() */
-}
 
 static const char *find(const struct hpx_vm_field *before, const struct hpx_vm_field *now)
 {
@@ -155,33 +138,23 @@ static const char *check_self(JNIEnv *env, jthread self)
     return why != NULL || tid == gettid() ? why : another_shape;
 }
 
-const char *hpx_thread_id_init(JNIEnv *env, jthread self)
+void hpx_thread_id_init(JNIEnv *env, jthread self)
 {
-    static char text[128]; /* a reason of the tables is valid until the next question */
-    closed = hpx_internals_closed();
-    const char *why = hpx_thread_id_off();
-    if (why != NULL) {
-        return why;
-    }
-    why = find_fields();
+    const char *why = hpx_internals_closed();
+    why = why != NULL ? why : find_fields();
     ids.has_stack = why == NULL && find_stack();
     why = why != NULL ? why : find_eetop(env);
-    why = why != NULL ? why : check_self(env, self);
-    if (why != NULL) {
-        snprintf(text, sizeof text, "%s", why);
-        turn_off(text);
-    }
-    return hpx_thread_id_off();
+    hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, why != NULL ? why : check_self(env, self));
 }
 
 pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack)
 {
     pid_t tid = -1;
     *stack = (struct hpx_stack_bounds){0, 0};
-    if (hpx_thread_id_off() == NULL) {
+    if (hpx_internals_without(HPX_INTERNALS_IDS) == NULL) {
         const char *why = ask(env, thread, &tid, stack);
         if (why != NULL) {
-            turn_off(why);
+            hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, why);
             tid = -1;
             *stack = (struct hpx_stack_bounds){0, 0};
         }

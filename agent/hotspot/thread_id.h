@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* VMInit. self: the calling thread, whose id must come out. NULL, or the text why there are no answers: then the VM's structures are closed
- * (hpx_internals_closed()), or not as expected. */
-const char *hpx_thread_id_init(JNIEnv *env, jthread self);
+/* VMInit. self: the calling thread, whose id must come out. There are no answers (any more) if HPX_INTERNALS_IDS is left (internals.h): the
+ * VM's structures are closed, or not as expected. */
+void hpx_thread_id_init(JNIEnv *env, jthread self);
 /* Thread's word for the VM's thread; NULL: no such field. No exception stays pending. */
 jfieldID hpx_thread_id_eetop(JNIEnv *env);
 struct hpx_stack_bounds {
@@ -27,7 +27,5 @@ struct hpx_stack_bounds {
 /* A thread that has started. Its kernel id; 0: it has ended meanwhile, or is virtual and has none; -1: there are no answers. *stack: known
  * only with an id, if this VM tells. Any attached thread, after init. */
 pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack);
-/* NULL, or why there are no answers (any more), if init was called; constant. Any thread. */
-const char *hpx_thread_id_off(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include "structures.h"
 #include <ctype.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_FLAGS   10000u /* some 1,300 */
@@ -81,11 +80,8 @@ static const char *check(void)
 
 static void prepare(void)
 {
-    static char text[128]; /* a reason of the tables is valid until the next question */
-    const char *why = open_table();
-    why = why != NULL ? why : check();
-    snprintf(text, sizeof text, "%s", why != NULL ? why : "");
-    table.why = why != NULL ? text : NULL;
+    table.why = open_table();
+    table.why = table.why != NULL ? table.why : check();
 }
 
 static uintptr_t find(const char *name)

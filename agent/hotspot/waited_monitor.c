@@ -8,7 +8,6 @@
 #include "thread_id.h"
 #include "vm_flags.h"
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_FAULTS   8u
@@ -27,24 +26,14 @@ static struct {
 } words;
 
 static HPX_OF_SESSION struct {
-    atomic_bool asked;         /* release: init, when `words` is complete; acquire: hpx_waited_monitor_off() */
-    _Atomic(const char *) why; /* release: leave(); acquire: hpx_waited_monitor_off(). NULL: nothing here ends the answers */
+    atomic_bool asked; /* release: init, when `words` is complete; acquire: hpx_waited_monitor_off() */
     uint32_t faults;
 } waited;
 
-static void leave(const char *why)
-{
-    atomic_store_explicit(&waited.why, why, memory_order_release); /* partner: hpx_waited_monitor_off() */
-}
-
 const char *hpx_waited_monitor_off(void)
 {
-    if (!atomic_load_explicit(&waited.asked, memory_order_acquire)) { /* partner: hpx_waited_monitor_init() */
-        return NULL;
-    }
-    const char *why = atomic_load_explicit(&waited.why, memory_order_acquire); /* partner: leave() */
-    why = why != NULL ? why : hpx_internals_off();
-    return why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
+    bool asked = atomic_load_explicit(&waited.asked, memory_order_acquire); /* partner: hpx_waited_monitor_init() */
+    return asked ? hpx_internals_why(HPX_INTERNALS_MONITORS) : NULL;
 }
 
 static bool either(const struct hpx_vm_field *now, const struct hpx_vm_field *before)
@@ -186,7 +175,7 @@ static bool ask(struct question *q)
         return told != 0;
     }
     if (++waited.faults >= MOST_FAULTS) {
-        leave("too many reads faulted");
+        hpx_internals_leave_part_sig(HPX_INTERNALS_MONITORS, "too many reads faulted");
     }
     return false;
 }
@@ -205,11 +194,9 @@ static bool knows(JNIEnv *env, jobject local, const char *signature)
 
 const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
 {
-    static char text[128]; /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed();
-    why = why != NULL ? why : hpx_internals_off();
+    why = why != NULL ? why : hpx_internals_why(HPX_INTERNALS_MONITORS);
     why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are not checked" : why;
-    why = why != NULL ? why : hpx_internals_without(HPX_INTERNALS_ANCHORS);
     why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
               ? "the collector moves objects while the program runs"
               : why;
@@ -221,10 +208,7 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
         why = "the VM's objects have another shape";
     }
     (*env)->DeleteLocalRef(env, known);
-    if (why != NULL) {
-        snprintf(text, sizeof text, "%s", why);
-        leave(text);
-    }
+    hpx_internals_leave_part_sig(HPX_INTERNALS_MONITORS, why);
     atomic_store_explicit(&waited.asked, true, memory_order_release); /* partner: hpx_waited_monitor_off() */
     return hpx_waited_monitor_off();
 }

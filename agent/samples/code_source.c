@@ -11,7 +11,6 @@
 #include "service.h"
 #include "vm_flags.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 #define FLAG                   "DebugNonSafepoints"
 #define RELEASE_LINES_OF_LOOPS 9 /* the second compiler of 8 loses the lines of loops that it has inlined, whoever reads them */
@@ -73,7 +72,6 @@ static const char *prepare(void)
 
 void hpx_code_source_load(void)
 {
-    static char text[128];                                            /* a reason of the tables is valid until the next question */
     const char *why = hpx_internals_closed();                         /* first: then nothing is read */
     source.blurred_loops = hpx_vm_release() < RELEASE_LINES_OF_LOOPS; /* the report's thread may not ask */
     source.unread = why != NULL;
@@ -84,8 +82,7 @@ void hpx_code_source_load(void)
     }
     source.names = wanted && why == NULL;
     if (why != NULL) { /* not because this mode does without: others may want them */
-        snprintf(text, sizeof text, "%s", why);
-        hpx_internals_leave(text);
+        hpx_internals_leave(why);
     }
     if (!source.names && hpx_engine_now() != HPX_ENGINE_POLL && hpx_engine_takes_stacks()) {
         use_event_from_load();

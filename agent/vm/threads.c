@@ -2,6 +2,7 @@
 /* threads.c: thread states, and the messages about threads. */
 #include "threads.h"
 #include "clock.h"
+#include "internals.h"
 #include "kept_states.h"
 #include "known_threads.h"
 #include "log.h"
@@ -571,7 +572,7 @@ static void adopt(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 
 void hpx_threads_lines(struct hpx_lines *to)
 {
-    const char *off = hpx_thread_id_off();
+    const char *off = hpx_internals_without(HPX_INTERNALS_IDS);
     if (off != NULL) {
         hpx_lines_add(to, "hprofx: thread ids: by name, %s\n", off);
     }
@@ -587,7 +588,7 @@ void hpx_threads_adopt_others(jvmtiEnv *jvmti, JNIEnv *env)
     jint n = 0;
     jthread *all = NULL, self = NULL;
     (*jvmti)->GetCurrentThread(jvmti, &self);
-    (void)hpx_thread_id_init(env, self);
+    hpx_thread_id_init(env, self);
     if ((*jvmti)->GetAllThreads(jvmti, &n, &all) != JVMTI_ERROR_NONE) {
         hpx_warn("%s: the VM does not list its threads, perhaps for lack of memory; those that run are left out", hpx_session_modes());
         count_unknown();

@@ -13,7 +13,7 @@
 /* ---- what quiet_stack.c asks ---- */
 
 static struct {
-    const char *closed, *names, *off;
+    const char *closed, *names, *off, *without[HPX_INTERNALS_PARTS];
     bool announced, live, on, compared, raw, named, fault;
     enum hpx_vm_state state;
     uint32_t installs, removes, events, generated, anchors;
@@ -45,8 +45,17 @@ bool hpx_internals_anchors_compared(void)
 
 const char *hpx_internals_without(enum hpx_internals_part part)
 {
-    (void)part;
-    return NULL;
+    return vm.without[part];
+}
+
+const char *hpx_internals_why(enum hpx_internals_part part)
+{
+    return vm.without[part] != NULL ? vm.without[part] : vm.off;
+}
+
+void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
+{
+    vm.without[part] = vm.without[part] != NULL ? vm.without[part] : why;
 }
 
 bool hpx_internals_raw_sig(void)

@@ -2,6 +2,7 @@
 /* test_structures.c: which tables of the VM are read, and which entries of them are believed. */
 #include "structures.h"
 #include "vm_tables.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,23 @@ TEST(a_field_that_stands_twice_is_refused)
     vm_tables_field("Thread", "_name", "char*", 16);
     assert_null(hpx_structures_init());
     assert_refused("Thread", "_name", "char*");
+}
+
+TEST(a_missing_field_has_one_text_that_later_questions_leave)
+{
+    uint64_t to;
+    char name[16];
+    const struct hpx_vm_field gone = {"Thread", "_gone", NULL, &to}, numbered = {"Thread", name, NULL, &to};
+    fill();
+    assert_null(hpx_structures_init());
+    const char *why = hpx_structures_fields(&gone, 1);
+    assert_string_equal(why, "the VM's tables have no Thread._gone as expected");
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "_gone%d", i);
+        assert_non_null(hpx_structures_fields(&numbered, 1));
+    }
+    assert_string_equal(why, "the VM's tables have no Thread._gone as expected");
+    assert_ptr_equal(why, hpx_structures_fields(&gone, 1));
 }
 
 TEST(a_field_of_another_type_is_refused)

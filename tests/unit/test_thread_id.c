@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_thread_id.c: kernel ids of threads of a made-up VM, whose structures are as those of JDK 25, or of the older ones. */
+#include "internals.h"
 #include "session.h"
 #include "thread_id.h"
 #include "vm_tables.h"
@@ -12,6 +13,11 @@
 
 #define THREADS "the VM's threads have another shape"
 #define FAULTED "a read of the VM's structures faulted"
+
+static const char *off(void)
+{
+    return hpx_internals_without(HPX_INTERNALS_IDS);
+}
 
 struct os_thread {
     uint64_t before;
@@ -151,7 +157,8 @@ static void fill(void)
 static void learn(void)
 {
     fill();
-    assert_null(hpx_thread_id_init(env(), of(&threads[0])));
+    hpx_thread_id_init(env(), of(&threads[0]));
+    assert_null(off());
 }
 
 /* As learn(), of a VM that tells of stacks of 64 KiB; the calling thread's has `here` in it, or not. */
@@ -193,13 +200,13 @@ TEST(bounds_that_do_not_hold_the_caller_are_not_believed)
     learn_stacks("JavaThread", false);
     assert_bounds(0, 0);
     assert_bounds(1, 0);
-    assert_null(hpx_thread_id_off());
+    assert_null(off());
 }
 
 static void assert_refused(const char *why)
 {
-    assert_string_equal(hpx_thread_id_init(env(), of(&threads[0])), why);
-    assert_string_equal(hpx_thread_id_off(), why);
+    hpx_thread_id_init(env(), of(&threads[0]));
+    assert_string_equal(off(), why);
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
 }
 
@@ -208,7 +215,7 @@ TEST(every_thread_has_its_id)
     learn();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), gettid());
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
-    assert_null(hpx_thread_id_off());
+    assert_null(off());
 }
 
 TEST(the_names_of_older_vms_serve_as_well)
@@ -217,7 +224,8 @@ TEST(the_names_of_older_vms_serve_as_well)
     vm_tables_field("OSThread", "_thread_id", "OSThread::thread_id_t", offsetof(struct os_thread, id));
     vm_tables_type("OSThread::thread_id_t", 4);
     fill_types();
-    assert_null(hpx_thread_id_init(env(), of(&threads[0])));
+    hpx_thread_id_init(env(), of(&threads[0]));
+    assert_null(off());
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), other_id);
 }
 
@@ -226,7 +234,7 @@ TEST(a_thread_without_a_vm_thread_has_no_id)
     learn();
     threads[1].eetop = 0;
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
-    assert_null(hpx_thread_id_off());
+    assert_null(off());
 }
 
 TEST(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read)
@@ -241,7 +249,7 @@ TEST(a_thread_that_ends_meanwhile_has_no_id_whatever_was_read)
     }
     threads[1] = (struct thread){(uintptr_t)gone, 1};
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), 0);
-    assert_null(hpx_thread_id_off());
+    assert_null(off());
 }
 
 TEST(a_fault_ends_the_answers)
@@ -249,7 +257,7 @@ TEST(a_fault_ends_the_answers)
     learn();
     vm[1].os = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
-    assert_string_equal(hpx_thread_id_off(), FAULTED);
+    assert_string_equal(off(), FAULTED);
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[0]), &bounds), -1);
 }
 
@@ -258,7 +266,7 @@ TEST(an_id_of_another_process_ends_the_answers)
     learn();
     os[1].id = getppid();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
-    assert_string_equal(hpx_thread_id_off(), THREADS);
+    assert_string_equal(off(), THREADS);
 }
 
 TEST(an_id_below_one_ends_the_answers)
@@ -266,7 +274,7 @@ TEST(an_id_below_one_ends_the_answers)
     learn();
     os[1].id = -gettid();
     assert_int_equal(hpx_thread_id_of(env(), of(&threads[1]), &bounds), -1);
-    assert_string_equal(hpx_thread_id_off(), THREADS);
+    assert_string_equal(off(), THREADS);
 }
 
 TEST(the_calling_thread_must_know_itself)

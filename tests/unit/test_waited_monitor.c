@@ -2,6 +2,7 @@
 /* test_waited_monitor.c: the class of a monitor, read from words of a VM made by hand: what it is called, and what ends the answers. */
 #include "guard.h"
 #include "internals.h"
+#include "session.h"
 #include "thread_id.h"
 #include "vm_flags.h"
 #include "vm_tables.h"
@@ -46,7 +47,7 @@ static struct java_thread thread = {.waiting = &monitor};
 static struct heap heap;
 static struct heap *heap_at = &heap;
 static bool collects; /* a collection begins before the next read */
-static const char *structures_off, *anchors_off, *faults;
+static const char *faults;
 static jfieldID eetop = (jfieldID)&thread;
 
 static void name(int i, const char *text)
@@ -88,26 +89,6 @@ bool hpx_vm_flag(const char *flag, bool otherwise)
 {
     (void)flag, (void)otherwise;
     return false;
-}
-
-const char *hpx_internals_closed(void)
-{
-    return NULL;
-}
-
-const char *hpx_internals_off(void)
-{
-    return structures_off;
-}
-
-bool hpx_internals_on_sig(void)
-{
-    return structures_off == NULL;
-}
-
-const char *hpx_internals_without(enum hpx_internals_part part)
-{
-    return part == HPX_INTERNALS_ANCHORS ? anchors_off : NULL;
 }
 
 jfieldID hpx_thread_id_eetop(JNIEnv *env)
@@ -162,6 +143,9 @@ static JNIEnv env = &functions;
 
 static const char *begin(void)
 {
+    static const struct hpx_options opt = {.vmstructs = true};
+    hpx_session.opt = &opt;
+    hpx_internals_turn_on();
     describe();
     return hpx_waited_monitor_init(&env, (jthread)&thread_at);
 }
@@ -250,10 +234,10 @@ TEST(anchors_that_are_left_end_the_answers)
     assert_null(begin());
     name(2, "C");
     assert_true(ask(to));
-    anchors_off = "the VM's threads have another shape";
+    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, "the VM's threads have another shape");
     assert_false(ask(to));
-    assert_string_equal(hpx_waited_monitor_off(), anchors_off);
-    assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), anchors_off);
+    assert_string_equal(hpx_waited_monitor_off(), "the VM's threads have another shape");
+    assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), "the VM's threads have another shape");
 }
 
 TEST(structures_that_are_left_later_end_the_answers_and_say_why)
@@ -261,9 +245,9 @@ TEST(structures_that_are_left_later_end_the_answers_and_say_why)
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     assert_null(hpx_waited_monitor_off());
-    structures_off = "a read of the VM's structures faulted";
+    hpx_internals_leave(HPX_INTERNALS_MISREAD);
     assert_false(ask(to));
-    assert_string_equal(hpx_waited_monitor_off(), structures_off);
+    assert_string_equal(hpx_waited_monitor_off(), HPX_INTERNALS_MISREAD);
 }
 
 TEST(eight_faults_end_the_answers_and_are_told)

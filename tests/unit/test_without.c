@@ -26,12 +26,12 @@ TEST(every_mechanism_is_absent_for_the_same_reason)
     assert_int_equal(hpx_async_stack_init(NULL, astray, &async), -HPX_E_VM);
     assert_string_equal(async.msg, NONE);
     assert_int_equal(hpx_vm_flag_set("DebugNonSafepoints", &flag), HPX_FLAG_UNREADABLE);
+    hpx_thread_id_init(NULL, NULL);
     const char *whys[] = {flag,
                           hpx_structures_absent(),
                           hpx_internals_closed(),
                           hpx_checks_names(),
-                          hpx_thread_id_init(NULL, NULL),
-                          hpx_thread_id_off(),
+                          hpx_internals_without(HPX_INTERNALS_IDS),
                           hpx_oops_check(&oops, NULL, NULL),
                           hpx_oops_check_roots(&oops, NULL, NULL)};
     for (size_t i = 0; i < HPX_ARRAY_LEN(whys); i++) {
