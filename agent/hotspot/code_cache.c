@@ -15,7 +15,7 @@ static struct {
     /* offsets */
     uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
     uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id, complete, stubs, original;
-    uint64_t const_method, idnum, constants, holder, ids;
+    struct hpx_method_ids ids;
     bool single, code_is_offset, has_kind, has_compile_id, complete_is_short, has_original;
     int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
     uint32_t n;
@@ -96,13 +96,13 @@ const char *hpx_code_cache_init_frames(void)
     return why != NULL || cache.has_compile_id ? why : "the VM's tables have no nmethod._compile_id as expected";
 }
 
-static const char *find_ids(void)
+const char *hpx_method_ids_init(struct hpx_method_ids *to)
 {
-    const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &cache.const_method},
-                                       {"ConstMethod", "_method_idnum", "u2", &cache.idnum},
-                                       {"ConstMethod", "_constants", "ConstantPool*", &cache.constants},
-                                       {"ConstantPool", "_pool_holder", "InstanceKlass*", &cache.holder},
-                                       {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", &cache.ids}};
+    const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &to->constant},
+                                       {"ConstMethod", "_method_idnum", "u2", &to->number},
+                                       {"ConstMethod", "_constants", "ConstantPool*", &to->pool},
+                                       {"ConstantPool", "_pool_holder", "InstanceKlass*", &to->holder},
+                                       {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", &to->ids}};
     return hpx_structures_fields(all, HPX_ARRAY_LEN(all));
 }
 
@@ -111,7 +111,7 @@ const char *hpx_code_cache_init(void)
     const char *why = hpx_structures_init();
     why = why != NULL ? why : find_heaps();
     why = why != NULL ? why : find_blobs();
-    return why != NULL ? why : find_ids();
+    return why != NULL ? why : hpx_method_ids_init(&cache.ids);
 }
 
 static uintptr_t low_of(uintptr_t space)
@@ -345,13 +345,13 @@ uintptr_t hpx_code_cache_method_sig(uintptr_t start)
 /* The class keeps its ids in an array by the method's number; its first word is the length. */
 uint64_t hpx_code_cache_id_sig(uintptr_t method)
 {
-    uintptr_t constant = hpx_vm_word(method + cache.const_method);
-    uintptr_t pool = is_pointer(constant) ? hpx_vm_word(constant + cache.constants) : 0;
-    uintptr_t holder = is_pointer(pool) ? hpx_vm_word(pool + cache.holder) : 0;
-    uintptr_t ids = is_pointer(holder) ? hpx_vm_word(holder + cache.ids) : 0;
+    uintptr_t constant = hpx_vm_word(method + cache.ids.constant);
+    uintptr_t pool = is_pointer(constant) ? hpx_vm_word(constant + cache.ids.pool) : 0;
+    uintptr_t holder = is_pointer(pool) ? hpx_vm_word(pool + cache.ids.holder) : 0;
+    uintptr_t ids = is_pointer(holder) ? hpx_vm_word(holder + cache.ids.ids) : 0;
     if (!is_pointer(ids)) {
         return 0;
     }
-    uintptr_t number = hpx_vm_half(constant + cache.idnum);
+    uintptr_t number = hpx_vm_half(constant + cache.ids.number);
     return number < hpx_vm_word(ids) ? hpx_vm_word(ids + (number + 1) * sizeof(uintptr_t)) : 0;
 }

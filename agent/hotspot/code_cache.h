@@ -40,6 +40,14 @@ struct hpx_code_frame {
                        * this many bytes above its stack pointer: 0 in small frames of C2. -1: not known */
 };
 
+/* Where a Method* leads to its jmethodID: fields of Method, ConstMethod (twice), ConstantPool, and InstanceKlass, whose array has the ids
+ * by the method's number behind its length. */
+struct hpx_method_ids {
+    uint64_t constant, number, pool, holder, ids;
+};
+/* At load, after hpx_structures_init(). NULL, or the constant text why not. */
+const char *hpx_method_ids_init(struct hpx_method_ids *to);
+
 /* At load: finds the names. NULL, or why the code cache is not read. */
 const char *hpx_code_cache_init(void);
 /* At load, after init: finds what hpx_code_cache_frame_sig() needs besides. NULL, or why it may not be called; as of

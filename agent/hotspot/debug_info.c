@@ -11,7 +11,8 @@ static struct {
     uint64_t begin, end;      /* offsets of the list, as nmethod has them */
     uint64_t outside;         /* nmethod's pointer to what they count from */
     uint64_t room;            /* offset of the size of that, or of the blob */
-    bool is_outside, has_room;
+    bool is_outside;
+    const char *unbounded; /* NULL: the tables have that size */
 } info;
 
 const char *hpx_debug_info_init(void)
@@ -26,8 +27,21 @@ const char *hpx_debug_info_init(void)
     why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", behind, "int", &info.end}, 1);
     const struct hpx_vm_field of_outside = {"nmethod", "_immutable_data_size", "int", &info.room},
                               of_blob = {"CodeBlob", "_size", "int", &info.room};
-    info.has_room = hpx_structures_field(info.is_outside ? &of_outside : &of_blob);
+    info.unbounded = hpx_structures_fields(info.is_outside ? &of_outside : &of_blob, 1);
     return why != NULL || info.size >= 8 ? why : "the VM's tables have no PcDesc as expected";
+}
+
+const char *hpx_debug_info_bounds(bool *outside)
+{
+    *outside = info.is_outside;
+    return info.unbounded;
+}
+
+struct hpx_debug_data hpx_debug_info_data_sig(uintptr_t blob)
+{
+    return (struct hpx_debug_data){info.is_outside ? hpx_vm_word(blob + info.outside) : blob,
+                                   info.unbounded == NULL ? hpx_vm_int(blob + info.room) : INT32_MAX, hpx_vm_int(blob + info.begin),
+                                   hpx_vm_int(blob + info.end)};
 }
 
 static uint64_t scope_of(uintptr_t desc, int32_t pc)
@@ -43,14 +57,13 @@ struct places {
 
 static bool find_places(uintptr_t blob, uint32_t pc, struct places *p)
 {
-    uintptr_t base = info.is_outside ? hpx_vm_word(blob + info.outside) : blob;
-    int32_t begin = hpx_vm_int(blob + info.begin), end = hpx_vm_int(blob + info.end);
-    bool inside = begin >= 0 && end > begin && (!info.has_room || end <= hpx_vm_int(blob + info.room));
-    uint32_t n = inside ? (uint32_t)(end - begin) / (uint32_t)info.size : 0, from = 0, to = n;
-    if (base == 0 || (base + (uintptr_t)begin) % sizeof(int32_t) != 0 || n < 2 || n > MOST) {
+    struct hpx_debug_data d = hpx_debug_info_data_sig(blob);
+    bool inside = d.pcs >= 0 && d.behind > d.pcs && d.behind <= d.size;
+    uint32_t n = inside ? (uint32_t)(d.behind - d.pcs) / (uint32_t)info.size : 0, from = 0, to = n;
+    uintptr_t first = d.base + (uintptr_t)d.pcs;
+    if (d.base == 0 || first % sizeof(int32_t) != 0 || n < 2 || n > MOST) {
         return false;
     }
-    uintptr_t first = base + (uintptr_t)begin;
     while (from < to) { /* the list ascends */
         uint32_t middle = from + (to - from) / 2;
         if (hpx_vm_int(first + middle * info.size + info.pc) < (int32_t)pc) {

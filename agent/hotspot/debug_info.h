@@ -13,6 +13,17 @@
 /* At load. NULL, or why it is not read; as of hpx_structures_fields(). */
 const char *hpx_debug_info_init(void);
 
+/* *outside: methods keep it behind nmethod._immutable_data (JDK 23 and later), else in the blob. NULL, or the constant text why it is not
+ * known where it ends. After init. */
+const char *hpx_debug_info_bounds(bool *outside);
+/* Where the living compiled method `blob` keeps it: `size` bytes from `base` (INT32_MAX: not known); the list of pcs from `pcs` to
+ * `behind`. Beside it are the scopes (scopes.h): outside from `behind` to the end, in a blob up to `pcs`. As below. */
+struct hpx_debug_data {
+    uintptr_t base;
+    int32_t size, pcs, behind;
+};
+struct hpx_debug_data hpx_debug_info_data_sig(uintptr_t blob);
+
 /* Of the living compiled method `blob`: pcs with the same answer stand for the same methods and bytecodes. pc: bytes from the begin of its
  * code, where a thread runs. 0: it says nothing there. In the handler, under its guard as a read of structures; async-signal-safe. */
 uint64_t hpx_debug_info_place_sig(uintptr_t blob, uint32_t pc);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* native_word.c: see native_word.h. */
 #include "native_word.h"
+#include "code_cache.h"
 #include "internals.h"
 #include "structures.h"
 #include "trial.h"
@@ -13,22 +14,18 @@
 
 /* Constant after find_fields() has succeeded. */
 static struct {
-    uint64_t constant, size;                    /* of Method: offset, and its bytes */
-    uint64_t pool, idnum, holder, ids, methods; /* of ConstMethod, ConstantPool, InstanceKlass */
-    uint64_t length, data;                      /* of an array */
+    struct hpx_method_ids ids;
+    uint64_t size;                  /* bytes of Method */
+    uint64_t methods, length, data; /* of InstanceKlass, of an array */
 } shape;
 
 static bool find_fields(void)
 {
-    const struct hpx_vm_field all[] = {{"Method", "_constMethod", "ConstMethod*", &shape.constant},
-                                       {"ConstMethod", "_method_idnum", "u2", &shape.idnum},
-                                       {"ConstMethod", "_constants", "ConstantPool*", &shape.pool},
-                                       {"ConstantPool", "_pool_holder", "InstanceKlass*", &shape.holder},
-                                       {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", &shape.ids},
-                                       {"InstanceKlass", "_methods", "Array<Method*>*", &shape.methods},
+    const struct hpx_vm_field all[] = {{"InstanceKlass", "_methods", "Array<Method*>*", &shape.methods},
                                        {"Array<int>", "_length", "int", &shape.length},
                                        {"Array<Method*>", "_data", NULL, &shape.data}};
-    if (hpx_internals_closed() != NULL || hpx_structures_init() != NULL || hpx_structures_fields(all, HPX_ARRAY_LEN(all)) != NULL) {
+    if (hpx_internals_closed() != NULL || hpx_structures_init() != NULL || hpx_method_ids_init(&shape.ids) != NULL ||
+        hpx_structures_fields(all, HPX_ARRAY_LEN(all)) != NULL) {
         return false;
     }
     shape.size = hpx_structures_size("Method");
@@ -57,10 +54,10 @@ static uintptr_t word_at(uintptr_t at)
 static uint64_t id_of(uintptr_t method, uintptr_t *class)
 {
     uint16_t number = 0;
-    uintptr_t constant = word_at(method + shape.constant), pool = constant != 0 ? word_at(constant + shape.pool) : 0;
-    *class = pool != 0 ? word_at(pool + shape.holder) : 0;
-    uintptr_t ids = *class != 0 ? word_at(*class + shape.ids) : 0, n = ids != 0 ? word_at(ids) : 0;
-    return n > 0 && read_memory(constant + shape.idnum, &number, sizeof number) && number < n
+    uintptr_t constant = word_at(method + shape.ids.constant), pool = constant != 0 ? word_at(constant + shape.ids.pool) : 0;
+    *class = pool != 0 ? word_at(pool + shape.ids.holder) : 0;
+    uintptr_t ids = *class != 0 ? word_at(*class + shape.ids.ids) : 0, n = ids != 0 ? word_at(ids) : 0;
+    return n > 0 && read_memory(constant + shape.ids.number, &number, sizeof number) && number < n
                ? word_at(ids + (number + (size_t)1) * sizeof(uintptr_t))
                : 0;
 }

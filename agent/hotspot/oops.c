@@ -28,7 +28,7 @@ struct trial {
 /* Where class words are: behind the mark; with compact headers the upper bits of the mark. */
 static const struct {
     uint32_t at, shift;
-} places[2] = {{8, 0}, {4, 10}};
+} places[2] = {{8, 0}, {HPX_OOPS_COMPACT / 32 * 4, HPX_OOPS_COMPACT % 32}};
 
 static const uint32_t all_elements = (1u << KNOWN) - 1;
 

@@ -23,7 +23,8 @@ struct hpx_oops {
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */
 };
 
-#define HPX_OOPS_VIEW 42
+#define HPX_OOPS_VIEW    42
+#define HPX_OOPS_COMPACT 42 /* the bit of an object's first word where its class begins, with compact headers */
 
 /* Walks a few objects that it makes and compares what stands beside the tags with their handles. NULL: as expected, *o is filled. Else the
  * constant text of what is not. An attached thread; stops the program for a moment; leaves no reference. */

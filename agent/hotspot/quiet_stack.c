@@ -5,6 +5,7 @@
 #include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
+#include "releases.h"
 #include "session.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #define EACH            1024u /* one of this many later stacks is compared */
 #define FEW             4u    /* differences that may have another reason */
 #define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
-#define RELEASE_VIRTUAL 19    /* the first with virtual threads */
 #define NATIVE          (-3)  /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)
 #define NOT_FOUND       UINT64_MAX /* in place of the boundary */
@@ -69,8 +69,7 @@ static void announce(jvmtiEnv *jvmti)
 static uint64_t find_boundary(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint version = 0;
-    if ((*jvmti)->GetVersionNumber(jvmti, &version) != JVMTI_ERROR_NONE ||
-        (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < RELEASE_VIRTUAL) {
+    if ((*jvmti)->GetVersionNumber(jvmti, &version) != JVMTI_ERROR_NONE || hpx_release_of(version) < HPX_RELEASE_PREVIEW) {
         return 0;
     }
     jclass klass = (*env)->FindClass(env, "jdk/internal/vm/Continuation");

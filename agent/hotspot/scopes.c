@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* scopes.c: the decoder of scopes.h. */
 #include "scopes.h"
+#include "debug_info.h"
 #include "structures.h"
 
 #define MOST_BYTES (1 << 28) /* of the data of one nmethod */
@@ -10,9 +11,8 @@
 static struct {
     enum { BY_OFFSET, BY_POINTER, OUTSIDE } kind; /* JDK 8; 9 to 22; 25 and later */
     uint64_t version;                             /* address of the VM's release */
-    uint64_t begin, end, size;                    /* of the scopes; size of the blob, or of what is outside */
+    uint64_t begin;                               /* of the scopes in a blob */
     uint64_t metadata, metadata_skip, metadata_size;
-    uint64_t outside; /* pointer to what the scopes count from */
     uint8_t least;
 } layout;
 
@@ -23,9 +23,7 @@ static bool field(const char *type, const char *name, const char *is, uint64_t *
 
 static const char *find_outside(void)
 {
-    const struct hpx_vm_field all[] = {{"nmethod", "_scopes_data_offset", "int", &layout.begin},
-                                       {"nmethod", "_immutable_data_size", "int", &layout.size},
-                                       {"CodeBlob", "_mutable_data", "address", &layout.metadata},
+    const struct hpx_vm_field all[] = {{"CodeBlob", "_mutable_data", "address", &layout.metadata},
                                        {"CodeBlob", "_relocation_size", "int", &layout.metadata_skip},
                                        {"CodeBlob", "_mutable_data_size", "int", &layout.metadata_size}};
     layout.kind = OUTSIDE;
@@ -34,9 +32,7 @@ static const char *find_outside(void)
 
 static const char *find_inside(void)
 {
-    const struct hpx_vm_field all[] = {{"nmethod", "_scopes_pcs_offset", "int", &layout.end},
-                                       {"nmethod", "_metadata_offset", "int", &layout.metadata},
-                                       {"CodeBlob", "_size", "int", &layout.size}};
+    const struct hpx_vm_field all[] = {{"nmethod", "_metadata_offset", "int", &layout.metadata}};
     layout.kind = field("CompiledMethod", "_scopes_data_begin", "address", &layout.begin) ? BY_POINTER : BY_OFFSET;
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     return why != NULL || layout.kind == BY_POINTER
@@ -47,11 +43,10 @@ static const char *find_inside(void)
 const char *hpx_scopes_init(void)
 {
     const struct hpx_vm_field version = {"Abstract_VM_Version", "_vm_major_version", "static int", &layout.version};
-    const char *why = hpx_structures_fields(&version, 1);
-    if (why != NULL) {
-        return why;
-    }
-    return field("nmethod", "_immutable_data", "address", &layout.outside) ? find_outside() : find_inside();
+    bool outside;
+    const char *why = hpx_structures_fields(&version, 1), *unbounded = hpx_debug_info_bounds(&outside);
+    why = why != NULL ? why : unbounded;
+    return why != NULL ? why : outside ? find_outside() : find_inside();
 }
 
 /* JDK 8 counts the releases of HotSpot, and is at 25. */
@@ -85,16 +80,15 @@ static bool put_metadata(struct hpx_scopes *s, uintptr_t base, int64_t begin, in
 
 bool hpx_scopes_open_sig(uintptr_t blob, struct hpx_scopes *s)
 {
-    int32_t size = hpx_vm_int(blob + layout.size);
+    struct hpx_debug_data d = hpx_debug_info_data_sig(blob);
     s->least = layout.least;
     if (layout.kind == OUTSIDE) {
         int32_t all = hpx_vm_int(blob + layout.metadata_size);
-        return put_range(s, hpx_vm_word(blob + layout.outside), hpx_vm_int(blob + layout.begin), size, size) &&
+        return put_range(s, d.base, d.behind, d.size, d.size) &&
                put_metadata(s, hpx_vm_word(blob + layout.metadata), hpx_vm_int(blob + layout.metadata_skip), all, all);
     }
     int64_t begin = layout.kind == BY_POINTER ? (int64_t)(hpx_vm_word(blob + layout.begin) - blob) : hpx_vm_int(blob + layout.begin);
-    return put_range(s, blob, begin, hpx_vm_int(blob + layout.end), size) &&
-           put_metadata(s, blob, hpx_vm_int(blob + layout.metadata), begin, size);
+    return put_range(s, blob, begin, d.pcs, d.size) && put_metadata(s, blob, hpx_vm_int(blob + layout.metadata), begin, d.size);
 }
 
 /* UNSIGNED5: up to five digits of base 64, the lowest first; a byte below 192 (since JDK 20, of which 0 is taken away: 191) is the last. */

@@ -10,7 +10,7 @@
 
 #include "compiler.h"
 
-/* At load, after hpx_code_cache_init(). NULL, or why scopes are not read; as of hpx_structures_fields(). */
+/* At load, after hpx_debug_info_init() has found its names. NULL, or the constant text why scopes are not read. */
 const char *hpx_scopes_init(void);
 /* VMInit, under the guard: the encoding, by the VM's release. NULL, or what contradicts. */
 const char *hpx_scopes_live(void);

@@ -10,10 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define MOST_FAULTS   8u
-#define TRIES         4  /* a collection may come between */
-#define COMPACT_SHIFT 42 /* of the class in the first word of an object */
-#define LEAST         ((uintptr_t)4096)
+#define MOST_FAULTS 8u
+#define TRIES       4 /* a collection may come between */
+#define LEAST       ((uintptr_t)4096)
 
 /* Constant after init. */
 static struct {
@@ -105,7 +104,7 @@ static uintptr_t class_of(uintptr_t oop)
     if (!words.narrow) {
         return hpx_vm_word(oop + words.klass);
     }
-    uint64_t word = words.compact ? hpx_vm_word(oop) >> COMPACT_SHIFT : (uint32_t)hpx_vm_int(oop + words.klass);
+    uint64_t word = words.compact ? hpx_vm_word(oop) >> HPX_OOPS_COMPACT : (uint32_t)hpx_vm_int(oop + words.klass);
     return hpx_vm_word((uintptr_t)words.base) + (word << hpx_vm_int((uintptr_t)words.shift));
 }
 

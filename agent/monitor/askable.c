@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* askable.c: see askable.h. */
 #include "askable.h"
+#include "releases.h"
 
 struct hpx_askable hpx_askable;
 

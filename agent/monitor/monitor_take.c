@@ -4,6 +4,7 @@
 #include "asker.h"
 #include "clock.h"
 #include "log.h"
+#include "releases.h"
 #include "vm.h"
 #include "waits.h"
 #include <pthread.h>
@@ -19,7 +20,7 @@ static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER; /* held while the JVM
 
 bool hpx_monitor_take_capabilities(jvmtiEnv *jvmti)
 {
-    hpx_waits_wanted = hpx_vm_release() >= 22;
+    hpx_waits_wanted = hpx_vm_release() >= HPX_RELEASE_WAITS_UNTOLD;
     return hpx_askable_load(jvmti);
 }
 

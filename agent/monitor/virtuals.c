@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* virtuals.c: see virtuals.h. */
 #include "virtuals.h"
+#include "releases.h"
 #include "site_ids.h"
 #include "snapshot.h"
 #include "threads.h"

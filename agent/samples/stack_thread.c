@@ -8,6 +8,7 @@
 #include "inlines.h"
 #include "log.h"
 #include "probe_frames.h"
+#include "releases.h"
 #include "service.h"
 #include "spawn.h"
 #include "stacks.h"
@@ -19,7 +20,6 @@
 
 #define SLOTS         65536u /* threads that can be listed at a time */
 #define BATCH         64u    /* stacks per call where a call costs a safepoint of all threads */
-#define HANDSHAKES    16     /* from this release on JVMTI takes one stack by a handshake with that thread alone */
 #define TAKE_OVER_NS  (50ull * 1000 * 1000)
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* only POLL_SHARE makes a pause longer than the interval */
@@ -428,8 +428,8 @@ static uint64_t pause_after(uint64_t cost_ns)
     return pause > fair ? pause : fair;
 }
 
-/* Takes the stacks that handlers asked for. Returns when the next may be taken: before HANDSHAKES every call stops all threads, and these
- * stops may use a share of the time. */
+/* Takes the stacks that handlers asked for. Returns when the next may be taken: before HPX_RELEASE_HANDSHAKES every call stops all threads,
+ * and these stops may use a share of the time. */
 static uint64_t walk_round(JNIEnv *env)
 {
     uint64_t began = hpx_clock_mono();
@@ -461,7 +461,7 @@ static void serve(JNIEnv *env)
             poll_round(env);
             uint64_t began = now;
             now = hpx_clock_mono();
-            /* before HANDSHAKES the VM's own thread takes the stack while all threads are stopped */
+            /* before HPX_RELEASE_HANDSHAKES the VM's own thread takes the stack while all threads are stopped */
             next = began + pause_after(list.single ? hpx_clock_thread_cpu() - cpu : now - began);
         }
         if (!quit && (!polling || now < next)) {
@@ -477,7 +477,7 @@ static void *run(void *unused)
     jint version = 0;
     hpx_spawn_enter("hprofx-sampler", &list.thread);
     (*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version);
-    list.single = ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= HANDSHAKES;
+    list.single = hpx_release_of(version) >= HPX_RELEASE_HANDSHAKES;
     list.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_PROBE_FRAMES + HPX_INLINES_DEPTH) * sizeof *list.frames);
     JNIEnv *env = list.frames != NULL ? hpx_threads_attach(HPX_OURS "sampler") : NULL;
     if (env == NULL) {

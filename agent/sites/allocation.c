@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "new_class.h"
 #include "probe_frames.h"
+#include "releases.h"
 #include "site_table.h"
 #include "site_thread.h"
 #include "survivors.h"

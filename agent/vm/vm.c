@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.c: facts of the JVM that several modules need. */
 #include "vm.h"
+#include "releases.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -36,11 +37,10 @@ jint hpx_vm_release(void)
     static _Atomic jint known; /* relaxed: it never changes */
     jint release = atomic_load_explicit(&known, memory_order_relaxed), version = 0;
     if (release == 0 && (*hpx_vm.jvmti)->GetVersionNumber(hpx_vm.jvmti, &version) == JVMTI_ERROR_NONE) {
-        release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
-        release = release > 1 ? release : 8; /* JVMTI 1.2 */
+        release = hpx_release_of(version);
         atomic_store_explicit(&known, release, memory_order_relaxed);
     }
-    return release > 1 ? release : 8;
+    return release != 0 ? release : 8;
 }
 
 JNIEnv *hpx_vm_env(void)

@@ -27,8 +27,6 @@ struct hpx_vm_fields {
 };
 extern struct hpx_vm_fields hpx_vm_fields;
 
-#define HPX_RELEASE_VIRTUAL 21 /* the first release of the JDK with virtual threads */
-
 /* The release of the JDK: 8, 11, ... From load on; any attached thread. */
 jint hpx_vm_release(void);
 /* JNI of the calling thread; NULL: it is not attached. */

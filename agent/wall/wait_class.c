@@ -3,16 +3,16 @@
 #include "wait_class.h"
 #include "clock.h"
 #include "intern.h"
+#include "releases.h"
 #include "session.h"
 #include "waited_monitor.h"
 #include "wall_table.h"
 #include <stdatomic.h>
 #include <string.h>
 
-#define READABLE     17         /* the first release on which waited_monitor.h reads monitors */
-#define WAITS_UNTOLD 22         /* the first release on which JVMTI does not tell the monitor of Object.wait */
-#define ANSWERS      1024u      /* stacks whose class is kept for a round, where a question stops all threads; a power of two */
-#define MOST         (1u << 20) /* numbers */
+#define READABLE 17         /* the first release on which waited_monitor.h reads monitors */
+#define ANSWERS  1024u      /* stacks whose class is kept for a round, where a question stops all threads; a power of two */
+#define MOST     (1u << 20) /* numbers */
 
 static HPX_OF_SESSION struct {
     bool contended; /* the capability; constant from load on */
@@ -54,7 +54,7 @@ static bool begin_reading(JNIEnv *env)
 void hpx_wait_class_begin(JNIEnv *env, bool single)
 {
     classes.single = single;
-    classes.waits = hpx_vm_release() < WAITS_UNTOLD;
+    classes.waits = hpx_vm_release() < HPX_RELEASE_WAITS_UNTOLD;
     classes.reads = !(classes.waits && classes.contended) && begin_reading(env);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
     classes.round = 1;

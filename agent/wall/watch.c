@@ -5,6 +5,7 @@
 #include "log.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
+#include "releases.h"
 #include "run_delay.h"
 #include "service.h"
 #include "snapshot.h"
@@ -18,10 +19,8 @@
 #include <string.h>
 
 #define ROOM        (HPX_MAX_DEPTH + HPX_PROBE_FRAMES)
-#define VIRTUAL     19 /* the first release with virtual threads */
 #define FIRST       8u /* stacks that are compared first where that stops all threads, and of how many later ones one is */
 #define EACH        1024u
-#define HANDSHAKES  16 /* the release from which on one stack costs a handshake with its thread alone */
 #define GRAINS      8u
 #define LEAST_NS    UINT64_C(1000000)
 #define MOST_NS     UINT64_C(1000000000)
@@ -266,11 +265,11 @@ static void *run(void *unused)
     if (env == NULL) {
         hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will show only running threads");
     } else {
-        watch.single = hpx_vm_release() >= HANDSHAKES; /* the release is the VM's to say, to an attached thread */
+        watch.single = hpx_vm_release() >= HPX_RELEASE_HANDSHAKES; /* the release is the VM's to say, to an attached thread */
         hpx_wait_class_begin(env, watch.single);
         const char *verify = getenv("HPROFX_VERIFY");
         watch.verify = verify != NULL && !strcmp(verify, "1");
-        watch.whole = hpx_vm_release() >= VIRTUAL;
+        watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
     }
