@@ -17,7 +17,12 @@ __thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial
 static __thread struct hpx_new_class last_object __attribute__((tls_model("initial-exec"))); /* that the thread has made */
 struct hpx_site_thread hpx_site_nobody;
 
-#define MOST_DIMENSIONS     255u
+#define MOST_DIMENSIONS 255u
+/* What a thread allocates to use up a TLAB that is larger in large heaps: a collection costs less than more. Small steps: one that a heap
+ * has no room for may be what ends the program (ExitOnOutOfMemoryError). */
+#define REACH_STEP (32u << 10)
+#define REACH_MOST (8u << 20)
+
 #define RELEASE_HASHED_TAGS 20 /* from then on the identity hash of an object leads to its tag */
 
 /* From JDK 28 on objects may be of value classes: JNI's HasIdentity() by its place in the table, because older headers lack it. */
@@ -256,7 +261,11 @@ static struct hpx_site_thread *enter(JNIEnv *env)
         hpx_count(&hpx_session.counters, HPX_C_ALLOCATIONS_UNCOUNTED, 1);
         return NULL;
     }
-    if (t == &hpx_site_nobody || t->inside) {
+    if (t == &hpx_site_nobody) {
+        return NULL;
+    }
+    if (t->inside) {
+        t->seen = true;
         return NULL;
     }
     t->inside = true;
@@ -395,6 +404,30 @@ void hpx_allocation_use(bool tag, bool follows)
 void hpx_allocation_open(void)
 {
     atomic_store_explicit(&opened, true, memory_order_release); /* partner: enter() */
+}
+
+static bool reports(struct hpx_site_thread *t, JNIEnv *env, jsize bytes)
+{
+    t->seen = false;
+    jbyteArray array = (*env)->NewByteArray(env, bytes);
+    (*env)->ExceptionClear(env); /* no memory */
+    (*env)->DeleteLocalRef(env, array);
+    return t->seen;
+}
+
+bool hpx_allocation_reach(JNIEnv *env, bool once)
+{
+    struct hpx_site_thread *t = hpx_site_self;
+    bool reached = false;
+    if (t == NULL || !hpx_session_is(t->s.session) || t->inside) {
+        return false;
+    }
+    t->inside = true;
+    for (uint32_t bytes = 0; !reached && bytes < (once ? 1 : REACH_MOST); bytes += REACH_STEP) {
+        reached = (once || reports(t, env, REACH_STEP)) && reports(t, env, 0); /* the step may be outside of the TLAB, the next is not */
+    }
+    t->inside = false;
+    return reached;
 }
 
 void hpx_allocation_switch(bool on)

@@ -30,6 +30,10 @@ static inline uint64_t hpx_allocation_interval(void)
 void hpx_allocation_use(bool tag, bool follow);
 /* Recording begins: all threads of the program have states. Once, before the events are enabled. */
 void hpx_allocation_open(void);
+/* Allocates on the calling thread, which records nothing of it, until the VM reports the next object, too: it takes the interval for a TLAB
+ * only when it gets it, or when an object has no room in it. The interval is 0. once: allocates only that next object. false: it was not
+ * reported, or the thread has no state. VMInit, inside the session's gate. */
+bool hpx_allocation_reach(JNIEnv *env, bool once);
 /* Turns recording on or off. The aggregator. */
 void hpx_allocation_switch(bool on);
 /* Sites get new ids, and frees of older objects are ignored. The aggregator. */

@@ -23,6 +23,7 @@ struct hpx_site_thread {
     _Atomic int in_probe;       /* sites=counts. release: end of the probe; acquire: hpx_counting_quiesce() */
     struct hpx_late_slot *late; /* owner; NULL: it has cloned nothing */
     bool inside;                /* owner; set in a callback: what the callback itself allocates is not recorded */
+    bool seen;                  /* owner; an object was reported that is not recorded because of that */
     struct hpx_site_clones {
         struct hpx_class_number klass;
         bool own;              /* its objects have another clone() than Object's */

@@ -325,12 +325,31 @@ static void open(jvmtiEnv *jvmti)
     }
 }
 
-/* Retires the TLABs of all threads: the VM reports no allocation in an existing one, which of the main thread is some MiB. A session that
- * begins late does not collect unless it was asked to: if it is exact it has probes, too, else estimates lack what was left. */
+/* The VM reports no allocation in a TLAB that a thread already has, which of the main thread is some MiB. At load only that thread has one,
+ * and those of the VM, which run no code of the program before a collection. A sampled thread begins with a sample of the profiler's. */
+static bool reach_event(jvmtiEnv *jvmti)
+{
+    JNIEnv *env = hpx_vm_env();
+    if (env == NULL || hpx_vm.late || !hpx_gate_enter(&hpx_session.gate)) {
+        return false;
+    }
+    uint64_t interval = hpx_allocation_interval();
+    (void)set_interval(jvmti, 0);
+    bool reached = hpx_allocation_reach(env, false);
+    if (interval > 0) {
+        (void)set_interval(jvmti, interval);
+        (void)hpx_allocation_reach(env, true);
+    }
+    hpx_gate_leave(&hpx_session.gate);
+    return reached;
+}
+
+/* Else a collection retires the TLABs of all threads. A session that begins late does not collect unless it was asked to: if it is exact it
+ * has probes, too, else estimates lack what was left. */
 static void begun(jvmtiEnv *jvmti)
 {
     bool events = vm.sampled_event && (hpx_session.in_effect.live || !vm.counts); /* as enable() has it */
-    if (events && (!hpx_vm.late || hpx_session.opt->gc)) {
+    if (events && (!hpx_vm.late || hpx_session.opt->gc) && !reach_event(jvmti)) {
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
     }
 }

@@ -67,9 +67,17 @@ def a_collection_while_a_class_is_made(t, template):
 
 
 @test(level='plain', collectors='any', since=11, params=('exact', 'sampled', 'counts'))
-def a_session_collects_as_it_begins_only_where_the_event_needs_it(t, sites):
+def a_session_that_begins_with_the_jvm_does_not_collect(t, sites):
     run = t.java('SitesFirst', 10, opts='heap=sites,live=n,verbose=n,sites=' + sites, jvm=['-Xlog:gc'])
-    t.equal(run.out.count('JvmtiEnv ForceGarbageCollection'), int(sites != 'counts'), 'collections (%s)' % run.out)
+    t.equal(run.out.count('JvmtiEnv ForceGarbageCollection'), 0, 'collections (%s)' % run.out)
+
+
+@test(collectors=('Serial', 'Parallel'), since=11, until=17)
+def it_collects_if_the_tlab_of_the_main_thread_is_large(t):
+    """Which would cost more to use up. Later VMs take TLABs of this size for more threads, until there are none."""
+    run, p = t.profile('SitesFirst', 50000, opts='heap=sites,cutoff=0,depth=4', jvm=['-Xlog:gc:stderr', '-Xmn320m', '-XX:-ResizeTLAB', '-XX:TLABSize=32m'])
+    t.equal(run.err.count('Pause Full (JvmtiEnv ForceGarbageCollection'), 1, 'collections')
+    objects_are_exact(t, run, p)
 
 
 FLAGS = {'default': [], 'interpreter': ['-Xint'], 'no TLAB': ['-XX:-UseTLAB'], 'c1': ['-XX:TieredStopAtLevel=1'], 'c2': ['-XX:-TieredCompilation'],
