@@ -1,183 +1,128 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* child_memory.c: the allocator of child_memory.h.
  *
- * Memory comes in chunks, aligned to their size, so that the address of a block leads to its chunk and a table of all chunks tells own
- * blocks from foreign ones. A chunk consists of runs; its first one says what begins in each of the others: blocks of one size, or one
- * block of 2^k runs. A larger block has its own mapping, laid out as a chunk with one block. */
+ * Blocks come from one range of addresses, which tells own blocks from foreign ones. It consists of runs; its first bytes say what begins
+ * in each of them: blocks of one size, or one block of 2^k runs. Pages are the kernel's until they are touched. */
 #include "child_memory.h"
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define RUN     ((size_t)64 << 10)
-#define CHUNK   ((size_t)32 << 20)
-#define RUNS    (CHUNK / RUN)
-#define SMALL   ((size_t)8192) /* the largest block that shares a run */
-#define CLASSES 67             /* steps of 16 bytes up to 1024, then 2048, 4096, 8192 */
-#define ORDERS  9              /* up to 2^8 runs: 16 MiB */
-#define TABLE   8192           /* chunks, at most: 256 GiB; a power of two */
-#define GONE    1              /* an entry of the table whose mapping is gone */
-
-enum { KIND_NONE, KIND_SMALL, KIND_RUNS = KIND_SMALL + CLASSES, KIND_HUGE = KIND_RUNS + ORDERS };
-
-struct chunk {
-    uint8_t kind[RUNS]; /* of what begins in the run: KIND_ + class or order */
-    size_t mapped;      /* KIND_HUGE: bytes of the mapping */
-};
+#define RUN      ((size_t)64 << 10)
+#define SMALL    ((size_t)8192)      /* the largest block that shares a run */
+#define MOST     ((size_t)256 << 30) /* bytes of the range; less where the process may not have that */
+#define LEAST    ((size_t)64 << 20)  /* the same */
+#define STEP     ((size_t)32 << 20)  /* by which it becomes writable */
+#define NONE     0                   /* kinds of blocks: nothing begins here; */
+#define LINEAR   64                  /* steps of 16 bytes up to 1024; then 2048, 4096, 8192; */
+#define LARGE    (LINEAR + 4)        /* a run, and its doubles up to MOST */
+#define KINDS    (LARGE + 23)
+#define RETURNED (LARGE + 4) /* blocks from 1 MiB on have no memory while they are free */
 
 struct block {
     struct block *next;
 };
 
 static struct {
-    uintptr_t table[TABLE];
-    struct chunk *chunk; /* where runs come from */
-    size_t next;         /* its first run that was never used */
-    struct block *runs[ORDERS];
-    struct block *small[CLASSES];
-    char *bump[CLASSES], *end[CLASSES];
+    char *base;
+    size_t size, used, writable;    /* bytes of the range, from its base on */
+    struct block *unused[KINDS];    /* what was freed */
+    char *bump[LARGE], *end[LARGE]; /* the rest of the last run of these blocks */
 } heap;
 
-/* ---- chunks ---- */
+/* ---- runs ---- */
 
-static uintptr_t *find(uintptr_t base, bool add)
+static bool reserve(void)
 {
-    size_t at = base / CHUNK * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-    for (size_t i = 0; i < TABLE; i++) {
-        uintptr_t *e = &heap.table[(at + i) % TABLE];
-        if (*e == base || *e == 0 || (add && *e == GONE)) {
-            return add || *e == base ? e : NULL;
-        }
+    char *at = MAP_FAILED;
+    size_t size = 2 * MOST;
+    while (at == MAP_FAILED && size > LEAST) {
+        size /= 2;
+        at = mmap(NULL, size + RUN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
-    return NULL;
-}
-
-static struct chunk *chunk_of(const void *p)
-{
-    uintptr_t base = (uintptr_t)p & ~(CHUNK - 1);
-    return base != 0 && find(base, false) != NULL ? (struct chunk *)base : NULL;
-}
-
-static struct chunk *map_chunk(size_t size)
-{
-    char *at = mmap(NULL, size + CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
-        return NULL;
+        return false;
     }
-    size_t before = -(uintptr_t)at & (CHUNK - 1);
-    struct chunk *c = (struct chunk *)(void *)(at + before);
-    if (before > 0) {
-        munmap(at, before);
-    }
-    munmap((char *)c + size, CHUNK - before);
-    uintptr_t *entry = find((uintptr_t)c, true);
-    if (entry == NULL) {
-        munmap(c, size);
-        return NULL;
-    }
-    *entry = (uintptr_t)c;
-    return c;
+    heap.base = at + (-(uintptr_t)at & (RUN - 1));
+    heap.size = size;
+    heap.used = (size / RUN + RUN - 1) & ~(RUN - 1); /* a byte per run */
+    return true;
 }
 
-static void *huge(size_t n)
+/* What begins in the run of p; foreign blocks have none. */
+static uint8_t *kind_at(const void *p)
 {
-    if (n > SIZE_MAX / 2) {
-        return NULL;
-    }
-    size_t size = (n + RUN + RUN - 1) & ~(RUN - 1);
-    struct chunk *c = map_chunk(size);
-    if (c == NULL) {
-        return NULL;
-    }
-    c->kind[1] = KIND_HUGE;
-    c->mapped = size;
-    return (char *)c + RUN;
+    size_t offset = (uintptr_t)p - (uintptr_t)heap.base;
+    return heap.base != NULL && offset < heap.used ? (uint8_t *)heap.base + offset / RUN : NULL;
 }
 
-static void *runs(size_t order, uint8_t kind)
+static void *runs(size_t n, size_t kind)
 {
-    struct block *b = heap.runs[order];
-    if (b != NULL) {
-        heap.runs[order] = b->next;
-    } else {
-        if (heap.chunk == NULL || heap.next + ((size_t)1 << order) > RUNS) {
-            struct chunk *c = map_chunk(CHUNK);
-            if (c == NULL) {
-                return NULL;
-            }
-            heap.chunk = c;
-            heap.next = 1; /* the first run holds struct chunk */
+    if ((heap.base == NULL && !reserve()) || n > heap.size - heap.used) {
+        return NULL;
+    }
+    size_t want = (heap.used + n + STEP - 1) & ~(STEP - 1);
+    want = want < heap.size ? want : heap.size;
+    if (want > heap.writable) {
+        if (mprotect(heap.base + heap.writable, want - heap.writable, PROT_READ | PROT_WRITE) != 0) {
+            return NULL;
         }
-        b = (struct block *)(void *)((char *)heap.chunk + heap.next * RUN);
-        heap.next += (size_t)1 << order;
+        heap.writable = want;
     }
-    chunk_of(b)->kind[(uintptr_t)b % CHUNK / RUN] = kind;
-    return b;
+    char *p = heap.base + heap.used;
+    heap.used += n;
+    *kind_at(p) = (uint8_t)kind;
+    return p;
 }
 
 /* ---- sizes ---- */
 
-static size_t class_of(size_t n)
+static size_t kind_size(size_t kind)
 {
-    return n <= 1024 ? (n + 15 + (n == 0)) / 16 - 1 : n <= 2048 ? 64 : n <= 4096 ? 65 : 66;
+    return kind <= LINEAR ? kind * 16 : kind < LARGE ? (size_t)1024 << (kind - LINEAR) : RUN << (kind - LARGE);
 }
 
-static size_t class_size(size_t class)
+/* Of n bytes; KINDS: too many. */
+static size_t kind_of(size_t n)
 {
-    return class < 64 ? (class + 1) * 16 : (size_t)2048 << (class - 64);
-}
-
-static size_t order_of(size_t n)
-{
-    size_t order = 0;
-    while (RUN << order < n) {
-        order++;
+    if (n <= LINEAR * 16) {
+        return (n + 15 + (n == 0)) / 16;
     }
-    return order;
-}
-
-static size_t kind_size(const struct chunk *c, uint8_t kind)
-{
-    return kind == KIND_NONE   ? 0
-           : kind < KIND_RUNS  ? class_size(kind - KIND_SMALL)
-           : kind == KIND_HUGE ? c->mapped - RUN
-                               : RUN << (kind - KIND_RUNS);
+    size_t kind = n > SMALL ? LARGE : LINEAR + 1;
+    while (kind < KINDS && kind_size(kind) < n) {
+        kind++;
+    }
+    return kind;
 }
 
 /* ---- the functions ---- */
 
-static void *small(size_t class)
+static void *small(size_t kind)
 {
-    struct block *b = heap.small[class];
-    if (b != NULL) {
-        heap.small[class] = b->next;
-        return b;
-    }
-    size_t size = class_size(class);
-    if (heap.bump[class] == NULL || (size_t)(heap.end[class] - heap.bump[class]) < size) {
-        char *run = runs(0, (uint8_t)(KIND_SMALL + class));
+    size_t size = kind_size(kind);
+    if ((size_t)(heap.end[kind] - heap.bump[kind]) < size) {
+        char *run = runs(RUN, kind);
         if (run == NULL) {
             return NULL;
         }
-        heap.bump[class] = run;
-        heap.end[class] = run + RUN;
+        heap.bump[kind] = run;
+        heap.end[kind] = run + RUN;
     }
-    void *p = heap.bump[class];
-    heap.bump[class] += size;
+    void *p = heap.bump[kind];
+    heap.bump[kind] += size;
     return p;
 }
 
 void *hpx_child_malloc(size_t n)
 {
-    void *p;
-    if (n <= SMALL) {
-        p = small(class_of(n));
-    } else if (n <= RUN << (ORDERS - 1)) {
-        size_t order = order_of(n);
-        p = runs(order, (uint8_t)(KIND_RUNS + order));
-    } else {
-        p = huge(n);
+    size_t kind = kind_of(n);
+    void *p = NULL;
+    if (kind < KINDS && heap.unused[kind] != NULL) {
+        p = heap.unused[kind];
+        heap.unused[kind] = heap.unused[kind]->next;
+    } else if (kind < KINDS) {
+        p = kind < LARGE ? small(kind) : runs(kind_size(kind), kind);
     }
     if (p == NULL) {
         errno = ENOMEM;
@@ -193,40 +138,36 @@ void *hpx_child_calloc(size_t n, size_t size)
         return NULL;
     }
     void *p = hpx_child_malloc(all);
-    if (p != NULL && all <= RUN << (ORDERS - 1)) { /* a mapping of its own is clear */
-        memset(p, 0, all);
+    if (p != NULL) { /* of a block without memory only the link is not clear */
+        memset(p, 0, kind_of(all) < RETURNED ? all : sizeof(struct block));
     }
     return p;
 }
 
 void hpx_child_free(void *p)
 {
-    struct chunk *c = chunk_of(p);
-    uint8_t kind = c != NULL ? c->kind[(uintptr_t)p % CHUNK / RUN] : KIND_NONE;
+    const uint8_t *kind = kind_at(p);
     struct block *b = p;
-    if (kind == KIND_NONE) {
+    if (kind == NULL || *kind == NONE) {
         return; /* foreign: its allocator may be locked */
     }
-    if (kind == KIND_HUGE) {
-        *find((uintptr_t)c, false) = GONE;
-        munmap(c, c->mapped);
-        return;
+    if (*kind >= RETURNED) {
+        madvise(p, kind_size(*kind), MADV_DONTNEED);
     }
-    struct block **list = kind < KIND_RUNS ? &heap.small[kind - KIND_SMALL] : &heap.runs[kind - KIND_RUNS];
-    b->next = *list;
-    *list = b;
+    b->next = heap.unused[*kind];
+    heap.unused[*kind] = b;
 }
 
 size_t hpx_child_usable(void *p)
 {
-    const struct chunk *c = chunk_of(p);
-    return c != NULL ? kind_size(c, c->kind[(uintptr_t)p % CHUNK / RUN]) : malloc_usable_size(p);
+    const uint8_t *kind = kind_at(p);
+    return kind != NULL ? kind_size(*kind) : malloc_usable_size(p);
 }
 
 void *hpx_child_realloc(void *p, size_t n)
 {
     size_t has = p != NULL ? hpx_child_usable(p) : 0;
-    if (p != NULL && n <= has && n >= has / 2 && chunk_of(p) != NULL) {
+    if (p != NULL && n <= has && n >= has / 2 && kind_at(p) != NULL) {
         return p;
     }
     void *q = hpx_child_malloc(n);
@@ -246,11 +187,11 @@ char *hpx_child_strdup(const char *s)
 
 void *hpx_child_memalign(size_t align, size_t n)
 {
-    if (align > RUN || (align & (align - 1)) != 0 || n > RUN << (ORDERS - 1)) {
+    if (align > RUN || (align & (align - 1)) != 0 || n > MOST) {
         errno = ENOMEM;
         return NULL;
     }
-    /* Runs are aligned, and a class whose size is a multiple of the alignment has only aligned blocks. */
+    /* Runs are aligned, and blocks whose size is a multiple of the alignment, too. */
     return hpx_child_malloc(align > 16 ? (n + (n == 0) + align - 1) & ~(align - 1) : n);
 }
 

@@ -131,6 +131,17 @@ TEST(a_child_has_blocks_of_every_size, setup, teardown)
     ends(WALK_MUCH, &forever, HPX_CHILD_ENDED, TAIL);
 }
 
+/* As ulimit -v sets it. */
+TEST(a_child_has_blocks_where_addresses_are_few, setup, teardown)
+{
+    struct rlimit was, few;
+    assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+    few = (struct rlimit){(rlim_t)4 << 30, was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &few), 0);
+    ends(WALK_MUCH, &forever, HPX_CHILD_ENDED, TAIL);
+    assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+}
+
 TEST(a_crash_is_reported_and_leaves_no_file, setup, teardown)
 {
     ends(WALK_CRASH, &forever, HPX_CHILD_CRASHED, SIGSEGV);
