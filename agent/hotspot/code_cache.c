@@ -36,21 +36,16 @@ static const char *find_heaps(void)
     const struct hpx_vm_field segmented[] = {{"CodeCache", "_heaps", "static GrowableArray<CodeHeap*>*", &cache.heaps},
                                              {"CodeCache", "_low_bound", "static address", &cache.low},
                                              {"CodeCache", "_high_bound", "static address", &cache.high},
-                                             {"GrowableArray<int>", "_data", "int*", &cache.array_data}};
+                                             {"GrowableArray<int>", "_data", "int*", &cache.array_data},
+                                             {"GrowableArrayBase", "_len", "int", &cache.array_length},
+                                             {"GenericGrowableArray", "_len", "int", &cache.array_length}}; /* JDK 11 */
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     cache.block_header = hpx_structures_size("HeapBlock");
     if (why == NULL && (cache.block_header < 8 || cache.block_header > 64)) {
         return "the VM's tables have no HeapBlock as expected";
     }
     cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &cache.heap}); /* JDK 8 */
-    if (why != NULL || cache.single) {
-        return why;
-    }
-    why = hpx_structures_fields(segmented, HPX_ARRAY_LEN(segmented));
-    if (why == NULL && !hpx_structures_field(&(struct hpx_vm_field){"GrowableArrayBase", "_len", "int", &cache.array_length})) {
-        why = hpx_structures_fields(&(struct hpx_vm_field){"GenericGrowableArray", "_len", "int", &cache.array_length}, 1); /* JDK 11 */
-    }
-    return why;
+    return why != NULL || cache.single ? why : hpx_structures_fields(segmented, HPX_ARRAY_LEN(segmented));
 }
 
 /* nmethod._state: 0 in use, then "not entrant" and before it, since JDK 9, "not used"; above them come states of the dead. */
@@ -68,7 +63,9 @@ static const char *find_blobs(void)
 {
     const struct hpx_vm_field all[] = {{"CodeBlob", "_name", "const char*", &cache.blob_name},
                                        {"CodeBlob", "_size", "int", &cache.blob_size},
-                                       {"CodeBlob", "_frame_size", "int", &cache.blob_frame}};
+                                       {"CodeBlob", "_frame_size", "int", &cache.blob_frame},
+                                       {"CompiledMethod", "_method", "Method*", &cache.method},
+                                       {"nmethod", "_method", "Method*", &cache.method}}; /* JDK 8, 23 and later */
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     cache.has_kind = hpx_structures_field(&(struct hpx_vm_field){"CodeBlob", "_kind", "CodeBlobKind", &cache.blob_kind}); /* JDK 24 */
     if (why == NULL && cache.has_kind && !hpx_structures_constant("CodeBlobKind::Nmethod", &cache.method_kind)) {
@@ -77,9 +74,6 @@ static const char *find_blobs(void)
     cache.code_is_offset = !hpx_structures_field(&(struct hpx_vm_field){"CodeBlob", "_code_begin", "address", &cache.blob_code});
     if (why == NULL && cache.code_is_offset) {
         why = hpx_structures_fields(&(struct hpx_vm_field){"CodeBlob", "_code_offset", "int", &cache.blob_code}, 1);
-    }
-    if (why == NULL && !hpx_structures_field(&(struct hpx_vm_field){"CompiledMethod", "_method", "Method*", &cache.method})) {
-        why = hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_method", "Method*", &cache.method}, 1); /* JDK 8, 23 and later */
     }
     cache.has_compile_id = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_compile_id", "int", &cache.compile_id});
     return why != NULL ? why : find_state();

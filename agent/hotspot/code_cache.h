@@ -50,8 +50,8 @@ const char *hpx_method_ids_init(struct hpx_method_ids *to);
 
 /* At load: finds the names. NULL, or why the code cache is not read. */
 const char *hpx_code_cache_init(void);
-/* At load, after init: finds what hpx_code_cache_frame_sig() needs besides. NULL, or why it may not be called; as of
- * hpx_structures_fields(). */
+/* At load, after init: finds what hpx_code_cache_frame_sig() needs besides. NULL, or the constant text why it may not be
+ * called. */
 const char *hpx_code_cache_init_frames(void);
 /* VMInit, after init: finds the heaps, which exist by then. NULL, or why not. */
 const char *hpx_code_cache_live(void);

@@ -10,7 +10,7 @@
 
 #include "compiler.h"
 
-/* At load. NULL, or why it is not read; as of hpx_structures_fields(). */
+/* At load. NULL, or the constant text why it is not read. */
 const char *hpx_debug_info_init(void);
 
 /* *outside: methods keep it behind nmethod._immutable_data (JDK 23 and later), else in the blob. NULL, or the constant text why it is not

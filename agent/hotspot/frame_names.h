@@ -9,7 +9,7 @@
 #include "code_cache.h"
 #include "event.h"
 
-/* At load, after those of code_cache.h and debug_info.h. NULL, or why frames have no names; as of hpx_structures_fields(). */
+/* At load, after those of code_cache.h and debug_info.h. NULL, or the constant text why frames have no names. */
 const char *hpx_frame_names_init(void);
 /* VMInit, under the guard. NULL, or what contradicts. */
 const char *hpx_frame_names_live(void);

@@ -194,9 +194,14 @@ static const char *missing(const struct hpx_vm_field *field)
 
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n)
 {
+    bool found = false;
     for (size_t i = 0; i < n; i++) {
-        if (!hpx_structures_field(&fields[i])) {
-            return missing(&fields[i]);
+        found = found || hpx_structures_field(&fields[i]);
+        if (i + 1 == n || fields[i + 1].to != fields[i].to) {
+            if (!found) {
+                return missing(&fields[i]);
+            }
+            found = false;
         }
     }
     return NULL;

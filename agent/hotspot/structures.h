@@ -26,7 +26,8 @@ struct hpx_vm_field {
     uint64_t *to; /* receives the offset; of a static field the address */
 };
 
-/* Fills all n. NULL, or the constant text that names the first one that is missing. */
+/* Fills all n. Neighbours that fill the same are names of different releases: the first one that this VM has counts. NULL, or the constant
+ * text that names the first one that is missing, of neighbours the last. */
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n);
 /* The same for one that this VM may lack: false, and *to stays. */
 bool hpx_structures_field(const struct hpx_vm_field *field);

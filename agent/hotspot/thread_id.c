@@ -20,33 +20,26 @@ static struct {
 
 static const char another_shape[] = "the VM's threads have another shape";
 
-static const char *find(const struct hpx_vm_field *before, const struct hpx_vm_field *now)
-{
-    return hpx_structures_field(before) ? NULL : hpx_structures_fields(now, 1);
-}
-
 /* Not needed for ids: without them older threads have no stack where the VM's function fails. */
 static bool find_stack(void)
 {
-    return find(&(struct hpx_vm_field){"JavaThread", "_stack_base", "address", &ids.stack_base},
-                &(struct hpx_vm_field){"Thread", "_stack_base", "address", &ids.stack_base}) == NULL &&
-           find(&(struct hpx_vm_field){"JavaThread", "_stack_size", "size_t", &ids.stack_size},
-                &(struct hpx_vm_field){"Thread", "_stack_size", "size_t", &ids.stack_size}) == NULL;
+    const struct hpx_vm_field all[] = {{"JavaThread", "_stack_base", "address", &ids.stack_base},
+                                       {"Thread", "_stack_base", "address", &ids.stack_base},
+                                       {"JavaThread", "_stack_size", "size_t", &ids.stack_size},
+                                       {"Thread", "_stack_size", "size_t", &ids.stack_size}};
+    return hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL;
 }
 
 /* JDK 25 moved one field and renamed the type of the other. */
 static const char *find_fields(void)
 {
     static const char id_type[] = "OSThread::thread_id_t";
+    const struct hpx_vm_field all[] = {{"JavaThread", "_osthread", "OSThread*", &ids.osthread},
+                                       {"Thread", "_osthread", "OSThread*", &ids.osthread},
+                                       {"OSThread", "_thread_id", id_type, &ids.id},
+                                       {"OSThread", "_thread_id", "pid_t", &ids.id}};
     const char *why = hpx_structures_init();
-    if (why != NULL) {
-        return why;
-    }
-    why = find(&(struct hpx_vm_field){"JavaThread", "_osthread", "OSThread*", &ids.osthread},
-               &(struct hpx_vm_field){"Thread", "_osthread", "OSThread*", &ids.osthread});
-    why = why != NULL ? why
-                      : find(&(struct hpx_vm_field){"OSThread", "_thread_id", id_type, &ids.id},
-                             &(struct hpx_vm_field){"OSThread", "_thread_id", "pid_t", &ids.id});
+    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     uint64_t size = hpx_structures_size(id_type);
     size = size != 0 ? size : hpx_structures_size("pid_t");
     ids.thread_size = hpx_structures_size("JavaThread");

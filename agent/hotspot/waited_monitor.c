@@ -35,29 +35,17 @@ const char *hpx_waited_monitor_off(void)
     return asked ? hpx_internals_why(HPX_INTERNALS_MONITORS) : NULL;
 }
 
-static bool either(const struct hpx_vm_field *now, const struct hpx_vm_field *before)
-{
-    return hpx_structures_field(now) || hpx_structures_field(before);
-}
-
-static const char *find_narrow(void)
-{
-    static const char type[] = "CompressedKlassPointers";
-    bool found = either(&(struct hpx_vm_field){type, "_base", "static address", &words.base},
-                        &(struct hpx_vm_field){type, "_narrow_klass._base", "static address", &words.base}) &&
-                 either(&(struct hpx_vm_field){type, "_shift", "static int", &words.shift},
-                        &(struct hpx_vm_field){type, "_narrow_klass._shift", "static int", &words.shift});
-    return found ? NULL : "the VM's tables have no CompressedKlassPointers as expected";
-}
-
 static const char *find_class_word(void)
 {
     words.compact = hpx_vm_flag("UseCompactObjectHeaders", false);
     words.narrow = words.compact || hpx_vm_flag("UseCompressedClassPointers", true);
-    const struct hpx_vm_field narrow = {"oopDesc", "_metadata._compressed_klass", "narrowKlass", &words.klass},
-                              wide = {"oopDesc", "_metadata._klass", "Klass*", &words.klass};
-    const char *why = words.narrow ? find_narrow() : NULL;
-    return why != NULL || words.compact ? why : hpx_structures_fields(words.narrow ? &narrow : &wide, 1);
+    const struct hpx_vm_field narrow[] = {{"CompressedKlassPointers", "_base", "static address", &words.base},
+                                          {"CompressedKlassPointers", "_narrow_klass._base", "static address", &words.base},
+                                          {"CompressedKlassPointers", "_shift", "static int", &words.shift},
+                                          {"CompressedKlassPointers", "_narrow_klass._shift", "static int", &words.shift},
+                                          {"oopDesc", "_metadata._compressed_klass", "narrowKlass", &words.klass}};
+    const struct hpx_vm_field wide = {"oopDesc", "_metadata._klass", "Klass*", &words.klass};
+    return words.narrow ? hpx_structures_fields(narrow, HPX_ARRAY_LEN(narrow) - words.compact) : hpx_structures_fields(&wide, 1);
 }
 
 static const char *find_fields(void)
@@ -69,12 +57,11 @@ static const char *find_fields(void)
                                        {"Symbol", "_length", "u2", &words.length},
                                        {"Symbol", "_body", NULL, &words.body},
                                        {"Universe", "_collectedHeap", "static CollectedHeap*", &words.heap},
-                                       {"CollectedHeap", "_total_collections", "unsigned int", &words.collections}};
+                                       {"CollectedHeap", "_total_collections", "unsigned int", &words.collections},
+                                       {"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
+                                       {"CollectedHeap", "_is_gc_active", "bool", &words.active}};
     const char *why = hpx_structures_init();
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
-    bool active = why == NULL && either(&(struct hpx_vm_field){"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
-                                        &(struct hpx_vm_field){"CollectedHeap", "_is_gc_active", "bool", &words.active});
-    why = why != NULL || active ? why : "the VM's tables do not tell whether a collection runs";
     return why != NULL ? why : find_class_word();
 }
 

@@ -144,6 +144,24 @@ TEST(a_missing_field_has_one_text_that_later_questions_leave)
     assert_ptr_equal(why, hpx_structures_fields(&gone, 1));
 }
 
+TEST(of_neighbours_that_fill_the_same_the_first_that_is_there_counts)
+{
+    uint64_t to, name;
+    const struct hpx_vm_field all[] = {{"Thread", "_gone", "int", &to},
+                                       {"Thread", "_last", "int", &to},
+                                       {"Thread", "_raw", NULL, &to},
+                                       {"Klass", "_name", "Symbol*", &name},
+                                       {"Thread", "_name", "Symbol*", &name}};
+    const struct hpx_vm_field lacking[] = {
+        {"Klass", "_name", "Symbol*", &name}, {"Thread", "_gone", "int", &to}, {"Klass", "_gone", "int", &to}};
+    fill();
+    assert_null(hpx_structures_init());
+    assert_null(hpx_structures_fields(all, HPX_ARRAY_LEN(all)));
+    assert_int_equal(to, 60);
+    assert_int_equal(name, 8);
+    assert_string_equal(hpx_structures_fields(lacking, HPX_ARRAY_LEN(lacking)), "the VM's tables have no Klass._gone as expected");
+}
+
 TEST(a_field_of_another_type_is_refused)
 {
     fill();
