@@ -44,6 +44,7 @@ static void add_notes(const struct hpx_asker *a)
 {
     static const char *const causes[HPX_USAGE_ANSWERS] = {[HPX_USAGE_REFUSED] = "the VM failed",
                                                           [HPX_USAGE_ATTACHING] = "threads attached meanwhile",
+                                                          [HPX_USAGE_ENDING] = "threads end",
                                                           [HPX_USAGE_REPLACED] = "another agent replaced functions of the VM"};
     struct hpx_monitor_take *t = a->take;
     if (!hpx_askable.usage) {

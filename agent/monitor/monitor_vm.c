@@ -64,6 +64,7 @@ static int load(struct hpx_err *err)
 
 static void disable(void)
 {
+    hpx_attach_barrier_unload();
     if (hpx_monitor_env != NULL) {
         (void)(*hpx_monitor_env)->DisposeEnvironment(hpx_monitor_env);
         hpx_monitor_env = NULL;

@@ -330,3 +330,11 @@ def threads_that_attach_meanwhile(t, more):
     run = t.java('Contend', 'threads', 16, 40, 20, opts=EXACT + more, jvm=[agent(t, 'attacher', 2000)])
     t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code, stdout')
     blocks_are_known(t, t.output(dumps=None), MONITOR_TIME, known_blocks(run.out, 'blocked'))
+
+
+@test(until=8)
+def threads_that_end_meanwhile(t):
+    """Before JDK 10 GetObjectMonitorUsage takes a lock of the owner, even if that has ended and is freed: the VM crashed or stood in one of three runs of 30 s."""
+    run = t.java('EndingOwners', 10000, opts=EXACT + ',owner=y,waitlog=0')
+    t.equal((run.code, run.out.splitlines()[-1]), (0, 'done'), 'exit code, stdout')
+    t.output(dumps=None)
