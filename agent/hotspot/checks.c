@@ -19,7 +19,6 @@
 static HPX_OF_SESSION struct {
     atomic_bool learned;      /* release: live; acquire: thread, class. Where a thread's anchor is */
     atomic_bool two_threads;  /* relaxed: a second thread was compared */
-    jfieldID eetop;           /* Thread's word for its JavaThread; constant after live */
     _Atomic uint32_t nranges; /* relaxed: read when VMInit has begun; later ranges may be missing */
     struct {
         _Atomic uintptr_t start; /* release: announce; acquire: compare_ranges(). 0: not written yet */
@@ -145,8 +144,7 @@ static const char *guarded(struct hpx_counters *counters, struct check *c)
 
 static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
 {
-    return guarded(counters,
-                   &(struct check){.what = THREAD, .env = env, .thread = (uint64_t)(*env)->GetLongField(env, thread, checks.eetop)});
+    return guarded(counters, &(struct check){.what = THREAD, .env = env, .thread = hpx_thread_id_word(env, thread)});
 }
 
 static const char *compare_code(struct hpx_counters *counters, bool guard)
@@ -162,11 +160,12 @@ static const char *compare_code(struct hpx_counters *counters, bool guard)
 static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
 {
     jthread self = NULL;
-    checks.eetop = hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL ? hpx_thread_id_eetop(env) : NULL;
-    if (checks.eetop == NULL || (*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE) {
-        return "Thread has no field eetop";
+    const char *why = hpx_internals_without(HPX_INTERNALS_ANCHORS);
+    why = why != NULL ? why : hpx_thread_id_find_word(env);
+    if (why == NULL) {
+        bool told = (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE;
+        why = told ? compare_thread(env, self, counters) : "the VM does not name the thread that checks them";
     }
-    const char *why = compare_thread(env, self, counters);
     (*env)->DeleteLocalRef(env, self);
     return why;
 }

@@ -15,7 +15,7 @@ static struct {
     uint64_t osthread, id, thread_size; /* constant after init */
     uint64_t stack_base, stack_size;    /* constant after init */
     bool has_stack;                     /* constant after init */
-    jfieldID eetop;                     /* constant after init */
+    jfieldID eetop;                     /* constant once found */
 } ids;
 
 static const char another_shape[] = "the VM's threads have another shape";
@@ -46,26 +46,20 @@ static const char *find_fields(void)
     return why != NULL || size == sizeof(pid_t) ? why : another_shape;
 }
 
-jfieldID hpx_thread_id_eetop(JNIEnv *env)
+const char *hpx_thread_id_find_word(JNIEnv *env)
 {
-    jclass klass = (*env)->FindClass(env, "java/lang/Thread");
-    jfieldID field = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
-    if (field == NULL) {
+    if (ids.eetop == NULL) {
+        jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+        ids.eetop = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
         (*env)->ExceptionClear(env);
+        (*env)->DeleteLocalRef(env, klass);
     }
-    (*env)->DeleteLocalRef(env, klass);
-    return field;
-}
-
-static const char *find_eetop(JNIEnv *env)
-{
-    ids.eetop = hpx_thread_id_eetop(env);
     return ids.eetop != NULL ? NULL : "Thread has no field eetop";
 }
 
-static uintptr_t vm_thread_of(JNIEnv *env, jthread thread)
+uintptr_t hpx_thread_id_word(JNIEnv *env, jthread thread)
 {
-    return (uintptr_t)(*env)->GetLongField(env, thread, ids.eetop);
+    return ids.eetop != NULL ? (uintptr_t)(*env)->GetLongField(env, thread, ids.eetop) : 0;
 }
 
 /* *got: the bytes that could be read. 0 if they are at least `needed`, or errno. */
@@ -96,13 +90,13 @@ static int read_thread(uintptr_t vm_thread, pid_t *tid, struct hpx_stack_bounds 
 
 static const char *why_unread(int error)
 {
-    return error == EFAULT ? "a read of the VM's structures faulted" : "the system refuses process_vm_readv";
+    return error == EFAULT ? HPX_INTERNALS_MISREAD : "the system refuses process_vm_readv";
 }
 
 /* *tid: 0 if the thread has ended. NULL, or what contradicts. */
 static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack_bounds *stack)
 {
-    uintptr_t vm_thread = vm_thread_of(env, thread);
+    uintptr_t vm_thread = hpx_thread_id_word(env, thread);
     *tid = 0;
     *stack = (struct hpx_stack_bounds){0, 0};
     if (vm_thread == 0) {
@@ -111,7 +105,7 @@ static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack
     int error = read_thread(vm_thread, tid, stack);
     bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel has such a clock of the process's own threads alone */
     atomic_thread_fence(memory_order_acquire);                          /* eetop again, but not before; no partner, the VM clears it */
-    if (vm_thread_of(env, thread) != vm_thread) {
+    if (hpx_thread_id_word(env, thread) != vm_thread) {
         *tid = 0;
         *stack = (struct hpx_stack_bounds){0, 0};
         return NULL;
@@ -124,7 +118,7 @@ static const char *check_self(JNIEnv *env, jthread self)
 {
     pid_t tid = 0;
     struct hpx_stack_bounds stack = {0, 0};
-    uintptr_t offset = (uintptr_t)env - vm_thread_of(env, self),
+    uintptr_t offset = (uintptr_t)env - hpx_thread_id_word(env, self),
               here = (uintptr_t)__builtin_frame_address(0); /* a checker of memory has variables elsewhere */
     const char *why = offset > 0 && offset < ids.thread_size ? ask(env, self, &tid, &stack) : another_shape;
     ids.has_stack = ids.has_stack && stack.low < here && here < stack.end;
@@ -136,7 +130,7 @@ void hpx_thread_id_init(JNIEnv *env, jthread self)
     const char *why = hpx_internals_closed();
     why = why != NULL ? why : find_fields();
     ids.has_stack = why == NULL && find_stack();
-    why = why != NULL ? why : find_eetop(env);
+    why = why != NULL ? why : hpx_thread_id_find_word(env);
     hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, why != NULL ? why : check_self(env, self));
 }
 

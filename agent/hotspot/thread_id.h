@@ -18,8 +18,10 @@
 /* VMInit. self: the calling thread, whose id must come out. There are no answers (any more) if HPX_INTERNALS_IDS is left (internals.h): the
  * VM's structures are closed, or not as expected. */
 void hpx_thread_id_init(JNIEnv *env, jthread self);
-/* Thread's word for the VM's thread; NULL: no such field. No exception stays pending. */
-jfieldID hpx_thread_id_eetop(JNIEnv *env);
+/* VMInit: finds Thread's word for the VM's thread (JavaThread). NULL, or the constant text why not. No exception stays pending. */
+const char *hpx_thread_id_find_word(JNIEnv *env);
+/* That word; 0: it was not found, or the thread is not alive. */
+uintptr_t hpx_thread_id_word(JNIEnv *env, jthread thread);
 struct hpx_stack_bounds {
     uintptr_t low, end; /* 0, 0: not known */
 };

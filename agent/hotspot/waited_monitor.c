@@ -21,7 +21,6 @@ static struct {
     uint64_t length, body;              /* of Symbol */
     uint64_t heap, collections, active; /* the heap's address, its fields */
     bool narrow, compact;
-    jfieldID eetop;
 } words;
 
 static HPX_OF_SESSION struct {
@@ -187,8 +186,6 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
               ? "the collector moves objects while the program runs"
               : why;
     why = why != NULL ? why : find_fields();
-    words.eetop = why == NULL ? hpx_thread_id_eetop(env) : NULL;
-    why = why == NULL && words.eetop == NULL ? "Thread has no field eetop" : why;
     jclass known = why == NULL ? (*env)->GetObjectClass(env, self) : NULL;
     if (why == NULL && (!knows(env, self, "Ljava/lang/Thread;") || !knows(env, known, "Ljava/lang/Class;"))) {
         why = "the VM's objects have another shape";
@@ -206,7 +203,7 @@ static bool reads(void)
 
 uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)
 {
-    return reads() ? (uint64_t)(*env)->GetLongField(env, thread, words.eetop) : 0;
+    return reads() ? hpx_thread_id_word(env, thread) : 0;
 }
 
 bool hpx_waited_monitor_class(uint64_t thread, char to[HPX_WAITED_MONITOR_ROOM])

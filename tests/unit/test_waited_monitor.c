@@ -48,7 +48,6 @@ static struct heap heap;
 static struct heap *heap_at = &heap;
 static bool collects; /* a collection begins before the next read */
 static const char *faults;
-static jfieldID eetop = (jfieldID)&thread;
 
 static void name(int i, const char *text)
 {
@@ -91,10 +90,10 @@ bool hpx_vm_flag(const char *flag, bool otherwise)
     return false;
 }
 
-jfieldID hpx_thread_id_eetop(JNIEnv *env)
+uintptr_t hpx_thread_id_word(JNIEnv *env, jthread of)
 {
-    (void)env;
-    return eetop;
+    (void)env, (void)of;
+    return (uintptr_t)&thread;
 }
 
 void hpx_guard_begin_read_sig(void)
@@ -131,14 +130,7 @@ static void JNICALL delete_local_ref(JNIEnv *env, jobject object)
     (void)env, (void)object;
 }
 
-static jlong JNICALL get_long_field(JNIEnv *env, jobject object, jfieldID field)
-{
-    (void)env, (void)object;
-    return (jlong)(uintptr_t)field;
-}
-
-static const struct JNINativeInterface_ functions = {
-    .GetObjectClass = get_object_class, .DeleteLocalRef = delete_local_ref, .GetLongField = get_long_field};
+static const struct JNINativeInterface_ functions = {.GetObjectClass = get_object_class, .DeleteLocalRef = delete_local_ref};
 static JNIEnv env = &functions;
 
 static const char *begin(void)
@@ -218,13 +210,6 @@ TEST(objects_of_another_shape_are_refused)
     thread_at = &class_object;
     assert_string_equal(begin(), "the VM's objects have another shape");
     assert_string_equal(hpx_waited_monitor_off(), "the VM's objects have another shape");
-}
-
-TEST(a_thread_without_its_word_is_refused)
-{
-    eetop = NULL;
-    assert_string_equal(begin(), "Thread has no field eetop");
-    assert_int_equal(hpx_waited_monitor_thread(&env, (jthread)&thread_at), 0);
 }
 
 /* They tell whether eetop is the JavaThread. */
