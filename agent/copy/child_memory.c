@@ -86,7 +86,7 @@ static size_t kind_size(size_t kind)
 /* Of n bytes; KINDS: too many. */
 static size_t kind_of(size_t n)
 {
-    if (n <= LINEAR * 16) {
+    if (n <= 1024) {
         return (n + 15 + (n == 0)) / 16;
     }
     size_t kind = n > SMALL ? LARGE : LINEAR + 1;
