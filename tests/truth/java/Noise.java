@@ -50,7 +50,13 @@ final class Noise {
 
     static void retransforms(List<Program.Task> tasks) throws Exception {
         for (Program.Task t : tasks) {
-            Program.instrumentation.retransformClasses(Class.forName(t.klass, true, t.loader));
+            Class<?> klass = Class.forName(t.klass, true, t.loader);
+            try {
+                Program.instrumentation.retransformClasses(klass);
+            } catch (ClassFormatError e) { // JDK 25 may free the bytes that it takes if another agent has the class retransformed at the same time
+                Thread.sleep(100);
+                Program.instrumentation.retransformClasses(klass);
+            }
             Thread.sleep(20);
         }
     }
