@@ -13,26 +13,13 @@
     X(SIGNALS, INFO, "signals", "timer signals handled")                                                                                   \
     X(OVERRUNS, INFO, "overruns", "timer expirations that another signal reported, counted by weight")                                     \
     X(DEFINITIONS, INFO, "definitions", "stacks new to their thread; the other samples took 16 bytes")                                     \
-    X(RETRIED, INFO, "retried", "samples whose stack was found at the second try")                                                         \
     X(TAKEN, INFO, "taken", "stacks taken by the sampling thread")                                                                         \
-    X(KNOWN, INFO, "known stacks", "samples whose stack a raw walk knew: AsyncGetCallTrace was not asked")                                 \
-    X(KNOWN_COMPARED, INFO, "known stacks compared", "samples whose stack a raw walk knew, and AsyncGetCallTrace was asked, too")          \
-    X(KNOWN_DIFFERENT, INFO, "known stacks different", "of these, those for which the two had different stacks")                           \
-    X(KNOWN_ALONE, INFO, "known stacks without an answer",                                                                                 \
-      "samples that were to be compared, but AsyncGetCallTrace had none, or a remedy's")                                                   \
-    X(KNOWN_PART, INFO, "known stacks broken off", "samples that were to be compared, but AsyncGetCallTrace had a part")                   \
-    X(NAMED, INFO, "named stacks", "samples whose stack a raw walk has named")                                                             \
-    X(NAMED_COMPARED, INFO, "named stacks compared", "of these, those for which AsyncGetCallTrace was asked, too")                         \
-    X(NAMED_DIFFERENT, INFO, "named stacks different", "of these, those for which the two had different stacks")                           \
-    X(NAMED_ALONE, INFO, "named stacks without an answer", "as of known stacks")                                                           \
-    X(NAMED_PART, INFO, "named stacks broken off",                                                                                         \
-      "samples that were to be compared, but AsyncGetCallTrace ended at a frame that is being deoptimized")                                \
+    X(KNOWN, INFO, "known stacks", "samples whose stack the hash of a raw walk told")                                                      \
+    X(NAMED, INFO, "named stacks", "samples whose stack a raw walk has named, whole")                                                      \
+    X(TRUNCATED, INFO, "truncated", "samples whose walk could not go on, or left out frames in the heap: they end in hprofx.truncated")    \
     X(EVENTS_KNOWN, INFO, "event stacks known", "stacks of allocations and blocks that their hash told")                                   \
     X(EVENTS_NAMED, INFO, "event stacks named", "stacks of allocations and blocks that were read without asking the VM")                   \
     X(EVENTS_ASKED, INFO, "event stacks asked for", "stacks of allocations and blocks that the VM was asked for")                          \
-    X(EVENTS_COMPARED, INFO, "event stacks compared", "of the known and named ones, those that the VM was asked for, too")                 \
-    X(EVENTS_DIFFERENT, INFO, "event stacks different", "of these, those for which the VM had another stack")                              \
-    X(EVENTS_ALONE, INFO, "event stacks without an answer", "stacks that were to be compared, but the VM had none, or the thread ran on")  \
     X(DRIFTED, INFO, "drifted", "samples whose thread ran on before its stack was taken: only the method is known")                        \
     X(IN_PROBES, INFO, "inside probes", "samples taken while the thread was inside a probe: they count for the method that called it")     \
     X(SIGNALS_NESTED, INFO, "signals on top of another handler",                                                                           \
@@ -55,7 +42,7 @@
     X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \
     X(WALL_UNWRITTEN, LOSS, "wall clock lost", "threads whose last time is in no row of WALL CLOCK: a full ring, or the end came first")   \
     X(WALL_LOST, LOSS, "wall clock ms lost", "time of threads in no row of WALL CLOCK: a table could not grow")                            \
-    X(FAULTS, LOSS, "faults", "faults caught during stack walks; after the third, sampler=walk takes over")                                \
+    X(FAULTS, LOSS, "faults", "faults caught during stack walks; after the third of a kind, sampler=walk takes over")                      \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled",                                                                                      \
       "threads without a timer or a polled clock: no memory, no kernel id, or started after the program took the signal")                  \
     X(THREADS_BLOCKED, LOSS, "threads blocking the signal", "threads that started with the sampling signal blocked")                       \

@@ -190,7 +190,8 @@ struct hpx_ev_frame {
     X(OTHER, "other")               /* an unknown code of AsyncGetCallTrace */                                                             \
     X(FAULT, "fault")               /* the walk faulted */                                                                                 \
     X(DRIFTED, "drifted")           /* only as a frame: the callers of the frame above it are unknown */                                   \
-    X(NOT_FOUND, "not_found")       /* waiting time of a thread that lives on, at no place that a look found */
+    X(NOT_FOUND, "not_found")       /* waiting time of a thread that lives on, at no place that a look found */                            \
+    X(TRUNCATED, "truncated")       /* only as a frame: its place has frames that could not be read */
 
 enum hpx_unknown {
 #define HPX_UNKNOWN_ENUM(sym, name) HPX_UNKNOWN_##sym,

@@ -43,7 +43,7 @@ static bool make_pseudos(struct hpx_symbols *s)
         if (!p) {
             return false;
         }
-        p->symbolized = symbolized;
+        p->symbolized = i != HPX_UNKNOWN_TRUNCATED ? symbolized : HPX_INTERN_NONE;
     }
     return hpx_methods_pseudo(&s->methods) != NULL; /* HPX_PSEUDO_STALLED */
 }
@@ -180,19 +180,28 @@ static uint32_t one_pseudo(struct hpx_symbols *s, uint32_t sampled, uint32_t thr
 
 uint32_t hpx_symbols_no_stack(struct hpx_symbols *s, enum hpx_unknown why, uint32_t thread)
 {
+    if (why == HPX_UNKNOWN_TRUNCATED && !hpx_symbols_own(s, HPX_UNKNOWN_TRUNCATED)) {
+        return HPX_INTERN_NONE;
+    }
     return one_pseudo(s, (uint32_t)why < HPX_UNKNOWN_COUNT ? why : HPX_UNKNOWN_OTHER, thread);
 }
 
 /* Its class is not hprofx.unknown, whose rows are samples that lack their stack. */
+bool hpx_symbols_own(struct hpx_symbols *s, uint32_t pseudo)
+{
+    struct hpx_sampled *p = hpx_methods_sampled(&s->methods, pseudo);
+    if (p->symbolized == HPX_INTERN_NONE) {
+        const struct hpx_text name = pseudo == HPX_PSEUDO_STALLED ? (struct hpx_text){"stalled", 7} : (struct hpx_text){"truncated", 9};
+        uint32_t c = hpx_symbols_string(s, (struct hpx_text){"hprofx", 6});
+        s->own_class = s->own_class.v != 0 ? s->own_class : hpx_symbols_new_serial(s);
+        p->symbolized = c ? hpx_symbols_method(s, s->own_class, c, 0, name, (struct hpx_text){0}) : HPX_INTERN_NONE;
+    }
+    return p->symbolized != HPX_INTERN_NONE;
+}
+
 uint32_t hpx_symbols_stalled(struct hpx_symbols *s, uint32_t thread)
 {
-    struct hpx_sampled *p = hpx_methods_sampled(&s->methods, HPX_PSEUDO_STALLED);
-    if (p->symbolized == HPX_INTERN_NONE) {
-        uint32_t c = hpx_symbols_string(s, (struct hpx_text){"hprofx", 6});
-        p->symbolized = c ? hpx_symbols_method(s, hpx_symbols_new_serial(s), c, 0, (struct hpx_text){"stalled", 7}, (struct hpx_text){0})
-                          : HPX_INTERN_NONE;
-    }
-    return p->symbolized != HPX_INTERN_NONE ? one_pseudo(s, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
+    return hpx_symbols_own(s, HPX_PSEUDO_STALLED) ? one_pseudo(s, HPX_PSEUDO_STALLED, thread) : HPX_INTERN_NONE;
 }
 
 bool hpx_symbols_is_unknown(const struct hpx_symbols *s, uint32_t raw)

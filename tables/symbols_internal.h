@@ -12,7 +12,7 @@
 
 /* The first sampled records: one per cause (enum hpx_unknown), then the frame without a jmethodID, then the stall. */
 #define HPX_PSEUDO_METHOD  ((uint32_t)HPX_UNKNOWN_COUNT)
-#define HPX_PSEUDO_STALLED (HPX_PSEUDO_METHOD + 1) /* hprofx.stalled; symbolized with the first stall, which gives its class a serial */
+#define HPX_PSEUDO_STALLED (HPX_PSEUDO_METHOD + 1) /* hprofx.stalled */
 
 struct hpx_scratch {
     void *at;
@@ -47,6 +47,7 @@ struct hpx_symbols {
     uint32_t class_serials; /* with cfg.class_event: the last new serial is HPX_SERIAL_CLASS and this */
     struct hpx_symbols_sweep sweep;
     struct hpx_symbols_look look;
+    struct hpx_class_serial own_class; /* of the class hprofx; 0: no method of it was needed yet */
     uint32_t symbolized_unnamed, symbolized_unloaded; /* symbolized methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;                   /* a class is named while a stack is made */
 };
@@ -57,6 +58,10 @@ void *hpx_scratch(struct hpx_scratch *of, size_t n);
 /* symbols_sweep.c */
 void hpx_symbols_sweep_init(struct hpx_symbols *s);
 void hpx_symbols_swept(struct hpx_symbols *s, struct hpx_msg_sweep *msg); /* owns msg */
+
+/* symbols.c */
+/* A method of the class hprofx: HPX_PSEUDO_STALLED or HPX_UNKNOWN_TRUNCATED. The first of them gives the class a serial. false: no memory. */
+bool hpx_symbols_own(struct hpx_symbols *s, uint32_t pseudo);
 
 /* symbols_look.c */
 void hpx_symbols_look_end_pass(struct hpx_symbols *s);

@@ -68,6 +68,9 @@ uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
         s->look.wanted = true;
         return HPX_PSEUDO_METHOD;
     }
+    if (id == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)) {
+        return hpx_symbols_own(s, HPX_UNKNOWN_TRUNCATED) ? HPX_UNKNOWN_TRUNCATED : HPX_INTERN_NONE;
+    }
     if (id > HPX_EV_METHOD_OF(HPX_UNKNOWN_COUNT)) {
         return (uint32_t)(UINT64_MAX - id); /* HPX_EV_METHOD_OF(cause): the first sampled records stand for the causes */
     }

@@ -2,8 +2,9 @@
 /* asgct.c: calls AsyncGetCallTrace. */
 #include "asgct.h"
 #include "structures.h"
-#include <jvmti.h>
 #include <string.h>
+
+#define TESTED 16u /* frames of the self-test */
 
 /* Layout of HotSpot's forte.cpp, the caller's side. */
 struct call_trace {
@@ -14,27 +15,64 @@ struct call_trace {
 
 /* Constant after init. */
 static void (*async_get_call_trace)(struct call_trace *, jint, void *);
-static bool (*is_astray)(const struct hpx_ev_frame *frames, int n);
+static HPX_OF_SESSION bool zero;
 
-int hpx_asgct_init(bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err)
+const char *hpx_asgct_init(jvmtiEnv *jvmti)
 {
-    void *sym = hpx_structures_symbol("AsyncGetCallTrace");
-    if (sym == NULL) {
-        return hpx_err_set(err, HPX_E_VM, "this JVM has no AsyncGetCallTrace");
+    char *name = NULL;
+    if ((*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE) {
+        name = NULL;
     }
-    memcpy(&async_get_call_trace, &sym, sizeof sym); /* ISO C has no cast from object to function pointer */
-    is_astray = astray;
-    return 0;
+    bool known = name != NULL && (strstr(name, "OpenJDK") != NULL || strstr(name, "HotSpot") != NULL);
+    zero = name != NULL && strstr(name, "Zero") != NULL;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    void *symbol = known ? hpx_structures_symbol("AsyncGetCallTrace") : NULL;
+    if (symbol == NULL) {
+        return known ? "this JVM has no AsyncGetCallTrace" : "AsyncGetCallTrace is not known to work on this VM";
+    }
+    memcpy(&async_get_call_trace, &symbol, sizeof symbol); /* ISO C has no cast from object to function pointer */
+    return hpx_guard_forbidden() != NULL ? "AsyncGetCallTrace may fault, and -Xcheck:jni reports handlers of faults" : NULL;
 }
 
-bool hpx_asgct_astray_sig(const struct hpx_ev_frame *frames, int n)
+bool hpx_asgct_guardable(void)
 {
-    return is_astray(frames, n);
+    return !zero;
 }
 
-int hpx_asgct_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context)
+struct question {
+    struct call_trace t;
+    jint depth;
+    void *context;
+};
+
+static int ask(void *arg)
 {
-    struct call_trace t = {w->env, 0, frames};
-    async_get_call_trace(&t, (jint)w->depth, context);
-    return is_astray(frames, t.num_frames) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : t.num_frames;
+    struct question *q = arg;
+    async_get_call_trace(&q->t, q->depth, q->context);
+    return q->t.num_frames;
+}
+
+static int ask_guarded(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end)
+{
+    struct question q = {{env, 0, frames}, (jint)depth, context};
+    int n = 0;
+    *end = hpx_guard_run_sig(ask, &q, &n);
+    return *end == HPX_GUARD_PASSED ? n : -(int)HPX_UNKNOWN_FAULT;
+}
+
+int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end)
+{
+    int n = ask_guarded(env, frames, depth, context, end);
+    for (int i = 0; i < n; i++) {
+        frames[i].pad = 0;
+    }
+    bool known = n > -(int)HPX_UNKNOWN_THREAD_ENDED || *end != HPX_GUARD_PASSED;
+    return known ? n : -(int)HPX_UNKNOWN_OTHER;
+}
+
+bool hpx_asgct_test_sig(void *env, void *context, enum hpx_guard *end)
+{
+    struct hpx_ev_frame frames[TESTED];
+    int n = ask_guarded(env, frames, TESTED, context, end);
+    return *end == HPX_GUARD_PASSED && n != -(int)HPX_UNKNOWN_NO_CLASS_LOAD && n >= -(int)HPX_UNKNOWN_SAFEPOINT && n <= (int)TESTED;
 }

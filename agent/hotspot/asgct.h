@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* asgct.h: AsyncGetCallTrace, as it is: the Java stack of an interrupted thread.
+/* asgct.h: AsyncGetCallTrace: the Java stack of an interrupted thread (sampler=asgct), and what raw walks are compared with on demand.
  *
  * Touches this function of libjvm, which has no header: its arguments are those of HotSpot's forte.cpp, the same on JDK 8 to 28. It gives
- * back nothing unless an agent enables ClassLoad. async_stack.h asks it under a guard and with remedies. */
+ * back nothing unless an agent enables ClassLoad. A call runs under guard.h where that is installed; whatever it held at a fault stays
+ * held. */
 #ifndef HPX_ASGCT_H
 #define HPX_ASGCT_H
 
-#include "err.h"
 #include "event.h"
+#include "guard.h"
+#include <jvmti.h>
 
-/* One question. */
-struct hpx_asgct {
-    void *env;           /* JNIEnv of the thread */
-    uintptr_t stack_low; /* the thread's stack; 0, 0: unknown, and then not read */
-    uintptr_t stack_end;
-    uint32_t depth;  /* most frames, 1..HPX_MAX_DEPTH */
-    uint64_t weight; /* intervals that the stack stands for */
-};
+/* At load: finds AsyncGetCallTrace. NULL, or why it is not called: a constant. */
+const char *hpx_asgct_init(jvmtiEnv *jvmti);
+/* VMInit, before the first call: may the guard be installed? Not on the Zero VM, the faults of whose SafeFetch cannot be recognised. */
+bool hpx_asgct_guardable(void);
 
-/* Finds AsyncGetCallTrace in the libjvm of this process. astray: whether the VM went wrong with this stack; async-signal-safe. 0,
- * -HPX_E_VM. At load. */
-int hpx_asgct_init(bool (*astray)(const struct hpx_ev_frame *frames, int n), struct hpx_err *err);
-/* What `astray` says of these frames. After init; async-signal-safe. */
-bool hpx_asgct_astray_sig(const struct hpx_ev_frame *frames, int n);
-
-/* One call, in the signal handler of the thread itself: as async-signal-safe as AsyncGetCallTrace; takes no lock, allocates nothing, makes
- * no system call. Returns the number of frames, leaf first, at most w->depth, or -enum hpx_unknown, which may be one that hprofx does not
- * know. */
-int hpx_asgct_ask_sig(const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context);
+/* After init, in the signal handler of the thread itself: as async-signal-safe as AsyncGetCallTrace; takes no lock, allocates nothing,
+ * makes no system call. env: JNIEnv of the thread; frames: room for depth, 1..HPX_MAX_DEPTH. Returns the number of frames, leaf first,
+ * `pad` cleared, or -enum hpx_unknown: FAULT if *end says so. */
+int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end);
+/* The self-test, on a thread in native code. true: the answer is one that AsyncGetCallTrace gives. */
+bool hpx_asgct_test_sig(void *env, void *context, enum hpx_guard *end);
 
 #endif

@@ -22,8 +22,9 @@ bool hpx_checks_announced(void);
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard);
 /* A thread starts, on the thread: the second one is compared with the first. */
 void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters);
-/* A class is being loaded, on the loading thread: anchors are on from the first one below Java code whose anchor is right. The bounds of
- * the stack are 0 if unknown. */
-void hpx_checks_class(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters);
+/* Whether an anchor below Java code was compared. Any thread. */
+bool hpx_checks_compared(void);
+/* On a thread that is outside Java, perhaps below Java code: compares the first such anchor. The bounds of the stack are 0 if unknown. */
+void hpx_checks_anchor(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters);
 
 #endif

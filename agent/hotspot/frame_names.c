@@ -36,14 +36,11 @@ static bool is_native(uintptr_t method)
     return (hpx_vm_half(method + shape.flags) & ACC_NATIVE) != 0;
 }
 
-static bool put(struct hpx_frame_names *names, uintptr_t method, int32_t bci)
+static void put(struct hpx_frame_names *names, uintptr_t method, int32_t bci)
 {
-    if (names->n >= names->most) {
-        return true;
+    if (names->n < names->most) {
+        names->out[names->n++] = (struct hpx_ev_frame){is_native(method) ? NATIVE : bci, 0, hpx_code_cache_id_sig(method)};
     }
-    uint64_t id = hpx_code_cache_id_sig(method);
-    names->out[names->n++] = (struct hpx_ev_frame){is_native(method) ? NATIVE : bci, 0, id};
-    return id != 0;
 }
 
 /* The scope `at` and those it is inlined in; the outermost is the blob's method. */
@@ -51,11 +48,15 @@ static bool put_scopes(struct hpx_frame_names *names, uintptr_t blob, uint32_t a
 {
     struct hpx_scopes s;
     struct hpx_scope one = {.caller = at};
+    const uint32_t before = names->n;
     bool sound = hpx_scopes_open_sig(blob, &s);
     for (int i = 0; sound && one.caller != 0; i++) {
-        sound = i < MOST_INLINE && hpx_scopes_read_sig(&s, one.caller, &one) && (one.caller != 0 || one.method == method) &&
-                put(names, one.method, one.bci);
+        sound = i < MOST_INLINE && hpx_scopes_read_sig(&s, one.caller, &one) && (one.caller != 0 || one.method == method);
+        if (sound) {
+            put(names, one.method, one.bci);
+        }
     }
+    names->n = sound ? names->n : before;
     return sound;
 }
 
@@ -75,10 +76,15 @@ bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hp
         return false;
     }
     if (place == HPX_FRAME_UNBUILT || is_native(method)) {
-        return put(names, method, -1);
+        put(names, method, -1);
+        return true;
     }
     uint32_t at = scope_at(f, place);
-    return at != 0 ? put_scopes(names, f->start, at, method) : put(names, method, 0);
+    if (at != 0) {
+        return put_scopes(names, f->start, at, method);
+    }
+    put(names, method, 0);
+    return true;
 }
 
 bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode, uintptr_t words)
@@ -88,5 +94,6 @@ bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t me
         return false; /* the frame pointer is that of a frame further out */
     }
     uintptr_t bci = bytecode - constant - shape.header;
-    return put(names, method, bci < hpx_vm_half(constant + shape.code_size) ? (int32_t)bci : 0);
+    put(names, method, bci < hpx_vm_half(constant + shape.code_size) ? (int32_t)bci : 0);
+    return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* frame_names.h: what the frames of a raw walk (raw_walk.h) are called: methods and bytecodes, as AsyncGetCallTrace gives them.
+/* frame_names.h: what the frames of a raw walk (raw_walk.h) are called: methods and bytecodes, as AsyncGetCallTrace gives them; 0 for a
+ * method without a jmethodID.
  *
  * Touches Method and ConstMethod, debug information and scopes of compiled methods (debug_info.h, scopes.h); reads only. On JDK 8 to 22 and
  * 25 to 28, x86-64. */
@@ -28,8 +29,8 @@ enum hpx_frame_place {
     HPX_FRAME_UNBUILT      /* on top, with a frame that is not built yet, or left: the method alone, without a bytecode */
 };
 
-/* ---- in the handler, under its guard as a read of structures; async-signal-safe. What does not fit into `out` is left out; false: a name
- * is missing, or makes no sense ---- */
+/* ---- in the handler, under its guard as a read of structures; async-signal-safe. What does not fit into `out` is left out; false: what
+ * describes the frame makes no sense, and none of it is there ---- */
 
 bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place);
 /* method: Method*; bytecode: where the frame has it; words: of the frame, from the stack pointer to the frame pointer. */

@@ -8,11 +8,10 @@
 #include <string.h>
 
 static HPX_OF_SESSION struct {
-    atomic_bool on;            /* release: turn_on; acquire: on_sig. Only then structures are read */
-    _Atomic(const char *) why; /* release: leave; acquire: off. NULL: on, or not checked yet */
-    atomic_bool event_wanted;  /* relaxed: the aggregator turns to the event */
-    atomic_bool anchors;       /* release: turn_anchors_on; acquire: anchors_sig. An anchor with Java frames was compared */
-    atomic_bool raw;           /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
+    atomic_bool on;                                     /* release: turn_on; acquire: on_sig. Only then structures are read */
+    _Atomic(const char *) why;                          /* release: leave; acquire: off. NULL: on, or not checked yet */
+    atomic_bool anchors;                                /* release: turn_anchors_on; acquire: anchors_sig. Covers where the anchors are */
+    atomic_bool raw;                                    /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
     _Atomic(const char *) without[HPX_INTERNALS_PARTS]; /* seq_cst: why a part is not read */
 } internals;
 
@@ -43,23 +42,6 @@ void hpx_internals_leave(const char *why)
     (void)atomic_compare_exchange_strong_explicit(&internals.why, &none, why, memory_order_release, memory_order_relaxed);
 }
 
-void hpx_internals_leave_sig(const char *why)
-{
-    hpx_internals_leave(why);
-    atomic_store_explicit(&internals.event_wanted, true, memory_order_relaxed);
-    hpx_aggregator_wake(&hpx_session.aggregator);
-}
-
-bool hpx_internals_event_wanted(void)
-{
-    return atomic_load_explicit(&internals.event_wanted, memory_order_relaxed);
-}
-
-void hpx_internals_event_done(void)
-{
-    atomic_store_explicit(&internals.event_wanted, false, memory_order_relaxed);
-}
-
 const char *hpx_internals_off(void)
 {
     return atomic_load_explicit(&internals.why, memory_order_acquire); /* partner: hpx_internals_leave() */
@@ -75,11 +57,6 @@ bool hpx_internals_anchors_sig(void)
 void hpx_internals_turn_anchors_on(void)
 {
     atomic_store_explicit(&internals.anchors, true, memory_order_release); /* partner: hpx_internals_anchors_sig() */
-}
-
-bool hpx_internals_anchors_compared(void)
-{
-    return atomic_load_explicit(&internals.anchors, memory_order_relaxed);
 }
 
 bool hpx_internals_raw_sig(void)

@@ -16,13 +16,7 @@ bool hpx_internals_on_sig(void);
 void hpx_internals_turn_on(void);
 /* They are left for good. `why` is a constant. Any thread, not in handlers. */
 void hpx_internals_leave(const char *why);
-/* The same in a handler, or of a check that faulted: wakes the aggregator, which must enable the event instead (code_source.h). */
-void hpx_internals_leave_sig(const char *why);
-/* For leave_sig: the guard caught a fault in such a read. */
 #define HPX_INTERNALS_MISREAD "a read of the VM's structures faulted"
-/* true from leave_sig until done. */
-bool hpx_internals_event_wanted(void);
-void hpx_internals_event_done(void);
 /* Why the structures are not read; NULL: they are. Any thread. */
 const char *hpx_internals_off(void);
 
@@ -41,9 +35,8 @@ enum hpx_internals_part {
 bool hpx_internals_anchors_sig(void);
 bool hpx_internals_raw_sig(void);
 bool hpx_internals_names_sig(void);
-/* An anchor with Java frames was compared, and was right. */
+/* VMInit: where a thread's anchor is, is known. */
 void hpx_internals_turn_anchors_on(void);
-bool hpx_internals_anchors_compared(void);
 /* Raw walks have passed their checks. */
 void hpx_internals_turn_raw_on(void);
 /* The part is left for good. `why` is a constant, the first one stays; NULL: nothing happens. Async-signal-safe. */

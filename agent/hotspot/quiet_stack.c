@@ -5,29 +5,24 @@
 #include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
+#include "judge.h"
 #include "releases.h"
 #include "session.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST           64u   /* stacks of a session that are compared */
-#define EACH            1024u /* one of this many later stacks is compared */
-#define FEW             4u    /* differences that may have another reason */
-#define MOST_FAULTS     8u    /* each is a signal, which another library's handler might see */
-#define NATIVE          (-3)  /* AsyncGetCallTrace's place in a native method */
+#define NATIVE          (-3) /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)
 #define NOT_FOUND       UINT64_MAX /* in place of the boundary */
 
 static HPX_OF_SESSION struct {
-    const void *mode;  /* the first one that loaded it; NULL: none */
-    bool ready, guard; /* VMInit's; the guard is installed for this session */
-    bool verify;       /* constant after ready */
-    uint64_t boundary; /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
-                          nothing is named. Constant after ready */
-    atomic_bool on;    /* release: ready; acquire: is_on(). Covers verify, boundary */
-    _Atomic uint64_t compared, different; /* relaxed */
-    _Atomic uint64_t faults;
+    const void *mode;        /* the first one that loaded it; NULL: none */
+    bool ready, guard;       /* VMInit's; the guard is installed for this session */
+    uint64_t boundary;       /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
+                                nothing is named. Constant after ready */
+    atomic_bool on;          /* release: ready; acquire: is_on(). Covers boundary */
+    _Atomic uint64_t faults; /* relaxed */
 } quiet;
 
 /* ---- having it ---- */
@@ -84,12 +79,11 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
     if (quiet.ready) {
         return;
     }
-    const char *verify = getenv("HPROFX_VERIFY");
     quiet.ready = true;
+    hpx_judge_begin();
     if (hpx_internals_off() != NULL || hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL) {
         return;
     }
-    quiet.verify = verify != NULL && !strcmp(verify, "1");
     quiet.guard = true;
     bool caught = hpx_guard_install();
     announce(jvmti);
@@ -115,22 +109,16 @@ void hpx_quiet_stack_over(void)
 
 /* ---- a stack ---- */
 
-/* Anchors are on from the first one below Java code that is right. Class loads show one to cpu=samples; here it is that of the caller. */
-static bool compare_anchor(const struct hpx_quiet_thread *t)
-{
-    if (!t->other && hpx_internals_on_sig() && !hpx_internals_anchors_compared() && hpx_internals_without(HPX_INTERNALS_ANCHORS) == NULL) {
-        hpx_checks_class((JNIEnv *)(uintptr_t)t->env, t->stack_low, t->stack_end, t->counters);
-    }
-    return hpx_internals_raw_sig();
-}
-
 static bool is_on(const struct hpx_quiet_thread *t)
 {
     if (!atomic_load_explicit(&quiet.on, memory_order_acquire) || /* partner: hpx_quiet_stack_ready() */
         hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL || t->stack_end == 0 || t->depth == 0) {
         return false;
     }
-    return hpx_likely(hpx_internals_raw_sig()) || compare_anchor(t);
+    if (hpx_unlikely(!t->other && !hpx_checks_compared())) {
+        hpx_checks_anchor((JNIEnv *)(uintptr_t)t->env, t->stack_low, t->stack_end, t->counters);
+    }
+    return hpx_internals_raw_sig();
 }
 
 struct question {
@@ -138,6 +126,17 @@ struct question {
     struct hpx_raw_stack *hash;
     struct hpx_ev_frame *frames;
 };
+
+/* GetStackTrace has what is not whole, and names every method. */
+static int frames_of(const struct hpx_raw_thread *raw, struct hpx_ev_frame *frames)
+{
+    enum hpx_raw_end end;
+    int n = hpx_raw_walk_frames_sig(raw, frames, &end);
+    for (int i = 0; i < n; i++) {
+        n = frames[i].method != 0 ? n : 0;
+    }
+    return end == HPX_END_WHOLE ? n : 0;
+}
 
 static int ask(void *arg)
 {
@@ -148,7 +147,7 @@ static int ask(void *arg)
     if (state == HPX_VM_STATE_IN_NATIVE || (state == HPX_VM_STATE_BLOCKED && q->t->other)) {
         const struct hpx_raw_thread raw = {
             .env = q->t->env, .stack_low = q->t->stack_low, .stack_end = q->t->stack_end, .depth = q->t->depth};
-        n = q->hash != NULL ? hpx_raw_walk_take_sig(&raw, q->hash) : hpx_raw_walk_frames_sig(&raw, q->frames);
+        n = q->hash != NULL ? hpx_raw_walk_take_sig(&raw, q->hash) : frames_of(&raw, q->frames);
     }
     hpx_guard_end_read_sig();
     return n;
@@ -162,9 +161,8 @@ static int guarded(const struct question *q)
     }
     if (hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n) != HPX_GUARD_PASSED) {
         n = 0;
-        if (atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed) + 1 >= MOST_FAULTS) {
-            hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, "too many reads faulted");
-        }
+        atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
+        hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, hpx_judge_walks_sig(0, 0, 1));
     }
     return n;
 }
@@ -205,25 +203,19 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
 
 bool hpx_quiet_stack_compares(uint32_t seen)
 {
-    return quiet.verify || seen % EACH == 0 || atomic_load_explicit(&quiet.compared, memory_order_relaxed) < FIRST;
+    return hpx_judge_asks_sig(HPX_JUDGED_EVENT, seen);
 }
 
-void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same)
+void hpx_quiet_stack_compared(bool same)
 {
-    (void)atomic_fetch_add_explicit(&quiet.compared, 1, memory_order_relaxed);
-    hpx_count(counters, HPX_C_EVENTS_COMPARED, 1);
-    if (same) {
-        return;
-    }
-    hpx_count(counters, HPX_C_EVENTS_DIFFERENT, 1);
-    if (atomic_fetch_add_explicit(&quiet.different, 1, memory_order_relaxed) + 1 > FEW) {
+    if (hpx_judge_told_sig(HPX_JUDGED_EVENT, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT)) {
         hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, "too many differed from those of GetStackTrace");
     }
 }
 
-void hpx_quiet_stack_not_compared(struct hpx_counters *counters)
+void hpx_quiet_stack_not_compared(void)
 {
-    hpx_count(counters, HPX_C_EVENTS_ALONE, 1);
+    (void)hpx_judge_told_sig(HPX_JUDGED_EVENT, HPX_JUDGED_ALONE);
 }
 
 /* ---- the report ---- */
@@ -232,8 +224,7 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
 {
     const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
-    uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), compared = hpx_counter_get(total, HPX_C_EVENTS_COMPARED);
-    uint64_t faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);
+    uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);
     if (mode != quiet.mode) {
         return;
     }
@@ -243,14 +234,7 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
     if (known + named + asked > 0) {
         hpx_lines_add(to, "hprofx: stacks of events: %" PRIu64 " known, %" PRIu64 " named, %" PRIu64 " by the VM\n", known, named, asked);
     }
-    if (compared > 0) {
-        hpx_lines_add(to, "hprofx: stacks of events compared: %" PRIu64 ", %" PRIu64 " different\n", compared,
-                      hpx_counter_get(total, HPX_C_EVENTS_DIFFERENT));
-    }
-    uint64_t alone = hpx_counter_get(total, HPX_C_EVENTS_ALONE);
-    if (alone > 0) {
-        hpx_lines_add(to, "hprofx: stacks of events without an answer: %" PRIu64 "\n", alone);
-    }
+    hpx_judge_lines(to, HPX_JUDGED_EVENT);
     if (faults > 0) {
         hpx_lines_add(to, "hprofx: stacks of events faulted: %" PRIu64 "\n", faults);
     }

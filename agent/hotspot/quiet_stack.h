@@ -55,12 +55,11 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
 /* ---- comparing ---- */
 
 /* Whether the caller, who recognises a stack or has it named, asks GetStackTrace nevertheless; it then calls hpx_quiet_stack_compared() or
- * hpx_quiet_stack_not_compared().
- * seen: stacks of this kind that the thread has had. The first 64 of a session, one in 1,024, with HPROFX_VERIFY=1 all. Any thread. */
+ * hpx_quiet_stack_not_compared(). seen: stacks of this kind that the thread has had. judge.h has the limits. Any thread. */
 bool hpx_quiet_stack_compares(uint32_t seen);
 /* Counts, and turns the layer off if more than a few differ. */
-void hpx_quiet_stack_compared(struct hpx_counters *counters, bool same);
+void hpx_quiet_stack_compared(bool same);
 /* Counts: the VM had no stack, or that of another moment. */
-void hpx_quiet_stack_not_compared(struct hpx_counters *counters);
+void hpx_quiet_stack_not_compared(void);
 
 #endif

@@ -16,7 +16,7 @@
 #define SPILLED 16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
-enum { SENDER_SP = -1, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
+enum { SENDER_SP = -1, LAST_SP = -2, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
 
 /* Constant after init. */
 static struct {
@@ -69,11 +69,29 @@ struct walk {
     struct hpx_registers r; /* the frame that comes next; sp as its method left it, without arguments that an adapter added */
     struct hpx_raw_stack to;
     bool whole;                    /* there is no further frame */
+    bool heap;                     /* frames in the heap were left out */
+    bool deoptimizing;             /* frames that the VM is about to fill were */
+    enum hpx_raw_end end;          /* why a step failed */
     enum hpx_frame_place place;    /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names; /* NULL: a hash will do */
     enum hpx_frame_place behind_stub;
     uint32_t broken; /* names above the first frame that is being deoptimized; UINT32_MAX: there is none */
 };
+
+static bool stop(struct walk *k, enum hpx_raw_end why)
+{
+    k->end = why;
+    return false;
+}
+
+/* Of a caller at which the walk ends. */
+static enum hpx_raw_end end_at(const struct hpx_code_frame *f)
+{
+    return f->kind == HPX_BLOB_NONE    ? HPX_END_NO_CODE
+           : f->kind == HPX_BLOB_DEAD  ? HPX_END_DEAD_CODE
+           : f->kind == HPX_BLOB_OTHER ? HPX_END_STUB
+                                       : HPX_END_UNBUILT;
+}
 
 /* A bijection of each half for every word, so stacks that differ in one frame differ. */
 static void add(struct walk *k, uint64_t word)
@@ -109,7 +127,7 @@ static bool is_interpreter(uintptr_t pc)
 static bool pop_frame(struct walk *k, int32_t words)
 {
     if (words < 2 || !in_stack(k, k->r.sp, k->t->stack_low, (uintptr_t)words)) {
-        return false;
+        return stop(k, HPX_END_STACK);
     }
     uintptr_t up = k->r.sp + (uintptr_t)words * WORD;
     k->r = (struct hpx_registers){hpx_vm_word(up - WORD), up, hpx_vm_word(up - 2 * WORD)};
@@ -149,13 +167,33 @@ static bool is_barrier(const struct walk *k, struct hpx_registers *r, bool of_me
     return true;
 }
 
+/* A frame that stands for those that are left out here. */
+static void leave_out(struct walk *k)
+{
+    if (k->names != NULL && k->behind_stub == HPX_FRAME_ANCHOR && k->names->n < k->names->most) {
+        k->names->out[k->names->n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
+    }
+}
+
+/* Those that the barrier fetches. */
+static void leave_out_heap(struct walk *k)
+{
+    k->heap = true;
+    add(k, UINT64_MAX - UINT32_MAX);
+    leave_out(k);
+}
+
 /* Behind the frame of a method or of a stub, where the barrier may be. */
 static void pass_barrier(struct walk *k)
 {
     struct hpx_registers at = k->r;
-    if (is_barrier(k, &k->r, k->to.methods > 0) && k->to.methods > 0) {
+    if (!is_barrier(k, &k->r, k->to.methods > 0)) {
+        return;
+    }
+    if (k->to.methods > 0) {
         atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(at.pc).start, memory_order_relaxed);
     }
+    leave_out_heap(k);
 }
 
 static bool step_compiled(struct walk *k)
@@ -163,13 +201,13 @@ static bool step_compiled(struct walk *k)
     pass_barrier(k);
     struct hpx_code_frame f = caller_of(k, &k->r);
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
-        return false;
+        return stop(k, end_at(&f));
     }
     if (k->names != NULL && k->broken == UINT32_MAX && hpx_code_cache_frame_sig(k->r.pc).kind != HPX_BLOB_METHOD) {
         k->broken = k->names->n; /* its pc is a handler's */
     }
     if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, &f, k->place)) {
-        return false;
+        return stop(k, HPX_END_DEBUG_INFORMATION);
     }
     add(k, (uint64_t)f.offset << 32 | (uint32_t)f.id);
     k->place = HPX_FRAME_CALLER;
@@ -200,25 +238,27 @@ static bool step_interpreted(struct walk *k)
     uintptr_t fp = k->r.fp, up = fp + 2 * WORD;
     /* below the stack pointer are words of dead frames: a frame that is being built has the method that was called here before */
     if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
-        return false;
+        return stop(k, HPX_END_INTERPRETED);
     }
     /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
     uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
     struct hpx_registers caller = {hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
     if (!in_stack(k, sender, up, 0) || !is_return(k, &caller)) {
-        return false; /* no frame of the interpreter, so its method must not be followed */
+        return stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
     }
-    uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD));
-    uint64_t id = method >= 4096 && method % WORD == 0 && method >> 47 == 0 ? hpx_code_cache_id_sig(method) : 0;
-    if (id == 0) {
-        return false;
+    uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD)), bytecode = bytecode_at(fp);
+    if (method < 4096 || method % WORD != 0 || method >> 47 != 0) {
+        return stop(k, HPX_END_INTERPRETED);
     }
-    uintptr_t bytecode = bytecode_at(fp);
+    uint64_t id = hpx_code_cache_id_sig(method), place = bytecode_of(bytecode, method);
+    if (id == 0 && place == 0) {
+        return stop(k, HPX_END_INTERPRETED); /* perhaps no method: an old version of one has no id, but runs its own bytecode */
+    }
     if (k->names != NULL && !hpx_frame_names_interpreted_sig(k->names, method, bytecode, (fp - k->r.sp) / WORD)) {
-        return false;
+        return stop(k, HPX_END_INTERPRETED);
     }
-    add(k, id);
-    add(k, bytecode_of(bytecode, method));
+    add(k, id != 0 ? id : method);
+    add(k, place);
     k->place = HPX_FRAME_CALLER;
     k->to.methods++;
     k->r = caller;
@@ -253,6 +293,11 @@ static void add_stub(struct walk *k, const struct hpx_code_frame *f, int way)
     add(k, UINT64_MAX - 1 - (uint64_t)way);
 }
 
+static bool leave_size(struct walk *k, int32_t words)
+{
+    return pop_frame(k, words) && (called_by_method(k) || stop(k, HPX_END_STUB));
+}
+
 /* The last Java frame that an anchor names may be a stub of a fixed size that a method called. There AsyncGetCallTrace breaks off. */
 static bool leave_stub(struct walk *k)
 {
@@ -264,7 +309,7 @@ static bool leave_stub(struct walk *k)
         k->broken = k->names->n;
     }
     add_stub(k, &f, BY_SIZE);
-    return pop_frame(k, f.size) && called_by_method(k);
+    return leave_size(k, f.size);
 }
 
 /* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
@@ -272,17 +317,17 @@ static bool step_entry(struct walk *k)
 {
     uintptr_t fp = k->r.fp;
     if (!in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
-        return false;
+        return stop(k, HPX_END_ENTRY);
     }
     uintptr_t wrapper = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.wrapper * (intptr_t)WORD));
     if (!in_stack(k, wrapper, fp, 8)) {
-        return false;
+        return stop(k, HPX_END_ENTRY);
     }
     struct hpx_frame_anchor a = hpx_frame_anchor_at_sig(wrapper + shape.wrapper_anchor);
     add(k, UINT64_MAX);
     k->whole = a.sp == 0;
     if (!k->whole && !in_stack(k, a.sp, fp, 1)) {
-        return false;
+        return stop(k, HPX_END_ENTRY);
     }
     k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_vm_word(a.sp - WORD), a.sp, a.fp};
     return k->whole || leave_stub(k);
@@ -303,12 +348,15 @@ static bool go_down(struct walk *k)
     uintptr_t before = k->r.sp;
     for (int entries = 0; !k->whole && !is_full(k);) {
         entries += is_call_stub(k->r.pc);
-        if (entries > ENTRIES || !step(k) || (!k->whole && k->r.sp <= before)) {
+        if (!step(k)) {
             return false;
+        }
+        if (entries > ENTRIES || (!k->whole && k->r.sp <= before)) {
+            return stop(k, HPX_END_STACK);
         }
         before = k->r.sp;
     }
-    return k->to.methods > 0;
+    return k->to.methods > 0 || stop(k, HPX_END_NO_JAVA);
 }
 
 /* ---- the frame on top ---- */
@@ -351,6 +399,7 @@ static bool hop(const struct walk *k, struct hpx_registers *r)
 static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
+    k->end = f->kind == HPX_BLOB_METHOD ? HPX_END_UNBUILT : HPX_END_STUB; /* if it fails */
     switch (way) {
     case BY_SIZE:
         return (f->kind == HPX_BLOB_OTHER || f->complete) && pop_frame(k, f->size);
@@ -383,7 +432,7 @@ static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
 {
     enum hpx_frame_place place_of_frame = way == BY_SIZE || way >= UNMARKED ? HPX_FRAME_INTERRUPTED : HPX_FRAME_UNBUILT;
     if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, f, place_of_frame)) {
-        return false;
+        return stop(k, HPX_END_DEBUG_INFORMATION);
     }
     uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
     add(k, place != 0 ? place : (uint64_t)f->offset << 32);
@@ -410,7 +459,21 @@ static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way
     k->to.top = HPX_RAW_STUB;
     k->place = k->behind_stub;
     add_stub(k, f, way);
-    return pop_top(k, f, way) && (f->size < 2 || called_by_method(k)) && go_down(k);
+    return pop_top(k, f, way) && (f->size < 2 || called_by_method(k) || stop(k, HPX_END_STUB)) && go_down(k);
+}
+
+/* No way leads to the first Java frame. Where the frame on top is whole, those below it count as far as they go; of a method whose frame is
+ * not built only itself is certain. */
+static void part_of(struct walk *k, const struct walk *top, const struct hpx_code_frame *f)
+{
+    begin_again(k, top, top->to.top);
+    if (f->kind == HPX_BLOB_METHOD && !f->complete) {
+        (void)(add_top(k, f, AT_SP) && stop(k, HPX_END_UNBUILT));
+    } else if (f->kind == HPX_BLOB_METHOD || f->size >= 2) {
+        (void)from_code_by(k, f, BY_SIZE);
+    } else {
+        (void)stop(k, f->kind == HPX_BLOB_DEAD ? HPX_END_DEAD_CODE : HPX_END_STUB);
+    }
 }
 
 static bool from_code(struct walk *k, const struct hpx_code_frame *f)
@@ -420,6 +483,9 @@ static bool from_code(struct walk *k, const struct hpx_code_frame *f)
     for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
         begin_again(k, &top, top.to.top);
         done = from_code_by(k, f, way);
+    }
+    if (!done && k->names != NULL) {
+        part_of(k, &top, f);
     }
     return done;
 }
@@ -452,6 +518,10 @@ static bool from_interpreter(struct walk *k)
         k->place = HPX_FRAME_CALLER;
         done = (way < BY_FP ? pop_top(k, &none, way) : pop_unbuilt(k)) && go_down(k);
     }
+    if (!done) {
+        begin_again(k, &top, HPX_RAW_INTERPRETED);
+        (void)go_down(k); /* a part, if the frame on top is one */
+    }
     return done;
 }
 
@@ -470,7 +540,7 @@ static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
 /* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
  * frame pointer is that of a frame further out, and the return address is at the stack pointer or one word above it. These, which may be
  * words of dead frames elsewhere, count only if the call leads to this function, and are asked before the chain of frame pointers. */
-static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
+static bool find_leaf_caller(struct walk *k, struct hpx_registers *to)
 {
     const struct hpx_registers *at = &k->t->at;
     struct hpx_registers r = *at;
@@ -490,14 +560,18 @@ static bool find_leaf_caller(const struct walk *k, struct hpx_registers *to)
     }
     for (int hops = 0; hops < LEAF_HOPS && hop(k, &r); hops++) {
         *to = r;
-        if (is_barrier(k, to, false) || calls_leaf(to, 0)) { /* the barrier: it fetches frames */
+        if (is_barrier(k, to, false)) {
+            leave_out_heap(k); /* it fetches frames */
+            return true;
+        }
+        if (calls_leaf(to, 0)) {
             return true;
         }
         if (hpx_code_cache_frame_sig(r.pc).kind != HPX_BLOB_NONE) {
-            return false; /* other code of the VM has called it */
+            break; /* other code of the VM has called it */
         }
     }
-    return false;
+    return stop(k, HPX_END_NATIVE);
 }
 
 /* As if the call had returned. */
@@ -514,11 +588,34 @@ static bool from_leaf(struct walk *k)
     return f.kind == HPX_BLOB_OTHER ? from_code(k, &f) : from_code_by(k, &f, BY_SIZE);
 }
 
+/* The stub is that of deoptimization: it has replaced the frame that called it by frames of the interpreter, which know their callers, and
+ * fills them with their methods, the outermost first. Who waits for a callee has stored its stack pointer. */
+static bool skip_unfilled(struct walk *k)
+{
+    k->deoptimizing = true;
+    leave_out(k);
+    while (is_interpreter(k->r.pc)) {
+        uintptr_t fp = k->r.fp;
+        if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
+            return stop(k, HPX_END_DEOPTIMIZATION);
+        }
+        if (hpx_vm_word(fp + (uintptr_t)(LAST_SP * (intptr_t)WORD)) != 0) {
+            break;
+        }
+        uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
+        k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
+        if (!in_stack(k, sender, fp + 2 * WORD, 0) || !is_return(k, &k->r)) {
+            return stop(k, HPX_END_DEOPTIMIZATION);
+        }
+    }
+    return true;
+}
+
 /* From the last Java frame that the anchor names: a method, or a stub of a fixed size that a method called. */
 static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
 {
     if (!in_stack(k, a->sp, k->t->stack_low + WORD, 1)) {
-        return false;
+        return stop(k, HPX_END_STACK);
     }
     k->r = (struct hpx_registers){a->pc != 0 ? a->pc : hpx_vm_word(a->sp - WORD), a->sp, a->fp};
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
@@ -527,7 +624,8 @@ static bool from_anchor(struct walk *k, const struct hpx_frame_anchor *a)
         k->to.top = HPX_RAW_STUB_BY_ANCHOR;
         k->place = k->behind_stub;
         add_stub(k, &f, BY_SIZE);
-        if (!pop_frame(k, f.size) || !called_by_method(k)) {
+        bool left = pop_frame(k, f.size);
+        if (left && is_interpreter(k->r.pc) ? !skip_unfilled(k) : !left || (!called_by_method(k) && !stop(k, HPX_END_STUB))) {
             return false;
         }
     }
@@ -541,7 +639,7 @@ static bool walk(struct walk *k)
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(t->env);
     bool java = hpx_frame_anchor_state_sig(t->env) == HPX_VM_STATE_IN_JAVA, done;
     if (t->stack_end == 0) {
-        return false;
+        return stop(k, HPX_END_STACK);
     }
     k->r = t->at;
     bool interpreter = java && is_interpreter(t->at.pc);
@@ -551,13 +649,15 @@ static bool walk(struct walk *k)
     }
     bool by_anchor = !java || (a.sp != 0 && !interpreter && f.kind == HPX_BLOB_NONE);
     if (by_anchor) {
-        done = a.sp != 0 && from_anchor(k, &a);
+        done = a.sp != 0 ? from_anchor(k, &a) : stop(k, HPX_END_NO_JAVA);
+    } else if (in_stack(k, t->at.sp, t->stack_low, 1)) {
+        done = interpreter ? from_interpreter(k) : f.kind != HPX_BLOB_NONE ? from_code(k, &f) : from_leaf(k);
     } else {
-        bool own = in_stack(k, t->at.sp, t->stack_low, 1);
-        done = own && (interpreter ? from_interpreter(k) : f.kind != HPX_BLOB_NONE ? from_code(k, &f) : from_leaf(k));
+        done = stop(k, HPX_END_STACK);
     }
     k->to.top = java && by_anchor ? HPX_RAW_NATIVE : k->to.top;
-    return done;
+    k->end = !done ? k->end : k->deoptimizing ? HPX_END_DEOPTIMIZATION : k->heap ? HPX_END_HEAP : HPX_END_WHOLE;
+    return done && !k->deoptimizing;
 }
 
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
@@ -568,24 +668,22 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return done;
 }
 
-static int name(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_frame_place behind_stub, uint32_t *broken)
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct walk k = {.t = t, .names = &names, .behind_stub = behind_stub, .broken = UINT32_MAX};
-    bool done = walk(&k);
-    *broken = k.broken;
-    return done ? (int)names.n : 0;
-}
-
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
-{
-    uint32_t broken;
-    return name(t, out, HPX_FRAME_ANCHOR, &broken);
+    struct walk k = {.t = t, .names = &names, .behind_stub = HPX_FRAME_ANCHOR, .broken = UINT32_MAX};
+    (void)walk(&k);
+    *end = k.end;
+    return (int)names.n;
 }
 
 int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken)
 {
-    return name(t, out, HPX_FRAME_INTERRUPTED, broken);
+    struct hpx_frame_names names = {.out = out, .most = t->depth};
+    struct walk k = {.t = t, .names = &names, .behind_stub = HPX_FRAME_INTERRUPTED, .broken = UINT32_MAX};
+    bool done = walk(&k);
+    *broken = k.broken;
+    return done ? (int)names.n : 0;
 }
 
 #else
@@ -606,9 +704,10 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return false;
 }
 
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out)
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
 {
     (void)t, (void)out;
+    *end = HPX_END_NATIVE;
     return 0;
 }
 

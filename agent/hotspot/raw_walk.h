@@ -6,26 +6,51 @@
  * JavaCallWrapper, ContinuationEntry, Method and ConstMethod, debug information, and the code before a return address; reads only. On JDK 8
  * to 28, x86-64.
  *
- * What a frame adds to the hash decides what AsyncGetCallTrace says of it, whatever the VM did between two samples:
+ * What a frame adds to the hash decides how it is named, whatever the VM did between two samples:
  * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that
  *   moves keeps both; a redefined class makes the VM throw away whatever compiled its methods.
- * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again, and it is what the answer has.
- * - a stub on top: which one, and how its caller was found; it is in no answer.
- * Where a pc does not say so much (dead code) the walk ends without a result. Frames of a virtual thread that are still in the heap are in
- * no answer: AsyncGetCallTrace goes on at its carrier, too. */
+ * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again. A method without an id has none
+ *   in its name either, and a stack with such a frame is not to be remembered.
+ * - a stub on top: which one, and how its caller was found; it has no name.
+ * Where a pc does not say so much (dead code) the walk ends. Frames of a virtual thread that are still in the heap are not read: the walk
+ * goes on at its carrier. */
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 
 #include "event.h"
 #include "registers.h"
 
-/* What is on top of the first method. How AsyncGetCallTrace is asked then decides where in that method its answer is. */
+/* What is on top of the first method. */
 enum hpx_raw_top {
     HPX_RAW_METHOD,         /* nothing: the thread runs it, or has left it for a native method, or for C without an anchor */
     HPX_RAW_INTERPRETED,    /* nothing: the thread is in the interpreter, whose frame may be half built, or in C that it called so */
     HPX_RAW_STUB,           /* a stub, by the registers */
     HPX_RAW_STUB_BY_ANCHOR, /* the same, by the anchor */
     HPX_RAW_NATIVE          /* C that the method or a stub called without leaving Java, by the anchor */
+};
+
+/* Why a walk ended; X(SYMBOL, name in the report). */
+#define HPX_RAW_ENDS(X)                                                                                                                    \
+    X(WHOLE, "whole")                         /* at the first Java frame, or at the depth that was asked for */                            \
+    X(HEAP, "frames_in_the_heap")             /* the same, but at least one frame of a virtual thread is in the heap */                    \
+    X(DEOPTIMIZATION, "deoptimization")       /* the VM replaces the frames on top; those below are there */                               \
+    X(NO_JAVA, "no_Java_frame")               /* the thread is outside Java, and came from nowhere in it */                                \
+    X(NATIVE, "native_code")                  /* in C that has no anchor, and no call of the VM's code leads to it */                      \
+    X(NO_CODE, "no_code")                     /* a caller that is no code */                                                               \
+    X(DEAD_CODE, "dead_code")                 /* or code of a method that is no longer in use */                                           \
+    X(STUB, "stub")                           /* or a stub that no method has called so */                                                 \
+    X(UNBUILT, "unbuilt_frame")               /* or a place in a method that no call returns to */                                         \
+    X(INTERPRETED, "interpreted_frame")       /* what should be a frame of the interpreter is none */                                      \
+    X(ENTRY, "entry_frame")                   /* the same where C has called Java */                                                       \
+    X(STACK, "outside_the_stack")             /* a frame that is not above the one before it, or not on the stack */                       \
+    X(DEBUG_INFORMATION, "debug_information") /* it makes no sense */                                                                      \
+    X(FAULT, "fault")                         /* a read of it faulted: whoever has called says so */
+
+enum hpx_raw_end {
+#define HPX_RAW_END_ENUM(sym, name) HPX_END_##sym,
+    HPX_RAW_ENDS(HPX_RAW_END_ENUM)
+#undef HPX_RAW_END_ENUM
+        HPX_ENDS
 };
 
 struct hpx_raw_stack {
@@ -39,7 +64,7 @@ struct hpx_raw_thread {
     const void *env; /* JNIEnv of the thread */
     uintptr_t stack_low, stack_end;
     uint32_t depth;    /* most frames of methods that matter */
-    bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else there is no result */
+    bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else the walk ends there */
     struct hpx_registers at;
 };
 
@@ -56,15 +81,16 @@ const char *hpx_raw_walk_live(void);
  * in the code cache, or in the stack above it; a Method* may fault. Async-signal-safe. */
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
 
-/* Names the frames of the same stack as AsyncGetCallTrace does: leaf first, with inlined methods, `pad` 0. One frame differs: of a method
- * that called a stub this gives the place of the call, and AsyncGetCallTrace the place after it, which may be in another inlined method.
- * out: room for t->depth. Returns their number, at most t->depth; 0: the stack is not whole, or something on it cannot be named (a method
- * without a jmethodID, debug information that makes no sense). Then the caller asks as if there were no raw walks. The frames of out are
- * undefined then. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
- * move. */
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out);
-/* The same, with what comes behind the call, to compare the two. *broken: frames above the first one that the VM is deoptimizing, or above
- * the first stub that called C that called Java: there AsyncGetCallTrace ends its answer without saying so. UINT32_MAX: there is none. */
+/* Names the frames of the same stack: leaf first, with inlined methods, `pad` 0, `method` 0 for one without a jmethodID. out: room for
+ * t->depth. Returns their number, at most t->depth; *end says what that number of frames is: all, or those down to where the walk could
+ * not go on. With HPX_END_HEAP and HPX_END_DEOPTIMIZATION one frame HPX_UNKNOWN_TRUNCATED
+ * stands where frames are left out. When and where: as hpx_raw_walk_take_sig(),
+ * where internals.h allows names; for another thread only while that does not move. */
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end);
+/* The same as AsyncGetCallTrace names it, to compare the two: of a method that called a stub it gives the place after the call, which may
+ * be in another inlined method, and nothing stands for frames in the heap. 0: the stack is not whole. *broken: frames above the first one
+ * that the VM is deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so.
+ * UINT32_MAX: there is none. */
 int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken);
 
 #endif

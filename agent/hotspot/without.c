@@ -2,15 +2,14 @@
 /* without.c: the room in a build that reads nothing of the VM's internals (-Dhotspot=false).
  *
  * A table of the functions that other rooms call, each with what it answers on a VM where nothing is found. hpx_structures_absent() closes
- * internals.h, so that most of them are only linked. Parts that touch nothing are compiled in this build, too: archive.c, codemap.c,
- * internals.c. */
+ * internals.h, so that most of them are only linked. Parts that touch nothing are compiled in this build, too: archive.c, internals.c,
+ * judge.c. */
+#include "asgct.h"
 #include "async_stack.h"
-#include "checks.h"
 #include "code_age.h"
 #include "internals.h"
 #include "native_word.h"
 #include "oops.h"
-#include "outside.h"
 #include "quiet_stack.h"
 #include "structures.h"
 #include "thread_id.h"
@@ -39,27 +38,22 @@ static const char none[] = "this build reads nothing of the VM's internals";
 
 ANSWER(const char *, hpx_structures_absent, (void), none);
 
-/* sampler=async: sampler=walk instead */
-ANSWER(int, hpx_async_stack_init, (jvmtiEnv * jvmti, bool (*astray)(const struct hpx_ev_frame *, int), struct hpx_err *err),
-       hpx_err_set(err, HPX_E_VM, "%s", none));
-ANSWER(bool, hpx_async_stack_begin, (void), false);
-NOTHING(hpx_async_stack_end, (void));
-ANSWER(bool, hpx_async_stack_test_sig, (void *env, void *context, enum hpx_guard *end), false);
-ANSWER(bool, hpx_async_stack_raw_sig, (const struct hpx_asgct *w, const void *context, struct hpx_raw_stack *to, bool *faulted), false);
-ANSWER(int, hpx_async_stack_names_sig,
-       (const struct hpx_asgct *w, struct hpx_ev_frame *frames, const void *context, uint32_t *broken, bool *faulted), 0);
-ANSWER(int, hpx_async_stack_take_sig, (const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, struct hpx_async_stack *how),
-       -(int)HPX_UNKNOWN_OTHER);
-NOTHING(hpx_outside_note_sig, (const struct hpx_asgct *w, int answer));
-NOTHING(hpx_outside_lines, (struct hpx_lines * to));
-
-/* what code is at a pc: only sampler=async asks */
-ANSWER(const char *, hpx_checks_names, (void), none);
-NOTHING(hpx_checks_announce, (const char *name, const void *code, size_t size));
-ANSWER(bool, hpx_checks_live, (jvmtiEnv * jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard), false);
-NOTHING(hpx_checks_thread, (JNIEnv * env, jthread thread, struct hpx_counters *counters));
-NOTHING(hpx_checks_class, (JNIEnv * env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters));
+/* sampler=async, asgct: sampler=walk instead */
+ANSWER(const char *, hpx_asgct_init, (jvmtiEnv * jvmti), none);
+ANSWER(bool, hpx_asgct_guardable, (void), false);
+ANSWER(int, hpx_asgct_take_sig, (void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end),
+       (*end = HPX_GUARD_PASSED, -(int)HPX_UNKNOWN_OTHER));
+ANSWER(bool, hpx_asgct_test_sig, (void *env, void *context, enum hpx_guard *end), (*end = HPX_GUARD_PASSED, false));
+ANSWER(bool, hpx_async_stack_hash_sig, (const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted), (*faulted = false));
+ANSWER(int, hpx_async_stack_names_sig, (const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end),
+       (*end = HPX_END_NATIVE, 0));
+ANSWER(int, hpx_async_stack_behind_sig, (const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, uint32_t *broken), 0);
+ANSWER(enum hpx_unknown, hpx_async_stack_unknown_sig, (const struct hpx_raw_thread *t, enum hpx_raw_end end), HPX_UNKNOWN_OTHER);
+ANSWER(const char *, hpx_guard_forbidden, (void), none);
+ANSWER(bool, hpx_guard_install, (void), false);
+NOTHING(hpx_guard_remove, (void));
 NOTHING(hpx_code_age_begin, (void));
+NOTHING(hpx_code_age_end, (void));
 ANSWER(bool, hpx_code_age_now, (struct hpx_code_age * age), false);
 
 /* Unsafe.park: taken for the VM's */
@@ -76,8 +70,8 @@ NOTHING(hpx_quiet_stack_lines, (const void *mode, struct hpx_lines *to, const st
 ANSWER(bool, hpx_quiet_stack_hash, (const struct hpx_quiet_thread *t, struct hpx_raw_stack *to), false);
 ANSWER(int, hpx_quiet_stack_frames, (const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames), 0);
 ANSWER(bool, hpx_quiet_stack_compares, (uint32_t seen), false);
-NOTHING(hpx_quiet_stack_compared, (struct hpx_counters * counters, bool same));
-NOTHING(hpx_quiet_stack_not_compared, (struct hpx_counters * counters));
+NOTHING(hpx_quiet_stack_compared, (bool same));
+NOTHING(hpx_quiet_stack_not_compared, (void));
 
 /* wall=: rows without a class */
 ANSWER(const char *, hpx_waited_monitor_init, (JNIEnv * env, jthread self), none);

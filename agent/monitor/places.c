@@ -136,7 +136,7 @@ uint32_t hpx_places_take(struct hpx_block_thread *t, jvmtiEnv *jvmti, const stru
     uint32_t id = hpx_event_stacks_find(&t->stacks, &t->s, w.most, (uint64_t[2]){parts_of(t, of), w.skip}, &w.look);
     if (id == 0) {
         id = take_new(t, jvmti, &w);
-        hpx_event_stacks_learn(&t->stacks, &t->s, &w.look, id);
+        hpx_event_stacks_learn(&t->stacks, &w.look, id);
     }
     return id;
 }

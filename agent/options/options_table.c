@@ -113,10 +113,10 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "sampler", .parse = hpx_opt_choice, .offset = AT(sampler), .values = "HOW", .must = "async|walk|poll|asgct",
      .def = "async",
      .what = "how cpu=samples takes stacks",
-     .more = "async: the signal handler of the running thread walks its stack by the VM's structures, and calls AsyncGetCallTrace where "
-             "these do not suffice. asgct: it calls AsyncGetCallTrace for every sample. walk: the handler notes where the thread is, and "
+     .more = "async: the signal handler of the running thread walks its stack by the VM's structures. asgct: it calls "
+             "AsyncGetCallTrace, for comparison. walk: the handler notes where the thread is, and "
              "a thread of hprofx takes the stack by JVMTI. poll: a thread of hprofx looks for threads whose CPU clock moved and takes "
-             "their stacks; there are no signals. hprofx switches to walk if AsyncGetCallTrace is missing or fails, and to poll if the "
+             "their stacks; there are no signals. hprofx switches to walk if the structures cannot be read, and to poll if the "
              "system refuses timers."},
     {.name = "vmstructs", .parse = hpx_opt_flag, .offset = AT(vmstructs), .values = YN, .must = YN, .def = "y",
      .what = "read the VM's structure tables",

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* code_source.c: chooses between structures and event. Contract: code_source.h. */
+/* code_source.c: the flag, or the event. Contract: code_source.h. */
 #include "code_source.h"
-#include "checks.h"
 #include "code_age.h"
-#include "engine.h"
 #include "internals.h"
 #include "log.h"
-#include "owner_compare.h"
 #include "report.h"
-#include "service.h"
 #include "vm_flags.h"
 #include <inttypes.h>
 
@@ -17,11 +13,9 @@
 
 /* load's */
 static HPX_OF_SESSION struct {
-    bool unread;            /* they are switched off, so the flag was not read either */
     bool refused;           /* the command line has -XX:-DebugNonSafepoints */
     enum hpx_flag_set flag; /* what became of it */
     bool event;             /* the event is on from the start */
-    bool names;             /* the structures have all names */
     bool blurred_loops;     /* of this release */
 } source;
 
@@ -38,58 +32,34 @@ jvmtiError hpx_code_source_use_event(jvmtiEnv *jvmti)
     return e != JVMTI_ERROR_NONE ? e : (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
 
-static void say_refused(jvmtiError e)
+void hpx_code_source_use_event_from_load(void)
 {
+    source.event = true;
+    jvmtiError e = set_event(hpx_vm.jvmti, JVMTI_ENABLE);
     if (e != JVMTI_ERROR_NONE) {
         hpx_warn("cpu=samples: samples may lack the methods of compiled code: %s", hpx_jvmti_error(e));
     }
 }
 
-static void use_event_from_load(void)
-{
-    source.event = true;
-    say_refused(set_event(hpx_vm.jvmti, JVMTI_ENABLE));
-}
-
 void hpx_code_source_close(jvmtiEnv *jvmti)
 {
     (void)set_event(jvmti, JVMTI_DISABLE);
-#ifdef HPX_COMPARE_OWNERS
-    hpx_owner_compare_print();
-#endif
 }
 
-/* NULL: the structures may be used. */
-static const char *prepare(void)
+const char *hpx_code_source_set_flag(void)
 {
-    const char *why = hpx_checks_names();
+    const char *why = hpx_internals_closed(); /* first: then nothing is read */
     if (why != NULL) {
         return why;
     }
+    source.refused = hpx_vm_flag_refused(FLAG);
     source.flag = hpx_vm_flag_set(FLAG, &why);
     return source.flag == HPX_FLAG_UNREADABLE ? why : NULL;
 }
 
 void hpx_code_source_load(void)
 {
-    const char *why = hpx_internals_closed();                         /* first: then nothing is read */
     source.blurred_loops = hpx_vm_release() < RELEASE_LINES_OF_LOOPS; /* the report's thread may not ask */
-    source.unread = why != NULL;
-    source.refused = why == NULL && hpx_vm_flag_refused(FLAG);
-    bool wanted = hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC;
-    if (wanted && why == NULL) {
-        why = prepare();
-    }
-    source.names = wanted && why == NULL;
-    if (why != NULL) { /* not because this mode does without: others may want them */
-        hpx_internals_leave(why);
-    }
-    if (!source.names && hpx_engine_now() != HPX_ENGINE_POLL && hpx_engine_takes_stacks()) {
-        use_event_from_load();
-    }
-#ifdef HPX_COMPARE_OWNERS
-    use_event_from_load();
-#endif
 }
 
 void hpx_code_source_disable(void)
@@ -102,40 +72,24 @@ void hpx_code_source_disable(void)
     }
 }
 
-void hpx_code_source_live(JNIEnv *env, struct hpx_sample_thread *t, bool guard)
+void hpx_code_source_live(void)
 {
-    if (source.names && !hpx_checks_live(hpx_vm.jvmti, env, t != NULL ? &t->s.base.counters : NULL, guard)) {
-        hpx_internals_event_done(); /* a fault asked for what is done here */
-        say_refused(hpx_code_source_use_event(hpx_vm.jvmti));
-    } else if (hpx_vm.late && source.flag == HPX_FLAG_SET) {
+    if (hpx_vm.late && source.flag == HPX_FLAG_SET) {
         hpx_code_age_begin();
     }
 }
 
-static jvmtiError replay(jvmtiEnv *jvmti, JNIEnv *env)
+void hpx_code_source_over(void)
 {
-    (void)env;
-    return hpx_code_source_use_event(jvmti);
-}
-
-void hpx_code_source_look(void)
-{
-    static const struct hpx_service_task task = HPX_SERVICE_TASK(replay, "cpu=samples: samples may lack the methods of compiled code");
-    static HPX_OF_SESSION struct hpx_service_work work;
-    if (hpx_internals_event_wanted() && hpx_service_prepare(&work, &task)) {
-        hpx_internals_event_done();
-    }
+    hpx_code_age_end();
 }
 
 static const char *information(void)
 {
-    if (source.unread) {
-        return "by events, unless -XX:-" FLAG " turns it off";
-    }
     if (source.refused) {
         return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
     }
-    return source.event ? "by events" : "by " FLAG;
+    return source.event ? "by events, unless -XX:-" FLAG " turns it off" : "by " FLAG;
 }
 
 void hpx_code_source_lines(struct hpx_lines *to)

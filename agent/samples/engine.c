@@ -7,14 +7,16 @@
 #define FAULTS_MOST 3
 
 static HPX_OF_SESSION struct {
-    _Atomic int engine; /* enum hpx_engine; seq_cst: leave_async; seq_cst: async_sig, inside in_handler. Who may write a ring */
+    _Atomic int engine;        /* enum hpx_engine; seq_cst: leave; seq_cst: in_handler_sig, inside in_handler. Who may write a ring */
+    _Atomic(const char *) why; /* relaxed: of the change, or of the beginning */
     _Atomic(const char *) left_to_say; /* release: distrust_sig; acquire: distrusted */
     atomic_uint faults;                /* relaxed: a number that only grows */
 } state;
 
-void hpx_engine_begin(enum hpx_engine engine)
+void hpx_engine_begin(enum hpx_engine engine, const char *why)
 {
     atomic_store_explicit(&state.engine, (int)engine, memory_order_relaxed);
+    atomic_store_explicit(&state.why, why, memory_order_relaxed);
 }
 
 enum hpx_engine hpx_engine_now(void)
@@ -27,9 +29,14 @@ bool hpx_engine_takes_stacks(void)
     return hpx_session.opt->depth > 0;
 }
 
-bool hpx_engine_async_sig(void)
+static bool is_in_handler(int engine)
 {
-    return atomic_load_explicit(&state.engine, memory_order_seq_cst) == HPX_ENGINE_ASYNC; /* partner: hpx_engine_leave_async() */
+    return engine == HPX_ENGINE_ASYNC || engine == HPX_ENGINE_ASGCT;
+}
+
+bool hpx_engine_in_handler_sig(void)
+{
+    return is_in_handler(atomic_load_explicit(&state.engine, memory_order_seq_cst)); /* partner: hpx_engine_leave() */
 }
 
 void hpx_engine_poll(void)
@@ -37,15 +44,26 @@ void hpx_engine_poll(void)
     atomic_store_explicit(&state.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
 }
 
-bool hpx_engine_leave_async(void)
+bool hpx_engine_leave(const char *why)
 {
-    int async = HPX_ENGINE_ASYNC; /* seq_cst, partner: hpx_engine_async_sig(), hpx_ticks_quiesce() */
-    return atomic_compare_exchange_strong_explicit(&state.engine, &async, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
+    int engine =
+        atomic_load_explicit(&state.engine, memory_order_relaxed); /* seq_cst, partner: hpx_engine_in_handler_sig(), hpx_ticks_quiesce() */
+    bool left = is_in_handler(engine) && atomic_compare_exchange_strong_explicit(&state.engine, &engine, HPX_ENGINE_WALK,
+                                                                                 memory_order_seq_cst, memory_order_relaxed);
+    if (left) {
+        atomic_store_explicit(&state.why, why, memory_order_relaxed);
+    }
+    return left;
+}
+
+const char *hpx_engine_why(void)
+{
+    return atomic_load_explicit(&state.why, memory_order_relaxed);
 }
 
 void hpx_engine_distrust_sig(const char *why)
 {
-    if (hpx_engine_leave_async()) {
+    if (hpx_engine_leave(why)) {
         atomic_store_explicit(&state.left_to_say, why, memory_order_release); /* partner: hpx_engine_distrusted() */
         hpx_aggregator_wake(&hpx_session.aggregator);
     }

@@ -10,11 +10,14 @@
 
 #define HPX_KNOWN 512u /* a power of two: a stack has several hashes, one for each place of its innermost method */
 
-/* A stack that AsyncGetCallTrace gave, and the rest of the hash that a raw walk gave at the same time. */
+#define HPX_KNOWN_PROBE 1u /* frames of a probe were taken off */
+#define HPX_KNOWN_HEAP  2u /* frames in the heap are left out */
+
+/* A stack, and the rest of the hash of its raw walk. */
 struct hpx_known {
     uint64_t check;
     uint32_t stack;       /* of the hash that its slot had */
-    uint16_t slot, probe; /* slot + 1; whether frames of a probe were taken off */
+    uint16_t slot, flags; /* slot + 1 */
 };
 
 struct hpx_sample_thread {
@@ -36,9 +39,10 @@ struct hpx_sample_thread {
     struct hpx_ev_hash slots[HPX_SLOTS]; /* the stack that each slot names (event.h) */
     /* known_stacks.c: the handler's */
     uint32_t known_all;                /* samples whose stack was recognised */
-    uint32_t known_walks;              /* raw walks that are not in the session's sum yet */
-    uint32_t named_all;                /* naming.c: samples whose stack was named */
     struct hpx_known known[HPX_KNOWN]; /* by the hash of a raw walk; slot 0: none */
+    /* sampler.c: the handler's, but for prepared, which is the thread's */
+    uint32_t walks, ended; /* walks that judge.h does not know of yet, and those of them that could not go on */
+    uint32_t prepared;     /* classes that the thread has prepared */
 };
 
 /* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */

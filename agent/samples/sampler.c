@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sampler.c: chooses and changes the engine that takes the stacks. */
 #include "sampler.h"
+#include "asgct.h"
 #include "async_stack.h"
 #include "code_source.h"
 #include "engine.h"
+#include "event_stacks.h"
+#include "hash.h"
 #include "inlines.h"
 #include "internals.h"
+#include "judge.h"
 #include "known_stacks.h"
 #include "log.h"
-#include "naming.h"
-#include "outside.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "registers.h"
+#include "samples.h"
 #include "signal_watch.h"
 #include "stack_thread.h"
 #include "stacks.h"
 #include "vm.h"
 #include <errno.h>
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
@@ -25,69 +29,58 @@
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
+#define BATCH    64u  /* walks that a thread counts alone */
+#define COMPARED 128u /* frames of a stack that is compared with GetStackTrace */
+
 static HPX_OF_SESSION struct {
     atomic_bool said_timer, said_polled;
+    bool guarded;                                       /* for asgct; VMInit's and VMDeath's */
+    bool verifies;                                      /* AsyncGetCallTrace is asked, too; constant after live */
+    _Atomic uint64_t truncated[HPX_ENDS], of[HPX_ENDS]; /* relaxed: samples with and without frames, by why the walk ended */
     struct {
         void *env;
         volatile bool passed; /* the handler's answer to the same thread */
     } test;
 } sampler;
 
-/* The guard has caught a fault of t, or none: whom to trust no longer. */
-static void judge_sig(struct hpx_sample_thread *t, enum hpx_guard end)
+/* ---- raw walks ---- */
+
+static void judge_sig(struct hpx_sample_thread *t, bool ended, bool faulted)
 {
-    if (end == HPX_GUARD_FAULTED) {
-        hpx_engine_fault_sig();
-    }
-    if (end != HPX_GUARD_PASSED) {
+    t->walks++;
+    t->ended += ended;
+    if (faulted) {
         hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
     }
+    if (t->walks >= BATCH || faulted) {
+        const char *why = hpx_judge_walks_sig(t->walks, t->ended, faulted);
+        t->walks = t->ended = 0;
+        if (why != NULL) {
+            hpx_engine_distrust_sig(why);
+        }
+    }
 }
 
-static int walk_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context, bool *retried)
+/* HPROFX_VERIFY=1: AsyncGetCallTrace breaks off where a caller is being deoptimized, and at a stub that called C that called Java, and says
+ * nothing of it. Only there a part of the stack is no other one. */
+static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context)
 {
-    struct hpx_async_stack how;
-    *retried = false;
-    if (hpx_engine_tripped_sig()) {
-        return -(int)HPX_UNKNOWN_FAULT;
+    uint32_t broken = UINT32_MAX;
+    enum hpx_guard end;
+    int answer = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context, &end);
+    size_t bytes = answer > 0 ? (size_t)answer * sizeof *frames : 0;
+    uint64_t hash = hpx_hash128(frames, bytes).lo;
+    hpx_count(&t->s.base.counters, HPX_C_FAULTS, end != HPX_GUARD_PASSED);
+    if (answer > 0 && hpx_probe_frames_astray(frames, answer)) {
+        answer = 0;
     }
-    int n = hpx_async_stack_take_sig(w, frames, context, &how);
-    judge_sig(t, how.end);
-    *retried = how.retried;
-    return n;
-}
-
-/* The stack is taken by its names; one that was recognised is compared only. */
-static int named_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, const struct hpx_known_look *look, int n)
-{
-    hpx_count(&t->s.base.counters, HPX_C_NAMED, look->known ? 0 : w->weight);
-    return n;
-}
-
-/* By a raw walk, if that has found the stack whole; or AsyncGetCallTrace, or both. */
-static int take_sig(struct hpx_sample_thread *t, const struct hpx_asgct *w, struct hpx_ev_frame *frames, void *context,
-                    struct hpx_known_look *look)
-{
-    struct hpx_naming named = {.n = 0};
-    look->retried = look->alone = false;
-    if (look->whole) {
-        hpx_naming_take_sig(t, w, frames, context, look->known, &named);
+    int n = hpx_async_stack_behind_sig(w, frames, &broken);
+    bool part = n > answer && (uint32_t)answer == broken, same = (n == answer || part) && hpx_hash128(frames, bytes).lo == hash;
+    if (hpx_judge_told_sig(HPX_JUDGED_NAMED, answer <= 0 || n == 0 || (same && part) ? HPX_JUDGED_ALONE
+                                             : same                                  ? HPX_JUDGED_SAME
+                                                                                     : HPX_JUDGED_DIFFERENT)) {
+        hpx_engine_distrust_sig("its stacks are not those of AsyncGetCallTrace");
     }
-    if (named.n > 0 && !named.compare) {
-        return named_sig(t, w, look, named.n);
-    }
-    int n = walk_sig(t, w, frames, context, &look->retried);
-    if (!named.compare) {
-        return n;
-    }
-    bool usable = n > 0 && !look->retried;
-    named.n = hpx_naming_compare_sig(t, w, frames, context, n, &usable);
-    look->alone = !usable;
-    if (named.n > 0) {
-        look->retried = false;
-        return named_sig(t, w, look, named.n);
-    }
-    return walk_sig(t, w, frames, context, &look->retried);
 }
 
 static bool lacks_name(const struct hpx_ev_frame *frames, int n)
@@ -99,35 +92,85 @@ static bool lacks_name(const struct hpx_ev_frame *frames, int n)
     return lacks;
 }
 
-static void sample_async(struct hpx_sample_thread *t, void *context, uint64_t weight)
+/* Names the stack, and learns it if all of it has names. Those that it may have when it comes again are of unannounced.h. */
+static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
+                     uint64_t weight, const struct hpx_known_look *look)
 {
-    uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    struct hpx_asgct w = {hpx_mode_thread_env(&t->s), t->s.stack_low, t->s.stack_end, depth + extra - 1, weight};
+    enum hpx_raw_end end;
+    if (sampler.verifies) {
+        verify_sig(t, w, frames, context);
+    }
+    const int depth = (int)(w->depth + 1 - hpx_stacks_extra());
+    int n = hpx_async_stack_names_sig(w, frames, &end);
+    if (hpx_probe_frames_astray(frames, n)) {
+        n = 0;
+        end = HPX_END_STACK;
+    }
+    const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, nameless = lacks_name(frames, n);
+    const int all = n, probes = (int)hpx_probe_frames(frames, n);
+    judge_sig(t, (!whole && end > HPX_END_NO_JAVA) || nameless, look->faulted || end == HPX_END_FAULT);
+    n = hpx_stacks_without_probe(t, frames, n, (uint32_t)depth, weight);
+    const bool gap = end == HPX_END_HEAP || end == HPX_END_DEOPTIMIZATION, truncated = all > 0 && (gap || (!whole && n < depth));
+    hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
+    if (truncated && end != HPX_END_HEAP) {
+        atomic_fetch_add_explicit(&sampler.truncated[end], weight, memory_order_relaxed);
+    }
+    if (truncated && !gap) {
+        frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
+    } else if (all == 0) {
+        atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
+        n = -(int)hpx_async_stack_unknown_sig(w, end);
+    }
+    hpx_count(&t->s.base.counters, HPX_C_NAMED, whole ? weight : 0);
+    hpx_stacks_commit(t, frames, n, weight);
+    if (look->whole && whole && n > 0 && !nameless &&
+        hpx_known_stacks_learn_sig(t, look,
+                                   (uint16_t)((probes > 0 ? HPX_KNOWN_PROBE : 0u) | (end == HPX_END_HEAP ? HPX_KNOWN_HEAP : 0u)))) {
+        hpx_engine_distrust_sig("equal hashes have other frames");
+    }
+}
+
+/* ---- AsyncGetCallTrace ---- */
+
+static int ask_sig(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+{
+    enum hpx_guard end;
+    if (hpx_engine_tripped_sig()) {
+        return -(int)HPX_UNKNOWN_FAULT;
+    }
+    int n = hpx_asgct_take_sig(hpx_mode_thread_env(&t->s), frames, depth, context, &end);
+    if (end != HPX_GUARD_PASSED) {
+        hpx_engine_fault_sig();
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+    }
+    return hpx_probe_frames_astray(frames, n) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : n;
+}
+
+static void sample(struct hpx_sample_thread *t, void *context, uint64_t weight)
+{
+    const uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
+    const bool walks = hpx_engine_now() == HPX_ENGINE_ASYNC, on = walks && hpx_internals_names_sig();
+    const struct hpx_raw_thread w = {hpx_mode_thread_env(&t->s), t->s.stack_low, t->s.stack_end,
+                                     depth + extra - 1,          true,           hpx_registers_load(context)};
     struct hpx_known_look look;
-    if (depth == 0 || hpx_known_stacks_push_sig(t, &w, context, &look)) {
+    if (depth == 0) {
+        return;
+    }
+    if (on && hpx_known_stacks_push_sig(t, &w, weight, &look)) {
+        judge_sig(t, false, false);
         return;
     }
     struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + extra, weight);
     if (frames == NULL) {
         return;
     }
-    int n = take_sig(t, &w, frames, context, &look);
-    uint32_t slot;
-    look.answer = n;
-    look.probe = hpx_probe_frames(frames, n) > 0;
-    look.nameless = lacks_name(frames, n);
-    if (hpx_known_stacks_instead_sig(t, &look, weight, &slot)) {
-        hpx_stacks_commit_known(t, frames, slot, weight);
+    if (on) {
+        name_sig(t, &w, frames, context, weight, &look);
         return;
     }
-    n = hpx_stacks_without_probe(t, frames, n, depth, weight);
-    hpx_stacks_commit(t, frames, n, weight);
-    if (n > 0) { /* else the thread's last slot is that of an earlier sample */
-        hpx_count(&t->s.base.counters, HPX_C_RETRIED, look.retried);
-        hpx_known_stacks_learn_sig(t, &w, &look);
-    } else {
-        hpx_outside_note_sig(&w, n);
-    }
+    /* the aggregator is about to see that the structures were left (hpx_sampler_look()) */
+    int n = walks ? -(int)HPX_UNKNOWN_OTHER : ask_sig(t, frames, w.depth, context);
+    hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
 }
 
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
@@ -136,7 +179,7 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
     if (!hpx_engine_takes_stacks()) {
         return;
     }
-    if (!hpx_engine_async_sig()) {
+    if (!hpx_engine_in_handler_sig()) {
         if (weight > 0) {
             uintptr_t pc = hpx_registers_pc(context); /* 0: the leaf stays as the sampling thread finds it */
             hpx_stack_thread_ask_sig(t, pc, weight, hpx_clocks_stalled_sig(&t->tick.clock, weight));
@@ -147,7 +190,7 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
         atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst);
         uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
-        sample_async(t, context, weight - stalled);
+        sample(t, context, weight - stalled);
         if (hpx_stacks_depth(t) > 0) {
             hpx_stacks_stall(t, stalled);
         }
@@ -160,8 +203,11 @@ static void test_sig(void *context)
 {
     struct hpx_sample_thread *t = hpx_sample_self;
     enum hpx_guard end = HPX_GUARD_PASSED;
-    sampler.test.passed = hpx_async_stack_test_sig(sampler.test.env, context, t != NULL ? &end : NULL);
-    judge_sig(t, end);
+    sampler.test.passed = hpx_asgct_test_sig(sampler.test.env, context, &end);
+    if (end != HPX_GUARD_PASSED) {
+        hpx_engine_fault_sig();
+        hpx_count(t != NULL ? &t->s.base.counters : &hpx_session.counters, HPX_C_FAULTS, 1);
+    }
 }
 
 static void poll_instead(struct hpx_sample_thread *t)
@@ -209,13 +255,12 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
     hpx_stacks_before_java(t, before);
     hpx_stacks_again(t, hpx_stack_thread_flush(t) + rest - before);
     hpx_stacks_stall(t, stalled);
-    hpx_known_stacks_end(t);
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 
 void hpx_sampler_flush(struct hpx_sample_thread *t)
 {
-    if (hpx_engine_now() != HPX_ENGINE_ASYNC || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
+    if (!hpx_engine_in_handler_sig() || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
         hpx_stacks_again(t, hpx_stack_thread_flush(t));
     }
 }
@@ -236,13 +281,63 @@ const char *hpx_sampler_name(void)
         return perf ? "walk, JVMTI stacks by perf cpu-clock" : "walk, JVMTI stacks by thread CPU timer";
     case HPX_ENGINE_POLL:
         return "poll, JVMTI stacks by polled thread CPU clocks";
+    case HPX_ENGINE_ASGCT:
+        return perf ? "asgct, AsyncGetCallTrace by perf cpu-clock" : "asgct, AsyncGetCallTrace by thread CPU timer";
     default:
-        if (hpx_internals_names_sig()) {
-            return perf ? "raw walks and AsyncGetCallTrace by perf cpu-clock" : "raw walks and AsyncGetCallTrace by thread CPU timer";
-        }
-        return perf ? "AsyncGetCallTrace by perf cpu-clock" : "AsyncGetCallTrace by thread CPU timer";
+        return perf ? "async, raw walks by perf cpu-clock" : "async, raw walks by thread CPU timer";
     }
 }
+
+static const char *const ends[HPX_ENDS] = {
+#define NAME(sym, name) name,
+    HPX_RAW_ENDS(NAME)
+#undef NAME
+};
+
+static void lines_of_ends(struct hpx_lines *to, uint64_t truncated)
+{
+    uint64_t heap = truncated; /* the rest: of known stacks no reason is counted, and it is this one */
+    for (int i = 0; i < HPX_ENDS; i++) {
+        uint64_t n = atomic_load_explicit(&sampler.truncated[i], memory_order_relaxed);
+        heap -= n;
+        if (n > 0) {
+            hpx_lines_add(to, "hprofx: truncated, %s: %" PRIu64 "\n", ends[i], n);
+        }
+    }
+    if ((int64_t)heap > 0) {
+        hpx_lines_add(to, "hprofx: truncated, %s: %" PRIu64 "\n", ends[HPX_END_HEAP], heap);
+    }
+    for (int i = 0; i < HPX_ENDS; i++) {
+        uint64_t n = atomic_load_explicit(&sampler.of[i], memory_order_relaxed);
+        if (n > 0) {
+            hpx_lines_add(to, "hprofx: without a frame, %s: %" PRIu64 "\n", ends[i], n);
+        }
+    }
+}
+
+void hpx_sampler_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples)
+{
+    uint64_t known = hpx_counter_get(total, HPX_C_KNOWN), named = hpx_counter_get(total, HPX_C_NAMED);
+    uint64_t truncated = hpx_counter_get(total, HPX_C_TRUNCATED);
+    const char *why = hpx_engine_now() != HPX_ENGINE_ASYNC ? hpx_engine_why() : NULL;
+    if (hpx_session.opt->sampler != HPX_ENGINE_ASYNC) {
+        return;
+    }
+    hpx_lines_add(to, "hprofx: vm structures: %s%s\n", why != NULL ? "off, " : "on", why != NULL ? why : "");
+    if (known + named > 0) {
+        hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", known, hpx_lines_percent(known, samples));
+        hpx_lines_add(to, "hprofx: named stacks: %" PRIu64 " (%.2f %%)\n", named, hpx_lines_percent(named, samples));
+    }
+    hpx_judge_lines(to, HPX_JUDGED_KNOWN);
+    hpx_judge_lines(to, HPX_JUDGED_NAMED);
+    if (truncated > 0) {
+        hpx_lines_add(to, "hprofx: truncated: %" PRIu64 " (%.2f %%)\n", truncated, hpx_lines_percent(truncated, samples));
+    }
+    lines_of_ends(to, truncated);
+    hpx_quiet_stack_lines(&hpx_samples, to, total);
+}
+
+/* ---- the engine ---- */
 
 static void walk_from_now(const char *why)
 {
@@ -256,28 +351,84 @@ static void walk_from_now(const char *why)
     hpx_stack_thread_take_over();
 }
 
+/* NULL: all that raw walks of samples need may be read. */
+static const char *unread(void)
+{
+    const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
+    return why != NULL ? why : hpx_internals_why(HPX_INTERNALS_NAMES);
+}
+
 static void distrust(const char *why)
 {
-    if (hpx_engine_leave_async()) {
+    if (hpx_engine_leave(why)) {
         walk_from_now(why);
     }
 }
 
 void hpx_sampler_look(void)
 {
-    hpx_code_source_look();
     const char *why = hpx_engine_distrusted();
     if (why != NULL) {
         walk_from_now(why);
+    } else if (hpx_engine_now() == HPX_ENGINE_ASYNC && (why = unread()) != NULL) {
+        distrust(why);
     }
 }
 
-/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. NULL: it answered, or the signal is
- * not ours to send here. */
-static const char *self_test(JNIEnv *env)
+void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti)
 {
+    struct hpx_ev_frame walked[COMPARED], told[COMPARED];
+    const struct hpx_quiet_thread own = {.env = hpx_mode_thread_env(&t->s),
+                                         .stack_low = t->s.stack_low,
+                                         .stack_end = t->s.stack_end,
+                                         .depth = COMPARED,
+                                         .counters = &t->s.base.counters};
+    if (hpx_engine_now() != HPX_ENGINE_ASYNC || !hpx_quiet_stack_compares(++t->prepared)) {
+        return;
+    }
+    int n = hpx_quiet_stack_frames(&own, walked);
+    uint32_t m = n > 0 ? hpx_event_stacks_ask(jvmti, NULL, told, COMPARED) : 0;
+    if (m > 0) {
+        hpx_quiet_stack_compared((uint32_t)n == m && memcmp(walked, told, m * sizeof *told) == 0);
+    } else {
+        hpx_quiet_stack_not_compared();
+    }
+}
+
+/* AsyncGetCallTrace gives nothing unless an agent enables this event. */
+static void enable_class_load(jvmtiEventMode mode)
+{
+    (void)(*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, mode, JVMTI_EVENT_CLASS_LOAD, NULL);
+}
+
+static void begin_async(JNIEnv *env)
+{
+    hpx_quiet_stack_ready(hpx_vm.jvmti, env, hpx_sample_self != NULL ? &hpx_sample_self->s.base.counters : &hpx_session.counters);
+    const char *why = unread();
+    if (why != NULL) {
+        distrust(why);
+        return;
+    }
+    hpx_code_source_live();
+    if (hpx_judge_verifies() && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
+        enable_class_load(JVMTI_ENABLE);
+        sampler.verifies = true;
+    }
+}
+
+/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. It answered, or the signal is not ours
+ * to send here. */
+static void begin_asgct(JNIEnv *env)
+{
+    enable_class_load(JVMTI_ENABLE);
+    sampler.guarded = hpx_asgct_guardable();
+    if (sampler.guarded) {
+        (void)hpx_guard_install();
+    }
     sampler.test.env = env;
-    return !hpx_ticks_test(test_sig) || sampler.test.passed ? NULL : "AsyncGetCallTrace failed its self-test";
+    if (hpx_ticks_test(test_sig) && !sampler.test.passed) {
+        distrust("AsyncGetCallTrace failed its self-test");
+    }
 }
 
 void hpx_sampler_live(JNIEnv *env)
@@ -287,35 +438,61 @@ void hpx_sampler_live(JNIEnv *env)
         return;
     }
     if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
-        const char *verify = getenv("HPROFX_VERIFY");
-        bool all = verify != NULL && !strcmp(verify, "1");
-        hpx_known_stacks_begin(all);
-        hpx_naming_begin(all);
-        hpx_code_source_live(env, hpx_sample_self, hpx_async_stack_begin());
-        const char *why = self_test(env);
-        if (why != NULL) {
-            hpx_async_stack_end();
-            distrust(why);
-        }
+        begin_async(env);
+    } else if (hpx_engine_now() == HPX_ENGINE_ASGCT) {
+        begin_asgct(env);
     } else if (hpx_stack_thread_start(&err) != 0) {
         hpx_warn("cpu=samples: %s; samples will have no stacks", err.msg);
     }
 }
 
+void hpx_sampler_close(void)
+{
+    enable_class_load(JVMTI_DISABLE);
+}
+
+void hpx_sampler_over(void)
+{
+    hpx_code_source_over();
+    hpx_quiet_stack_over();
+    if (sampler.guarded) {
+        sampler.guarded = false;
+        hpx_guard_remove();
+    }
+}
+
+/* NULL: raw walks may begin. */
+static const char *prepare_async(void)
+{
+    const char *why = hpx_internals_closed();
+    hpx_quiet_stack_load(&hpx_samples);
+    why = why != NULL ? why : unread();
+    why = why != NULL ? why : hpx_guard_forbidden();
+    return why != NULL ? why : hpx_code_source_set_flag();
+}
+
 void hpx_sampler_init(void)
 {
-    struct hpx_err err = {0};
     enum hpx_engine engine = hpx_session.opt->sampler;
-    if (engine == HPX_ENGINE_ASGCT) {
-        engine = HPX_ENGINE_ASYNC;
-        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, "sampler=asgct");
+    const char *why = NULL;
+    if (!hpx_engine_takes_stacks()) {
+        hpx_engine_begin(engine, NULL);
+        return;
     }
-    if (engine == HPX_ENGINE_ASYNC && hpx_async_stack_init(hpx_vm.jvmti, hpx_probe_frames_astray, &err) != 0) {
-        hpx_warn("cpu=samples: %s; using sampler=walk instead", err.msg);
-        engine = HPX_ENGINE_WALK;
+    if (engine == HPX_ENGINE_ASYNC) {
+        why = prepare_async();
+    } else if (engine == HPX_ENGINE_ASGCT) {
+        why = hpx_asgct_init(hpx_vm.jvmti);
     }
+    if (why != NULL && (engine == HPX_ENGINE_ASGCT || hpx_internals_closed() == NULL)) { /* else it is as somebody wants it */
+        hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+    }
+    engine = why != NULL ? HPX_ENGINE_WALK : engine;
+    hpx_engine_begin(engine, why);
     if (engine == HPX_ENGINE_WALK) {
         hpx_inlines_enable();
     }
-    hpx_engine_begin(engine);
+    if (engine == HPX_ENGINE_WALK || (engine == HPX_ENGINE_ASGCT && hpx_code_source_set_flag() != NULL)) {
+        hpx_code_source_use_event_from_load();
+    }
 }

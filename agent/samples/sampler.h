@@ -4,18 +4,26 @@
 #ifndef HPX_SAMPLER_H
 #define HPX_SAMPLER_H
 
+#include "report.h"
 #include "sample_thread.h"
+#include <jvmti.h>
 
-/* Chooses the engine of sampler=. At load. If AsyncGetCallTrace is not offered, the engine is walk, with one message. */
+/* Chooses the engine of sampler=. At load. If it cannot work on this VM, the engine is walk, with one message. */
 void hpx_sampler_init(void);
-/* VMInit, on its thread, when ClassLoad is enabled and no clock runs. async: installs the guard, checks the VM's structures and tests
- * AsyncGetCallTrace; if the test fails, the engine is walk. walk, poll: starts the sampling thread; without it samples have no stacks. */
+/* VMInit, on its thread, when no clock runs. async: installs the guard, checks the VM's structures. asgct: the guard and a test of
+ * AsyncGetCallTrace. If that fails, the engine is walk. walk, poll: starts the sampling thread; without it samples have no stacks. */
 void hpx_sampler_live(JNIEnv *env);
-/* How stacks are taken and by which clock, for the report: static text. It changes if the engine is replaced or raw walks end. Any thread.
- */
+/* VMDeath: its events are off; and after the last walk: the guard is removed. */
+void hpx_sampler_close(void);
+void hpx_sampler_over(void);
+/* How stacks are taken and by which clock, for the report: static text. It changes if the engine is replaced. Any thread. */
 const char *hpx_sampler_name(void);
-/* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message, and what a handler asked of internals.h. */
+/* The report: how the stacks of async were found. samples: all that were counted. */
+void hpx_sampler_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples);
+/* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message; and leaves async if the structures were left. */
 void hpx_sampler_look(void);
+/* t's thread, in a callback below Java code: compares some of the stacks of async with those of GetStackTrace. */
+void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti);
 /* Size in bytes of the ring that a thread needs for the configured depth. */
 uint32_t hpx_sampler_ring_size(void);
 

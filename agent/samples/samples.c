@@ -5,13 +5,9 @@
 #include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
-#include "internals.h"
 #include "kept_states.h"
-#include "known_stacks.h"
 #include "model_table.h"
-#include "naming.h"
 #include "net.h"
-#include "outside.h"
 #include "peer.h"
 #include "probe_frames.h"
 #include "report.h"
@@ -254,17 +250,6 @@ static void lines_of_certainty(struct hpx_lines *to, const struct hpx_figures *f
     }
 }
 
-static void lines_of_structures(struct hpx_lines *to)
-{
-    const char *off = hpx_internals_off(), *without = hpx_internals_without(HPX_INTERNALS_ANCHORS);
-    if (off != NULL) {
-        hpx_lines_add(to, "hprofx: vm structures: off, %s\n", off);
-    } else {
-        hpx_lines_add(to, "hprofx: vm structures: on%s%s\n", without != NULL ? ", without anchors: " : "", without != NULL ? without : "");
-    }
-    hpx_code_source_lines(to);
-}
-
 static void lines_of_nameless(struct hpx_lines *to, const struct hpx_figures *f)
 {
     for (int i = 0; i < HPX_NAMELESS_COUNT; i++) {
@@ -285,16 +270,14 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     lines_of_certainty(to, f);
     lines_of_stalls(to, f);
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
-        hpx_lines_add(to, "hprofx: stacks found on retry: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_RETRIED));
-        if (hpx_engine_takes_stacks()) {
-            lines_of_structures(to);
-            hpx_known_stacks_lines(to, &r->total, f->v[SAMPLES]);
-            hpx_naming_lines(to, &r->total, f->v[SAMPLES]);
-            hpx_outside_lines(to);
-        }
-    } else {
+    if (!hpx_engine_in_handler_sig()) {
         hpx_lines_add(to, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
+    }
+    if (hpx_engine_takes_stacks()) {
+        hpx_sampler_lines(to, &r->total, f->v[SAMPLES]);
+    }
+    if (hpx_engine_takes_stacks() && hpx_engine_now() != HPX_ENGINE_POLL) {
+        hpx_code_source_lines(to);
     }
     if (hpx_inlines_enabled()) {
         hpx_lines_add(to, "hprofx: drifted: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DRIFTED));

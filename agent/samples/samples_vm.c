@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
-#include "async_stack.h"
-#include "checks.h"
 #include "code_source.h"
-#include "codemap.h"
 #include "engine.h"
 #include "inlines.h"
 #include "jfr_watch.h"
 #include "probe_frames.h"
+#include "quiet_stack.h"
 #include "sampler.h"
 #include "samples.h"
 #include "stack_thread.h"
@@ -36,16 +34,12 @@ static void found_sig(struct hpx_mode_thread *s)
 static const struct hpx_ticks_user user = {&hpx_samples,    "cpu=samples",       ticker,   hpx_sampler_tick_sig,
                                            hpx_sampler_due, hpx_sampler_untimed, found_sig};
 
-/* ---- events: the code map alone, outside the gate: they may come with VM locks held ---- */
+/* ---- events: the table of inlined methods alone, outside the gate: they may come with VM locks held ---- */
 
 /* AsyncGetCallTrace returns nothing unless an agent enables this event. */
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass klass)
 {
-    (void)jvmti, (void)thread, (void)klass;
-    struct hpx_sample_thread *t = hpx_sample_self;
-    if (t != NULL && hpx_session_is(t->s.session)) {
-        hpx_checks_class(env, t->s.stack_low, t->s.stack_end, &t->s.base.counters);
-    }
+    (void)jvmti, (void)env, (void)thread, (void)klass;
 }
 
 /* Code through which both probes and methods of the program call C (MethodHandle.linkToNative, by signature). Its pc alone does not tell
@@ -66,7 +60,6 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
                                             const jvmtiAddrLocationMap *map, const void *info)
 {
     (void)n, (void)map;
-    hpx_codemap_add(code, (size_t)size, (uint64_t)(uintptr_t)method);
     if (!is_shared(jvmti, method) && !hpx_inlines_add(method, code, (size_t)size, info)) {
         hpx_count(&hpx_session.counters, HPX_C_INLINES_MISSED, 1);
     }
@@ -75,15 +68,7 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
 static void JNICALL on_compiled_method_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
     (void)jvmti;
-    hpx_codemap_remove(code, (uint64_t)(uintptr_t)method);
     hpx_inlines_remove(method, code);
-}
-
-static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
-{
-    (void)jvmti;
-    hpx_codemap_add(code, (size_t)size, 0);
-    hpx_checks_announce(name, code, (size_t)size);
 }
 
 static void callbacks(union hpx_event_callbacks *all)
@@ -91,7 +76,7 @@ static void callbacks(union hpx_event_callbacks *all)
     all->known.ClassLoad = on_class_load;
     all->known.CompiledMethodLoad = on_compiled_method_load;
     all->known.CompiledMethodUnload = on_compiled_method_unload;
-    all->known.DynamicCodeGenerated = on_dynamic_code;
+    hpx_quiet_stack_callbacks(&all->known);
 }
 
 /* Even if its event is not enabled: hprofx may need it later (code_source.h). */
@@ -100,13 +85,22 @@ static void capabilities(jvmtiCapabilities *want)
     want->can_generate_compiled_method_load_events = 1;
 }
 
+/* Below Java code: the VM can be asked for the same stack. */
+static void prepared(jvmtiEnv *jvmti)
+{
+    struct hpx_sample_thread *t = hpx_sample_self;
+    if (t != NULL && hpx_session_is(t->s.session)) {
+        hpx_sampler_compare(t, jvmti);
+    }
+}
+
 /* ---- life ---- */
 
 static int load(struct hpx_err *err)
 {
     (void)err;
-    hpx_sampler_init();
     hpx_code_source_load();
+    hpx_sampler_init();
     if (hpx_engine_now() != HPX_ENGINE_POLL) {
         hpx_ticks_use(&user);
     }
@@ -116,6 +110,7 @@ static int load(struct hpx_err *err)
 static void close_events(jvmtiEnv *jvmti)
 {
     hpx_code_source_close(jvmti);
+    hpx_sampler_close();
 }
 
 static void restore(jvmtiEnv *jvmti, JNIEnv *env)
@@ -127,7 +122,6 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
 static void forget_code(void)
 {
     hpx_inlines_fini();
-    hpx_codemap_clear();
 }
 
 static void disable(void)
@@ -140,16 +134,6 @@ static void unload(JNIEnv *env)
 {
     hpx_stack_thread_fini(env);
     forget_code();
-}
-
-/* The VM tells of code that it has generated before. Another mode's quiet_stack.h may have asked before, and disabled the event. */
-static void ready(JNIEnv *env)
-{
-    if (hpx_vm.late) {
-        (void)(*hpx_vm.jvmti)->SetEventNotificationMode(hpx_vm.jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
-        (void)(*hpx_vm.jvmti)->GenerateEvents(hpx_vm.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-    }
-    hpx_sampler_live(env);
 }
 
 #define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
@@ -177,7 +161,7 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
     adopt(s, env, self);
     hpx_sample_self = state(s);
-    hpx_checks_thread(env, self, &s->base.counters);
+    hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
 
 static void adopted(struct hpx_mode_thread *s)
@@ -230,16 +214,15 @@ static bool left(uint64_t until_ns)
 
 const struct hpx_vm_mode hpx_samples_vm = {
     .names = true,
-    .on_load = {JVMTI_EVENT_DYNAMIC_CODE_GENERATED, 0},
-    .on_live = {JVMTI_EVENT_CLASS_LOAD, 0},
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,
     .disable = disable,
-    .ready = ready,
+    .ready = hpx_sampler_live,
+    .prepared = prepared,
     .leave = leave,
     .close = close_events,
-    .over = hpx_async_stack_end,
+    .over = hpx_sampler_over,
     .left = left,
     .recheck = hpx_jfr_watch_recheck,
     .restore = restore,

@@ -8,7 +8,7 @@
 
 #include "sample_thread.h"
 
-/* Frames that a walk takes above those of the program: a probe's, and one that a remedy may put on top (async_stack.h). */
+/* Frames that a walk takes above those of the program, which are a probe's, and room for one at its end that stands for what is missing. */
 uint32_t hpx_stacks_extra(void);
 /* Current depth limit for stacks of t; 0: take none. Async-signal-safe. */
 uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t);

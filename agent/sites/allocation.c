@@ -180,7 +180,7 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     if (hpx_unlikely(cloned && id != HPX_SITE_NONE)) {
         id |= CLONED;
     }
-    hpx_event_stacks_learn(&t->stacks, &t->s, &f->look, id);
+    hpx_event_stacks_learn(&t->stacks, &f->look, id);
     return id;
 }
 

@@ -131,6 +131,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
     begin_early(jvmti, env);
     if (!hpx_names_ignored() && hpx_gate_enter(&hpx_session.gate)) {
         hpx_names_class(jvmti, env, klass, HPX_NAMES_ALL);
+        HPX_EACH_MODE(vm->prepared, (jvmti));
         hpx_gate_leave(&hpx_session.gate);
     }
 }

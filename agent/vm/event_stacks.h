@@ -36,7 +36,7 @@ struct hpx_event_look {
 uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode_thread *s, uint32_t depth, const uint64_t what[2],
                                struct hpx_event_look *look);
 /* After find returned 0: the id is `id`, from the frames of hpx_event_stacks_take(). 0: it has none. */
-void hpx_event_stacks_learn(struct hpx_event_stacks *e, struct hpx_mode_thread *s, const struct hpx_event_look *look, uint32_t id);
+void hpx_event_stacks_learn(struct hpx_event_stacks *e, const struct hpx_event_look *look, uint32_t id);
 
 /* Takes the calling thread's stack: at most `most` frames, leaf first, `pad` 0. self: the thread, as GetStackTrace takes it. whole: find
  * could walk it, and nothing is to be compared. 0: no stack, or no Java frame; learn then learns nothing. */

@@ -52,8 +52,9 @@ struct hpx_vm_mode {
     void (*begun)(jvmtiEnv *jvmti);                /* outside the gate: may collect, and never return if the VM ends meanwhile */
 
     /* ---- while the program runs ---- */
-    void (*recheck)(void); /* the service thread, every 10 s */
-    void (*forget)(void);  /* in the child of a fork; async-signal-safe */
+    void (*prepared)(jvmtiEnv *jvmti); /* a thread has prepared a class */
+    void (*recheck)(void);             /* the service thread, every 10 s */
+    void (*forget)(void);              /* in the child of a fork; async-signal-safe */
 
     /* ---- VMDeath, in this order ---- */
     void (*leave)(void);            /* its threads leave the JVM; bounded */

@@ -19,8 +19,6 @@
 #include <string.h>
 
 #define ROOM        (HPX_MAX_DEPTH + HPX_PROBE_FRAMES)
-#define FIRST       8u /* stacks that are compared first where that stops all threads, and of how many later ones one is */
-#define EACH        1024u
 #define GRAINS      8u
 #define LEAST_NS    UINT64_C(1000000)
 #define MOST_NS     UINT64_C(1000000000)
@@ -46,8 +44,7 @@ static HPX_OF_SESSION struct {
     uint64_t paid_ns;   /* when next_round() added to credit_ns last */
     int64_t credit_ns;  /* what rounds may cost, saved up to CREDIT_NS */
     uint64_t interval;  /* of threads that run: longer than wall= if rounds cost too much */
-    bool single, verify,
-        whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
+    bool single, whole; /* whole: only a whole stack shows whether it is a carrier's, of which the VM leaves out the virtual thread */
     unsigned short random[3];
 } watch;
 
@@ -116,12 +113,6 @@ static bool as_the_vm(const struct hpx_watch_job *j, jint n, bool *told)
     return same;
 }
 
-static bool compares(void)
-{
-    uint32_t n = ++watch.walked;
-    return hpx_quiet_stack_compares(n) && (watch.single || watch.verify || n <= FIRST || n % EACH == 0);
-}
-
 /* Without the VM; some are compared with its answer, which costs what it always costs. */
 static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
 {
@@ -130,12 +121,12 @@ static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
         return false;
     }
     struct hpx_watch_found f = {watch.frames, n, state, 0};
-    bool compared = compares(), told = false, same = compared && as_the_vm(j, n, &told);
+    bool compared = hpx_quiet_stack_compares(++watch.walked), told = false, same = compared && as_the_vm(j, n, &told);
     bool holds = deliver(env, j, &f);
     if (compared && holds && told) {
-        hpx_quiet_stack_compared(&hpx_session.counters, same);
+        hpx_quiet_stack_compared(same);
     } else if (compared) {
-        hpx_quiet_stack_not_compared(&hpx_session.counters);
+        hpx_quiet_stack_not_compared();
     }
     return true;
 }
@@ -267,8 +258,6 @@ static void *run(void *unused)
     } else {
         watch.single = hpx_vm_release() >= HPX_RELEASE_HANDSHAKES; /* the release is the VM's to say, to an attached thread */
         hpx_wait_class_begin(env, watch.single);
-        const char *verify = getenv("HPROFX_VERIFY");
-        watch.verify = verify != NULL && !strcmp(verify, "1");
         watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
         serve(env);
         (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);

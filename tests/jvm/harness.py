@@ -114,6 +114,7 @@ class Test:
         self.began = time.monotonic()
         self.deadline = self.began + case.timeout
         self.hangs = False
+        self.planted = False  # walks of stacks go wrong on purpose
 
     def allow(self, seconds):
         """The test may take so many seconds of the reference from now on."""
@@ -217,7 +218,7 @@ class Test:
         if dumps is not None:
             self.equal(len(p.sections), dumps, 'sections of %s' % path)
         self.sound(path, p.sections if not p.heaps else [])  # in text classes stand behind their objects, which is a note
-        self.check(p.report.get('stacks of events compared', ', 0 different').endswith(', 0 different'), 'stacks of events compared: %s' % p.report.get('stacks of events compared'))
+        self.check(self.planted or ', 0 different' in p.report.get('stacks of events compared', ', 0 different'), 'stacks of events compared: %s' % p.report.get('stacks of events compared'))
         return p
 
     def reader(self):

@@ -74,15 +74,22 @@ def _refused(t, what, opts, *unit):
 
 @test(params=('missing', 'failing'), needs=('jit', 'hotspot'), level='plain')
 def walk_is_taken_without_a_usable_AsyncGetCallTrace(t, what):
-    run, p = _refused(t, what, 'cpu=samples,interval=1,cutoff=0')
+    run, p = _refused(t, what, 'cpu=samples,sampler=asgct,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')
     t.equal(run.err.count('using sampler=walk instead'), 1, 'lines that say so')
     t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')
 
 
+@test(params=('missing', 'failing'), needs=('jit', 'hotspot'), level='plain')
+def async_never_calls_AsyncGetCallTrace(t, what):
+    _, p = _refused(t, what, 'cpu=samples,interval=1,cutoff=0')
+    t.equal(_engine(p), 'async', 'engine')
+    t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')
+
+
 @test(needs=('jit', 'hotspot'), level='plain')
 def walk_is_taken_on_another_vm(t):
-    run, p = _refused(t, 'vm', 'cpu=samples,interval=1,cutoff=0')
+    run, p = _refused(t, 'vm', 'cpu=samples,sampler=asgct,interval=1,cutoff=0')
     t.equal(_engine(p), 'walk', 'engine')
     t.equal(run.err.count('cpu=samples: AsyncGetCallTrace is not known to work on this VM; using sampler=walk instead'), 1, 'lines that say so')
     t.check(p.having('Split.loopA') > 0.3 * p.total, 'no samples in the hot loop')

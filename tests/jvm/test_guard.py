@@ -6,7 +6,7 @@ import re
 from preload import agent, preload
 from runner import test
 
-OPTS = 'cpu=samples,interval=1,cutoff=0,force=y'
+OPTS = 'cpu=samples,sampler=asgct,interval=1,cutoff=0,force=y'
 LINE = 'hprofx: cpu=samples: AsyncGetCallTrace faulted three times; using sampler=walk instead'
 SAMPLED = {'needs': ('jit', 'hotspot'), 'timeout': 90}
 
@@ -77,11 +77,11 @@ def traps_of_the_vm_work_as_before(t):
 
 @test(level='plain', **SAMPLED)
 def no_handler_of_the_program_runs_under_the_guard(t):
-    """Its faults would be taken for those of the walk, or of a check of the VM's structures."""
+    """Its faults would be taken for those of AsyncGetCallTrace. A read of the structures tells its faults by their pc."""
     _only_where_there_is_a_guard(t)
     file = t.dir / 'guarded.txt'
-    _, p = t.profile('HotSplit', 60, opts='cpu=samples,interval=1', stdout='done true\n', env=preload(t, 'guarded', GUARDED=str(file)))
-    t.check('async' in p.report['sampler'].lower(), 'sampler %s' % p.report['sampler'])
+    _, p = t.profile('HotSplit', 60, opts='cpu=samples,sampler=asgct,interval=1', stdout='done true\n', env=preload(t, 'guarded', GUARDED=str(file)))
+    t.check(p.report['sampler'].startswith('asgct'), 'sampler %s' % p.report['sampler'])
     blocked, open_ = map(int, file.read_text().split())
     t.check(blocked > p.total / 2, '%d guarded regions for %d samples' % (blocked, p.total))
     t.equal(open_, 0, 'guarded regions with signals open')
@@ -92,7 +92,7 @@ def no_thread_is_sampled_before_the_guard(t, interval):
     """One that starts while VMInit runs, as of another agent's premain, waits for the guard and the self-test."""
     _only_where_there_is_a_guard(t)
     file = t.dir / 'early.txt'
-    _, p = t.profile('HotSplit', 30, opts='cpu=samples,interval=' + interval, stdout='done true\n', jvm=[agent(t, 'earlythread')],
+    _, p = t.profile('HotSplit', 30, opts='cpu=samples,sampler=asgct,interval=' + interval, stdout='done true\n', jvm=[agent(t, 'earlythread')],
                      env=preload(t, 'earlythread', EARLYTHREAD=str(file)))
     attached, clocks = map(int, file.read_text().split())
     t.equal(attached, 1, 'threads attached meanwhile')

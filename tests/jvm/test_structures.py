@@ -34,19 +34,19 @@ def are_on(t):
     _knows_inlined_methods(t, run, p)
 
 
-# What turns something off: options, environment, the lines of the report.
+# What turns them off: options, environment, the engine, the lines of the report.
 OFF = {
-    'option': (',vmstructs=n', {}, {'vm structures': 'off, vmstructs=n', 'debug information': UNREAD}),
-    'environment': ('', {'HPROFX_VMSTRUCTS': 'n'}, {'vm structures': 'off, HPROFX_VMSTRUCTS=n', 'debug information': UNREAD}),
-    'no raw walks': ('', {'HPROFX_RAW_WALK': 'n'}, {'vm structures': 'on', 'raw walk': 'off, HPROFX_RAW_WALK=n'}),
-    'asgct': (',sampler=asgct', {}, {'vm structures': 'on', 'raw walk': 'off, sampler=asgct'}),
-    'libjsig': ('', {'LD_PRELOAD': 'libjsig.so'}, {'vm structures': 'off, faults cannot be caught in this process', 'debug information': FLAG}),  # which keeps our handlers of faults from running
+    'option': (',vmstructs=n', {}, 'walk', {'vm structures': 'off, vmstructs=n', 'debug information': UNREAD}),
+    'environment': ('', {'HPROFX_VMSTRUCTS': 'n'}, 'walk', {'vm structures': 'off, HPROFX_VMSTRUCTS=n', 'debug information': UNREAD}),
+    'no raw walks': ('', {'HPROFX_RAW_WALK': 'n'}, 'walk', {'vm structures': 'off, HPROFX_RAW_WALK=n'}),
+    'asgct': (',sampler=asgct', {}, 'asgct', {'debug information': FLAG}),
+    'libjsig': ('', {'LD_PRELOAD': 'libjsig.so'}, 'walk', {'vm structures': 'off, faults cannot be caught in this process', 'debug information': FLAG}),  # which keeps our handlers of faults from running
 }
 
 
 @test(level='plain', params=sorted(OFF), needs=('hotspot',))
 def are_off_on_demand(t, by):
-    more, env, says = OFF[by]
+    more, env, engine, says = OFF[by]
     if by in ('option', 'environment'):
         if not t.jdk.has('jit'):
             t.skip('this VM has no compiled code')
@@ -59,8 +59,10 @@ def are_off_on_demand(t, by):
         env = {'LD_PRELOAD': str(found[0])}
     run, p = _profile(t, opts=OPTS + more, env=env)
     t.equal({k: p.report[k] for k in says}, says, 'the report')
+    t.equal(p.report['sampler'].split(',')[0], engine, 'the engine')
     t.equal([k for k in p.report if k.startswith(('known', 'named'))], [], 'known and named stacks')
-    _knows_inlined_methods(t, run, p)
+    n = split_samples(p, 'inlined')
+    t.check(sum(n) >= 0.7 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
 
 
 @test(level='plain', needs=('hotspot',))
@@ -71,9 +73,9 @@ def a_choice_of_the_command_line_is_respected(t):
         t.equal(tuple(p.report[k].split(' ')[0] for k in ('vm structures', 'debug information')), says, 'the report')
 
 
-# What is spoilt: which line of the report says so, and the reason. Some are seen at load, some at VMInit, or below the first Java code that loads a class, or when samples
-# come. The list of heaps has another name on JDK 8.
-SPOILT = {what: ('vm structures', 'off, ' + why) for what, why in {
+# What is spoilt, and the reason that the report gives for the engine walk. Some are seen at load, some at VMInit, or below the first Java code that prepares a class, or
+# when samples come. The list of heaps has another name on JDK 8.
+SPOILT = {
     'stride=0': "the VM's tables have another shape",
     'CodeBlob._size=gone': "the VM's tables have no CodeBlob._size as expected",
     'CodeBlob._frame_size=twice': "the VM's tables have no CodeBlob._frame_size as expected",
@@ -82,65 +84,65 @@ SPOILT = {what: ('vm structures', 'off, ' + why) for what, why in {
     'CodeHeap._memory=+8': "the VM's code heap",
     'CodeCache._heaps=junk': "a read of the VM's structures faulted",
     'HeapBlock::Header._used=+1': "the VM's code cache is not where it announced code",
-    'ConstMethod._method_idnum=-4': "the VM's code cache names another method than AsyncGetCallTrace",
-}.items()}
-SPOILT.update({what: ('vm structures', 'on, without anchors: the VM') for what in (
-    'JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8')})
-SPOILT.update({what: ('raw walk', 'off, the VM') for what in (
-    'nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4')})
-SPOILT['ConstMethod._max_stack=gone'] = ('named stacks', 'off, the VM')
+    'ConstMethod._method_idnum=-4': '',
+    'CodeBlob._frame_size=+4': '',
+    'ConstMethod._code_size=+2': '',
+}
+SPOILT.update({what: 'the VM' for what in (
+    'JavaFrameAnchor._last_Java_sp=gone', 'JavaThread._anchor=+9999', 'JavaThread._thread_state=+4', 'JavaThread._anchor=+8', 'JavaFrameAnchor._last_Java_pc=+8',
+    'nmethod._compile_id=gone', 'CodeBlob._frame_complete_offset=gone', 'PcDesc._pc_offset=gone', 'StubQueue._buffer_limit=+4', 'ConstMethod._max_stack=gone')})
 
 
 @test(level='plain', params=sorted(SPOILT), needs=('hotspot',))
 def contradictions_turn_to_less_and_lose_nothing(t, what):
     _has_structures(t)
+    t.planted = True
     run, p = _profile(t, agents=[what if t.jdk.version > 8 else what.replace('_heaps', '_heap')])
-    key, says = SPOILT[what]
-    t.check(p.report[key].startswith(says), 'the report: %s' % p.report[key])
-    t.check(key == 'vm structures' or p.report['vm structures'] == 'on', 'the report: %s' % p.report['vm structures'])
-    t.check(key != 'named stacks' or 'raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
-    if 'without anchors' in says:
-        t.equal((p.report['debug information'], [k for k in p.report if k.startswith('outside Java')]), (FLAG, []), 'the report, lines of it that need anchors')
-    t.equal('hprofx: faults: 1' in run.err, 'faulted' in says, 'a fault (%s)' % run.err)
-    _knows_inlined_methods(t, run, p)
+    t.check(p.report['vm structures'].startswith('off, ' + SPOILT[what]), 'the report: %s' % p.report['vm structures'])
+    t.equal(p.report['sampler'].split(',')[0], 'walk', 'the engine')
+    t.check(('hprofx: faults: ' in run.err) or 'faulted' not in p.report['vm structures'], 'a fault (%s)' % run.err)
+    n = split_samples(p, 'inlined')
+    t.check(sum(n) >= 0.7 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
 
 
-def _known(p):
-    compared = re.match(r'(\d+), (\d+) different', p.report.get('known stacks compared', '0, 0 different'))
-    return int(p.report.get('known stacks', '0').split()[0]), int(compared.group(1)), int(compared.group(2))
+def _compared(p, what):
+    m = re.match(r'(\d+), (\d+) different, (\d+) ', p.report.get(what + ' compared', '0, 0 different, 0 '))
+    return [int(n) for n in m.groups()]
 
 
 @test(level='plain', params=('inlined', 'plain'), collectors='all', needs=('hotspot',))
 def most_stacks_of_a_steady_program_are_known(t, kind):
     _has_structures(t)
     _, p = _profile(t, program=('Split', kind, 1500))
-    known, compared, different = _known(p)
-    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    known = int(p.report['known stacks'].split()[0])
+    compared, different, _ = _compared(p, 'known stacks')
+    t.equal(p.report['vm structures'], 'on', 'the report')
     t.check(known >= 0.4 * p.total, '%d of %d samples known' % (known, p.total))
-    t.check(compared > 0 and different <= 8, '%d compared, %d different' % (compared, different))
+    t.check(compared > 0 and different == 0, '%d compared, %d different' % (compared, different))
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
 @test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
-def known_stacks_are_those_of_asyncgetcalltrace(t, row):
+def stacks_are_those_of_asyncgetcalltrace(t, row):
     _has_structures(t)
     flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]
     _, p = _profile(t, program=('Soak', 3), opts='cpu=samples,interval=0.5,depth=32,cutoff=0.001', jvm=['-Xss2m'] + flags, env={'HPROFX_VERIFY': '1'})
-    known, compared, different = _known(p)
-    t.check('raw walk' not in p.report, 'the report: %s' % p.report.get('raw walk'))
+    compared, different, _ = _compared(p, 'named stacks')
+    t.equal(p.report['vm structures'], 'on', 'the report')
     t.check(compared >= 100, '%d compared' % compared)
-    t.check(different <= max(3, compared // 200), '%d of %d different' % (different, compared))
-    if 'named stacks compared' in p.report:
-        t.check(not p.report['named stacks'].startswith('off'), 'the report: %s' % p.report['named stacks'])
+    # AsyncGetCallTrace leaves out frames of the interpreter that are just built, and callers of some stubs
+    t.check(different <= max(8, compared // 50), '%d of %d different' % (different, compared))
+    compared, different, _ = _compared(p, 'known stacks')
+    t.check(compared >= 100 and different == 0, 'known: %d compared, %d different' % (compared, different))
 
 
 @test(level='plain', params=('explicit', 'implicit'), needs=('hotspot',))
 def exceptions_have_stacks(t, kind):
-    """9 to 64 % of these programs have no stack without the structures. Those that remain: until 21 an exception of the VM may deoptimize its method, and a
-    thread whose anchor has a pc is left alone in its stub, most of all where the VM allocates an array of a size below 0."""
+    """9 to 64 % of these programs had no stack by AsyncGetCallTrace."""
     _has_structures(t)
     _, p = _profile(t, program=('Throws', kind, 1500))
-    remain = [k for k in p.report if k in ('without a stack, deoptimization', 'outside Java, in_VM, stub')]
-    known = sum(int(p.report[k].split()[0]) for k in remain)
-    t.check(p.unknown() - known <= 0.1 * p.total, '%d of %d samples without a stack, %d of them known' % (p.unknown(), p.total, known))
-    t.check(kind == 'implicit' or p.unknown() <= 0.1 * p.total, '%d of %d samples without a stack' % (p.unknown(), p.total))
+    truncated, replaced = (int(p.report.get(k, '0').split()[0]) for k in ('truncated', 'truncated, deoptimization'))
+    ends = {k: v for k, v in p.report.items() if k.startswith(('trunc', 'without a frame'))}
+    t.check(p.unknown() <= 0.05 * p.total, '%d of %d samples without a stack: %s' % (p.unknown(), p.total, ends))
+    t.check(truncated - replaced <= 0.01 * p.total, '%d of %d samples truncated: %s' % (truncated, p.total, ends))
+    t.check(t.jdk.version < 21 or replaced <= 0.01 * p.total, '%d of %d samples truncated: %s' % (truncated, p.total, ends))

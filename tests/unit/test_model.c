@@ -29,7 +29,7 @@ TEST(model_unknown_sample_is_a_trace_of_one_pseudo_frame, fx_setup, fx_teardown,
 {
     struct fx *f = *state;
     static const char *const names[] = {
-#define NAME(sym, name) "hprofx.unknown." name "(:-1)",
+#define NAME(sym, name) HPX_UNKNOWN_##sym != HPX_UNKNOWN_TRUNCATED ? "hprofx.unknown." name "(:-1)" : "hprofx.truncated(:-1)",
         HPX_UNKNOWNS(NAME)
 #undef NAME
     };

@@ -300,8 +300,10 @@ TEST(interpreted_frames_are_told_by_id_and_bytecode)
     ids[1] += 8; /* a class that was loaded where another one was */
     assert_true(walk(at(methods[0], 20), 8, 0, &d));
     assert_false(same(&b, &d));
-    ids[1] = 0;
-    assert_false(walk(at(methods[0], 20), 8, 0, &d));
+    ids[1] = 0; /* an old version of a method has none, but runs its own bytecode */
+    assert_true(walk(at(methods[0], 20), 8, 0, &d));
+    assert_true(d.methods == 3 && !same(&b, &d));
+    assert_false(mixed(70000, -8, &d)); /* no method, or no bytecode of it */
 }
 
 /* Where the VM makes frames, it fills them later. */
@@ -397,6 +399,9 @@ TEST(a_whole_frame_of_the_interpreter_without_an_id_is_not_skipped)
     assert_true(walk(queue.buffer + 10, 20, address(30), &s));
     assert_int_equal(s.methods, 2);
     ids[1 + INTERPRETED] = 0;
+    assert_true(walk(queue.buffer + 10, 20, address(30), &s));
+    assert_int_equal(s.methods, 2);
+    stack[30 - 8] = 8; /* no bytecode of it */
     assert_false(walk(queue.buffer + 10, 20, address(30), &s));
     ids[1 + INTERPRETED] = 0x7f0000001000;
 }
@@ -429,7 +434,9 @@ TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
     assert_true(c_called_by(queue.buffer + 20, address(30), &s));
     assert_true(s.methods == 2 && s.top == HPX_RAW_INTERPRETED);
     struct hpx_raw_thread t = thread_at(4096 + 8, 2, address(6));
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames), 2);
+    enum hpx_raw_end ended;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended), 2);
+    assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(frames[0].method == ids[1 + INTERPRETED] && frames[0].bci == 5);
     stack[13] = at(methods[1], 100); /* a stub's frame of 6 words */
     put_compiled(14, call_return, address(50));
@@ -475,6 +482,63 @@ TEST(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
     put_leaf_call(4096, false); /* C */
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+}
+
+static enum hpx_raw_end ended;
+static struct hpx_ev_frame part[DEPTH];
+
+/* Frames of methods[0] at pc, whose caller is `up`, called by C. */
+static int part_of(uintptr_t pc, uintptr_t up)
+{
+    put_entry();
+    put_compiled(8, up, 0);
+    put_compiled(12, call_return, address(50));
+    struct hpx_raw_thread t = thread_at(at(methods[0], pc), 8, 0);
+    return hpx_raw_walk_frames_sig(&t, part, &ended);
+}
+
+TEST(what_is_below_the_end_of_a_walk_counts)
+{
+    begin(JDK_17);
+    const struct {
+        uintptr_t pc, up;
+        enum hpx_raw_end end;
+        int frames;
+    } cases[] = {{20, at(methods[1], 100), HPX_END_WHOLE, 2},     {20, 12345, HPX_END_NO_CODE, 1},
+                 {20, (uintptr_t)stub + CODE, HPX_END_STUB, 1},   {20, at(methods[1], 8), HPX_END_UNBUILT, 1},
+                 {20, queue.buffer + 10, HPX_END_INTERPRETED, 1}, {4, 12345, HPX_END_UNBUILT, 1}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        assert_int_equal(part_of(cases[i].pc, cases[i].up), cases[i].frames);
+        assert_int_equal(ended, cases[i].end);
+        assert_int_equal(part[0].method, ids[1 + FIRST]);
+    }
+    methods[1]->state = 3;
+    assert_int_equal(part_of(20, at(methods[1], 100)), 1);
+    assert_int_equal(ended, HPX_END_DEAD_CODE);
+    struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0); /* who calls the stub is no method */
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(ended, HPX_END_STUB);
+    t.at.pc = 4096;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(ended, HPX_END_NATIVE);
+}
+
+TEST(frames_in_the_heap_have_a_frame_in_their_place)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    assert_true(thawed(12, false, true, &s));
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+    t.past_barrier = true;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 3);
+    assert_int_equal(ended, HPX_END_HEAP);
+    assert_true(part[0].method == ids[1 + FIRST] && part[2].method == ids[1 + SECOND]);
+    assert_true(part[1].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    uint32_t broken;
+    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &broken), 2);
+    t.past_barrier = false;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 1);
+    assert_int_equal(ended, HPX_END_STUB);
 }
 
 /* methods[0], whose frame begins at word `frame`, called by methods[1], called by C. */

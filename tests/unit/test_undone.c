@@ -3,7 +3,6 @@
 #include "calls_mode.h"
 #include "classes.h"
 #include "cmocka_all.h"
-#include "codemap.h"
 #include "inlines.h"
 #include "loaders.h"
 #include "session.h"
@@ -58,13 +57,10 @@ TEST(compiled_code_is_forgotten)
     union hpx_event_callbacks events;
     load_walk(&events);
     events.known.CompiledMethodLoad(&jvmti, (jmethodID)(void *)&method, 128, code, 0, NULL, NULL);
-    events.known.DynamicCodeGenerated(&jvmti, "a stub", code + 128, 128);
     assert_int_not_equal(hpx_inlines_bytes(), 0);
-    assert_true(hpx_codemap_known((uintptr_t)code) && hpx_codemap_known((uintptr_t)code + 128));
     hpx_samples_vm.disable();
     assert_int_equal(hpx_inlines_bytes(), 0);
     assert_false(hpx_inlines_enabled());
-    assert_false(hpx_codemap_known((uintptr_t)code) || hpx_codemap_known((uintptr_t)code + 128));
 }
 
 /* ---- cpu=times: the classes of probes are there, whatever the VM says ---- */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* judge.c: the sums of judge.h. */
+#include "judge.h"
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW       4096u /* comparisons that count, at least */
+#define FEW          8u    /* differences that may have another reason */
+#define SHARE        64u   /* one of so many may differ */
+#define FEW_ENDED    256u
+#define SHARE_ENDED  2u /* half of the walks may end early: a wrong size or offset ends nearly all */
+#define FEW_FAULTS   2u
+#define SHARE_FAULTS WINDOW
+
+struct window {
+    _Atomic uint32_t n, bad; /* relaxed */
+};
+
+static HPX_OF_SESSION struct {
+    bool verify; /* constant after begin */
+    struct {
+        struct window window;
+        _Atomic uint64_t compared, different, alone; /* relaxed */
+    } of[HPX_JUDGED];
+    struct window ended, faulted;
+} judge;
+
+static const struct {
+    const char *key;
+    uint32_t first, each; /* the first ones of a session are compared, and one of so many later */
+} rules[HPX_JUDGED] = {[HPX_JUDGED_KNOWN] = {"hprofx: known stacks compared: ", 256, 64},
+                       [HPX_JUDGED_NAMED] = {"hprofx: named stacks compared: ", 0, UINT32_MAX},
+                       [HPX_JUDGED_EVENT] = {"hprofx: stacks of events compared: ", 64, 1024}};
+
+/* true: more than `few` of the window are bad, and more than one in `share`. */
+static bool add(struct window *w, uint32_t n, uint32_t bad, uint32_t few, uint32_t share)
+{
+    uint32_t all = atomic_fetch_add_explicit(&w->n, n, memory_order_relaxed) + n;
+    uint32_t wrong =
+        bad > 0 ? atomic_fetch_add_explicit(&w->bad, bad, memory_order_relaxed) + bad : atomic_load_explicit(&w->bad, memory_order_relaxed);
+    if (all >= 2 * WINDOW) {
+        atomic_store_explicit(&w->n, all / 2, memory_order_relaxed);
+        atomic_store_explicit(&w->bad, wrong / 2, memory_order_relaxed);
+    }
+    return wrong > few && wrong > all / share;
+}
+
+void hpx_judge_begin(void)
+{
+    const char *verify = getenv("HPROFX_VERIFY");
+    judge.verify = verify != NULL && !strcmp(verify, "1");
+}
+
+bool hpx_judge_verifies(void)
+{
+    return judge.verify;
+}
+
+bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen)
+{
+    return judge.verify || seen % rules[what].each == 0 ||
+           atomic_load_explicit(&judge.of[what].compared, memory_order_relaxed) < rules[what].first;
+}
+
+bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as)
+{
+    if (as == HPX_JUDGED_ALONE) {
+        atomic_fetch_add_explicit(&judge.of[what].alone, 1, memory_order_relaxed);
+        return false;
+    }
+    atomic_fetch_add_explicit(&judge.of[what].compared, 1, memory_order_relaxed);
+    if (as == HPX_JUDGED_DIFFERENT) {
+        atomic_fetch_add_explicit(&judge.of[what].different, 1, memory_order_relaxed);
+    }
+    return add(&judge.of[what].window, 1, as == HPX_JUDGED_DIFFERENT, FEW, SHARE);
+}
+
+const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended, uint32_t faulted)
+{
+    const char *why = add(&judge.ended, walks, ended, FEW_ENDED, SHARE_ENDED) ? "most walks of the stack end early" : NULL;
+    return add(&judge.faulted, walks, faulted, FEW_FAULTS, SHARE_FAULTS) ? "three reads of the stack faulted" : why;
+}
+
+void hpx_judge_lines(struct hpx_lines *to, enum hpx_judged what)
+{
+    uint64_t compared = atomic_load_explicit(&judge.of[what].compared, memory_order_relaxed);
+    uint64_t different = atomic_load_explicit(&judge.of[what].different, memory_order_relaxed);
+    uint64_t alone = atomic_load_explicit(&judge.of[what].alone, memory_order_relaxed);
+    if (compared + alone > 0) {
+        hpx_lines_add(to, "%s%" PRIu64 ", %" PRIu64 " different, %" PRIu64 " (%.2f %%) not comparable\n", rules[what].key, compared,
+                      different, alone, hpx_lines_percent(alone, compared + alone));
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* judge.h: compares some of the stacks that are walked with another answer, and says when walks are not trusted any more.
+ *
+ * Who walks asks whether this stack is to be compared, has the other answer given, and tells. What counts as the same: the same frames, no
+ * more and no less; only an answer that is known to be a part of the stack, or of another moment, cannot be compared.
+ *
+ * Old comparisons lose weight, so that a change late in a long session counts as much as one at its begin. Any thread, handlers: relaxed
+ * atomic adds; the sums may be off by what other threads add meanwhile. */
+#ifndef HPX_JUDGE_H
+#define HPX_JUDGE_H
+
+#include "report.h"
+
+enum hpx_judged {
+    HPX_JUDGED_KNOWN, /* samples that were recognised by hash: with the frames of a second walk */
+    HPX_JUDGED_NAMED, /* samples: with AsyncGetCallTrace, with HPROFX_VERIFY=1 alone */
+    HPX_JUDGED_EVENT, /* stacks of threads outside Java: with GetStackTrace */
+    HPX_JUDGED
+};
+
+enum hpx_judged_as { HPX_JUDGED_SAME, HPX_JUDGED_DIFFERENT, HPX_JUDGED_ALONE /* could not be compared */ };
+
+/* With HPROFX_VERIFY=1 all are compared. Before the first question of a session. */
+void hpx_judge_begin(void);
+bool hpx_judge_verifies(void);
+/* Whether this one is compared, the seen-th of its thread. */
+bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen);
+/* Then. true: more than a few of the last ones differ, and more than one in 64: such walks are not to be trusted. */
+bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
+
+/* Walks of a thread, of which `ended` could not go on although the thread has Java frames, and `faulted` faulted. NULL, or why walks are
+ * not to be trusted: constant. */
+const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended, uint32_t faulted);
+
+/* The report: what was compared, and the share that could not be. */
+void hpx_judge_lines(struct hpx_lines *to, enum hpx_judged what);
+
+#endif
