@@ -103,12 +103,13 @@ static void get_call_trace(JVMPI_CallTrace *trace, jint depth)
         return;
     }
     hpx_jvmpi_vm_begin();
-    jthread thread = trace->env_id == caller ? NULL : hpx_jvmpi_thread_of(trace->env_id);
+    struct hpx_jvmpi_thread *held = NULL;
+    jthread thread = trace->env_id == caller ? NULL : hpx_jvmpi_hold(trace->env_id, &held);
     if (thread != NULL || trace->env_id == caller) {
         take_trace(thread, trace, depth);
     }
     if (thread != NULL) {
-        (*caller)->DeleteLocalRef(caller, thread);
+        hpx_jvmpi_let_go(thread, held);
     }
     hpx_jvmpi_vm_end();
 }
@@ -156,11 +157,11 @@ static jobjectID get_thread_object(JNIEnv *env)
     hpx_jvmpi_called(HPX_JVMPI_F_GetThreadObject);
     jobjectID id = NULL;
     hpx_jvmpi_vm_begin();
-    jthread thread = hpx_jvmpi_thread_of(env);
+    struct hpx_jvmpi_thread *held;
+    jthread thread = hpx_jvmpi_hold(env, &held);
     if (thread != NULL) {
-        JNIEnv *caller = hpx_jvmpi_env();
         id = hpx_jvmpi_id_of(thread);
-        (*caller)->DeleteLocalRef(caller, thread);
+        hpx_jvmpi_let_go(thread, held);
     }
     hpx_jvmpi_vm_end();
     return id;

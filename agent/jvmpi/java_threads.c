@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* java_threads.c: from a thread to the JNIEnv by which the agent knows it, and back; THREAD_START, THREAD_END.
  *
- * JVMTI tells no thread's JNIEnv but the calling one's. So every thread notes its own when it starts: for thread_of() in a table, for
+ * JVMTI tells no thread's JNIEnv but the calling one's. So every thread notes its own when it starts: for hold() in a table, for
  * env_of() in JVMTI's storage of the thread. Threads that run before VMInit are looked at there: JVMTI tells a thread's name only from then
  * on. Virtual threads raise no ThreadStart, because we do not ask for them. */
 #include "java_threads.h"
+#include "clock.h"
 #include "functions.h"
 #include "log.h"
 #include "thread_state.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define BUCKETS 1024u /* of threads that live at one time */
+#define LOOK_NS 20000
+#define WAIT_NS UINT64_C(2000000000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the table; never held across a call of the VM */
 static struct hpx_jvmpi_thread *table[BUCKETS];
@@ -97,16 +101,24 @@ JNIEnv *hpx_jvmpi_env_of(jthread thread)
     return thread != NULL && (*hpx_jvmpi.jvmti)->GetThreadLocalStorage(hpx_jvmpi.jvmti, thread, &env) == JVMTI_ERROR_NONE ? env : NULL;
 }
 
-jthread hpx_jvmpi_thread_of(JNIEnv *env)
+jthread hpx_jvmpi_hold(JNIEnv *env, struct hpx_jvmpi_thread **held)
 {
     JNIEnv *caller = hpx_jvmpi_env();
     struct hpx_jvmpi_thread *t = caller == NULL ? NULL : hpx_jvmpi_pin(env);
-    if (t == NULL) {
-        return NULL;
+    jthread thread = t != NULL ? (*caller)->NewLocalRef(caller, t->thread) : NULL;
+    if (thread != NULL) {
+        *held = t;
+    } else if (t != NULL) {
+        hpx_jvmpi_unpin(t);
     }
-    jthread thread = (*caller)->NewLocalRef(caller, t->thread);
-    hpx_jvmpi_unpin(t);
     return thread;
+}
+
+void hpx_jvmpi_let_go(jthread thread, struct hpx_jvmpi_thread *held)
+{
+    JNIEnv *caller = hpx_jvmpi_env();
+    (*caller)->DeleteLocalRef(caller, thread);
+    hpx_jvmpi_unpin(held);
 }
 
 /* ---- a thread's begin and end ---- */
@@ -151,6 +163,29 @@ static void forget(struct hpx_jvmpi_thread *t)
     *p = t->next;
     t->ended = true;
     (void)pthread_mutex_unlock(&lock);
+}
+
+static bool is_pinned_by_others(const struct hpx_jvmpi_thread *t)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool is = t->pins > 1;
+    (void)pthread_mutex_unlock(&lock);
+    return is;
+}
+
+/* The VM would crash or hang: before JDK 10 it takes a lock of a thread that it is asked about, even if that ends and is freed meanwhile;
+ * and GetFrameCount of JDK 17 reads what goes behind ThreadEnd. Who asks may be suspended. t: forgotten, and pinned by the thread itself.
+ */
+static void await_questions(const struct hpx_jvmpi_thread *t)
+{
+    uint64_t until = 0;
+    while (is_pinned_by_others(t)) {
+        until = until == 0 ? hpx_clock_mono() + WAIT_NS : until;
+        if (hpx_clock_mono() >= until) {
+            return;
+        }
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
 }
 
 /* ---- THREAD_START ---- */
@@ -267,6 +302,7 @@ static void JNICALL thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     hpx_jvmpi_raw_detach();
     if (t != NULL) {
         forget(t);
+        await_questions(t);
         hpx_jvmpi_unpin(t);
     }
 }

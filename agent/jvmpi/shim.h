@@ -136,8 +136,11 @@ void hpx_jvmpi_ids_unlock(void);
 JNIEnv *hpx_jvmpi_env(void);
 /* Of any platform thread; NULL: it has ended or not begun, or is not known. An attached thread. */
 JNIEnv *hpx_jvmpi_env_of(jthread thread);
-/* A new local reference of the calling thread; NULL: no living thread has this JNIEnv. An attached thread. */
-jthread hpx_jvmpi_thread_of(JNIEnv *env);
+/* A new local reference of the calling thread; NULL: no living thread has this JNIEnv. Until hpx_jvmpi_let_go() the thread does not end:
+ * for one question. An attached thread. */
+struct hpx_jvmpi_thread;
+jthread hpx_jvmpi_hold(JNIEnv *env, struct hpx_jvmpi_thread **held);
+void hpx_jvmpi_let_go(jthread thread, struct hpx_jvmpi_thread *held);
 /* The agent's status (JVMPI_THREAD_*) of JVMTI's state of a thread; 0: it does not live. Any thread. */
 jint hpx_jvmpi_status_from(jint state);
 /* The line of the last entry at or before a location, whatever their order. Any thread. */

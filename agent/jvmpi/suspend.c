@@ -168,12 +168,12 @@ jint hpx_jvmpi_status(JNIEnv *env)
 {
     hpx_jvmpi_called(HPX_JVMPI_F_GetThreadStatus);
     hpx_jvmpi_vm_begin();
-    jthread thread = hpx_jvmpi_thread_of(env);
+    struct hpx_jvmpi_thread *held;
+    jthread thread = hpx_jvmpi_hold(env, &held);
     jint state = 0, status = 0;
     if (thread != NULL) {
-        JNIEnv *caller = hpx_jvmpi_env();
         status = (*hpx_jvmpi.jvmti)->GetThreadState(hpx_jvmpi.jvmti, thread, &state) == JVMTI_ERROR_NONE ? hpx_jvmpi_status_from(state) : 0;
-        (*caller)->DeleteLocalRef(caller, thread);
+        hpx_jvmpi_let_go(thread, held);
     }
     hpx_jvmpi_vm_end();
     return status;

@@ -43,6 +43,13 @@ def a_virtual_thread_is_seen_as_its_carrier(t):
     _sound(t, run, ['virtual'])
 
 
+@test(collectors='any', params=('status', 'stacks'))
+def threads_that_end_while_they_are_asked_about(t, what):
+    """Before JDK 10 the VM takes a lock of a thread that has ended; GetFrameCount of JDK 17 reads what that had: they crashed within 20 s."""
+    run = t.java('EndingOwners', 5000, agent=jvmpi_agent.shim(t, jvmpi_agent.library(t, 'polls'), what), env={'HPROFX_JVMPI_RULES': '0'})
+    t.equal((run.code, run.out.splitlines()[-1:]), (0, ['done']), 'exit code, stdout')
+
+
 @test(collectors='any')
 def sigquit_is_a_data_dump_request(t):
     run = _core(t, 'threads', 'dump')
