@@ -8,7 +8,7 @@
 
 #define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
 
-#define HPX_KNOWN 512u /* a power of two: a stack has several hashes, one for each place of its innermost method */
+#define HPX_KNOWN 128u /* a power of two: a stack has several hashes, one for each place of its innermost method. The rest is shared */
 
 #define HPX_KNOWN_PROBE 1u /* frames of a probe were taken off */
 #define HPX_KNOWN_HEAP  2u /* frames in the heap are left out */
@@ -44,6 +44,8 @@ struct hpx_sample_thread {
     uint32_t walks, ended; /* walks that judge.h does not know of yet, and those of them that could not go on */
     uint32_t prepared;     /* classes that the thread has prepared */
 };
+
+static_assert(sizeof(struct hpx_sample_thread) < 8192, "of memory that is in the cache of a short thread (kept_states.c)");
 
 /* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
 extern __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));

@@ -16,6 +16,7 @@
 #include "quiet_stack.h"
 #include "registers.h"
 #include "samples.h"
+#include "shared_stacks.h"
 #include "signal_watch.h"
 #include "stack_thread.h"
 #include "stacks.h"
@@ -122,10 +123,13 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
         n = -(int)hpx_async_stack_unknown_sig(w, end);
     }
     hpx_count(&t->s.base.counters, HPX_C_NAMED, whole ? weight : 0);
+    const uint16_t flags = (uint16_t)((probes > 0 ? HPX_KNOWN_PROBE : 0u) | (end == HPX_END_HEAP ? HPX_KNOWN_HEAP : 0u));
+    const bool learns = look->whole && whole && n > 0 && !nameless;
+    if (learns) {
+        hpx_shared_stacks_put_sig(&look->raw, frames, n, flags);
+    }
     hpx_stacks_commit(t, frames, n, weight);
-    if (look->whole && whole && n > 0 && !nameless &&
-        hpx_known_stacks_learn_sig(t, look,
-                                   (uint16_t)((probes > 0 ? HPX_KNOWN_PROBE : 0u) | (end == HPX_END_HEAP ? HPX_KNOWN_HEAP : 0u)))) {
+    if (learns && hpx_known_stacks_learn_sig(t, look, flags)) {
         hpx_engine_distrust_sig("equal hashes have other frames");
     }
 }
@@ -162,6 +166,10 @@ static void sample(struct hpx_sample_thread *t, void *context, uint64_t weight)
     }
     struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + extra, weight);
     if (frames == NULL) {
+        return;
+    }
+    if (on && hpx_known_stacks_commit_shared_sig(t, frames, depth, weight, &look)) {
+        judge_sig(t, false, false);
         return;
     }
     if (on) {
@@ -410,6 +418,7 @@ static void begin_async(JNIEnv *env)
         return;
     }
     hpx_code_source_live();
+    hpx_shared_stacks_begin(HPX_SHARED_BYTES, atomic_load_explicit(&hpx_session.depth, memory_order_relaxed));
     if (hpx_judge_verifies() && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
         enable_class_load(JVMTI_ENABLE);
         sampler.verifies = true;

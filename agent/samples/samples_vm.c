@@ -8,6 +8,7 @@
 #include "quiet_stack.h"
 #include "sampler.h"
 #include "samples.h"
+#include "shared_stacks.h"
 #include "stack_thread.h"
 #include "threads.h"
 #include "vm_mode.h"
@@ -133,6 +134,7 @@ static void disable(void)
 static void unload(JNIEnv *env)
 {
     hpx_stack_thread_fini(env);
+    hpx_shared_stacks_end();
     forget_code();
 }
 

@@ -45,10 +45,15 @@ static void push_unknown(struct hpx_sample_thread *t, struct hpx_ev_head *ev, in
     hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
 }
 
+uint32_t hpx_stacks_slot(uint64_t lo)
+{
+    return (uint32_t)lo % HPX_SLOTS;
+}
+
 static void push_stack(struct hpx_sample_thread *t, struct hpx_ev_head *ev, const struct hpx_ev_frame *frames, int n, uint64_t weight)
 {
     struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
-    uint32_t slot = (uint32_t)h.lo % HPX_SLOTS;
+    uint32_t slot = hpx_stacks_slot(h.lo);
     struct hpx_ev_hash *known = &t->slots[slot];
     ev->id = slot;
     ev->stamp = weight;

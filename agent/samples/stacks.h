@@ -17,6 +17,8 @@ struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t fr
 /* Takes a probe's frames off the top, and counts the sample as inside a probe if there are some. Returns the number of frames left, at
  * most `depth`; n <= 0 is returned as it is. */
 int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t depth, uint64_t weight);
+/* The slot of a stack with this half of its hash. */
+uint32_t hpx_stacks_slot(uint64_t lo);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
 /* Instead, for a stack whose slot is known. */

@@ -121,6 +121,17 @@ def most_stacks_of_a_steady_program_are_known(t, kind):
     t.check(compared > 0 and different == 0, '%d compared, %d different' % (compared, different))
 
 
+@test(level='plain', needs=('hotspot',))
+def stacks_of_short_threads_are_known(t):
+    """A thread that ends after three samples finds those that others have named."""
+    _has_structures(t)
+    _, p = _profile(t, program=('ShortThreads', 400, 3000), opts='cpu=samples,interval=1,depth=32')
+    known = int(p.report['known stacks'].split()[0])
+    compared, different, _ = _compared(p, 'known stacks')
+    t.check(known >= 0.4 * p.total, '%d of %d samples known' % (known, p.total))
+    t.check(compared > 0 and different == 0, '%d compared, %d different' % (compared, different))
+
+
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
 @test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
 def stacks_are_those_of_asyncgetcalltrace(t, row):

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shared_stacks.h: stacks that some thread of the session has named, by the hash of their raw walk (raw_walk.h).
+ *
+ * A table of a constant size: a new stack takes the place of the one of its set that was not asked for longest. Its readers and writers are
+ * handlers of all threads, and nobody waits: a stack that is being written is not there, and two that are written to one place at the same
+ * time are one. */
+#ifndef HPX_SHARED_STACKS_H
+#define HPX_SHARED_STACKS_H
+
+#include "raw_walk.h"
+
+#define HPX_SHARED_BYTES (1u << 20) /* a page that no stack is in uses no memory */
+
+/* Before the first handler of a session. Stacks have at most `depth` frames; longer ones than 128 are not kept. Without memory none is. */
+void hpx_shared_stacks_begin(size_t bytes, uint32_t depth);
+/* When no handler is inside, and none will be. */
+void hpx_shared_stacks_end(void);
+
+/* ---- any thread's handler; async-signal-safe ---- */
+
+/* The number of frames that are put to `frames`, which has room for so many; 0: it is not there. *flags: as it was put. */
+int hpx_shared_stacks_find_sig(const struct hpx_raw_stack *key, struct hpx_ev_frame *frames, uint32_t room, uint16_t *flags);
+void hpx_shared_stacks_put_sig(const struct hpx_raw_stack *key, const struct hpx_ev_frame *frames, int n, uint16_t flags);
+
+#endif
