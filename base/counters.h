@@ -16,7 +16,7 @@
     X(TAKEN, INFO, "taken", "stacks taken by the sampling thread")                                                                         \
     X(KNOWN, INFO, "known stacks", "samples whose stack the hash of a raw walk told")                                                      \
     X(NAMED, INFO, "named stacks", "samples whose stack a raw walk has named, whole")                                                      \
-    X(TRUNCATED, INFO, "truncated", "samples whose walk could not go on, or left out frames in the heap: they end in hprofx.truncated")    \
+    X(TRUNCATED, INFO, "truncated", "samples whose stack has the frame hprofx.truncated for those that could not be read")                 \
     X(EVENTS_KNOWN, INFO, "event stacks known", "stacks of allocations and blocks that their hash told")                                   \
     X(EVENTS_NAMED, INFO, "event stacks named", "stacks of allocations and blocks that were read without asking the VM")                   \
     X(EVENTS_ASKED, INFO, "event stacks asked for", "stacks of allocations and blocks that the VM was asked for")                          \

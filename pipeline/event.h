@@ -187,7 +187,7 @@ struct hpx_ev_frame {
     X(DEOPT, "deoptimization")                                                                                                             \
     X(SAFEPOINT, "safepoint")                                                                                                              \
     X(THREAD_ENDED, "thread_ended") /* due at the end of the thread, without a stack */                                                    \
-    X(OTHER, "other")               /* an unknown code of AsyncGetCallTrace */                                                             \
+    X(OTHER, "other")               /* an unknown code of AsyncGetCallTrace, or an engine that is just left */                             \
     X(FAULT, "fault")               /* the walk faulted */                                                                                 \
     X(DRIFTED, "drifted")           /* only as a frame: the callers of the frame above it are unknown */                                   \
     X(NOT_FOUND, "not_found")       /* waiting time of a thread that lives on, at no place that a look found */                            \

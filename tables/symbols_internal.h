@@ -47,7 +47,7 @@ struct hpx_symbols {
     uint32_t class_serials; /* with cfg.class_event: the last new serial is HPX_SERIAL_CLASS and this */
     struct hpx_symbols_sweep sweep;
     struct hpx_symbols_look look;
-    struct hpx_class_serial own_class; /* of the class hprofx; 0: no method of it was needed yet */
+    struct hpx_class_serial own_class;                /* of the class hprofx; 0: no method of it was needed yet */
     uint32_t symbolized_unnamed, symbolized_unloaded; /* symbolized methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;                   /* a class is named while a stack is made */
 };
@@ -60,7 +60,8 @@ void hpx_symbols_sweep_init(struct hpx_symbols *s);
 void hpx_symbols_swept(struct hpx_symbols *s, struct hpx_msg_sweep *msg); /* owns msg */
 
 /* symbols.c */
-/* A method of the class hprofx: HPX_PSEUDO_STALLED or HPX_UNKNOWN_TRUNCATED. The first of them gives the class a serial. false: no memory. */
+/* A method of the class hprofx: HPX_PSEUDO_STALLED or HPX_UNKNOWN_TRUNCATED. The first of them gives the class a serial. false: no memory.
+ */
 bool hpx_symbols_own(struct hpx_symbols *s, uint32_t pseudo);
 
 /* symbols_look.c */

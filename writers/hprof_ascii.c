@@ -55,7 +55,8 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "the last accum tells how much is shown.\n" HPX_TEXT_SINCE "\n"
                                   "\n";
 static const char explanation_of_names[] = "A method of the class hprofx.unknown stands for samples whose stack could not be read;\n"
-                                           "its name is the reason. hprofx.stalled is CPU time in which no sample could be taken.\n"
+                                           "its name is the reason. hprofx.truncated stands for the frames of a stack that could not\n"
+                                           "be read. hprofx.stalled is CPU time in which no sample could be taken.\n"
                                            "hprofx.summed is the sum of the smallest rows, if the file would be larger than the\n"
                                            "option maxfile lets it become.\n"
                                            "In names, control characters are written as \\n, \\r, \\t or \\uXXXX; in the quoted names\n"

@@ -257,7 +257,6 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
         return b;
     }
     b.start = blob;
-    b.frame_size = hpx_vm_int(blob + cache.blob_frame);
     const char *name = (const char *)hpx_vm_word(blob + cache.blob_name);
     if (name == NULL) {
         return b;
@@ -266,7 +265,6 @@ struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
         b.kind = HPX_BLOB_OTHER;
     } else if (in_code(blob, pc)) {
         b.method = hpx_vm_word(blob + cache.method);
-        b.in_use = hpx_vm_byte(blob + cache.state) == 0;
         b.kind = is_alive(blob) && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
     }
     return b;

@@ -21,10 +21,8 @@ enum hpx_blob_kind {
 
 struct hpx_blob {
     enum hpx_blob_kind kind;
-    bool in_use; /* of HPX_BLOB_METHOD: no thread can make it dead before the caller reaches a safepoint */
     uintptr_t start;
-    uintptr_t method;   /* Method* of HPX_BLOB_METHOD */
-    int32_t frame_size; /* words, with the return address */
+    uintptr_t method; /* Method* of HPX_BLOB_METHOD */
 };
 
 /* What a walk of frames (raw_walk.h) wants of the code at a pc. */

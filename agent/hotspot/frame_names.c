@@ -87,13 +87,15 @@ bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hp
     return true;
 }
 
-bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode, uintptr_t words)
+bool hpx_frame_names_fits_sig(uintptr_t method, uintptr_t words)
+{
+    return words <= FRAME_WORDS ||
+           (shape.max_stack != 0 && words - FRAME_WORDS <= hpx_vm_half(hpx_vm_word(method + shape.constant) + shape.max_stack));
+}
+
+void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode)
 {
     uintptr_t constant = hpx_vm_word(method + shape.constant);
-    if (words > FRAME_WORDS + hpx_vm_half(constant + shape.max_stack)) {
-        return false; /* the frame pointer is that of a frame further out */
-    }
     uintptr_t bci = bytecode - constant - shape.header;
     put(names, method, bci < hpx_vm_half(constant + shape.code_size) ? (int32_t)bci : 0);
-    return true;
 }

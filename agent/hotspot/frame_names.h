@@ -33,7 +33,9 @@ enum hpx_frame_place {
  * describes the frame makes no sense, and none of it is there ---- */
 
 bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place);
-/* method: Method*; bytecode: where the frame has it; words: of the frame, from the stack pointer to the frame pointer. */
-bool hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode, uintptr_t words);
+/* method: Method*; bytecode: where the frame has it. */
+void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode);
+/* Whether an interpreted frame of this method may have so many words from the stack pointer to the frame pointer. */
+bool hpx_frame_names_fits_sig(uintptr_t method, uintptr_t words);
 
 #endif

@@ -24,7 +24,7 @@ static HPX_OF_SESSION struct {
         struct window window;
         _Atomic uint64_t compared, different, alone; /* relaxed */
     } of[HPX_JUDGED];
-    struct window ended, faulted;
+    struct window ended, faulted[HPX_JUDGED];
 } judge;
 
 static const struct {
@@ -77,10 +77,15 @@ bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as)
     return add(&judge.of[what].window, 1, as == HPX_JUDGED_DIFFERENT, FEW, SHARE);
 }
 
-const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended, uint32_t faulted)
+const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended)
 {
-    const char *why = add(&judge.ended, walks, ended, FEW_ENDED, SHARE_ENDED) ? "most walks of the stack end early" : NULL;
-    return add(&judge.faulted, walks, faulted, FEW_FAULTS, SHARE_FAULTS) ? "three reads of the stack faulted" : why;
+    (void)add(&judge.faulted[HPX_JUDGED_KNOWN], walks, 0, FEW_FAULTS, SHARE_FAULTS);
+    return add(&judge.ended, walks, ended, FEW_ENDED, SHARE_ENDED) ? "most walks of the stack end early" : NULL;
+}
+
+const char *hpx_judge_fault_sig(enum hpx_judged what)
+{
+    return add(&judge.faulted[what], 0, 1, FEW_FAULTS, SHARE_FAULTS) ? "three reads of the stack faulted" : NULL;
 }
 
 void hpx_judge_lines(struct hpx_lines *to, enum hpx_judged what)

@@ -28,9 +28,11 @@ bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen);
 /* Then. true: more than a few of the last ones differ, and more than one in 64: such walks are not to be trusted. */
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
 
-/* Walks of a thread, of which `ended` could not go on although the thread has Java frames, and `faulted` faulted. NULL, or why walks are
- * not to be trusted: constant. */
-const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended, uint32_t faulted);
+/* More walks of samples, of which `ended` could not go on although the thread has Java frames. NULL, or why walks are not to be trusted:
+ * constant. */
+const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended);
+/* A walk for what is compared so has faulted. NULL, or the same: the third of some 8,192 walks. */
+const char *hpx_judge_fault_sig(enum hpx_judged what);
 
 /* The report: what was compared, and the share that could not be. */
 void hpx_judge_lines(struct hpx_lines *to, enum hpx_judged what);

@@ -70,7 +70,8 @@ struct walk {
     struct hpx_raw_stack to;
     bool whole;                    /* there is no further frame */
     bool heap;                     /* frames in the heap were left out */
-    bool deoptimizing;             /* frames that the VM is about to fill were */
+    enum hpx_raw_end gap;          /* why frames on top were; HPX_END_WHOLE: they were not */
+    bool leaf;                     /* the frame on top has called C */
     enum hpx_raw_end end;          /* why a step failed */
     enum hpx_frame_place place;    /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names; /* NULL: a hash will do */
@@ -170,7 +171,7 @@ static bool is_barrier(const struct walk *k, struct hpx_registers *r, bool of_me
 /* A frame that stands for those that are left out here. */
 static void leave_out(struct walk *k)
 {
-    if (k->names != NULL && k->behind_stub == HPX_FRAME_ANCHOR && k->names->n < k->names->most) {
+    if (k->names != NULL && k->behind_stub == HPX_FRAME_ANCHOR && k->names->n + 1 < k->names->most) {
         k->names->out[k->names->n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
     }
 }
@@ -233,17 +234,34 @@ static bool is_return(const struct walk *k, const struct hpx_registers *r)
     return is_call_stub(r->pc) || is_interpreter(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD || is_barrier(k, &behind, true);
 }
 
+/* Compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was. What
+ * MethodHandle.linkToStatic and the like call in the interpreter has lost an argument since, so that it is a word too low. */
+static bool sender_of(const struct walk *k, uintptr_t fp, struct hpx_registers *caller)
+{
+    uintptr_t up = fp + 2 * WORD, sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
+    *caller = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
+    if (sender == up - WORD && is_interpreter(caller->pc)) {
+        caller->sp = up;
+    }
+    return in_stack(k, caller->sp, up, 0);
+}
+
+/* Who waits for a callee in the interpreter has stored its stack pointer. */
+static bool waits(const struct walk *k, uintptr_t fp)
+{
+    uintptr_t at = fp + (uintptr_t)(LAST_SP * (intptr_t)WORD);
+    return in_stack(k, at, k->r.sp, 1) && hpx_vm_word(at) != 0;
+}
+
 static bool step_interpreted(struct walk *k)
 {
-    uintptr_t fp = k->r.fp, up = fp + 2 * WORD;
+    uintptr_t fp = k->r.fp;
     /* below the stack pointer are words of dead frames: a frame that is being built has the method that was called here before */
     if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
         return stop(k, HPX_END_INTERPRETED);
     }
-    /* compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was */
-    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
-    struct hpx_registers caller = {hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
-    if (!in_stack(k, sender, up, 0) || !is_return(k, &caller)) {
+    struct hpx_registers caller;
+    if (!sender_of(k, fp, &caller) || !is_return(k, &caller)) {
         return stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
     }
     uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD)), bytecode = bytecode_at(fp);
@@ -254,8 +272,11 @@ static bool step_interpreted(struct walk *k)
     if (id == 0 && place == 0) {
         return stop(k, HPX_END_INTERPRETED); /* perhaps no method: an old version of one has no id, but runs its own bytecode */
     }
-    if (k->names != NULL && !hpx_frame_names_interpreted_sig(k->names, method, bytecode, (fp - k->r.sp) / WORD)) {
-        return stop(k, HPX_END_INTERPRETED);
+    if (!hpx_frame_names_fits_sig(method, (fp - k->r.sp) / WORD)) {
+        return stop(k, HPX_END_INTERPRETED); /* the frame pointer is that of a frame further out */
+    }
+    if (k->names != NULL) {
+        hpx_frame_names_interpreted_sig(k->names, method, bytecode);
     }
     add(k, id != 0 ? id : method);
     add(k, place);
@@ -430,7 +451,8 @@ static bool pop_top(struct walk *k, const struct hpx_code_frame *f, int way)
 /* A method on top may be at any pc: those that mean the same are one. */
 static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
 {
-    enum hpx_frame_place place_of_frame = way == BY_SIZE || way >= UNMARKED ? HPX_FRAME_INTERRUPTED : HPX_FRAME_UNBUILT;
+    enum hpx_frame_place whole = k->leaf ? k->behind_stub : HPX_FRAME_INTERRUPTED;
+    enum hpx_frame_place place_of_frame = way == BY_SIZE || way >= UNMARKED ? whole : HPX_FRAME_UNBUILT;
     if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, f, place_of_frame)) {
         return stop(k, HPX_END_DEBUG_INFORMATION);
     }
@@ -454,7 +476,7 @@ static void begin_again(struct walk *k, const struct walk *top, enum hpx_raw_top
 static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way)
 {
     if (f->kind == HPX_BLOB_METHOD) {
-        return (way != BY_SIZE || f->complete) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
+        return (way != BY_SIZE || f->complete || stop(k, HPX_END_UNBUILT)) && add_top(k, f, way) && pop_top(k, f, way) && go_down(k);
     }
     k->to.top = HPX_RAW_STUB;
     k->place = k->behind_stub;
@@ -462,12 +484,24 @@ static bool from_code_by(struct walk *k, const struct hpx_code_frame *f, int way
     return pop_top(k, f, way) && (f->size < 2 || called_by_method(k) || stop(k, HPX_END_STUB)) && go_down(k);
 }
 
+/* A return address at the stack pointer, or one word above: the frame may have been left. */
+static bool may_be_left(const struct walk *k)
+{
+    struct hpx_registers r = {hpx_vm_word(k->r.sp), k->r.sp + WORD, k->r.fp};
+    bool at_sp = is_return(k, &r);
+    if (!at_sp && in_stack(k, k->r.sp, k->r.sp, 2)) {
+        r = (struct hpx_registers){hpx_vm_word(k->r.sp + WORD), k->r.sp + 2 * WORD, hpx_vm_word(k->r.sp)};
+        at_sp = is_return(k, &r);
+    }
+    return at_sp;
+}
+
 /* No way leads to the first Java frame. Where the frame on top is whole, those below it count as far as they go; of a method whose frame is
- * not built only itself is certain. */
+ * not built, or may have been left, only itself is certain. */
 static void part_of(struct walk *k, const struct walk *top, const struct hpx_code_frame *f)
 {
     begin_again(k, top, top->to.top);
-    if (f->kind == HPX_BLOB_METHOD && !f->complete) {
+    if (f->kind == HPX_BLOB_METHOD && (!f->complete || may_be_left(k))) {
         (void)(add_top(k, f, AT_SP) && stop(k, HPX_END_UNBUILT));
     } else if (f->kind == HPX_BLOB_METHOD || f->size >= 2) {
         (void)from_code_by(k, f, BY_SIZE);
@@ -500,18 +534,18 @@ static bool pop_unbuilt(struct walk *k)
     if (!in_stack(k, fp, k->r.sp, 2) || fp == k->r.sp || fp - k->r.sp >= (uintptr_t)-shape.bytecode * WORD) {
         return false;
     }
-    uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
-    k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
-    return in_stack(k, sender, fp + 2 * WORD, 0);
+    return sender_of(k, fp, &k->r);
 }
 
-/* A whole frame; or one that is being built or left, and then its caller. */
+/* A whole frame; or one that is being built or left, and then its caller. Where a frame begins, the frame pointer is still that of a method
+ * of the interpreter that waits for it, with all that it has called in between: its frame is looked at last, and is not on top. */
 static bool from_interpreter(struct walk *k)
 {
     const struct walk top = *k;
     const struct hpx_code_frame none = {.kind = HPX_BLOB_OTHER};
+    const bool waiting = waits(k, k->r.fp);
     k->to.top = HPX_RAW_INTERPRETED;
-    bool done = go_down(k);
+    bool done = !waiting && go_down(k);
     for (int way = AT_SP; way <= BY_FP && !done; way++) {
         begin_again(k, &top, HPX_RAW_INTERPRETED);
         add_stub(k, &none, way);
@@ -520,7 +554,11 @@ static bool from_interpreter(struct walk *k)
     }
     if (!done) {
         begin_again(k, &top, HPX_RAW_INTERPRETED);
-        (void)go_down(k); /* a part, if the frame on top is one */
+        if (waiting) {
+            k->gap = HPX_END_INTERPRETED;
+            leave_out(k);
+        }
+        done = go_down(k) && waiting; /* a part, if the frame on top is one */
     }
     return done;
 }
@@ -537,6 +575,21 @@ static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
     return callee != 0 && (inside == 0 || inside - callee < LEAF_BYTES) && hpx_code_cache_frame_sig(callee).kind == HPX_BLOB_NONE;
 }
 
+/* A stub calls C there by an address in a register, so what it calls is not known: a downcall. */
+static bool calls_by_register(const struct hpx_registers *r)
+{
+    const unsigned char *at = (const unsigned char *)r->pc; /* NOLINT(performance-no-int-to-ptr) */
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    return f.kind == HPX_BLOB_OTHER && f.size >= 2 && f.offset >= 3 && !is_interpreter(r->pc) && !is_call_stub(r->pc) && at[-2] == 0xff &&
+           (at[-1] & 0xf8) == 0xd0;
+}
+
+/* The same, where its frame, which has the frame pointer, ends at the one that is still in its register. */
+static bool calls_by_register_below(const struct hpx_registers *r)
+{
+    return calls_by_register(r) && r->sp + (uintptr_t)(hpx_code_cache_frame_sig(r->pc).size - 2) * WORD == r->fp;
+}
+
 /* The thread is in C that has no anchor. libjvm keeps frame pointers, but not in the first and last instructions of a function: there the
  * frame pointer is that of a frame further out, and the return address is at the stack pointer or one word above it. These, which may be
  * words of dead frames elsewhere, count only if the call leads to this function, and are asked before the chain of frame pointers. */
@@ -549,12 +602,12 @@ static bool find_leaf_caller(struct walk *k, struct hpx_registers *to)
         return true;
     }
     *to = (struct hpx_registers){hpx_vm_word(at->sp), at->sp + WORD, at->fp};
-    if (calls_leaf(to, at->pc)) {
+    if (calls_leaf(to, at->pc) || calls_by_register_below(to)) {
         return true;
     }
     if (in_stack(k, at->sp, at->sp, 2)) {
         *to = (struct hpx_registers){hpx_vm_word(at->sp + WORD), at->sp + 2 * WORD, hpx_vm_word(at->sp)};
-        if (calls_leaf(to, at->pc)) {
+        if (calls_leaf(to, at->pc) || calls_by_register_below(to)) {
             return true;
         }
     }
@@ -564,7 +617,7 @@ static bool find_leaf_caller(struct walk *k, struct hpx_registers *to)
             leave_out_heap(k); /* it fetches frames */
             return true;
         }
-        if (calls_leaf(to, 0)) {
+        if (calls_leaf(to, 0) || calls_by_register(to)) {
             return true;
         }
         if (hpx_code_cache_frame_sig(r.pc).kind != HPX_BLOB_NONE) {
@@ -585,26 +638,24 @@ static bool from_leaf(struct walk *k)
         k->to.top = HPX_RAW_INTERPRETED;
         return go_down(k);
     }
+    k->leaf = true;
     return f.kind == HPX_BLOB_OTHER ? from_code(k, &f) : from_code_by(k, &f, BY_SIZE);
 }
 
 /* The stub is that of deoptimization: it has replaced the frame that called it by frames of the interpreter, which know their callers, and
- * fills them with their methods, the outermost first. Who waits for a callee has stored its stack pointer. */
+ * fills them with their methods, the outermost first. */
 static bool skip_unfilled(struct walk *k)
 {
-    k->deoptimizing = true;
-    leave_out(k);
-    while (is_interpreter(k->r.pc)) {
+    k->gap = HPX_END_DEOPTIMIZATION;
+    for (bool marked = false; is_interpreter(k->r.pc) && !waits(k, k->r.fp); marked = true) {
         uintptr_t fp = k->r.fp;
+        if (!marked) {
+            leave_out(k);
+        }
         if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
             return stop(k, HPX_END_DEOPTIMIZATION);
         }
-        if (hpx_vm_word(fp + (uintptr_t)(LAST_SP * (intptr_t)WORD)) != 0) {
-            break;
-        }
-        uintptr_t sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
-        k->r = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
-        if (!in_stack(k, sender, fp + 2 * WORD, 0) || !is_return(k, &k->r)) {
+        if (!sender_of(k, fp, &k->r) || !is_return(k, &k->r)) {
             return stop(k, HPX_END_DEOPTIMIZATION);
         }
     }
@@ -656,8 +707,8 @@ static bool walk(struct walk *k)
         done = stop(k, HPX_END_STACK);
     }
     k->to.top = java && by_anchor ? HPX_RAW_NATIVE : k->to.top;
-    k->end = !done ? k->end : k->deoptimizing ? HPX_END_DEOPTIMIZATION : k->heap ? HPX_END_HEAP : HPX_END_WHOLE;
-    return done && !k->deoptimizing;
+    k->end = !done ? k->end : k->gap != HPX_END_WHOLE ? k->gap : k->heap ? HPX_END_HEAP : HPX_END_WHOLE;
+    return done && k->gap == HPX_END_WHOLE;
 }
 
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)

@@ -19,26 +19,30 @@ static HPX_OF_SESSION struct {
     bool blurred_loops;     /* of this release */
 } source;
 
-/* Unload first: a method that the VM unloads meanwhile must not stay in the code map. */
+/* Unload first: a method that the VM unloads meanwhile must not stay in the table. */
 static jvmtiError set_event(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
     jvmtiError e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, NULL);
     return e != JVMTI_ERROR_NONE ? e : (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_LOAD, NULL);
 }
 
-jvmtiError hpx_code_source_use_event(jvmtiEnv *jvmti)
+static void say_refused(jvmtiError e)
+{
+    if (e != JVMTI_ERROR_NONE) {
+        hpx_warn("cpu=samples: samples may lack the methods of compiled code: %s", hpx_jvmti_error(e));
+    }
+}
+
+void hpx_code_source_use_event(jvmtiEnv *jvmti)
 {
     jvmtiError e = set_event(jvmti, JVMTI_ENABLE);
-    return e != JVMTI_ERROR_NONE ? e : (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    say_refused(e != JVMTI_ERROR_NONE ? e : (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD));
 }
 
 void hpx_code_source_use_event_from_load(void)
 {
     source.event = true;
-    jvmtiError e = set_event(hpx_vm.jvmti, JVMTI_ENABLE);
-    if (e != JVMTI_ERROR_NONE) {
-        hpx_warn("cpu=samples: samples may lack the methods of compiled code: %s", hpx_jvmti_error(e));
-    }
+    say_refused(set_event(hpx_vm.jvmti, JVMTI_ENABLE));
 }
 
 void hpx_code_source_close(jvmtiEnv *jvmti)

@@ -11,7 +11,7 @@
 
 /* At load, before the next two. */
 void hpx_code_source_load(void);
-/* At load: sets the flag. NULL, or why it cannot be set: valid until the next question to the tables. */
+/* At load: sets the flag. NULL, or why it cannot be set: a constant. */
 const char *hpx_code_source_set_flag(void);
 /* At load: enables the event. */
 void hpx_code_source_use_event_from_load(void);
@@ -20,7 +20,7 @@ void hpx_code_source_disable(void);
 /* VMInit, when the structures are checked: counts the code without the information, of a session in a JVM that runs. */
 void hpx_code_source_live(void);
 /* Enables the event and has the VM repeat it for all compiled methods. VMInit or later, an attached thread. */
-jvmtiError hpx_code_source_use_event(jvmtiEnv *jvmti);
+void hpx_code_source_use_event(jvmtiEnv *jvmti);
 /* VMDeath: disables the event. */
 void hpx_code_source_close(jvmtiEnv *jvmti);
 /* After that, before the guard is removed: nothing is read any more. */

@@ -7,8 +7,8 @@
 #define FAULTS_MOST 3
 
 static HPX_OF_SESSION struct {
-    _Atomic int engine;        /* enum hpx_engine; seq_cst: leave; seq_cst: in_handler_sig, inside in_handler. Who may write a ring */
-    _Atomic(const char *) why; /* relaxed: of the change, or of the beginning */
+    _Atomic int engine;                /* enum hpx_engine; seq_cst: leave; seq_cst: engine_sig, inside in_handler. Who may write a ring */
+    _Atomic(const char *) why;         /* relaxed: of the change, or of the beginning */
     _Atomic(const char *) left_to_say; /* release: distrust_sig; acquire: distrusted */
     atomic_uint faults;                /* relaxed: a number that only grows */
 } state;
@@ -29,27 +29,23 @@ bool hpx_engine_takes_stacks(void)
     return hpx_session.opt->depth > 0;
 }
 
-static bool is_in_handler(int engine)
+enum hpx_engine hpx_engine_sig(void)
 {
-    return engine == HPX_ENGINE_ASYNC || engine == HPX_ENGINE_ASGCT;
-}
-
-bool hpx_engine_in_handler_sig(void)
-{
-    return is_in_handler(atomic_load_explicit(&state.engine, memory_order_seq_cst)); /* partner: hpx_engine_leave() */
+    return (enum hpx_engine)atomic_load_explicit(&state.engine, memory_order_seq_cst); /* partner: hpx_engine_leave() */
 }
 
 void hpx_engine_poll(void)
 {
+    atomic_store_explicit(&state.why, "no timer can be created", memory_order_relaxed);
     atomic_store_explicit(&state.engine, HPX_ENGINE_POLL, memory_order_seq_cst); /* no handler has anything to do: no partner */
 }
 
 bool hpx_engine_leave(const char *why)
 {
-    int engine =
-        atomic_load_explicit(&state.engine, memory_order_relaxed); /* seq_cst, partner: hpx_engine_in_handler_sig(), hpx_ticks_quiesce() */
-    bool left = is_in_handler(engine) && atomic_compare_exchange_strong_explicit(&state.engine, &engine, HPX_ENGINE_WALK,
-                                                                                 memory_order_seq_cst, memory_order_relaxed);
+    int engine = atomic_load_explicit(&state.engine, memory_order_relaxed); /* seq_cst, partner: hpx_engine_sig(), hpx_ticks_quiesce() */
+    bool left =
+        hpx_engine_in_handler((enum hpx_engine)engine) &&
+        atomic_compare_exchange_strong_explicit(&state.engine, &engine, HPX_ENGINE_WALK, memory_order_seq_cst, memory_order_relaxed);
     if (left) {
         atomic_store_explicit(&state.why, why, memory_order_relaxed);
     }

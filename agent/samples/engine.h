@@ -16,8 +16,13 @@ enum hpx_engine hpx_engine_now(void);
 const char *hpx_engine_why(void);
 /* false with depth=0, as in HPROF. */
 bool hpx_engine_takes_stacks(void);
-/* async, asgct: the handler writes the ring. In the handler, inside in_handler (ticks.h); or any thread. */
-bool hpx_engine_in_handler_sig(void);
+/* The same for the handler, inside in_handler (ticks.h), once: it may write the ring while the answer is async or asgct. */
+enum hpx_engine hpx_engine_sig(void);
+/* async, asgct: the handler writes the ring. */
+static inline bool hpx_engine_in_handler(enum hpx_engine engine)
+{
+    return engine == HPX_ENGINE_ASYNC || engine == HPX_ENGINE_ASGCT;
+}
 /* No thread has a clock: all are polled. */
 void hpx_engine_poll(void);
 

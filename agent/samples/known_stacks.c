@@ -82,3 +82,10 @@ bool hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_kn
     bool same = was->stack == now->stack && was->slot == now->slot && was->flags == now->flags;
     return look->known && hpx_judge_told_sig(HPX_JUDGED_KNOWN, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT);
 }
+
+void hpx_known_stacks_alone_sig(const struct hpx_known_look *look)
+{
+    if (look->known) {
+        (void)hpx_judge_told_sig(HPX_JUDGED_KNOWN, HPX_JUDGED_ALONE);
+    }
+}

@@ -28,5 +28,7 @@ bool hpx_known_stacks_commit_shared_sig(struct hpx_sample_thread *t, struct hpx_
 /* Or after the frames were committed: the thread's last slot has them. flags: HPX_KNOWN_PROBE, HPX_KNOWN_HEAP. true: too many differ from
  * what was remembered. */
 bool hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint16_t flags);
+/* Or: there are no such frames. Counts a stack that was to be compared. */
+void hpx_known_stacks_alone_sig(const struct hpx_known_look *look);
 
 #endif

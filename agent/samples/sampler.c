@@ -17,7 +17,6 @@
 #include "registers.h"
 #include "samples.h"
 #include "shared_stacks.h"
-#include "signal_watch.h"
 #include "stack_thread.h"
 #include "stacks.h"
 #include "vm.h"
@@ -30,13 +29,15 @@
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
-#define BATCH    64u  /* walks that a thread counts alone */
-#define COMPARED 128u /* frames of a stack that is compared with GetStackTrace */
+#define BATCH           64u /* walks that a thread counts alone */
+#define MOST_UNVERIFIED 3u
+#define COMPARED        128u /* frames of a stack that is compared with GetStackTrace */
 
 static HPX_OF_SESSION struct {
     atomic_bool said_timer, said_polled;
     bool guarded;                                       /* for asgct; VMInit's and VMDeath's */
-    bool verifies;                                      /* AsyncGetCallTrace is asked, too; constant after live */
+    atomic_bool verifies;                               /* relaxed: AsyncGetCallTrace is asked, too */
+    atomic_uint unverified;                             /* relaxed: its calls that faulted */
     _Atomic uint64_t truncated[HPX_ENDS], of[HPX_ENDS]; /* relaxed: samples with and without frames, by why the walk ended */
     struct {
         void *env;
@@ -46,16 +47,24 @@ static HPX_OF_SESSION struct {
 
 /* ---- raw walks ---- */
 
+static void judge_walks(struct hpx_sample_thread *t)
+{
+    const char *why = hpx_judge_walks_sig(t->walks, t->ended);
+    t->walks = t->ended = 0;
+    if (why != NULL) {
+        hpx_engine_distrust_sig(why);
+    }
+}
+
 static void judge_sig(struct hpx_sample_thread *t, bool ended, bool faulted)
 {
-    t->walks++;
     t->ended += ended;
-    if (faulted) {
-        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+    if (++t->walks >= BATCH) {
+        judge_walks(t);
     }
-    if (t->walks >= BATCH || faulted) {
-        const char *why = hpx_judge_walks_sig(t->walks, t->ended, faulted);
-        t->walks = t->ended = 0;
+    if (faulted) {
+        const char *why = hpx_judge_fault_sig(HPX_JUDGED_KNOWN);
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
         if (why != NULL) {
             hpx_engine_distrust_sig(why);
         }
@@ -71,7 +80,12 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
     int answer = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context, &end);
     size_t bytes = answer > 0 ? (size_t)answer * sizeof *frames : 0;
     uint64_t hash = hpx_hash128(frames, bytes).lo;
-    hpx_count(&t->s.base.counters, HPX_C_FAULTS, end != HPX_GUARD_PASSED);
+    if (end != HPX_GUARD_PASSED) { /* what it held is held for ever */
+        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+        if (atomic_fetch_add_explicit(&sampler.unverified, 1, memory_order_relaxed) + 1 >= MOST_UNVERIFIED) {
+            atomic_store_explicit(&sampler.verifies, false, memory_order_relaxed);
+        }
+    }
     if (answer > 0 && hpx_probe_frames_astray(frames, answer)) {
         answer = 0;
     }
@@ -80,57 +94,70 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
     if (hpx_judge_told_sig(HPX_JUDGED_NAMED, answer <= 0 || n == 0 || (same && part) ? HPX_JUDGED_ALONE
                                              : same                                  ? HPX_JUDGED_SAME
                                                                                      : HPX_JUDGED_DIFFERENT)) {
-        hpx_engine_distrust_sig("its stacks are not those of AsyncGetCallTrace");
+        hpx_engine_distrust_sig("stacks that were walked are not those of AsyncGetCallTrace");
     }
 }
 
-static bool lacks_name(const struct hpx_ev_frame *frames, int n)
+/* Of the frames of a walk. */
+struct found {
+    int named, nameless, marks; /* methods with and without an id; frames that stand for others */
+};
+
+static struct found count(const struct hpx_ev_frame *frames, int n)
 {
-    bool lacks = false;
+    struct found f = {0, 0, 0};
     for (int i = 0; i < n; i++) {
-        lacks |= frames[i].method == 0;
+        if (frames[i].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)) {
+            f.marks++;
+        } else {
+            f.nameless += frames[i].method == 0;
+            f.named += frames[i].method != 0;
+        }
     }
-    return lacks;
+    return f;
 }
 
-/* Names the stack, and learns it if all of it has names. Those that it may have when it comes again are of unannounced.h. */
+/* Names the stack, and learns it if it is whole and all of it has names. Those that it may have when it comes again are of unannounced.h.
+ */
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
                      uint64_t weight, const struct hpx_known_look *look)
 {
+    const int depth = (int)(w->depth + 1 - hpx_stacks_extra());
     enum hpx_raw_end end;
-    if (sampler.verifies) {
+    if (atomic_load_explicit(&sampler.verifies, memory_order_relaxed)) {
         verify_sig(t, w, frames, context);
     }
-    const int depth = (int)(w->depth + 1 - hpx_stacks_extra());
     int n = hpx_async_stack_names_sig(w, frames, &end);
     if (hpx_probe_frames_astray(frames, n)) {
         n = 0;
         end = HPX_END_STACK;
     }
-    const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, nameless = lacks_name(frames, n);
-    const int all = n, probes = (int)hpx_probe_frames(frames, n);
-    judge_sig(t, (!whole && end > HPX_END_NO_JAVA) || nameless, look->faulted || end == HPX_END_FAULT);
-    n = hpx_stacks_without_probe(t, frames, n, (uint32_t)depth, weight);
-    const bool gap = end == HPX_END_HEAP || end == HPX_END_DEOPTIMIZATION, truncated = all > 0 && (gap || (!whole && n < depth));
-    hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
+    const struct found found = count(frames, n);
+    const bool some = found.named + found.nameless > 0, whole = some && (end == HPX_END_WHOLE || end == HPX_END_HEAP);
+    const bool probes = hpx_probe_frames(frames, n) > 0;
+    judge_sig(t, (!whole && end > HPX_END_NO_JAVA) || (some && found.named == 0), look->faulted || end == HPX_END_FAULT);
+    n = some ? hpx_stacks_without_probe(t, frames, n, (uint32_t)depth, weight) : -(int)hpx_async_stack_unknown_sig(w, end);
+    if (some && !whole && found.marks == 0 && n < depth) {
+        frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
+    }
+    const bool truncated = count(frames, n).marks > 0;
     if (truncated && end != HPX_END_HEAP) {
         atomic_fetch_add_explicit(&sampler.truncated[end], weight, memory_order_relaxed);
-    }
-    if (truncated && !gap) {
-        frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
-    } else if (all == 0) {
+    } else if (!some) {
         atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
-        n = -(int)hpx_async_stack_unknown_sig(w, end);
     }
+    hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
     hpx_count(&t->s.base.counters, HPX_C_NAMED, whole ? weight : 0);
-    const uint16_t flags = (uint16_t)((probes > 0 ? HPX_KNOWN_PROBE : 0u) | (end == HPX_END_HEAP ? HPX_KNOWN_HEAP : 0u));
-    const bool learns = look->whole && whole && n > 0 && !nameless;
+    const uint16_t flags = (uint16_t)((probes ? HPX_KNOWN_PROBE : 0u) | (truncated ? HPX_KNOWN_HEAP : 0u));
+    const bool learns = look->whole && whole && n > 0 && found.nameless == 0;
     if (learns) {
         hpx_shared_stacks_put_sig(&look->raw, frames, n, flags);
     }
     hpx_stacks_commit(t, frames, n, weight);
-    if (learns && hpx_known_stacks_learn_sig(t, look, flags)) {
-        hpx_engine_distrust_sig("equal hashes have other frames");
+    if (!learns) {
+        hpx_known_stacks_alone_sig(look);
+    } else if (hpx_known_stacks_learn_sig(t, look, flags)) {
+        hpx_engine_distrust_sig("a stack that was recognised has other frames");
     }
 }
 
@@ -150,10 +177,11 @@ static int ask_sig(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uin
     return hpx_probe_frames_astray(frames, n) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : n;
 }
 
-static void sample(struct hpx_sample_thread *t, void *context, uint64_t weight)
+/* engine: async or asgct, as it was when the handler began. */
+static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *context, uint64_t weight)
 {
     const uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    const bool walks = hpx_engine_now() == HPX_ENGINE_ASYNC, on = walks && hpx_internals_names_sig();
+    const bool walks = engine == HPX_ENGINE_ASYNC, on = walks && hpx_internals_names_sig();
     const struct hpx_raw_thread w = {hpx_mode_thread_env(&t->s), t->s.stack_low, t->s.stack_end,
                                      depth + extra - 1,          true,           hpx_registers_load(context)};
     struct hpx_known_look look;
@@ -187,7 +215,8 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
     if (!hpx_engine_takes_stacks()) {
         return;
     }
-    if (!hpx_engine_in_handler_sig()) {
+    enum hpx_engine engine = hpx_engine_sig();
+    if (!hpx_engine_in_handler(engine)) {
         if (weight > 0) {
             uintptr_t pc = hpx_registers_pc(context); /* 0: the leaf stays as the sampling thread finds it */
             hpx_stack_thread_ask_sig(t, pc, weight, hpx_clocks_stalled_sig(&t->tick.clock, weight));
@@ -198,7 +227,7 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
         atomic_store_explicit(&t->s.base.busy, 1, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst);
         uint64_t stalled = hpx_clocks_stalled_sig(&t->tick.clock, weight);
-        sample(t, context, weight - stalled);
+        sample(t, engine, context, weight - stalled);
         if (hpx_stacks_depth(t) > 0) {
             hpx_stacks_stall(t, stalled);
         }
@@ -263,12 +292,13 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
     hpx_stacks_before_java(t, before);
     hpx_stacks_again(t, hpx_stack_thread_flush(t) + rest - before);
     hpx_stacks_stall(t, stalled);
+    judge_walks(t);
     atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
 }
 
 void hpx_sampler_flush(struct hpx_sample_thread *t)
 {
-    if (!hpx_engine_in_handler_sig() || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
+    if (!hpx_engine_in_handler(hpx_engine_now()) || atomic_load_explicit(&t->polled, memory_order_relaxed)) {
         hpx_stacks_again(t, hpx_stack_thread_flush(t));
     }
 }
@@ -327,11 +357,15 @@ void hpx_sampler_lines(struct hpx_lines *to, const struct hpx_counters *total, u
 {
     uint64_t known = hpx_counter_get(total, HPX_C_KNOWN), named = hpx_counter_get(total, HPX_C_NAMED);
     uint64_t truncated = hpx_counter_get(total, HPX_C_TRUNCATED);
-    const char *why = hpx_engine_now() != HPX_ENGINE_ASYNC ? hpx_engine_why() : NULL;
+    const char *why = hpx_engine_why();
     if (hpx_session.opt->sampler != HPX_ENGINE_ASYNC) {
         return;
     }
-    hpx_lines_add(to, "hprofx: vm structures: %s%s\n", why != NULL ? "off, " : "on", why != NULL ? why : "");
+    if (hpx_engine_now() == HPX_ENGINE_ASYNC) {
+        hpx_lines_add(to, "hprofx: vm structures: on\n");
+    } else if (why != NULL) {
+        hpx_lines_add(to, "hprofx: vm structures: off, %s\n", why);
+    }
     if (known + named > 0) {
         hpx_lines_add(to, "hprofx: known stacks: %" PRIu64 " (%.2f %%)\n", known, hpx_lines_percent(known, samples));
         hpx_lines_add(to, "hprofx: named stacks: %" PRIu64 " (%.2f %%)\n", named, hpx_lines_percent(named, samples));
@@ -363,7 +397,8 @@ static void walk_from_now(const char *why)
 static const char *unread(void)
 {
     const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
-    return why != NULL ? why : hpx_internals_why(HPX_INTERNALS_NAMES);
+    why = why != NULL ? why : hpx_internals_why(HPX_INTERNALS_NAMES);
+    return why == NULL && hpx_vm.late ? hpx_internals_without(HPX_INTERNALS_IDS) : why; /* by which the stacks of older threads are known */
 }
 
 static void distrust(const char *why)
@@ -378,7 +413,7 @@ void hpx_sampler_look(void)
     const char *why = hpx_engine_distrusted();
     if (why != NULL) {
         walk_from_now(why);
-    } else if (hpx_engine_now() == HPX_ENGINE_ASYNC && (why = unread()) != NULL) {
+    } else if (hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC && (why = unread()) != NULL) {
         distrust(why);
     }
 }
@@ -421,7 +456,7 @@ static void begin_async(JNIEnv *env)
     hpx_shared_stacks_begin(HPX_SHARED_BYTES, atomic_load_explicit(&hpx_session.depth, memory_order_relaxed));
     if (hpx_judge_verifies() && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
         enable_class_load(JVMTI_ENABLE);
-        sampler.verifies = true;
+        atomic_store_explicit(&sampler.verifies, true, memory_order_relaxed);
     }
 }
 
@@ -493,10 +528,14 @@ void hpx_sampler_init(void)
     } else if (engine == HPX_ENGINE_ASGCT) {
         why = hpx_asgct_init(hpx_vm.jvmti);
     }
-    if (why != NULL && (engine == HPX_ENGINE_ASGCT || hpx_internals_closed() == NULL)) { /* else it is as somebody wants it */
-        hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+    if (why != NULL && engine == HPX_ENGINE_ASYNC && hpx_asgct_init(hpx_vm.jvmti) == NULL && !hpx_asgct_guardable()) {
+        engine = HPX_ENGINE_ASGCT; /* the Zero VM looks for no safepoint in a loop: walk would find its time behind it */
+    } else if (why != NULL) {
+        if (engine == HPX_ENGINE_ASGCT || hpx_internals_closed() == NULL) { /* else it is as somebody wants it */
+            hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+        }
+        engine = HPX_ENGINE_WALK;
     }
-    engine = why != NULL ? HPX_ENGINE_WALK : engine;
     hpx_engine_begin(engine, why);
     if (engine == HPX_ENGINE_WALK) {
         hpx_inlines_enable();

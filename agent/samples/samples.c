@@ -270,7 +270,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     lines_of_certainty(to, f);
     lines_of_stalls(to, f);
     hpx_lines_add(to, "hprofx: new stacks: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_DEFINITIONS));
-    if (!hpx_engine_in_handler_sig()) {
+    if (!hpx_engine_in_handler(hpx_engine_now())) {
         hpx_lines_add(to, "hprofx: stacks taken: %" PRIu64 "\n", hpx_counter_get(&r->total, HPX_C_TAKEN));
     }
     if (hpx_engine_takes_stacks()) {

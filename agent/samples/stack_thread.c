@@ -448,7 +448,7 @@ static void serve(JNIEnv *env)
         uint32_t seen = hpx_wake_value(&list.wake);
         quit = atomic_load_explicit(&list.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&list.take_over, false, memory_order_relaxed)) {
-            (void)hpx_code_source_use_event(hpx_vm.jvmti);
+            hpx_code_source_use_event(hpx_vm.jvmti);
         }
         uint64_t now = hpx_clock_mono();
         if (now >= next_walk || quit) {
@@ -530,7 +530,7 @@ void hpx_stack_thread_stop(uint64_t ns)
 
 bool hpx_stack_thread_left(uint64_t until_ns)
 {
-    list.gone = list.gone || hpx_spawn_wait(&list.left, until_ns);
+    list.gone = list.gone || list.state == NOT_YET || hpx_spawn_wait(&list.left, until_ns);
     return list.gone;
 }
 

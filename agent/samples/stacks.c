@@ -100,11 +100,6 @@ static void push_known(struct hpx_sample_thread *t, struct hpx_ev_head *ev, uint
     hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
 }
 
-void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t slot, uint64_t weight)
-{
-    push_known(t, (struct hpx_ev_head *)frames - 2, slot, weight);
-}
-
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
 {
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight);

@@ -21,9 +21,7 @@ int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *f
 uint32_t hpx_stacks_slot(uint64_t lo);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
-/* Instead, for a stack whose slot is known. */
-void hpx_stacks_commit_known(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t slot, uint64_t weight);
-/* The same without a reservation; false: the ring is full, `weight` is counted as lost. */
+/* A stack whose slot is known, without a reservation; false: the ring is full, `weight` is counted as lost. */
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight);
 /* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */
 void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled);

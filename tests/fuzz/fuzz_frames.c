@@ -25,7 +25,7 @@ static void begin_once(void)
 
 static void check(const struct hpx_ev_frame *f)
 {
-    bool known = false;
+    bool known = f->method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED);
     for (int m = 0; m < JAVAS; m++) {
         known = known || f->method == ids[m + 1];
     }

@@ -44,7 +44,7 @@ CANNOT = {
     'makes the child that tries a call (TRIED); if it fails the call is taken as refused': 'clone',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
-        getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind''',
+        getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind ferror''',
     'finds a variable of the thread, whose block is static because others of the library are initial-exec: it allocates nothing': 'tls_get_addr',
     'frees': 'free freeaddrinfo tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
     'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
@@ -55,6 +55,7 @@ CANNOT = {
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
     'sent to a child of our own that nobody has reaped': 'kill',
+    'finds the library that an address is in; if it does not the calls of libjvm are not redirected': 'dladdr',
     'of the C locale, which is a part of glibc (base/c_locale.h)': 'newlocale uselocale',
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }

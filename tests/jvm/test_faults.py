@@ -449,7 +449,7 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
     """The second dump has all that is there, and the threads of the first are forgotten."""
     fault, how, to = what
     control, peer = Control(t), Peer(t) if to == 'net' else None
-    opts = 'heap=dump,doe=n,format=b,heapdump=%s,' % how + ('net=127.0.0.1:%d' % peer.port if peer else 'split=y')
+    opts = 'heap=dump,doe=n,format=b,maxpause=off,heapdump=%s,' % how + ('net=127.0.0.1:%d' % peer.port if peer else 'split=y')
     run = t.start('HeapThreads', *THREADS, opts=opts, env=control.environment(t, '-'))
     run.wait_line('ready')
     control.arm(*NO_DUMP[fault])

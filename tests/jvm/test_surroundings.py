@@ -262,7 +262,7 @@ def seccomp_refuses_perf_events(t, error):
 
 
 KILLED = {'perf_event_open': 'cpu=samples,interval=1', 'timer_create': 'cpu=samples', 'timer_settime': 'cpu=samples', 'timer_delete': 'cpu=times,times=sampled', 'membarrier': 'heap=sites,sites=counts',
-          'process_vm_readv': 'wall=20', 'rt_tgsigqueueinfo': 'cpu=samples', 'eventfd2': 'start=n'}
+          'process_vm_readv': 'wall=20', 'rt_tgsigqueueinfo': 'cpu=samples,sampler=asgct', 'eventfd2': 'start=n'}
 
 
 @test(level='plain', collectors='any', params=sorted(KILLED), plain_params=('perf_event_open', 'timer_create'))

@@ -62,7 +62,7 @@ def _stacks_are_read_without_the_vm(t, p, off):
     if off:
         t.equal((walked, p.report['stacks of events not walked']), (0, off[1:]), 'the report')
         return
-    compared, different = (int(x) for x in re.findall(r'\d+', p.report['stacks of events compared']))
+    compared, different = (int(x) for x in re.findall(r'\d+', p.report['stacks of events compared'])[:2])
     t.check(walked > taken / 2 and compared > taken / 2, '%d of %d stacks without the VM, %d compared' % (walked, taken, compared))
     t.equal(different, 0, 'stacks that are not those of GetStackTrace')
 

@@ -39,7 +39,6 @@ static void assert_lives(const struct blob *blob, uintptr_t pc)
     assert_int_equal(b.kind, HPX_BLOB_METHOD);
     assert_int_equal(b.start, (uintptr_t)blob);
     assert_int_equal(b.method, blob->method);
-    assert_int_equal(b.frame_size, blob->frame_size);
 }
 
 static void states_up_to(enum jdk jdk, int most_alive)

@@ -137,7 +137,7 @@ static int32_t offset(int32_t sound, int32_t end)
 
 static bool is_known(const struct hpx_ev_frame *f)
 {
-    bool known = false;
+    bool known = f->method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED);
     for (int m = 0; m < JAVAS; m++) {
         known = known || f->method == ids[m + 1];
     }

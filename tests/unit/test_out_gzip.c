@@ -5,20 +5,12 @@
 #include "folder_fixture.h"
 #include "out_file.h"
 #include "out_gzip.h"
+#include "sanitized.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <zlib.h>
 
 #define MOST (1u << 20)
-
-/* The runtime of a sanitizer looks its own functions up by dlsym(): nothing stands in for that then. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#endif
 
 /* ---- a zlib that is not there, or fails ---- */
 
@@ -31,8 +23,7 @@ static int __attribute__((unused)) own_deflate(z_stream *z, int flush)
     return deflate_fails == 1 ? Z_STREAM_ERROR : deflate(z, flush);
 }
 
-#ifndef SANITIZED
-#define SANITIZED false
+#ifdef UNSANITIZED /* nothing stands in for dlsym() otherwise */
 void *__real_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags)

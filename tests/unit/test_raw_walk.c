@@ -541,6 +541,115 @@ TEST(frames_in_the_heap_have_a_frame_in_their_place)
     assert_int_equal(ended, HPX_END_STUB);
 }
 
+/* As MethodHandle.linkToStatic in the interpreter calls: its last argument is gone, but the caller's stack pointer is as before. */
+TEST(a_method_that_a_method_handle_calls_in_the_interpreter_has_its_caller_a_word_higher)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    put_interpreted(30, queue.buffer + 40, address(44), 31, 5, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    assert_true(walk(queue.buffer + 10, 20, address(30), &s));
+    assert_int_equal(s.methods, 2);
+    stack[31] = at(methods[1], 100); /* no compiled method calls so */
+    assert_false(walk(queue.buffer + 10, 20, address(30), &s));
+}
+
+/* Where a method of the interpreter begins, the frame pointer is that of an interpreted one further out, which waits for a compiled one. */
+TEST(a_frame_that_waits_is_not_on_top)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    stack[44 - 2] = address(30);
+    stack[20] = at(methods[1], 100);
+    put_compiled(21, queue.buffer + 40, address(44));
+    assert_true(walk(queue.buffer + 10, 20, address(44), &s));
+    assert_int_equal(s.methods, 2);
+    stack[20] = 12345; /* whom it has called is not known */
+    assert_false(walk(queue.buffer + 10, 20, address(44), &s));
+    struct hpx_raw_thread t = thread_at(queue.buffer + 10, 20, address(44));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 2);
+    assert_int_equal(ended, HPX_END_INTERPRETED);
+    assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && part[1].method == ids[1 + INTERPRETED]);
+    stack[44 - 2] = 0;
+    assert_true(walk(queue.buffer + 10, 20, address(44), &s));
+    assert_int_equal(s.methods, 1);
+}
+
+/* A stub with 6 words of frame, which methods[1] has called, calls C by a register. */
+static bool downcall(uint32_t sp, uintptr_t fp, const char *call, struct hpx_raw_stack *to)
+{
+    unsigned char *code = (unsigned char *)at(stub, 100);
+    memcpy(code - strlen(call), call, strlen(call));
+    put_entry();
+    stack[12] = (uintptr_t)code;
+    stack[17] = address(40); /* the stub's frame pointer leads here, and behind it is its return address */
+    stack[18] = at(methods[1], 100);
+    put_compiled(19, call_return, address(50));
+    return walk(4096, sp, fp, to) && to->methods == 1;
+}
+
+TEST(c_that_a_stub_calls_by_a_register_has_its_caller_behind_the_stub)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    stack[11] = address(17);
+    assert_true(downcall(8, address(11), "\xff\xd0", &s)); /* it has its frame */
+    assert_true(downcall(8, address(11), "\x41\xff\xd2", &s));
+    assert_true(downcall(12, address(17), "\xff\xd0", &s));  /* it begins */
+    assert_true(downcall(11, address(17), "\xff\xd0", &s));  /* has pushed the frame pointer */
+    assert_false(downcall(12, address(16), "\xff\xd0", &s)); /* the word is of another frame */
+    assert_false(downcall(8, address(11), "\x90\x90\x90", &s));
+}
+
+/* The stub of deoptimization has made two frames of the interpreter, and filled the outer one, which methods[1] has called. */
+static int deoptimized(uintptr_t last_sp_inner, uintptr_t last_sp_outer)
+{
+    put_entry();
+    thread.state = 6;
+    thread.anchor = (struct anchor){address(4), (uintptr_t)stub + CODE, 0};
+    stack[8] = address(22);
+    stack[9] = queue.buffer + 40;
+    put_interpreted(22, queue.buffer + 40, address(34), 24, 5, -8);
+    stack[22 - 2] = last_sp_inner;
+    put_interpreted(34, at(methods[1], 100), 0, 38, 6, -8);
+    stack[34 - 2] = last_sp_outer;
+    put_compiled(38, call_return, address(50));
+    struct hpx_raw_thread t = thread_at(4096, 2, 0);
+    return hpx_raw_walk_frames_sig(&t, part, &ended);
+}
+
+TEST(frames_that_deoptimization_has_not_filled_are_one_that_stands_for_them)
+{
+    begin(JDK_17);
+    assert_int_equal(deoptimized(0, address(24)), 3);
+    assert_int_equal(ended, HPX_END_DEOPTIMIZATION);
+    assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && part[1].method == ids[1 + INTERPRETED] && part[1].bci == 6);
+    assert_int_equal(deoptimized(0, 0), 2);
+    assert_int_equal(part[1].method, ids[1 + SECOND]);
+    assert_int_equal(deoptimized(address(12), address(24)), 3); /* all are filled */
+    assert_true(part[0].method == ids[1 + INTERPRETED] && part[2].method == ids[1 + SECOND]);
+    struct hpx_raw_stack s;
+    struct hpx_raw_thread t = thread_at(4096, 2, 0);
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
+TEST(of_a_frame_that_may_have_been_left_only_the_method_counts)
+{
+    begin(JDK_17);
+    put_entry();
+    put_compiled(8, at(methods[1], 100), 0);
+    put_compiled(12, 12345, 0);
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+    stack[8] = stack[9] = 0;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 2);
+    stack[8] = at(methods[1], 100);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 1);
+    assert_int_equal(ended, HPX_END_UNBUILT);
+}
+
 /* methods[0], whose frame begins at word `frame`, called by methods[1], called by C. */
 static uint32_t methods_with(uintptr_t pc, uint32_t frame)
 {
