@@ -6,7 +6,7 @@ import subprocess
 
 # Kept to the end of the process by design: (kind, end of FUNCTION@FILE of the innermost call) -> most blocks.
 KEPT = {
-    ('mapping', '@codemap.c'): 64,  # chunks of the code map: code events may still come
+    ('mapping', 'hpx_shared_stacks_begin@shared_stacks.c'): 1,  # handlers may still run at the end of the process
     ('heap', '@inlines.c'): 1 << 16,     # records of compiled code (sampler=walk); the VM tells of code that goes, not of what lives at the end
     ('heap', 'run@stack_thread.c'): 1,      # the stack that is being taken; its thread ends with the process
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files that the VM was given, which frees them

@@ -279,7 +279,6 @@ def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
 
 # What may grow while the program does: (kind, end of FUNCTION@FILE of the innermost call) -> blocks.
 GROWS = {
-    ('mapping', 'make_chunk@codemap.c'): 8,  # one for each MiB of code
     ('heap', 'hpx_kept_states_renew@kept_states.c'): 10,  # of threads that live: some modes are first used by the last session
     ('heap', 'claim@threads.c'): 4,
     ('heap', 'find_or_make@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
