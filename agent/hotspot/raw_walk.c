@@ -458,7 +458,7 @@ static bool add_top(struct walk *k, const struct hpx_code_frame *f, int way)
     }
     uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
     add(k, place != 0 ? place : (uint64_t)f->offset << 32);
-    add(k, (uint64_t)(way + (place != 0 ? WAYS : 0)) << 32 | (uint32_t)f->id);
+    add(k, (uint64_t)(way + (place != 0 ? WAYS : 0) + (k->leaf ? 2 * WAYS : 0)) << 32 | (uint32_t)f->id);
     k->to.methods++;
     return true;
 }
@@ -555,7 +555,7 @@ static bool from_interpreter(struct walk *k)
     if (!done) {
         begin_again(k, &top, HPX_RAW_INTERPRETED);
         if (waiting) {
-            k->gap = HPX_END_INTERPRETED;
+            k->gap = HPX_END_WAITING;
             leave_out(k);
         }
         done = go_down(k) && waiting; /* a part, if the frame on top is one */
@@ -646,17 +646,17 @@ static bool from_leaf(struct walk *k)
  * fills them with their methods, the outermost first. */
 static bool skip_unfilled(struct walk *k)
 {
-    k->gap = HPX_END_DEOPTIMIZATION;
-    for (bool marked = false; is_interpreter(k->r.pc) && !waits(k, k->r.fp); marked = true) {
+    while (is_interpreter(k->r.pc) && !waits(k, k->r.fp)) {
         uintptr_t fp = k->r.fp;
-        if (!marked) {
+        if (k->gap == HPX_END_WHOLE) {
+            k->gap = HPX_END_DEOPTIMIZATION;
             leave_out(k);
         }
         if (!in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
-            return stop(k, HPX_END_DEOPTIMIZATION);
+            return stop(k, HPX_END_INTERPRETED);
         }
         if (!sender_of(k, fp, &k->r) || !is_return(k, &k->r)) {
-            return stop(k, HPX_END_DEOPTIMIZATION);
+            return stop(k, HPX_END_INTERPRETED);
         }
     }
     return true;

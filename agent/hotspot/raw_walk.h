@@ -31,9 +31,11 @@ enum hpx_raw_top {
 
 /* Why a walk ended; X(SYMBOL, name in the report). */
 #define HPX_RAW_ENDS(X)                                                                                                                    \
-    X(WHOLE, "whole")                         /* at the first Java frame, or at the depth that was asked for */                            \
-    X(HEAP, "frames_in_the_heap")             /* the same, but at least one frame of a virtual thread is in the heap */                    \
-    X(DEOPTIMIZATION, "deoptimization")       /* the VM replaces the frames on top; those below are there */                               \
+    X(WHOLE, "whole")                   /* at the first Java frame, or at the depth that was asked for */                                  \
+    X(HEAP, "frames_in_the_heap")       /* the same, but at least one frame of a virtual thread is in the heap */                          \
+    X(DEOPTIMIZATION, "deoptimization") /* the VM replaces the frames on top; those below are there */                                     \
+    X(WAITING,                                                                                                                             \
+      "interpreter") /* the frame on top is not built, and who has called it is not known: the frames of a method further out are there */ \
     X(NO_JAVA, "no_Java_frame")               /* the thread is outside Java, and came from nowhere in it */                                \
     X(NATIVE, "native_code")                  /* in C that has no anchor, and no call of the VM's code leads to it */                      \
     X(NO_CODE, "no_code")                     /* a caller that is no code */                                                               \
@@ -83,7 +85,7 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
 
 /* Names the frames of the same stack: leaf first, with inlined methods, `pad` 0, `method` 0 for one without a jmethodID. out: room for
  * t->depth. Returns their number, at most t->depth; *end says what that number of frames is: all, or those down to where the walk could
- * not go on. With HPX_END_HEAP and HPX_END_DEOPTIMIZATION one frame HPX_UNKNOWN_TRUNCATED
+ * not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED
  * stands where frames are left out. When and where: as hpx_raw_walk_take_sig(),
  * where internals.h allows names; for another thread only while that does not move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end);

@@ -117,6 +117,12 @@ static struct found count(const struct hpx_ev_frame *frames, int n)
     return f;
 }
 
+static bool is_nothing(const struct hpx_ev_frame *frames, int n)
+{
+    struct found f = count(frames, n);
+    return f.named + f.nameless == 0;
+}
+
 /* Names the stack, and learns it if it is whole and all of it has names. Those that it may have when it comes again are of unannounced.h.
  */
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
@@ -136,8 +142,11 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
     const bool some = found.named + found.nameless > 0, whole = some && (end == HPX_END_WHOLE || end == HPX_END_HEAP);
     const bool probes = hpx_probe_frames(frames, n) > 0;
     judge_sig(t, (!whole && end > HPX_END_NO_JAVA) || (some && found.named == 0), look->faulted || end == HPX_END_FAULT);
+    const bool gap = end == HPX_END_HEAP || end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING; /* and nothing missing behind it */
     n = some ? hpx_stacks_without_probe(t, frames, n, (uint32_t)depth, weight) : -(int)hpx_async_stack_unknown_sig(w, end);
-    if (some && !whole && found.marks == 0 && n < depth) {
+    if (some && is_nothing(frames, n)) { /* the rest was a probe's */
+        n = -(int)hpx_async_stack_unknown_sig(w, end);
+    } else if (some && !whole && !gap && n < depth) {
         frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
     }
     const bool truncated = count(frames, n).marks > 0;

@@ -49,9 +49,17 @@ static void gone(struct hpx_thread *t)
     hpx_kept_states_give(&state(t)->s);
 }
 
+static HPX_OF_SESSION bool stopped_inside; /* the end's: a thread is stopped in its handler */
+
+bool hpx_samples_inside(void)
+{
+    return stopped_inside;
+}
+
 static void rest_of(void *ctx, struct hpx_thread *t)
 {
     (void)ctx;
+    stopped_inside |= !hpx_gate_own_wait(&state(t)->tick.in_handler, 0);
     hpx_sampler_flush(state(t));
 }
 

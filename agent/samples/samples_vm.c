@@ -134,7 +134,7 @@ static void disable(void)
 static void unload(JNIEnv *env)
 {
     hpx_stack_thread_fini(env);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(hpx_samples_inside());
     forget_code();
 }
 

@@ -23,45 +23,52 @@ struct set {
     struct place places[WAYS]; /* a cache line */
 };
 
-/* Constant between begin and end, but for now. */
-static HPX_OF_SESSION struct {
+/* At the begin of its mapping. Constant but for now. */
+struct table {
+    size_t bytes;
     struct set *sets;
     _Atomic uint64_t *rows;
-    size_t bytes;
     uint32_t n, most, row; /* sets; frames of a row; its words */
     _Atomic uint32_t now;  /* relaxed: stacks that were put */
-} shared;
+};
+
+static HPX_OF_SESSION _Atomic(struct table *) shared; /* release: begin; acquire: find, put. NULL: there is none */
 
 void hpx_shared_stacks_begin(size_t bytes, uint32_t depth)
 {
-    shared.most = depth < FRAMES_MOST ? depth : FRAMES_MOST;
-    shared.row = FRAMES + 2 * shared.most;
-    size_t n = bytes / (sizeof(struct set) + (size_t)WAYS * shared.row * sizeof *shared.rows);
+    const uint32_t most = depth < FRAMES_MOST ? depth : FRAMES_MOST, row = FRAMES + 2 * most;
+    const size_t n = (bytes - sizeof(struct set)) / (sizeof(struct set) + (size_t)WAYS * row * sizeof(uint64_t));
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p != MAP_FAILED) {
-        shared.bytes = bytes;
-        shared.sets = p;
-        shared.rows = (_Atomic uint64_t *)(void *)(shared.sets + n);
-        shared.n = (uint32_t)n;
+    if (p == MAP_FAILED) {
+        return;
+    }
+    struct table *t = p;
+    static_assert(sizeof *t <= sizeof(struct set), "the sets begin at a cache line");
+    t->bytes = bytes;
+    t->sets = (struct set *)p + 1;
+    t->rows = (_Atomic uint64_t *)(void *)(t->sets + n);
+    t->n = (uint32_t)n;
+    t->most = most;
+    t->row = row;
+    atomic_store_explicit(&shared, t, memory_order_release); /* partner: hpx_shared_stacks_find_sig(), hpx_shared_stacks_put_sig() */
+}
+
+void hpx_shared_stacks_end(bool inside)
+{
+    struct table *t = atomic_exchange_explicit(&shared, NULL, memory_order_relaxed);
+    if (t != NULL && !inside) {
+        (void)munmap(t, t->bytes);
     }
 }
 
-void hpx_shared_stacks_end(void)
+static uint32_t set_of(const struct table *t, const struct hpx_raw_stack *key)
 {
-    if (shared.n > 0) {
-        shared.n = 0;
-        (void)munmap(shared.sets, shared.bytes);
-    }
+    return (uint32_t)(key->lo % t->n);
 }
 
-static uint32_t set_of(const struct hpx_raw_stack *key)
+static _Atomic uint64_t *row_of(const struct table *t, uint32_t set, uint32_t way)
 {
-    return (uint32_t)(key->lo % shared.n);
-}
-
-static _Atomic uint64_t *row_of(uint32_t set, uint32_t way)
-{
-    return shared.rows + ((size_t)set * WAYS + way) * shared.row;
+    return t->rows + ((size_t)set * WAYS + way) * t->row;
 }
 
 static uint64_t check_of(const struct hpx_raw_stack *key)
@@ -80,11 +87,12 @@ static void store(_Atomic uint64_t *word, uint64_t value)
 }
 
 /* 0: it is another stack. What is read is one stack only if the place's turn stays the same. */
-static int read_row(_Atomic uint64_t *row, uint64_t check, struct hpx_ev_frame *frames, uint32_t room, uint16_t *flags)
+static int read_row(const struct table *t, _Atomic uint64_t *row, uint64_t check, struct hpx_ev_frame *frames, uint32_t room,
+                    uint16_t *flags)
 {
     uint64_t shape = load(&row[SHAPE]);
     uint32_t n = (uint32_t)shape;
-    if (load(&row[CHECK]) != check || n > room || n > shared.most) {
+    if (load(&row[CHECK]) != check || n > room || n > t->most) {
         return 0;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -96,13 +104,14 @@ static int read_row(_Atomic uint64_t *row, uint64_t check, struct hpx_ev_frame *
 
 int hpx_shared_stacks_find_sig(const struct hpx_raw_stack *key, struct hpx_ev_frame *frames, uint32_t room, uint16_t *flags)
 {
-    const uint32_t set = shared.n > 0 ? set_of(key) : 0;
-    for (uint32_t way = 0; way < WAYS && shared.n > 0; way++) {
-        struct place *at = &shared.sets[set].places[way];
+    const struct table *t = atomic_load_explicit(&shared, memory_order_acquire); /* partner: hpx_shared_stacks_begin() */
+    const uint32_t set = t != NULL ? set_of(t, key) : 0;
+    for (uint32_t way = 0; way < WAYS && t != NULL; way++) {
+        struct place *at = &t->sets[set].places[way];
         uint32_t turn = atomic_load_explicit(&at->turn, memory_order_acquire); /* partner: put */
-        int n = turn % 2 == 0 && load(&at->lo) == key->lo ? read_row(row_of(set, way), check_of(key), frames, room, flags) : 0;
+        int n = turn % 2 == 0 && load(&at->lo) == key->lo ? read_row(t, row_of(t, set, way), check_of(key), frames, room, flags) : 0;
         if (n > 0 && atomic_load_explicit(&at->turn, memory_order_relaxed) == turn) {
-            atomic_store_explicit(&at->used, atomic_load_explicit(&shared.now, memory_order_relaxed), memory_order_relaxed);
+            atomic_store_explicit(&at->used, atomic_load_explicit(&t->now, memory_order_relaxed), memory_order_relaxed);
             return n;
         }
     }
@@ -129,13 +138,14 @@ static uint32_t way_for(struct set *set, uint64_t lo, uint32_t now)
 
 void hpx_shared_stacks_put_sig(const struct hpx_raw_stack *key, const struct hpx_ev_frame *frames, int n, uint16_t flags)
 {
-    if (shared.n == 0 || n <= 0 || (uint32_t)n > shared.most) {
+    struct table *t = atomic_load_explicit(&shared, memory_order_acquire); /* partner: hpx_shared_stacks_begin() */
+    if (t == NULL || n <= 0 || (uint32_t)n > t->most) {
         return;
     }
-    const uint32_t now = atomic_fetch_add_explicit(&shared.now, 1, memory_order_relaxed) + 1, set = set_of(key);
-    const uint32_t way = way_for(&shared.sets[set], key->lo, now);
-    struct place *at = &shared.sets[set].places[way];
-    _Atomic uint64_t *row = row_of(set, way);
+    const uint32_t now = atomic_fetch_add_explicit(&t->now, 1, memory_order_relaxed) + 1, set = set_of(t, key);
+    const uint32_t way = way_for(&t->sets[set], key->lo, now);
+    struct place *at = &t->sets[set].places[way];
+    _Atomic uint64_t *row = row_of(t, set, way);
     uint32_t turn = atomic_load_explicit(&at->turn, memory_order_relaxed);
     if (turn % 2 != 0 || !atomic_compare_exchange_strong_explicit(&at->turn, &turn, turn + 1, memory_order_acquire, memory_order_relaxed)) {
         return; /* another thread writes it */

@@ -11,10 +11,10 @@
 
 #define HPX_SHARED_BYTES (1u << 20) /* a page that no stack is in uses no memory */
 
-/* Before the first handler of a session. Stacks have at most `depth` frames; longer ones than 128 are not kept. Without memory none is. */
+/* Once in a session, handlers may run. Stacks have at most `depth` frames; longer ones than 128 are not kept. Without memory none is. */
 void hpx_shared_stacks_begin(size_t bytes, uint32_t depth);
-/* When no handler is inside, and none will be. */
-void hpx_shared_stacks_end(void);
+/* When no handler will begin. inside: one is stopped in the middle, and may go on: then the memory is left to it for good. */
+void hpx_shared_stacks_end(bool inside);
 
 /* ---- any thread's handler; async-signal-safe ---- */
 

@@ -571,7 +571,7 @@ TEST(a_frame_that_waits_is_not_on_top)
     assert_false(walk(queue.buffer + 10, 20, address(44), &s));
     struct hpx_raw_thread t = thread_at(queue.buffer + 10, 20, address(44));
     assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 2);
-    assert_int_equal(ended, HPX_END_INTERPRETED);
+    assert_int_equal(ended, HPX_END_WAITING);
     assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && part[1].method == ids[1 + INTERPRETED]);
     stack[44 - 2] = 0;
     assert_true(walk(queue.buffer + 10, 20, address(44), &s));
@@ -630,7 +630,9 @@ TEST(frames_that_deoptimization_has_not_filled_are_one_that_stands_for_them)
     assert_int_equal(deoptimized(0, 0), 2);
     assert_int_equal(part[1].method, ids[1 + SECOND]);
     assert_int_equal(deoptimized(address(12), address(24)), 3); /* all are filled */
+    assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(part[0].method == ids[1 + INTERPRETED] && part[2].method == ids[1 + SECOND]);
+    assert_int_equal(deoptimized(0, address(24)), 3);
     struct hpx_raw_stack s;
     struct hpx_raw_thread t = thread_at(4096, 2, 0);
     assert_false(hpx_raw_walk_take_sig(&t, &s));

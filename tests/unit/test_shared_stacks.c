@@ -66,7 +66,7 @@ static void finds_what_was_put(void **state)
     key = key_of(7);
     key.hi++;
     assert_int_equal(hpx_shared_stacks_find_sig(&key, frames, DEPTH, &flags), 0);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
 }
 
 static void drops_what_was_not_asked_for(void **state)
@@ -84,7 +84,7 @@ static void drops_what_was_not_asked_for(void **state)
     put(5); /* its own place */
     assert_int_equal(find(3), 1);
     assert_int_equal(find(4), 1);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
 }
 
 static void keeps_nothing_outside_of_a_session(void **state)
@@ -94,12 +94,12 @@ static void keeps_nothing_outside_of_a_session(void **state)
     assert_int_equal(find(1), 0);
     hpx_shared_stacks_begin(ONE_SET, DEPTH);
     put(1);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
     assert_int_equal(find(1), 0);
     put(2);
     hpx_shared_stacks_begin(ONE_SET, DEPTH);
     assert_int_equal(find(1), 0);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
 }
 
 static void refuses_long_stacks(void **state)
@@ -113,7 +113,7 @@ static void refuses_long_stacks(void **state)
     assert_int_equal(hpx_shared_stacks_find_sig(&key, frames, DEPTH + 1, &flags), 0);
     hpx_shared_stacks_put_sig(&key, frames, 0, 0);
     assert_int_equal(hpx_shared_stacks_find_sig(&key, frames, DEPTH + 1, &flags), 0);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
 }
 
 /* A second look that is left out is seen under ThreadSanitizer, where a copy takes longer. */
@@ -148,7 +148,7 @@ static void is_never_read_half_written(void **state)
     }
     assert_int_equal(atomic_load(&wrong), 0);
     assert_true(atomic_load(&right) > 0);
-    hpx_shared_stacks_end();
+    hpx_shared_stacks_end(false);
 }
 
 int main(void)
