@@ -57,4 +57,7 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define hpx_tsan_ignore_writes(on) ((void)0)
 #endif
 
+/* Reads another function's frame, which may be an instrumented one's: what ASan forbids there is no fault. */
+#define HPX_NO_ASAN __attribute__((no_sanitize("address")))
+
 #endif

@@ -38,7 +38,7 @@ bool hpx_structures_constant(const char *name, int *to);
 
 /* ---- memory of the VM; the address must be readable ---- */
 
-static inline uintptr_t hpx_vm_word(uintptr_t at)
+HPX_NO_ASAN static inline uintptr_t hpx_vm_word(uintptr_t at)
 {
     return __atomic_load_n((const uintptr_t *)at, __ATOMIC_RELAXED);
 }
