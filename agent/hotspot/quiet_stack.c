@@ -45,12 +45,10 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 
 void hpx_quiet_stack_callbacks(jvmtiEventCallbacks *all)
 {
-    if (all->DynamicCodeGenerated == NULL) {
-        all->DynamicCodeGenerated = on_dynamic_code;
-    }
+    all->DynamicCodeGenerated = on_dynamic_code;
 }
 
-/* Code that checks.h compares. cpu=samples, which comes later, has had the event on since the load, and leaves it on. */
+/* Code that checks.h compares. */
 static void announce(jvmtiEnv *jvmti)
 {
     if (!hpx_checks_announced()) {

@@ -20,7 +20,7 @@
 
 /* At load (hpx_vm_mode.load). mode: a constant that tells it from others. */
 void hpx_quiet_stack_load(const void *mode);
-/* At load: sets the callback for code that the VM announces, unless another mode has set one, which calls hpx_checks_announce(). */
+/* At load: sets the callback for code that the VM announces, once for all modes. */
 void hpx_quiet_stack_callbacks(jvmtiEventCallbacks *all);
 /* VMInit (hpx_vm_mode.ready): installs the guard, checks the structures. counters: of the calling thread; NULL: it has no state. */
 void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters);

@@ -120,8 +120,8 @@ const struct hpx_opt hpx_opts[] = {
              "system refuses timers."},
     {.name = "vmstructs", .parse = hpx_opt_flag, .offset = AT(vmstructs), .values = YN, .must = YN, .def = "y",
      .what = "read the VM's structure tables",
-     .more = "For sampler=async and heap=dump. y: hprofx finds compiled methods, and the addresses of objects in a heap dump, in the VM's own "
-             "structures, after checks that they are as expected. n: the VM reports every compilation by an event, and a heap dump tags every "
+     .more = "For sampler=async and heap=dump. y: hprofx finds stacks, and the addresses of objects in a heap dump, in the VM's own "
+             "structures, after checks that they are as expected. n: sampler=walk takes the stacks, and a heap dump tags every "
              "object, which costs more CPU time and memory. The environment variable HPROFX_VMSTRUCTS=n has the same effect."},
     {.name = "signal", .parse = hpx_opt_signal, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
      .what = "sampling signal, as PROF or RTMIN+3",

@@ -156,7 +156,7 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
         atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
     }
     hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
-    hpx_count(&t->s.base.counters, HPX_C_NAMED, whole ? weight : 0);
+    hpx_count(&t->s.base.counters, HPX_C_NAMED, whole && n > 0 ? weight : 0);
     const uint16_t flags = (uint16_t)((probes ? HPX_KNOWN_PROBE : 0u) | (truncated ? HPX_KNOWN_HEAP : 0u));
     const bool learns = look->whole && whole && n > 0 && found.nameless == 0;
     if (learns) {
