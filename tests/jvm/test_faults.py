@@ -344,19 +344,20 @@ class Mode:
     dumping: str
     lacks: object = None  # None: two requests
     net: bool = False
-    only: str = ''  # kinds that alone are injected: sessions of commands
+    only: str = ''  # kinds that alone are injected
 
     @property
     def title(self):
         return DUMPING[self.dumping]
 
     def inject(self, t, fault=None):
-        return (Steered if self.only else Whole if self.lacks else Requested)(t, self, fault)
+        return (Steered if not self.opts else Whole if self.lacks else Requested)(t, self, fault)
 
 
 SAMPLED = 'cpu=samples,interval=1,cutoff=0,depth=64'
 MODES = [
     Mode('samples', SAMPLED, 'samples', _samples),
+    Mode('asgct', SAMPLED + ',sampler=asgct', 'samples', _samples, only='pthread_sigqueue'),
     Mode('times', 'cpu=times,cutoff=0,depth=4', 'times', _rows(_deeper)),
     Mode('old', 'cpu=old,cutoff=0,depth=4', 'old', _rows(_old_deeper)),
     Mode('sites', 'heap=sites,cutoff=0,depth=4', 'sites', _rows(_objects)),
