@@ -6,7 +6,7 @@
 #include "frame_names.h"
 #include "guard.h"
 #include "internals.h"
-#include "raw_walk.h"
+#include "raw_frames.h"
 #include "sigmask.h"
 #include "thread_id.h"
 #include <pthread.h>
@@ -31,7 +31,7 @@ static HPX_OF_SESSION struct {
 static const char *raw_names(void)
 {
     const char *env = getenv("HPROFX_RAW_WALK");
-    return env != NULL && !strcmp(env, "n") ? "HPROFX_RAW_WALK=n" : hpx_raw_walk_init();
+    return env != NULL && !strcmp(env, "n") ? "HPROFX_RAW_WALK=n" : hpx_frames_init();
 }
 
 const char *hpx_checks_names(void)
@@ -113,7 +113,7 @@ static int run_check(void *arg)
         c->why = c->why != NULL ? c->why : compare_ranges();
         break;
     case RAW:
-        c->why = hpx_raw_walk_live();
+        c->why = hpx_frames_live();
         break;
     case NAMES:
         c->why = hpx_frame_names_live();

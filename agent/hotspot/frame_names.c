@@ -93,9 +93,14 @@ bool hpx_frame_names_fits_sig(uintptr_t method, uintptr_t words)
            (shape.max_stack != 0 && words - FRAME_WORDS <= hpx_vm_half(hpx_vm_word(method + shape.constant) + shape.max_stack));
 }
 
+uint32_t hpx_frame_names_place_sig(uintptr_t method, uintptr_t bytecode)
+{
+    uintptr_t constant = hpx_vm_word(method + shape.constant), bci = bytecode - constant - shape.header;
+    return bci < UINT16_MAX && bci < hpx_vm_half(constant + shape.code_size) ? (uint32_t)bci + 1 : 0;
+}
+
 void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode)
 {
-    uintptr_t constant = hpx_vm_word(method + shape.constant);
-    uintptr_t bci = bytecode - constant - shape.header;
-    put(names, method, bci < hpx_vm_half(constant + shape.code_size) ? (int32_t)bci : 0);
+    uint32_t place = hpx_frame_names_place_sig(method, bytecode);
+    put(names, method, place != 0 ? (int32_t)place - 1 : 0);
 }

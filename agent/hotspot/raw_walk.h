@@ -20,15 +20,6 @@
 #include "event.h"
 #include "registers.h"
 
-/* What is on top of the first method. */
-enum hpx_raw_top {
-    HPX_RAW_METHOD,         /* nothing: the thread runs it, or has left it for a native method, or for C without an anchor */
-    HPX_RAW_INTERPRETED,    /* nothing: the thread is in the interpreter, whose frame may be half built, or in C that it called so */
-    HPX_RAW_STUB,           /* a stub, by the registers */
-    HPX_RAW_STUB_BY_ANCHOR, /* the same, by the anchor */
-    HPX_RAW_NATIVE          /* C that the method or a stub called without leaving Java, by the anchor */
-};
-
 /* Why a walk ended; X(SYMBOL, name in the report). */
 #define HPX_RAW_ENDS(X)                                                                                                                    \
     X(WHOLE, "whole")                   /* at the first Java frame, or at the depth that was asked for */                                  \
@@ -56,8 +47,7 @@ enum hpx_raw_end {
 };
 
 struct hpx_raw_stack {
-    uint64_t lo, hi; /* of all frames and of the depth that was asked for: with `top`, trusted as identity */
-    enum hpx_raw_top top;
+    uint64_t lo, hi;  /* of all frames and of the depth that was asked for; trusted as identity */
     uint32_t methods; /* frames of methods; a compiled one stands for at least one frame of an answer */
 };
 
@@ -69,14 +59,6 @@ struct hpx_raw_thread {
     bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else the walk ends there */
     struct hpx_registers at;
 };
-
-/* At load, after those of code_cache.h and frame_anchor.h: finds the names. NULL, or why there is no raw walk; as of
- * hpx_structures_fields(). */
-const char *hpx_raw_walk_init(void);
-
-/* VMInit, after that of code_cache.h, under the guard: where the interpreter and the way from C into Java are. NULL, or what contradicts:
- * then there is no raw walk. */
-const char *hpx_raw_walk_live(void);
 
 /* In the handler of that thread, under its guard as a read of structures, where anchors may be read (internals.h). true: *to has the stack
  * down to its first Java frame, or `depth` frames of methods. Any word of the stack may be wrong: what it leads to is read only if it is

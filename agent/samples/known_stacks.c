@@ -10,12 +10,12 @@ static HPX_OF_SESSION _Atomic uint32_t found; /* relaxed: stacks that were named
 
 static struct hpx_known *entry_of(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw)
 {
-    return &t->known[(raw->lo + (uint64_t)raw->top * (HPX_KNOWN / 4 + 1)) % HPX_KNOWN];
+    return &t->known[raw->lo % HPX_KNOWN];
 }
 
 static uint64_t check_of(const struct hpx_raw_stack *raw)
 {
-    return raw->hi + (uint64_t)raw->top;
+    return raw->hi;
 }
 
 /* NULL: the thread does not know it, or its slot has been given to another stack since. */

@@ -73,7 +73,7 @@ static _Atomic uint64_t *row_of(const struct table *t, uint32_t set, uint32_t wa
 
 static uint64_t check_of(const struct hpx_raw_stack *key)
 {
-    return key->hi + (uint64_t)key->top;
+    return key->hi;
 }
 
 static uint64_t load(_Atomic uint64_t *word)

@@ -40,7 +40,7 @@ uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode
     if (!look->whole) {
         return 0;
     }
-    const uint64_t all[4] = {raw.lo, raw.hi + (uint64_t)raw.top, what[0], what[1]};
+    const uint64_t all[4] = {raw.lo, raw.hi, what[0], what[1]};
     struct hpx_hash128 h = hpx_hash128(all, sizeof all);
     look->lo = h.lo;
     look->hi = h.hi;

@@ -10,7 +10,7 @@
 #include "code_heap.h"
 #include "frame_anchor.h"
 #include "frame_names.h"
-#include "raw_walk.h"
+#include "raw_frames.h"
 
 #define LOG2  7
 #define CODE  256 /* a blob's code begins there */
@@ -231,11 +231,11 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     vm_tables_type_of("ConstMethod")->size = sizeof constants[0];
     assert_null(hpx_code_cache_init());
     assert_null(hpx_frame_anchor_init());
-    assert_null(hpx_raw_walk_init());
+    assert_null(hpx_frames_init());
     assert_null(hpx_frame_names_init());
     assert_null(hpx_code_cache_live());
     assert_null(hpx_frame_anchor_check(&thread.env, (uintptr_t)&thread));
-    assert_null(hpx_raw_walk_live());
+    assert_null(hpx_frames_live());
     assert_null(hpx_frame_names_live());
     thread.state = IN_JAVA;
 }

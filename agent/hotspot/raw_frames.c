@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* raw_frames.c: the frames of raw_frames.h. Source of their shapes: HotSpot's frame_x86.hpp, frame_x86.cpp. */
+#include "raw_frames.h"
+#include "code_cache.h"
+#include "debug_info.h"
+#include "frame_anchor.h"
+#include "structures.h"
+#include <stdatomic.h>
+
+#if defined(__x86_64__)
+
+#define WORD    sizeof(uintptr_t)
+#define ENTRIES 4096 /* most calls from C into Java below each other */
+#define SPILLED 16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
+
+/* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
+enum { SENDER_SP = -1, LAST_SP = -2, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
+
+/* Constant after init. */
+static struct {
+    uint64_t call_stub, interpreter, buffer, limit; /* addresses of static fields; offsets in StubQueue */
+    uintptr_t call_return, code, code_size;         /* what they have once the VM runs */
+    uint64_t wrapper_anchor;                        /* in JavaCallWrapper */
+    int wrapper, bytecode;                          /* words from the frame pointer */
+    uint64_t entry_return;                          /* address of the static field; 0: not in the tables */
+} shape;
+
+const char *hpx_frames_init(void)
+{
+    const struct hpx_vm_field all[] = {{"StubRoutines", "_call_stub_return_address", "static address", &shape.call_stub},
+                                       {"AbstractInterpreter", "_code", "static StubQueue*", &shape.interpreter},
+                                       {"StubQueue", "_stub_buffer", "address", &shape.buffer},
+                                       {"StubQueue", "_buffer_limit", "int", &shape.limit},
+                                       {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", &shape.wrapper_anchor}};
+    uint64_t single;
+    bool before_9 = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &single});
+    const char *why = hpx_code_cache_init_frames();
+    shape.entry_return = 0;
+    (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
+    why = why != NULL ? why : hpx_debug_info_init();
+    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    shape.bytecode = before_9 ? BYTECODE_8 : BYTECODE;
+    if (why == NULL && !hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper)) {
+        return "the VM's tables have no shape of frames as expected";
+    }
+    return why;
+}
+
+const char *hpx_frames_live(void)
+{
+    uintptr_t queue = hpx_vm_word((uintptr_t)shape.interpreter);
+    shape.call_return = hpx_vm_word((uintptr_t)shape.call_stub);
+    shape.code = queue != 0 ? hpx_vm_word(queue + shape.buffer) : 0;
+    int32_t size = queue != 0 ? hpx_vm_int(queue + shape.limit) : 0;
+    shape.code_size = size > 0 ? (uintptr_t)size : 0;
+    bool code = hpx_code_cache_find_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
+    struct hpx_blob first = hpx_code_cache_find_sig(shape.code), last = hpx_code_cache_find_sig(shape.code + shape.code_size - 1);
+    return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
+}
+
+/* Of a caller at which the walk ends. */
+static enum hpx_raw_end end_at(const struct hpx_code_frame *f)
+{
+    return f->kind == HPX_BLOB_NONE    ? HPX_END_NO_CODE
+           : f->kind == HPX_BLOB_DEAD  ? HPX_END_DEAD_CODE
+           : f->kind == HPX_BLOB_OTHER ? HPX_END_STUB
+                                       : HPX_END_UNBUILT;
+}
+
+static bool is_call_stub(uintptr_t pc)
+{
+    return pc == shape.call_return;
+}
+
+bool hpx_frames_is_interpreter_sig(uintptr_t pc)
+{
+    return pc - shape.code < shape.code_size;
+}
+
+bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words)
+{
+    if (words < 2 || !hpx_frames_in_stack(k, k->r.sp, k->t->stack_low, (uintptr_t)words)) {
+        return hpx_frames_stop(k, HPX_END_STACK);
+    }
+    uintptr_t up = k->r.sp + (uintptr_t)words * WORD;
+    k->r = (struct hpx_registers){hpx_vm_word(up - WORD), up, hpx_vm_word(up - 2 * WORD)};
+    return true;
+}
+
+/* The code of a caller. If its frame is being deoptimized, the return address is that of a handler, and the frame keeps its own pc. */
+static struct hpx_code_frame caller_of(const struct hpx_frames *k, const struct hpx_registers *r)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    if (f.original >= 0 && f.original % (int32_t)WORD == 0 && hpx_frames_in_stack(k, r->sp + (uintptr_t)f.original, r->sp, 1)) {
+        struct hpx_code_frame was = hpx_code_cache_frame_sig(hpx_vm_word(r->sp + (uintptr_t)f.original));
+        f = was.start == f.start ? was : f;
+    }
+    return f;
+}
+
+/* The blob of the barrier's stubs, which do nothing else; 0: none has been met. Relaxed: any thread finds the same. */
+static _Atomic uintptr_t barrier;
+
+/* Right below the barrier is the frame of Continuation.enterSpecial. Which stub it is the tables of 25 do not say. A method that C called
+ * (an upcall) returns to a stub, too, but between that one and the entry are the frames of C and of its caller. */
+bool hpx_frames_at_barrier_sig(const struct hpx_frames *k, struct hpx_registers *r, bool of_method)
+{
+    uintptr_t entry = k->t->past_barrier && shape.entry_return != 0 ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
+    if (entry == 0 || !hpx_frames_in_stack(k, entry, r->sp, 2) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) ||
+        hpx_frames_is_interpreter_sig(r->pc)) {
+        return false;
+    }
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    if (f.kind != HPX_BLOB_OTHER || (!of_method && f.start != atomic_load_explicit(&barrier, memory_order_relaxed))) {
+        return false;
+    }
+    *r = (struct hpx_registers){hpx_vm_word((uintptr_t)shape.entry_return), entry, 0};
+    return true;
+}
+
+void hpx_frames_leave_out_sig(struct hpx_frames *k)
+{
+    if (k->names != NULL && k->behind_stub == HPX_FRAME_ANCHOR && k->names->n + 1 < k->names->most) {
+        k->names->out[k->names->n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
+    }
+}
+
+void hpx_frames_leave_out_heap_sig(struct hpx_frames *k)
+{
+    k->heap = true;
+    hpx_frames_add(k, UINT64_MAX - UINT32_MAX);
+    hpx_frames_leave_out_sig(k);
+}
+
+/* Behind the frame of a method or of a stub, where the barrier may be. */
+static void pass_barrier(struct hpx_frames *k)
+{
+    struct hpx_registers at = k->r;
+    if (!hpx_frames_at_barrier_sig(k, &k->r, k->to.methods > 0)) {
+        return;
+    }
+    if (k->to.methods > 0) {
+        atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(at.pc).start, memory_order_relaxed);
+    }
+    hpx_frames_leave_out_heap_sig(k);
+}
+
+static bool step_compiled(struct hpx_frames *k)
+{
+    pass_barrier(k);
+    struct hpx_code_frame f = caller_of(k, &k->r);
+    if (f.kind != HPX_BLOB_METHOD || !f.complete) {
+        return hpx_frames_stop(k, end_at(&f));
+    }
+    if (k->names != NULL && k->broken == UINT32_MAX && hpx_code_cache_frame_sig(k->r.pc).kind != HPX_BLOB_METHOD) {
+        k->broken = k->names->n; /* its pc is a handler's */
+    }
+    if (k->names != NULL && !hpx_frame_names_compiled_sig(k->names, &f, k->place)) {
+        return hpx_frames_stop(k, HPX_END_DEBUG_INFORMATION);
+    }
+    hpx_frames_add(k, (uint64_t)f.offset << 32 | (uint32_t)f.id);
+    k->place = HPX_FRAME_CALLER;
+    k->to.methods++;
+    return hpx_frames_pop_sig(k, f.size);
+}
+
+static uintptr_t bytecode_at(uintptr_t fp)
+{
+    return hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.bytecode * (intptr_t)WORD));
+}
+
+bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_registers *r)
+{
+    struct hpx_registers behind = *r;
+    return is_call_stub(r->pc) || hpx_frames_is_interpreter_sig(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD ||
+           hpx_frames_at_barrier_sig(k, &behind, true);
+}
+
+/* Compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was. What
+ * MethodHandle.linkToStatic and the like call in the interpreter has lost an argument since, so that it is a word too low. */
+static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_registers *caller)
+{
+    uintptr_t up = fp + 2 * WORD, sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
+    *caller = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
+    if (sender == up - WORD && hpx_frames_is_interpreter_sig(caller->pc)) {
+        caller->sp = up;
+    }
+    return hpx_frames_in_stack(k, caller->sp, up, 0);
+}
+
+bool hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp)
+{
+    uintptr_t at = fp + (uintptr_t)(LAST_SP * (intptr_t)WORD);
+    return hpx_frames_in_stack(k, at, k->r.sp, 1) && hpx_vm_word(at) != 0;
+}
+
+static bool step_interpreted(struct hpx_frames *k)
+{
+    uintptr_t fp = k->r.fp;
+    /* below the stack pointer are words of dead frames: a frame that is being built has the method that was called here before */
+    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED);
+    }
+    struct hpx_registers caller;
+    if (!sender_of(k, fp, &caller) || !hpx_frames_is_return_sig(k, &caller)) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
+    }
+    uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD)), bytecode = bytecode_at(fp);
+    if (method < 4096 || method % WORD != 0 || method >> 47 != 0) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED);
+    }
+    uint64_t id = hpx_code_cache_id_sig(method), place = hpx_frame_names_place_sig(method, bytecode);
+    if (id == 0 && place == 0) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED); /* perhaps no method: an old version of one has no id, but runs its own bytecode */
+    }
+    if (!hpx_frame_names_fits_sig(method, (fp - k->r.sp) / WORD)) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED); /* the frame pointer is that of a frame further out */
+    }
+    if (k->names != NULL) {
+        hpx_frame_names_interpreted_sig(k->names, method, bytecode);
+    }
+    hpx_frames_add(k, id != 0 ? id : method);
+    hpx_frames_add(k, place);
+    k->place = HPX_FRAME_CALLER;
+    k->to.methods++;
+    k->r = caller;
+    return true;
+}
+
+/* The frame pointer is set, and where the stack pointer of the caller was is stored. A whole frame that could not be read is none: its
+ * method would be left out. */
+bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k)
+{
+    uintptr_t fp = k->r.fp;
+    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp == k->r.sp || fp - k->r.sp >= (uintptr_t)-shape.bytecode * WORD) {
+        return false;
+    }
+    return sender_of(k, fp, &k->r);
+}
+
+/* Deoptimization has replaced a frame by frames of the interpreter, which know their callers, and fills them with their methods, the
+ * outermost first. */
+bool hpx_frames_skip_unfilled_sig(struct hpx_frames *k)
+{
+    while (hpx_frames_is_interpreter_sig(k->r.pc) && !hpx_frames_waits_sig(k, k->r.fp)) {
+        uintptr_t fp = k->r.fp;
+        if (k->gap == HPX_END_WHOLE) {
+            k->gap = HPX_END_DEOPTIMIZATION;
+            hpx_frames_leave_out_sig(k);
+        }
+        if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
+            return hpx_frames_stop(k, HPX_END_INTERPRETED);
+        }
+        if (!sender_of(k, fp, &k->r) || !hpx_frames_is_return_sig(k, &k->r)) {
+            return hpx_frames_stop(k, HPX_END_INTERPRETED);
+        }
+    }
+    return true;
+}
+
+bool hpx_frames_called_by_method_sig(const struct hpx_frames *k)
+{
+    return caller_of(k, &k->r).kind == HPX_BLOB_METHOD;
+}
+
+void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
+{
+    hpx_frames_add(k, f->start);
+    hpx_frames_add(k, UINT64_MAX - 1 - (uint64_t)way);
+}
+
+static bool leave_size(struct hpx_frames *k, int32_t words)
+{
+    return hpx_frames_pop_sig(k, words) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_STUB));
+}
+
+/* The last Java frame that an anchor names may be a stub of a fixed size that a method called. There AsyncGetCallTrace breaks off. */
+static bool leave_stub(struct hpx_frames *k)
+{
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
+    if (f.kind != HPX_BLOB_OTHER || hpx_frames_is_interpreter_sig(k->r.pc) || is_call_stub(k->r.pc)) {
+        return true;
+    }
+    if (k->names != NULL && k->broken == UINT32_MAX) {
+        k->broken = k->names->n;
+    }
+    hpx_frames_add_stub_sig(k, &f, 0);
+    return leave_size(k, f.size);
+}
+
+/* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
+static bool step_entry(struct hpx_frames *k)
+{
+    uintptr_t fp = k->r.fp;
+    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
+        return hpx_frames_stop(k, HPX_END_ENTRY);
+    }
+    uintptr_t wrapper = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.wrapper * (intptr_t)WORD));
+    if (!hpx_frames_in_stack(k, wrapper, fp, 8)) {
+        return hpx_frames_stop(k, HPX_END_ENTRY);
+    }
+    struct hpx_frame_anchor a = hpx_frame_anchor_at_sig(wrapper + shape.wrapper_anchor);
+    hpx_frames_add(k, UINT64_MAX);
+    k->whole = a.sp == 0;
+    if (!k->whole && !hpx_frames_in_stack(k, a.sp, fp, 1)) {
+        return hpx_frames_stop(k, HPX_END_ENTRY);
+    }
+    k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_vm_word(a.sp - WORD), a.sp, a.fp};
+    return k->whole || leave_stub(k);
+}
+
+static bool step(struct hpx_frames *k)
+{
+    return is_call_stub(k->r.pc) ? step_entry(k) : hpx_frames_is_interpreter_sig(k->r.pc) ? step_interpreted(k) : step_compiled(k);
+}
+
+static bool is_full(const struct hpx_frames *k)
+{
+    return k->to.methods >= k->t->depth || (k->names != NULL && k->names->n >= k->names->most);
+}
+
+bool hpx_frames_go_down_sig(struct hpx_frames *k)
+{
+    uintptr_t before = k->r.sp;
+    for (int entries = 0; !k->whole && !is_full(k);) {
+        entries += is_call_stub(k->r.pc);
+        if (!step(k)) {
+            return false;
+        }
+        if (entries > ENTRIES || (!k->whole && k->r.sp <= before)) {
+            return hpx_frames_stop(k, HPX_END_STACK);
+        }
+        before = k->r.sp;
+    }
+    return k->to.methods > 0 || hpx_frames_stop(k, HPX_END_NO_JAVA);
+}
+
+#else
+
+const char *hpx_frames_init(void)
+{
+    return "this processor's frames are not known";
+}
+
+const char *hpx_frames_live(void)
+{
+    return hpx_frames_init();
+}
+
+#endif

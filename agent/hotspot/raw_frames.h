@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* raw_frames.h: the frames below the one on top of a raw walk (raw_walk.h), one after another: compiled, of the interpreter, from C into
+ * Java, and what is left out between them. Touches what raw_walk.h names, and reads only.
+ *
+ * A frame is where its method goes on: pc, the stack pointer there, the frame pointer. To add one is to add it to the hash and, if they
+ * are wanted, to the names. Any word of the stack may be wrong: see hpx_raw_walk_take_sig(). */
+#ifndef HPX_RAW_FRAMES_H
+#define HPX_RAW_FRAMES_H
+
+#include "frame_names.h"
+#include "raw_walk.h"
+
+struct hpx_frames {
+    const struct hpx_raw_thread *t;
+    struct hpx_registers r; /* the frame that comes next; sp as its method left it, without arguments that an adapter added */
+    struct hpx_raw_stack to;
+    bool whole;                       /* there is no further frame */
+    bool heap;                        /* frames in the heap were left out */
+    bool leaf;                        /* the frame on top has called C */
+    enum hpx_raw_end gap;             /* why frames on top were; HPX_END_WHOLE: they were not */
+    enum hpx_raw_end end;             /* why a step failed */
+    enum hpx_frame_place place;       /* of the frame that comes next, if it is compiled */
+    struct hpx_frame_names *names;    /* NULL: a hash will do */
+    enum hpx_frame_place behind_stub; /* place of a frame that called a stub */
+    uint32_t broken;                  /* as of hpx_raw_walk_frames_behind_sig() */
+};
+
+static inline bool hpx_frames_stop(struct hpx_frames *k, enum hpx_raw_end why)
+{
+    k->end = why;
+    return false;
+}
+
+/* A place for a frame: `words` words from `at` on are in the stack, above the frame before. */
+static inline bool hpx_frames_in_stack(const struct hpx_frames *k, uintptr_t at, uintptr_t low, uintptr_t words)
+{
+    return at % sizeof(uintptr_t) == 0 && at >= low && at < k->t->stack_end && words <= (k->t->stack_end - at) / sizeof(uintptr_t);
+}
+
+/* A bijection of each half for every word, so stacks that differ in one frame differ. */
+static inline void hpx_frames_add(struct hpx_frames *k, uint64_t word)
+{
+    k->to.lo = ((k->to.lo ^ word) << 29 | (k->to.lo ^ word) >> 35) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    k->to.hi = ((k->to.hi ^ word) << 37 | (k->to.hi ^ word) >> 27) * UINT64_C(0xd6e8feb86659fd93) + 3;
+}
+
+/* ---- async-signal-safe. Of those that return whether: false, and k->end says why ---- */
+
+/* Adds k->r and all frames that it was called by, down to the first Java frame or the depth. */
+bool hpx_frames_go_down_sig(struct hpx_frames *k);
+/* Adds a stub: which one, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
+void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *f, int way);
+/* Adds a frame HPX_UNKNOWN_TRUNCATED to the names: for those that are left out here; or for those that are in the heap. */
+void hpx_frames_leave_out_sig(struct hpx_frames *k);
+void hpx_frames_leave_out_heap_sig(struct hpx_frames *k);
+
+/* To the caller of k->r, which is not added: of a frame of that many words; of one that the interpreter is building or leaving; of those
+ * that deoptimization has not filled yet. */
+bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words);
+bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k);
+bool hpx_frames_skip_unfilled_sig(struct hpx_frames *k);
+
+/* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
+ * from the heap. of_method: *r is where a method returns; else the stub must be one that was met. true: it is the barrier, and *r is the
+ * frame behind those in the heap. */
+bool hpx_frames_at_barrier_sig(const struct hpx_frames *k, struct hpx_registers *r, bool of_method);
+
+bool hpx_frames_is_interpreter_sig(uintptr_t pc);
+/* Whether a frame may return to *r. */
+bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_registers *r);
+/* Whether k->r is a compiled method: only such call a stub that has a frame. Anything else is deoptimization, which makes frames of the
+ * interpreter before it fills them. */
+bool hpx_frames_called_by_method_sig(const struct hpx_frames *k);
+/* Whether the method of the interpreter whose frame is at fp waits for a callee: it has stored its stack pointer. */
+bool hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp);
+
+/* At load, after those of code_cache.h and frame_anchor.h: finds the names. NULL, or why there is no raw walk; as of
+ * hpx_structures_fields(). */
+const char *hpx_frames_init(void);
+/* VMInit, after that of code_cache.h, under the guard: where the interpreter and the way from C into Java are. NULL, or what contradicts:
+ * then there is no raw walk. */
+const char *hpx_frames_live(void);
+
+#endif
