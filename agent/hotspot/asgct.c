@@ -4,8 +4,6 @@
 #include "structures.h"
 #include <string.h>
 
-#define TESTED 16u /* frames of the self-test */
-
 /* Layout of HotSpot's forte.cpp, the caller's side. */
 struct call_trace {
     void *env;
@@ -52,27 +50,15 @@ static int ask(void *arg)
     return q->t.num_frames;
 }
 
-static int ask_guarded(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end)
+int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
 {
     struct question q = {{env, 0, frames}, (jint)depth, context};
     int n = 0;
-    *end = hpx_guard_run_sig(ask, &q, &n);
-    return *end == HPX_GUARD_PASSED ? n : -(int)HPX_UNKNOWN_FAULT;
-}
-
-int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end)
-{
-    int n = ask_guarded(env, frames, depth, context, end);
+    if (!hpx_guard_run_sig(ask, &q, &n)) {
+        return -(int)HPX_UNKNOWN_FAULT;
+    }
     for (int i = 0; i < n; i++) {
         frames[i].pad = 0;
     }
-    bool known = n > -(int)HPX_UNKNOWN_THREAD_ENDED || *end != HPX_GUARD_PASSED;
-    return known ? n : -(int)HPX_UNKNOWN_OTHER;
-}
-
-bool hpx_asgct_test_sig(void *env, void *context, enum hpx_guard *end)
-{
-    struct hpx_ev_frame frames[TESTED];
-    int n = ask_guarded(env, frames, TESTED, context, end);
-    return *end == HPX_GUARD_PASSED && n != -(int)HPX_UNKNOWN_NO_CLASS_LOAD && n >= -(int)HPX_UNKNOWN_SAFEPOINT && n <= (int)TESTED;
+    return n > -(int)HPX_UNKNOWN_THREAD_ENDED ? n : -(int)HPX_UNKNOWN_OTHER;
 }

@@ -18,9 +18,7 @@ bool hpx_asgct_guardable(void);
 
 /* After init, in the signal handler of the thread itself: as async-signal-safe as AsyncGetCallTrace; takes no lock, allocates nothing,
  * makes no system call. env: JNIEnv of the thread; frames: room for depth, 1..HPX_MAX_DEPTH. Returns the number of frames, leaf first,
- * `pad` cleared, or -enum hpx_unknown: FAULT if *end says so. */
-int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end);
-/* The self-test, on a thread in native code. true: the answer is one that AsyncGetCallTrace gives. */
-bool hpx_asgct_test_sig(void *env, void *context, enum hpx_guard *end);
+ * `pad` cleared, or -enum hpx_unknown: FAULT after a fault alone, OTHER for an answer that AsyncGetCallTrace does not give. */
+int hpx_asgct_take_sig(void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context);
 
 #endif

@@ -26,7 +26,7 @@ static int walk(void *arg)
 static int guarded(struct question *q, bool *faulted)
 {
     int n = 0;
-    *faulted = hpx_guard_run_sig(walk, q, &n) != HPX_GUARD_PASSED;
+    *faulted = !hpx_guard_run_sig(walk, q, &n);
     return *faulted ? 0 : n;
 }
 

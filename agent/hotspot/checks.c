@@ -135,7 +135,7 @@ static const char *guarded(struct hpx_counters *counters, struct check *c)
     sigset_t all, was;
     hpx_sigmask_ours(&all);
     pthread_sigmask(SIG_BLOCK, &all, &was);
-    bool faulted = hpx_guard_run_sig(run_check, c, &(int){0}) != HPX_GUARD_PASSED;
+    bool faulted = !hpx_guard_run_sig(run_check, c, &(int){0});
     if (faulted) {
         hpx_internals_leave(HPX_INTERNALS_MISREAD);
         hpx_count(counters, HPX_C_FAULTS, 1);

@@ -67,7 +67,7 @@ static struct look look(void)
     if (hpx_internals_off() == NULL) {
         hpx_sigmask_ours(&all);
         pthread_sigmask(SIG_BLOCK, &all, &was);
-        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0}) == HPX_GUARD_PASSED && l.known;
+        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0}) && l.known;
         pthread_sigmask(SIG_SETMASK, &was, NULL);
     }
     return l;

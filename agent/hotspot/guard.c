@@ -150,17 +150,16 @@ void hpx_guard_remove(void)
     }
 }
 
-enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
     sigjmp_buf *const outer = atomic_load_explicit(&own.back, memory_order_relaxed); /* of a body that our signal handler interrupts */
     const bool outer_reads = own.reading;
     own.reading = false;
     if (sigsetjmp(back, 0) != 0) {
-        bool misread = own.reading;
         own.reading = outer_reads;
         atomic_store_explicit(&own.back, outer, memory_order_relaxed);
-        return misread ? HPX_GUARD_MISREAD : HPX_GUARD_FAULTED;
+        return false;
     }
     atomic_store_explicit(&own.back, &back, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
@@ -168,7 +167,7 @@ enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
     atomic_signal_fence(memory_order_seq_cst);
     own.reading = outer_reads;
     atomic_store_explicit(&own.back, outer, memory_order_relaxed);
-    return HPX_GUARD_PASSED;
+    return true;
 }
 
 #else
@@ -182,10 +181,10 @@ void hpx_guard_remove(void)
 {
 }
 
-enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     *answer = body(arg);
-    return HPX_GUARD_PASSED;
+    return true;
 }
 
 #endif

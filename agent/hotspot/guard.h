@@ -25,16 +25,10 @@ bool hpx_guard_install(void);
 /* VMDeath, after the last walk, once for every install: the last one removes the handlers, but leaves those that others installed since. */
 void hpx_guard_remove(void);
 
-enum hpx_guard {
-    HPX_GUARD_PASSED,  /* no fault */
-    HPX_GUARD_FAULTED, /* whatever the body held then is never released */
-    HPX_GUARD_MISREAD, /* the same, in a read of the VM's structures: between begin_read and end_read */
-};
-
 /* Runs body(arg) on the calling thread: in its signal handler, with signals blocked, or outside handlers if the body does nothing but read
- * the VM's structures in code of hprofx. *answer receives its value, unless it faulted: what that means is the caller's matter.
+ * the VM's structures in code of hprofx. true: *answer has its value; false: it faulted, and whatever it held then is never released.
  * Async-signal-safe if body is. A handler of hprofx that interrupts a body may run another one. */
-enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer);
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer);
 
 /* In a body. A fault between these two is in a read of the structures, not in AsyncGetCallTrace, and never one of SafeFetch. */
 void hpx_guard_begin_read_sig(void);

@@ -53,11 +53,6 @@ void hpx_judge_begin(void)
     judge.verify = verify != NULL && !strcmp(verify, "1");
 }
 
-bool hpx_judge_verifies(void)
-{
-    return judge.verify;
-}
-
 bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen)
 {
     return judge.verify || seen % rules[what].each == 0 ||

@@ -22,7 +22,6 @@ enum hpx_judged_as { HPX_JUDGED_SAME, HPX_JUDGED_DIFFERENT, HPX_JUDGED_ALONE /* 
 
 /* With HPROFX_VERIFY=1 all are compared. Before the first question of a session. */
 void hpx_judge_begin(void);
-bool hpx_judge_verifies(void);
 /* Whether this one is compared, the seen-th of its thread. */
 bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen);
 /* Then. true: more than a few of the last ones differ, and more than one in 64: such walks are not to be trusted. */
@@ -31,7 +30,7 @@ bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
 /* More walks of samples, of which `ended` could not go on although the thread has Java frames. NULL, or why walks are not to be trusted:
  * constant. */
 const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended);
-/* A walk for what is compared so has faulted. NULL, or the same: the third of some 8,192 walks. */
+/* A walk for what is compared so has faulted, or the other answer. NULL, or the same: the third one; of walks of samples, of some 8,192. */
 const char *hpx_judge_fault_sig(enum hpx_judged what);
 
 /* The report: what was compared, and the share that could not be. */

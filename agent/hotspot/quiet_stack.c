@@ -157,7 +157,7 @@ static int guarded(const struct question *q)
     if (!is_on(q->t)) {
         return 0;
     }
-    if (hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n) != HPX_GUARD_PASSED) {
+    if (!hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n)) {
         n = 0;
         atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
         if (!q->t->other) { /* another thread may have begun to move, and then a word may be anything */

@@ -156,7 +156,7 @@ static int read_class(void *arg)
 static bool ask(struct question *q)
 {
     int told = 0;
-    if (hpx_guard_run_sig(read_class, q, &told) == HPX_GUARD_PASSED) {
+    if (hpx_guard_run_sig(read_class, q, &told)) {
         return told != 0;
     }
     if (++waited.faults >= MOST_FAULTS) {

@@ -41,9 +41,7 @@ ANSWER(const char *, hpx_structures_absent, (void), none);
 /* sampler=async, asgct: sampler=walk instead */
 ANSWER(const char *, hpx_asgct_init, (jvmtiEnv * jvmti), none);
 ANSWER(bool, hpx_asgct_guardable, (void), false);
-ANSWER(int, hpx_asgct_take_sig, (void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context, enum hpx_guard *end),
-       (*end = HPX_GUARD_PASSED, -(int)HPX_UNKNOWN_OTHER));
-ANSWER(bool, hpx_asgct_test_sig, (void *env, void *context, enum hpx_guard *end), (*end = HPX_GUARD_PASSED, false));
+ANSWER(int, hpx_asgct_take_sig, (void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context), -(int)HPX_UNKNOWN_OTHER);
 ANSWER(bool, hpx_async_stack_hash_sig, (const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted), (*faulted = false));
 ANSWER(int, hpx_async_stack_names_sig, (const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end),
        (*end = HPX_END_NATIVE, 0));

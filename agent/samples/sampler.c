@@ -29,15 +29,14 @@
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
-#define BATCH           64u /* walks that a thread counts alone */
-#define MOST_UNVERIFIED 3u
-#define COMPARED        128u /* frames of a stack that is compared with GetStackTrace */
+#define BATCH    64u  /* walks that a thread counts alone */
+#define TESTED   16u  /* frames of the self-test of AsyncGetCallTrace */
+#define COMPARED 128u /* frames of a stack that is compared with GetStackTrace */
 
 static HPX_OF_SESSION struct {
     atomic_bool said_timer, said_polled;
     bool guarded;                                       /* for asgct; VMInit's and VMDeath's */
     atomic_bool verifies;                               /* relaxed: AsyncGetCallTrace is asked, too */
-    atomic_uint unverified;                             /* relaxed: its calls that faulted */
     _Atomic uint64_t truncated[HPX_ENDS], of[HPX_ENDS]; /* relaxed: samples with and without frames, by why the walk ended */
     struct {
         void *env;
@@ -76,13 +75,12 @@ static void judge_sig(struct hpx_sample_thread *t, bool ended, bool faulted)
 static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context)
 {
     uint32_t broken = UINT32_MAX;
-    enum hpx_guard end;
-    int answer = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context, &end);
+    int answer = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
     size_t bytes = answer > 0 ? (size_t)answer * sizeof *frames : 0;
     uint64_t hash = hpx_hash128(frames, bytes).lo;
-    if (end != HPX_GUARD_PASSED) { /* what it held is held for ever */
+    if (answer == -(int)HPX_UNKNOWN_FAULT) { /* what it held is held for ever */
         hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
-        if (atomic_fetch_add_explicit(&sampler.unverified, 1, memory_order_relaxed) + 1 >= MOST_UNVERIFIED) {
+        if (hpx_judge_fault_sig(HPX_JUDGED_NAMED) != NULL) {
             atomic_store_explicit(&sampler.verifies, false, memory_order_relaxed);
         }
     }
@@ -172,16 +170,15 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
 
 /* ---- AsyncGetCallTrace ---- */
 
-static int ask_sig(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t depth, void *context)
+static int ask_sig(struct hpx_counters *counters, void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
 {
-    enum hpx_guard end;
     if (hpx_engine_tripped_sig()) {
         return -(int)HPX_UNKNOWN_FAULT;
     }
-    int n = hpx_asgct_take_sig(hpx_mode_thread_env(&t->s), frames, depth, context, &end);
-    if (end != HPX_GUARD_PASSED) {
+    int n = hpx_asgct_take_sig(env, frames, depth, context);
+    if (n == -(int)HPX_UNKNOWN_FAULT) {
         hpx_engine_fault_sig();
-        hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
+        hpx_count(counters, HPX_C_FAULTS, 1);
     }
     return hpx_probe_frames_astray(frames, n) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : n;
 }
@@ -214,7 +211,7 @@ static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *co
         return;
     }
     /* the aggregator is about to see that the structures were left (hpx_sampler_look()) */
-    int n = walks ? -(int)HPX_UNKNOWN_OTHER : ask_sig(t, frames, w.depth, context);
+    int n = walks ? -(int)HPX_UNKNOWN_OTHER : ask_sig(&t->s.base.counters, hpx_mode_thread_env(&t->s), frames, w.depth, context);
     hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
 }
 
@@ -248,12 +245,9 @@ void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t wei
 static void test_sig(void *context)
 {
     struct hpx_sample_thread *t = hpx_sample_self;
-    enum hpx_guard end = HPX_GUARD_PASSED;
-    sampler.test.passed = hpx_asgct_test_sig(sampler.test.env, context, &end);
-    if (end != HPX_GUARD_PASSED) {
-        hpx_engine_fault_sig();
-        hpx_count(t != NULL ? &t->s.base.counters : &hpx_session.counters, HPX_C_FAULTS, 1);
-    }
+    struct hpx_ev_frame frames[TESTED];
+    int n = ask_sig(t != NULL ? &t->s.base.counters : &hpx_session.counters, sampler.test.env, frames, TESTED, context);
+    sampler.test.passed = n != -(int)HPX_UNKNOWN_NO_CLASS_LOAD && n >= -(int)HPX_UNKNOWN_SAFEPOINT && n <= (int)TESTED;
 }
 
 static void poll_instead(struct hpx_sample_thread *t)
@@ -463,7 +457,7 @@ static void begin_async(JNIEnv *env)
     }
     hpx_code_source_live();
     hpx_shared_stacks_begin(HPX_SHARED_BYTES, atomic_load_explicit(&hpx_session.depth, memory_order_relaxed));
-    if (hpx_judge_verifies() && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
+    if (hpx_judge_asks_sig(HPX_JUDGED_NAMED, 1) && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
         enable_class_load(JVMTI_ENABLE);
         atomic_store_explicit(&sampler.verifies, true, memory_order_relaxed);
     }

@@ -135,10 +135,10 @@ void hpx_guard_remove(void)
     vm.removes++;
 }
 
-enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     *answer = body(arg);
-    return vm.fault ? HPX_GUARD_MISREAD : HPX_GUARD_PASSED;
+    return !vm.fault;
 }
 
 void hpx_guard_begin_read_sig(void)

@@ -104,15 +104,15 @@ void hpx_guard_end_read_sig(void)
 {
 }
 
-enum hpx_guard hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     heap.active = heap.active || collects;
     collects = false;
     if (faults != NULL) {
-        return HPX_GUARD_MISREAD;
+        return false;
     }
     *answer = body(arg);
-    return HPX_GUARD_PASSED;
+    return true;
 }
 
 static struct object *thread_at = &thread_object, *class_at = &class_object;
