@@ -47,7 +47,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     if (strcmp(words, "help") == 0) {
         return help();
     }
-    if (hpx_twin_is_loaded()) {
+    if (!hpx_twin_is_first()) {
         hpx_warn("another copy of the library is loaded; attach with that one: /proc/PID/maps has its name");
         return HPX_CONTROL_REFUSED + HPX_E_BUSY;
     }

@@ -66,7 +66,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     static atomic_bool loaded;
     static struct hpx_err err;
     (void)reserved;
-    if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed) || hpx_twin_is_loaded()) {
+    if (atomic_exchange_explicit(&loaded, true, memory_order_relaxed) || !hpx_twin_is_first()) {
         hpx_warn("loaded twice; the second load has no effect; check the command line for duplicate options");
         return JNI_OK;
     }

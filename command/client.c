@@ -87,7 +87,7 @@ enum hpx_status hpx_client_lets_load(const struct hpx_target *t, const char *age
     return *copies ? hpx_target_lets_copy(t, err) : s;
 }
 
-static enum hpx_status load(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_err *err)
+static enum hpx_status load(struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_err *err)
 {
     char name[64], path[96];
     bool copies;
@@ -96,7 +96,12 @@ static enum hpx_status load(const struct hpx_target *t, const char *agent, unsig
         return s;
     }
     if (!copies) {
-        return hpx_attach_load(t, t->library[0] != 0 ? t->library : agent, "control", seconds, err);
+        bool loaded = t->library[0] != 0;
+        s = hpx_attach_load(t, loaded ? t->library : agent, "control", seconds, err);
+        while (s == HPX_REFUSED && loaded && hpx_target_next_library(t)) { /* that was a copy which came later than another */
+            s = hpx_attach_load(t, t->library, "control", seconds, err);
+        }
+        return s;
     }
     (void)snprintf(name, sizeof name, "libhprofx-%d.so", (int)t->own_pid);
     (void)snprintf(path, sizeof path, "/tmp/%s", name);
@@ -163,7 +168,7 @@ static bool connect_to_agent(const struct hpx_target *t, unsigned seconds, struc
     return false;
 }
 
-static enum hpx_status open_once(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
+static enum hpx_status open_once(struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
 {
     *c = (struct hpx_client){.fd = -1};
     for (int i = 0; i < TRIES; i++) {
@@ -189,7 +194,7 @@ static enum hpx_status open_once(const struct hpx_target *t, const char *agent, 
                           (int)t->pid);
 }
 
-enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
+enum hpx_status hpx_client_open(struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err)
 {
     struct hpx_starting wait = {0};
     enum hpx_status s;

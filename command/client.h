@@ -22,7 +22,7 @@ bool hpx_client_listens(const struct hpx_target *t);
 /* Connects to the agent in an open target; has it load `agent`, our file of the library, if need be: as the target sees it, or as a copy
  * that is removed again. seconds: as hpx_attach_load(). A JVM that is starting is
  * waited for (starting.h). HPX_OK, or its errors; HPX_REFUSED: the agent listens, and is busy or stopped. */
-enum hpx_status hpx_client_open(const struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
+enum hpx_status hpx_client_open(struct hpx_target *t, const char *agent, unsigned seconds, struct hpx_client *c, struct hpx_err *err);
 void hpx_client_close(struct hpx_client *c);
 /* Sends a line and waits for its end; calls `line` (may be NULL) for each "KEY: VALUE". Sends it again while the JVM is starting. HPX_OK;
  * HPX_REFUSED, HPX_FAILED: the agent's own sentence; HPX_FAILED, c->silent: it did not answer for minutes; HPX_NO_JVM: the JVM has ended.

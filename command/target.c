@@ -205,7 +205,29 @@ static enum hpx_status look_from_outside(struct hpx_target *t, struct hpx_err *e
     return t->hidden ? HPX_OK : not_permitted(t, err);
 }
 
-static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
+void hpx_target_rename_file(const struct hpx_target *t, char *file)
+{
+    char link[64], root[PATH_MAX];
+    (void)snprintf(link, sizeof link, "/proc/%d/root", (int)t->pid);
+    ssize_t n = readlink(link, root, sizeof root);
+    if (n > 1 && strncmp(file, root, (size_t)n) == 0 && file[n] == '/') {
+        memmove(file, file + n, strlen(file + n) + 1);
+    }
+}
+
+/* Of several agents that the target has mapped: the first one behind `after` in the order of their names. */
+static void take_library(struct hpx_target *t, char *file, const char *after)
+{
+    if (!is_agent(file)) {
+        return;
+    }
+    hpx_target_rename_file(t, file);
+    if (strlen(file) < sizeof t->library && strcmp(file, after) > 0 && (t->library[0] == 0 || strcmp(file, t->library) < 0)) {
+        (void)snprintf(t->library, sizeof t->library, "%s", file);
+    }
+}
+
+static enum hpx_status read_maps(struct hpx_target *t, const char *after, struct hpx_err *err)
 {
     char line[PATH_MAX + 128];
     FILE *f = open_of(t->pid, "maps");
@@ -231,11 +253,10 @@ static enum hpx_status read_maps(struct hpx_target *t, struct hpx_err *err)
         }
         t->openj9 = t->openj9 || strstr(file, "/libj9vm") != NULL;
         t->musl = t->musl || strstr(file, "/ld-musl-") != NULL;
-        if (is_agent(file) && strlen(file) < sizeof t->library) {
-            (void)snprintf(t->library, sizeof t->library, "%s", file);
-        }
+        take_library(t, file, after);
     }
     (void)fclose(f);
+    hpx_target_rename_file(t, t->jvm_file);
     return HPX_OK;
 }
 
@@ -253,14 +274,12 @@ static void compare_files(struct hpx_target *t)
     t->same_files = same_file("/proc/self/ns/mnt", namespace) && same_file("/", root);
 }
 
-void hpx_target_rename_file(const struct hpx_target *t, char *file)
+bool hpx_target_next_library(struct hpx_target *t)
 {
-    char link[64], root[PATH_MAX];
-    (void)snprintf(link, sizeof link, "/proc/%d/root", (int)t->pid);
-    ssize_t n = readlink(link, root, sizeof root);
-    if (n > 1 && strncmp(file, root, (size_t)n) == 0 && file[n] == '/') {
-        memmove(file, file + n, strlen(file + n) + 1);
-    }
+    char after[sizeof t->library];
+    memcpy(after, t->library, sizeof after);
+    t->library[0] = 0;
+    return read_maps(t, after, NULL) == HPX_OK && t->library[0] != 0;
 }
 
 enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err *err)
@@ -273,9 +292,7 @@ enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err 
     }
     t->started = hpx_target_started(pid);
     compare_files(t);
-    enum hpx_status s = read_maps(t, err);
-    hpx_target_rename_file(t, t->library);
-    hpx_target_rename_file(t, t->jvm_file);
+    enum hpx_status s = read_maps(t, "", err);
     hpx_target_read_words(t);
     return s;
 }

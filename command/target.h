@@ -19,7 +19,7 @@ struct hpx_target {
     bool hidden;     /* the kernel shows us neither its memory nor its root; then same_files, and `library` is not known */
     bool jvm, openj9, musl;
     bool catches_quit;       /* SIGQUIT has a handler: without one it would end the process */
-    char library[PATH_MAX];  /* the agent that it has loaded, as it sees the file; "": none */
+    char library[PATH_MAX];  /* the agent that it has loaded, or the first of several, as it sees the file; "": none */
     char jvm_file[PATH_MAX]; /* libjvm.so, likewise; "": none, or the file has been removed */
     size_t command_len;
     char command[1 << 17]; /* its command line, each word with its 0; in place of @FILE, what java reads there */
@@ -28,6 +28,8 @@ struct hpx_target {
 
 /* HPX_OK, HPX_NO_JVM: there is no such process; HPX_NOT_PERMITTED: it cannot be looked at. */
 enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err *err);
+/* Of several agents that it has loaded t->library becomes the next one: the one that was loaded first answers. false: there is none. */
+bool hpx_target_next_library(struct hpx_target *t);
 /* Holds on to it and to its folders, as the caller; then says whether it can be attached to. HPX_OK, HPX_NO_JVM, HPX_NOT_PERMITTED,
  * HPX_REFUSED. hpx_target_close() in any case. */
 enum hpx_status hpx_target_open(struct hpx_target *t, struct hpx_err *err);

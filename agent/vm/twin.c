@@ -4,6 +4,7 @@
 #include "vm.h"
 #include <elf.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define NOTE_NAME "hprofx"
@@ -61,9 +62,13 @@ static int look_for_twin(struct dl_phdr_info *info, size_t size, void *found)
     return *(bool *)found;
 }
 
-bool hpx_twin_is_loaded(void)
+bool hpx_twin_is_first(void)
 {
+    static atomic_bool first;
     bool found = false;
-    dl_iterate_phdr(look_for_twin, &found);
-    return found;
+    if (!atomic_load_explicit(&first, memory_order_relaxed)) {
+        dl_iterate_phdr(look_for_twin, &found);
+        atomic_store_explicit(&first, !found, memory_order_relaxed);
+    }
+    return !found;
 }

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* true if another copy of this library (another file) is loaded. At load. */
-bool hpx_twin_is_loaded(void);
+/* false if another copy of this library (another file) was loaded before it. One that was first stays first: a later copy, which the VM
+ * does not unload, has no effect. At every load, by Agent_OnLoad or Agent_OnAttach. */
+bool hpx_twin_is_first(void);
 
 #endif

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -22,9 +23,13 @@ def _counts(t, p, more=''):
     return t.parse(t.work / 'times', 1).table(TIMES).counts()
 
 
-def _samples_too(t, p):
+def _samples(t, p):
     t.check('used ' in does(t, '-d', '300ms', p.run.pid, 'interval=1'), 'no profile of samples')
     leaves_nothing(t, p.run.pid)
+
+
+def _samples_too(t, p):
+    _samples(t, p)
     p.end(t)
 
 
@@ -224,8 +229,8 @@ def sessions_under_load_leave_nothing(t):
     p.end(t)
 
 
-def _jcmd(t, pid, options):
-    return subprocess.run([*t.jdk.tool('jcmd'), str(pid), 'JVMTI.agent_load', library(t), options], capture_output=True, text=True, timeout=max(1, t.deadline - time.monotonic())).stdout
+def _jcmd(t, pid, options, agent=None):
+    return subprocess.run([*t.jdk.tool('jcmd'), str(pid), 'JVMTI.agent_load', str(agent or library(t)), options], capture_output=True, text=True, timeout=max(1, t.deadline - time.monotonic())).stdout
 
 
 def _many(t):
@@ -245,6 +250,18 @@ def a_session_that_begins_is_not_ended_by_somebody_else(t):
     t.parse(t.work / 'x', 1)
     t.equal(_counts(t, p).get('Large.once'), _many(t), 'calls in the next session')
     leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(collectors='any', since=9)
+def a_copy_that_comes_later_keeps_no_command_from_the_first_one(t):
+    p, copy = Program(t), t.dir / 'libhprofx-2.so'
+    _samples(t, p)
+    shutil.copy(library(t), copy)
+    t.check('return code: 107' in _jcmd(t, p.run.pid, 'control', copy), 'the copy is not refused')
+    t.check(str(copy) in pathlib.Path('/proc/%d/maps' % p.run.pid).read_text(), 'the copy is not loaded')
+    _samples(t, p)
+    t.equal(p.run.err.count('another copy of the library is loaded'), 2, 'refusals')  # the command asked the copy, too
     p.end(t)
 
 
