@@ -7,13 +7,6 @@
 #define WORDS 2
 #define FIRST 8u /* turns of a new heap */
 
-struct hpx_call_waiting {
-    uint64_t key;
-    uint64_t *turns; /* a heap: the lowest one is the first */
-    uint32_t n, cap;
-    uint32_t next_free;
-};
-
 struct probe {
     struct hpx_call_waits *w;
     uint64_t key;
@@ -59,7 +52,7 @@ void hpx_call_waits_fini(struct hpx_call_waits *w)
 static bool grow(struct hpx_call_waits *w, struct hpx_call_waiting *k)
 {
     uint32_t cap = k->cap ? 2 * k->cap : FIRST;
-    uint64_t *turns = realloc(k->turns, cap * sizeof(*turns));
+    uint64_t *turns = cap > k->cap ? realloc(k->turns, cap * sizeof(*turns)) : NULL; /* not from 2^31 on: it would be freed */
     if (!turns) {
         return false;
     }

@@ -11,9 +11,17 @@
 #include "slots.h"
 #include "vec.h"
 
+/* A key of which mounts wait, or a free one. */
+struct hpx_call_waiting {
+    uint64_t key;
+    uint64_t *turns; /* a heap: the lowest one is the first */
+    uint32_t n, cap;
+    uint32_t next_free;
+};
+
 struct hpx_call_waits {
     struct hpx_slots slots; /* {number + 1, hash of the key} */
-    struct hpx_vec keys;    /* struct hpx_call_waiting, one per key of which a mount waits, and free ones */
+    struct hpx_vec keys;    /* struct hpx_call_waiting */
     uint32_t free_key;      /* number + 1 of the first free one; 0: none */
     size_t heap_bytes;
     uint64_t steps; /* comparisons of two turns or keys, and threads that were looked at, since the start: what waiting costs */

@@ -116,4 +116,17 @@ TEST(keys_of_the_same_hash_are_apart)
     free(keys);
 }
 
+/* Twice as many turns would be none, and realloc() of none frees what is there. */
+TEST(a_heap_of_2_to_31_turns_does_not_grow)
+{
+    assert_int_equal(hpx_call_waits_init(&w), 0);
+    assert_true(hpx_call_waits_add(&w, 1, 5));
+    struct hpx_call_waiting *k = hpx_vec_at(&w.keys, 0), was = *k;
+    k->n = k->cap = 1u << 31;
+    assert_false(hpx_call_waits_add(&w, 1, 6));
+    *k = was;
+    assert_true(hpx_call_waits_earlier(&w, 1, 6));
+    hpx_call_waits_fini(&w);
+}
+
 TESTS(NULL, NULL)
