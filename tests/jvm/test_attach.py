@@ -305,7 +305,7 @@ def two_commands_at_once_do_not_hinder_each_other(t):
 def a_stopped_program_is_said_and_can_be_left(t):
     p = Program(t)
     does(t, '-d', '50ms', p.run.pid)  # it loads the library
-    p.run.signal(signal.SIGSTOP)
+    waiting.stopped(p.run)
     try:
         waits = subprocess.Popen([*command(t), '-d', '1s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while waits.poll() is None:
@@ -326,7 +326,7 @@ def a_program_that_is_stopped_under_its_session_is_told(t):
     p = Program(t)
     profile = subprocess.Popen([*command(t), '-d', '100s', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_session(t, p.run.pid)
-    p.run.signal(signal.SIGSTOP)
+    waiting.stopped(p.run)
     profile.send_signal(signal.SIGINT)
     said = profile.stderr.readline()
     p.run.signal(signal.SIGCONT)

@@ -68,6 +68,31 @@ def _is_empty(pipe):
     return not select.select([pipe], [], [], 0)[0]
 
 
+def _full_pipe(t):
+    """A pipe that takes no byte more, and its reader."""
+    pipe = t.work / 'pipe'
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(filler, bytes(4096)):
+            pass
+    os.close(filler)
+    return pipe, reader
+
+
+def _stopped(t, heard):
+    """A stopped JVM, and a command that waits for it. heard: the JVM listens already."""
+    p = Program(t)
+    if heard:
+        does(t, '-d', '50ms', p.run.pid)  # it loads the library
+        leaves_nothing(t, p.run.pid)
+    waiting.stopped(p.run)
+    waits = _begins(t, '-d', '100ms', p.run.pid)
+    waiting.until(p.run, lambda: _waits_for_answer(waits) if heard else _triggers(t, p))
+    return p, waits
+
+
 def _stops(t, p):
     done = hprofx(t, 'stop', p.run.pid)
     t.check(done.returncode == OK or (done.returncode, done.stderr) == (REFUSED, 'hprofx: no session is running\n'), 'stop: %d, %s' % (done.returncode, done.stderr))
@@ -78,17 +103,9 @@ def _stops(t, p):
 
 @test(collectors='any', params=('before_it_listens', 'while_it_loads_the_library'))
 def a_command_killed_before_the_jvm_answers(t, when):
-    p = Program(t)
-    if when == 'while_it_loads_the_library':
-        does(t, '-d', '50ms', p.run.pid)  # it loads the library
-        leaves_nothing(t, p.run.pid)
-    p.run.signal(signal.SIGSTOP)
-    try:
-        killed = _begins(t, '-d', '100s', p.run.pid)
-        waiting.until(p.run, lambda: _triggers(t, p) if when == 'before_it_listens' else _waits_for_answer(killed))
-        _kill(killed)
-    finally:
-        p.run.signal(signal.SIGCONT)
+    p, killed = _stopped(t, when == 'while_it_loads_the_library')
+    _kill(killed)
+    p.run.signal(signal.SIGCONT)
     _stops(t, p)
     _healthy(t, p)
 
@@ -159,14 +176,7 @@ def one_whose_output_stalls_ends_with_the_next(t, verb):
 
 @test(collectors='any')
 def one_with_a_duration_whose_output_stalls_ends_by_itself(t):
-    p, pipe = Program(t), t.work / 'pipe'
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    filler = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-    with contextlib.suppress(BlockingIOError):
-        while os.write(filler, bytes(4096)):
-            pass
-    os.close(filler)
+    p, (pipe, reader) = Program(t), _full_pipe(t)
     does(t, 'start', '-d', '100ms', '-e', 'times', '-o', pipe, p.run.pid, 'include=Attached')
     wait_for_session(t, p.run.pid, 'has not ended')
     os.set_blocking(reader, True)
@@ -202,15 +212,8 @@ def _cannot_begin(t, p, control, thread, output):
 @test(collectors='any', params=('stop', 'start'))
 def one_that_cannot_begin_and_whose_output_stalls_is_told_as_that(t, verb):
     """Its writer's thread has begun when the next one cannot. Status, start and stop say the same, until its output moves."""
-    control, pipe = Control(t), t.work / 'pipe'
+    control, (pipe, reader) = Control(t), _full_pipe(t)
     p = Program(t, env=control.environment(t, '-'))
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    filler = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-    with contextlib.suppress(BlockingIOError):
-        while os.write(filler, bytes(4096)):
-            pass
-    os.close(filler)
     _cannot_begin(t, p, control, 'hprofx-service', pipe)
     why = 'a session that could not begin has not ended: its output does not move; try again later'
     t.equal([ln.strip() for ln in does(t, 'status', p.run.pid).splitlines()], ['session: could not begin, and has not ended', 'reason: its output does not move'], 'the status')
@@ -273,18 +276,6 @@ def of_several_commands_one_begins_and_the_others_are_told(t):
 
 
 # --- the JVM is stopped, or ends
-
-def _stopped(t, heard):
-    """A stopped JVM, and a command that waits for it. heard: the JVM listens already."""
-    p = Program(t)
-    if heard:
-        does(t, '-d', '50ms', p.run.pid)  # it loads the library
-        leaves_nothing(t, p.run.pid)
-    p.run.signal(signal.SIGSTOP)
-    waits = _begins(t, '-d', '100ms', p.run.pid)
-    waiting.until(p.run, lambda: _waits_for_answer(waits) if heard else _triggers(t, p))
-    return p, waits
-
 
 @test(collectors='any', params=('new', 'listening'))
 def a_jvm_that_goes_on_after_a_stop_is_profiled(t, state):

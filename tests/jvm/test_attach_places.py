@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import waiting
 from attached import NOT_PERMITTED, OK, REFUSED, Program, command, does, leaves_nothing, library, of_build, own_number, refuses
 from hprof_text import TIMES
 from runner import test
@@ -260,7 +261,7 @@ def the_library_for_agents_of_jvmpi_is_not_the_agent(t):
 @test(level='plain', collectors='any', params=('new', 'listening'))
 def a_jvm_that_does_not_answer_is_said_at_once(t, state):
     p = Program(t, opts='start=n' if state == 'listening' else None)
-    p.run.signal(signal.SIGSTOP)
+    waiting.stopped(p.run)
     waits = subprocess.Popen([*command(t), '-d', '100ms', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     said = waits.stderr.readline()
     p.run.signal(signal.SIGCONT)

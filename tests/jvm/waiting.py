@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Waiting for what a running program does. The test's deadline bounds it."""
+import contextlib
+import pathlib
 import signal
 import time
 
@@ -8,6 +10,16 @@ def until(run, condition):
     while not condition():
         run.test.within_time(run)
         time.sleep(0.005)
+
+
+def stopped(run):
+    """The process is stopped. SIGSTOP alone does not wait for that: on a busy machine threads still answer."""
+    def states():
+        for f in pathlib.Path('/proc/%d/task' % run.pid).glob('*/stat'):
+            with contextlib.suppress(OSError):  # the thread has ended
+                yield f.read_text().rpartition(') ')[2][0]
+    run.signal(signal.SIGSTOP)
+    until(run, lambda: set(states()) == {'T'})
 
 
 def step(run, n):
