@@ -455,7 +455,9 @@ static bool goes_on(const struct picked *p)
 static void retransform(struct picked *p, const jclass *batch, uint32_t n)
 {
     hooked_ns = hpx_clock_mono();
-    jvmtiError e = n > 0 ? (*p->jvmti)->RetransformClasses(p->jvmti, (jint)n, batch) : JVMTI_ERROR_NONE;
+    jvmtiError e = n == 0   ? JVMTI_ERROR_NONE
+                   : n == 1 ? hpx_retransform_one(p->jvmti, batch[0])
+                            : (*p->jvmti)->RetransformClasses(p->jvmti, (jint)n, batch);
     if (e == JVMTI_ERROR_NONE) {
         hpx_batches_took(&p->batches, n, hpx_clock_mono() - hooked_ns);
         atomic_fetch_add_explicit(&passed.done, n, memory_order_relaxed);

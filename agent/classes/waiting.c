@@ -82,6 +82,12 @@ static void drop(JNIEnv *env, struct asked *a, bool has_probes)
     free(a);
 }
 
+jvmtiError hpx_retransform_one(jvmtiEnv *jvmti, jclass klass)
+{
+    jvmtiError e = (*jvmti)->RetransformClasses(jvmti, 1, &klass);
+    return e == JVMTI_ERROR_NONE || e == JVMTI_ERROR_OUT_OF_MEMORY ? e : (*jvmti)->RetransformClasses(jvmti, 1, &klass);
+}
+
 /* false: each of them is to be tried alone. */
 static bool retransform_all(jvmtiEnv *jvmti, const struct asked *list, uint32_t n)
 {
@@ -104,7 +110,7 @@ static jvmtiError serve(jvmtiEnv *jvmti, JNIEnv *env)
         bool all = retransform_all(jvmti, list, n);
         for (struct asked *a = list, *next; a != NULL; a = next) {
             next = a->next;
-            drop(env, a, all || (*jvmti)->RetransformClasses(jvmti, 1, &a->klass) == JVMTI_ERROR_NONE);
+            drop(env, a, all || hpx_retransform_one(jvmti, a->klass) == JVMTI_ERROR_NONE);
         }
     }
     hpx_names_ignore(false);

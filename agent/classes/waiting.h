@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Retransforms one class. What fails is tried once more: the cause may be another agent that retransformed it meanwhile. */
+jvmtiError hpx_retransform_one(jvmtiEnv *jvmti, jclass klass);
 /* Before any class is looked at. false: the VM raises no ClassPrepare for us, so no class can wait. The thread that begins the session. */
 bool hpx_waiting_begin(void);
 /* A loaded class; has_none: it was loaded before the class hook opened, so it has no probes. true: it is not linked yet, and gets its

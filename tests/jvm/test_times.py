@@ -137,6 +137,14 @@ def one_bad_class_does_not_fail_its_batch(t):
     t.check(len([m for m in got if m.startswith('java.')]) > 100, 'methods of java.base: %d' % len(got))
 
 
+@test(collectors='any')
+def a_class_that_fails_once_is_tried_again(t):
+    """As one that another agent has retransformed meanwhile. include= makes it a batch by itself."""
+    run = t.java('Count', 'kinds', jvm=[t.agent(EXACT + ',include=java.util.Properties')], agent=agent(t, 'spoiler', 'java/util/Properties=1'))
+    t.complete(run, done='Dumping CPU usage by timing methods ... done.')
+    t.check('classes not instrumented' not in t.output().report, 'it is not instrumented')
+
+
 def _compiled(t, folder, source):
     """The folder and the class file of class Body."""
     file = t.work / (folder + '.java.d') / 'Body.java'
