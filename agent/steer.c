@@ -574,7 +574,7 @@ static void close_all(void)
     steer.runs = false;
 }
 
-/* Nobody is there and nothing runs. A command that connects now finds the socket closed and has the library called again. */
+/* No client is connected and no session runs. A command that connects now finds the socket closed and has the library called again. */
 static bool leaves(void)
 {
     if (some_client() || is_own()) {

@@ -21,7 +21,7 @@ enum hpx_trial {
 };
 
 /* false: the call kills, or no child could be made to try it; the caller takes it as refused (errno is EPERM). Once in a process for each
- * call; later ones cost one load. The child has a process id of its own, shares the memory (copies it before Linux 5.16, where its core
+ * call; later ones cost one load. The child has its own process id, shares the memory (copies it before Linux 5.16, where its core
  * dump would end all who share), sends no SIGCHLD and leaves no core file. Any thread but in handlers. */
 bool hpx_trial_passes(enum hpx_trial what);
 /* A session begins: what passed only because there was no filter is looked at again. Any thread but in handlers. */

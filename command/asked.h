@@ -32,7 +32,7 @@ bool hpx_asked_is_option(const char *word);
 bool hpx_asked_names(const char *more, const char *option);
 /* A file that exists stays (force=n). */
 bool hpx_asked_keeps(const struct hpx_asked *a);
-/* Every dump is a file of its own (split=y). */
+/* Every dump is a separate file (split=y). */
 bool hpx_asked_splits(const struct hpx_asked *a);
 /* For a command that takes one profile from the JVM. HPX_OK, HPX_USAGE. */
 enum hpx_status hpx_asked_is_one(const struct hpx_asked *a, struct hpx_err *err);

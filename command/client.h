@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* client.h: speaks with the agent in a JVM over the socket of base/control.h; has the library loaded if nobody listens there. */
+/* client.h: speaks with the agent in a JVM over the socket of base/control.h; has the library loaded if nothing is listening. */
 #ifndef HPX_COMMAND_CLIENT_H
 #define HPX_COMMAND_CLIENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* engine.h: profiles that an engine keeps, where a command takes a file. hprofx-ship asks for them, in a process of its own: this program
+/* engine.h: profiles that an engine keeps, where a command takes a file. hprofx-ship asks for them, in a separate process: this program
  * loads no libcurl. One thread. */
 #ifndef HPX_COMMAND_ENGINE_H
 #define HPX_COMMAND_ENGINE_H

@@ -209,7 +209,7 @@ static int take_option(struct call *c, enum hpx_option_id option)
 static int take_verb(struct call *c, const struct hpx_verb *v)
 {
     if (!v->session) {
-        return MISUSE(c, "%s comes first and has options of its own", v->name);
+        return MISUSE(c, "%s comes first and has its own options", v->name);
     }
     c->arguments.verb = v;
     for (int i = 0; i < HPX_O_COUNT; i++) {

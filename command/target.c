@@ -152,7 +152,7 @@ static enum hpx_status not_permitted(const struct hpx_target *t, struct hpx_err 
         return other_group(t, err);
     }
     return hpx_fail(err, HPX_NOT_PERMITTED,
-                    "process %d has rights that its user has not, and files of its own; become root, or run the command where it runs",
+                    "process %d has rights that its user lacks, and its own files; become root, or run the command where it runs",
                     (int)t->pid);
 }
 

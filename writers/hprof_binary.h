@@ -106,7 +106,7 @@ bool hpx_binary_end_record(struct hpx_binary *w);
 uint64_t hpx_binary_string(struct hpx_binary *w, struct hpx_text s);
 /* Makes sure that the trace is in the file; false: no memory, or refused; then name HPX_SERIAL_TRACE instead. */
 bool hpx_binary_trace(struct hpx_binary *w, const struct hpx_trace_rec *t);
-/* The section may have so many rows, of `each` bytes, and no more. */
+/* The section has room for `rows` rows of `each` bytes, and no more. */
 static inline bool hpx_binary_is_full(const struct hpx_binary *w, uint32_t rows, uint32_t each)
 {
     return hpx_bound_reached(w->bound, w->out, HPX_BINARY_SMALL + (uint64_t)(rows + 2) * each);

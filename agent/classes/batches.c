@@ -2,7 +2,7 @@
 /* batches.c: see batches.h. */
 #include "batches.h"
 
-#define GROWTH 4u /* a batch is at most so many times as big as the one before */
+#define GROWTH 4u /* a batch is at most this many times as big as the one before */
 
 uint32_t hpx_batches_size(const struct hpx_batches *b)
 {

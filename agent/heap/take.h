@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* take.h: takes images of the heap, and keeps them in order for the dumps that show them.
  *
- * One image is taken at a time. While a copy of the process walks for it (child.h), a thread of its own waits for the copy, and no other
+ * One image is taken at a time. While a copy of the process walks for it (child.h), a separate thread waits for the copy, and no other
  * thread of hprofx is held up. */
 #ifndef HPX_TAKE_H
 #define HPX_TAKE_H

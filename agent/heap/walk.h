@@ -4,7 +4,7 @@
  *
  * An object is known by its key. That is its address, which stands beside its tag (oops.h): no object is tagged. Its class is known by a
  * word in the object, whose meaning the first reference to the class teaches, and each further one confirms. Where something is in doubt
- * the walk is repeated by tags in an environment of its own: there the key is an ordinal, and allocation sites are not told.
+ * the walk is repeated by tags in a separate environment: there the key is an ordinal, and allocation sites are not told.
  *
  * Callbacks run in a VM operation: in the VM at a safepoint, or in a child that has a copy of it. They take no lock, call neither malloc
  * nor JVM, and map what memory they need. HotSpot calls them in this order: all roots, those of a thread behind the thread; then, for one

@@ -2,7 +2,7 @@
 /* walk_roots.c: the roots of a walk: see walk_internal.h. */
 #include "walk_internal.h"
 
-/* An object that a root names. A class object has no record of its own in the walk. */
+/* An object that a root names. The walk has no record for a class object. */
 static void note_root(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     bool first = w->objects == 0; /* stacks of virtual threads come among the objects */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* probes.h: the rewriting of the program's classes, so that their methods call natives of methods.c and objects.c.
  *
- * A JVMTI environment of its own does it. It can retransform, so its hook comes after that of CLASS_LOAD_HOOK (class_events.c), and what
+ * A separate JVMTI environment does it. It can retransform, so its hook comes after that of CLASS_LOAD_HOOK (class_events.c), and what
  * the agent made of a class there stays when the class is retransformed. Classes that a session changes keep their probes: an event that is
  * disabled costs a call that returns at once. The tracker class (tracker_class.h) is the only one that the program sees more. */
 #ifndef HPX_JVMPI_PROBES_H

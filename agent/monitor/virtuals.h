@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* virtuals.h: virtual threads in monitor=y, and a JVMTI environment of its own, whose thread-local storage they use.
+/* virtuals.h: virtual threads in monitor=y, and the separate JVMTI environment whose thread-local storage they use.
  *
  * A blocked virtual thread may leave its carrier, and its block may end on another one (JDK 24 on). So what is pending is kept with the
  * Java thread: in one word of JVMTI's thread-local storage, without memory of ours. */

@@ -13,7 +13,7 @@
 
 /* At load. */
 void hpx_looking_load(void);
-/* The aggregator, before hpx_looking_step(): so many objects were recorded. No more can be alive, which tells how long a look takes. */
+/* The aggregator, before hpx_looking_step(): how many objects were recorded. No more can be alive, which tells how long a look takes. */
 void hpx_looking_expect(uint64_t objects);
 /* Begins a look, or completes the one whose copy of the process is over. The service thread, inside the gate. */
 void hpx_looking_step(jvmtiEnv *jvmti, JNIEnv *env);

@@ -15,7 +15,7 @@ jweak hpx_survivors_reference(JNIEnv *env, jobject object);
 /* Follows the object; tag: hpx_site_tag(). NULL, a value object, counts as freed at the next look. false: no memory, and it never counts as
  * freed. The allocating thread, in a callback. */
 bool hpx_survivors_add(JNIEnv *env, jobject object, uint64_t tag);
-/* So many were added since the last look that one is due: it keeps the memory for those that are dead small. Any thread. */
+/* Enough were added since the last look for the next one: it keeps the memory for those that are dead small. Any thread. */
 bool hpx_survivors_due(void);
 /* Counts those that have died since (hpx_site_ids_freed()), and forgets them. One thread at a time; may wait for it. */
 void hpx_survivors_look(JNIEnv *env);

@@ -23,7 +23,7 @@ static struct hpx_mode_thread **list_of(pid_t tid)
     return &kept.first[(uint32_t)tid % LISTS];
 }
 
-/* From two pages on a state has pages of its own, which the kernel clears when they are first used. A smaller one, as that of cpu=samples,
+/* From two pages on a state has separate pages, which the kernel clears when they are first used. A smaller one, as that of cpu=samples,
  * is of memory that earlier threads have used: first uses of pages were half of the handler's time in short threads. */
 static bool is_large(size_t bytes)
 {

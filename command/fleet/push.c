@@ -146,7 +146,7 @@ static char *pprof(const struct hpx_tree *t, size_t view, size_t *n)
     return packed;
 }
 
-/* A UUID of its own for each series of a profile, the same every time. */
+/* The UUID of a series of a profile, the same every time. */
 static void uuid(const char *id, size_t view, char to[40])
 {
     XXH128_hash_t h = XXH3_128bits_withSeed(id, strlen(id), view);

@@ -99,7 +99,7 @@ static enum hpx_status open_state(struct ship *s, struct hpx_err *err)
                         "the spool %s belongs to another user, whose files would be sent, too; give another folder by --spool", s->spool);
     }
     if (flock(s->state, LOCK_EX | LOCK_NB) != 0) {
-        return hpx_fail(err, HPX_FAILED, "another hprofx-ship uses the spool %s; give this one a folder of its own by --spool", s->spool);
+        return hpx_fail(err, HPX_FAILED, "another hprofx-ship uses the spool %s; give this one another folder by --spool", s->spool);
     }
     return HPX_OK;
 }

@@ -41,7 +41,7 @@ struct hpx_known *hpx_known_find(struct hpx_known_all *all, pid_t pid);
 /* Forgets all that this look has not seen, but for those that have a keeper. */
 void hpx_known_forget(struct hpx_known_all *all, unsigned look);
 /* Whether the number may have become another process's since it was last compared: a watcher that compared all of them at each look would
- * read a file for every process of the host each second. A keeper sees by itself that its JVM has ended. */
+ * read a file for every process of the host every second. A keeper sees by itself that its JVM has ended. */
 bool hpx_known_is_stale(const struct hpx_known *k, uint64_t now);
 /* The process of that number began at `started`: forgets what was known if it was another one. true: it is another. */
 bool hpx_known_compare(struct hpx_known *k, uint64_t started, uint64_t now);
