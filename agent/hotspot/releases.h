@@ -5,6 +5,7 @@
 
 #include <jvmti.h>
 
+#define HPX_RELEASE_THREAD_LISTS 10 /* the VM frees no thread while a call of JVMTI looks at it */
 #define HPX_RELEASE_HANDSHAKES   16 /* JVMTI takes one stack by a handshake with that thread alone; before it stops all */
 #define HPX_RELEASE_PREVIEW      19 /* virtual threads, if the program asks for what is new */
 #define HPX_RELEASE_VIRTUAL      21 /* virtual threads */

@@ -12,6 +12,7 @@
 #include "service.h"
 #include "spawn.h"
 #include "stacks.h"
+#include "thread_info.h"
 #include "threads.h"
 #include <pthread.h>
 #include <semaphore.h>
@@ -296,7 +297,7 @@ static void take_each(JNIEnv *env, const struct job *jobs, uint32_t n)
             deliver(env, &jobs[i], NULL, -(int)HPX_UNKNOWN_THREAD_ENDED);
             continue;
         }
-        jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, jobs[i].ref, 0, most_frames(), list.frames, &frames);
+        jvmtiError e = hpx_thread_info_stack(hpx_vm.jvmti, jobs[i].ref, most_frames(), list.frames, &frames);
         int why = e == JVMTI_ERROR_THREAD_NOT_ALIVE ? -(int)HPX_UNKNOWN_THREAD_ENDED : -(int)HPX_UNKNOWN_OTHER;
         deliver(env, &jobs[i], list.frames, e == JVMTI_ERROR_NONE ? frames : why);
     }

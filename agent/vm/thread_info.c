@@ -2,6 +2,8 @@
 /* thread_info.c: see thread_info.h. Source of the fields: java.lang.Thread, which has the name in every JDK, and ThreadGroup of JDK 19 and
  * later, whose FieldHolder has what a virtual thread has not. */
 #include "thread_info.h"
+#include "releases.h"
+#include <string.h>
 
 static void drop(JNIEnv *env, jobject local)
 {
@@ -102,6 +104,22 @@ bool hpx_thread_info_bits(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jint *bi
         return true;
     }
     return (*jvmti)->GetThreadState(jvmti, thread, bits) == JVMTI_ERROR_NONE;
+}
+
+jvmtiError hpx_thread_info_stack(jvmtiEnv *jvmti, jthread thread, jint most, jvmtiFrameInfo *frames, jint *n)
+{
+    jvmtiStackInfo *info = NULL;
+    if (hpx_vm_release() >= HPX_RELEASE_THREAD_LISTS) {
+        return (*jvmti)->GetStackTrace(jvmti, thread, 0, most, frames, n);
+    }
+    jvmtiError e = (*jvmti)->GetThreadListStackTraces(jvmti, 1, &thread, most, &info);
+    if (e == JVMTI_ERROR_NONE) {
+        *n = info->frame_count;
+        memcpy(frames, info->frame_buffer, (size_t)*n * sizeof *frames);
+        e = (info->state & JVMTI_THREAD_STATE_ALIVE) != 0 ? e : JVMTI_ERROR_THREAD_NOT_ALIVE;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)info);
+    }
+    return e;
 }
 
 jint hpx_thread_info_state(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

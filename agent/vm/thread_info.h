@@ -26,6 +26,9 @@ void hpx_thread_info_free(jvmtiEnv *jvmti, const struct hpx_thread_info *i);
  * suspended, interrupted, or in native code: before JDK 10 the VM takes a lock of its own thread for them, and if that has ended meanwhile
  * and is freed it may wait for ever, and with it the program at its next stop. */
 bool hpx_thread_info_bits(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jint *bits);
+/* GetStackTrace() of JVMTI, of another thread and from its top. Before JDK 10 that takes the same lock: there the question is
+ * GetThreadListStackTraces(), which looks while all threads are stopped. */
+jvmtiError hpx_thread_info_stack(jvmtiEnv *jvmti, jthread thread, jint most, jvmtiFrameInfo *frames, jint *n);
 /* JVMTI's bits of the state of a thread that lives; those that it is suspended, interrupted, or in native code may be missing, and a
  * carrier has its own, where JVMTI says that it waits while it runs a virtual thread. 0: it has not begun, as one that is being attached,
  * which may have no name yet; or it has ended. HPX_STATE_UNTOLD: the VM does not tell. */

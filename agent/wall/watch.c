@@ -75,11 +75,10 @@ static bool late(void)
     return until != 0 && hpx_clock_mono() > until;
 }
 
-/* GetStackTrace. */
 static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jint *n)
 {
     uint64_t from = hpx_clock_mono();
-    jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), frames, n);
+    jvmtiError e = hpx_thread_info_stack(hpx_vm.jvmti, j->ref, most_frames(), frames, n);
     watch.asking_ns += hpx_clock_mono() - from;
     return e;
 }
