@@ -126,7 +126,7 @@ static bool is_nothing(const struct hpx_ev_frame *frames, int n)
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
                      uint64_t weight, const struct hpx_known_look *look)
 {
-    const int depth = (int)(w->depth + 1 - hpx_stacks_extra());
+    const uint32_t depth = w->depth + 1 - hpx_stacks_extra();
     enum hpx_raw_end end;
     if (atomic_load_explicit(&sampler.verifies, memory_order_relaxed)) {
         verify_sig(t, w, frames, context);
@@ -137,21 +137,19 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
         end = HPX_END_STACK;
     }
     const struct found found = count(frames, n);
-    const bool some = found.named + found.nameless > 0, whole = some && (end == HPX_END_WHOLE || end == HPX_END_HEAP);
+    const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, gap = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING;
     const bool probes = hpx_probe_frames(frames, n) > 0;
-    judge_sig(t, (!whole && end > HPX_END_NO_JAVA) || (some && found.named == 0), look->faulted || end == HPX_END_FAULT);
-    const bool gap = end == HPX_END_HEAP || end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING; /* and nothing missing behind it */
-    n = some ? hpx_stacks_without_probe(t, frames, n, (uint32_t)depth, weight) : -(int)hpx_async_stack_unknown_sig(w, end);
-    if (some && is_nothing(frames, n)) { /* the rest was a probe's */
+    judge_sig(t, end > HPX_END_NO_JAVA || (found.nameless > 0 && found.named == 0), look->faulted || end == HPX_END_FAULT);
+    n = hpx_stacks_without_probe(t, frames, n, depth, weight);
+    if (is_nothing(frames, n)) { /* there was none, or it was a probe's, or is behind the depth */
         n = -(int)hpx_async_stack_unknown_sig(w, end);
-    } else if (some && !whole && !gap && n < depth) {
+        atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
+    } else if (!whole && !gap && (uint32_t)n < depth) { /* nothing is missing behind a gap */
         frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
     }
     const bool truncated = count(frames, n).marks > 0;
     if (truncated && end != HPX_END_HEAP) {
         atomic_fetch_add_explicit(&sampler.truncated[end], weight, memory_order_relaxed);
-    } else if (!some) {
-        atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
     }
     hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
     hpx_count(&t->s.base.counters, HPX_C_NAMED, whole && n > 0 ? weight : 0);

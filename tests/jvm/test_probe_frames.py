@@ -6,13 +6,17 @@ from hprof_text import SAMPLES, UNKNOWN
 from runner import test
 
 OURS = re.compile(r'hprofx\.Tracker\.|HprofxTracker\.|MethodHandle\.linkToNative')
-BOTH = 'cpu=samples,cpu=times,cutoff=0,interval=1'
+BOTH = 'cpu=samples,cpu=times,cutoff=0,interval='
 
 
 def _inside(p):
     """The share of the samples, in percent."""
     n, percent = re.fullmatch(r'(\d+) \((\d+\.\d\d) %\)', p.report['inside probes']).groups()
     return int(n), float(percent)
+
+
+def _sum(p, what):
+    return sum(int(v) for k, v in p.report.items() if k.startswith(what + ', '))
 
 
 def _no_frame_of_a_probe(t, p):
@@ -22,7 +26,7 @@ def _no_frame_of_a_probe(t, p):
 
 @test(level='plain', params=('async', 'walk', 'poll'), plain_params=('async',))
 def samples_count_for_the_caller(t, engine):
-    run, p = t.profile('Probes', 1000, 0, opts=BOTH + ',depth=4,sampler=' + engine)
+    run, p = t.profile('Probes', 1000, 0, opts=BOTH + '1,depth=4,sampler=' + engine)
     _no_frame_of_a_probe(t, p)
     n, percent = _inside(p)
     table = p.table(SAMPLES)
@@ -36,10 +40,13 @@ def samples_count_for_the_caller(t, engine):
 
 @test(params=('async', 'walk'))
 def one_frame_is_the_callers(t, engine):
-    run, p = t.profile('Probes', 500, 0, opts=BOTH + ',depth=1,sampler=' + engine)
+    run, p = t.profile('Probes', 500, 0, opts=BOTH + '0.1,depth=1,sampler=' + engine)
     _no_frame_of_a_probe(t, p)
     table = p.table(SAMPLES)
     t.check(sum(table.counts()[m] for m in ('Probes.tiny', 'Probes.down')) > 0.5 * table.total, 'rows: %s' % table.rows[:5])
+    if p.report.get('vm structures') == 'on':
+        told, rows = (_sum(p, 'without a ' + what) - int(p.report.get('without a %s, no_Java_frame' % what, 0)) for what in ('frame', 'stack'))
+        t.equal(told, rows - int(p.report.get('without a stack, thread_ended', 0)), 'samples without a frame whose reason is told')
 
 
 @test(params=('monitor=y,owner=y', 'heap=all', 'heap=sites,sites=counts,monitor=y'))
