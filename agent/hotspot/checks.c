@@ -39,9 +39,9 @@ const char *hpx_checks_names(void)
     const char *why = hpx_code_cache_init();
     if (why == NULL) {
         const char *of_raw = raw_names();
-        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, hpx_frame_anchor_init());
-        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, of_raw);
-        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, of_raw == NULL ? hpx_frame_names_init() : NULL);
+        hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, hpx_frame_anchor_init());
+        hpx_internals_leave_sig(HPX_INTERNALS_RAW, of_raw);
+        hpx_internals_leave_sig(HPX_INTERNALS_NAMES, of_raw == NULL ? hpx_frame_names_init() : NULL);
     }
     return why;
 }
@@ -49,7 +49,7 @@ const char *hpx_checks_names(void)
 void hpx_checks_announce(const char *name, const void *code, size_t size)
 {
     uint32_t i = size > 0 ? atomic_load_explicit(&checks.nranges, memory_order_relaxed) : RANGES;
-    if (i >= RANGES || hpx_internals_on_sig()) {
+    if (i >= RANGES || hpx_internals_on_sig(HPX_INTERNALS_CODE)) {
         return;
     }
     i = atomic_fetch_add_explicit(&checks.nranges, 1, memory_order_relaxed);
@@ -137,7 +137,7 @@ static const char *guarded(struct hpx_counters *counters, struct check *c)
     pthread_sigmask(SIG_BLOCK, &all, &was);
     bool faulted = !hpx_guard_run_sig(run_check, c, &(int){0});
     if (faulted) {
-        hpx_internals_leave(HPX_INTERNALS_MISREAD);
+        hpx_internals_leave_sig(HPX_INTERNALS_CODE, HPX_INTERNALS_MISREAD);
         hpx_count(counters, HPX_C_FAULTS, 1);
     }
     pthread_sigmask(SIG_SETMASK, &was, NULL);
@@ -179,30 +179,31 @@ static void learn_raw(struct hpx_counters *counters)
     }
     const char *why = guarded(counters, &(struct check){.what = RAW});
     if (why != NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_RAW, why);
+        hpx_internals_leave_sig(HPX_INTERNALS_RAW, why);
         return;
     }
+    hpx_internals_turn_on(HPX_INTERNALS_RAW);
     if (hpx_internals_without(HPX_INTERNALS_NAMES) == NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_NAMES, guarded(counters, &(struct check){.what = NAMES}));
+        hpx_internals_leave_sig(HPX_INTERNALS_NAMES, guarded(counters, &(struct check){.what = NAMES}));
+        hpx_internals_turn_on(HPX_INTERNALS_NAMES);
     }
-    hpx_internals_turn_raw_on();
 }
 
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
 {
-    const char *why = hpx_internals_off(); /* they stay off if the check of another mode has left them */
+    const char *why = hpx_internals_without(HPX_INTERNALS_CODE); /* they stay off if the check of another mode has left them */
     why = why != NULL ? why : compare_code(counters, guard);
     if (why != NULL) {
-        hpx_internals_leave(why);
+        hpx_internals_leave_sig(HPX_INTERNALS_CODE, why);
         return false;
     }
-    hpx_internals_turn_on();
+    hpx_internals_turn_on(HPX_INTERNALS_CODE);
     learn_raw(counters);
     why = learn_anchors(jvmti, env, counters);
     if (why != NULL) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
+        hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
     } else {
-        hpx_internals_turn_anchors_on();
+        hpx_internals_turn_on(HPX_INTERNALS_ANCHORS);
         atomic_store_explicit(&checks.learned, true, memory_order_release); /* partner: hpx_checks_thread(), hpx_checks_anchor() */
     }
     return true;
@@ -215,7 +216,7 @@ void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counter
         atomic_exchange_explicit(&checks.two_threads, true, memory_order_relaxed)) {
         return;
     }
-    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, compare_thread(env, thread, counters));
+    hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, compare_thread(env, thread, counters));
 }
 
 bool hpx_checks_compared(void)
@@ -232,7 +233,7 @@ void hpx_checks_anchor(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, st
     }
     struct check c = {.what = FRAMES, .env = env, .stack_low = stack_low, .stack_end = stack_end};
     const char *why = guarded(counters, &c);
-    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, why);
+    hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
     if (why == NULL && c.frames) {
         atomic_store_explicit(&checks.compared, true, memory_order_relaxed);
     }

@@ -64,7 +64,7 @@ static struct look look(void)
 {
     struct look l = {.known = false};
     sigset_t all, was;
-    if (hpx_internals_off() == NULL) {
+    if (hpx_internals_on_sig(HPX_INTERNALS_CODE)) {
         hpx_sigmask_ours(&all);
         pthread_sigmask(SIG_BLOCK, &all, &was);
         l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0}) && l.known;

@@ -8,12 +8,17 @@
 #include <string.h>
 
 static HPX_OF_SESSION struct {
-    atomic_bool on;                                     /* release: turn_on; acquire: on_sig. Only then structures are read */
-    _Atomic(const char *) why;                          /* release: leave; acquire: off. NULL: on, or not checked yet */
-    atomic_bool anchors;                                /* release: turn_anchors_on; acquire: anchors_sig. Covers where the anchors are */
-    atomic_bool raw;                                    /* release: turn_raw_on; acquire: raw_sig. Covers what raw_walk.c has found */
-    _Atomic(const char *) without[HPX_INTERNALS_PARTS]; /* seq_cst: why a part is not read */
-} internals;
+    atomic_bool on;            /* release: turn_on; acquire: on_sig. Covers what the checks have found */
+    _Atomic(const char *) why; /* release: leave; acquire: without. NULL: on, or not checked yet */
+} parts[HPX_INTERNALS_PARTS];
+
+/* What a part needs; the last one needs itself. */
+static const enum hpx_internals_part needs[HPX_INTERNALS_PARTS] = {
+    [HPX_INTERNALS_CODE] = HPX_INTERNALS_CODE,   [HPX_INTERNALS_ANCHORS] = HPX_INTERNALS_CODE,
+    [HPX_INTERNALS_RAW] = HPX_INTERNALS_ANCHORS, [HPX_INTERNALS_NAMES] = HPX_INTERNALS_RAW,
+    [HPX_INTERNALS_EVENTS] = HPX_INTERNALS_RAW,  [HPX_INTERNALS_MONITORS] = HPX_INTERNALS_ANCHORS,
+    [HPX_INTERNALS_IDS] = HPX_INTERNALS_IDS,
+};
 
 const char *hpx_internals_closed(void)
 {
@@ -24,81 +29,43 @@ const char *hpx_internals_closed(void)
                                               : NULL;
 }
 
-bool hpx_internals_on_sig(void)
+void hpx_internals_turn_on(enum hpx_internals_part part)
 {
-    return atomic_load_explicit(&internals.on, memory_order_acquire); /* partner: hpx_internals_turn_on() */
+    atomic_store_explicit(&parts[part].on, true, memory_order_release); /* partner: hpx_internals_on_sig() */
 }
 
-void hpx_internals_turn_on(void)
+bool hpx_internals_on_sig(enum hpx_internals_part part)
 {
-    atomic_store_explicit(&internals.on, true, memory_order_release); /* partner: hpx_internals_on_sig() */
+    for (;; part = needs[part]) {
+        /* partner: hpx_internals_turn_on() */
+        if (!atomic_load_explicit(&parts[part].on, memory_order_acquire) || hpx_internals_without(part) != NULL) {
+            return false;
+        }
+        if (part == needs[part]) {
+            return true;
+        }
+    }
 }
 
-void hpx_internals_leave(const char *why)
+void hpx_internals_leave_sig(enum hpx_internals_part part, const char *why)
 {
     const char *none = NULL;
-    atomic_store_explicit(&internals.on, false, memory_order_relaxed);
-    /* partner: hpx_internals_off() */
-    (void)atomic_compare_exchange_strong_explicit(&internals.why, &none, why, memory_order_release, memory_order_relaxed);
-}
-
-const char *hpx_internals_off(void)
-{
-    return atomic_load_explicit(&internals.why, memory_order_acquire); /* partner: hpx_internals_leave() */
-}
-
-bool hpx_internals_anchors_sig(void)
-{
-    /* partner: hpx_internals_turn_anchors_on() */
-    return hpx_internals_on_sig() && atomic_load_explicit(&internals.anchors, memory_order_acquire) &&
-           internals.without[HPX_INTERNALS_ANCHORS] == NULL;
-}
-
-void hpx_internals_turn_anchors_on(void)
-{
-    atomic_store_explicit(&internals.anchors, true, memory_order_release); /* partner: hpx_internals_anchors_sig() */
-}
-
-bool hpx_internals_raw_sig(void)
-{
-    /* partner: hpx_internals_turn_raw_on() */
-    return atomic_load_explicit(&internals.raw, memory_order_acquire) && internals.without[HPX_INTERNALS_RAW] == NULL &&
-           hpx_internals_anchors_sig();
-}
-
-void hpx_internals_turn_raw_on(void)
-{
-    atomic_store_explicit(&internals.raw, true, memory_order_release); /* partner: hpx_internals_raw_sig() */
-}
-
-bool hpx_internals_names_sig(void)
-{
-    return internals.without[HPX_INTERNALS_NAMES] == NULL && hpx_internals_raw_sig();
-}
-
-void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
-{
-    const char *none = NULL;
-    (void)atomic_compare_exchange_strong(&internals.without[part], &none, why);
+    /* partner: hpx_internals_without() */
+    (void)atomic_compare_exchange_strong_explicit(&parts[part].why, &none, why, memory_order_release, memory_order_relaxed);
 }
 
 const char *hpx_internals_without(enum hpx_internals_part part)
 {
-    return internals.without[part];
+    return atomic_load_explicit(&parts[part].why, memory_order_acquire); /* partner: hpx_internals_leave_sig() */
 }
 
+/* Its own reason; else of what it needs that of the lowest. */
 const char *hpx_internals_why(enum hpx_internals_part part)
 {
-    static const unsigned needs[HPX_INTERNALS_PARTS] = {[HPX_INTERNALS_RAW] = 1u << HPX_INTERNALS_ANCHORS,
-                                                        [HPX_INTERNALS_NAMES] = 1u << HPX_INTERNALS_ANCHORS | 1u << HPX_INTERNALS_RAW,
-                                                        [HPX_INTERNALS_EVENTS] = 1u << HPX_INTERNALS_ANCHORS | 1u << HPX_INTERNALS_RAW,
-                                                        [HPX_INTERNALS_MONITORS] = 1u << HPX_INTERNALS_ANCHORS};
-    const char *why = internals.without[part];
-    if (why == NULL && part != HPX_INTERNALS_IDS) {
-        why = hpx_internals_off();
+    const char *why = hpx_internals_without(part), *below = NULL;
+    for (; part != needs[part]; part = needs[part]) {
+        const char *its = hpx_internals_without(needs[part]);
+        below = its != NULL ? its : below;
     }
-    for (int p = 0; why == NULL && p < HPX_INTERNALS_PARTS; p++) {
-        why = needs[part] >> p & 1 ? internals.without[p] : NULL;
-    }
-    return why;
+    return why != NULL ? why : below;
 }

@@ -34,7 +34,7 @@ void hpx_quiet_stack_load(const void *mode)
     }
     quiet.mode = mode;
     const char *why = hpx_internals_closed(); /* first: then nothing is read */
-    hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, why != NULL ? why : hpx_checks_names());
+    hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, why != NULL ? why : hpx_checks_names());
 }
 
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
@@ -79,7 +79,7 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
     }
     quiet.ready = true;
     hpx_judge_begin();
-    if (hpx_internals_off() != NULL || hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL) {
+    if (hpx_internals_without(HPX_INTERNALS_CODE) != NULL || hpx_internals_without(HPX_INTERNALS_EVENTS) != NULL) {
         return;
     }
     quiet.guard = true;
@@ -116,7 +116,7 @@ static bool is_on(const struct hpx_quiet_thread *t)
     if (hpx_unlikely(!t->other && !hpx_checks_compared())) {
         hpx_checks_anchor((JNIEnv *)(uintptr_t)t->env, t->stack_low, t->stack_end, t->counters);
     }
-    return hpx_internals_raw_sig();
+    return hpx_internals_on_sig(HPX_INTERNALS_RAW);
 }
 
 struct question {
@@ -161,7 +161,7 @@ static int guarded(const struct question *q)
         n = 0;
         atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
         if (!q->t->other) { /* another thread may have begun to move, and then a word may be anything */
-            hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
+            hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
         }
     }
     return n;
@@ -194,7 +194,7 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
 {
-    int n = hpx_internals_names_sig() ? guarded(&(struct question){.t = t, .frames = frames}) : 0;
+    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) ? guarded(&(struct question){.t = t, .frames = frames}) : 0;
     bool cut = t->other && quiet.boundary != 0 && (uint32_t)n == t->depth; /* the boundary may be further down */
     return !cut && as_the_vm(frames, n) ? n : 0;
 }
@@ -209,7 +209,7 @@ bool hpx_quiet_stack_compares(uint32_t seen)
 void hpx_quiet_stack_compared(bool same)
 {
     if (hpx_judge_told_sig(HPX_JUDGED_EVENT, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT)) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_EVENTS, "stacks that were walked are not those of GetStackTrace");
+        hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, "stacks that were walked are not those of GetStackTrace");
     }
 }
 

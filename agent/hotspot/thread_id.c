@@ -131,7 +131,7 @@ void hpx_thread_id_init(JNIEnv *env, jthread self)
     why = why != NULL ? why : find_fields();
     ids.has_stack = why == NULL && find_stack();
     why = why != NULL ? why : hpx_thread_id_find_word(env);
-    hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, why != NULL ? why : check_self(env, self));
+    hpx_internals_leave_sig(HPX_INTERNALS_IDS, why != NULL ? why : check_self(env, self));
 }
 
 pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *stack)
@@ -141,7 +141,7 @@ pid_t hpx_thread_id_of(JNIEnv *env, jthread thread, struct hpx_stack_bounds *sta
     if (hpx_internals_without(HPX_INTERNALS_IDS) == NULL) {
         const char *why = ask(env, thread, &tid, stack);
         if (why != NULL) {
-            hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, why);
+            hpx_internals_leave_sig(HPX_INTERNALS_IDS, why);
             tid = -1;
             *stack = (struct hpx_stack_bounds){0, 0};
         }

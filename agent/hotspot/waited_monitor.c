@@ -160,7 +160,7 @@ static bool ask(struct question *q)
         return told != 0;
     }
     if (++waited.faults >= MOST_FAULTS) {
-        hpx_internals_leave_part_sig(HPX_INTERNALS_MONITORS, "too many reads faulted");
+        hpx_internals_leave_sig(HPX_INTERNALS_MONITORS, "too many reads faulted");
     }
     return false;
 }
@@ -181,7 +181,7 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
 {
     const char *why = hpx_internals_closed();
     why = why != NULL ? why : hpx_internals_why(HPX_INTERNALS_MONITORS);
-    why = why == NULL && !hpx_internals_on_sig() ? "the VM's structures are not checked" : why;
+    why = why == NULL && !hpx_internals_on_sig(HPX_INTERNALS_ANCHORS) ? "the VM's structures are not checked" : why;
     why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
               ? "the collector moves objects while the program runs"
               : why;
@@ -191,23 +191,21 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
         why = "the VM's objects have another shape";
     }
     (*env)->DeleteLocalRef(env, known);
-    hpx_internals_leave_part_sig(HPX_INTERNALS_MONITORS, why);
+    if (why == NULL) {
+        hpx_internals_turn_on(HPX_INTERNALS_MONITORS);
+    }
+    hpx_internals_leave_sig(HPX_INTERNALS_MONITORS, why);
     atomic_store_explicit(&waited.asked, true, memory_order_release); /* partner: hpx_waited_monitor_off() */
     return hpx_waited_monitor_off();
 }
 
-static bool reads(void)
-{
-    return hpx_waited_monitor_off() == NULL && hpx_internals_on_sig();
-}
-
 uint64_t hpx_waited_monitor_thread(JNIEnv *env, jthread thread)
 {
-    return reads() ? hpx_thread_id_word(env, thread) : 0;
+    return hpx_internals_on_sig(HPX_INTERNALS_MONITORS) ? hpx_thread_id_word(env, thread) : 0;
 }
 
 bool hpx_waited_monitor_class(uint64_t thread, char to[HPX_WAITED_MONITOR_ROOM])
 {
     struct question q = {(uintptr_t)thread, NULL, to};
-    return thread != 0 && reads() && ask(&q);
+    return thread != 0 && hpx_internals_on_sig(HPX_INTERNALS_MONITORS) && ask(&q);
 }

@@ -85,7 +85,7 @@ ANSWER(enum hpx_flag_set, hpx_vm_flag_set, (const char *name, const char **why),
 NOTHING(hpx_vm_flag_reset, (const char *name));
 
 /* kernel ids: by thread name */
-DOES(hpx_thread_id_init, (JNIEnv * env, jthread self), hpx_internals_leave_part_sig(HPX_INTERNALS_IDS, none));
+DOES(hpx_thread_id_init, (JNIEnv * env, jthread self), hpx_internals_leave_sig(HPX_INTERNALS_IDS, none));
 ANSWER(pid_t, hpx_thread_id_of, (JNIEnv * env, jthread thread, struct hpx_stack_bounds *stack),
        (*stack = (struct hpx_stack_bounds){0, 0}, -1));
 

@@ -185,7 +185,7 @@ static int ask_sig(struct hpx_counters *counters, void *env, struct hpx_ev_frame
 static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *context, uint64_t weight)
 {
     const uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    const bool walks = engine == HPX_ENGINE_ASYNC, on = walks && hpx_internals_names_sig();
+    const bool walks = engine == HPX_ENGINE_ASYNC, on = walks && hpx_internals_on_sig(HPX_INTERNALS_NAMES);
     const struct hpx_raw_thread w = {hpx_mode_thread_env(&t->s), t->s.stack_low, t->s.stack_end,
                                      depth + extra - 1,          true,           hpx_registers_load(context)};
     struct hpx_known_look look;

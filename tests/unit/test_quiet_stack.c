@@ -29,19 +29,14 @@ const char *hpx_internals_closed(void)
     return vm.closed;
 }
 
-const char *hpx_internals_off(void)
+bool hpx_internals_on_sig(enum hpx_internals_part part)
 {
-    return vm.off;
-}
-
-bool hpx_internals_on_sig(void)
-{
-    return vm.on;
+    return part == HPX_INTERNALS_CODE ? vm.on : part == HPX_INTERNALS_NAMES ? vm.named : vm.raw;
 }
 
 const char *hpx_internals_without(enum hpx_internals_part part)
 {
-    return vm.without[part];
+    return part == HPX_INTERNALS_CODE ? vm.off : vm.without[part];
 }
 
 const char *hpx_internals_why(enum hpx_internals_part part)
@@ -49,19 +44,9 @@ const char *hpx_internals_why(enum hpx_internals_part part)
     return vm.without[part] != NULL ? vm.without[part] : vm.off;
 }
 
-void hpx_internals_leave_part_sig(enum hpx_internals_part part, const char *why)
+void hpx_internals_leave_sig(enum hpx_internals_part part, const char *why)
 {
     vm.without[part] = vm.without[part] != NULL ? vm.without[part] : why;
-}
-
-bool hpx_internals_raw_sig(void)
-{
-    return vm.raw;
-}
-
-bool hpx_internals_names_sig(void)
-{
-    return vm.named;
 }
 
 const char *hpx_checks_names(void)

@@ -137,7 +137,8 @@ static const char *begin(void)
 {
     static const struct hpx_options opt = {.vmstructs = true};
     hpx_session.opt = &opt;
-    hpx_internals_turn_on();
+    hpx_internals_turn_on(HPX_INTERNALS_CODE);
+    hpx_internals_turn_on(HPX_INTERNALS_ANCHORS);
     describe();
     return hpx_waited_monitor_init(&env, (jthread)&thread_at);
 }
@@ -219,7 +220,7 @@ TEST(anchors_that_are_left_end_the_answers)
     assert_null(begin());
     name(2, "C");
     assert_true(ask(to));
-    hpx_internals_leave_part_sig(HPX_INTERNALS_ANCHORS, "the VM's threads have another shape");
+    hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, "the VM's threads have another shape");
     assert_false(ask(to));
     assert_string_equal(hpx_waited_monitor_off(), "the VM's threads have another shape");
     assert_string_equal(hpx_waited_monitor_init(&env, (jthread)&thread_at), "the VM's threads have another shape");
@@ -230,7 +231,7 @@ TEST(structures_that_are_left_later_end_the_answers_and_say_why)
     char to[HPX_WAITED_MONITOR_ROOM];
     assert_null(begin());
     assert_null(hpx_waited_monitor_off());
-    hpx_internals_leave(HPX_INTERNALS_MISREAD);
+    hpx_internals_leave_sig(HPX_INTERNALS_CODE, HPX_INTERNALS_MISREAD);
     assert_false(ask(to));
     assert_string_equal(hpx_waited_monitor_off(), HPX_INTERNALS_MISREAD);
 }

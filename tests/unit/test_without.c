@@ -44,7 +44,7 @@ TEST(no_answer_is_invented)
     assert_true(stack.low == 0 && stack.end == 0);
     assert_int_equal(hpx_async_stack_names_sig(NULL, frames, &end), 0);
     assert_int_equal(end, HPX_END_NATIVE);
-    assert_false(hpx_internals_raw_sig());
+    assert_false(hpx_internals_on_sig(HPX_INTERNALS_RAW));
 }
 
 TESTS(NULL, NULL)
