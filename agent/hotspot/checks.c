@@ -75,7 +75,7 @@ static const char *compare_ranges(void)
         if (start == 0) {
             continue;
         }
-        struct hpx_blob first = hpx_code_cache_find_sig(start), last = hpx_code_cache_find_sig(checks.ranges[i].end - 1);
+        struct hpx_code_frame first = hpx_code_cache_frame_sig(start), last = hpx_code_cache_frame_sig(checks.ranges[i].end - 1);
         bool interpreter = checks.ranges[i].interpreter, in_one = first.kind != HPX_BLOB_NONE && first.start == last.start;
         written++;
         wrong += interpreter && (!in_one || first.kind != HPX_BLOB_OTHER) ? RANGES : !in_one;
@@ -99,8 +99,8 @@ static const char *check_frames(struct check *c)
     struct hpx_frame_anchor a = hpx_frame_anchor_read_sig(c->env);
     const char *why = hpx_frame_anchor_check_frames(&a, c->stack_low, c->stack_end);
     c->frames = a.sp != 0;
-    return why == NULL && c->frames && hpx_code_cache_find_sig(a.pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors are not in its code"
-                                                                                           : why;
+    return why == NULL && c->frames && hpx_code_cache_frame_sig(a.pc).kind == HPX_BLOB_NONE ? "the VM's frame anchors are not in its code"
+                                                                                            : why;
 }
 
 static int run_check(void *arg)

@@ -55,7 +55,7 @@ static int look_at_all(void *arg)
 {
     struct look *l = arg;
     hpx_guard_begin_read_sig();
-    l->known = hpx_code_cache_each(add, l);
+    hpx_code_cache_each(add, l);
     hpx_guard_end_read_sig();
     return 0;
 }
@@ -67,7 +67,7 @@ static struct look look(void)
     if (hpx_internals_on_sig(HPX_INTERNALS_CODE)) {
         hpx_sigmask_ours(&all);
         pthread_sigmask(SIG_BLOCK, &all, &was);
-        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0}) && l.known;
+        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0});
         pthread_sigmask(SIG_SETMASK, &was, NULL);
     }
     return l;

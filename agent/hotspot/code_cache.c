@@ -16,7 +16,7 @@ static struct {
     uint64_t array_length, array_data, memory, segmap, log2, space_low, space_high, used, block_header;
     uint64_t blob_name, blob_size, blob_frame, blob_code, blob_kind, method, state, compile_id, complete, stubs, original;
     struct hpx_method_ids ids;
-    bool single, code_is_offset, has_kind, has_compile_id, complete_is_short, has_original;
+    bool single, code_is_offset, has_kind, complete_is_short, has_original;
     int method_kind, most_alive; /* of CodeBlobKind, of nmethod._state */
     uint32_t n;
     uintptr_t at[HEAPS];
@@ -61,9 +61,14 @@ static const char *find_state(void)
 
 static const char *find_blobs(void)
 {
+    enum { COMPLETE_SHORT = 4 };
     const struct hpx_vm_field all[] = {{"CodeBlob", "_name", "const char*", &cache.blob_name},
                                        {"CodeBlob", "_size", "int", &cache.blob_size},
                                        {"CodeBlob", "_frame_size", "int", &cache.blob_frame},
+                                       {"CodeBlob", "_frame_complete_offset", "int", &cache.complete},
+                                       {"CodeBlob", "_frame_complete_offset", "int16_t", &cache.complete}, /* JDK 24 to 27 */
+                                       {"nmethod", "_compile_id", "int", &cache.compile_id},
+                                       {"nmethod", "_stub_offset", "int", &cache.stubs},
                                        {"CompiledMethod", "_method", "Method*", &cache.method},
                                        {"nmethod", "_method", "Method*", &cache.method}}; /* JDK 8, 23 and later */
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
@@ -75,19 +80,9 @@ static const char *find_blobs(void)
     if (why == NULL && cache.code_is_offset) {
         why = hpx_structures_fields(&(struct hpx_vm_field){"CodeBlob", "_code_offset", "int", &cache.blob_code}, 1);
     }
-    cache.has_compile_id = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_compile_id", "int", &cache.compile_id});
-    return why != NULL ? why : find_state();
-}
-
-const char *hpx_code_cache_init_frames(void)
-{
-    const struct hpx_vm_field wide = {"CodeBlob", "_frame_complete_offset", "int", &cache.complete};
-    const struct hpx_vm_field narrow = {"CodeBlob", "_frame_complete_offset", "int16_t", &cache.complete}; /* JDK 24 to 27 */
-    cache.complete_is_short = hpx_structures_field(&narrow);
-    const char *why = cache.complete_is_short ? NULL : hpx_structures_fields(&wide, 1);
-    why = why != NULL ? why : hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_stub_offset", "int", &cache.stubs}, 1);
+    cache.complete_is_short = hpx_structures_field(&all[COMPLETE_SHORT]);
     cache.has_original = hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_orig_pc_offset", "int", &cache.original});
-    return why != NULL || cache.has_compile_id ? why : "the VM's tables have no nmethod._compile_id as expected";
+    return why != NULL ? why : find_state();
 }
 
 const char *hpx_method_ids_init(struct hpx_method_ids *to)
@@ -249,27 +244,6 @@ static uintptr_t find_blob(uintptr_t pc)
     return size > 0 && pc - blob < (uintptr_t)size ? blob : 0;
 }
 
-struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc)
-{
-    struct hpx_blob b = {.kind = HPX_BLOB_NONE};
-    uintptr_t blob = find_blob(pc);
-    if (blob == 0) {
-        return b;
-    }
-    b.start = blob;
-    const char *name = (const char *)hpx_vm_word(blob + cache.blob_name);
-    if (name == NULL) {
-        return b;
-    }
-    if (!is_method(blob, name)) {
-        b.kind = HPX_BLOB_OTHER;
-    } else if (in_code(blob, pc)) {
-        b.method = hpx_vm_word(blob + cache.method);
-        b.kind = is_alive(blob) && is_pointer(b.method) ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
-    }
-    return b;
-}
-
 /* In the section of handlers a pc does not tell where the method is: a frame that is being deoptimized returns there from everywhere. */
 static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
 {
@@ -314,9 +288,9 @@ static void tell_of(uintptr_t block, void (*fn)(void *ctx, int32_t id, uint64_t 
 }
 
 /* Heaps grow meanwhile: first the memory, then the map. */
-bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)
+void hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)
 {
-    for (uint32_t h = 0; h < cache.n && cache.has_compile_id; h++) {
+    for (uint32_t h = 0; h < cache.n; h++) {
         uintptr_t heap = cache.at[h], low = low_of(heap + cache.memory), map = low_of(heap + cache.segmap);
         uint32_t log2 = (uint32_t)hpx_vm_int(heap + cache.log2);
         uintptr_t n = (high_of(heap + cache.memory) - low) >> log2, mapped = high_of(heap + cache.segmap) - map;
@@ -326,7 +300,6 @@ bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void
             }
         }
     }
-    return cache.has_compile_id;
 }
 
 uintptr_t hpx_code_cache_method_sig(uintptr_t start)

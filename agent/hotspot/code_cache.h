@@ -19,13 +19,7 @@ enum hpx_blob_kind {
     HPX_BLOB_OTHER   /* interpreter, stub, adapter */
 };
 
-struct hpx_blob {
-    enum hpx_blob_kind kind;
-    uintptr_t start;
-    uintptr_t method; /* Method* of HPX_BLOB_METHOD */
-};
-
-/* What a walk of frames (raw_walk.h) wants of the code at a pc. */
+/* The code at a pc. */
 struct hpx_code_frame {
     enum hpx_blob_kind kind; /* METHOD: one that may be running, and pc is in its code proper, not in its handlers. Else DEAD */
     bool complete;           /* of METHOD: its frame is built at pc, unless it is just leaving */
@@ -48,18 +42,14 @@ const char *hpx_method_ids_init(struct hpx_method_ids *to);
 
 /* At load: finds the names. NULL, or why the code cache is not read. */
 const char *hpx_code_cache_init(void);
-/* At load, after init: finds what hpx_code_cache_frame_sig() needs besides. NULL, or the constant text why it may not be
- * called. */
-const char *hpx_code_cache_init_frames(void);
 /* VMInit, after init: finds the heaps, which exist by then. NULL, or why not. */
 const char *hpx_code_cache_live(void);
 
 /* Calls fn for each compiled method that may be running, and each wrapper of a native one: the number of its compilation, and its size. A
- * millisecond for 50 MB of code; any thread, after live; under guard.h. false: the VM's tables do not have the number. */
-bool hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx);
+ * millisecond for 50 MB of code; any thread, after live; under guard.h. */
+void hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx);
 
 /* Async-signal-safe, any thread; after live. */
-struct hpx_blob hpx_code_cache_find_sig(uintptr_t pc);
 struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc);
 /* The Method* of the blob at `start`, of kind METHOD. */
 uintptr_t hpx_code_cache_method_sig(uintptr_t start);

@@ -34,10 +34,9 @@ const char *hpx_frames_init(void)
                                        {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", &shape.wrapper_anchor}};
     uint64_t single;
     bool before_9 = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &single});
-    const char *why = hpx_code_cache_init_frames();
     shape.entry_return = 0;
     (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
-    why = why != NULL ? why : hpx_debug_info_init();
+    const char *why = hpx_debug_info_init();
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     shape.bytecode = before_9 ? BYTECODE_8 : BYTECODE;
     if (why == NULL && !hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper)) {
@@ -53,8 +52,8 @@ const char *hpx_frames_live(void)
     shape.code = queue != 0 ? hpx_vm_word(queue + shape.buffer) : 0;
     int32_t size = queue != 0 ? hpx_vm_int(queue + shape.limit) : 0;
     shape.code_size = size > 0 ? (uintptr_t)size : 0;
-    bool code = hpx_code_cache_find_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
-    struct hpx_blob first = hpx_code_cache_find_sig(shape.code), last = hpx_code_cache_find_sig(shape.code + shape.code_size - 1);
+    bool code = hpx_code_cache_frame_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
+    struct hpx_code_frame first = hpx_code_cache_frame_sig(shape.code), last = hpx_code_cache_frame_sig(shape.code + shape.code_size - 1);
     return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
 }
 

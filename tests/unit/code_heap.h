@@ -41,7 +41,7 @@ struct blob {
     uint8_t kind, state;
     int32_t compile_id;
     uintptr_t method;
-    int32_t complete, stubs, pcs, behind_pcs; /* java_stack.h */
+    int32_t complete, stubs, pcs, behind_pcs; /* the last two: java_stack.h */
     int16_t short_complete;
     uintptr_t immutable;
     int32_t immutable_size;
@@ -103,6 +103,12 @@ static void describe_blobs(enum jdk jdk)
         vm_tables_field("nmethod", "_method", "Method*", offsetof(struct blob, method));
     }
     vm_tables_field("nmethod", "_state", jdk == JDK_8 ? "volatile unsigned char" : "volatile signed char", offsetof(struct blob, state));
+    vm_tables_field("nmethod", "_stub_offset", "int", offsetof(struct blob, stubs));
+    if (jdk == JDK_25) {
+        vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));
+    } else {
+        vm_tables_field("CodeBlob", "_frame_complete_offset", "int", offsetof(struct blob, complete));
+    }
     vm_tables_field("nmethod", "_compile_id", "int", offsetof(struct blob, compile_id));
     if (jdk == JDK_25) {
         vm_tables_field("CodeBlob", "_kind", "CodeBlobKind", offsetof(struct blob, kind));
@@ -211,6 +217,7 @@ static inline struct blob *add_method(const struct heap *heap, uint32_t from, ui
                           .code_begin = (uintptr_t)blob + (uintptr_t)code,
                           .code_offset = code,
                           .kind = NMETHOD_KIND,
+                          .stubs = size,
                           .method = (uintptr_t)method};
     return blob;
 }

@@ -79,13 +79,9 @@ static uintptr_t mutable[2][5];
 static inline void describe_frames(enum jdk jdk)
 {
     if (jdk == JDK_25) {
-        vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));
         vm_tables_field("nmethod", "_immutable_data", "address", offsetof(struct blob, immutable));
         vm_tables_field("nmethod", "_immutable_data_size", "int", offsetof(struct blob, immutable_size));
-    } else {
-        vm_tables_field("CodeBlob", "_frame_complete_offset", "int", offsetof(struct blob, complete));
     }
-    vm_tables_field("nmethod", "_stub_offset", "int", offsetof(struct blob, stubs));
     vm_tables_field("nmethod", "_scopes_pcs_offset", "int", offsetof(struct blob, pcs));
     vm_tables_field("nmethod", jdk == JDK_25 ? "_scopes_data_offset" : "_dependencies_offset", "int", offsetof(struct blob, behind_pcs));
     vm_tables_field("PcDesc", "_pc_offset", "int", offsetof(struct desc, pc));

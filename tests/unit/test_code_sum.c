@@ -32,7 +32,7 @@ static void add(void *ctx, int32_t id, uint64_t bytes)
 static void assert_sum(uint64_t methods, uint64_t bytes, int64_t ids)
 {
     struct sum s = {0};
-    assert_true(hpx_code_cache_each(add, &s));
+    hpx_code_cache_each(add, &s);
     assert_int_equal(s.methods, methods);
     assert_int_equal(s.bytes, bytes);
     assert_int_equal(s.ids, ids);
@@ -61,18 +61,6 @@ TEST(a_map_that_is_shorter_than_the_memory_is_not_left)
     begin(JDK_17);
     heap->memory.high += 128;
     assert_sum(1, SIZE, 1);
-}
-
-TEST(without_numbers_of_compilations_nothing_is_told)
-{
-    struct sum s = {0};
-    add_heap(0, 64, LOG2);
-    describe(JDK_25);
-    vm_tables_field_of("nmethod", "_compile_id")->name = "_gone";
-    assert_null(hpx_code_cache_init());
-    assert_null(hpx_code_cache_live());
-    assert_false(hpx_code_cache_each(add, &s));
-    assert_int_equal(s.methods, 0);
 }
 
 int main(void)
