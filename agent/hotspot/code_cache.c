@@ -97,8 +97,7 @@ const char *hpx_method_ids_init(struct hpx_method_ids *to)
 
 const char *hpx_code_cache_init(void)
 {
-    const char *why = hpx_structures_init();
-    why = why != NULL ? why : find_heaps();
+    const char *why = find_heaps();
     why = why != NULL ? why : find_blobs();
     return why != NULL ? why : hpx_method_ids_init(&cache.ids);
 }

@@ -37,7 +37,7 @@ struct hpx_code_frame {
 struct hpx_method_ids {
     uint64_t constant, number, pool, holder, ids;
 };
-/* At load, after hpx_structures_init(). NULL, or the constant text why not. */
+/* At load. NULL, or the constant text why not. */
 const char *hpx_method_ids_init(struct hpx_method_ids *to);
 
 /* At load: finds the names. NULL, or why the code cache is not read. */

@@ -18,8 +18,7 @@ const char *hpx_frame_anchor_init(void)
                                        {"JavaFrameAnchor", "_last_Java_sp", "intptr_t*", &anchors.sp},
                                        {"JavaFrameAnchor", "_last_Java_pc", "address", &anchors.pc},
                                        {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", &anchors.fp}};
-    const char *why = hpx_structures_init();
-    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     anchors.continuation = UINT64_MAX;
     if (why == NULL) {
         (void)hpx_structures_field(&(struct hpx_vm_field){"JavaThread", "_cont_entry", "ContinuationEntry*", &anchors.continuation});

@@ -24,7 +24,7 @@ static bool find_fields(void)
     const struct hpx_vm_field all[] = {{"InstanceKlass", "_methods", "Array<Method*>*", &shape.methods},
                                        {"Array<int>", "_length", "int", &shape.length},
                                        {"Array<Method*>", "_data", NULL, &shape.data}};
-    if (hpx_internals_closed() != NULL || hpx_structures_init() != NULL || hpx_method_ids_init(&shape.ids) != NULL ||
+    if (hpx_internals_closed() != NULL || hpx_method_ids_init(&shape.ids) != NULL ||
         hpx_structures_fields(all, HPX_ARRAY_LEN(all)) != NULL) {
         return false;
     }

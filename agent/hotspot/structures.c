@@ -25,10 +25,11 @@ struct table {
 };
 
 static struct {
-    bool done;
+    pthread_once_t once;
     const char *why;
     struct table fields, types, constants;
 } structures = {
+    .once = PTHREAD_ONCE_INIT,
     .fields = {.symbol = "gHotSpotVMStructs",
                .stride_symbol = "gHotSpotVMStructEntryArrayStride",
                .members = {"gHotSpotVMStructEntryTypeNameOffset", "gHotSpotVMStructEntryFieldNameOffset",
@@ -95,14 +96,17 @@ static const char *open_table(struct table *t)
     return t->n == 0 || t->n == MOST_ENTRIES ? "the VM's tables have no end" : NULL;
 }
 
-const char *hpx_structures_init(void)
+static void open_tables(void)
 {
-    if (!structures.done) {
-        structures.done = true;
-        structures.why = open_table(&structures.fields);
-        structures.why = structures.why != NULL ? structures.why : open_table(&structures.types);
-        structures.why = structures.why != NULL ? structures.why : open_table(&structures.constants);
-    }
+    structures.why = open_table(&structures.fields);
+    structures.why = structures.why != NULL ? structures.why : open_table(&structures.types);
+    structures.why = structures.why != NULL ? structures.why : open_table(&structures.constants);
+}
+
+/* NULL, or why they are not read. */
+static const char *find_tables(void)
+{
+    pthread_once(&structures.once, open_tables);
     return structures.why;
 }
 
@@ -110,7 +114,7 @@ const char *hpx_structures_init(void)
 static uintptr_t find_entry(const struct table *t, const char *name)
 {
     uintptr_t found = 0;
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; find_tables() == NULL && i < t->n; i++) {
         if (!strcmp(text_at(entry(t, i) + t->at[0]), name)) {
             if (found != 0) {
                 return 0;
@@ -141,7 +145,7 @@ static bool look_up(const struct hpx_vm_field *f, uint64_t *to)
 {
     const struct table *t = &structures.fields;
     uintptr_t found = 0;
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; find_tables() == NULL && i < t->n; i++) {
         uintptr_t e = entry(t, i);
         const char *name = text_at(e + t->at[FIELD_NAME]);
         if (name == NULL || strcmp(name, f->name) != 0 || strcmp(text_at(e + t->at[TYPE_NAME]), f->type) != 0) {
@@ -195,7 +199,7 @@ static const char *missing(const struct hpx_vm_field *field)
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n)
 {
     bool found = false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; find_tables() == NULL && i < n; i++) {
         found = found || hpx_structures_field(&fields[i]);
         if (i + 1 == n || fields[i + 1].to != fields[i].to) {
             if (!found) {
@@ -204,5 +208,5 @@ const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n)
             found = false;
         }
     }
-    return NULL;
+    return find_tables();
 }

@@ -17,8 +17,6 @@
 const char *hpx_structures_absent(void);
 /* A symbol of libjvm, which a launcher may load without making its names global; NULL: there is none. */
 void *hpx_structures_symbol(const char *symbol);
-/* Finds the tables, once. NULL, or the constant text why they are not read. */
-const char *hpx_structures_init(void);
 
 /* A field that is wanted. `is`: its type as the table writes it, behind "static " if it is one; NULL: the table has none. */
 struct hpx_vm_field {
@@ -26,8 +24,8 @@ struct hpx_vm_field {
     uint64_t *to; /* receives the offset; of a static field the address */
 };
 
-/* Fills all n. Neighbours that fill the same are names of different releases: the first one that this VM has counts. NULL, or the constant
- * text that names the first one that is missing, of neighbours the last. */
+/* Fills all n. Finds the tables, once. Neighbours that fill the same are names of different releases: the first one that this VM has
+ * counts. NULL, or the constant text why the tables are not read, or that names the first one that is missing, of neighbours the last. */
 const char *hpx_structures_fields(const struct hpx_vm_field *fields, size_t n);
 /* The same for one that this VM may lack: false, and *to stays. */
 bool hpx_structures_field(const struct hpx_vm_field *field);

@@ -38,8 +38,7 @@ static const char *find_fields(void)
                                        {"Thread", "_osthread", "OSThread*", &ids.osthread},
                                        {"OSThread", "_thread_id", id_type, &ids.id},
                                        {"OSThread", "_thread_id", "pid_t", &ids.id}};
-    const char *why = hpx_structures_init();
-    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     uint64_t size = hpx_structures_size(id_type);
     size = size != 0 ? size : hpx_structures_size("pid_t");
     ids.thread_size = hpx_structures_size("JavaThread");

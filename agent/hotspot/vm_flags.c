@@ -22,10 +22,6 @@ static struct {
 
 static const char *open_table(void)
 {
-    const char *why = hpx_structures_init();
-    if (why != NULL) {
-        return why;
-    }
     table.size = hpx_structures_size("JVMFlag");
     bool old = table.size == 0; /* before JDK 9 */
     table.size = old ? hpx_structures_size("Flag") : table.size;
@@ -35,7 +31,7 @@ static const char *open_table(void)
                                           {t, "_name", "const char*", &table.name},
                                           {t, "_addr", NULL, &table.value},
                                           {t, "_flags", old ? "Flag::Flags" : "JVMFlag::Flags", &table.flags}};
-    why = hpx_structures_fields(fields, HPX_ARRAY_LEN(fields));
+    const char *why = hpx_structures_fields(fields, HPX_ARRAY_LEN(fields));
     table.typed_by_name = hpx_structures_field(&(struct hpx_vm_field){t, "_type", "const char*", &table.type});
     if (why == NULL && !table.typed_by_name) {
         why = hpx_structures_fields(&(struct hpx_vm_field){t, "_type", "int", &table.type}, 1);
@@ -134,17 +130,6 @@ static bool has_usual_flags(void)
     return false;
 }
 
-static bool by_default(uintptr_t flag)
-{
-    return (hpx_vm_int(flag + table.flags) & ORIGIN_MASK) == 0;
-}
-
-bool hpx_vm_flag_refused(const char *name)
-{
-    uintptr_t flag = find(name), at = value_of(flag);
-    return at != 0 && hpx_vm_byte(at) == 0 && !by_default(flag);
-}
-
 enum hpx_flag_set hpx_vm_flag_set(const char *name, const char **why)
 {
     uintptr_t flag = find(name), at = value_of(flag);
@@ -155,7 +140,7 @@ enum hpx_flag_set hpx_vm_flag_set(const char *name, const char **why)
     if (hpx_vm_byte(at) != 0) {
         return HPX_FLAG_WAS_TRUE;
     }
-    if (!by_default(flag)) {
+    if ((hpx_vm_int(flag + table.flags) & ORIGIN_MASK) != 0) {
         return HPX_FLAG_CHOSEN;
     }
     __atomic_store_n((uint8_t *)at, 1, __ATOMIC_RELAXED);

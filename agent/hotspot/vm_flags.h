@@ -23,8 +23,6 @@ enum hpx_flag_set {
     HPX_FLAG_CHOSEN      /* false, and not by default: somebody wants it so. Nothing changed */
 };
 
-/* true if a flag of type bool is false, and not by default. */
-bool hpx_vm_flag_refused(const char *name);
 /* Sets a flag of type bool that is false by default. Its origin stays "default", as if the VM had decided; a debugger sees the value. The
  * VM reads its flags plainly: code that looks later sees the new value. */
 enum hpx_flag_set hpx_vm_flag_set(const char *name, const char **why);

@@ -59,8 +59,7 @@ static const char *find_fields(void)
                                        {"CollectedHeap", "_total_collections", "unsigned int", &words.collections},
                                        {"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
                                        {"CollectedHeap", "_is_gc_active", "bool", &words.active}};
-    const char *why = hpx_structures_init();
-    why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
+    const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     return why != NULL ? why : find_class_word();
 }
 

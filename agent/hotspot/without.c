@@ -80,7 +80,6 @@ ANSWER(const char *, hpx_waited_monitor_off, (void), NULL);
 /* flags: the callers' defaults */
 ANSWER(bool, hpx_vm_flag, (const char *name, bool otherwise), otherwise);
 ANSWER(const char *, hpx_vm_flag_text, (const char *name), NULL);
-ANSWER(bool, hpx_vm_flag_refused, (const char *name), false);
 ANSWER(enum hpx_flag_set, hpx_vm_flag_set, (const char *name, const char **why), (*why = none, HPX_FLAG_UNREADABLE));
 NOTHING(hpx_vm_flag_reset, (const char *name));
 

@@ -13,7 +13,6 @@
 
 /* load's */
 static HPX_OF_SESSION struct {
-    bool refused;           /* the command line has -XX:-DebugNonSafepoints */
     enum hpx_flag_set flag; /* what became of it */
     bool event;             /* the event is on from the start */
     bool blurred_loops;     /* of this release */
@@ -56,7 +55,6 @@ const char *hpx_code_source_set_flag(void)
     if (why != NULL) {
         return why;
     }
-    source.refused = hpx_vm_flag_refused(FLAG);
     source.flag = hpx_vm_flag_set(FLAG, &why);
     return source.flag == HPX_FLAG_UNREADABLE ? why : NULL;
 }
@@ -90,7 +88,7 @@ void hpx_code_source_over(void)
 
 static const char *information(void)
 {
-    if (source.refused) {
+    if (source.flag == HPX_FLAG_CHOSEN) {
         return "off by -XX:-" FLAG ": inlined methods may be charged to their callers";
     }
     return source.event ? "by events, unless -XX:-" FLAG " turns it off" : "by " FLAG;

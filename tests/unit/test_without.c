@@ -39,7 +39,6 @@ TEST(no_answer_is_invented)
     enum hpx_raw_end end = HPX_END_WHOLE;
     assert_true(hpx_vm_flag("UseTLAB", true));
     assert_false(hpx_vm_flag("UseTLAB", false));
-    assert_false(hpx_vm_flag_refused("DebugNonSafepoints"));
     assert_int_equal(hpx_thread_id_of(NULL, NULL, &stack), -1);
     assert_true(stack.low == 0 && stack.end == 0);
     assert_int_equal(hpx_async_stack_names_sig(NULL, frames, &end), 0);
