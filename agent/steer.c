@@ -11,10 +11,10 @@
 #include "output.h"
 #include "run.h"
 #include "spawn.h"
+#include "steer_socket.h"
 #include "trial.h"
 #include "vm.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,8 +25,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,13 +51,10 @@ struct client {
 /* Its lock: `runs`, `stays`, `over`, `expected`, `until` and the file of the socket. All else: the thread's. */
 static struct {
     pthread_mutex_t lock;
-    bool runs, bound, stays;
+    bool runs, stays;
     bool over; /* the program ends */
     bool deaf; /* it was said that no connection can be accepted */
-    pid_t pid; /* which has bound it: not a child of a fork */
     JavaVM *vm;
-    struct sockaddr_un at;
-    struct stat file;       /* the one at `at` that is ours */
     struct pollfd fds[FDS]; /* -1: none */
     struct client *clients; /* CLIENTS */
     uint32_t expected;      /* commands that had the library called and have not yet connected */
@@ -457,79 +452,19 @@ static bool some_client(void)
     return some;
 }
 
-/* ---- its name ---- */
+/* ---- the thread ---- */
 
-static bool bind_to_name(int fd)
-{
-    return bind(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) == 0;
-}
-
-/* What a JVM has left that had this number and was killed: nobody listens. Containers may share the folder. */
-static bool remove_stale(void)
-{
-    struct stat s;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool stale = fd >= 0 && lstat(steer.at.sun_path, &s) == 0 && S_ISSOCK(s.st_mode) && s.st_uid == geteuid() &&
-                 connect(fd, (const struct sockaddr *)&steer.at, sizeof steer.at) != 0 && errno == ECONNREFUSED;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    bool gone = stale && unlink(steer.at.sun_path) == 0;
-    errno = EADDRINUSE;
-    return gone;
-}
-
-/* -1, errno: it cannot be made, and no file of it is left. */
-static int open_socket(void)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        return -1;
-    }
-    if (fchmod(fd, 0600) == 0 && (bind_to_name(fd) || (errno == EADDRINUSE && remove_stale() && bind_to_name(fd)))) {
-        steer.bound = true;
-        steer.pid = getpid();
-        steer.file = (struct stat){0};
-        (void)lstat(steer.at.sun_path, &steer.file);
-        if (listen(fd, CLIENTS) == 0) {
-            return fd;
-        }
-    }
-    int failed = errno;
-    if (steer.bound) { /* a file to which nobody listens would count as ours, and never be made again */
-        (void)unlink(steer.at.sun_path);
-        steer.bound = false;
-    }
-    (void)close(fd);
-    errno = failed;
-    return -1;
-}
-
-/* What stands there is the socket that was made; errno. What else may stand there is not ours and stays. The lock's. */
-static bool has_name(void)
-{
-    struct stat s;
-    return lstat(steer.at.sun_path, &s) == 0 && steer.bound && s.st_ino == steer.file.st_ino && s.st_dev == steer.file.st_dev;
-}
-
-/* Makes it again if a sweeper of /tmp has removed it: without it no command finds the agent, and a JVM that nothing can be attached to
- * stays out of reach. */
 static void keep_name(void)
 {
     pthread_mutex_lock(&steer.lock);
-    errno = 0;
-    if (!has_name() && errno == ENOENT && !steer.over) {
-        steer.bound = false;
-        int old = steer.fds[LISTENER].fd, fd = open_socket();
-        if (fd >= 0) {
-            steer.fds[LISTENER].fd = fd;
-            (void)close(old);
-        }
+    int fd = steer.over ? -1 : hpx_steer_socket_keep(CLIENTS);
+    if (fd >= 0) {
+        int old = steer.fds[LISTENER].fd;
+        steer.fds[LISTENER].fd = fd; /* first: the child of a fork closes what stands there */
+        (void)close(old);
     }
     pthread_mutex_unlock(&steer.lock);
 }
-
-/* ---- the thread ---- */
 
 /* Until the next thing to do without a client, in ms for poll(): at least once in a second it looks for its name. */
 static int patience(uint64_t now)
@@ -560,10 +495,7 @@ static void end_in_time(void)
 
 static void close_all(void)
 {
-    if (has_name()) {
-        (void)unlink(steer.at.sun_path);
-    }
-    steer.bound = false;
+    hpx_steer_socket_remove();
     for (uint32_t i = 0; i < FDS; i++) {
         if (steer.fds[i].fd >= 0) {
             let_go(i);
@@ -612,18 +544,6 @@ static void *listen_for_commands(void *unused)
     return unused;
 }
 
-static int refuse_name(int failed, struct hpx_err *err)
-{
-    struct stat s;
-    if (failed == EADDRINUSE && lstat(steer.at.sun_path, &s) == 0 && s.st_uid != geteuid()) {
-        return hpx_err_set(err, HPX_E_IO,
-                           "cannot listen for commands: %s belongs to user %u: a JVM that had this number and was killed left it; "
-                           "remove it as that user or root",
-                           steer.at.sun_path, (unsigned)s.st_uid);
-    }
-    return hpx_err_set(err, HPX_E_IO, "cannot listen for commands at %s: %s", steer.at.sun_path, strerror(failed));
-}
-
 static int begin_listening(struct hpx_err *err)
 {
     for (uint32_t i = 0; i < FDS; i++) { /* before clients: the child of a fork closes what stands here */
@@ -634,13 +554,10 @@ static int begin_listening(struct hpx_err *err)
         close_all();
         return hpx_err_set(err, HPX_E_NOMEM, "no memory to listen for commands");
     }
-    steer.at.sun_family = AF_UNIX;
-    (void)snprintf(steer.at.sun_path, sizeof steer.at.sun_path, "/tmp/" HPX_CONTROL_NAME, (int)getpid());
-    steer.fds[LISTENER].fd = open_socket();
-    int failed = errno;
+    steer.fds[LISTENER].fd = hpx_steer_socket_open(CLIENTS, err);
     steer.fds[BELL].fd = !hpx_trial_passes(HPX_TRIAL_EVENTFD) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     steer.expected = 0;
-    int rc = steer.fds[LISTENER].fd < 0 ? refuse_name(failed, err) : hpx_spawn(listen_for_commands, "hprofx-control", err);
+    int rc = steer.fds[LISTENER].fd < 0 ? steer.fds[LISTENER].fd : hpx_spawn(listen_for_commands, "hprofx-control", err);
     if (rc != 0) {
         close_all();
     }
@@ -684,11 +601,9 @@ void hpx_steer_look(void)
  * what was left. */
 static __attribute__((destructor)) void remove_name(void)
 {
-    if (steer.pid == getpid() && pthread_mutex_trylock(&steer.lock) == 0) {
+    if (hpx_steer_socket_is_own() && pthread_mutex_trylock(&steer.lock) == 0) {
         steer.over = true; /* its thread runs on for a moment */
-        if (has_name()) {
-            (void)unlink(steer.at.sun_path);
-        }
+        hpx_steer_socket_remove();
         pthread_mutex_unlock(&steer.lock);
     }
 }
