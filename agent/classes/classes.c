@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* classes.c: the class file load hook, and the tracker classes. Contract: classes.h. */
 #include "classes.h"
+#include "announcement.h"
 #include "batches.h"
 #include "callbacks.h"
 #include "class_list.h"
 #include "class_numbers.h"
 #include "clock.h"
 #include "downcall.h"
-#include "hash.h"
 #include "loader_asker.h"
 #include "log.h"
 #include "names.h"
 #include "probe_frames.h"
 #include "registrar.h"
 #include "replaced.h"
-#include "site_table.h"
 #include "unannounced.h"
 #include "waiting.h"
 #include <inttypes.h>
@@ -55,149 +54,13 @@ static void add(_Atomic uint64_t *to, uint64_t n)
     }
 }
 
-/* What the rewriter reports about a class, until it becomes messages. */
-struct announcement {
-    struct part {
-        char *at;
-        size_t len, cap;
-    } text, numbered;      /* layout of hpx_msg_methods */
-    struct part of, names; /* layout of hpx_msg_sites; names is its text */
-    struct part sites;     /* struct hprofx_bci_site, for the users */
-    struct hpx_class_numbers numbers;
-    uint32_t first, n, nsites;
-    bool no_memory;
-};
-
-static void put(struct announcement *t, struct part *p, const void *bytes, size_t n)
+static void tell_users(const struct hprofx_bci_site *site)
 {
-    if (p->len + n > p->cap && !t->no_memory) {
-        size_t cap = (p->cap + n) * 2;
-        char *more = realloc(p->at, cap);
-        t->no_memory = more == NULL;
-        p->at = more != NULL ? more : p->at;
-        p->cap = more != NULL ? cap : p->cap;
-    }
-    if (!t->no_memory && n > 0) {
-        memcpy(p->at + p->len, bytes, n);
-        p->len += n;
-    }
-}
-
-static void put_name(struct announcement *t, struct hprofx_bci_name name, const char *end)
-{
-    put(t, &t->text, name.at, name.len);
-    put(t, &t->text, end, strlen(end) + 1);
-}
-
-static uint32_t number(void *ctx, uint32_t methods)
-{
-    struct announcement *t = ctx;
-    return hpx_class_numbers_methods(&t->numbers, methods);
-}
-
-static void add_method(void *ctx, const struct hprofx_bci_method *m)
-{
-    struct announcement *t = ctx;
-    if (t->n++ == 0) {
-        t->first = m->number;
-        put(t, &t->text, "L", 1);
-        put_name(t, m->class_name, ";");
-        put_name(t, m->source, "");
-    }
-    put_name(t, m->name, "");
-    put_name(t, m->desc, "");
-    struct hpx_numbered of = {m->first_line, hpx_replaced_is(m, hpx_vm_release())};
-    put(t, &t->numbered, &of, sizeof of);
-}
-
-static uint32_t reserve_sites(void *ctx, uint32_t n)
-{
-    struct announcement *t = ctx;
-    return hpx_class_numbers_places(&t->numbers, n);
-}
-
-static void put_text(struct announcement *t, struct part *p, struct hprofx_bci_name name, const char *end)
-{
-    put(t, p, name.at, name.len);
-    put(t, p, end, strlen(end) + 1);
-}
-
-static void add_site(void *ctx, const struct hprofx_bci_site *s)
-{
-    struct announcement *t = ctx;
-    struct hpx_site_place_msg of;
-    memset(&of, 0, sizeof of); /* what lies between its fields is hashed, too */
-    of.id = s->id;
-    of.line = s->line;
-    of.opcode = s->opcode;
-    if (t->nsites++ == 0) {
-        put(t, &t->names, "L", 1);
-        put_text(t, &t->names, s->method->class_name, ";");
-        put_text(t, &t->names, s->method->source, "");
-    }
-    put(t, &t->of, &of, sizeof of);
-    put_text(t, &t->names, s->method->name, "");
-    put_text(t, &t->names, s->method->desc, "");
-    put_text(t, &t->names, s->operand, "");
-    put(t, &t->sites, s, sizeof *s);
-}
-
-/* Of numbers with their names; 0: there are none. */
-static uint64_t meaning_of(const struct part *numbers, const struct part *names, uint32_t first)
-{
-    uint64_t words[] = {first, numbers->len > 0 ? hpx_hash128(numbers->at, numbers->len).lo : 0,
-                        names->len > 0 ? hpx_hash128(names->at, names->len).lo : 0};
-    uint64_t hash = hpx_hash128(words, sizeof words).lo;
-    return numbers->len == 0 ? 0 : hash != 0 ? hash : 1;
-}
-
-static void tell_users(const struct announcement *t)
-{
-    for (size_t at = 0; at < t->sites.len; at += sizeof(struct hprofx_bci_site)) {
-        for (uint32_t i = 0; i < users.n; i++) {
-            if (users.of[i]->site != NULL) {
-                users.of[i]->site((const struct hprofx_bci_site *)(const void *)(t->sites.at + at));
-            }
+    for (uint32_t i = 0; i < users.n; i++) {
+        if (users.of[i]->site != NULL) {
+            users.of[i]->site(site);
         }
     }
-}
-
-/* As announce(), for sites. */
-static bool announce_sites(struct announcement *t)
-{
-    if (t->nsites == 0 || hpx_session_is(t->numbers.of_places.session)) {
-        return true;
-    }
-    struct hpx_msg_sites *m = t->no_memory || t->names.len > UINT32_MAX ? NULL : hpx_msg_sites_new(t->nsites, (uint32_t)t->names.len);
-    if (m == NULL) {
-        add(&done.unannounced, 1);
-        return false;
-    }
-    memcpy(m->of, t->of.at, t->of.len);
-    memcpy(m->text, t->names.at, t->names.len);
-    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
-    tell_users(t);
-    t->numbers.of_places.session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-    return true;
-}
-
-/* Posts the names before the VM gets the class, unless this session has them. false: no memory; the caller keeps the old class. */
-static bool announce(struct announcement *t)
-{
-    if (t->n == 0 || hpx_session_is(t->numbers.of_methods.session)) {
-        return true;
-    }
-    struct hpx_msg_methods *m = t->no_memory || t->text.len > UINT32_MAX ? NULL : hpx_msg_methods_new(t->n, (uint32_t)t->text.len);
-    if (m == NULL) {
-        add(&done.unannounced, 1);
-        return false;
-    }
-    m->first = t->first;
-    memcpy(m->text, t->text.at, t->text.len);
-    memcpy(m->of, t->numbered.at, t->numbered.len);
-    hpx_lane_post(&hpx_session.aggregator.control, &m->m, false);
-    t->numbers.of_methods.session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
-    return true;
 }
 
 static void count(const struct hprofx_bci_result *r)
@@ -265,30 +128,19 @@ static const char *tracker_name(void)
     return downcalls && hpx_downcall_class() != NULL ? HPX_TRACKER_DOWN : HPROFX_BCI_TRACKER;
 }
 
-static void forget_parts(struct announcement *t)
-{
-    struct part *all[] = {&t->text, &t->numbered, &t->of, &t->names, &t->sites};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
-        free(all[i]->at);
-        *all[i] = (struct part){0};
-    }
-    t->first = t->n = t->nsites = 0;
-}
-
 /* A number that the class has keeps its meaning: where that would change, the class is rewritten once more, with new ones. As
  * hprofx_bci_rewrite(). */
-static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct announcement *t, const unsigned char *data, jint n, uint8_t **out,
-                            size_t *m)
+static int rewrite_numbered(const struct hprofx_bci_opts *opts, struct hpx_announcement *t, const unsigned char *data, jint n,
+                            uint8_t **out, size_t *m)
 {
     const char *why;
     for (int round = 0; round < 2; round++) { /* new numbers have no other meaning */
         int rc = hprofx_bci_rewrite(opts, data, (size_t)n, out, m, &why);
-        if (rc != 0 || t->no_memory ||
-            hpx_class_numbers_mean(&t->numbers, meaning_of(&t->numbered, &t->text, t->first), meaning_of(&t->of, &t->names, 0))) {
+        if (rc != 0 || hpx_announcement_keeps_numbers(t)) {
             return rc;
         }
         free(*out);
-        forget_parts(t);
+        hpx_announcement_clear(t);
     }
     *out = NULL;
     return 2; /* refused */
@@ -321,22 +173,15 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, enum hpx_loader finds, co
     if (redefined != NULL && (hpx_vm.late || atomic_load_explicit(&passed.of, memory_order_relaxed) == 0)) { /* not for the start */
         hpx_class_numbers_remember();
     }
-    struct announcement t = {.numbers = hpx_class_numbers_of(redefined)};
+    struct hpx_announcement t = {.numbers = hpx_class_numbers_of(redefined)};
     if (hpx_vm.late && redefined != NULL && !hpx_class_numbers_fits(&t.numbers, data, n)) {
         hpx_class_numbers_keep(redefined, &t.numbers);
         add(&done.grown, 1);
         return;
     }
     struct hprofx_bci_result r;
-    struct hprofx_bci_opts opts = {.tracker = tracker_name(),
-                                   .probes = probes,
-                                   .min = hpx_session.opt->min,
-                                   .number = number,
-                                   .method = add_method,
-                                   .sites = reserve_sites,
-                                   .site = add_site,
-                                   .ctx = &t,
-                                   .result = &r};
+    struct hprofx_bci_opts opts = {.tracker = tracker_name(), .probes = probes, .min = hpx_session.opt->min, .result = &r};
+    hpx_announcement_hear(&t, &opts);
     opts.want = name == NULL ? want_nameless : NULL;
     uint8_t *out;
     size_t m;
@@ -346,17 +191,15 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, enum hpx_loader finds, co
     }
     if (rc == 2) {
         add(&done.refused, 1);
-    } else if (rc == 0 && announce(&t) && announce_sites(&t)) {
-        if (hand_over(jvmti, out, m, new_n, new_data)) {
-            count(&r);
-            hpx_class_numbers_keep(redefined, &t.numbers);
-            hpx_unannounced_note_rewriting();
-        } else {
-            add(&done.unannounced, 1);
-        }
+    } else if (rc == 0 && hpx_announcement_post(&t, tell_users) && hand_over(jvmti, out, m, new_n, new_data)) {
+        count(&r);
+        hpx_class_numbers_keep(redefined, &t.numbers);
+        hpx_unannounced_note_rewriting();
+    } else if (rc == 0) {
+        add(&done.unannounced, 1);
     }
     free(out);
-    forget_parts(&t);
+    hpx_announcement_clear(&t);
 }
 
 /* JDK 8 to 14 name an anonymous class by its class file, "/" and a number. Its constants may be no constants of a class file, and JDK 8
