@@ -226,11 +226,6 @@ static bool in_code(uintptr_t blob, uintptr_t pc)
     return code > blob && pc >= code;
 }
 
-static bool is_pointer(uintptr_t p)
-{
-    return p >= 4096 && p % sizeof(uintptr_t) == 0;
-}
-
 /* The blob that holds pc; 0: none. */
 static uintptr_t find_blob(uintptr_t pc)
 {
@@ -310,10 +305,10 @@ uintptr_t hpx_code_cache_method_sig(uintptr_t start)
 uint64_t hpx_code_cache_id_sig(uintptr_t method)
 {
     uintptr_t constant = hpx_vm_word(method + cache.ids.constant);
-    uintptr_t pool = is_pointer(constant) ? hpx_vm_word(constant + cache.ids.pool) : 0;
-    uintptr_t holder = is_pointer(pool) ? hpx_vm_word(pool + cache.ids.holder) : 0;
-    uintptr_t ids = is_pointer(holder) ? hpx_vm_word(holder + cache.ids.ids) : 0;
-    if (!is_pointer(ids)) {
+    uintptr_t pool = hpx_vm_is_address(constant) ? hpx_vm_word(constant + cache.ids.pool) : 0;
+    uintptr_t holder = hpx_vm_is_address(pool) ? hpx_vm_word(pool + cache.ids.holder) : 0;
+    uintptr_t ids = hpx_vm_is_address(holder) ? hpx_vm_word(holder + cache.ids.ids) : 0;
+    if (!hpx_vm_is_address(ids)) {
         return 0;
     }
     uintptr_t number = hpx_vm_half(constant + cache.ids.number);

@@ -72,7 +72,7 @@ static uint32_t scope_at(const struct hpx_code_frame *f, enum hpx_frame_place pl
 bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place)
 {
     uintptr_t method = hpx_code_cache_method_sig(f->start);
-    if (method < 4096 || method % sizeof(uintptr_t) != 0) {
+    if (!hpx_vm_is_address(method)) {
         return false;
     }
     if (place == HPX_FRAME_UNBUILT || is_native(method)) {

@@ -8,7 +8,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LEAST        ((uintptr_t)4096)
 #define MOST_STACK   ((size_t)64 << 10) /* bytes between the caller's frame and ours: the VM's own */
 #define MOST_METHODS 4096
 
@@ -38,16 +37,11 @@ static bool read_memory(uintptr_t at, void *to, size_t n)
     return hpx_trial_passes(HPX_TRIAL_PROCESS_VM_READV) && process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == (ssize_t)n;
 }
 
-static bool is_address(uintptr_t word)
-{
-    return word >= LEAST && word % sizeof(uintptr_t) == 0 && word >> 47 == 0;
-}
-
 /* 0: there is none. */
 static uintptr_t word_at(uintptr_t at)
 {
     uintptr_t word = 0;
-    return is_address(at) && read_memory(at, &word, sizeof word) ? word : 0;
+    return hpx_vm_is_address(at) && read_memory(at, &word, sizeof word) ? word : 0;
 }
 
 /* As hpx_code_cache_id_sig(), of what need not be a Method; *class: its InstanceKlass. 0: it is none, or has no id. */
@@ -86,7 +80,7 @@ uintptr_t hpx_native_word_find(uint64_t running, uint64_t wanted, uintptr_t up_t
     }
     for (uintptr_t at = from; at < up_to && method == 0; at += sizeof(uintptr_t)) {
         uintptr_t word = word_at(at); /* not as a variable: a checker of memory guards those of our frames */
-        if (is_address(word) && (word < from || word >= up_to) && id_of(word, &class) == running) {
+        if (hpx_vm_is_address(word) && (word < from || word >= up_to) && id_of(word, &class) == running) {
             method = method_of(class, wanted);
         }
     }

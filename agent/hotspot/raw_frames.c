@@ -205,7 +205,7 @@ static bool step_interpreted(struct hpx_frames *k)
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
     }
     uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD)), bytecode = bytecode_at(fp);
-    if (method < 4096 || method % WORD != 0 || method >> 47 != 0) {
+    if (!hpx_vm_is_address(method)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED);
     }
     uint64_t id = hpx_code_cache_id_sig(method), place = hpx_frame_names_place_sig(method, bytecode);

@@ -118,5 +118,5 @@ bool hpx_scopes_read_sig(const struct hpx_scopes *s, uint32_t at, struct hpx_sco
     }
     to->bci = (int32_t)(bci - 1); /* they begin at the entry of a method, which is -1 */
     to->method = method > 0 && method <= s->n ? hpx_vm_word(s->metadata + (method - 1) * WORD) : 0;
-    return to->caller < at && to->bci >= -1 && to->bci < 65536 && to->method >= 4096 && to->method % WORD == 0 && to->method >> 47 == 0;
+    return to->caller < at && to->bci >= -1 && to->bci < 65536 && hpx_vm_is_address(to->method);
 }

@@ -36,6 +36,12 @@ bool hpx_structures_constant(const char *name, int *to);
 
 /* ---- memory of the VM; the address must be readable ---- */
 
+/* It may be the address of a structure. */
+static inline bool hpx_vm_is_address(uintptr_t word)
+{
+    return word >= 4096 && word % sizeof(uintptr_t) == 0 && word >> 47 == 0;
+}
+
 HPX_NO_ASAN static inline uintptr_t hpx_vm_word(uintptr_t at)
 {
     return __atomic_load_n((const uintptr_t *)at, __ATOMIC_RELAXED);

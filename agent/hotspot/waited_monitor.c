@@ -12,7 +12,6 @@
 
 #define MOST_FAULTS 8u
 #define TRIES       4 /* a collection may come between */
-#define LEAST       ((uintptr_t)4096)
 
 /* Constant after init. */
 static struct {
@@ -71,17 +70,12 @@ struct question {
     char *to;
 };
 
-static bool is_address(uintptr_t at)
-{
-    return at >= LEAST && at % sizeof(uint32_t) == 0;
-}
-
 static uintptr_t object_of(uintptr_t thread)
 {
     uintptr_t entering = hpx_vm_word(thread + words.entering); /* first: who has been notified enters what it waits on */
     uintptr_t monitor = entering != 0 ? entering : hpx_vm_word(thread + words.waiting);
-    uintptr_t slot = is_address(monitor) ? hpx_vm_word(monitor + words.object) : 0;
-    return is_address(slot) ? hpx_vm_word(slot) : 0;
+    uintptr_t slot = hpx_vm_is_address(monitor) ? hpx_vm_word(monitor + words.object) : 0;
+    return hpx_vm_is_address(slot) ? hpx_vm_word(slot) : 0;
 }
 
 static uintptr_t class_of(uintptr_t oop)
@@ -138,12 +132,12 @@ static int read_class(void *arg)
     uint32_t before = 0, after = 0;
     hpx_guard_begin_read_sig();
     uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
-    bool told = is_address(heap) && still(heap, &before);
+    bool told = hpx_vm_is_address(heap) && still(heap, &before);
     /* the reads of the object lie between the two looks at the heap; no partner: the VM writes */
     atomic_thread_fence(memory_order_acquire);
     uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : hpx_oops_handle(q->known);
-    uintptr_t klass = is_address(oop) ? class_of(oop) : 0, symbol = is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
-    told = is_address(symbol) && put_name(symbol, q->to);
+    uintptr_t klass = hpx_vm_is_address(oop) ? class_of(oop) : 0, symbol = hpx_vm_is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
+    told = hpx_vm_is_address(symbol) && put_name(symbol, q->to);
     atomic_thread_fence(memory_order_acquire); /* as above */
     told = told && still(heap, &after) && before == after;
     hpx_guard_end_read_sig();
