@@ -15,18 +15,15 @@ struct question {
 static int walk(void *arg)
 {
     const struct question *q = arg;
-    hpx_guard_begin_read_sig();
-    int n = q->hash != NULL  ? hpx_raw_walk_take_sig(q->t, q->hash)
-            : q->end != NULL ? hpx_raw_walk_frames_sig(q->t, q->frames, q->end)
-                             : hpx_raw_walk_frames_behind_sig(q->t, q->frames, q->broken);
-    hpx_guard_end_read_sig();
-    return n;
+    return q->hash != NULL  ? hpx_raw_walk_take_sig(q->t, q->hash)
+           : q->end != NULL ? hpx_raw_walk_frames_sig(q->t, q->frames, q->end)
+                            : hpx_raw_walk_frames_behind_sig(q->t, q->frames, q->broken);
 }
 
 static int guarded(struct question *q, bool *faulted)
 {
     int n = 0;
-    *faulted = !hpx_guard_run_sig(walk, q, &n);
+    *faulted = !hpx_guard_read_sig(walk, q, &n);
     return *faulted ? 0 : n;
 }
 

@@ -7,9 +7,7 @@
 #include "guard.h"
 #include "internals.h"
 #include "raw_frames.h"
-#include "sigmask.h"
 #include "thread_id.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +104,6 @@ static const char *check_frames(struct check *c)
 static int run_check(void *arg)
 {
     struct check *c = arg;
-    hpx_guard_begin_read_sig();
     switch (c->what) {
     case CODE:
         c->why = hpx_code_cache_live();
@@ -125,23 +122,17 @@ static int run_check(void *arg)
         c->why = check_frames(c);
         break;
     }
-    hpx_guard_end_read_sig();
     return 0;
 }
 
-/* Not in a handler, so without signals: the guard does not nest, and it would take the fault of a handler of the program for ours. */
 static const char *guarded(struct hpx_counters *counters, struct check *c)
 {
-    sigset_t all, was;
-    hpx_sigmask_ours(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &was);
-    bool faulted = !hpx_guard_run_sig(run_check, c, &(int){0});
-    if (faulted) {
-        hpx_internals_leave_sig(HPX_INTERNALS_CODE, HPX_INTERNALS_MISREAD);
-        hpx_count(counters, HPX_C_FAULTS, 1);
+    if (hpx_guard_read(run_check, c)) {
+        return c->why;
     }
-    pthread_sigmask(SIG_SETMASK, &was, NULL);
-    return faulted ? HPX_INTERNALS_MISREAD : c->why;
+    hpx_internals_leave_sig(HPX_INTERNALS_CODE, HPX_INTERNALS_MISREAD);
+    hpx_count(counters, HPX_C_FAULTS, 1);
+    return HPX_INTERNALS_MISREAD;
 }
 
 static const char *compare_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)

@@ -3,7 +3,6 @@
 #include "code_age.h"
 #include "guard.h"
 #include "internals.h"
-#include "sigmask.h"
 #include <pthread.h>
 
 #define SPANS 64 /* of sessions; older ones are forgotten, and their code counts as old */
@@ -53,23 +52,14 @@ static void add(void *ctx, int32_t id, uint64_t bytes)
 
 static int look_at_all(void *arg)
 {
-    struct look *l = arg;
-    hpx_guard_begin_read_sig();
-    hpx_code_cache_each(add, l);
-    hpx_guard_end_read_sig();
+    hpx_code_cache_each(add, arg);
     return 0;
 }
 
 static struct look look(void)
 {
     struct look l = {.known = false};
-    sigset_t all, was;
-    if (hpx_internals_on_sig(HPX_INTERNALS_CODE)) {
-        hpx_sigmask_ours(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &was);
-        l.known = hpx_guard_run_sig(look_at_all, &l, &(int){0});
-        pthread_sigmask(SIG_SETMASK, &was, NULL);
-    }
+    l.known = hpx_internals_on_sig(HPX_INTERNALS_CODE) && hpx_guard_read(look_at_all, &l);
     return l;
 }
 

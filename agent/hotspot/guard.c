@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guard.c: the fault handlers of guard.h. */
 #include "guard.h"
+#include "sigmask.h"
 #include "vm_flags.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -11,20 +12,8 @@
 /* Of the calling thread; its own and its handlers'. */
 static __thread struct {
     _Atomic(sigjmp_buf *) back; /* relaxed: where to continue after a fault; NULL: no body runs */
-    bool reading;               /* between begin_read and end_read */
+    bool reading;               /* the body only reads */
 } own __attribute__((tls_model("initial-exec")));
-
-void hpx_guard_begin_read_sig(void)
-{
-    own.reading = true;
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
-void hpx_guard_end_read_sig(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    own.reading = false;
-}
 
 const char *hpx_guard_forbidden(void)
 {
@@ -150,12 +139,12 @@ void hpx_guard_remove(void)
     }
 }
 
-bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+static bool run(int (*body)(void *arg), void *arg, int *answer, bool reads)
 {
     sigjmp_buf back; /* without the signal mask, which would cost a system call per sample */
     sigjmp_buf *const outer = atomic_load_explicit(&own.back, memory_order_relaxed); /* of a body that our signal handler interrupts */
     const bool outer_reads = own.reading;
-    own.reading = false;
+    own.reading = reads;
     if (sigsetjmp(back, 0) != 0) {
         own.reading = outer_reads;
         atomic_store_explicit(&own.back, outer, memory_order_relaxed);
@@ -181,10 +170,32 @@ void hpx_guard_remove(void)
 {
 }
 
-bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+static bool run(int (*body)(void *arg), void *arg, int *answer, bool reads)
 {
+    (void)reads;
     *answer = body(arg);
     return true;
 }
 
 #endif
+
+bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+{
+    return run(body, arg, answer, false);
+}
+
+bool hpx_guard_read_sig(int (*body)(void *arg), void *arg, int *answer)
+{
+    return run(body, arg, answer, true);
+}
+
+bool hpx_guard_read(int (*body)(void *arg), void *arg)
+{
+    sigset_t all, was;
+    int unused;
+    hpx_sigmask_ours(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &was);
+    bool passed = run(body, arg, &unused, true);
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return passed;
+}

@@ -25,13 +25,12 @@ bool hpx_guard_install(void);
 /* VMDeath, after the last walk, once for every install: the last one removes the handlers, but leaves those that others installed since. */
 void hpx_guard_remove(void);
 
-/* Runs body(arg) on the calling thread: in its signal handler, with signals blocked, or outside handlers if the body does nothing but read
- * the VM's structures in code of hprofx. true: *answer has its value; false: it faulted, and whatever it held then is never released.
- * Async-signal-safe if body is. A handler of hprofx that interrupts a body may run another one. */
+/* Runs body(arg) on the calling thread: in its signal handler, with signals blocked. true: *answer has its value; false: it faulted, and
+ * whatever it held then is never released. Async-signal-safe if body is. A handler of hprofx that interrupts a body may run another one. */
 bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer);
-
-/* In a body. A fault between these two is in a read of the structures, not in AsyncGetCallTrace, and never one of SafeFetch. */
-void hpx_guard_begin_read_sig(void);
-void hpx_guard_end_read_sig(void);
+/* The same of a body that only reads the VM's structures, in code of hprofx: a fault elsewhere is not its own, and none is SafeFetch's. */
+bool hpx_guard_read_sig(int (*body)(void *arg), void *arg, int *answer);
+/* The same outside handlers, without signals: a body does not nest, and would take the fault of a handler of the program for its own. */
+bool hpx_guard_read(int (*body)(void *arg), void *arg);
 
 #endif

@@ -140,14 +140,12 @@ static int ask(void *arg)
 {
     const struct question *q = arg;
     int n = 0;
-    hpx_guard_begin_read_sig();
     enum hpx_vm_state state = hpx_frame_anchor_state_sig(q->t->env);
     if (state == HPX_VM_STATE_IN_NATIVE || (state == HPX_VM_STATE_BLOCKED && q->t->other)) {
         const struct hpx_raw_thread raw = {
             .env = q->t->env, .stack_low = q->t->stack_low, .stack_end = q->t->stack_end, .depth = q->t->depth};
         n = q->hash != NULL ? hpx_raw_walk_take_sig(&raw, q->hash) : frames_of(&raw, q->frames);
     }
-    hpx_guard_end_read_sig();
     return n;
 }
 
@@ -157,7 +155,7 @@ static int guarded(const struct question *q)
     if (!is_on(q->t)) {
         return 0;
     }
-    if (!hpx_guard_run_sig(ask, (void *)(uintptr_t)q, &n)) {
+    if (!hpx_guard_read_sig(ask, (void *)(uintptr_t)q, &n)) {
         n = 0;
         atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
         if (!q->t->other) { /* another thread may have begun to move, and then a word may be anything */

@@ -130,7 +130,6 @@ static int read_class(void *arg)
 {
     const struct question *q = arg;
     uint32_t before = 0, after = 0;
-    hpx_guard_begin_read_sig();
     uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
     bool told = hpx_vm_is_address(heap) && still(heap, &before);
     /* the reads of the object lie between the two looks at the heap; no partner: the VM writes */
@@ -140,7 +139,6 @@ static int read_class(void *arg)
     told = hpx_vm_is_address(symbol) && put_name(symbol, q->to);
     atomic_thread_fence(memory_order_acquire); /* as above */
     told = told && still(heap, &after) && before == after;
-    hpx_guard_end_read_sig();
     return told;
 }
 
@@ -149,7 +147,7 @@ static int read_class(void *arg)
 static bool ask(struct question *q)
 {
     int told = 0;
-    if (hpx_guard_run_sig(read_class, q, &told)) {
+    if (hpx_guard_read_sig(read_class, q, &told)) {
         return told != 0;
     }
     if (++waited.faults >= MOST_FAULTS) {

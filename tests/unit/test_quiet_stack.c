@@ -120,18 +120,10 @@ void hpx_guard_remove(void)
     vm.removes++;
 }
 
-bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_read_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     *answer = body(arg);
     return !vm.fault;
-}
-
-void hpx_guard_begin_read_sig(void)
-{
-}
-
-void hpx_guard_end_read_sig(void)
-{
 }
 
 static jvmtiError JNICALL get_version(jvmtiEnv *jvmti, jint *version)

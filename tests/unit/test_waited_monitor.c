@@ -96,15 +96,7 @@ uintptr_t hpx_thread_id_word(JNIEnv *env, jthread of)
     return (uintptr_t)&thread;
 }
 
-void hpx_guard_begin_read_sig(void)
-{
-}
-
-void hpx_guard_end_read_sig(void)
-{
-}
-
-bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
+bool hpx_guard_read_sig(int (*body)(void *arg), void *arg, int *answer)
 {
     heap.active = heap.active || collects;
     collects = false;
