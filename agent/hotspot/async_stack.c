@@ -8,16 +8,16 @@ struct question {
     const struct hpx_raw_thread *t;
     struct hpx_raw_stack *hash; /* or else */
     struct hpx_ev_frame *frames;
-    enum hpx_raw_end *end; /* NULL: as of hpx_raw_walk_frames_behind_sig() */
-    uint32_t *broken;
+    enum hpx_raw_end *end;
+    uint32_t *broken; /* NULL: as of hpx_raw_walk_frames_sig() */
 };
 
 static int walk(void *arg)
 {
     const struct question *q = arg;
-    return q->hash != NULL  ? hpx_raw_walk_take_sig(q->t, q->hash)
-           : q->end != NULL ? hpx_raw_walk_frames_sig(q->t, q->frames, q->end)
-                            : hpx_raw_walk_frames_behind_sig(q->t, q->frames, q->broken);
+    return q->hash != NULL     ? hpx_raw_walk_take_sig(q->t, q->hash)
+           : q->broken == NULL ? hpx_raw_walk_frames_sig(q->t, q->frames, q->end)
+                               : hpx_raw_walk_frames_behind_sig(q->t, q->frames, q->end, q->broken);
 }
 
 static int guarded(struct question *q, bool *faulted)
@@ -32,18 +32,12 @@ bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_sta
     return guarded(&(struct question){.t = t, .hash = to}, faulted) != 0;
 }
 
-int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end)
+int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken)
 {
     bool faulted;
-    int n = guarded(&(struct question){.t = t, .frames = frames, .end = end}, &faulted);
+    int n = guarded(&(struct question){.t = t, .frames = frames, .end = end, .broken = broken}, &faulted);
     *end = faulted ? HPX_END_FAULT : *end;
     return n;
-}
-
-int hpx_async_stack_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, uint32_t *broken)
-{
-    bool faulted;
-    return guarded(&(struct question){.t = t, .frames = frames, .broken = broken}, &faulted);
 }
 
 enum hpx_unknown hpx_async_stack_unknown_sig(const struct hpx_raw_thread *t, enum hpx_raw_end end)

@@ -10,10 +10,8 @@
 
 /* true: *to has the stack. A walk that faults has none; *faulted says so. */
 bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted);
-/* As hpx_raw_walk_frames_sig(); none and HPX_END_FAULT if a read faulted. */
-int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end);
-/* As hpx_raw_walk_frames_behind_sig(); none if a read faulted. */
-int hpx_async_stack_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, uint32_t *broken);
+/* As hpx_raw_walk_frames_sig(), or, with `broken`, as hpx_raw_walk_frames_behind_sig(); none and HPX_END_FAULT if a read faulted. */
+int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken);
 /* Why a walk without frames has none, as the row of the sample says it. */
 enum hpx_unknown hpx_async_stack_unknown_sig(const struct hpx_raw_thread *t, enum hpx_raw_end end);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.c: the sums of judge.h. */
 #include "judge.h"
+#include "hash.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -57,6 +58,32 @@ bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen)
 {
     return judge.verify || seen % rules[what].each == 0 ||
            atomic_load_explicit(&judge.of[what].compared, memory_order_relaxed) < rules[what].first;
+}
+
+static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
+{
+    return hpx_hash128(frames, (size_t)n * sizeof *frames).lo;
+}
+
+struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, int n, enum hpx_raw_end end, uint32_t broken)
+{
+    const int above = broken < (uint32_t)n ? (int)broken : n;
+    return (struct hpx_judged_walk){.n = n,
+                                    .above = above,
+                                    .all = hash_of(frames, n),
+                                    .part = hash_of(frames, above),
+                                    .whole = end == HPX_END_WHOLE || end == HPX_END_HEAP,
+                                    .lower = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING};
+}
+
+enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const struct hpx_ev_frame *told, int n, uint32_t depth)
+{
+    const bool broke = n == w->above && n < w->n && n > 0 && hash_of(told, n) == w->part;
+    if (n <= 0 || w->n == 0 || broke || (w->lower && n == (int)depth)) { /* of one that was cut the lower end is not known */
+        return HPX_JUDGED_ALONE;
+    }
+    bool fits = w->whole ? n == w->n : n >= w->n;
+    return fits && hash_of(told + (w->lower ? n - w->n : 0), w->n) == w->all ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT;
 }
 
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as)

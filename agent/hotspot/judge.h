@@ -2,13 +2,15 @@
 /* judge.h: compares some of the stacks that are walked with another answer, and says when walks are not trusted any more.
  *
  * Who walks asks whether this stack is to be compared, has the other answer given, and tells. What counts as the same: the same frames, no
- * more and no less; only an answer that is known to be a part of the stack, or of another moment, cannot be compared.
+ * more and no less. A walk that has found a part of the stack must have found that part of the answer. Only an answer that is known to be a
+ * part of the stack, or of another moment, cannot be compared.
  *
  * Old comparisons lose weight, so that a change late in a long session counts as much as one at its begin. Any thread, handlers: relaxed
  * atomic adds; the sums may be off by what other threads add meanwhile. */
 #ifndef HPX_JUDGE_H
 #define HPX_JUDGE_H
 
+#include "raw_walk.h"
 #include "report.h"
 
 enum hpx_judged {
@@ -24,6 +26,16 @@ enum hpx_judged_as { HPX_JUDGED_SAME, HPX_JUDGED_DIFFERENT, HPX_JUDGED_ALONE /* 
 void hpx_judge_begin(void);
 /* Whether this one is compared, the seen-th of its thread. */
 bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen);
+/* What a walk has found, when its frames are gone. */
+struct hpx_judged_walk {
+    int n, above; /* frames; those above where AsyncGetCallTrace breaks off */
+    uint64_t all, part;
+    bool whole, lower; /* lower: what is not there is on top */
+};
+/* end, broken: as of hpx_raw_walk_frames_behind_sig(). */
+struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, int n, enum hpx_raw_end end, uint32_t broken);
+/* told: what AsyncGetCallTrace has answered, n of at most `depth` frames; n <= 0: nothing. */
+enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const struct hpx_ev_frame *told, int n, uint32_t depth);
 /* Then. true: more than a few of the last ones differ, and more than one in 64: such walks are not to be trusted. */
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
 

@@ -345,13 +345,14 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
     return (int)names.n;
 }
 
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken)
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
     struct hpx_frames k = {.t = t, .names = &names, .behind_stub = HPX_FRAME_INTERRUPTED, .broken = UINT32_MAX};
-    bool done = walk(&k);
+    (void)walk(&k);
+    *end = k.end;
     *broken = k.broken;
-    return done ? (int)names.n : 0;
+    return (int)names.n;
 }
 
 #else
@@ -369,11 +370,10 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
     return 0;
 }
 
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken)
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
 {
-    (void)t, (void)out;
     *broken = UINT32_MAX;
-    return 0;
+    return hpx_raw_walk_frames_sig(t, out, end);
 }
 
 #endif

@@ -72,9 +72,9 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
  * where internals.h allows names; for another thread only while that does not move. */
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end);
 /* The same as AsyncGetCallTrace names it, to compare the two: of a method that called a stub it gives the place after the call, which may
- * be in another inlined method, and nothing stands for frames in the heap. 0: the stack is not whole. *broken: frames above the first one
- * that the VM is deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so.
- * UINT32_MAX: there is none. */
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, uint32_t *broken);
+ * be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first one that the VM is
+ * deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so. UINT32_MAX: there is
+ * none. */
+int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
 
 #endif

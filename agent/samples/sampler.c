@@ -6,7 +6,6 @@
 #include "code_source.h"
 #include "engine.h"
 #include "event_stacks.h"
-#include "hash.h"
 #include "inlines.h"
 #include "internals.h"
 #include "judge.h"
@@ -70,28 +69,24 @@ static void judge_sig(struct hpx_sample_thread *t, bool ended, bool faulted)
     }
 }
 
-/* HPROFX_VERIFY=1: AsyncGetCallTrace breaks off where a caller is being deoptimized, and at a stub that called C that called Java, and says
- * nothing of it. Only there a part of the stack is no other one. */
+/* HPROFX_VERIFY=1. */
 static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context)
 {
     uint32_t broken = UINT32_MAX;
-    int answer = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
-    size_t bytes = answer > 0 ? (size_t)answer * sizeof *frames : 0;
-    uint64_t hash = hpx_hash128(frames, bytes).lo;
-    if (answer == -(int)HPX_UNKNOWN_FAULT) { /* what it held is held for ever */
+    enum hpx_raw_end end;
+    int n = hpx_async_stack_names_sig(w, frames, &end, &broken);
+    const struct hpx_judged_walk walked = hpx_judge_walked_sig(frames, n, end, broken);
+    n = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
+    if (n == -(int)HPX_UNKNOWN_FAULT) { /* what it held is held for ever */
         hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
         if (hpx_judge_fault_sig(HPX_JUDGED_NAMED) != NULL) {
             atomic_store_explicit(&sampler.verifies, false, memory_order_relaxed);
         }
     }
-    if (answer > 0 && hpx_probe_frames_astray(frames, answer)) {
-        answer = 0;
+    if (hpx_probe_frames_astray(frames, n)) {
+        n = 0;
     }
-    int n = hpx_async_stack_behind_sig(w, frames, &broken);
-    bool part = n > answer && (uint32_t)answer == broken, same = (n == answer || part) && hpx_hash128(frames, bytes).lo == hash;
-    if (hpx_judge_told_sig(HPX_JUDGED_NAMED, answer <= 0 || n == 0 || (same && part) ? HPX_JUDGED_ALONE
-                                             : same                                  ? HPX_JUDGED_SAME
-                                                                                     : HPX_JUDGED_DIFFERENT)) {
+    if (hpx_judge_told_sig(HPX_JUDGED_NAMED, hpx_judge_compare_sig(&walked, frames, n, w->depth))) {
         hpx_engine_distrust_sig("stacks that were walked are not those of AsyncGetCallTrace");
     }
 }
@@ -131,7 +126,7 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
     if (atomic_load_explicit(&sampler.verifies, memory_order_relaxed)) {
         verify_sig(t, w, frames, context);
     }
-    int n = hpx_async_stack_names_sig(w, frames, &end);
+    int n = hpx_async_stack_names_sig(w, frames, &end, NULL);
     if (hpx_probe_frames_astray(frames, n)) {
         n = 0;
         end = HPX_END_STACK;
@@ -430,9 +425,9 @@ void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti)
     if (hpx_engine_now() != HPX_ENGINE_ASYNC || !hpx_quiet_stack_compares(++t->prepared)) {
         return;
     }
-    int n = hpx_quiet_stack_frames(&own, walked);
-    uint32_t m = n > 0 ? hpx_event_stacks_ask(jvmti, NULL, told, COMPARED) : 0;
-    if (m > 0) {
+    uint32_t m = hpx_event_stacks_ask(jvmti, NULL, told, COMPARED); /* first: it gives every method an id */
+    int n = m > 0 ? hpx_quiet_stack_frames(&own, walked) : 0;
+    if (n > 0) {
         hpx_quiet_stack_compared((uint32_t)n == m && memcmp(walked, told, m * sizeof *told) == 0);
     } else {
         hpx_quiet_stack_not_compared();

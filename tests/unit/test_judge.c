@@ -53,6 +53,52 @@ TEST(what_could_not_be_compared_is_counted_alone, begin, begin)
     assert_string_equal(text, "hprofx: stacks of events compared: 1000, 0 different, 1000 (50.00 %) not comparable\n");
 }
 
+#define DEPTH 8u
+
+/* The walk has frames `from` to `to` of a stack, AsyncGetCallTrace the first n of another one, which is the same but for frame `wrong`. */
+static enum hpx_judged_as compared(int from, int to, enum hpx_raw_end end, uint32_t broken, int n, int wrong)
+{
+    struct hpx_ev_frame frames[DEPTH];
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        frames[i] = (struct hpx_ev_frame){.bci = (int32_t)i, .method = 100 + i};
+    }
+    const struct hpx_judged_walk w = hpx_judge_walked_sig(frames + from, to - from, end, broken);
+    if (wrong >= 0) {
+        frames[wrong].bci++;
+    }
+    return hpx_judge_compare_sig(&w, frames, n, DEPTH);
+}
+
+TEST(more_and_fewer_frames_are_a_difference, begin, begin)
+{
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, UINT32_MAX, 5, -1), HPX_JUDGED_SAME);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, UINT32_MAX, 5, 4), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, UINT32_MAX, 6, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_HEAP, UINT32_MAX, 4, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, UINT32_MAX, 0, -1), HPX_JUDGED_ALONE);
+    assert_int_equal(compared(0, 0, HPX_END_STUB, UINT32_MAX, 5, -1), HPX_JUDGED_ALONE);
+}
+
+TEST(an_answer_that_breaks_off_where_it_does_is_not_compared, begin, begin)
+{
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3, 3, -1), HPX_JUDGED_ALONE);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3, 3, 2), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3, 2, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3, 5, -1), HPX_JUDGED_SAME);
+}
+
+TEST(a_part_of_a_stack_is_compared_with_that_part, begin, begin)
+{
+    assert_int_equal(compared(0, 3, HPX_END_STUB, UINT32_MAX, 6, -1), HPX_JUDGED_SAME);
+    assert_int_equal(compared(0, 3, HPX_END_STUB, UINT32_MAX, 6, 3), HPX_JUDGED_SAME);
+    assert_int_equal(compared(0, 3, HPX_END_STUB, UINT32_MAX, 6, 2), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 3, HPX_END_STUB, UINT32_MAX, 2, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(2, 6, HPX_END_WAITING, UINT32_MAX, 6, 1), HPX_JUDGED_SAME);
+    assert_int_equal(compared(2, 6, HPX_END_WAITING, UINT32_MAX, 6, 2), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(2, 6, HPX_END_DEOPTIMIZATION, UINT32_MAX, 3, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(2, 6, HPX_END_DEOPTIMIZATION, UINT32_MAX, DEPTH, -1), HPX_JUDGED_ALONE); /* may be cut */
+}
+
 static uint32_t differences_until_distrust(uint32_t same_before, uint32_t same_between)
 {
     for (uint32_t i = 0; i < same_before; i++) {

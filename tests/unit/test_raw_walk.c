@@ -342,11 +342,12 @@ TEST(a_stub_that_called_c_that_called_java_is_left)
     begin(JDK_17);
     struct hpx_raw_stack s, other;
     struct hpx_ev_frame frames[DEPTH];
+    enum hpx_raw_end ended;
     uint32_t broken;
     struct hpx_raw_thread t = behind_a_stub(at(methods[1], 100));
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 2);
-    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, frames, &broken), 2);
+    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, frames, &ended, &broken), 2);
     assert_int_equal(broken, 1); /* AsyncGetCallTrace has no more */
     assert_true(frames[0].method == ids[1 + FIRST] && frames[1].method == ids[1 + SECOND] && frames[1].bci == 3);
     stack[24] = at(methods[1], 100); /* no stub */
@@ -535,7 +536,7 @@ TEST(frames_in_the_heap_have_a_frame_in_their_place)
     assert_true(part[0].method == ids[1 + FIRST] && part[2].method == ids[1 + SECOND]);
     assert_true(part[1].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
     uint32_t broken;
-    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &broken), 2);
+    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &ended, &broken), 2);
     t.past_barrier = false;
     assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 1);
     assert_int_equal(ended, HPX_END_STUB);
