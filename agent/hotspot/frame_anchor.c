@@ -5,7 +5,7 @@
 
 static struct {
     uint64_t anchor, state, sp, pc, fp, thread_size;
-    uint64_t continuation; /* UINT64_MAX: not in the tables */
+    uint64_t continuation, thrown, unpacked; /* UINT64_MAX: not in the tables */
     int states[HPX_VM_STATE_OTHER];
     uintptr_t env_offset; /* distance of the JNIEnv from the start of its JavaThread; 0: not learned yet */
 } anchors;
@@ -19,9 +19,13 @@ const char *hpx_frame_anchor_init(void)
                                        {"JavaFrameAnchor", "_last_Java_pc", "address", &anchors.pc},
                                        {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", &anchors.fp}};
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
-    anchors.continuation = UINT64_MAX;
-    if (why == NULL) {
-        (void)hpx_structures_field(&(struct hpx_vm_field){"JavaThread", "_cont_entry", "ContinuationEntry*", &anchors.continuation});
+    const struct hpx_vm_field some[] = {{"JavaThread", "_cont_entry", "ContinuationEntry*", &anchors.continuation},
+                                        {"JavaThread", "_exception_pc", "address", &anchors.thrown},
+                                        {"JavaThread", "_vframe_array_head", "vframeArray*", &anchors.unpacked}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(some); i++) {
+        if (why != NULL || !hpx_structures_field(&some[i])) {
+            *some[i].to = UINT64_MAX;
+        }
     }
     for (int i = 0; why == NULL && i < HPX_VM_STATE_OTHER; i++) {
         why = hpx_structures_constant(names[i], &anchors.states[i]) ? NULL : "the VM's tables have no states of threads";
@@ -80,7 +84,22 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env)
     return hpx_frame_anchor_at_sig(thread_of(env) + anchors.anchor);
 }
 
+static uintptr_t word_of(const void *env, uint64_t field)
+{
+    return field != UINT64_MAX ? hpx_vm_word(thread_of(env) + field) : 0;
+}
+
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env)
 {
-    return anchors.continuation != UINT64_MAX ? hpx_vm_word(thread_of(env) + anchors.continuation) : 0;
+    return word_of(env, anchors.continuation);
+}
+
+uintptr_t hpx_frame_anchor_thrown_sig(const void *env)
+{
+    return word_of(env, anchors.thrown);
+}
+
+uintptr_t hpx_frame_anchor_unpacked_sig(const void *env)
+{
+    return word_of(env, anchors.unpacked);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* frame_anchor.h: reads where a thread left Java code (JavaThread._anchor), its state since then (_thread_state) and the continuation that
- * it runs (_cont_entry), by the tables of structures.h.
+ * it runs (_cont_entry), what it has thrown (_exception_pc) and what deoptimization makes (_vframe_array_head), by the tables of
+ * structures.h.
  *
  * Touches these fields of JavaThread, which lies at a constant distance from its JNIEnv; reads only. On JDK 8 to 28; the numbers of the
  * states come from the tables, because 28 has others.
@@ -41,6 +42,10 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* The ContinuationEntry of the virtual thread that is mounted: it is the lowest part of the frame of Continuation.enterSpecial. 0: there is
  * none, or the tables do not have the field: 25 and 28 have it, 21 does not. */
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env);
+/* Where the thread has thrown what the VM handles just now; 0: nowhere. */
+uintptr_t hpx_frame_anchor_thrown_sig(const void *env);
+/* The vframeArray of the frames that deoptimization makes just now; 0: none, or not known. */
+uintptr_t hpx_frame_anchor_unpacked_sig(const void *env);
 /* An anchor that the VM keeps at another address, which must be readable. */
 struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);
 

@@ -99,8 +99,7 @@ uint32_t hpx_frame_names_place_sig(uintptr_t method, uintptr_t bytecode)
     return bci < UINT16_MAX && bci < hpx_vm_half(constant + shape.code_size) ? (uint32_t)bci + 1 : 0;
 }
 
-void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode)
+void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uint32_t place)
 {
-    uint32_t place = hpx_frame_names_place_sig(method, bytecode);
     put(names, method, place != 0 ? (int32_t)place - 1 : 0);
 }

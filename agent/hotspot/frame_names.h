@@ -33,8 +33,8 @@ enum hpx_frame_place {
  * describes the frame makes no sense, and none of it is there ---- */
 
 bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place);
-/* method: Method*; bytecode: where the frame has it. */
-void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uintptr_t bytecode);
+/* method: Method*; place: as below. */
+void hpx_frame_names_interpreted_sig(struct hpx_frame_names *names, uintptr_t method, uint32_t place);
 /* Bytes from the begin of its bytecodes, plus 1; 0: it is outside of them, as in a native method. */
 uint32_t hpx_frame_names_place_sig(uintptr_t method, uintptr_t bytecode);
 /* Whether an interpreted frame of this method may have so many words from the stack pointer to the frame pointer. */

@@ -9,15 +9,18 @@
 
 #if defined(__x86_64__)
 
-#define WORD    sizeof(uintptr_t)
-#define ENTRIES 4096 /* most calls from C into Java below each other */
-#define SPILLED 16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
+#define WORD        sizeof(uintptr_t)
+#define ENTRIES     4096 /* most calls from C into Java below each other */
+#define ENTRY_WORDS 12u  /* of the call stub below its frame pointer, at least */
+#define CALL_STUB   256  /* bytes of the call stub before and behind its call */
+#define SPILLED     16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
 enum { SENDER_SP = -1, LAST_SP = -2, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
 
 /* Constant after init. */
 static struct {
+    uint64_t unpacked, method, bci, first, size;    /* in vframeArray; in its elements; where they begin; size 0: not known */
     uint64_t call_stub, interpreter, buffer, limit; /* addresses of static fields; offsets in StubQueue */
     uintptr_t call_return, code, code_size;         /* what they have once the VM runs */
     uint64_t wrapper_anchor;                        /* in JavaCallWrapper */
@@ -34,6 +37,11 @@ const char *hpx_frames_init(void)
                                        {"JavaCallWrapper", "_anchor", "JavaFrameAnchor", &shape.wrapper_anchor}};
     uint64_t single;
     bool before_9 = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &single});
+    const struct hpx_vm_field unpacked[] = {{"vframeArray", "_frames", "int", &shape.unpacked},
+                                            {"vframeArrayElement", "_method", "Method*", &shape.method},
+                                            {"vframeArrayElement", "_bci", "int", &shape.bci}};
+    shape.size = hpx_structures_fields(unpacked, HPX_ARRAY_LEN(unpacked)) == NULL ? hpx_structures_size("vframeArrayElement") : 0;
+    shape.first = hpx_structures_size("vframeArray") - shape.size; /* the first of them is its last field */
     shape.entry_return = 0;
     (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
     const char *why = hpx_debug_info_init();
@@ -187,10 +195,27 @@ static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_regis
     return hpx_frames_in_stack(k, caller->sp, up, 0);
 }
 
-bool hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp)
+uintptr_t hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp)
 {
     uintptr_t at = fp + (uintptr_t)(LAST_SP * (intptr_t)WORD);
-    return hpx_frames_in_stack(k, at, k->r.sp, 1) && hpx_vm_word(at) != 0;
+    uintptr_t sp = hpx_frames_in_stack(k, at, k->r.sp, 1) ? hpx_vm_word(at) : 0;
+    return (intptr_t)sp < 0 ? fp + sp * WORD : sp; /* relative in JDK 22 and later */
+}
+
+static void add_interpreted(struct hpx_frames *k, uintptr_t method, uint64_t id, uint32_t place)
+{
+    if (k->names != NULL) {
+        hpx_frame_names_interpreted_sig(k->names, method, place);
+    }
+    hpx_frames_add(k, id != 0 ? id : method);
+    hpx_frames_add(k, place);
+    k->place = HPX_FRAME_CALLER;
+    k->to.methods++;
+}
+
+static uintptr_t method_at(uintptr_t fp)
+{
+    return hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD));
 }
 
 static bool step_interpreted(struct hpx_frames *k)
@@ -204,24 +229,19 @@ static bool step_interpreted(struct hpx_frames *k)
     if (!sender_of(k, fp, &caller) || !hpx_frames_is_return_sig(k, &caller)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
     }
-    uintptr_t method = hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD)), bytecode = bytecode_at(fp);
+    uintptr_t method = method_at(fp);
     if (!hpx_vm_is_address(method)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED);
     }
-    uint64_t id = hpx_code_cache_id_sig(method), place = hpx_frame_names_place_sig(method, bytecode);
+    uint64_t id = hpx_code_cache_id_sig(method);
+    uint32_t place = hpx_frame_names_place_sig(method, bytecode_at(fp));
     if (id == 0 && place == 0) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* perhaps no method: an old version of one has no id, but runs its own bytecode */
     }
     if (!hpx_frame_names_fits_sig(method, (fp - k->r.sp) / WORD)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* the frame pointer is that of a frame further out */
     }
-    if (k->names != NULL) {
-        hpx_frame_names_interpreted_sig(k->names, method, bytecode);
-    }
-    hpx_frames_add(k, id != 0 ? id : method);
-    hpx_frames_add(k, place);
-    k->place = HPX_FRAME_CALLER;
-    k->to.methods++;
+    add_interpreted(k, method, id, place);
     k->r = caller;
     return true;
 }
@@ -237,15 +257,40 @@ bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k)
     return sender_of(k, fp, &k->r);
 }
 
-/* Deoptimization has replaced a frame by frames of the interpreter, which know their callers, and fills them with their methods, the
- * outermost first. */
-bool hpx_frames_skip_unfilled_sig(struct hpx_frames *k)
+/* The methods of a vframeArray, the innermost first. */
+struct unpacked {
+    uintptr_t array;
+    uint32_t n, at;
+};
+
+static bool element(const struct unpacked *u, uintptr_t *method, int32_t *bci)
 {
-    while (hpx_frames_is_interpreter_sig(k->r.pc) && !hpx_frames_waits_sig(k, k->r.fp)) {
+    uintptr_t e = u->array + shape.first + u->at * shape.size;
+    *method = u->at < u->n ? hpx_vm_word(e + shape.method) : 0;
+    *bci = u->at < u->n ? hpx_vm_int(e + shape.bci) : 0;
+    return hpx_vm_is_address(*method);
+}
+
+static struct unpacked unpacked_of(const struct hpx_frames *k)
+{
+    uintptr_t array = shape.size != 0 ? hpx_frame_anchor_unpacked_sig(k->t->env) : 0;
+    int32_t n = array != 0 ? hpx_vm_int(array + shape.unpacked) : 0;
+    return (struct unpacked){array, n > 0 && n <= ENTRIES ? (uint32_t)n : 0, 0};
+}
+
+/* Deoptimization has replaced a frame by frames of the interpreter, which know their callers, and fills them with their methods, the
+ * outermost first: those that are filled must have the methods that the array has. */
+bool hpx_frames_fill_sig(struct hpx_frames *k)
+{
+    struct unpacked u = unpacked_of(k);
+    const uint32_t named = k->names != NULL ? k->names->n : 0;
+    bool known = true;
+    for (uintptr_t method; hpx_frames_is_interpreter_sig(k->r.pc) && hpx_frames_waits_sig(k, k->r.fp) == 0; u.at++) {
         uintptr_t fp = k->r.fp;
-        if (k->gap == HPX_END_WHOLE) {
-            k->gap = HPX_END_DEOPTIMIZATION;
-            hpx_frames_leave_out_sig(k);
+        int32_t bci;
+        known = known && element(&u, &method, &bci);
+        if (known) {
+            add_interpreted(k, method, hpx_code_cache_id_sig(method), bci >= 0 ? (uint32_t)bci + 1 : 0);
         }
         if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
             return hpx_frames_stop(k, HPX_END_INTERPRETED);
@@ -253,6 +298,20 @@ bool hpx_frames_skip_unfilled_sig(struct hpx_frames *k)
         if (!sender_of(k, fp, &k->r) || !hpx_frames_is_return_sig(k, &k->r)) {
             return hpx_frames_stop(k, HPX_END_INTERPRETED);
         }
+    }
+    uintptr_t method;
+    int32_t bci;
+    known = known && (u.at == 0 || u.at == u.n ||
+                      (element(&u, &method, &bci) && hpx_frames_is_interpreter_sig(k->r.pc) && method_at(k->r.fp) == method));
+    if (!known) {
+        k->to.methods = 0;
+        k->gap = HPX_END_DEOPTIMIZATION;
+        if (k->names != NULL) {
+            k->names->n = named;
+        }
+        hpx_frames_leave_out_sig(k);
+    } else if (k->names != NULL && u.at > 0 && k->broken == UINT32_MAX) {
+        k->broken = named; /* nor does AsyncGetCallTrace know them */
     }
     return true;
 }
@@ -266,6 +325,19 @@ void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *
 {
     hpx_frames_add(k, f->start);
     hpx_frames_add(k, UINT64_MAX - 1 - (uint64_t)way);
+}
+
+/* Behind its prologue, which stores the wrapper, and up to its end the frame is there. C calls it. Elsewhere compiled code may have kept
+ * its frame pointer: behind the call it has just its frame. */
+bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
+{
+    uintptr_t fp = k->r.fp;
+    bool before = k->r.pc < shape.call_return;
+    bool near = k->r.pc - shape.call_return + CALL_STUB < 2 * CALL_STUB && hpx_frames_in_stack(k, fp, k->r.sp, 2) &&
+                fp - k->r.sp >= (uintptr_t)-shape.wrapper * WORD && (before || fp - k->r.sp <= ENTRY_WORDS * WORD) &&
+                hpx_code_cache_frame_sig(hpx_vm_word(fp + WORD)).kind == HPX_BLOB_NONE;
+    k->r.pc = near ? shape.call_return : k->r.pc;
+    return near;
 }
 
 static bool leave_size(struct hpx_frames *k, int32_t words)

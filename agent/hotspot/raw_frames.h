@@ -54,11 +54,11 @@ void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *
 void hpx_frames_leave_out_sig(struct hpx_frames *k);
 void hpx_frames_leave_out_heap_sig(struct hpx_frames *k);
 
-/* To the caller of k->r, which is not added: of a frame of that many words; of one that the interpreter is building or leaving; of those
- * that deoptimization has not filled yet. */
+/* Adds the frames of the interpreter that deoptimization has not filled yet, as it will fill them. */
+bool hpx_frames_fill_sig(struct hpx_frames *k);
+/* To the caller of k->r, which is not added: of a frame of that many words; of one that the interpreter is building or leaving. */
 bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words);
 bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k);
-bool hpx_frames_skip_unfilled_sig(struct hpx_frames *k);
 
 /* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
  * from the heap. of_method: *r is where a method returns; else the stub must be one that was met. true: it is the barrier, and *r is the
@@ -71,8 +71,10 @@ bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_regis
 /* Whether k->r is a compiled method: only such call a stub that has a frame. Anything else is deoptimization, which makes frames of the
  * interpreter before it fills them. */
 bool hpx_frames_called_by_method_sig(const struct hpx_frames *k);
-/* Whether the method of the interpreter whose frame is at fp waits for a callee: it has stored its stack pointer. */
-bool hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp);
+/* The stack pointer that the method of the interpreter whose frame is at fp has stored, because it waits for a callee. 0: it does not. */
+uintptr_t hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp);
+/* Whether k->r is in the stub by which C calls Java, whose frame is built: then it is as if Java had returned there. */
+bool hpx_frames_in_call_stub_sig(struct hpx_frames *k);
 
 /* At load, after those of code_cache.h and frame_anchor.h: finds the names. NULL, or why there is no raw walk; as of
  * hpx_structures_fields(). */

@@ -10,7 +10,8 @@
 
 #if defined(__x86_64__)
 
-#define WORD sizeof(uintptr_t)
+#define WORD  sizeof(uintptr_t)
+#define SAVES 16 /* least words of the frame of a stub that saves all registers */
 
 /* Where the caller of the frame on top is, in the order in which it is looked for. Each way counts only if it leads to the first Java
  * frame. The frame pointer may be that of a frame further out, whose caller would be found, and all between left out: it counts only of a
@@ -23,6 +24,7 @@ enum {
     UNMARKED, /* behind a whole frame, though the VM marks it as complete only later */
     PUSHED_1, /* the same below a word or two that an intrinsic has pushed */
     PUSHED_2,
+    PADDED, /* one above a word that aligns the stack: a stub without a frame that has called C */
     WAYS
 };
 
@@ -61,35 +63,56 @@ static bool hop(const struct hpx_frames *k, struct hpx_registers *r)
     return up;
 }
 
+/* The stub of deoptimization that is given an exception begins with a return address of 0, saves all registers, and then stores the one
+ * that it is given. */
+static bool is_thrown(const struct hpx_frames *k, const struct hpx_code_frame *f, struct hpx_registers *r)
+{
+    bool without = f->kind == HPX_BLOB_OTHER && f->size >= SAVES && r->pc == 0;
+    uintptr_t thrown = without ? hpx_frame_anchor_thrown_sig(k->t->env) : 0;
+    r->pc = thrown != 0 ? thrown : r->pc;
+    return thrown != 0;
+}
+
 static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
     k->end = f->kind == HPX_BLOB_METHOD ? HPX_END_UNBUILT : HPX_END_STUB; /* if it fails */
     switch (way) {
     case BY_SIZE:
-        return (f->kind == HPX_BLOB_OTHER || f->complete) && hpx_frames_pop_sig(k, f->size);
+        if ((f->kind != HPX_BLOB_OTHER && !f->complete) || !hpx_frames_pop_sig(k, f->size)) {
+            return false;
+        }
+        break;
     case AT_SP:
         if (!hpx_frames_in_stack(k, r->sp, k->t->stack_low, 1)) {
             return false;
         }
         *r = (struct hpx_registers){hpx_vm_word(r->sp), r->sp + WORD, r->fp};
-        return true;
+        break;
     case ABOVE_SP:
         if (!hpx_frames_in_stack(k, r->sp, k->t->stack_low, 2)) {
             return false;
         }
         *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
-        return true;
+        break;
     case BY_FP:
-        return f->kind == HPX_BLOB_OTHER && hop(k, r) && hpx_code_cache_frame_sig(called_at(r)).start == f->start;
+        return f->kind == HPX_BLOB_OTHER && hop(k, r) && (is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start);
     case UNMARKED:
     case PUSHED_1:
     case PUSHED_2:
         r->sp += (uintptr_t)(way - UNMARKED) * WORD;
         return f->kind == HPX_BLOB_METHOD && (way != UNMARKED || !f->complete) && hpx_frames_pop_sig(k, f->size);
+    case PADDED:
+        if (!k->leaf || f->kind != HPX_BLOB_OTHER || f->size >= 2 || !hpx_frames_in_stack(k, r->sp, k->t->stack_low, 2)) {
+            return false;
+        }
+        *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, r->fp};
+        break;
     default:
         return false;
     }
+    (void)is_thrown(k, f, r);
+    return true;
 }
 
 /* A method on top may be at any pc: those that mean the same are one. */
@@ -154,13 +177,54 @@ static void part_of(struct hpx_frames *k, const struct hpx_frames *top, const st
     }
 }
 
+/* A method of the interpreter is entered, by an adapter or directly. Where it returns to is on the stack, or taken from there, and where
+ * the stack pointer of its caller was is known: that of the interpreter has stored the same. */
+static bool from_entering(struct hpx_frames *k, const struct hpx_frames *top, const struct hpx_code_frame *f)
+{
+    const struct hpx_registers *at = &top->r;
+    uintptr_t sender = k->t->entering.sender;
+    bool done = false;
+    if (!hpx_frames_in_stack(k, sender, at->sp, 1) || sender - WORD < k->t->stack_low) {
+        return false;
+    }
+    const uintptr_t back[] = {hpx_vm_word(at->sp), k->t->entering.back, hpx_vm_word(sender - WORD)};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(back) && !done; i++) {
+        begin_again(k, top);
+        hpx_frames_add_stub_sig(k, f, WAYS);
+        k->place = HPX_FRAME_CALLER;
+        k->r = (struct hpx_registers){back[i], sender, at->fp};
+        done = (hpx_frames_is_interpreter_sig(back[i]) ? hpx_frames_waits_sig(k, at->fp) == sender : hpx_frames_called_by_method_sig(k)) &&
+               hpx_frames_go_down_sig(k);
+    }
+    return done;
+}
+
+/* The stub of deoptimization behind whose frame are those of the interpreter; it has a frame pointer, and aligns the stack before it calls
+ * C. */
+static bool from_unpacking(struct hpx_frames *k, const struct hpx_code_frame *f)
+{
+    const struct hpx_frames top = *k;
+    uintptr_t size = k->r.fp + 2 * WORD - k->r.sp, least = (uintptr_t)f->size * WORD;
+    hpx_frames_add_stub_sig(k, f, WAYS);
+    bool done = size - least <= WORD && hop(k, &k->r) && hpx_frames_is_interpreter_sig(k->r.pc) && hpx_frames_fill_sig(k) &&
+                hpx_frames_go_down_sig(k);
+    if (!done) {
+        begin_again(k, &top);
+    }
+    return done;
+}
+
 static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 {
     const struct hpx_frames top = *k;
-    bool done = false;
+    bool done = f->kind == HPX_BLOB_OTHER && (f->size >= 2 ? from_unpacking(k, f) : !k->leaf && from_entering(k, &top, f));
     for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
         begin_again(k, &top);
         done = from_code_by(k, f, way);
+    }
+    if (!done && f->kind == HPX_BLOB_OTHER) {
+        begin_again(k, &top);
+        done = hpx_frames_in_call_stub_sig(k) && hpx_frames_go_down_sig(k);
     }
     if (!done && k->names != NULL) {
         part_of(k, &top, f);
@@ -171,13 +235,15 @@ static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 /* ---- the interpreter ---- */
 
 /* A whole frame; or one that is being built or left, and then its caller. Where a frame begins, the frame pointer is still that of a method
- * of the interpreter that waits for it, with all that it has called in between: its frame is looked at last, and is not on top. */
+ * of the interpreter that waits for it, with all that it has called in between: its frame is on top only if its callee has just returned,
+ * and else looked at last. */
 static bool from_interpreter(struct hpx_frames *k)
 {
     const struct hpx_frames top = *k;
     const struct hpx_code_frame none = {.kind = HPX_BLOB_OTHER};
-    const bool waiting = hpx_frames_waits_sig(k, k->r.fp);
-    bool done = !waiting && hpx_frames_go_down_sig(k);
+    const uintptr_t waiting = hpx_frames_waits_sig(k, k->r.fp);
+    const bool returned = waiting == k->r.sp || (k->r.sp > k->t->stack_low && hpx_vm_word(k->r.sp - WORD) == k->r.pc);
+    bool done = ((waiting == 0 || returned) && hpx_frames_go_down_sig(k)) || from_entering(k, &top, &none);
     for (int way = AT_SP; way <= BY_FP && !done; way++) {
         begin_again(k, &top);
         hpx_frames_add_stub_sig(k, &none, way);
@@ -186,11 +252,11 @@ static bool from_interpreter(struct hpx_frames *k)
     }
     if (!done) {
         begin_again(k, &top);
-        if (waiting) {
+        if (waiting != 0) {
             k->gap = HPX_END_WAITING;
             hpx_frames_leave_out_sig(k);
         }
-        done = hpx_frames_go_down_sig(k) && waiting; /* a part, if the frame on top is one */
+        done = hpx_frames_go_down_sig(k) && waiting != 0; /* a part, if the frame on top is one */
     }
     return done;
 }
@@ -286,7 +352,7 @@ static bool from_anchor(struct hpx_frames *k, const struct hpx_frame_anchor *a)
         hpx_frames_add_stub_sig(k, &f, BY_SIZE);
         bool left = hpx_frames_pop_sig(k, f.size);
         if (left && hpx_frames_is_interpreter_sig(k->r.pc)
-                ? !hpx_frames_skip_unfilled_sig(k)
+                ? !hpx_frames_fill_sig(k)
                 : !left || (!hpx_frames_called_by_method_sig(k) && !hpx_frames_stop(k, HPX_END_STUB))) {
             return false;
         }

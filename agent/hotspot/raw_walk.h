@@ -3,8 +3,8 @@
  * and, if the stack is new, once more for its names.
  *
  * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
- * JavaCallWrapper, ContinuationEntry, Method and ConstMethod, debug information, and the code before a return address; reads only. On JDK 8
- * to 28, x86-64.
+ * JavaCallWrapper, ContinuationEntry, vframeArray, Method and ConstMethod, debug information, and the code before a return address; reads
+ * only. On JDK 8 to 28, x86-64.
  *
  * What a frame adds to the hash decides how it is named, whatever the VM did between two samples:
  * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that
@@ -24,7 +24,7 @@
 #define HPX_RAW_ENDS(X)                                                                                                                    \
     X(WHOLE, "whole")                   /* at the first Java frame, or at the depth that was asked for */                                  \
     X(HEAP, "frames_in_the_heap")       /* the same, but at least one frame of a virtual thread is in the heap */                          \
-    X(DEOPTIMIZATION, "deoptimization") /* the VM replaces the frames on top; those below are there */                                     \
+    X(DEOPTIMIZATION, "deoptimization") /* the VM replaces the frames on top, and by which is not known; those below are there */          \
     X(WAITING,                                                                                                                             \
       "interpreter") /* the frame on top is not built, and who has called it is not known: the frames of a method further out are there */ \
     X(NO_JAVA, "no_Java_frame")               /* the thread is outside Java, and came from nowhere in it */                                \
@@ -58,6 +58,7 @@ struct hpx_raw_thread {
     uint32_t depth;    /* most frames of methods that matter */
     bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else the walk ends there */
     struct hpx_registers at;
+    struct hpx_entering entering;
 };
 
 /* In the handler of that thread, under its guard as a read of structures, where anchors may be read (internals.h). true: *to has the stack

@@ -15,6 +15,12 @@ struct hpx_registers {
     uintptr_t pc, sp, fp;
 };
 
+/* While the VM's code enters a method of the interpreter, in adapters and in the first instructions of the interpreter: where the method
+ * returns to, unless that is on the stack, and the stack pointer of its caller behind the call. Elsewhere anything. */
+struct hpx_entering {
+    uintptr_t back, sender;
+};
+
 /* 0: not known on this processor. */
 static inline uintptr_t hpx_registers_pc(const ucontext_t *u)
 {
@@ -40,6 +46,16 @@ static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
     (void)u;
 #endif
     return r;
+}
+
+static inline struct hpx_entering hpx_registers_entering(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+    return (struct hpx_entering){(uintptr_t)u->uc_mcontext.gregs[REG_RAX], (uintptr_t)u->uc_mcontext.gregs[REG_R13]};
+#else
+    (void)u;
+    return (struct hpx_entering){0, 0};
+#endif
 }
 
 static inline void hpx_registers_store(ucontext_t *u, const struct hpx_registers *r)

@@ -32,9 +32,19 @@ static struct {
     struct anchor anchor;
     uint64_t env;
     int32_t state;
-    uintptr_t continuation;
+    uintptr_t continuation, thrown, unpacked;
 } thread = {.state = IN_NATIVE};
 static uintptr_t stack[WORDS];
+/* What deoptimization fills frames with. */
+struct element {
+    uintptr_t method;
+    int32_t bci;
+};
+static struct {
+    uint64_t before;
+    int32_t n;
+    struct element elements[2]; /* the VM declares one */
+} unpacked;
 static struct {
     uint64_t before;
     struct anchor anchor;
@@ -104,6 +114,13 @@ static inline void describe_thread(enum jdk jdk)
         vm_tables_static("ContinuationEntry", "_return_pc", "address", &entry_return);
     }
     vm_tables_field("JavaThread", "_anchor", "JavaFrameAnchor", 0);
+    vm_tables_field("JavaThread", "_exception_pc", "address", offsetof(__typeof__(thread), thrown));
+    vm_tables_field("JavaThread", "_vframe_array_head", "vframeArray*", offsetof(__typeof__(thread), unpacked));
+    vm_tables_field("vframeArray", "_frames", "int", offsetof(__typeof__(unpacked), n));
+    vm_tables_type("vframeArray", offsetof(__typeof__(unpacked), elements[1]));
+    vm_tables_field("vframeArrayElement", "_method", "Method*", offsetof(struct element, method));
+    vm_tables_field("vframeArrayElement", "_bci", "int", offsetof(struct element, bci));
+    vm_tables_type("vframeArrayElement", sizeof(struct element));
     vm_tables_field("JavaThread", "_thread_state", "JavaThreadState", 32);
     vm_tables_field("JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0);
     vm_tables_field("JavaFrameAnchor", "_last_Java_pc", "address", 8);
@@ -234,6 +251,7 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     assert_null(hpx_frames_live());
     assert_null(hpx_frame_names_live());
     thread.state = IN_JAVA;
+    thread.thrown = thread.unpacked = 0;
 }
 
 /* JDK 8 counts the releases of HotSpot. */
@@ -279,7 +297,7 @@ static inline void put_interpreted(uint32_t word, uintptr_t pc, uintptr_t fp, ui
 
 static inline struct hpx_raw_thread thread_at(uintptr_t pc, uint32_t sp, uintptr_t fp)
 {
-    return (struct hpx_raw_thread){&thread.env, address(0), address(WORDS), DEPTH, true, {pc, address(sp), fp}};
+    return (struct hpx_raw_thread){&thread.env, address(0), address(WORDS), DEPTH, true, {pc, address(sp), fp}, {0, 0}};
 }
 
 static inline bool walk(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)

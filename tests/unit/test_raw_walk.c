@@ -622,6 +622,170 @@ static int deoptimized(uintptr_t last_sp_inner, uintptr_t last_sp_outer)
     return hpx_raw_walk_frames_sig(&t, part, &ended);
 }
 
+static void unpack(int32_t n, int inner, int outer)
+{
+    unpacked.n = n;
+    unpacked.elements[0] = (struct element){(uintptr_t)&javas[inner], 7};
+    unpacked.elements[1] = (struct element){(uintptr_t)&javas[outer], 9};
+    thread.unpacked = (uintptr_t)&unpacked;
+}
+
+TEST(frames_that_deoptimization_has_not_filled_are_those_that_it_will_fill)
+{
+    begin(JDK_17);
+    unpack(2, INLINED, INTERPRETED);
+    assert_int_equal(deoptimized(0, address(24)), 3);
+    assert_int_equal(ended, HPX_END_WHOLE);
+    assert_true(part[0].method == ids[1 + INLINED] && part[0].bci == 7);
+    assert_true(part[1].method == ids[1 + INTERPRETED] && part[1].bci == 6 && part[2].method == ids[1 + SECOND]);
+    assert_int_equal(deoptimized(0, 0), 3);
+    assert_int_equal(ended, HPX_END_WHOLE);
+    assert_true(part[1].method == ids[1 + INTERPRETED] && part[1].bci == 9);
+    unpack(2, INLINED, FIRST); /* the outer frame is that of another method */
+    assert_int_equal(deoptimized(0, address(24)), 3);
+    assert_int_equal(ended, HPX_END_DEOPTIMIZATION);
+    assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    unpack(1, INLINED, INTERPRETED); /* and there are too few */
+    (void)deoptimized(0, 0);
+    assert_int_equal(ended, HPX_END_DEOPTIMIZATION);
+}
+
+/* Its anchor is cleared, and the stack was aligned by a word. */
+TEST(c_that_deoptimization_calls_without_an_anchor_has_its_frames)
+{
+    begin(JDK_17);
+    for (uint32_t aligned = 0; aligned <= 2; aligned++) {
+        struct hpx_raw_stack s;
+        unpack(1, INLINED, FIRST);
+        thread.anchor.sp = 0;
+        put_entry();
+        stack[12 + aligned] = address(34);
+        stack[13 + aligned] = queue.buffer + 40;
+        put_interpreted(34, at(methods[1], 100), 0, 38, 6, -8);
+        stack[34 - 2] = 0;
+        put_compiled(38, call_return, address(50));
+        assert_int_equal(c_called_by((uintptr_t)stub + CODE + 20, address(12 + aligned), &s), aligned < 2);
+        assert_int_equal(s.methods, aligned < 2 ? 2 : 0);
+        assert_int_equal(walk((uintptr_t)stub + CODE + 20, 8, address(12 + aligned), &s), aligned < 2); /* or the stub itself runs */
+    }
+}
+
+/* As the stub that forwards an exception, whose caller is on the stack. */
+TEST(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    stub->frame_size = 0;
+    for (uint32_t pad = 0; pad <= 2; pad++) {
+        memset(stack + 8, 0, 10 * sizeof *stack);
+        stack[8 + pad] = queue.buffer + 40;
+        put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+        put_compiled(34, call_return, address(50));
+        assert_int_equal(c_called_by((uintptr_t)stub + CODE + 20, address(30), &s), pad < 2);
+    }
+    stub->frame_size = 6;
+}
+
+/* Its frame has 16 words, and is there, or begins, or has the frame pointer. */
+TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
+{
+    static const struct {
+        uint32_t sp, fp, caller;
+    } ways[] = {{8, 0, 24}, {23, 0, 24}, {22, 0, 24}, {20, 22, 24}};
+    begin(JDK_17);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ways); i++) {
+        struct hpx_raw_stack s;
+        thread.thrown = 0;
+        stub->frame_size = 16;
+        memset(stack, 0, sizeof stack);
+        put_entry();
+        put_compiled(ways[i].caller, call_return, address(50));
+        assert_false(walk((uintptr_t)stub + CODE + 8, ways[i].sp, address(ways[i].fp), &s));
+        thread.thrown = at(methods[1], 100);
+        assert_true(walk((uintptr_t)stub + CODE + 8, ways[i].sp, address(ways[i].fp), &s));
+        assert_int_equal(s.methods, 1);
+        stub->frame_size = 15; /* it does not save them */
+        assert_false(walk((uintptr_t)stub + CODE + 8, ways[i].sp + 1, address(ways[i].fp), &s));
+    }
+    stub->frame_size = 6;
+}
+
+/* At pc, with the stack pointer at `sp`: back, or what is on the stack, is where to return to, and `sender` the caller's stack pointer. */
+static bool entering(uintptr_t pc, uint32_t sp, uintptr_t fp, uintptr_t back, uint32_t sender)
+{
+    struct hpx_raw_stack s;
+    struct hpx_raw_thread t = thread_at(pc, sp, fp);
+    t.entering = (struct hpx_entering){back, address(sender)};
+    return hpx_raw_walk_take_sig(&t, &s) && s.methods == 1;
+}
+
+TEST(a_method_of_the_interpreter_that_is_entered_has_its_caller_by_the_registers)
+{
+    begin(JDK_17);
+    put_entry();
+    put_compiled(34, call_return, address(50));
+    const uintptr_t pcs[] = {queue.buffer + 10, (uintptr_t)stub + CODE + 8}, back = at(methods[1], 100);
+    stub->frame_size = 0; /* an adapter */
+    for (size_t i = 0; i < HPX_ARRAY_LEN(pcs); i++) {
+        stack[20] = stack[33] = 0;
+        assert_false(entering(pcs[i], 20, 0, 0, 34) || entering(pcs[i], 20, 0, back, 33));
+        assert_true(entering(pcs[i], 20, 0, back, 34));
+        stack[20] = back;
+        assert_true(entering(pcs[i], 20, 0, 0, 34));
+        stack[20] = 0;
+        stack[33] = back;
+        assert_true(entering(pcs[i], 20, 0, 0, 34));
+    }
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    const uintptr_t waits[] = {address(30), (uintptr_t)-14};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(waits); i++) {
+        stack[44 - 2] = waits[i]; /* an address, or relative */
+        assert_true(entering(pcs[i], 20, address(44), queue.buffer + 40, 30));
+        assert_false(entering(pcs[i], 20, address(44), queue.buffer + 40, 29)); /* there are frames between */
+    }
+    stub->frame_size = 6;
+}
+
+TEST(a_frame_whose_callee_has_returned_is_on_top)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    stack[44 - 2] = address(30);
+    stack[27] = 0;
+    assert_true(walk(queue.buffer + 10, 30, address(44), &s));
+    assert_false(walk(queue.buffer + 10, 28, address(44), &s));
+    stack[27] = queue.buffer + 10; /* it has returned to here just now */
+    assert_true(walk(queue.buffer + 10, 28, address(44), &s));
+    assert_int_equal(s.methods, 1);
+}
+
+/* The wrapper of the call stub's frame has the anchor of methods[1]. */
+TEST(the_stub_that_c_calls_java_by_is_a_frame)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    wrapper->anchor = (struct anchor){address(52), at(methods[1], 100), 0};
+    stack[51] = 4096;
+    struct hpx_raw_thread t = thread_at(call_return - 20, 40, address(50));
+    t.depth = 1;
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 1);
+    stack[51] = at(methods[1], 100); /* it is not called by Java */
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    stack[51] = 4096;
+    t.at.sp = address(46); /* there is no room for its frame */
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    t.at = (struct hpx_registers){call_return + 4, address(38), address(50)};
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    t.at.sp = address(37); /* something is between */
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    wrapper->anchor = (struct anchor){0, 0, 0};
+}
+
 TEST(frames_that_deoptimization_has_not_filled_are_one_that_stands_for_them)
 {
     begin(JDK_17);
@@ -682,7 +846,7 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}};
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}, {0, 0}};
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;
