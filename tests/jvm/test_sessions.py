@@ -238,6 +238,13 @@ def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
     t.equal(told, [('begins', 'true'), ('ends', 'false'), ('ends', 'true')], 'what was done')
 
 
+@test(level='plain', collectors='any', needs=('hotspot',))
+def a_thread_that_is_in_its_handler_at_its_end_keeps_what_it_reads(t):
+    """The table that all threads share is not unmapped while one may read it."""
+    _, told = _held(t, 'table', 'cpu=samples,sampler=async,interval=1')
+    t.equal(told, [('begins', 'true'), ('ends', 'true'), ('goesOn', 'true')], 'what was done')
+
+
 @test(level='plain', collectors='any')
 def a_thread_that_is_in_a_probe_at_its_end_does_not_miss_it(t):
     """The probe asks the VM for the number of frames, when the session has ended."""

@@ -6,14 +6,17 @@
 #include "gate.h"
 #include "names.h"
 #include "output.h"
+#include "shared_stacks.h"
 #include "stack_limit.h"
 #include "vm.h"
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* As in SessionsHeld.java. */
-enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES, RING };
+enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES, RING, TABLE };
 
 static _Atomic int place; /* seq_cst: a test's */
 static pthread_t holder;  /* called hold(), and is not held itself */
@@ -102,6 +105,44 @@ bool __wrap_hpx_output_wait(uint64_t stall_ns)
     return __real_hpx_output_wait(stall_ns);
 }
 
+__typeof__(hpx_shared_stacks_find_sig) __real_hpx_shared_stacks_find_sig, __wrap_hpx_shared_stacks_find_sig;
+
+#define PAGE 4096
+static struct hpx_raw_stack *key_of_held; /* on a page that cannot be read until it is released */
+static struct sigaction fault_before;
+
+/* The handler has the table, and reads the key next. */
+static void on_fault(int sig, siginfo_t *si, void *context)
+{
+    if (si->si_addr < (void *)key_of_held || si->si_addr >= (void *)((char *)key_of_held + PAGE)) {
+        fault_before.sa_sigaction(sig, si, context);
+        return;
+    }
+    reach(TABLE);
+    (void)mprotect(key_of_held, PAGE, PROT_READ);
+}
+
+static bool hold_table(void)
+{
+    struct sigaction to = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    void *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    key_of_held = p;
+    to.sa_sigaction = on_fault;
+    return p != MAP_FAILED && sigaction(SIGSEGV, NULL, &fault_before) == 0 && sigaction(SIGSEGV, &to, NULL) == 0;
+}
+
+/* In a handler, of a stack that the thread does not know. */
+int __wrap_hpx_shared_stacks_find_sig(const struct hpx_raw_stack *key, struct hpx_ev_frame *frames, uint32_t room, uint16_t *flags)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+    if (atomic_load(&place) == TABLE && !pthread_equal(pthread_self(), holder) && !atomic_flag_test_and_set(&once)) {
+        *key_of_held = *key;
+        (void)mprotect(key_of_held, PAGE, PROT_NONE);
+        key = key_of_held;
+    }
+    return __real_hpx_shared_stacks_find_sig(key, frames, room, flags);
+}
+
 JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at);
 JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint at)
 {
@@ -114,7 +155,9 @@ JNIEXPORT void JNICALL Java_SessionsHeld_hold(JNIEnv *env, jclass unused, jint a
         sem_init(&go_on, 0, 0);
     }
     holder = pthread_self();
-    atomic_store(&place, at);
+    if (at != TABLE || hold_table()) {
+        atomic_store(&place, at);
+    }
 }
 
 JNIEXPORT void JNICALL Java_SessionsHeld_await(JNIEnv *env, jclass unused);

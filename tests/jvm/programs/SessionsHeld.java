@@ -13,7 +13,7 @@ public class SessionsHeld {
     static native boolean suspend();
     static native boolean resume();
 
-    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6;
+    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6, TABLE = 7;
     static volatile boolean stop;
     static volatile Object sink;
     static volatile long burnt, made;
@@ -73,6 +73,19 @@ public class SessionsHeld {
         told("ends", Sessions.end());
         release();
         told("ends", Sessions.end());
+    }
+
+    /** A thread in its signal handler, which reads the table of stacks that all threads share. */
+    static void table(String options) throws Exception {
+        told("begins", Sessions.begin(options + ",file=0"));
+        hold(TABLE);
+        Thread t = work(SessionsHeld::burn);
+        await();
+        told("ends", Sessions.end());
+        release();
+        stop = true;
+        t.join();
+        told("goesOn", true);
     }
 
     static int deep(int n) { return 1 + deep(n + 1); }
@@ -161,6 +174,7 @@ public class SessionsHeld {
         case "probeOfCalls": probe(a[2], SessionsHeld::fill); break;
         case "probeOfCounts": probe(a[2], () -> sink = new int[2][2]); break;
         case "stackEnd": stackEnd(a[2]); break;
+        case "table": table(a[2]); break;
         case "sampler": sampler(a[2]); break;
         default: classes(a[2]); break;
         }
