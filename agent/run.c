@@ -17,6 +17,7 @@
 #include "session_life.h"
 #include "sigmask.h"
 #include "steer.h"
+#include "thread_list.h"
 #include "thread_names.h"
 #include "threads.h"
 #include "ticks.h"
@@ -285,6 +286,7 @@ static void end_session(void)
     hpx_handlers_give_back();
     show_to_forks(false);
     hpx_known_threads_fini();
+    hpx_thread_list_fini();
     hpx_session_end();
 }
 

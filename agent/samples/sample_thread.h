@@ -24,8 +24,7 @@ struct hpx_sample_thread {
     struct hpx_mode_thread s; /* first */
     struct hpx_ticker tick;   /* also holds the clock of a polled thread */
     /* stack_thread.c */
-    int32_t slot;           /* in its list; -1: not listed. Constant once listed */
-    bool handed_over;       /* under the list's lock: the handler no longer writes the ring */
+    bool handed_over;       /* under the lock of thread_list.h: the handler no longer writes the ring */
     atomic_bool polled;     /* release: hpx_stack_thread_poll(); acquire: poll_due(), hpx_stack_thread_flush(). Covers the clock's phase */
     _Atomic uint32_t asked; /* release: the handler; acquire: whoever may write the ring. Counts the signals noted in `asks` */
     _Atomic uint32_t taken; /* release: whoever may write the ring; acquire: the handler. Counts those of them that became samples */

@@ -133,7 +133,7 @@ static void disable(void)
 
 static void unload(JNIEnv *env)
 {
-    hpx_stack_thread_fini(env);
+    (void)env;
     hpx_shared_stacks_end(hpx_samples_inside());
     forget_code();
 }
@@ -149,14 +149,14 @@ static void leave(void)
 
 static void made(struct hpx_mode_thread *s)
 {
-    state(s)->slot = -1;
     ticker(s)->clock.perf_fd = -1;
 }
 
 static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
 {
+    (void)env, (void)thread;
     hpx_ticker_init(ticker(s), s);
-    hpx_stack_thread_list(env, state(s), thread);
+    state(s)->handed_over = hpx_engine_now() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
@@ -191,7 +191,7 @@ static void ended(void)
 
 static void end(struct hpx_mode_thread *s, JNIEnv *env)
 {
-    hpx_stack_thread_unlist(env, state(s));
+    (void)env;
     if (hpx_ticks_leads(&hpx_samples)) {
         hpx_ticks_settle(ticker(s));
     } else {
@@ -202,7 +202,7 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
 static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 {
     bool left = hpx_ticks_abandon(ticker(s));
-    hpx_stack_thread_unlist(env, state(s));
+    (void)env;
     if (left) {
         hpx_sampler_due(s, 0);
     }
@@ -216,6 +216,7 @@ static bool left(uint64_t until_ns)
 
 const struct hpx_vm_mode hpx_samples_vm = {
     .names = true,
+    .lists = true,
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,

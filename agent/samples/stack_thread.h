@@ -5,12 +5,8 @@
  * that have no timer. From JDK 16 on, JVMTI takes a stack by a handshake with that thread; before, by a safepoint of all threads, so
  * there one call takes all stacks that are due.
  *
- * It keeps a list of the threads. One lock guards it: taken at a thread's start and end and by the sampling thread, never in a handler and
- * never while the JVM is called. A listed thread has a global reference; while the sampling thread uses one, the thread may end: then the
- * sampling thread deletes the reference.
- *
- * Who writes a listed thread's ring in these engines: the sampling thread, under the lock; the owner after hpx_stack_thread_unlist(); the
- * aggregator after the gate was closed (the sampling thread writes inside the gate alone). */
+ * Who writes a thread's ring in these engines: the sampling thread, under the lock of thread_list.h; the owner from the end of its place
+ * there on; the aggregator after the gate was closed (the sampling thread writes inside the gate alone). */
 #ifndef HPX_STACK_THREAD_H
 #define HPX_STACK_THREAD_H
 
@@ -19,18 +15,13 @@
 /* Starts the sampling thread, once. VMInit or later, any thread, not in handlers. 0, -HPX_E_SYS: also in every call after a first
  * failure. */
 int hpx_stack_thread_start(struct hpx_err *err);
-/* The sampling thread takes over the rings of all listed threads from the handlers, and makes the VM replay its compilation events.
+/* The sampling thread takes over the rings of all threads from the handlers, and makes the VM replay its compilation events.
  * After hpx_stack_thread_start(). */
 void hpx_stack_thread_take_over(void);
 /* Makes the thread do a last round and leave the JVM; waits for it at most `ns`. VMDeath, before the gate is closed. */
 void hpx_stack_thread_stop(uint64_t ns);
 
-/* Adds t to the list. The owner at its start, or VMInit; before its clock starts. Without memory or a free place t is not listed, and
- * its samples are counted as lost. */
-void hpx_stack_thread_list(JNIEnv *env, struct hpx_sample_thread *t, jthread thread);
-/* Removes t from the list. The owner at its end; from then on only the caller writes the ring. */
-void hpx_stack_thread_unlist(JNIEnv *env, struct hpx_sample_thread *t);
-/* The sampling thread starts reading t's CPU clock. After hpx_stack_thread_list(); false: t is not listed. */
+/* The sampling thread starts reading t's CPU clock. false: t is not listed. */
 bool hpx_stack_thread_poll(struct hpx_sample_thread *t);
 
 /* true if any thread is or was polled. */
@@ -48,7 +39,5 @@ uint64_t hpx_stack_thread_cpu(void);
 /* The end of a session in a JVM that runs on, after stop: waits for the thread at most until `until_ns` (hpx_clock_mono()). false: it has
  * not left, and uses the environment. */
 bool hpx_stack_thread_left(uint64_t until_ns);
-/* After that: deletes the references of the listed threads; another session may begin. */
-void hpx_stack_thread_fini(JNIEnv *env);
 
 #endif

@@ -12,6 +12,7 @@
 #include "origin.h"
 #include "output.h"
 #include "service.h"
+#include "thread_list.h"
 #include "thread_names.h"
 #include "threads.h"
 #include "unannounced.h"
@@ -429,6 +430,7 @@ static void take_apart(JNIEnv *env)
     hpx_names_forget(env);
     hpx_service_fini();
     hpx_known_threads_forget(env);
+    hpx_thread_list_forget(env);
     HPX_EACH_MODE(vm->unload, (env));
 }
 

@@ -11,6 +11,7 @@
 #include "thread_by_name.h"
 #include "thread_id.h"
 #include "thread_info.h"
+#include "thread_list.h"
 #include "thread_names.h"
 #include "vm_mode.h"
 #include <pthread.h>
@@ -141,6 +142,35 @@ static bool some_states(void)
     return some;
 }
 
+static bool some_lists(void)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        some = some || hpx_session.modes[i]->vm->lists;
+    }
+    return some;
+}
+
+/* It is announced. first: NULL: it has no states. */
+static void came(struct hpx_mode_thread *first, uint32_t serial, JNIEnv *env, jthread thread)
+{
+    if (first != NULL) {
+        first->serial = serial;
+        if (some_lists()) {
+            hpx_thread_list_add(first, env, thread);
+        }
+        HPX_EACH_MODE(vm->came, (first, env, thread));
+    }
+}
+
+static void went(struct hpx_mode_thread *first, JNIEnv *env)
+{
+    if (first != NULL) {
+        HPX_EACH_MODE(vm->went, (first));
+        hpx_thread_list_remove(first, env);
+    }
+}
+
 /* The key of an announced thread is its number (known_threads.h). If java.lang.Thread has no field tid, numbers are unknown, and the key is
  * this plus the serial. */
 #define KEYS_UNNUMBERED (UINT64_C(1) << 63)
@@ -252,7 +282,7 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_known
         hpx_known_threads_announced(known, env, thread, serial, hpx_thread_names_hash(i.name), false);
     }
     hpx_thread_info_free(jvmti, &i);
-    hpx_vm_modes_came(first, serial, env, thread);
+    came(first, serial, env, thread);
     set_first(first);
     if (armed) {
         arm(first);
@@ -431,7 +461,7 @@ void hpx_threads_end(jvmtiEnv *jvmti, JNIEnv *env)
         hpx_thread_names_end(jvmti, env, key);
         hpx_known_threads_end(known, env);
     }
-    hpx_vm_modes_went(first, env);
+    went(first, env);
     note_end();
     end_states(first, env);
     post_end(first, key);
@@ -495,7 +525,7 @@ static bool publish(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_kno
 static void abandon(JNIEnv *env, struct hpx_known_thread *k)
 {
     bool left = true;
-    hpx_vm_modes_went(k->first, env);
+    went(k->first, env);
     for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) {
         left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
     }
@@ -516,7 +546,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_kn
     if (announce(k->first, k->number, serial, i)) { /* first, as in begin() */
         hpx_known_threads_announced(k, env, thread, serial, hpx_thread_names_hash(i->name), false);
     }
-    hpx_vm_modes_came(k->first, serial, env, thread);
+    came(k->first, serial, env, thread);
     if (k->first != NULL && k->first->tid > 0) {
         arm(k->first);
     }

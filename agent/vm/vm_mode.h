@@ -30,6 +30,7 @@ _Static_assert(sizeof(jvmtiEventCallbacks) <= sizeof(union hpx_event_callbacks),
 struct hpx_vm_mode {
     /* ---- what it needs ---- */
     bool names;            /* its events have jmethodIDs whose class and method names are needed (names.h) */
+    bool lists;            /* it looks at threads by thread_list.h */
     bool finds_itself;     /* its events occur on the thread itself, which calls hpx_threads_find_self() */
     jvmtiEvent on_load[6]; /* enabled from load to VMDeath; ends with 0. Events of threads and class names need no entry */
     jvmtiEvent on_live[8]; /* enabled from VMInit to VMDeath; ends with 0 */
@@ -88,28 +89,12 @@ struct hpx_vm_mode {
     /* A mode that has no states of its own: a thread whose states other modes have made is announced, and its clock may run; it ends, and
      * they will retire. The thread itself, or VMInit's thread for an adopted one. */
     void (*came)(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
-    void (*went)(struct hpx_mode_thread *first, JNIEnv *env);
+    void (*went)(struct hpx_mode_thread *first);
 };
 
 static inline const struct hpx_vm_mode *hpx_vm_mode_of(const struct hpx_mode_thread *s)
 {
     return ((const struct hpx_mode *)s->base.mode)->vm;
-}
-
-/* Calls `came` and `went` of the modes. first: NULL: the thread has no states. */
-static inline void hpx_vm_modes_came(struct hpx_mode_thread *first, uint32_t serial, JNIEnv *env, jthread thread)
-{
-    if (first != NULL) {
-        first->serial = serial;
-        HPX_EACH_MODE(vm->came, (first, env, thread));
-    }
-}
-
-static inline void hpx_vm_modes_went(struct hpx_mode_thread *first, JNIEnv *env)
-{
-    if (first != NULL) {
-        HPX_EACH_MODE(vm->went, (first, env));
-    }
 }
 
 #endif

@@ -35,7 +35,6 @@ static void begin(void)
 static void fini(void)
 {
     wall.table = NULL;
-    hpx_watch_fini();
     hpx_wait_class_fini();
     hpx_watched_fini();
 }

@@ -48,7 +48,7 @@ static bool is_carrier(JNIEnv *env, jthread thread)
 
 static void came(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
 {
-    hpx_watched_add(first, env, thread);
+    hpx_watched_add(first);
     if (is_carrier(env, thread)) {
         hpx_watched_carrier();
     }
@@ -73,6 +73,7 @@ static void leave(void)
 
 const struct hpx_vm_mode hpx_wall_vm = {
     .names = true,
+    .lists = true,
     .optional = hpx_wait_class_load,
     .callbacks = callbacks,
     .load = load,
@@ -81,7 +82,6 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .leave = leave,
     .left = hpx_watch_left,
     .over = hpx_quiet_stack_over,
-    .unload = hpx_watched_unload,
     .came = came,
     .went = hpx_watched_remove,
 };

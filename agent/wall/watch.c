@@ -3,16 +3,14 @@
 #include "watch.h"
 #include "clock.h"
 #include "log.h"
+#include "looker.h"
 #include "probe_frames.h"
 #include "quiet_stack.h"
 #include "releases.h"
 #include "run_delay.h"
 #include "service.h"
 #include "snapshot.h"
-#include "spawn.h"
 #include "thread_info.h"
-#include "threads.h"
-#include "vm.h"
 #include "wait_class.h"
 #include "watched.h"
 #include <stdlib.h>
@@ -26,17 +24,12 @@
 #define ROUND_SHARE 20u /* rounds may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
 
 static HPX_OF_SESSION struct {
-    struct hpx_wake wake;
+    struct hpx_looker looker;
     _Atomic uint64_t asked; /* number of the last round that was asked for. release: hpx_watch_ask(); acquire: serve(). Covers asked_look */
     _Atomic uint64_t asked_look; /* relaxed: the last of them that looks at all threads */
     _Atomic uint64_t done;       /* the last one done. release: serve(); acquire: hpx_watch_done(). Covers the records */
-    atomic_bool quit, running;   /* relaxed, ordered by the wake */
-    _Atomic uint64_t until;      /* relaxed: from then on the VM is asked no more; 0: no end is in sight */
     _Atomic uint64_t rounds;     /* relaxed */
     uint64_t began;              /* constant once it runs */
-    struct hpx_spawned thread;
-    sem_t left;         /* posted when the thread has left the JVM */
-    bool started, gone; /* who begins and ends the session */
     /* the looking thread's */
     jvmtiFrameInfo *frames, *compared; /* ROOM each */
     uint32_t walked;
@@ -69,16 +62,11 @@ static jint most_frames(void)
     return (jint)(hpx_watch_depth() + hpx_probe_frames_most());
 }
 
-static bool late(void)
-{
-    uint64_t until = atomic_load_explicit(&watch.until, memory_order_relaxed);
-    return until != 0 && hpx_clock_mono() > until;
-}
-
+/* GetStackTrace. */
 static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jint *n)
 {
     uint64_t from = hpx_clock_mono();
-    jvmtiError e = hpx_thread_info_stack(hpx_vm.jvmti, j->ref, most_frames(), frames, n);
+    jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), frames, n);
     watch.asking_ns += hpx_clock_mono() - from;
     return e;
 }
@@ -87,7 +75,9 @@ static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jin
 static bool deliver(JNIEnv *env, const struct hpx_watch_job *j, struct hpx_watch_found *f)
 {
     size_t n = f->n > 0 ? (size_t)f->n : 0;
-    f->klass = late() ? 0 : hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
+    f->klass = hpx_looker_late(&watch.looker)
+                   ? 0
+                   : hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
     bool holds = hpx_watched_deliver(env, j, f);
     hpx_wait_class_delivered(holds);
     return holds;
@@ -156,7 +146,7 @@ static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
     static const struct hpx_watch_found running = {.state = HPX_WALL_RUNNABLE};
     uint32_t states[HPX_WATCH_BATCH], kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        jint bits = late() ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
+        jint bits = hpx_looker_late(&watch.looker) ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
         if (bits <= 0) {
             (void)hpx_watched_deliver(env, &jobs[i], NULL);
         } else if (is_running(bits, &jobs[i])) {
@@ -220,12 +210,12 @@ static uint64_t next_round(uint64_t cost_ns)
     return due > now + pause ? due : now + pause;
 }
 
-static void serve(JNIEnv *env)
+static void serve_all(JNIEnv *env)
 {
     uint64_t next = 0;
     for (bool quit = false; !quit;) {
-        uint32_t seen = hpx_wake_value(&watch.wake);
-        quit = atomic_load_explicit(&watch.quit, memory_order_relaxed);
+        uint32_t seen = hpx_wake_value(&watch.looker.wake);
+        quit = atomic_load_explicit(&watch.looker.quit, memory_order_relaxed);
         uint64_t done = atomic_load_explicit(&watch.done, memory_order_relaxed);
         uint64_t asked = atomic_load_explicit(&watch.asked, memory_order_acquire); /* partner: hpx_watch_ask() */
         bool sums = asked > done || quit, all = atomic_load_explicit(&watch.asked_look, memory_order_relaxed) > done || quit;
@@ -240,30 +230,30 @@ static void serve(JNIEnv *env)
                 hpx_aggregator_wake(&hpx_session.aggregator);
             }
         } else {
-            hpx_wake_wait(&watch.wake, seen, next - now);
+            hpx_wake_wait(&watch.looker.wake, seen, next - now);
         }
     }
+}
+
+static void serve(JNIEnv *env)
+{
+    watch.frames = malloc(sizeof *watch.frames * ROOM * 2);
+    watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
+    if (watch.frames == NULL) {
+        hpx_warn("wall=: no memory for the looking thread; WALL CLOCK will show only running threads");
+        return;
+    }
+    watch.single = hpx_looker_asks_one();
+    hpx_wait_class_begin(env, watch.single);
+    watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
+    serve_all(env);
+    free(watch.frames);
 }
 
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_spawn_enter("hprofx-wall", &watch.thread);
-    watch.frames = malloc(sizeof *watch.frames * ROOM * 2);
-    watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
-    JNIEnv *env = watch.frames != NULL ? hpx_threads_attach(HPX_OURS "wall") : NULL;
-    if (env == NULL) {
-        hpx_warn("wall=: cannot attach the looking thread; WALL CLOCK will show only running threads");
-    } else {
-        watch.single = hpx_vm_release() >= HPX_RELEASE_HANDSHAKES; /* the release is the VM's to say, to an attached thread */
-        hpx_wait_class_begin(env, watch.single);
-        watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
-        serve(env);
-        (*hpx_vm.java)->DetachCurrentThread(hpx_vm.java);
-    }
-    atomic_store_explicit(&watch.running, false, memory_order_relaxed);
-    hpx_spawn_leave(&watch.thread);
-    sem_post(&watch.left);
+    hpx_looker_run(&watch.looker);
     return NULL;
 }
 
@@ -271,43 +261,23 @@ static void *run(void *unused)
 
 int hpx_watch_start(struct hpx_err *err)
 {
+    static const struct hpx_looker_work work = {"hprofx-wall", HPX_OURS "wall", run, serve,
+                                                "wall=: cannot attach the looking thread; WALL CLOCK will show only running threads"};
     memcpy(watch.random, &(uint64_t){hpx_clock_mono()}, sizeof watch.random);
     watch.began = watch.paid_ns = hpx_clock_mono();
     watch.credit_ns = CREDIT_NS;
     watch.interval = hpx_session.opt->wall_ns;
-    hpx_wake_init(&watch.wake);
-    sem_init(&watch.left, 0, 0);
-    atomic_store_explicit(&watch.running, true, memory_order_relaxed);
-    watch.started = hpx_spawn(run, "hprofx-wall", err) == 0;
-    if (!watch.started) { /* else the thread says when it ends, which may be already */
-        atomic_store_explicit(&watch.running, false, memory_order_relaxed);
-    }
-    return watch.started ? 0 : -HPX_E_SYS;
+    return hpx_looker_start(&watch.looker, &work, err);
 }
 
 void hpx_watch_stop(uint64_t ns)
 {
-    watch.gone = !watch.started;
-    if (!watch.started) {
-        return;
-    }
-    uint64_t now = hpx_clock_mono();
-    atomic_store_explicit(&watch.until, now + ns / 2, memory_order_relaxed);
-    atomic_store_explicit(&watch.quit, true, memory_order_relaxed);
-    hpx_wake_post(&watch.wake);
-    watch.gone = hpx_spawn_wait(&watch.left, now + ns);
+    hpx_looker_stop(&watch.looker, ns);
 }
 
 bool hpx_watch_left(uint64_t until_ns)
 {
-    watch.gone = watch.gone || hpx_spawn_wait(&watch.left, until_ns);
-    return watch.gone;
-}
-
-void hpx_watch_fini(void)
-{
-    free(watch.frames);
-    watch.frames = NULL;
+    return hpx_looker_left(&watch.looker, until_ns);
 }
 
 /* ---- rounds on request, figures ---- */
@@ -319,13 +289,13 @@ uint64_t hpx_watch_ask(bool look_at_all)
         atomic_store_explicit(&watch.asked_look, number, memory_order_relaxed);
     }
     atomic_store_explicit(&watch.asked, number, memory_order_release); /* partner: serve() */
-    hpx_wake_post(&watch.wake);
+    hpx_wake_post(&watch.looker.wake);
     return number;
 }
 
 uint64_t hpx_watch_done(void)
 {
-    return atomic_load_explicit(&watch.running, memory_order_relaxed)
+    return atomic_load_explicit(&watch.looker.running, memory_order_relaxed)
                ? atomic_load_explicit(&watch.done, memory_order_acquire) /* partner: serve() */
                : UINT64_MAX;
 }
@@ -333,5 +303,6 @@ uint64_t hpx_watch_done(void)
 struct hpx_watch_figures hpx_watch_figures(void)
 {
     uint64_t rounds = atomic_load_explicit(&watch.rounds, memory_order_relaxed);
-    return (struct hpx_watch_figures){rounds, rounds > 0 ? (hpx_clock_mono() - watch.began) / rounds : 0, hpx_spawn_cpu(&watch.thread)};
+    return (struct hpx_watch_figures){rounds, rounds > 0 ? (hpx_clock_mono() - watch.began) / rounds : 0,
+                                      hpx_spawn_cpu(&watch.looker.thread)};
 }

@@ -17,8 +17,6 @@ int hpx_watch_start(struct hpx_err *err);
 void hpx_watch_stop(uint64_t ns);
 /* The end of a session in a JVM that runs on: waits until `until_ns` for the thread; false: it uses the environment. */
 bool hpx_watch_left(uint64_t until_ns);
-/* hpx_session_end(). */
-void hpx_watch_fini(void);
 
 /* Asks for a round whose records are complete up to now. look: looks at all threads, also those that are not due. Returns its number. The
  * aggregator. */

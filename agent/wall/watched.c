@@ -9,9 +9,9 @@
 #include "session.h"
 #include "share.h"
 #include "snapshot.h"
+#include "thread_list.h"
 #include "vec.h"
 #include "waited_monitor.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,32 +21,27 @@
 #define SECOND      UINT64_C(1000000000)
 
 struct watched {
-    struct hpx_mode_thread *first; /* its states; NULL: a free place, or `held` */
-    jthread ref;
-    bool held;    /* the looking thread uses ref: the place must not be freed */
-    bool defined; /* the last WALL_DEF of this place is of this thread */
-    bool queued;  /* the last answer was that it wanted a CPU, and no look has found that it has run since */
-    pid_t tid;    /* 0: not known yet */
-    uint32_t serial, state, klass;
+    uint32_t serial; /* of the thread; 0: none, or it ends and all is written */
+    bool defined;    /* the last WALL_DEF of this place is of this thread */
+    bool queued;     /* the last answer was that it wanted a CPU, and no look has found that it has run since */
+    pid_t tid;       /* 0: not known yet */
+    uint32_t state, klass;
     uint64_t delay_ns; /* run delay when it was asked for last */
     struct hpx_share share;
     struct hpx_hash128 hash; /* of the frames of that WALL_DEF */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HPX_OF_SESSION struct { /* guarded by `lock`, except the figures */
+static HPX_OF_SESSION struct { /* guarded by the lock of thread_list.h, except the figures */
     struct hpx_thread *out;    /* its ring; NULL: none */
-    struct hpx_vec all;        /* struct watched, by place */
-    struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: free */
-    struct hpx_vec soonest;    /* uint64_t, by HPX_WATCH_BATCH places: none of them is due before */
-    struct hpx_vec unused;     /* uint32_t: free places, the first `nunused` */
-    uint32_t nunused;
+    struct hpx_vec all;        /* struct watched, by place of thread_list.h */
+    struct hpx_vec due;        /* uint64_t, by place: when to look (hpx_clock_mono()); UINT64_MAX: never. At least as long as `all` */
+    uint64_t soonest;          /* none of them is due before */
     uint64_t random;           /* state of draw() */
     _Atomic uint64_t interval; /* relaxed: hpx_watched_pace() */
     uint64_t debt_ns;          /* hpx_share_settle() */
     _Atomic uint64_t moved_looks, moved_ns, idle_looks,
         idle_ns; /* relaxed: looks at threads that had run and that had not, and their periods */
-    _Atomic uint64_t looks, stacks, moved, walked, threads, carriers; /* relaxed */
+    _Atomic uint64_t looks, stacks, moved, walked, carriers; /* relaxed */
 } list;
 
 static struct watched *at(uint32_t place)
@@ -59,16 +54,10 @@ static uint64_t *due_at(uint32_t place)
     return hpx_vec_at(&list.due, place);
 }
 
-static uint64_t *soonest_at(uint32_t place)
-{
-    return hpx_vec_at(&list.soonest, place / HPX_WATCH_BATCH);
-}
-
 static void set_due(uint32_t place, uint64_t at)
 {
-    uint64_t *soonest = soonest_at(place);
     *due_at(place) = at;
-    *soonest = at < *soonest ? at : *soonest;
+    list.soonest = at < list.soonest ? at : list.soonest;
 }
 
 /* SplitMix64. */
@@ -83,7 +72,7 @@ static uint64_t draw(void)
 /* Few threads may be looked at as often while they are idle; many share the looks. */
 static struct hpx_share_pace pace(void)
 {
-    uint64_t threads = atomic_load_explicit(&list.threads, memory_order_relaxed);
+    uint64_t threads = hpx_thread_list_count();
     return (struct hpx_share_pace){atomic_load_explicit(&list.interval, memory_order_relaxed), threads * SECOND / (IDLE_LOOKS + threads),
                                    draw()};
 }
@@ -173,39 +162,7 @@ static void settle(uint32_t place, struct watched *w, enum hpx_unknown why)
     }
 }
 
-/* ---- the list; the lock is held ---- */
-
-static uint32_t take_place(void)
-{
-    if (list.nunused > 0) {
-        return *(const uint32_t *)hpx_vec_at(&list.unused, --list.nunused);
-    }
-    uint32_t place = list.all.len;
-    if (place / HPX_WATCH_BATCH == list.soonest.len) {
-        uint64_t *soonest = hpx_vec_push(&list.soonest);
-        if (soonest == NULL) {
-            return UINT32_MAX;
-        }
-        *soonest = UINT64_MAX;
-    }
-    uint64_t *due = list.due.len > place ? due_at(place) : hpx_vec_push(&list.due);
-    return due != NULL && hpx_vec_push(&list.all) != NULL ? place : UINT32_MAX;
-}
-
-/* Returns the reference, which the caller must delete. A place that cannot be noted stays empty. */
-static jthread free_place(uint32_t place)
-{
-    struct watched *w = at(place);
-    jthread ref = w->ref;
-    uint32_t *entry = list.unused.len > list.nunused ? hpx_vec_at(&list.unused, list.nunused) : hpx_vec_push(&list.unused);
-    *w = (struct watched){.first = NULL};
-    *due_at(place) = UINT64_MAX;
-    if (entry != NULL) {
-        *entry = place;
-        list.nunused++;
-    }
-    return ref;
-}
+/* ---- threads; the lock is held ---- */
 
 /* delay: hpx_run_delay(). */
 static void begin(uint32_t place, struct watched *w, pid_t tid, uint64_t delay)
@@ -217,32 +174,22 @@ static void begin(uint32_t place, struct watched *w, pid_t tid, uint64_t delay)
     set_due(place, w->share.next_ns);
 }
 
-void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
+void hpx_watched_add(struct hpx_mode_thread *first)
 {
-    jthread ref = thread != NULL ? (*env)->NewGlobalRef(env, thread) : NULL;
-    if (ref == NULL) {
-        (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        return;
-    }
+    uint32_t place = first->place - 1;
     uint64_t delay = first->tid > 0 ? hpx_run_delay(first->tid) : 0; /* reads a file: before the lock, for which other threads wait */
-    pthread_mutex_lock(&lock);
-    uint32_t place = take_place();
-    if (place != UINT32_MAX) {
+    hpx_thread_list_lock();
+    bool room = first->place != 0 && hpx_vec_reach(&list.due, place) != NULL && hpx_vec_reach(&list.all, place) != NULL;
+    if (room) {
         struct watched *w = at(place);
-        *w = (struct watched){.first = first, .ref = ref, .serial = first->serial};
+        *w = (struct watched){.serial = first->serial};
         set_due(place, 0);
         if (first->tid > 0) {
             begin(place, w, first->tid, delay);
         }
-        first->watched = place + 1;
-        atomic_fetch_add_explicit(&list.threads, 1, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&lock);
-    if (place == UINT32_MAX) {
-        hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, 1);
-        (*env)->DeleteGlobalRef(env, ref);
-    }
+    hpx_thread_list_unlock();
+    hpx_count(&hpx_session.counters, HPX_C_THREADS_UNSAMPLED, !room);
 }
 
 /* What has come to it. delay: hpx_run_delay(). */
@@ -276,36 +223,30 @@ void hpx_watched_carrier(void)
     atomic_fetch_add_explicit(&list.carriers, 1, memory_order_relaxed);
 }
 
-void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env)
+void hpx_watched_remove(struct hpx_mode_thread *first)
 {
-    if (first->watched == 0) {
-        return;
-    }
-    uint32_t place = first->watched - 1;
+    uint32_t place = first->place - 1;
     uint64_t delay = first->tid > 0 ? hpx_run_delay(first->tid) : 0;
-    pthread_mutex_lock(&lock);
-    struct watched *w = at(place);
-    if (w->tid > 0) {
+    hpx_thread_list_lock();
+    struct watched *w = hpx_vec_find(&list.all, place);
+    if (w != NULL && w->tid > 0) {
         hpx_share_end(&w->share, hpx_clock_mono(), hpx_clock_tid_cpu(w->tid), delay_of(w, delay));
         settle(place, w, HPX_UNKNOWN_THREAD_ENDED);
     }
-    w->first = NULL;
-    *due_at(place) = UINT64_MAX;
-    jthread ref = w->held ? NULL : free_place(place);
-    pthread_mutex_unlock(&lock);
-    first->watched = 0;
-    atomic_fetch_sub_explicit(&list.threads, 1, memory_order_relaxed);
-    if (ref != NULL) {
-        (*env)->DeleteGlobalRef(env, ref);
+    if (w != NULL) {
+        *w = (struct watched){.serial = 0};
+        *due_at(place) = UINT64_MAX;
     }
+    hpx_thread_list_unlock();
 }
 
 /* The thread's own words; the lock is held. */
-static int walk(const struct watched *w, struct hpx_ev_frame *frames, uint32_t most)
+static int walk(uint32_t place, const struct watched *w, struct hpx_ev_frame *frames, uint32_t most)
 {
-    struct hpx_quiet_thread t = {.env = hpx_mode_thread_env(w->first),
-                                 .stack_low = __atomic_load_n(&w->first->stack_low, __ATOMIC_RELAXED),
-                                 .stack_end = __atomic_load_n(&w->first->stack_end, __ATOMIC_RELAXED),
+    const struct hpx_mode_thread *first = hpx_thread_list_at(place)->first;
+    struct hpx_quiet_thread t = {.env = hpx_mode_thread_env(first),
+                                 .stack_low = __atomic_load_n(&first->stack_low, __ATOMIC_RELAXED),
+                                 .stack_end = __atomic_load_n(&first->stack_end, __ATOMIC_RELAXED),
                                  .depth = most,
                                  .counters = &hpx_session.counters,
                                  .other = true};
@@ -318,17 +259,13 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
 {
     static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
     int n = 0;
-    bool inside = hpx_gate_enter(&hpx_session.gate);
-    pthread_mutex_lock(&lock);
+    bool inside = hpx_thread_list_enter();
     const struct watched *w = at(j->place);
-    if (inside && w->first != NULL) {
-        n = walk(w, (struct hpx_ev_frame *)(void *)frames, most);
+    if (inside && w->serial != 0) {
+        n = walk(j->place, w, (struct hpx_ev_frame *)(void *)frames, most);
         atomic_fetch_add_explicit(&list.walked, n > 0, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&lock);
-    if (inside) {
-        hpx_gate_leave(&hpx_session.gate);
-    }
+    hpx_thread_list_leave(inside);
     for (int i = 0; i < n; i++) {
         struct hpx_ev_frame f;
         memcpy(&f, &frames[i], sizeof f);
@@ -339,32 +276,24 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
 
 bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to)
 {
-    bool told = false, inside = hpx_gate_enter(&hpx_session.gate);
-    pthread_mutex_lock(&lock);
+    bool told = false, inside = hpx_thread_list_enter();
     const struct watched *w = at(j->place);
-    if (inside && w->first != NULL) {
+    if (inside && w->serial != 0) {
         told = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid)) && hpx_waited_monitor_class(thread, to);
     }
-    pthread_mutex_unlock(&lock);
-    if (inside) {
-        hpx_gate_leave(&hpx_session.gate);
-    }
+    hpx_thread_list_leave(inside);
     return told;
 }
 
 bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)
 {
-    jthread ref = NULL;
     bool same = false;
-    bool inside = hpx_gate_enter(&hpx_session.gate);
-    pthread_mutex_lock(&lock);
+    bool inside = hpx_thread_list_enter();
     struct watched *w = at(j->place);
-    w->held = false;
-    if (w->first == NULL) {
-        ref = free_place(j->place);
-    } else if (inside && f != NULL && f->state == HPX_WALL_RUNNABLE) {
+    bool told = inside && f != NULL && w->serial != 0;
+    if (told && f->state == HPX_WALL_RUNNABLE) {
         w->queued = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
-    } else if (inside && f != NULL) {
+    } else if (told) {
         same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
         w->queued = false;
         if (same && put_place(j->place, w, f)) {
@@ -373,13 +302,8 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struc
         atomic_fetch_add_explicit(&list.stacks, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&list.moved, !same, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&lock);
-    if (inside) {
-        hpx_gate_leave(&hpx_session.gate);
-    }
-    if (ref != NULL) {
-        (*env)->DeleteGlobalRef(env, ref);
-    }
+    hpx_thread_list_leave(inside);
+    hpx_thread_list_drop(env, j->place);
     return same;
 }
 
@@ -388,58 +312,43 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
 {
     bool is_due = r->last || *due_at(place) <= r->now;
     struct watched *w = at(place);
-    if (w->first == NULL || w->held) {
+    if (w->serial == 0) { /* without memory for it */
+        *due_at(place) = UINT64_MAX;
         return;
     }
     if (w->tid == 0) { /* an older thread: it finds its states, and then its id is known */
-        pid_t tid = __atomic_load_n(&w->first->tid, __ATOMIC_RELAXED);
+        pid_t tid = __atomic_load_n(&hpx_thread_list_at(place)->first->tid, __ATOMIC_RELAXED);
         if (tid == 0) {
             *due_at(place) = r->now + atomic_load_explicit(&list.interval, memory_order_relaxed); /* else every round were the shortest */
             return;
         }
         begin(place, w, tid, hpx_run_delay(tid));
     }
-    struct hpx_watch_job j = {w->ref, place, w->tid};
-    w->held = look(w, is_due);
-    if (w->held) {
-        jobs[(*n)++] = j;
+    if (look(w, is_due)) {
+        jobs[(*n)++] = (struct hpx_watch_job){hpx_thread_list_hold(place), place, w->tid};
     }
     put_ready(w, r->sums ? 0 : READY_LEAST);
     *due_at(place) = w->share.next_ns;
     atomic_fetch_add_explicit(&list.looks, 1, memory_order_relaxed);
 }
 
-/* The threads at HPX_WATCH_BATCH places. The lock is held. */
-static void pass_batch(uint32_t from, const struct hpx_watch_round *r, struct hpx_watch_job *jobs, uint32_t *n)
-{
-    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
-    uint64_t soonest = UINT64_MAX;
-    for (uint32_t i = from; i < end; i++) {
-        if (*due_at(i) <= r->now || (r->all && *due_at(i) != UINT64_MAX)) {
-            pass(i, r, jobs, n);
-        }
-        uint64_t due = *due_at(i);
-        soonest = due < soonest ? due : soonest;
-    }
-    *soonest_at(from) = soonest;
-}
-
 bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n)
 {
+    uint32_t i = *from, passed = 0;
     *n = 0;
-    bool inside = hpx_gate_enter(&hpx_session.gate);
-    pthread_mutex_lock(&lock);
-    while (inside && *from < list.all.len && *n == 0) {
-        if (r->all || *soonest_at(*from) <= r->now) {
-            pass_batch(*from, r, jobs, n);
+    bool inside = hpx_thread_list_enter();
+    list.soonest = i == 0 ? UINT64_MAX : list.soonest;
+    for (; inside && i < list.all.len && passed < HPX_WATCH_BATCH; i++) {
+        uint64_t due = *due_at(i);
+        if (due <= r->now || (r->all && due != UINT64_MAX)) {
+            pass(i, r, jobs, n);
+            passed++;
         }
-        *from += HPX_WATCH_BATCH;
+        set_due(i, *due_at(i));
     }
-    bool more = inside && *from < list.all.len;
-    pthread_mutex_unlock(&lock);
-    if (inside) {
-        hpx_gate_leave(&hpx_session.gate);
-    }
+    *from = i;
+    bool more = inside && i < list.all.len;
+    hpx_thread_list_leave(inside);
     return more;
 }
 
@@ -450,36 +359,29 @@ void hpx_watched_pace(uint64_t interval)
 
 uint64_t hpx_watched_soonest(void)
 {
-    uint64_t soonest = UINT64_MAX;
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < list.all.len; i += HPX_WATCH_BATCH) {
-        soonest = *soonest_at(i) < soonest ? *soonest_at(i) : soonest;
-    }
-    pthread_mutex_unlock(&lock);
+    hpx_thread_list_lock();
+    uint64_t soonest = list.soonest;
+    hpx_thread_list_unlock();
     return soonest;
 }
 
 bool hpx_watched_sums(uint32_t from, bool last)
 {
-    bool inside = hpx_gate_enter(&hpx_session.gate);
-    pthread_mutex_lock(&lock);
+    bool inside = hpx_thread_list_enter();
     uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
     bool more = end < list.all.len;
     for (uint32_t i = from; inside && i < end; i++) {
         struct watched *w = at(i);
-        if (w->first != NULL && w->tid > 0 && last) {
+        if (w->tid > 0 && last) {
             if (w->queued) {
                 hpx_share_queued(&w->share);
             }
             settle(i, w, HPX_UNKNOWN_NOT_FOUND);
-        } else if (w->first != NULL) {
+        } else if (w->serial != 0) {
             (void)put_due(i, w);
         }
     }
-    pthread_mutex_unlock(&lock);
-    if (inside) {
-        hpx_gate_leave(&hpx_session.gate);
-    }
+    hpx_thread_list_leave(inside);
     return more;
 }
 
@@ -490,8 +392,7 @@ int hpx_watched_begin(const void *mode)
     /* first: threads are listed without a ring, too */
     hpx_vec_init(&list.all, sizeof(struct watched));
     hpx_vec_init(&list.due, sizeof(uint64_t));
-    hpx_vec_init(&list.soonest, sizeof(uint64_t));
-    hpx_vec_init(&list.unused, sizeof(uint32_t));
+    list.soonest = UINT64_MAX;
     list.random = hpx_clock_mono();
     hpx_watched_pace(hpx_session.opt->wall_ns);
     void *at = NULL;
@@ -511,34 +412,22 @@ int hpx_watched_begin(const void *mode)
 
 void hpx_watched_gone(struct hpx_thread *t)
 {
-    pthread_mutex_lock(&lock);
+    hpx_thread_list_lock();
     list.out = NULL;
-    pthread_mutex_unlock(&lock);
+    hpx_thread_list_unlock();
     hpx_ring_fini(&t->ring);
     free(t);
-}
-
-void hpx_watched_unload(JNIEnv *env)
-{
-    for (uint32_t i = 0; i < list.all.len; i++) {
-        if (at(i)->ref != NULL) {
-            (*env)->DeleteGlobalRef(env, at(i)->ref);
-        }
-    }
 }
 
 void hpx_watched_fini(void)
 {
     hpx_vec_fini(&list.all);
     hpx_vec_fini(&list.due);
-    hpx_vec_fini(&list.soonest);
-    hpx_vec_fini(&list.unused);
 }
 
 struct hpx_watched_figures hpx_watched_figures(void)
 {
-    struct hpx_watched_figures f = {.threads = atomic_load_explicit(&list.threads, memory_order_relaxed),
-                                    .looks = atomic_load_explicit(&list.looks, memory_order_relaxed),
+    struct hpx_watched_figures f = {.looks = atomic_load_explicit(&list.looks, memory_order_relaxed),
                                     .stacks = atomic_load_explicit(&list.stacks, memory_order_relaxed),
                                     .moved = atomic_load_explicit(&list.moved, memory_order_relaxed),
                                     .walked = atomic_load_explicit(&list.walked, memory_order_relaxed),
@@ -547,11 +436,12 @@ struct hpx_watched_figures hpx_watched_figures(void)
     uint64_t idle = atomic_load_explicit(&list.idle_looks, memory_order_relaxed);
     f.moved_ns = moved > 0 ? atomic_load_explicit(&list.moved_ns, memory_order_relaxed) / moved : 0;
     f.idle_ns = idle > 0 ? atomic_load_explicit(&list.idle_ns, memory_order_relaxed) / idle : 0;
-    pthread_mutex_lock(&lock);
-    f.bytes = list.all.bytes + list.due.bytes + list.soonest.bytes + list.unused.bytes;
+    hpx_thread_list_lock();
+    f.threads = hpx_thread_list_count();
+    f.bytes = list.all.bytes + list.due.bytes;
     for (uint32_t i = 0; i < list.all.len; i++) {
-        f.unseen += at(i)->first != NULL && at(i)->tid == 0;
+        f.unseen += at(i)->serial != 0 && at(i)->tid == 0;
     }
-    pthread_mutex_unlock(&lock);
+    hpx_thread_list_unlock();
     return f;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* watched.h: the list of the threads that watch.h looks at, and the records about them.
- *
- * One lock guards the list, and the ring into which all records go: taken at a thread's start and end and by the looking thread, never
- * while the JVM is called. A listed thread has a global reference; while the looking thread uses one, the thread may end: then the looking
- * thread deletes the reference. */
+/* watched.h: what is known of the threads that watch.h looks at, by their places in thread_list.h, whose lock guards it and the ring into
+ * which all records go. */
 #ifndef HPX_WATCHED_H
 #define HPX_WATCHED_H
 
@@ -18,21 +15,19 @@ static inline uint32_t hpx_watch_depth(void)
     return atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
 }
 
-/* At load, before the aggregator runs: makes the list and its ring. 0; -HPX_E_NOMEM: there is no ring, and all else works without one. */
+/* At load, before the aggregator runs: makes the ring. 0; -HPX_E_NOMEM: there is no ring, and all else works without one. */
 int hpx_watched_begin(const void *mode);
 /* The ring's thread is gone (hpx_mode.gone). */
 void hpx_watched_gone(struct hpx_thread *t);
-/* No thread looks any more: deletes the references. */
-void hpx_watched_unload(JNIEnv *env);
-/* hpx_session_end(): frees the list. */
+/* hpx_session_end(). */
 void hpx_watched_fini(void);
 
 /* A thread with these states is announced. The thread, or VMInit; inside the gate. Without memory it is not watched, which is counted. */
-void hpx_watched_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
+void hpx_watched_add(struct hpx_mode_thread *first);
 /* A thread is there that carries virtual threads. Any thread. */
 void hpx_watched_carrier(void);
 /* It ends, and its states will retire. The thread, or VMInit; inside the gate. */
-void hpx_watched_remove(struct hpx_mode_thread *first, JNIEnv *env);
+void hpx_watched_remove(struct hpx_mode_thread *first);
 
 /* ---- the looking thread ---- */
 

@@ -4,6 +4,7 @@
 #include "probe_frames.h"
 #include "quiet_stack.h"
 #include "session.h"
+#include "thread_list.h"
 #include "waited_monitor.h"
 #include "watched.h"
 #include <string.h>
@@ -114,7 +115,8 @@ static int begin(void **unused)
     assert_int_equal(hpx_watched_begin(NULL), 0);
     hpx_gate_open(&hpx_session.gate);
     first = (struct hpx_mode_thread){.tid = 5, .serial = 7};
-    hpx_watched_add(&first, &env, (jthread)(void *)&thread);
+    hpx_thread_list_add(&first, &env, (jthread)(void *)&thread);
+    hpx_watched_add(&first);
     now += 20 * MS;
     cpu += MS;
     look(false, &(struct hpx_watch_found){.state = HPX_WALL_RUNNABLE}); /* it has run, and wants a CPU */
@@ -128,6 +130,8 @@ static int end(void **unused)
     hpx_gate_close(&hpx_session.gate);
     hpx_watched_gone(ring);
     hpx_watched_fini();
+    hpx_thread_list_remove(&first, &env);
+    hpx_thread_list_fini();
     return 0;
 }
 
