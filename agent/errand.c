@@ -3,12 +3,11 @@
 #include "errand.h"
 #include "clock.h"
 #include "service.h"
+#include "sigmask.h"
 #include "spawn.h"
 #include "threads.h"
 #include <semaphore.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,25 +36,16 @@ static JNIEnv *attach_to_begin(JavaVM *vm)
  */
 static void block_as_first_thread(void)
 {
-    char line[256], name[64];
     uint64_t blocked;
     sigset_t set;
-    (void)snprintf(name, sizeof name, "/proc/self/task/%d/status", (int)getpid());
-    FILE *f = fopen(name, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "SigBlk:", 7) == 0) {
-            blocked = strtoull(line + 7, NULL, 16);
-            sigemptyset(&set);
-            for (int i = 1; i <= 64; i++) {
-                if ((blocked >> (i - 1) & 1) != 0) {
-                    sigaddset(&set, i);
-                }
+    if (hpx_sigmask_read(getpid(), "SigBlk:", &blocked) == 0) {
+        sigemptyset(&set);
+        for (int i = 1; i <= 64; i++) {
+            if ((blocked >> (i - 1) & 1) != 0) {
+                sigaddset(&set, i);
             }
-            (void)pthread_sigmask(SIG_SETMASK, &set, NULL);
         }
-    }
-    if (f != NULL) {
-        (void)fclose(f);
+        (void)pthread_sigmask(SIG_SETMASK, &set, NULL);
     }
 }
 

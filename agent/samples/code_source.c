@@ -15,7 +15,6 @@
 static HPX_OF_SESSION struct {
     enum hpx_flag_set flag; /* what became of it */
     bool event;             /* the event is on from the start */
-    bool blurred_loops;     /* of this release */
 } source;
 
 /* Unload first: a method that the VM unloads meanwhile must not stay in the table. */
@@ -59,11 +58,6 @@ const char *hpx_code_source_set_flag(void)
     return source.flag == HPX_FLAG_UNREADABLE ? why : NULL;
 }
 
-void hpx_code_source_load(void)
-{
-    source.blurred_loops = hpx_vm_release() < RELEASE_LINES_OF_LOOPS; /* the report's thread may not ask */
-}
-
 void hpx_code_source_disable(void)
 {
     if (source.flag == HPX_FLAG_SET) {
@@ -98,7 +92,7 @@ void hpx_code_source_lines(struct hpx_lines *to)
 {
     struct hpx_code_age a;
     hpx_lines_add(to, "hprofx: debug information: %s\n", information());
-    if (source.blurred_loops) {
+    if (hpx_vm_release() < RELEASE_LINES_OF_LOOPS) {
         hpx_lines_add(to, "hprofx: inlined loops: the compiler of this JDK shows the time of some at a line of their caller, or at an "
                           "allocation next to them; the shares of a method and its caller add up\n");
     }

@@ -9,8 +9,6 @@
 #include "mode.h"
 #include "vm.h"
 
-/* At load, before the next two. */
-void hpx_code_source_load(void);
 /* At load: sets the flag. NULL, or why it cannot be set: a constant. */
 const char *hpx_code_source_set_flag(void);
 /* At load: enables the event. */

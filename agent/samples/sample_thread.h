@@ -4,6 +4,7 @@
 #define HPX_SAMPLE_THREAD_H
 
 #include "event.h"
+#include "mode.h"
 #include "ticks.h"
 
 #define HPX_ASKS 16u /* most signals of a thread that wait for a stack */
@@ -46,6 +47,7 @@ struct hpx_sample_thread {
 
 static_assert(sizeof(struct hpx_sample_thread) < 8192, "of memory that is in the cache of a short thread (kept_states.c)");
 
+extern const struct hpx_mode hpx_samples; /* whose states these are */
 /* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
 extern __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
 

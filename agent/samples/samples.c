@@ -233,7 +233,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 
 static uint64_t own_cpu(const struct hpx_counters *total)
 {
-    return hpx_ticks_cpu(&hpx_samples, total) + hpx_stack_thread_cpu();
+    return hpx_ticks_cpu(&hpx_samples, total) + hpx_spawn_cpu(&hpx_sampling_thread.thread);
 }
 
 static void lines_of_stalls(struct hpx_lines *to, const struct hpx_figures *f)

@@ -3,9 +3,8 @@
 #ifndef HPX_SAMPLES_H
 #define HPX_SAMPLES_H
 
-#include "mode.h"
+#include "sample_thread.h"
 
-extern const struct hpx_mode hpx_samples;
 extern const struct hpx_vm_mode hpx_samples_vm; /* its other half */
 
 /* After the end of the mode: whether a thread was stopped in its handler then, where it may go on at any time. */

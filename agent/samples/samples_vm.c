@@ -100,7 +100,6 @@ static void prepared(jvmtiEnv *jvmti)
 static int load(struct hpx_err *err)
 {
     (void)err;
-    hpx_code_source_load();
     hpx_sampler_init();
     if (hpx_engine_now() != HPX_ENGINE_POLL) {
         hpx_ticks_use(&user);
@@ -138,11 +137,9 @@ static void unload(JNIEnv *env)
     forget_code();
 }
 
-#define SAMPLER_WAIT_NS (300ull * 1000 * 1000)
-
 static void leave(void)
 {
-    hpx_stack_thread_stop(SAMPLER_WAIT_NS);
+    hpx_looker_stop(&hpx_sampling_thread);
 }
 
 /* ---- threads ---- */
@@ -211,7 +208,7 @@ static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
 
 static bool left(uint64_t until_ns)
 {
-    return hpx_ticks_left(until_ns) && hpx_stack_thread_left(until_ns);
+    return hpx_ticks_left(until_ns) && hpx_looker_left(&hpx_sampling_thread, until_ns);
 }
 
 const struct hpx_vm_mode hpx_samples_vm = {

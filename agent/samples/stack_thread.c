@@ -9,36 +9,28 @@
 #include "log.h"
 #include "looker.h"
 #include "probe_frames.h"
-#include "samples.h"
 #include "service.h"
 #include "stacks.h"
 #include "thread_list.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define PLACES        65536u /* in the list, whose threads can ask for a stack */
-#define BATCH         64u    /* stacks per call where a call costs a safepoint of all threads */
 #define TAKE_OVER_NS  (50ull * 1000 * 1000)
 #define POLL_LEAST_NS (1000ull * 1000)       /* between two looks at the clocks */
 #define POLL_MOST_NS  (200ull * 1000 * 1000) /* only POLL_SHARE makes a pause longer than the interval */
 #define POLL_SHARE    20                     /* a round may use 1/POLL_SHARE of a CPU, or of the time if it stops all threads */
 #define FOREVER_NS    UINT64_C(3600000000000)
 
-struct job {
-    uint32_t place;
-    jthread ref;
-};
+HPX_OF_SESSION struct hpx_looker hpx_sampling_thread;
 
 static HPX_OF_SESSION struct {
-    struct hpx_looker looker;
     /* One bit per place: the handler of its thread asks for a stack. release: ask_sig; acquire: take_asked. */
     _Atomic uint64_t asked[PLACES / 64];
     atomic_bool take_over;      /* relaxed: ordered by the wake */
     atomic_bool polling, fresh; /* relaxed: at least one thread is polled; one was added since the last round */
     /* the sampling thread's */
     uint64_t skip_until; /* no polled thread is due before the process, without our threads, has used this much CPU time */
-    jvmtiFrameInfo *frames;
-    bool single; /* hpx_looker_asks_one() */
+    bool single;         /* hpx_looker_asks_one() */
 } sampling;
 
 /* The state of the thread at that place; NULL: it has ended. The list's lock is held. */
@@ -65,7 +57,7 @@ bool hpx_stack_thread_poll(struct hpx_sample_thread *t)
     atomic_store_explicit(&t->polled, true, memory_order_release); /* partner: poll_due() */
     atomic_store_explicit(&sampling.fresh, true, memory_order_relaxed);
     if (!atomic_exchange_explicit(&sampling.polling, true, memory_order_relaxed)) {
-        hpx_wake_post(&sampling.looker.wake);
+        hpx_wake_post(&hpx_sampling_thread.wake);
     }
     return true;
 }
@@ -90,7 +82,7 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
     }
     /* release: a round that sees the bit sees the weight; partner: take_asked() */
     atomic_fetch_or_explicit(&sampling.asked[i / 64], UINT64_C(1) << (i % 64), memory_order_release);
-    hpx_wake_post(&sampling.looker.wake);
+    hpx_wake_post(&hpx_sampling_thread.wake);
 }
 
 /* The inlined methods at pc, without the frames of a probe. Sets *inside to whether pc is in a probe; leaves it unchanged if no method is
@@ -199,58 +191,21 @@ static void push_locked(struct hpx_sample_thread *t, const jvmtiFrameInfo *taken
     push_one(t, (struct hpx_ask){0, take_polled(t), 0}, taken, n);
 }
 
-static void deliver(JNIEnv *env, const struct job *j, const jvmtiFrameInfo *taken, jint n)
+static void deliver(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameInfo *taken, jint n)
 {
     bool inside = hpx_thread_list_enter();
-    struct hpx_sample_thread *t = at(j->place);
+    struct hpx_sample_thread *t = at(h->place);
     if (inside && t != NULL) { /* else the thread has ended meanwhile and has counted its weight itself */
         push_locked(t, taken, n);
     }
     hpx_thread_list_leave(inside);
-    hpx_thread_list_drop(env, j->place);
+    hpx_thread_list_drop(env, h);
 }
 
 static jint most_frames(void)
 {
     return (jint)atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + (jint)hpx_probe_frames_most() +
            HPX_INLINES_DEPTH; /* inlined methods may replace more frames than there are of them */
-}
-
-static void take_each(JNIEnv *env, const struct job *jobs, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        jint frames = 0;
-        if (hpx_looker_late(&sampling.looker)) {
-            deliver(env, &jobs[i], NULL, -(int)HPX_UNKNOWN_THREAD_ENDED);
-            continue;
-        }
-        jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, jobs[i].ref, 0, most_frames(), sampling.frames, &frames);
-        int why = e == JVMTI_ERROR_THREAD_NOT_ALIVE ? -(int)HPX_UNKNOWN_THREAD_ENDED : -(int)HPX_UNKNOWN_OTHER;
-        deliver(env, &jobs[i], sampling.frames, e == JVMTI_ERROR_NONE ? frames : why);
-    }
-}
-
-static void take(JNIEnv *env, const struct job *jobs, uint32_t n)
-{
-    jvmtiStackInfo *infos = NULL;
-    jthread refs[BATCH] = {NULL};
-    if (sampling.single || n == 1 || hpx_looker_late(&sampling.looker)) {
-        take_each(env, jobs, n);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        refs[i] = jobs[i].ref;
-    }
-    jvmtiError e = (*hpx_vm.jvmti)->GetThreadListStackTraces(hpx_vm.jvmti, (jint)n, refs, most_frames(), &infos);
-    if (e != JVMTI_ERROR_NONE) {
-        take_each(env, jobs, n);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        bool alive = infos[i].state & JVMTI_THREAD_STATE_ALIVE;
-        deliver(env, &jobs[i], infos[i].frame_buffer, alive ? infos[i].frame_count : -(int)HPX_UNKNOWN_THREAD_ENDED);
-    }
-    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
 }
 
 static bool waits(const struct hpx_sample_thread *t)
@@ -260,14 +215,14 @@ static bool waits(const struct hpx_sample_thread *t)
 }
 
 struct due {
-    struct job jobs[BATCH];
+    struct hpx_held held[HPX_HELD_MOST];
     uint32_t n;
 };
 
-/* The lock is held. */
-static void hold(uint32_t place, struct due *due)
+static void take(JNIEnv *env, struct due *due)
 {
-    due->jobs[due->n++] = (struct job){place, hpx_thread_list_hold(place)};
+    hpx_looker_ask(&hpx_sampling_thread, env, due->held, due->n, most_frames(), deliver);
+    due->n = 0;
 }
 
 static void take_word(JNIEnv *env, uint32_t word, struct due *due)
@@ -278,13 +233,12 @@ static void take_word(JNIEnv *env, uint32_t word, struct due *due)
         hpx_thread_list_lock();
         const struct hpx_sample_thread *t = at(place);
         if (t != NULL && waits(t)) {
-            hold(place, due);
+            due->held[due->n++] = hpx_thread_list_hold(place);
         }
         hpx_thread_list_unlock();
         /* one handshake per stack: take it now, the thread continues; otherwise collect a batch */
-        if (due->n == BATCH || (sampling.single && due->n > 0)) {
-            take(env, due->jobs, due->n);
-            due->n = 0;
+        if (due->n == HPX_HELD_MOST || sampling.single) {
+            take(env, due);
         }
     }
 }
@@ -305,9 +259,7 @@ static void take_asked(JNIEnv *env)
             take_word(env, w, &due);
         }
     }
-    if (due.n > 0) {
-        take(env, due.jobs, due.n);
-    }
+    take(env, &due);
 }
 
 /* Holds the due threads of a chunk of places. Returns the least CPU time until another thread of the chunk is due. */
@@ -322,7 +274,7 @@ static uint64_t poll_due(uint32_t from, uint32_t to, struct due *due)
         }
         uint64_t left = hpx_clocks_poll_left(&t->tick.clock);
         if (left == 0) {
-            hold(i, due);
+            due->held[due->n++] = hpx_thread_list_hold(i);
         }
         least = left < least ? left : least;
     }
@@ -337,13 +289,11 @@ static void poll_round(JNIEnv *env)
     if (!atomic_exchange_explicit(&sampling.fresh, false, memory_order_relaxed) && process < sampling.skip_until) {
         return;
     }
-    for (uint32_t from = 0, end = places(); from < end; from += BATCH) {
+    for (uint32_t from = 0, end = places(); from < end; from += HPX_HELD_MOST) {
         struct due due = {.n = 0};
-        uint64_t left = poll_due(from, from + BATCH < end ? from + BATCH : end, &due);
+        uint64_t left = poll_due(from, from + HPX_HELD_MOST < end ? from + HPX_HELD_MOST : end, &due);
         least = left < least ? left : least;
-        if (due.n > 0) {
-            take(env, due.jobs, due.n);
-        }
+        take(env, &due);
     }
     sampling.skip_until = least < UINT64_MAX - process ? process + least : UINT64_MAX;
 }
@@ -357,8 +307,8 @@ static uint64_t pause_after(uint64_t cost_ns)
     return pause > fair ? pause : fair;
 }
 
-/* Takes the stacks that handlers asked for. Returns when the next may be taken: where every call stops all threads,
- * and these stops may use a share of the time. */
+/* Takes the stacks that handlers asked for. Returns when the next may be taken: where a call stops all threads, these stops may use a share
+ * of the time. */
 static uint64_t walk_round(JNIEnv *env)
 {
     uint64_t began = hpx_clock_mono();
@@ -370,12 +320,13 @@ static uint64_t walk_round(JNIEnv *env)
     return now + (pause < POLL_MOST_NS ? pause : POLL_MOST_NS);
 }
 
-static void serve_all(JNIEnv *env)
+static void serve(JNIEnv *env)
 {
+    sampling.single = hpx_looker_asks_one();
     uint64_t next = 0, next_walk = 0;
     for (bool quit = false; !quit;) {
-        uint32_t seen = hpx_wake_value(&sampling.looker.wake);
-        quit = atomic_load_explicit(&sampling.looker.quit, memory_order_relaxed);
+        uint32_t seen = hpx_wake_value(&hpx_sampling_thread.wake);
+        quit = atomic_load_explicit(&hpx_sampling_thread.quit, memory_order_relaxed);
         if (atomic_exchange_explicit(&sampling.take_over, false, memory_order_relaxed)) {
             hpx_code_source_use_event(hpx_vm.jvmti);
         }
@@ -395,54 +346,31 @@ static void serve_all(JNIEnv *env)
         }
         if (!quit && (!polling || now < next)) {
             uint64_t pause = polling ? next - now : FOREVER_NS, walk = next_walk > now ? next_walk - now : FOREVER_NS;
-            hpx_wake_wait(&sampling.looker.wake, seen, pause < walk ? pause : walk);
+            hpx_wake_wait(&hpx_sampling_thread.wake, seen, pause < walk ? pause : walk);
         }
-    }
-}
-
-static void serve(JNIEnv *env)
-{
-    sampling.single = hpx_looker_asks_one();
-    sampling.frames = malloc((HPX_OPT_MAX_DEPTH + HPX_PROBE_FRAMES + HPX_INLINES_DEPTH) * sizeof *sampling.frames);
-    if (sampling.frames != NULL) {
-        serve_all(env);
-        free(sampling.frames);
-    } else {
-        hpx_warn("cpu=samples: no memory for the sampling thread; samples will have no stacks");
     }
 }
 
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_looker_run(&sampling.looker);
+    hpx_looker_run(&hpx_sampling_thread);
     return NULL;
 }
 
 int hpx_stack_thread_start(struct hpx_err *err)
 {
-    static const struct hpx_looker_work work = {"hprofx-sampler", HPX_OURS "sampler", run, serve,
-                                                "cpu=samples: cannot attach the sampling thread; samples will have no stacks"};
-    return hpx_looker_start(&sampling.looker, &work, err);
+    static const struct hpx_looker_work work = {"hprofx-sampler",
+                                                HPX_OURS "sampler",
+                                                run,
+                                                serve,
+                                                "cpu=samples: cannot attach the sampling thread; samples will have no stacks",
+                                                HPX_OPT_MAX_DEPTH + HPX_PROBE_FRAMES + HPX_INLINES_DEPTH};
+    return hpx_looker_start(&hpx_sampling_thread, &work, err);
 }
 
 void hpx_stack_thread_take_over(void)
 {
     atomic_store_explicit(&sampling.take_over, true, memory_order_relaxed);
-    hpx_wake_post(&sampling.looker.wake);
-}
-
-void hpx_stack_thread_stop(uint64_t ns)
-{
-    hpx_looker_stop(&sampling.looker, ns);
-}
-
-bool hpx_stack_thread_left(uint64_t until_ns)
-{
-    return hpx_looker_left(&sampling.looker, until_ns);
-}
-
-uint64_t hpx_stack_thread_cpu(void)
-{
-    return hpx_spawn_cpu(&sampling.looker.thread);
+    hpx_wake_post(&hpx_sampling_thread.wake);
 }

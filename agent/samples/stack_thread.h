@@ -10,7 +10,10 @@
 #ifndef HPX_STACK_THREAD_H
 #define HPX_STACK_THREAD_H
 
+#include "looker.h"
 #include "sample_thread.h"
+
+extern struct hpx_looker hpx_sampling_thread;
 
 /* Starts the sampling thread, once. VMInit or later, any thread, not in handlers. 0, -HPX_E_SYS: also in every call after a first
  * failure. */
@@ -18,9 +21,6 @@ int hpx_stack_thread_start(struct hpx_err *err);
 /* The sampling thread takes over the rings of all threads from the handlers, and makes the VM replay its compilation events.
  * After hpx_stack_thread_start(). */
 void hpx_stack_thread_take_over(void);
-/* Makes the thread do a last round and leave the JVM; waits for it at most `ns`. VMDeath, before the gate is closed. */
-void hpx_stack_thread_stop(uint64_t ns);
-
 /* The sampling thread starts reading t's CPU clock. false: t is not listed. */
 bool hpx_stack_thread_poll(struct hpx_sample_thread *t);
 
@@ -33,11 +33,5 @@ void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_
 /* Called by whoever may write t's ring, when no more stacks of t will be taken: turns waiting signals into samples of their pc alone.
  * Takes and returns the intervals of a polled clock that have no sample. */
 uint64_t hpx_stack_thread_flush(struct hpx_sample_thread *t);
-
-/* Its CPU time so far. */
-uint64_t hpx_stack_thread_cpu(void);
-/* The end of a session in a JVM that runs on, after stop: waits for the thread at most until `until_ns` (hpx_clock_mono()). false: it has
- * not left, and uses the environment. */
-bool hpx_stack_thread_left(uint64_t until_ns);
 
 #endif

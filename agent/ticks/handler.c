@@ -3,10 +3,10 @@
 #include "handler.h"
 #include "clock.h"
 #include "clocks.h"
+#include "sigmask.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -36,14 +36,10 @@ struct kernel_action {
 /* A walk that faults would abandon a handler of the program that interrupted it. The VM needs its own signals. */
 static void describe(struct sigaction *sa, hpx_handler *handler)
 {
-    static const int vms[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     memset(sa, 0, sizeof *sa);
     sa->sa_sigaction = handler;
     sa->sa_flags = SA_SIGINFO | SA_RESTART;
-    sigfillset(&sa->sa_mask);
-    for (size_t i = 0; i < HPX_ARRAY_LEN(vms); i++) {
-        sigdelset(&sa->sa_mask, vms[i]);
-    }
+    hpx_sigmask_ours(&sa->sa_mask);
 }
 
 static bool has_function(const struct sigaction *a)
@@ -72,11 +68,15 @@ static bool is_ours(int signal, const struct sigaction *a)
     return (a->sa_flags & SA_SIGINFO) && a->sa_sigaction == handlers[signal].handler;
 }
 
-static bool is_on_top_sig(int signal)
+bool hpx_handler_begins_sig(int signal, uintptr_t pc)
 {
     struct kernel_action now = {0};
-    return syscall(SYS_rt_sigaction, signal, NULL, &now, sizeof now.mask) == 0 && (now.flags & SA_SIGINFO) &&
-           now.handler == (uintptr_t)handlers[signal].handler;
+    return syscall(SYS_rt_sigaction, signal, NULL, &now, sizeof now.mask) == 0 && now.handler == pc;
+}
+
+static bool is_on_top_sig(int signal)
+{
+    return hpx_handler_begins_sig(signal, (uintptr_t)handlers[signal].handler);
 }
 
 /* ---- the signal goes back ---- */
@@ -84,26 +84,15 @@ static bool is_on_top_sig(int signal)
 enum look { NOT_PENDING, PENDING, UNKNOWN };
 
 /* A thread that has ended has nothing pending. */
-static enum look look_at_thread(const char *tid, int signal)
+static enum look look_at_thread(pid_t tid, int signal)
 {
-    char path[64], line[256];
-    unsigned long long pending = 0;
-    unsigned masks = 0;
-    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/status", tid);
-    FILE *f = fopen(path, "re");
-    if (f == NULL) {
-        return errno == ENOENT || errno == ESRCH ? NOT_PENDING : UNKNOWN;
+    uint64_t own, all = 0;
+    int why = hpx_sigmask_read(tid, "SigPnd:", &own);
+    why = why != 0 ? why : hpx_sigmask_read(tid, "ShdPnd:", &all);
+    if (why != 0) {
+        return why == ESRCH ? NOT_PENDING : UNKNOWN;
     }
-    errno = 0;
-    while (fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "SigPnd:", 7) == 0 || strncmp(line, "ShdPnd:", 7) == 0) {
-            pending |= strtoull(line + 7, NULL, 16);
-            masks++;
-        }
-    }
-    bool ended = ferror(f) && errno == ESRCH;
-    (void)fclose(f);
-    return pending >> (signal - 1) & 1 ? PENDING : ended || masks == 2 ? NOT_PENDING : UNKNOWN;
+    return ((own | all) >> (signal - 1) & 1) != 0 ? PENDING : NOT_PENDING;
 }
 
 /* *threads: a hash of those that were seen. */
@@ -113,7 +102,7 @@ static enum look look_at_threads(int signal, uint64_t *threads)
     enum look found = tasks != NULL ? NOT_PENDING : UNKNOWN;
     *threads = 0;
     for (const struct dirent *e; found == NOT_PENDING && (errno = 0, e = readdir(tasks)) != NULL;) {
-        found = e->d_name[0] != '.' ? look_at_thread(e->d_name, signal) : NOT_PENDING;
+        found = e->d_name[0] != '.' ? look_at_thread((pid_t)strtol(e->d_name, NULL, 10), signal) : NOT_PENDING;
         *threads = *threads * UINT64_C(0x100000001b3) + strtoull(e->d_name, NULL, 10);
     }
     if (tasks != NULL) {

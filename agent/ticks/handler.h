@@ -21,6 +21,8 @@ int hpx_handler_install(int signal, hpx_handler *handler, const struct sigaction
  * begin and end all the time, ours stays until the next session has ended. After the gate is closed and all clocks are deleted; the thread
  * that ends the session. */
 void hpx_handlers_give_back(void);
+/* Whether pc is where the current handler of a signal begins. Async-signal-safe; one system call. */
+bool hpx_handler_begins_sig(int signal, uintptr_t pc);
 /* In the handler, for a signal that no clock of ours has sent: calls the previous handler. If there was none, the signal has no effect
  * while a session uses it; later it has the effect that it would have without ours: the default action ends the program. */
 void hpx_handler_pass_on_sig(int signal, siginfo_t *si, void *context);

@@ -4,11 +4,11 @@
 #include "clock.h"
 #include "log.h"
 #include "session.h"
+#include "sigmask.h"
 #include "ticks.h"
 #include "vm.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOOK_NS (1000ull * 1000 * 1000)
@@ -93,19 +93,10 @@ bool hpx_signal_watch_took_signal(void)
 
 static enum hpx_blocks blocked_in(pid_t tid)
 {
-    char path[64], line[256];
-    enum hpx_blocks is = HPX_BLOCKS_UNKNOWN;
-    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-    FILE *f = fopen(path, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "SigBlk:", 7) == 0) {
-            is = strtoull(line + 7, NULL, 16) >> (hpx_session.opt->signal - 1) & 1 ? HPX_BLOCKS : HPX_BLOCKS_NOT;
-        }
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return is;
+    uint64_t mask;
+    return hpx_sigmask_read(tid, "SigBlk:", &mask) != 0       ? HPX_BLOCKS_UNKNOWN
+           : (mask >> (hpx_session.opt->signal - 1) & 1) != 0 ? HPX_BLOCKS
+                                                              : HPX_BLOCKS_NOT;
 }
 
 enum hpx_blocks hpx_signal_watch_blocked(pid_t tid)

@@ -2,26 +2,11 @@
 /* tick_context.c: the contexts of tick_context.h, which the kernel's own table of handlers confirms. */
 #include "tick_context.h"
 #include "counters.h"
+#include "handler.h"
 #include "registers.h"
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define MOST 3 /* handlers on top of each other */
-
-/* As the kernel has it; libc's sigaction() may be libjsig's, which takes a lock. */
-struct kernel_action {
-    uintptr_t handler;
-    unsigned long flags;
-    uintptr_t restorer;
-    uint64_t mask;
-};
-
-static bool is_handler(int sig, uintptr_t pc)
-{
-    struct kernel_action now = {0};
-    return syscall(SYS_rt_sigaction, sig, NULL, &now, sizeof now.mask) == 0 && now.handler == pc;
-}
 
 static bool is_inside(uintptr_t at, size_t n, uintptr_t low, uintptr_t end)
 {
@@ -42,7 +27,7 @@ void *hpx_tick_context_sig(struct hpx_mode_thread *s, void *context)
     for (int i = 0; i < MOST; i++) {
         int sig;
         ucontext_t *below = hpx_registers_handler_begins(u, &sig);
-        if (below == NULL || !is_stack(s, u, (uintptr_t)below) || !is_handler(sig, hpx_registers_pc(u))) {
+        if (below == NULL || !is_stack(s, u, (uintptr_t)below) || !hpx_handler_begins_sig(sig, hpx_registers_pc(u))) {
             break;
         }
         u = below;

@@ -123,19 +123,19 @@ void hpx_thread_list_remove(struct hpx_mode_thread *first, JNIEnv *env)
     delete_ref(env, ref);
 }
 
-jthread hpx_thread_list_hold(uint32_t place)
+struct hpx_held hpx_thread_list_hold(uint32_t place)
 {
     struct hpx_listed *l = hpx_thread_list_at(place);
     l->held++;
-    return l->ref;
+    return (struct hpx_held){.ref = l->ref, .place = place};
 }
 
-void hpx_thread_list_drop(JNIEnv *env, uint32_t place)
+void hpx_thread_list_drop(JNIEnv *env, const struct hpx_held *h)
 {
     hpx_thread_list_lock();
-    struct hpx_listed *l = hpx_thread_list_at(place);
+    struct hpx_listed *l = hpx_thread_list_at(h->place);
     l->held--;
-    jthread ref = release(l, place);
+    jthread ref = release(l, h->place);
     hpx_thread_list_unlock();
     delete_ref(env, ref);
 }

@@ -19,6 +19,16 @@ struct hpx_listed {
     uint32_t unused; /* of a free place: the next one + 1 */
 };
 
+#define HPX_HELD_MOST 64u /* threads that a looker holds at a time */
+
+/* A listed thread whose place a looker holds. */
+struct hpx_held {
+    jthread ref;
+    uint32_t place;
+    pid_t tid;      /* wall= */
+    uint32_t state; /* wall=: enum hpx_wall_state */
+};
+
 /* The thread with these states is announced, and its clock does not run yet: sets first->place; without memory that stays 0. The thread, or
  * VMInit's. */
 void hpx_thread_list_add(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);
@@ -38,11 +48,11 @@ uint32_t hpx_thread_list_count(void);
 /* Places that are or were in use: 0 to this - 1. */
 uint32_t hpx_thread_list_places(void);
 struct hpx_listed *hpx_thread_list_at(uint32_t place);
-/* The reference of a listed thread. hpx_thread_list_drop() must follow. */
-jthread hpx_thread_list_hold(uint32_t place);
+/* Of a listed thread. hpx_thread_list_drop() must follow. */
+struct hpx_held hpx_thread_list_hold(uint32_t place);
 
 /* Without the lock. */
-void hpx_thread_list_drop(JNIEnv *env, uint32_t place);
+void hpx_thread_list_drop(JNIEnv *env, const struct hpx_held *h);
 
 /* The end of a session in a JVM that runs on, when no looker is left: deletes the references. */
 void hpx_thread_list_forget(JNIEnv *env);

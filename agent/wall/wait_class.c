@@ -139,11 +139,11 @@ static uint32_t ask(JNIEnv *env, jthread thread, uint64_t *asking_ns)
 }
 
 /* For a monitor that JVMTI does not tell. */
-static uint32_t read_monitor(JNIEnv *env, const struct hpx_watch_job *j)
+static uint32_t read_monitor(JNIEnv *env, const struct hpx_held *h)
 {
     char signature[HPX_WAITED_MONITOR_ROOM];
-    uint64_t thread = classes.reads ? hpx_waited_monitor_thread(env, j->ref) : 0;
-    return thread != 0 && hpx_watched_monitor(j, thread, signature) ? number_of(signature) : 0;
+    uint64_t thread = classes.reads ? hpx_waited_monitor_thread(env, h->ref) : 0;
+    return thread != 0 && hpx_watched_monitor(h, thread, signature) ? number_of(signature) : 0;
 }
 
 void hpx_wait_class_round(void)
@@ -171,16 +171,16 @@ void hpx_wait_class_delivered(bool holds)
     classes.asked = NULL;
 }
 
-uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
+uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
     if (state == HPX_WALL_PARKED) {
-        return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, j->ref, hpx_vm_fields.blocker)) : 0;
+        return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, h->ref, hpx_vm_fields.blocker)) : 0;
     }
     if (state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) {
         return 0;
     }
     if (!classes.contended || (state == HPX_WALL_WAITING && !classes.waits)) {
-        return read_monitor(env, j);
+        return read_monitor(env, h);
     }
-    return classes.single ? ask(env, j->ref, asking_ns) : ask_once(env, j->ref, state, stack, asking_ns);
+    return classes.single ? ask(env, h->ref, asking_ns) : ask_once(env, h->ref, state, stack, asking_ns);
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define CARRIERS 21 /* the release from which on the scheduler's threads have a class of their own */
-#define LEAVE_NS (300ull * 1000 * 1000)
 
 static int load(struct hpx_err *err)
 {
@@ -63,10 +62,15 @@ static void open_watch(jvmtiEnv *jvmti)
     }
 }
 
+static bool left(uint64_t until_ns)
+{
+    return hpx_looker_left(&hpx_looking_thread, until_ns);
+}
+
 static void leave(void)
 {
-    hpx_watch_stop(LEAVE_NS);
-    if (!hpx_watch_left(0)) { /* its last round comes too late: the gate closes */
+    hpx_looker_stop(&hpx_looking_thread);
+    if (!left(0)) { /* its last round comes too late: the gate closes */
         hpx_count(&hpx_session.counters, HPX_C_WALL_UNWRITTEN, hpx_watched_figures().threads);
     }
 }
@@ -80,7 +84,7 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .ready = ready,
     .open = open_watch,
     .leave = leave,
-    .left = hpx_watch_left,
+    .left = left,
     .over = hpx_quiet_stack_over,
     .came = came,
     .went = hpx_watched_remove,

@@ -23,17 +23,18 @@
 #define CREDIT_NS   50000000
 #define ROUND_SHARE 20u /* rounds may take 1/ROUND_SHARE of a CPU, or of the time if its stacks stop all threads */
 
+HPX_OF_SESSION struct hpx_looker hpx_looking_thread;
+
 static HPX_OF_SESSION struct {
-    struct hpx_looker looker;
     _Atomic uint64_t asked; /* number of the last round that was asked for. release: hpx_watch_ask(); acquire: serve(). Covers asked_look */
     _Atomic uint64_t asked_look; /* relaxed: the last of them that looks at all threads */
     _Atomic uint64_t done;       /* the last one done. release: serve(); acquire: hpx_watch_done(). Covers the records */
     _Atomic uint64_t rounds;     /* relaxed */
     uint64_t began;              /* constant once it runs */
     /* the looking thread's */
-    jvmtiFrameInfo *frames, *compared; /* ROOM each */
+    jvmtiFrameInfo *frames; /* ROOM: of a walk */
+    jint told;              /* the VM's answer to compare it with */
     uint32_t walked;
-    uint64_t asking_ns; /* time in which the VM was asked for stacks */
     uint64_t paid_ns;   /* when next_round() added to credit_ns last */
     int64_t credit_ns;  /* what rounds may cost, saved up to CREDIT_NS */
     uint64_t interval;  /* of threads that run: longer than wall= if rounds cost too much */
@@ -52,9 +53,9 @@ static uint32_t state_of(jint bits)
 
 /* It runs, or is ready to: its stack would be that of a thread that runs, and the VM would have to wait for it. Its state does not tell: a
  * thread that waits in the VM is runnable, and for JVMTI a carrier waits while it runs a virtual thread. */
-static bool is_running(jint bits, const struct hpx_watch_job *j)
+static bool is_running(jint bits, const struct hpx_held *h)
 {
-    return state_of(bits) == HPX_WALL_NATIVE && hpx_run_wants_cpu(j->tid);
+    return state_of(bits) == HPX_WALL_NATIVE && hpx_run_wants_cpu(h->tid);
 }
 
 static jint most_frames(void)
@@ -62,57 +63,54 @@ static jint most_frames(void)
     return (jint)(hpx_watch_depth() + hpx_probe_frames_most());
 }
 
-/* GetStackTrace. */
-static jvmtiError ask(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, jint *n)
-{
-    uint64_t from = hpx_clock_mono();
-    jvmtiError e = (*hpx_vm.jvmti)->GetStackTrace(hpx_vm.jvmti, j->ref, 0, most_frames(), frames, n);
-    watch.asking_ns += hpx_clock_mono() - from;
-    return e;
-}
-
 /* With the class for which it waits. */
-static bool deliver(JNIEnv *env, const struct hpx_watch_job *j, struct hpx_watch_found *f)
+static bool deliver(JNIEnv *env, const struct hpx_held *h, struct hpx_watch_found *f)
 {
     size_t n = f->n > 0 ? (size_t)f->n : 0;
-    f->klass = hpx_looker_late(&watch.looker)
+    f->klass = hpx_looker_late(&hpx_looking_thread)
                    ? 0
-                   : hpx_wait_class(env, j, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &watch.asking_ns);
-    bool holds = hpx_watched_deliver(env, j, f);
+                   : hpx_wait_class(env, h, f->state, hpx_hash128(f->frames, n * sizeof *f->frames), &hpx_looking_thread.asking_ns);
+    bool holds = hpx_watched_deliver(env, h, f);
     hpx_wait_class_delivered(holds);
     return holds;
 }
 
-static void take_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
+static void found(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameInfo *frames, jint n)
 {
-    struct hpx_watch_found f = {watch.frames, 0, state, 0};
-    jvmtiError e = ask(j, watch.frames, &f.n);
-    (void)(e == JVMTI_ERROR_NONE ? deliver(env, j, &f) : hpx_watched_deliver(env, j, NULL));
+    struct hpx_watch_found f = {frames, n, h->state, 0};
+    (void)(n >= 0 ? deliver(env, h, &f) : hpx_watched_deliver(env, h, NULL));
 }
 
-/* Whether the VM's answer to the same question is the same; *told: it has one. */
-static bool as_the_vm(const struct hpx_watch_job *j, jint n, bool *told)
+static void note_answer(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameInfo *frames, jint n)
 {
-    jint most = most_frames(), m = 0;
-    *told = ask(j, watch.compared, &m) == JVMTI_ERROR_NONE;
-    bool same = m == (n < most ? n : most);
-    for (jint i = 0; same && i < m; i++) {
-        same = watch.frames[i].method == watch.compared[i].method && watch.frames[i].location == watch.compared[i].location;
+    (void)env, (void)h, (void)frames;
+    watch.told = n;
+}
+
+/* Whether the VM's answer to the same question is the same. */
+static bool as_the_vm(const struct hpx_held *h, jint n)
+{
+    const jvmtiFrameInfo *told = hpx_looking_thread.frames;
+    jint most = most_frames();
+    hpx_looker_ask(&hpx_looking_thread, NULL, h, 1, most, note_answer);
+    bool same = watch.told == (n < most ? n : most);
+    for (jint i = 0; same && i < watch.told; i++) {
+        same = watch.frames[i].method == told[i].method && watch.frames[i].location == told[i].location;
     }
     return same;
 }
 
 /* Without the VM; some are compared with its answer, which costs what it always costs. */
-static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
+static bool walk_one(JNIEnv *env, const struct hpx_held *h)
 {
-    jint n = (jint)hpx_watched_walk(j, watch.frames, watch.whole ? ROOM : (uint32_t)most_frames());
+    jint n = (jint)hpx_watched_walk(h, watch.frames, watch.whole ? ROOM : (uint32_t)most_frames());
     if (n == 0) {
         return false;
     }
-    struct hpx_watch_found f = {watch.frames, n, state, 0};
-    bool compared = hpx_quiet_stack_compares(++watch.walked), told = false, same = compared && as_the_vm(j, n, &told);
-    bool holds = deliver(env, j, &f);
-    if (compared && holds && told) {
+    struct hpx_watch_found f = {watch.frames, n, h->state, 0};
+    bool compared = hpx_quiet_stack_compares(++watch.walked), same = compared && as_the_vm(h, n);
+    bool holds = deliver(env, h, &f);
+    if (compared && holds && watch.told >= 0) {
         hpx_quiet_stack_compared(same);
     } else if (compared) {
         hpx_quiet_stack_not_compared();
@@ -120,49 +118,27 @@ static bool walk_one(JNIEnv *env, const struct hpx_watch_job *j, uint32_t state)
     return true;
 }
 
-static void take_together(JNIEnv *env, const struct hpx_watch_job *jobs, const uint32_t *states, uint32_t n)
-{
-    jvmtiStackInfo *infos = NULL;
-    jthread refs[HPX_WATCH_BATCH] = {NULL};
-    for (uint32_t i = 0; i < n; i++) {
-        refs[i] = jobs[i].ref;
-    }
-    uint64_t from = hpx_clock_mono();
-    jvmtiError e = (*hpx_vm.jvmti)->GetThreadListStackTraces(hpx_vm.jvmti, (jint)n, refs, most_frames(), &infos);
-    watch.asking_ns += hpx_clock_mono() - from;
-    for (uint32_t i = 0; i < n; i++) {
-        struct hpx_watch_found f = {e == JVMTI_ERROR_NONE ? infos[i].frame_buffer : NULL, e == JVMTI_ERROR_NONE ? infos[i].frame_count : 0,
-                                    states[i], 0};
-        bool found = e == JVMTI_ERROR_NONE && (infos[i].state & JVMTI_THREAD_STATE_ALIVE) != 0;
-        (void)(found ? deliver(env, &jobs[i], &f) : hpx_watched_deliver(env, &jobs[i], NULL));
-    }
-    if (e == JVMTI_ERROR_NONE) {
-        (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
-    }
-}
-
-static void take(JNIEnv *env, struct hpx_watch_job *jobs, uint32_t n)
+static void take(JNIEnv *env, struct hpx_held *held, uint32_t n)
 {
     static const struct hpx_watch_found running = {.state = HPX_WALL_RUNNABLE};
-    uint32_t states[HPX_WATCH_BATCH], kept = 0;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        jint bits = hpx_looker_late(&watch.looker) ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, jobs[i].ref);
+        struct hpx_held h = held[i];
+        jint bits = hpx_looker_late(&hpx_looking_thread) ? 0 : hpx_thread_info_state(hpx_vm.jvmti, env, h.ref);
+        h.state = state_of(bits);
         if (bits <= 0) {
-            (void)hpx_watched_deliver(env, &jobs[i], NULL);
-        } else if (is_running(bits, &jobs[i])) {
-            (void)hpx_watched_deliver(env, &jobs[i], &running);
-        } else if (walk_one(env, &jobs[i], state_of(bits))) {
+            (void)hpx_watched_deliver(env, &h, NULL);
+        } else if (is_running(bits, &h)) {
+            (void)hpx_watched_deliver(env, &h, &running);
+        } else if (walk_one(env, &h)) {
             continue;
         } else if (watch.single) {
-            take_one(env, &jobs[i], state_of(bits));
+            hpx_looker_ask(&hpx_looking_thread, env, &h, 1, most_frames(), found);
         } else {
-            states[kept] = state_of(bits);
-            jobs[kept++] = jobs[i];
+            held[kept++] = h;
         }
     }
-    if (kept > 0) {
-        take_together(env, jobs, states, kept);
-    }
+    hpx_looker_ask(&hpx_looking_thread, env, held, kept, most_frames(), found);
 }
 
 static void go_round(JNIEnv *env, bool all, bool sums, bool last)
@@ -171,12 +147,12 @@ static void go_round(JNIEnv *env, bool all, bool sums, bool last)
     uint32_t place = 0;
     hpx_wait_class_round();
     for (bool more = true; more;) {
-        struct hpx_watch_job jobs[HPX_WATCH_BATCH];
+        struct hpx_held held[HPX_HELD_MOST];
         uint32_t n;
-        more = hpx_watched_look(&place, &r, jobs, &n);
-        take(env, jobs, n);
+        more = hpx_watched_look(&place, &r, held, &n);
+        take(env, held, n);
     }
-    for (uint32_t from = 0; sums && hpx_watched_sums(from, last); from += HPX_WATCH_BATCH) {
+    for (uint32_t from = 0; sums && hpx_watched_sums(from, last); from += HPX_HELD_MOST) {
     }
     atomic_fetch_add_explicit(&watch.rounds, 1, memory_order_relaxed);
 }
@@ -210,50 +186,39 @@ static uint64_t next_round(uint64_t cost_ns)
     return due > now + pause ? due : now + pause;
 }
 
-static void serve_all(JNIEnv *env)
+static void serve(JNIEnv *env)
 {
+    watch.frames = hpx_looking_thread.frames + ROOM;
+    watch.single = hpx_looker_asks_one();
+    watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
+    hpx_wait_class_begin(env, watch.single);
     uint64_t next = 0;
     for (bool quit = false; !quit;) {
-        uint32_t seen = hpx_wake_value(&watch.looker.wake);
-        quit = atomic_load_explicit(&watch.looker.quit, memory_order_relaxed);
+        uint32_t seen = hpx_wake_value(&hpx_looking_thread.wake);
+        quit = atomic_load_explicit(&hpx_looking_thread.quit, memory_order_relaxed);
         uint64_t done = atomic_load_explicit(&watch.done, memory_order_relaxed);
         uint64_t asked = atomic_load_explicit(&watch.asked, memory_order_acquire); /* partner: hpx_watch_ask() */
         bool sums = asked > done || quit, all = atomic_load_explicit(&watch.asked_look, memory_order_relaxed) > done || quit;
         uint64_t now = hpx_clock_mono();
         if (now >= next || sums) {
-            uint64_t cpu = hpx_clock_thread_cpu(), asking = watch.asking_ns;
+            uint64_t cpu = hpx_clock_thread_cpu(), asking = hpx_looking_thread.asking_ns;
             go_round(env, all, sums, quit);
-            uint64_t cost = hpx_clock_thread_cpu() - cpu, stopped = watch.single ? 0 : watch.asking_ns - asking;
+            uint64_t cost = hpx_clock_thread_cpu() - cpu, stopped = watch.single ? 0 : hpx_looking_thread.asking_ns - asking;
             next = next_round(cost > stopped ? cost : stopped);
             if (sums) {
                 atomic_store_explicit(&watch.done, asked, memory_order_release); /* partner: hpx_watch_done() */
                 hpx_aggregator_wake(&hpx_session.aggregator);
             }
         } else {
-            hpx_wake_wait(&watch.looker.wake, seen, next - now);
+            hpx_wake_wait(&hpx_looking_thread.wake, seen, next - now);
         }
     }
-}
-
-static void serve(JNIEnv *env)
-{
-    watch.frames = malloc(sizeof *watch.frames * ROOM * 2);
-    watch.compared = watch.frames != NULL ? watch.frames + ROOM : NULL;
-    if (watch.frames == NULL) {
-        hpx_warn("wall=: no memory for the looking thread; WALL CLOCK will show only running threads");
-        return;
-    }
-    watch.single = hpx_looker_asks_one();
-    hpx_wait_class_begin(env, watch.single);
-    watch.whole = hpx_vm_release() >= HPX_RELEASE_PREVIEW;
-    serve_all(env);
-    free(watch.frames);
 }
 
 static void *run(void *unused)
 {
     (void)unused;
-    hpx_looker_run(&watch.looker);
+    hpx_looker_run(&hpx_looking_thread);
     return NULL;
 }
 
@@ -261,23 +226,14 @@ static void *run(void *unused)
 
 int hpx_watch_start(struct hpx_err *err)
 {
-    static const struct hpx_looker_work work = {"hprofx-wall", HPX_OURS "wall", run, serve,
-                                                "wall=: cannot attach the looking thread; WALL CLOCK will show only running threads"};
+    static const struct hpx_looker_work work = {
+        "hprofx-wall", HPX_OURS "wall", run, serve, "wall=: cannot attach the looking thread; WALL CLOCK will show only running threads",
+        2 * ROOM};
     memcpy(watch.random, &(uint64_t){hpx_clock_mono()}, sizeof watch.random);
     watch.began = watch.paid_ns = hpx_clock_mono();
     watch.credit_ns = CREDIT_NS;
     watch.interval = hpx_session.opt->wall_ns;
-    return hpx_looker_start(&watch.looker, &work, err);
-}
-
-void hpx_watch_stop(uint64_t ns)
-{
-    hpx_looker_stop(&watch.looker, ns);
-}
-
-bool hpx_watch_left(uint64_t until_ns)
-{
-    return hpx_looker_left(&watch.looker, until_ns);
+    return hpx_looker_start(&hpx_looking_thread, &work, err);
 }
 
 /* ---- rounds on request, figures ---- */
@@ -289,13 +245,13 @@ uint64_t hpx_watch_ask(bool look_at_all)
         atomic_store_explicit(&watch.asked_look, number, memory_order_relaxed);
     }
     atomic_store_explicit(&watch.asked, number, memory_order_release); /* partner: serve() */
-    hpx_wake_post(&watch.looker.wake);
+    hpx_wake_post(&hpx_looking_thread.wake);
     return number;
 }
 
 uint64_t hpx_watch_done(void)
 {
-    return atomic_load_explicit(&watch.looker.running, memory_order_relaxed)
+    return atomic_load_explicit(&hpx_looking_thread.running, memory_order_relaxed)
                ? atomic_load_explicit(&watch.done, memory_order_acquire) /* partner: serve() */
                : UINT64_MAX;
 }
@@ -304,5 +260,5 @@ struct hpx_watch_figures hpx_watch_figures(void)
 {
     uint64_t rounds = atomic_load_explicit(&watch.rounds, memory_order_relaxed);
     return (struct hpx_watch_figures){rounds, rounds > 0 ? (hpx_clock_mono() - watch.began) / rounds : 0,
-                                      hpx_spawn_cpu(&watch.looker.thread)};
+                                      hpx_spawn_cpu(&hpx_looking_thread.thread)};
 }

@@ -7,16 +7,12 @@
 #ifndef HPX_WATCH_H
 #define HPX_WATCH_H
 
-#include "err.h"
-#include <stdbool.h>
-#include <stdint.h>
+#include "looker.h"
+
+extern struct hpx_looker hpx_looking_thread;
 
 /* VMInit: starts the looking thread. 0, -HPX_E_SYS. */
 int hpx_watch_start(struct hpx_err *err);
-/* Last looks; the looking thread leaves the JVM. Waits for that at most `ns`. VMDeath, before the gate is closed. */
-void hpx_watch_stop(uint64_t ns);
-/* The end of a session in a JVM that runs on: waits until `until_ns` for the thread; false: it uses the environment. */
-bool hpx_watch_left(uint64_t until_ns);
 
 /* Asks for a round whose records are complete up to now. look: looks at all threads, also those that are not due. Returns its number. The
  * aggregator. */

@@ -9,7 +9,6 @@
 #include "session.h"
 #include "share.h"
 #include "snapshot.h"
-#include "thread_list.h"
 #include "vec.h"
 #include "waited_monitor.h"
 #include <stdlib.h>
@@ -255,14 +254,14 @@ static int walk(uint32_t place, const struct watched *w, struct hpx_ev_frame *fr
     return stands ? hpx_quiet_stack_frames(&t, frames) : 0;
 }
 
-uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most)
+uint32_t hpx_watched_walk(const struct hpx_held *h, jvmtiFrameInfo *frames, uint32_t most)
 {
     static_assert(sizeof(jvmtiFrameInfo) == sizeof(struct hpx_ev_frame), "frames are turned in place");
     int n = 0;
     bool inside = hpx_thread_list_enter();
-    const struct watched *w = at(j->place);
+    const struct watched *w = at(h->place);
     if (inside && w->serial != 0) {
-        n = walk(j->place, w, (struct hpx_ev_frame *)(void *)frames, most);
+        n = walk(h->place, w, (struct hpx_ev_frame *)(void *)frames, most);
         atomic_fetch_add_explicit(&list.walked, n > 0, memory_order_relaxed);
     }
     hpx_thread_list_leave(inside);
@@ -274,10 +273,10 @@ uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames,
     return (uint32_t)n;
 }
 
-bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to)
+bool hpx_watched_monitor(const struct hpx_held *h, uint64_t thread, char *to)
 {
     bool told = false, inside = hpx_thread_list_enter();
-    const struct watched *w = at(j->place);
+    const struct watched *w = at(h->place);
     if (inside && w->serial != 0) {
         told = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid)) && hpx_waited_monitor_class(thread, to);
     }
@@ -285,30 +284,30 @@ bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *t
     return told;
 }
 
-bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f)
+bool hpx_watched_deliver(JNIEnv *env, const struct hpx_held *h, const struct hpx_watch_found *f)
 {
     bool same = false;
     bool inside = hpx_thread_list_enter();
-    struct watched *w = at(j->place);
+    struct watched *w = at(h->place);
     bool told = inside && f != NULL && w->serial != 0;
     if (told && f->state == HPX_WALL_RUNNABLE) {
         w->queued = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
     } else if (told) {
         same = !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
         w->queued = false;
-        if (same && put_place(j->place, w, f)) {
+        if (same && put_place(h->place, w, f)) {
             hpx_share_place(&w->share);
         }
         atomic_fetch_add_explicit(&list.stacks, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&list.moved, !same, memory_order_relaxed);
     }
     hpx_thread_list_leave(inside);
-    hpx_thread_list_drop(env, j->place);
+    hpx_thread_list_drop(env, h);
     return same;
 }
 
 /* One thread of a round. The lock is held. */
-static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_watch_job *jobs, uint32_t *n)
+static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_held *held, uint32_t *n)
 {
     bool is_due = r->last || *due_at(place) <= r->now;
     struct watched *w = at(place);
@@ -325,23 +324,24 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_wat
         begin(place, w, tid, hpx_run_delay(tid));
     }
     if (look(w, is_due)) {
-        jobs[(*n)++] = (struct hpx_watch_job){hpx_thread_list_hold(place), place, w->tid};
+        held[*n] = hpx_thread_list_hold(place);
+        held[(*n)++].tid = w->tid;
     }
     put_ready(w, r->sums ? 0 : READY_LEAST);
     *due_at(place) = w->share.next_ns;
     atomic_fetch_add_explicit(&list.looks, 1, memory_order_relaxed);
 }
 
-bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n)
+bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_held held[HPX_HELD_MOST], uint32_t *n)
 {
     uint32_t i = *from, passed = 0;
     *n = 0;
     bool inside = hpx_thread_list_enter();
     list.soonest = i == 0 ? UINT64_MAX : list.soonest;
-    for (; inside && i < list.all.len && passed < HPX_WATCH_BATCH; i++) {
+    for (; inside && i < list.all.len && passed < HPX_HELD_MOST; i++) {
         uint64_t due = *due_at(i);
         if (due <= r->now || (r->all && due != UINT64_MAX)) {
-            pass(i, r, jobs, n);
+            pass(i, r, held, n);
             passed++;
         }
         set_due(i, *due_at(i));
@@ -368,7 +368,7 @@ uint64_t hpx_watched_soonest(void)
 bool hpx_watched_sums(uint32_t from, bool last)
 {
     bool inside = hpx_thread_list_enter();
-    uint32_t end = from + HPX_WATCH_BATCH < list.all.len ? from + HPX_WATCH_BATCH : list.all.len;
+    uint32_t end = from + HPX_HELD_MOST < list.all.len ? from + HPX_HELD_MOST : list.all.len;
     bool more = end < list.all.len;
     for (uint32_t i = from; inside && i < end; i++) {
         struct watched *w = at(i);

@@ -6,9 +6,7 @@
 
 #include "mode_thread.h"
 #include "session.h"
-
-/* Threads that are looked at under the lock, and stacks per call where one costs a safepoint. */
-#define HPX_WATCH_BATCH 64u
+#include "thread_list.h"
 
 static inline uint32_t hpx_watch_depth(void)
 {
@@ -37,13 +35,6 @@ struct hpx_watch_round {
     uint64_t now;   /* looks at threads that are due until then */
 };
 
-/* A thread whose place has to be found out. Its reference is good until the job is delivered, which must follow. */
-struct hpx_watch_job {
-    jthread ref;
-    uint32_t place;
-    pid_t tid;
-};
-
 /* What the VM said of it. */
 struct hpx_watch_found {
     const jvmtiFrameInfo *frames;
@@ -52,8 +43,9 @@ struct hpx_watch_found {
     uint32_t klass; /* number of the class of what it waits for (wait_class.h); 0: none, or unknown */
 };
 
-/* Looks at the threads from place *from on until there are jobs; *from is where to go on. false: these were the last places. */
-bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_watch_job jobs[HPX_WATCH_BATCH], uint32_t *n);
+/* Looks at some threads from place *from on, and holds those whose wait has to be found out: hpx_watched_deliver() must follow. *from is
+ * where to go on. false: these were the last places. */
+bool hpx_watched_look(uint32_t *from, const struct hpx_watch_round *r, struct hpx_held held[HPX_HELD_MOST], uint32_t *n);
 /* How long the periods of threads that run are from now on (share.h). Any thread. */
 void hpx_watched_pace(uint64_t interval);
 /* No thread is due before that (hpx_clock_mono()), but one that begins meanwhile. UINT64_MAX: there is none. */
@@ -62,12 +54,12 @@ uint64_t hpx_watched_soonest(void);
  * ends: its stack and its JavaThread stay as long. A thread that ends while the gate closes does not take it: then a read may fault, which
  * guard.h catches, or find what is no longer there, and the thread's clock has moved. Returns the number of frames, at most `most`; 0: the
  * VM has to be asked. */
-uint32_t hpx_watched_walk(const struct hpx_watch_job *j, jvmtiFrameInfo *frames, uint32_t most);
+uint32_t hpx_watched_walk(const struct hpx_held *h, jvmtiFrameInfo *frames, uint32_t most);
 /* The class of the monitor that the thread enters or waits on, read without the VM. Under the lock, as hpx_watched_walk().
  * thread: hpx_waited_monitor_thread(). false: not known. */
-bool hpx_watched_monitor(const struct hpx_watch_job *j, uint64_t thread, char *to);
+bool hpx_watched_monitor(const struct hpx_held *h, uint64_t thread, char *to);
 /* f: NULL: nothing was found out. If the thread has run since the look, f says nothing. Returns whether f says where the thread waits. */
-bool hpx_watched_deliver(JNIEnv *env, const struct hpx_watch_job *j, const struct hpx_watch_found *f);
+bool hpx_watched_deliver(JNIEnv *env, const struct hpx_held *h, const struct hpx_watch_found *f);
 /* Writes what is due. last: nothing follows; who wants a CPU has waited for it, and what has no place is written as unknown. false: these
  * were the last places. */
 bool hpx_watched_sums(uint32_t from, bool last);

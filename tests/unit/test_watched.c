@@ -83,7 +83,7 @@ static struct hpx_mode_thread first;
 static void look(bool last, const struct hpx_watch_found *f)
 {
     const struct hpx_watch_round r = {.all = true, .last = last, .now = now};
-    struct hpx_watch_job jobs[HPX_WATCH_BATCH];
+    struct hpx_held jobs[HPX_HELD_MOST];
     uint32_t place = 0, n;
     (void)hpx_watched_look(&place, &r, jobs, &n);
     assert_int_equal(n, 1);
@@ -157,7 +157,7 @@ TEST(if_it_has_run_since_and_nothing_is_found_out_it_is_not_known, begin, end)
 TEST(if_it_runs_while_it_is_looked_at_it_is_not_known, begin, end)
 {
     const struct hpx_watch_round r = {.all = true, .last = true, .now = now};
-    struct hpx_watch_job jobs[HPX_WATCH_BATCH];
+    struct hpx_held jobs[HPX_HELD_MOST];
     uint32_t place = 0, n;
     (void)hpx_watched_look(&place, &r, jobs, &n);
     cpu += MS;
