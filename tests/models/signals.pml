@@ -7,7 +7,7 @@
  * Abstracted: the thread is older than the session (adopted); it may end by itself; signals come whenever they like, also late ones, and
  * a handler may be stopped between any two steps until the next session.
  * Not known to SPIN: `in_handler` and `open` are seq_cst; plants swap them. tests/unit/test_ticks.c under TSan. */
-/* mirrors: agent/ticks/ticks.c:on_signal 7d8e564d150d */
+/* mirrors: agent/ticks/ticks.c:on_signal 0418e8a1a1fb */
 /* mirrors: agent/ticks/ticks.c:find_sig 011edd0a6ebf */
 /* mirrors: agent/ticks/ticks.c:adopt_sig 1b8450a4981e */
 /* mirrors: agent/ticks/ticks.c:enter_sig 7760e962be24 */
