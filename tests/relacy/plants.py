@@ -37,6 +37,8 @@ PARTS = [
           Edit('agent/samples/shared_stacks.c', None, 'places[WAYS]; /* a cache line */', 'places[2 * WAYS];'))),
     Part('calls', ('pipeline/calls.c', 'pipeline/ring.c'),
          (Edit('pipeline/ring.h', None, '#define HPX_RING_MIN   4096u', '#define HPX_RING_MIN   128u'),)),
+    Part('lane', ('pipeline/lane.c',), (), ('-D_LGPL_SOURCE',)),
+    Part('registry', ('pipeline/thread.c',)),
     Part('site_ids', ('pipeline/site_ids.c',),
          (Edit('pipeline/site_ids.h', None, '#define HPX_SITE_FIRST    (1u << 13)', '#define HPX_SITE_FIRST    (1u << 2)'),
           Edit('pipeline/site_ids.h', None, '#define HPX_SITE_TABLES   6u', '#define HPX_SITE_TABLES   2u'),
@@ -52,8 +54,9 @@ CALLS, CALLS_H = 'pipeline/calls.c', 'pipeline/calls.h'
 SITES = 'pipeline/site_ids.c'
 SHARED = 'agent/samples/shared_stacks.c'
 
-# Not planted, because nothing depends on it alone: the release of BUSY in hpx_calls_begin_push() (who sees it takes nothing) and of a fold from OPEN to
-# LEAF (in C11 a store of the same thread goes on with the release before it). And what Relacy cannot see, because stores to one variable
+# Not planted, because nothing depends on it alone: the release of BUSY in hpx_calls_begin_push() (who sees it takes nothing), that of a fold from OPEN to
+# LEAF (in C11 a store of the same thread goes on with the release before it), and what liburcu orders by dependence (the exchange of the tail has
+# ordered all that is spliced). And what Relacy cannot see, because stores to one variable
 # have the order in which it executed them: the acquire by which a place of shared_stacks.c begins to be written.
 PLANTS = [
     Plant('ring', 'PUBLISH', RING, 'hpx_ring_publish', RELEASE, RELAXED),
@@ -92,6 +95,13 @@ PLANTS = [
     Plant('calls', 'READ_FOLD', CALLS, 'take', 'uint64_t f = atomic_load_explicit(&c->fold, ' + ACQUIRE, 'uint64_t f = atomic_load_explicit(&c->fold, ' + RELAXED),
     Plant('calls', 'READ_METHOD', CALLS, 'take', '&c->method, ' + ACQUIRE, '&c->method, ' + RELAXED),
     Plant('calls', 'READ_ENTERED', CALLS, 'take', '&c->entered, ' + ACQUIRE, '&c->entered, ' + RELAXED),
+    Plant('lane', 'POSTS_FIRST', 'pipeline/lane.c', 'hpx_lane_post', '    cds_wfcq_enqueue(&l->head, &l->tail, &m->node);\n',
+          '    hpx_wake_post(&l->wake);\n    cds_wfcq_enqueue(&l->head, &l->tail, &m->node);\n    now = false;\n'),
+    Plant('lane', 'NOT_RENEWED', 'pipeline/lane.c', 'hpx_lane_post', '    cds_wfcq_node_init(&m->node); /* a message may be sent back, and so be posted again */\n', ''),
+    Plant('lane', 'EXCHANGE', 'tests/relacy/library/urcu/uatomic.h', None, 'before_rmw()                   cmm_smp_mb()', 'before_rmw() ((void)0)'),
+    Plant('registry', 'RETIRE', 'pipeline/thread.h', 'hpx_registry_retire', RELEASE, RELAXED),
+    Plant('registry', 'PUSH', 'tests/relacy/library/ck_pr.h', None, 'ck_pr_fence_store()        __atomic_thread_fence(__ATOMIC_RELEASE)', 'ck_pr_fence_store() ((void)0)'),
+    Plant('registry', 'COLLECT', 'tests/relacy/library/ck_pr.h', None, '__ATOMIC_ACQUIRE', '__ATOMIC_RELEASE'),
     Plant('site_ids', 'MADE', SITES, 'table_at', 'made, ' + ACQ_REL + ', ' + ACQUIRE, 'made, ' + ACQUIRE + ', ' + ACQUIRE),
     Plant('site_ids', 'MADE_BY_ANOTHER', SITES, 'table_at', ACQ_REL + ', ' + ACQUIRE, ACQ_REL + ', ' + RELAXED),
     Plant('site_ids', 'TABLE', SITES, 'table_at', '[i], ' + ACQUIRE, '[i], ' + RELAXED),

@@ -113,14 +113,20 @@ word &word_of(uintptr_t address)
     return w;
 }
 
+/* A plain write ends what was an atomic variable there. */
+void forget(word &w, size_t byte)
+{
+    if (w.atomics[byte] != nullptr) {
+        w.atomics[byte]->~value();
+        w.atomics[byte] = nullptr;
+    }
+}
+
 void end_of_run()
 {
     for (; n_used > 0; n_used--) {
-        for (value *&v : words[used[n_used - 1]].atomics) {
-            if (v != nullptr) {
-                v->~value();
-            }
-            v = nullptr;
+        for (size_t b = 0; b < 8; b++) {
+            forget(words[used[n_used - 1]], b);
         }
     }
     run++;
@@ -175,10 +181,15 @@ rl::debug_info info(const void *pc)
 void plain(const void *address, size_t n, bool write, const void *pc)
 {
     for (size_t i = 0; i < n; i++) {
-        rl::var_data_impl<RELACY_THREADS> &b = word_of((uintptr_t)address + i).bytes[((uintptr_t)address + i) % 8];
+        size_t at = (uintptr_t)address + i;
+        word &w = word_of(at);
+        rl::var_data_impl<RELACY_THREADS> &b = w.bytes[at % 8];
         rl::thread_info_base &t = *rl::ctx().threadx_;
         if (!(write ? b.store(t) : b.load(t))) {
             fail(rl::test_result_data_race, write ? "data race, a write" : "data race, a read", address, pc);
+        }
+        if (write) {
+            forget(w, at % 8);
         }
     }
 }
