@@ -25,6 +25,7 @@ enum {
     PUSHED_1, /* the same below a word or two that an intrinsic has pushed */
     PUSHED_2,
     PADDED, /* one above a word that aligns the stack: a stub without a frame that has called C */
+    THROWN, /* the stack pointer is that of the caller: a stub that handles its exception has a frame later, or no longer */
     WAYS
 };
 
@@ -108,6 +109,9 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         }
         *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, r->fp};
         break;
+    case THROWN:
+        r->pc = k->t->entering.thrown;
+        return f->kind == HPX_BLOB_OTHER && f->size >= 2 && !k->leaf;
     default:
         return false;
     }

@@ -16,9 +16,10 @@ struct hpx_registers {
 };
 
 /* While the VM's code enters a method of the interpreter, in adapters and in the first instructions of the interpreter: where the method
- * returns to, unless that is on the stack, and the stack pointer of its caller behind the call. Elsewhere anything. */
+ * returns to, unless that is on the stack, and the stack pointer of its caller behind the call. Where it begins and ends to handle an
+ * exception for compiled code: where that was thrown. Elsewhere anything. */
 struct hpx_entering {
-    uintptr_t back, sender;
+    uintptr_t back, sender, thrown;
 };
 
 /* 0: not known on this processor. */
@@ -51,10 +52,11 @@ static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
 static inline struct hpx_entering hpx_registers_entering(const ucontext_t *u)
 {
 #if defined(__x86_64__)
-    return (struct hpx_entering){(uintptr_t)u->uc_mcontext.gregs[REG_RAX], (uintptr_t)u->uc_mcontext.gregs[REG_R13]};
+    return (struct hpx_entering){(uintptr_t)u->uc_mcontext.gregs[REG_RAX], (uintptr_t)u->uc_mcontext.gregs[REG_R13],
+                                 (uintptr_t)u->uc_mcontext.gregs[REG_RDX]};
 #else
     (void)u;
-    return (struct hpx_entering){0, 0};
+    return (struct hpx_entering){0, 0, 0};
 #endif
 }
 

@@ -711,12 +711,28 @@ TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
     stub->frame_size = 6;
 }
 
+TEST(a_stub_that_begins_to_handle_an_exception_has_its_caller_by_a_register)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    put_compiled(8, at(methods[1], 100), 0);
+    put_compiled(12, call_return, address(50));
+    struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0);
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    t.entering.thrown = at(methods[0], 100);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+    t.entering.thrown = (uintptr_t)stub + CODE;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
 /* At pc, with the stack pointer at `sp`: back, or what is on the stack, is where to return to, and `sender` the caller's stack pointer. */
 static bool entering(uintptr_t pc, uint32_t sp, uintptr_t fp, uintptr_t back, uint32_t sender)
 {
     struct hpx_raw_stack s;
     struct hpx_raw_thread t = thread_at(pc, sp, fp);
-    t.entering = (struct hpx_entering){back, address(sender)};
+    t.entering = (struct hpx_entering){back, address(sender), 0};
     return hpx_raw_walk_take_sig(&t, &s) && s.methods == 1;
 }
 
@@ -846,7 +862,7 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}, {0, 0}};
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;
