@@ -15,7 +15,6 @@
 #define RANGES 256u /* announced stubs that are compared */
 
 static HPX_OF_SESSION struct {
-    atomic_bool learned;      /* release: live; acquire: thread, anchor. Where a thread's anchor is */
     atomic_bool compared;     /* relaxed: an anchor with Java frames was */
     atomic_bool two_threads;  /* relaxed: a second thread was compared */
     _Atomic uint32_t nranges; /* relaxed: read when VMInit has begun; later ranges may be missing */
@@ -56,11 +55,6 @@ void hpx_checks_announce(const char *name, const void *code, size_t size)
         checks.ranges[i].interpreter = name != NULL && !strcmp(name, "Interpreter");
         atomic_store_explicit(&checks.ranges[i].start, (uintptr_t)code, memory_order_release); /* partner: compare_ranges() */
     }
-}
-
-bool hpx_checks_announced(void)
-{
-    return atomic_load_explicit(&checks.nranges, memory_order_relaxed) > 0;
 }
 
 /* Each piece of code that the VM announced is within one blob, and the interpreter is no method. A few may be gone meanwhile: the buffers
@@ -191,23 +185,18 @@ bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters
     hpx_internals_turn_on(HPX_INTERNALS_CODE);
     learn_raw(counters);
     why = learn_anchors(jvmti, env, counters);
-    if (why != NULL) {
-        hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
-    } else {
+    hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
+    if (why == NULL) {
         hpx_internals_turn_on(HPX_INTERNALS_ANCHORS);
-        atomic_store_explicit(&checks.learned, true, memory_order_release); /* partner: hpx_checks_thread(), hpx_checks_anchor() */
     }
     return true;
 }
 
 void hpx_checks_thread(JNIEnv *env, jthread thread, struct hpx_counters *counters)
 {
-    /* partner: hpx_checks_live() */
-    if (!atomic_load_explicit(&checks.learned, memory_order_acquire) ||
-        atomic_exchange_explicit(&checks.two_threads, true, memory_order_relaxed)) {
-        return;
+    if (hpx_internals_on_sig(HPX_INTERNALS_ANCHORS) && !atomic_exchange_explicit(&checks.two_threads, true, memory_order_relaxed)) {
+        hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, compare_thread(env, thread, counters));
     }
-    hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, compare_thread(env, thread, counters));
 }
 
 bool hpx_checks_compared(void)
@@ -217,9 +206,7 @@ bool hpx_checks_compared(void)
 
 void hpx_checks_anchor(JNIEnv *env, uintptr_t stack_low, uintptr_t stack_end, struct hpx_counters *counters)
 {
-    /* partner: hpx_checks_live() */
-    if (hpx_checks_compared() || !atomic_load_explicit(&checks.learned, memory_order_acquire) ||
-        hpx_internals_without(HPX_INTERNALS_ANCHORS) != NULL) {
+    if (hpx_checks_compared() || !hpx_internals_on_sig(HPX_INTERNALS_ANCHORS)) {
         return;
     }
     struct check c = {.what = FRAMES, .env = env, .stack_low = stack_low, .stack_end = stack_end};

@@ -15,8 +15,6 @@
 const char *hpx_checks_names(void);
 /* DynamicCodeGenerated: code that hpx_checks_live() must find. Any JVM thread. */
 void hpx_checks_announce(const char *name, const void *code, size_t size);
-/* Whether some code was announced. */
-bool hpx_checks_announced(void);
 /* VMInit, before the first clock, after hpx_checks_names() was content: compares the structures with the code that the VM announced, then
  * turns them on. counters NULL: the caller has no state. guard: faults are caught; without it nothing is read. false: they are off. */
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard);

@@ -14,7 +14,7 @@
 
 static struct {
     const char *closed, *names, *off, *without[HPX_INTERNALS_PARTS];
-    bool announced, live, on, compared, raw, named, fault;
+    bool live, on, compared, raw, named, fault;
     enum hpx_vm_state state;
     enum hpx_raw_end end;
     uint32_t installs, removes, events, generated, anchors;
@@ -57,12 +57,6 @@ const char *hpx_checks_names(void)
 void hpx_checks_announce(const char *name, const void *code, size_t size)
 {
     (void)name, (void)code, (void)size;
-    vm.announced = true;
-}
-
-bool hpx_checks_announced(void)
-{
-    return vm.announced;
 }
 
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
