@@ -8,6 +8,7 @@
 #include "options.h"
 #include "run.h"
 #include "steer.h"
+#include "tls_block.h"
 #include "twin.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,15 @@ static jint help(void)
 /* "control": the command that asks has more to say; "stop" ends the session; everything else is the options of a new one. */
 static int obey(JavaVM *vm, JNIEnv *env, const char *words, struct hpx_err *err)
 {
+    int rc = hpx_tls_block_check(err);
+    if (rc != 0) {
+        return rc;
+    }
     if (strcmp(words, "control") == 0) {
-        int rc = hpx_run_is_live(vm, err);
+        rc = hpx_run_is_live(vm, err);
         return rc != 0 ? rc : hpx_steer_listen(vm, false, err);
     }
-    int rc = strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
+    rc = strcmp(words, "stop") == 0 ? hpx_run_end(env, err) : hpx_run_begin(vm, env, words, err);
     hpx_steer_look();
     return rc;
 }

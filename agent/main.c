@@ -11,6 +11,7 @@
 #include "run.h"
 #include "steer.h"
 #include "threads.h"
+#include "tls_block.h"
 #include "twin.h"
 #include "vm_flags.h"
 #include "vm_mode.h"
@@ -76,7 +77,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     hpx_vm.java = vm;
     hpx_session.start = time(NULL);
-    int rc = hpx_session_parse(getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err);
+    int rc = hpx_tls_block_check(&err);
+    rc = rc != 0 ? rc : hpx_session_parse(getenv("_JAVA_HPROF_OPTIONS"), getenv("HPROFX_OPTIONS"), options, &err);
     if (rc != 0) {
         refuse_or_disable(rc, &err);
         return JNI_OK;

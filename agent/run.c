@@ -7,6 +7,7 @@
 #include "handler.h"
 #include "kept_states.h"
 #include "known_threads.h"
+#include "later.h"
 #include "life.h"
 #include "log.h"
 #include "modes.h"
@@ -135,7 +136,7 @@ static void show_to_forks(bool session)
 int hpx_run_watch_forks(struct hpx_err *err)
 {
     lock_forks();
-    forking.registered = forking.registered || pthread_atfork(lock_forks, unlock_forks, after_fork_child) == 0;
+    forking.registered = forking.registered || hpx_atfork(lock_forks, unlock_forks, after_fork_child) == 0;
     bool watched = forking.registered;
     unlock_forks();
     return watched ? 0 : hpx_err_set(err, HPX_E_NOMEM, "no memory for the fork handlers; raise the memory limit of the process");

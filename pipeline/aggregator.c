@@ -210,9 +210,8 @@ int hpx_aggregator_start(struct hpx_aggregator *a, struct hpx_err *err)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     if (rc != 0) {
-        char text[128];
         a->running = false;
-        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s%s", strerror_r(rc, text, sizeof(text)),
+        return hpx_err_set(err, HPX_E_SYS, "cannot start the aggregator thread: %s%s", strerror(rc),
                            rc == EAGAIN ? "; raise the limit of threads (ulimit -u, or pids of the container)" : "");
     }
     while (hpx_wake_value(&a->space) == seen) {

@@ -25,6 +25,6 @@ struct hpx_calls_thread {
 void hpx_calls_thread_tick(struct hpx_calls_thread *t, uint64_t weight);
 
 /* State of the calling thread; NULL if it has none, as hprofx's own threads, or is older than VMInit and has not called yet. */
-extern __thread struct hpx_calls_thread *hpx_calls_thread_self __attribute__((tls_model("initial-exec")));
+extern __thread struct hpx_calls_thread *hpx_calls_thread_self;
 
 #endif

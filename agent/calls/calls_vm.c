@@ -14,7 +14,7 @@
 
 #define CALLS_RING (256u << 10) /* bytes: 16,384 records, some hundreds of microseconds of calls that do not fold */
 
-__thread struct hpx_calls_thread *hpx_calls_thread_self __attribute__((tls_model("initial-exec")));
+__thread struct hpx_calls_thread *hpx_calls_thread_self;
 
 static struct hpx_calls_thread *state(struct hpx_mode_thread *s)
 {

@@ -41,10 +41,10 @@ static struct hpx_tracker_targets defined;        /* of the class of the downcal
 static HPX_OF_SESSION bool downcalls; /* the class of the downcalls has the functions of this session; constant once the hook is open */
 static struct {
     _Atomic uint32_t done, of, jdk, restored;
-    _Atomic uint64_t longest_ns; /* stop */
-} passed;                        /* relaxed: of the loaded classes, while they are retransformed */
-static atomic_bool cancelled;    /* relaxed: the begin goes no further */
-static __thread uint64_t hooked_ns __attribute__((tls_model("initial-exec"))); /* the class hook was last called by this thread */
+    _Atomic uint64_t longest_ns;             /* stop */
+} passed;                                    /* relaxed: of the loaded classes, while they are retransformed */
+static atomic_bool cancelled;                /* relaxed: the begin goes no further */
+static __thread uint64_t hooked_ns;          /* the class hook was last called by this thread */
 static HPX_OF_SESSION atomic_bool rewritten; /* relaxed: VMInit's thread alone. The classes loaded before VMInit were retransformed */
 
 static void add(_Atomic uint64_t *to, uint64_t n)

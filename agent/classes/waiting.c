@@ -34,7 +34,7 @@ static struct {
     bool silent;           /* the service thread let a class wait in vain, and has served none since: nobody waits for it */
 } asked = {.lock = PTHREAD_MUTEX_INITIALIZER, .made = PTHREAD_ONCE_INIT};
 
-static __thread bool serves __attribute__((tls_model("initial-exec"))); /* this thread retransforms them: it does not wait for itself */
+static __thread bool serves; /* this thread retransforms them: it does not wait for itself */
 
 static void add(_Atomic uint64_t *to)
 {

@@ -13,7 +13,7 @@
 static __thread struct {
     _Atomic(sigjmp_buf *) back; /* relaxed: where to continue after a fault; NULL: no body runs */
     bool reading;               /* the body only reads */
-} own __attribute__((tls_model("initial-exec")));
+} own;
 
 const char *hpx_guard_forbidden(void)
 {

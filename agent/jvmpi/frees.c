@@ -3,6 +3,7 @@
 #include "frees.h"
 #include "class_events.h"
 #include "clock.h"
+#include "later.h"
 #include "log.h"
 #include "sigmask.h"
 #include <errno.h>
@@ -126,7 +127,7 @@ static bool await_one(uint64_t ns)
     until.tv_nsec += (long)ns;
     until.tv_sec += until.tv_nsec / SECOND;
     until.tv_nsec %= SECOND;
-    while ((rc = ns > 0 ? sem_clockwait(&collected, CLOCK_MONOTONIC, &until) : sem_wait(&collected)) != 0 && errno == EINTR) {
+    while ((rc = ns > 0 ? hpx_sem_wait_until(&collected, &until) : sem_wait(&collected)) != 0 && errno == EINTR) {
     }
     return rc == 0;
 }

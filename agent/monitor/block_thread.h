@@ -31,7 +31,7 @@ struct hpx_block_thread {
 /* State of the agent's own threads and of threads that have ended: nothing is recorded. */
 extern struct hpx_block_thread hpx_block_nobody;
 /* State of the calling thread. NULL: it has none, or it started before the agent and was not blocked yet. */
-extern __thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
+extern __thread struct hpx_block_thread *hpx_block_self;
 
 /* The same, found if need be; NULL: nothing is recorded. Inside the gate. */
 struct hpx_block_thread *hpx_block_find_self(JNIEnv *env);

@@ -13,7 +13,7 @@
 #define HPX_OWNER_REST     50u                        /* times as long as a question */
 #define LONGEST_REST_NS    (UINT64_C(1000) * 1000000) /* what else stopped the program meanwhile is no reason to rest for minutes */
 
-__thread struct hpx_block_thread *hpx_block_self __attribute__((tls_model("initial-exec")));
+__thread struct hpx_block_thread *hpx_block_self;
 struct hpx_block_thread hpx_block_nobody;
 
 struct hpx_block_thread *hpx_block_find_self(JNIEnv *env)

@@ -27,8 +27,8 @@ static HPX_OF_SESSION _Atomic(struct slot *) slots;   /* release: a thread's fir
 static HPX_OF_SESSION struct slot *free_slots;        /* the lock's */
 static HPX_OF_SESSION _Atomic(struct grave *) graves; /* release: a wait ends; acquire: a list */
 static HPX_OF_SESSION atomic_bool listing;            /* seq_cst */
-static __thread struct slot *own __attribute__((tls_model("initial-exec")));
-static __thread uint32_t own_session __attribute__((tls_model("initial-exec"))); /* the slots of an earlier session are freed */
+static __thread struct slot *own;
+static __thread uint32_t own_session; /* the slots of an earlier session are freed */
 
 static bool has_slot(void)
 {

@@ -49,6 +49,6 @@ static_assert(sizeof(struct hpx_sample_thread) < 8192, "of memory that is in the
 
 extern const struct hpx_mode hpx_samples; /* whose states these are */
 /* State of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
-extern __thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
+extern __thread struct hpx_sample_thread *hpx_sample_self;
 
 #endif

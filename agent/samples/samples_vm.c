@@ -14,7 +14,7 @@
 #include "vm_mode.h"
 #include <string.h>
 
-__thread struct hpx_sample_thread *hpx_sample_self __attribute__((tls_model("initial-exec")));
+__thread struct hpx_sample_thread *hpx_sample_self;
 
 static struct hpx_sample_thread *state(struct hpx_mode_thread *s)
 {

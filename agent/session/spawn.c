@@ -2,6 +2,7 @@
 /* spawn.c: starts threads of hprofx. */
 #include "spawn.h"
 #include "clock.h"
+#include "later.h"
 #include "sigmask.h"
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +35,7 @@ int hpx_spawn(void *(*run)(void *), const char *name, struct hpx_err *err)
 }
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER; /* a thread must not be counted twice, nor missed, while it leaves */
-static __thread bool ours __attribute__((tls_model("initial-exec")));
+static __thread bool ours;
 
 bool hpx_spawn_is_ours(void)
 {
@@ -72,7 +73,7 @@ bool hpx_spawn_wait(sem_t *done, uint64_t until)
 {
     struct timespec ts = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     int rc;
-    while ((rc = sem_clockwait(done, CLOCK_MONOTONIC, &ts)) != 0 && errno == EINTR) {
+    while ((rc = hpx_sem_wait_until(done, &ts)) != 0 && errno == EINTR) {
     }
     return rc == 0;
 }

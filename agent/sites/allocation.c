@@ -13,8 +13,8 @@
 #include "threads.h"
 #include <string.h>
 
-__thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
-static __thread struct hpx_new_class last_object __attribute__((tls_model("initial-exec"))); /* that the thread has made */
+__thread struct hpx_site_thread *hpx_site_self;
+static __thread struct hpx_new_class last_object; /* that the thread has made */
 struct hpx_site_thread hpx_site_nobody;
 
 #define MOST_DIMENSIONS 255u

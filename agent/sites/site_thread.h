@@ -39,6 +39,6 @@ struct hpx_site_thread {
 extern struct hpx_site_thread hpx_site_nobody;
 /* State of the calling thread. NULL: it has none, or it started before the agent and has not allocated yet. &hpx_site_nobody: not
  * recorded. */
-extern __thread struct hpx_site_thread *hpx_site_self __attribute__((tls_model("initial-exec")));
+extern __thread struct hpx_site_thread *hpx_site_self;
 
 #endif

@@ -24,11 +24,10 @@ static HPX_OF_SESSION struct {
 static void signal_name(char *s, size_t n)
 {
     int sig = hpx_session.opt->signal;
-    const char *abbrev = sig >= SIGRTMIN ? NULL : sigabbrev_np(sig);
-    if (abbrev != NULL) {
-        snprintf(s, n, "SIG%s", abbrev);
-    } else {
+    if (sig >= SIGRTMIN) {
         snprintf(s, n, "SIGRTMIN+%d", sig - SIGRTMIN);
+    } else {
+        snprintf(s, n, "%s", sig == SIGPROF ? "SIGPROF" : sig == SIGVTALRM ? "SIGVTALRM" : "SIGUSR1"); /* what the option takes */
     }
 }
 

@@ -3,6 +3,7 @@
 #include "ticks.h"
 #include "clock.h"
 #include "handler.h"
+#include "later.h"
 #include "log.h"
 #include "report.h"
 #include "session.h"
@@ -22,7 +23,7 @@
 #define STOP_NS (20ull * 1000 * 1000)
 
 /* Of the calling thread; NULL: none, or the thread is older than VMInit and had no signal yet. */
-static __thread struct hpx_ticker *own __attribute__((tls_model("initial-exec")));
+static __thread struct hpx_ticker *own;
 
 /* Handlers that look for their ticker: the lists, and what is in them, stay meanwhile. seq_cst with gate.open; only the first signal of a
  * thread that is older than VMInit, and late ones, count here */
@@ -226,8 +227,7 @@ bool hpx_ticks_test(void (*test_sig)(void *context))
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     ticks.test_sig = test_sig;
     bool sent = !hpx_signal_watch_took_signal() && sigismember(&blocked, hpx_session.opt->signal) != 1 &&
-                hpx_trial_passes(HPX_TRIAL_SIGQUEUE) &&
-                pthread_sigqueue(pthread_self(), hpx_session.opt->signal, (union sigval){.sival_ptr = &ticks}) == 0;
+                hpx_trial_passes(HPX_TRIAL_SIGQUEUE) && hpx_sigqueue_self(hpx_session.opt->signal, &ticks) == 0;
     ticks.test_sig = NULL; /* a signal to the thread itself has been handled when the call returns */
     return sent;
 }

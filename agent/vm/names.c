@@ -87,7 +87,7 @@ static void class_text_put(const struct class_text *t, char *to)
     }
 }
 
-static __thread bool ignored __attribute__((tls_model("initial-exec")));
+static __thread bool ignored;
 
 void hpx_names_ignore(bool on)
 {

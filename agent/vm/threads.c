@@ -22,17 +22,17 @@
 #include <unistd.h>
 
 /* The first state of the calling thread's chain; NULL: none; &ours on hprofx's own threads. */
-static __thread struct hpx_mode_thread *first_of_self __attribute__((tls_model("initial-exec")));
+static __thread struct hpx_mode_thread *first_of_self;
 static struct hpx_mode_thread ours;
 /* The session in which it has found its states, or that it has none, and the one in which it is announced: ThreadStart comes again for
  * VMInit's thread, and without states first_of_self does not tell. */
-static __thread uint32_t found_in __attribute__((tls_model("initial-exec")));
-static __thread uint32_t ended_in __attribute__((tls_model("initial-exec")));
-static __thread uint32_t announced_in __attribute__((tls_model("initial-exec")));
+static __thread uint32_t found_in;
+static __thread uint32_t ended_in;
+static __thread uint32_t announced_in;
 /* Its entry in that session; NULL: its number is unknown. */
-static __thread struct hpx_known_thread *known_self __attribute__((tls_model("initial-exec")));
-static __thread uint64_t key_of_self __attribute__((tls_model("initial-exec")));
-static __thread bool begins __attribute__((tls_model("initial-exec"))); /* hpx_threads_begins() */
+static __thread struct hpx_known_thread *known_self;
+static __thread uint64_t key_of_self;
+static __thread bool begins; /* hpx_threads_begins() */
 
 /* As first_of_self, of this session. */
 static struct hpx_mode_thread *first_state(void)

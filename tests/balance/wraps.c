@@ -28,7 +28,6 @@ char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 int __wrap_posix_memalign(void **to, size_t alignment, size_t n);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset) __attribute__((alias("__wrap_mmap")));
 int __wrap_munmap(void *at, size_t n);
 int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to);
 void __wrap_freeaddrinfo(struct addrinfo *list);

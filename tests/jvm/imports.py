@@ -8,7 +8,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHORT = -1000  # HOW_SHORT of native/faults.c
-SOURCES = ('agent', 'base', 'bci', 'pipeline', 'tables', 'writers')
+SOURCES = ('agent', 'base', 'bci', 'libc', 'pipeline', 'tables', 'writers')
 
 # Errors of the manual page that do not need a mistake in the program, or EPERM of a seccomp filter. EAI_* as netdb.h has them.
 FAILS = '''
@@ -20,13 +20,13 @@ FAILS = '''
     socket EMFILE; connect ECONNREFUSED EINTR; send ECONNRESET EINTR EAGAIN short; recv ECONNRESET EINTR EAGAIN; getpeername ENOBUFS; getsockname ENOBUFS; getsockopt ENOBUFS
     accept4 EMFILE ECONNABORTED EINTR; bind EACCES EADDRINUSE; fchmod EPERM; listen EPERM; setsockopt ENOMEM; shutdown ENOTCONN; getaddrinfo EAI_AGAIN EAI_MEMORY; gethostname EPERM
     pthread_attr_init ENOMEM; pthread_condattr_init ENOMEM; pthread_cond_init ENOMEM; pthread_cond_timedwait ETIMEDOUT; pthread_create EAGAIN EPERM; pthread_getattr_np ENOMEM
-    pthread_mutex_init ENOMEM; pthread_mutex_trylock EBUSY; pthread_setname_np ERANGE; pthread_sigqueue EAGAIN; getrlimit EPERM; getrusage EPERM; prctl EINVAL; process_vm_readv EPERM EFAULT; sched_getaffinity EINVAL
+    pthread_mutex_init ENOMEM; pthread_mutex_trylock EBUSY; pthread_setname_np ERANGE; getrlimit EPERM; getrusage EPERM; prctl EINVAL; process_vm_readv EPERM EFAULT; sched_getaffinity EINVAL
     sched_getcpu ENOSYS; sched_setaffinity EPERM; sem_clockwait EINTR; sigaction EPERM; sysconf EINVAL; waitpid EINTR ECHILD
     clock_gettime EINVAL; clock_getres EPERM; clock_nanosleep EINTR; nanosleep EINTR; timer_create EAGAIN EPERM ENOSYS; timer_settime EPERM; dlopen ENOENT; dlsym ENOENT
 '''
 FAILING_CALLS = '''
     perf_event_open EMFILE EACCES; clone EAGAIN ENOMEM; openat EMFILE; write EACCES; close EIO; getdents64 EPERM; mremap ENOMEM;
-    futex EINTR EAGAIN; membarrier EPERM
+    futex EINTR EAGAIN; membarrier EPERM; rt_tgsigqueueinfo EAGAIN
 '''
 # Kinds of native/faults.c that are parts of others, or their sum.
 PARTS = 'memory ENOMEM; tmpfile EOPNOTSUPP ENOSPC; say EIO EINTR short'
@@ -44,14 +44,15 @@ CANNOT = {
     'makes the child that tries a call (TRIED); if it fails the call is taken as refused': 'clone',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
-        getpid gettid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l strerror_r time qsort twalk tfind ferror''',
-    'finds a variable of the thread, whose block is static because others of the library are initial-exec: it allocates nothing': 'tls_get_addr',
+        getpid getuid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l time qsort twalk tfind ferror''',
+    'finds a variable of the thread, whose block is static (agent/tls_block.h): it allocates nothing': 'tls_get_addr',
     'frees': 'free freeaddrinfo tdelete tdestroy closedir dlclose pthread_attr_destroy pthread_condattr_destroy sem_destroy timer_delete',
     'works on text, numbers or memory': '''memcmp memcpy strcasecmp strchr strcmp strcspn strlen strncasecmp strncmp strrchr strspn strstr strtod_l strtok_r strtol strtoul strtoull sscanf snprintf vsnprintf
         erand48 expm1 log sqrt''',
     'fails only by a mistake in the program': '''pthread_attr_setdetachstate pthread_attr_setstacksize pthread_attr_getstack pthread_condattr_setclock pthread_cond_broadcast pthread_join pthread_mutex_lock
-        uname pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember sigabbrev_np localtime_r''',
-    'liburcu: a queue without memory of its own': 'cds_wfcq_first_blocking cds_wfcq_init cds_wfcq_next_blocking cds_wfcq_splice_blocking cds_wfcq_enqueue cds_wfcq_node_init',
+        uname pthread_mutex_unlock pthread_sigmask sem_init sem_post sigaddset sigdelset sigemptyset sigfillset sigismember localtime_r''',
+    'liburcu has it where it takes a mutex, which the lanes do not': 'assert_fail pthread_mutex_destroy',
+    'takes the place of register_atfork where that is missing (musl)': 'pthread_atfork',
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
     'sent to a child of our own that nobody has reaped': 'kill',
@@ -61,10 +62,11 @@ CANNOT = {
 }
 CANNOT_CALL = {
     'has no way to fail': 'gettid getpid getppid exit_group',
-    'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv rt_tgsigqueueinfo eventfd2',
+    'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv eventfd2',
     'fails only by a mistake in the program': 'sigaltstack rt_sigaction rt_sigprocmask prlimit64',
     'asks whether a thread lives; if it is refused the state of the thread is kept': 'tgkill',
 }
+TOOLCHAIN = set('_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __gmon_start__'.split())
 # The compiler makes these of others, or does not.
 MADE = set('memchr memcpy memmove mempcpy memset puts putchar stpcpy strcpy strncpy strlen strnlen strchr strcmp memcmp rawmemchr strchrnul exp log sqrt stack_chk_fail snprintf vsnprintf'.split())
 
@@ -86,13 +88,14 @@ def number(how):
 def plain(symbol):
     """The name in the tables: without version, and without what a build, or a C library, puts around it."""
     name = re.sub(r'^(isoc\d+_|xpg_)', '', symbol.partition('@')[0].lstrip('_'))
+    name = {'fxstat': 'fstat', 'lxstat': 'lstat'}.get(name, name)
     return re.sub(r'_chk$', '', re.sub(r'(?<=[a-z_])(?<!dents)64(?=(_chk)?$)', '', name))
 
 
 def imported(library):
-    """Symbols that the library needs from others, but for weak ones, which are the toolchain's."""
+    """Symbols that the library needs from others, or takes if they are there, but for those of the toolchain."""
     r = subprocess.run(['nm', '-D', '--undefined-only', str(library)], capture_output=True, text=True, check=True)
-    return {words[1].partition('@')[0] for words in map(str.split, r.stdout.splitlines()) if words[0] == 'U'}
+    return {words[1].partition('@')[0] for words in map(str.split, r.stdout.splitlines())} - TOOLCHAIN
 
 
 def exported(library):

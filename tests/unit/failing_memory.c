@@ -18,7 +18,6 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 int __wrap_posix_memalign(void **to, size_t alignment, size_t n);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 
 /* Relaxed: another thread may allocate meanwhile; what a test expects of it, the test itself orders. */
 static _Atomic uint64_t calls, first_failing = MEMORY_NEVER, last_failing;
@@ -115,10 +114,4 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
         return MAP_FAILED;
     }
     return __real_mmap(at, n, prot, flags, fd, offset);
-}
-
-/* The name of mmap where off_t has 64 bits by a macro. */
-void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offset)
-{
-    return __wrap_mmap(at, n, prot, flags, fd, offset);
 }

@@ -39,8 +39,8 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e)
     return __real_syscall(number, a, b, c, d, e);
 }
 
-int __wrap_fcntl64(int fd, int command, long arg);
-int __wrap_fcntl64(int fd, int command, long arg)
+int __wrap_fcntl(int fd, int command, long arg);
+int __wrap_fcntl(int fd, int command, long arg)
 {
     (void)arg;
     event.strays += fd != event.fd;

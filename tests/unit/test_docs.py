@@ -7,7 +7,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("bench/results/*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("tests/*/README.md")])
-FOLDERS = ("agent", "base", "bci", "bench", "command", "debian", "docs", "packaging", "pipeline", "tables", "tests", "tools", "writers")
+FOLDERS = ("agent", "base", "libc", "bci", "bench", "command", "debian", "docs", "packaging", "pipeline", "tables", "tests", "tools", "writers")
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\n]+)`")

@@ -44,29 +44,29 @@ static int changed(enum call call, struct stat *st, int rc)
     return rc;
 }
 
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...)
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
 {
     va_list v;
     va_start(v, flags);
     mode_t mode = flags & O_CREAT ? va_arg(v, mode_t) : 0;
     va_end(v);
-    return fails(OPEN) ? -1 : __real_open64(path, flags, mode);
+    return fails(OPEN) ? -1 : __real_open(path, flags, mode);
 }
 
-int __real_fstat64(int fd, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st)
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
 {
-    return fails(FSTAT) ? -1 : changed(FSTAT, st, __real_fstat64(fd, st));
+    return fails(FSTAT) ? -1 : changed(FSTAT, st, __real_fstat(fd, st));
 }
 
-int __real_lstat64(const char *path, struct stat *st);
-int __wrap_lstat64(const char *path, struct stat *st);
-int __wrap_lstat64(const char *path, struct stat *st)
+int __real_lstat(const char *path, struct stat *st);
+int __wrap_lstat(const char *path, struct stat *st);
+int __wrap_lstat(const char *path, struct stat *st)
 {
-    return fails(LSTAT) ? -1 : changed(LSTAT, st, __real_lstat64(path, st));
+    return fails(LSTAT) ? -1 : changed(LSTAT, st, __real_lstat(path, st));
 }
 
 int __real_flock(int fd, int how);
@@ -76,15 +76,15 @@ int __wrap_flock(int fd, int how)
     return fails(FLOCK) ? -1 : __real_flock(fd, how);
 }
 
-int __real_fcntl64(int fd, int what, ...);
-int __wrap_fcntl64(int fd, int what, ...);
-int __wrap_fcntl64(int fd, int what, ...)
+int __real_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...)
 {
     va_list v;
     va_start(v, what);
     int n = what == F_GETFL ? 0 : va_arg(v, int);
     va_end(v);
-    return fails(FCNTL) ? -1 : __real_fcntl64(fd, what, n);
+    return fails(FCNTL) ? -1 : __real_fcntl(fd, what, n);
 }
 
 int __real_poll(struct pollfd *of, nfds_t n, int ms);
@@ -99,11 +99,11 @@ int __wrap_poll(struct pollfd *of, nfds_t n, int ms)
     return fails(POLL) ? -1 : __real_poll(of, n, ms);
 }
 
-ssize_t __real_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
+ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
 {
-    return fails(PREAD) ? -1 : __real_pread64(fd, to, n, at);
+    return fails(PREAD) ? -1 : __real_pread(fd, to, n, at);
 }
 
 int __real_rename(const char *from, const char *to);
@@ -292,7 +292,7 @@ static int reader = -1;
 
 static void read_fifo(void)
 {
-    reader = __real_open64("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    reader = __real_open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
 static void through_a_fifo(bool first)

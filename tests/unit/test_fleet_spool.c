@@ -248,16 +248,16 @@ TEST(the_folder_is_no_link, begin, teardown)
 
 static unsigned full_writes; /* of the next lines */
 static int full_error;
-ssize_t __real_pwrite64(int fd, const void *bytes, size_t n, off_t at);
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at);
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at)
+ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     if (full_writes > 0) {
         full_writes--;
         errno = full_error != 0 ? full_error : errno;
-        return full_error != 0 ? -1 : __real_pwrite64(fd, bytes, n / 2, at); /* or a part of it */
+        return full_error != 0 ? -1 : __real_pwrite(fd, bytes, n / 2, at); /* or a part of it */
     }
-    return __real_pwrite64(fd, bytes, n, at);
+    return __real_pwrite(fd, bytes, n, at);
 }
 
 TEST(a_full_disk_costs_the_oldest, begin, teardown)

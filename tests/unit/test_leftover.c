@@ -22,9 +22,9 @@
 static const char *locked;    /* looked at while another one is read; then NULL */
 static const char *meanwhile; /* another process makes it while one is read; then NULL */
 
-ssize_t __real_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at);
-ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
+ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
 {
     if (locked != NULL) {
         int other = open(locked, O_RDONLY | O_CLOEXEC);
@@ -38,7 +38,7 @@ ssize_t __wrap_pread64(int fd, void *to, size_t n, off_t at)
         assert_true(other >= 0);
         close(other);
     }
-    return __real_pread64(fd, to, n, at);
+    return __real_pread(fd, to, n, at);
 }
 
 static void make_bytes(const char *name, const char *bytes, size_t n)

@@ -401,15 +401,15 @@ TEST(every_descriptor_closes_on_exec, setup, teardown)
 
 static bool fstat_fails;
 
-int __real_fstat64(int fd, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st);
-int __wrap_fstat64(int fd, struct stat *st)
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
 {
     if (fstat_fails) {
         errno = EIO;
         return -1;
     }
-    return __real_fstat64(fd, st);
+    return __real_fstat(fd, st);
 }
 
 TEST(a_new_file_that_cannot_be_asked_about_is_removed, setup, teardown)

@@ -10,7 +10,7 @@ import unittest
 LIST = pathlib.Path(__file__).resolve().with_name('process_variables.txt')
 HOTSPOT = LIST.parents[2] / 'agent' / 'hotspot'
 SECTION = 'hpx_session_variables'
-COMPILERS = ('completed', '__dso_handle', '__TMC_END__')  # the last one is a mark behind .data, which the linker puts there or in .bss
+COMPILERS = ('completed', '__dso_handle', '_TLS_MODULE_BASE_', '__TMC_END__')  # the last one is a mark behind .data, which the linker puts there or in .bss
 
 
 def _readelf(what):

@@ -33,16 +33,16 @@ ssize_t __wrap_write(int fd, const void *p, size_t n)
     return __real_write(fd, p, n);
 }
 
-int __real_open64(const char *name, int flags, ...);
-int __wrap_open64(const char *name, int flags, ...);
-int __wrap_open64(const char *name, int flags, ...)
+int __real_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...)
 {
     if ((flags & O_CREAT) != 0 && no_inode > 0) {
         no_inode--;
         errno = ENOSPC;
         return -1;
     }
-    return __real_open64(name, flags, 0600);
+    return __real_open(name, flags, 0600);
 }
 
 static atomic_bool no_unlink;

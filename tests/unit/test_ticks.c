@@ -252,10 +252,10 @@ static bool no_file;             /* of any thread: none can be opened */
 static const char *other_status; /* opened instead of the status of a thread; NULL: its own */
 static atomic_bool blocks_on;
 
-FILE *__real_fopen64(const char *path, const char *how);
-FILE *__wrap_fopen64(const char *path, const char *how);
+FILE *__real_fopen(const char *path, const char *how);
+FILE *__wrap_fopen(const char *path, const char *how);
 
-FILE *__wrap_fopen64(const char *path, const char *how)
+FILE *__wrap_fopen(const char *path, const char *how)
 {
     size_t len = strlen(path), end = sizeof "/status" - 1;
     if (other_status != NULL && len > end && strcmp(path + len - end, "/status") == 0) {
@@ -265,7 +265,7 @@ FILE *__wrap_fopen64(const char *path, const char *how)
         errno = EMFILE;
         return NULL;
     }
-    return __real_fopen64(path, how);
+    return __real_fopen(path, how);
 }
 
 static void *work_that_blocks(void *arg)

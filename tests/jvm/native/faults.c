@@ -32,7 +32,7 @@
  * write: to any descriptor but 2; say: to 2. vm: functions of JVMTI, and attaching, once the agent was loaded while the program runs. */
 /* clang-format off */
 #define SYSCALLS(X) \
-    X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier)
+    X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier) X(rt_tgsigqueueinfo)
 #define KINDS(X) \
     X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
     X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
@@ -41,7 +41,7 @@
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
-    X(pthread_setname_np) X(pthread_sigqueue) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
+    X(pthread_setname_np) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
     X(sched_setaffinity) X(sem_clockwait) X(setsockopt) X(sigaction) X(socket) X(strdup) X(sysconf) X(timer_create) X(timer_settime) \
     X(tsearch) X(unlink) X(vm)
 /* clang-format on */
@@ -394,6 +394,17 @@ MINUS64(fcntl, (int fd, int command, long arg), (fd, command, arg))
 MINUS(flock, (int fd, int operation), (fd, operation))
 MINUS64(fstat, (int fd, void *st), (fd, st))
 MINUS64(lstat, (const char *path, void *st), (path, st))
+/* As glibc had them until 2.33, and as the library calls them. */
+int __fxstat(int version, int fd, void *st)
+{
+    (void)version;
+    return fails(KIND_fstat, CALLER) ? -1 : REAL(fstat)(fd, st);
+}
+int __lxstat(int version, const char *path, void *st)
+{
+    (void)version;
+    return fails(KIND_lstat, CALLER) ? -1 : REAL(lstat)(path, st);
+}
 MINUS64(ftruncate, (int fd, off_t n), (fd, n))
 MINUS(ioctl, (int fd, unsigned long request, long arg), (fd, request, arg))
 MINUS64(mkostemp, (char *name, int flags), (name, flags))
@@ -436,7 +447,6 @@ ERROR(pthread_getattr_np, (unsigned long id, void *attr), (id, attr))
 ERROR(pthread_mutex_init, (void *m, const void *attr), (m, attr))
 ERROR(pthread_mutex_trylock, (void *m), (m))
 ERROR(pthread_setname_np, (unsigned long id, const char *name), (id, name))
-ERROR(pthread_sigqueue, (unsigned long id, int sig, void *value), (id, sig, value))
 PASS(register_atfork, int, __register_atfork, (void (*a)(void), void (*b)(void), void (*c)(void), void *dso), (a, b, c, dso), errno)
 MINUS(getrusage, (int who, void *to), (who, to))
 MINUS64(getrlimit, (int what, void *to), (what, to))
