@@ -295,7 +295,7 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
         hpx_lines_add(to, "hprofx: times: %s%s%s\n", hpx_cpuclock_name(), hpx_cpuclock_reason()[0] ? ": " : "", hpx_cpuclock_reason());
         return;
     }
-    hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_ticks_clock(), hpx_lines_ms(hpx_session.opt->interval_ns));
+    hpx_lines_add(to, "hprofx: times: sampled by %s, every %.6g ms\n", hpx_clocks_name(), hpx_lines_ms(hpx_session.opt->interval_ns));
     if (hpx_ticks_leads(hpx_calls_mode_active())) {
         hpx_ticks_lines(to, r, hpx_lines_ms(rows->ticks_ns));
     }

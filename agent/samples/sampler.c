@@ -309,7 +309,7 @@ uint32_t hpx_sampler_ring_size(void)
 
 const char *hpx_sampler_name(void)
 {
-    bool perf = strcmp(hpx_ticks_clock(), "perf cpu-clock") == 0;
+    bool perf = strcmp(hpx_clocks_name(), "perf cpu-clock") == 0;
     switch (hpx_engine_now()) {
     case HPX_ENGINE_WALK:
         return perf ? "walk, JVMTI stacks by perf cpu-clock" : "walk, JVMTI stacks by thread CPU timer";

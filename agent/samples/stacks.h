@@ -23,7 +23,7 @@ uint32_t hpx_stacks_slot(uint64_t lo);
 void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint64_t weight);
 /* A stack whose slot is known, without a reservation; false: the ring is full, `weight` is counted as lost. */
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight);
-/* Pushes intervals that are a stall (ticks/stall.h) as a record without a stack. No effect for 0. */
+/* Pushes intervals that are a stall (clocks.h) as a record without a stack. No effect for 0. */
 void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled);
 /* Counts intervals that were due before the thread's clock started: it had no Java frame then. No effect for weight 0. */
 void hpx_stacks_before_java(struct hpx_sample_thread *t, uint64_t weight);

@@ -5,7 +5,6 @@
 #include "counters.h"
 #include "hash.h"
 #include "session.h"
-#include "stall.h"
 #include "trial.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +19,10 @@
 #define KERNEL_LOOKS  8u       /* one light signal in this number looks at the time in the kernel, so that a heavy one knows what is new */
 #define PERF_FDS      65536u   /* descriptors that can be remembered; events above are not used */
 #define TICK_GUESS_NS 4000000u /* HZ=250 */
+/* Part of a signal's weight is a stall: CPU time that went by while the thread's clock could not signal, because a hypervisor took the CPU
+ * away for seconds, or the thread blocked the signal. One stack must not get all of it. A long system call does the same; that is work. */
+#define STALL_INTERVALS 20u /* most that a stack gets */
+#define STALL_TICKS     5u  /* but no fewer than these scheduler ticks: with an interval below a tick every signal stands for some */
 
 static HPX_OF_SESSION struct {
     uint64_t tick_ns, stall_limit;            /* constant after init */
@@ -87,10 +90,14 @@ static uint64_t kernel_intervals_sig(struct hpx_thread_clock *t)
     return (ns - before) / hpx_session.opt->interval_ns + 1;
 }
 
+/* If time in the kernel explains half of what is beyond the limit, a system call or a page fault took it. */
 uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight)
 {
-    bool heavy = hpx_stall_of(weight, clocks.stall_limit, 0) > 0;
-    return heavy || ++t->light % KERNEL_LOOKS == 0 ? hpx_stall_of(weight, clocks.stall_limit, kernel_intervals_sig(t)) : 0;
+    uint64_t beyond = weight > clocks.stall_limit ? weight - clocks.stall_limit : 0, kernel = 0;
+    if (beyond > 0 || ++t->light % KERNEL_LOOKS == 0) {
+        kernel = kernel_intervals_sig(t);
+    }
+    return beyond / 2 < kernel ? 0 : beyond;
 }
 
 uint64_t hpx_clocks_stall_ns(uint64_t stalled)
@@ -363,7 +370,8 @@ void hpx_clocks_init(void)
 {
     clocks.tick_ns = hpx_clock_tick();
     clocks.tick_ns = clocks.tick_ns ? clocks.tick_ns : TICK_GUESS_NS;
-    clocks.stall_limit = hpx_stall_limit(hpx_session.opt->interval_ns, clocks.tick_ns);
+    uint64_t ticks = (STALL_TICKS * clocks.tick_ns + hpx_session.opt->interval_ns - 1) / hpx_session.opt->interval_ns;
+    clocks.stall_limit = ticks > STALL_INTERVALS ? ticks : STALL_INTERVALS;
     struct rlimit fds = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &fds);
     atomic_store_explicit(&clocks.perf_most, fds.rlim_cur / 4 < PERF_FDS ? (uint32_t)(fds.rlim_cur / 4) : PERF_FDS, memory_order_relaxed);

@@ -57,8 +57,8 @@ uint32_t hpx_clocks_running(void);
 bool hpx_clocks_own_sig(const siginfo_t *si);
 /* Intervals that the signal stands for; 0: the clock was stopped after it had fired. */
 uint64_t hpx_clocks_weight_sig(struct hpx_thread_clock *t, const siginfo_t *si);
-/* Part of a signal's weight, or of what is due at the thread's end, that is a stall (stall.h). The handler on t, or the owner when no
- * handler can run. */
+/* Part of a signal's weight, or of what is due at the thread's end, that is a stall: CPU time in which the clock could not signal. The
+ * handler on t, or the owner when no handler can run. */
 uint64_t hpx_clocks_stalled_sig(struct hpx_thread_clock *t, uint64_t weight);
 /* CPU time of a stall, in ns, of which `stalled` intervals are beyond the limit. Any thread. */
 uint64_t hpx_clocks_stall_ns(uint64_t stalled);

@@ -65,11 +65,6 @@ const char *hpx_ticks_of(void)
     return ticks.users[0]->what;
 }
 
-const char *hpx_ticks_clock(void)
-{
-    return hpx_clocks_name();
-}
-
 bool hpx_ticks_armed(void)
 {
     return atomic_load_explicit(&ticks.armed, memory_order_relaxed);

@@ -53,8 +53,6 @@ void hpx_ticks_use(const struct hpx_ticks_user *user);
 int hpx_ticks_init(struct hpx_err *err);
 /* `what` of the first user. */
 const char *hpx_ticks_of(void);
-/* "thread CPU timer" or "perf cpu-clock". */
-const char *hpx_ticks_clock(void);
 
 /* ---- threads ---- */
 

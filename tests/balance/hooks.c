@@ -9,6 +9,7 @@
 #include "session_life.h"
 #include "site_thread.h"
 #include "sites.h"
+#include "thread_list.h"
 #include "vm.h"
 #include <stdlib.h>
 
@@ -69,6 +70,7 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
     hpx_aggregator_each(a, keep, NULL);
     a->nthreads = 0;
     hpx_known_threads_fini();
+    hpx_thread_list_fini();
     hpx_session_end();
     hpx_balance_report("after");
     hpx_balance_close();

@@ -8,7 +8,7 @@ import subprocess
 KEPT = {
     ('mapping', 'hpx_shared_stacks_begin@shared_stacks.c'): 1,  # handlers may still run at the end of the process
     ('heap', '@inlines.c'): 1 << 16,     # records of compiled code (sampler=walk); the VM tells of code that goes, not of what lives at the end
-    ('heap', 'run@stack_thread.c'): 1,      # the stack that is being taken; its thread ends with the process
+    ('heap', 'hpx_looker_run@looker.c'): 2, # the stacks that are being taken; their threads end with the process
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files that the VM was given, which frees them
     ('heap', 'make@out_socket.c'): 2,    # the connection, its queue and its peer's name: its thread may be in the resolver, which nobody can interrupt
     ('mapping', 'make@out_socket.c'): 1,
