@@ -37,6 +37,7 @@ PARTS = [
           Edit('agent/samples/shared_stacks.c', None, 'places[WAYS]; /* a cache line */', 'places[2 * WAYS];'))),
     Part('calls', ('pipeline/calls.c', 'pipeline/ring.c'),
          (Edit('pipeline/ring.h', None, '#define HPX_RING_MIN   4096u', '#define HPX_RING_MIN   128u'),)),
+    Part('known_threads', ('agent/vm/known_threads.c',), (Edit('agent/vm/known_threads.c', None, '#define TID_LISTS   1024u', '#define TID_LISTS   1u'),)),
     Part('lane', ('pipeline/lane.c',), (), ('-D_LGPL_SOURCE',)),
     Part('registry', ('pipeline/thread.c',)),
     Part('site_ids', ('pipeline/site_ids.c',),
@@ -51,6 +52,7 @@ PARTS = [
 RING = 'pipeline/ring.h'
 GATE = 'pipeline/gate.c'
 CALLS, CALLS_H = 'pipeline/calls.c', 'pipeline/calls.h'
+KNOWN = 'agent/vm/known_threads.c'
 SITES = 'pipeline/site_ids.c'
 SHARED = 'agent/samples/shared_stacks.c'
 
@@ -95,6 +97,10 @@ PLANTS = [
     Plant('calls', 'READ_FOLD', CALLS, 'take', 'uint64_t f = atomic_load_explicit(&c->fold, ' + ACQUIRE, 'uint64_t f = atomic_load_explicit(&c->fold, ' + RELAXED),
     Plant('calls', 'READ_METHOD', CALLS, 'take', '&c->method, ' + ACQUIRE, '&c->method, ' + RELAXED),
     Plant('calls', 'READ_ENTERED', CALLS, 'take', '&c->entered, ' + ACQUIRE, '&c->entered, ' + RELAXED),
+    Plant('known_threads', 'ENTER', KNOWN, 'hpx_known_threads_enter', RELEASE, RELAXED),
+    Plant('known_threads', 'LIST', KNOWN, 'hpx_known_threads_of_tid', 'list_of(tid), ' + ACQUIRE, 'list_of(tid), ' + RELAXED),
+    Plant('known_threads', 'STAGE', KNOWN, 'hpx_known_threads_of_tid', 'stage, ' + ACQUIRE, 'stage, ' + RELAXED),
+    Plant('known_threads', 'STAGE_WITHOUT_TID', KNOWN, 'hpx_known_threads_without_tid', ACQUIRE, RELAXED),
     Plant('lane', 'POSTS_FIRST', 'pipeline/lane.c', 'hpx_lane_post', '    cds_wfcq_enqueue(&l->head, &l->tail, &m->node);\n',
           '    hpx_wake_post(&l->wake);\n    cds_wfcq_enqueue(&l->head, &l->tail, &m->node);\n    now = false;\n'),
     Plant('lane', 'NOT_RENEWED', 'pipeline/lane.c', 'hpx_lane_post', '    cds_wfcq_node_init(&m->node); /* a message may be sent back, and so be posted again */\n', ''),

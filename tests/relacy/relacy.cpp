@@ -360,6 +360,8 @@ void relacy_membarrier(void)
     c.atomic_thread_fence_seq_cst();
 }
 
+/* ---- what the runner puts in the place of functions of the system (-D) ---- */
+
 /* A mutex that waits by turning; its orders are those of a mutex. Zeroes: free. */
 int relacy_lock(void *mutex)
 {
@@ -392,6 +394,14 @@ void *relacy_mmap(void *, size_t n, int, int, int, long)
     plain(p, std::min<size_t>(n, WRITTEN), true, PC);
     return p;
 }
+void *relacy_calloc(size_t n, size_t size)
+{
+    void *p = relacy_mmap(nullptr, n * size, 0, 0, 0, 0);
+    return p == (void *)-1 ? nullptr : p;
+}
+void relacy_free(void *)
+{
+} /* it stays until the run ends */
 int relacy_munmap(void *p, size_t n)
 {
     plain(p, std::min<size_t>(n, WRITTEN), true, PC);

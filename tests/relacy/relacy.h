@@ -43,12 +43,6 @@ void relacy_membarrier(void);
 /* The number of the calling thread. */
 unsigned relacy_self(void);
 
-/* What the runner puts in the place of functions of the system (-D). */
-int relacy_lock(void *mutex);
-int relacy_unlock(void *mutex);
-void *relacy_mmap(void *at, size_t n, int protection, int flags, int file, long offset);
-int relacy_munmap(void *p, size_t n);
-
 #ifdef __cplusplus
 }
 #endif
