@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""completions.py HPROFX OPTIONS-DOC bash|zsh|fish: prints what completes command lines of hprofx in that shell, from the tables of the programs.
+"""completions.py HPROFX OPTIONS-DOC bash|zsh|fish [EMULATOR ARGUMENT...]: prints what completes command lines of hprofx in that shell, from the tables of the programs.
 
 `hprofx --print-table` prints lines of fields with tabs between: "suffix", and a suffix of formats; "verb", its name, the kind of its words (enum
 hpx_words), "separates" if -- separates words, its summary; "option" of the verb above, its letter, the kind of its value (enum hpx_value; empty: it has
@@ -10,9 +10,9 @@ import sys
 
 
 class Table:
-    def __init__(self, hprofx, options_doc):
+    def __init__(self, hprofx, options_doc, emulator):
         self.verbs, self.options, self.suffixes = {}, {}, []
-        for line in self.said(hprofx, '--print-table').splitlines():
+        for line in self.said(*emulator, hprofx, '--print-table').splitlines():
             kind, *of = line.split('\t')
             if kind == 'suffix':
                 self.suffixes += of
@@ -21,7 +21,7 @@ class Table:
             else:
                 verb['options'].append((of[0], of[1], of[4]))
                 self.options[of[0]] = {'letter': of[1], 'value': of[2], 'choices': of[3].split()}
-        self.agent = self.said(options_doc, '--words').splitlines()
+        self.agent = self.said(*emulator, options_doc, '--words').splitlines()
 
     @staticmethod
     def said(*command):
@@ -374,7 +374,7 @@ def fish_options(table):
 
 
 def main():
-    table, shell = Table(sys.argv[1], sys.argv[2]), sys.argv[3]
+    table, shell = Table(sys.argv[1], sys.argv[2], sys.argv[4:]), sys.argv[3]
     fish = shell == 'fish'
     or_ = ' '.join if fish else '|'.join
     flags = [(verb if verb else '*', table.flags(verb)) for verb in sorted(table.verbs, reverse=True)]  # '' last: as a pattern it is all
