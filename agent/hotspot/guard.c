@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guard.c: the fault handlers of guard.h. */
 #include "guard.h"
+#include "processor.h"
 #include "sigmask.h"
 #include "vm_flags.h"
 #include <pthread.h>
@@ -20,8 +21,6 @@ const char *hpx_guard_forbidden(void)
     return hpx_vm_flag("CheckJNICalls", false) ? "-Xcheck:jni reports handlers of faults" : NULL;
 }
 
-#if defined(__x86_64__)
-
 static const int signals[] = {SIGSEGV, SIGBUS};
 
 static struct {
@@ -34,34 +33,10 @@ static struct {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-/* SafeFetch32 and SafeFetchN load through rdi and return. They are a function of libjvm since 18 and in the later updates of 17 (rax holds
- * the value), a generated stub before (rsi, which held the value for the failure, then moved to rax). */
-static bool is_safefetch(const uint8_t *pc)
-{
-    static const struct {
-        uint8_t n, bytes[8];
-    } loads[] = {
-        {3, {0x8b, 0x07, 0xc3}},
-        {4, {0x48, 0x8b, 0x07, 0xc3}},
-        {6, {0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},
-        {7, {0x48, 0x8b, 0x37, 0x48, 0x8b, 0xc6, 0xc3}},
-    };
-    for (size_t i = 0; i < HPX_ARRAY_LEN(loads); i++) {
-        size_t k = 0;
-        while (k < loads[i].n && pc[k] == loads[i].bytes[k]) { /* no further than it matches: the next byte may be on no page */
-            k++;
-        }
-        if (k == loads[i].n) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A jump through a bad pointer faults at a pc that cannot be read. */
 static bool pc_readable(uintptr_t pc, uintptr_t address)
 {
-    return pc != address && pc >= 4096 && pc < (1ull << 47);
+    return pc != address && pc >= 4096 && pc < (UINT64_C(1) << HPX_ADDRESS_BITS);
 }
 
 static bool ours(const siginfo_t *si, const ucontext_t *u)
@@ -69,12 +44,12 @@ static bool ours(const siginfo_t *si, const ucontext_t *u)
     if (atomic_load_explicit(&own.back, memory_order_relaxed) == NULL || si->si_code <= 0) {
         return false; /* no body, or a signal sent by kill or raise */
     }
-    uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+    uintptr_t pc = hpx_registers_pc(u);
     if (own.reading) {
         /* a handler of the program may interrupt the body, and its faults are its own; our code may look like SafeFetch */
         return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)etext;
     }
-    return !(pc_readable(pc, (uintptr_t)si->si_addr) && is_safefetch((const uint8_t *)pc));
+    return !(pc_readable(pc, (uintptr_t)si->si_addr) && hpx_is_safefetch((const uint8_t *)pc));
 }
 
 static void pass_to_vm(int i, siginfo_t *si, void *context)
@@ -102,7 +77,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 
 bool hpx_guard_install(void)
 {
-    bool all = hpx_guard_forbidden() == NULL;
+    bool all = HPX_PROCESSOR_KNOWN && hpx_guard_forbidden() == NULL;
     guard.users++;
     if (!all) {
         return false;
@@ -158,26 +133,6 @@ static bool run(int (*body)(void *arg), void *arg, int *answer, bool reads)
     atomic_store_explicit(&own.back, outer, memory_order_relaxed);
     return true;
 }
-
-#else
-
-bool hpx_guard_install(void)
-{
-    return false;
-}
-
-void hpx_guard_remove(void)
-{
-}
-
-static bool run(int (*body)(void *arg), void *arg, int *answer, bool reads)
-{
-    (void)reads;
-    *answer = body(arg);
-    return true;
-}
-
-#endif
 
 bool hpx_guard_run_sig(int (*body)(void *arg), void *arg, int *answer)
 {

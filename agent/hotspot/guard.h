@@ -7,8 +7,8 @@
  * VM's handler unchanged: implicit null checks, stack banging, safepoint polls. So does a fault of the VM's SafeFetch below
  * AsyncGetCallTrace, which probes memory that may be unmapped; it is recognised by its instructions, a load and a return, so a fault in
  * any such function of libjvm goes to the VM, too. Whatever AsyncGetCallTrace held at the fault stays held: the thread's "walking" flag,
- * memory of its arena and, inside malloc, that lock; so the caller must not allow many faults. x86-64 only: elsewhere nothing is
- * installed, and run_sig is a plain call. */
+ * memory of its arena and, inside malloc, that lock; so the caller must not allow many faults. On a processor that processor.h
+ * does not know nothing is installed. */
 #ifndef HPX_GUARD_H
 #define HPX_GUARD_H
 

@@ -18,7 +18,7 @@
 #define HPX_RAW_WALK_H
 
 #include "event.h"
-#include "registers.h"
+#include "processor.h"
 
 /* Why a walk ended; X(SYMBOL, name in the report). */
 #define HPX_RAW_ENDS(X)                                                                                                                    \

@@ -3,7 +3,7 @@
 #include "tick_context.h"
 #include "counters.h"
 #include "handler.h"
-#include "registers.h"
+#include "processor.h"
 #include <signal.h>
 
 #define MOST 3 /* handlers on top of each other */

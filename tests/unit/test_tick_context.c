@@ -4,7 +4,7 @@
 #include "cmocka_all.h"
 #include "clocks.h"
 #include "counters.h"
-#include "registers.h"
+#include "processor.h"
 #include "tick_context.h"
 #include <pthread.h>
 #include <signal.h>

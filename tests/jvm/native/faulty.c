@@ -84,7 +84,11 @@ __attribute__((destructor)) static void end(void)
 
 static int probe(struct trace *t, int depth, ucontext_t *u)
 {
+#if defined(__x86_64__)
     uintptr_t fp = (uintptr_t)u->uc_mcontext.gregs[REG_RBP], sp = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#else
+    uintptr_t fp = (uintptr_t)u->uc_mcontext.regs[29], sp = (uintptr_t)u->uc_mcontext.sp;
+#endif
     uintptr_t *method = (uintptr_t *)fp - 3;
     if (fp <= sp || fp - sp > 65536 || (fp & 7) || *method != *(uintptr_t *)t->frames[0].method) {
         return 0; /* not stopped in an interpreter frame */
