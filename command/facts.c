@@ -97,6 +97,24 @@ bool hpx_facts_release(const char *bytes, size_t n, char *to, size_t size)
     return false;
 }
 
+unsigned hpx_facts_glibc(const char *bytes, size_t n)
+{
+    static const char before[] = "\0GLIBC_2."; /* other texts have a name with something before it */
+    const char *end = bytes + n, *at = bytes;
+    unsigned newest = 0;
+    while ((at = memmem(at, (size_t)(end - at), before, sizeof before - 1)) != NULL) {
+        const char *digits = at += sizeof before - 1;
+        unsigned number = 0;
+        for (; at < end && at - digits < 3 && *at >= '0' && *at <= '9'; at++) {
+            number = 10 * number + (unsigned)(*at - '0');
+        }
+        if (at > digits && at < end && (*at == 0 || *at == '.') && number > newest) {
+            newest = number;
+        }
+    }
+    return newest;
+}
+
 unsigned hpx_facts_major(const char *release)
 {
     unsigned first = 0, second = 0;

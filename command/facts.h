@@ -26,6 +26,8 @@ bool hpx_facts_hides(const char *mounts);
  * whole text around it. */
 #define HPX_FACTS_RELEASE 512
 bool hpx_facts_release(const char *bytes, size_t n, char *to, size_t size);
+/* N of the newest of the names GLIBC_2.N in a block of the C library's bytes: it has its versions by name; 0: none in these. */
+unsigned hpx_facts_glibc(const char *bytes, size_t n);
 /* 8 of "1.8.0_504", 17 of "17.0.15"; 0: no number. */
 unsigned hpx_facts_major(const char *release);
 /* CPUs that the cgroup of process pid, and all above it, let it use: the least quota; 0: there is none, or it cannot be seen. root: "", or

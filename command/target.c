@@ -215,6 +215,14 @@ void hpx_target_rename_file(const struct hpx_target *t, char *file)
     }
 }
 
+/* Before 2.34 the name of glibc's file has its release. Programs also map files that they read: the C library is executed. */
+static bool is_libc(const char *line, const char *file)
+{
+    const char *base = strrchr(file, '/') + 1, *rights = strchr(line, ' ');
+    return rights != NULL && strncmp(rights, " r-x", 4) == 0 &&
+           (strcmp(base, "libc.so.6") == 0 || (strncmp(base, "libc-2.", 7) == 0 && ends_with(base, ".so")));
+}
+
 /* Of several agents that the target has mapped: the first one behind `after` in the order of their names. */
 static void take_library(struct hpx_target *t, char *file, const char *after)
 {
@@ -251,12 +259,16 @@ static enum hpx_status read_maps(struct hpx_target *t, const char *after, struct
                 (void)snprintf(t->jvm_file, sizeof t->jvm_file, "%s", file);
             }
         }
+        if (gone == NULL && t->libc_file[0] == 0 && strlen(file) < sizeof t->libc_file && is_libc(line, file)) {
+            (void)snprintf(t->libc_file, sizeof t->libc_file, "%s", file);
+        }
         t->openj9 = t->openj9 || strstr(file, "/libj9vm") != NULL;
         t->musl = t->musl || strstr(file, "/ld-musl-") != NULL;
         take_library(t, file, after);
     }
     (void)fclose(f);
     hpx_target_rename_file(t, t->jvm_file);
+    hpx_target_rename_file(t, t->libc_file);
     return HPX_OK;
 }
 
@@ -306,11 +318,42 @@ static int open_folder(pid_t pid, const char *name)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Links lead to where they would lead the target, not to a file of ours. */
-static int open_in_root(int root, const char *file, uint64_t flags)
+/* Follows no link. */
+static int walk_from_root(int root, const char *file, int flags)
 {
-    struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
-    return root >= 0 ? (int)syscall(SYS_openat2, root, file, &how, sizeof how) : -1;
+    char name[NAME_MAX + 1];
+    for (int at = root;;) {
+        file += strspn(file, "/");
+        size_t n = strcspn(file, "/");
+        bool last = file[n] == 0;
+        int fd = -1;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < NAME_MAX ? n : NAME_MAX), file);
+        errno = ELOOP;
+        if (n <= NAME_MAX && strcmp(name, "..") != 0) {
+            fd = openat(at, name, O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC));
+        }
+        int failed = errno;
+        if (at != root) {
+            (void)close(at);
+        }
+        errno = failed;
+        if (fd < 0 || last) {
+            return fd;
+        }
+        at = fd;
+        file += n;
+    }
+}
+
+/* Links lead to where they would lead the target, not to a file of ours. The names in /proc/PID/maps have none. */
+static int open_in_root(int root, const char *file, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
+    int fd = root >= 0 ? (int)syscall(SYS_openat2, root, file, &how, sizeof how) : -1;
+    if (fd < 0 && root >= 0 && (errno == ENOSYS || errno == EPERM)) { /* older kernels; filters of system calls */
+        fd = walk_from_root(root, file, flags);
+    }
+    return fd;
 }
 
 static int open_root(const struct hpx_target *t)
@@ -322,9 +365,6 @@ static int open_tmp(const struct hpx_target *t)
 {
     int root = open_root(t);
     int fd = open_in_root(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && root >= 0 && (errno == ENOSYS || errno == EPERM)) { /* older kernels; filters of system calls */
-        fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    }
     int failed = errno;
     if (root >= 0) {
         (void)close(root);

@@ -18,9 +18,10 @@ struct hpx_target {
     bool same_files; /* it sees the files that we see */
     bool hidden;     /* the kernel shows us neither its memory nor its root; then same_files, and `library` is not known */
     bool jvm, openj9, musl;
-    bool catches_quit;       /* SIGQUIT has a handler: without one it would end the process */
-    char library[PATH_MAX];  /* the agent that it has loaded, or the first of several, as it sees the file; "": none */
-    char jvm_file[PATH_MAX]; /* libjvm.so, likewise; "": none, or the file has been removed */
+    bool catches_quit;        /* SIGQUIT has a handler: without one it would end the process */
+    char library[PATH_MAX];   /* the agent that it has loaded, or the first of several, as it sees the file; "": none */
+    char jvm_file[PATH_MAX];  /* libjvm.so, likewise; "": none, or the file has been removed */
+    char libc_file[PATH_MAX]; /* the C library, likewise */
     size_t command_len;
     char command[1 << 17]; /* its command line, each word with its 0; in place of @FILE, what java reads there */
     int pidfd, cwd, tmp;   /* hpx_target_open(): itself, its working directory, its /tmp; -1: not opened, or not possible */
@@ -52,8 +53,8 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name);
 bool hpx_target_names_options(const struct hpx_target *t);
 /* The release of its JVM, as its library names it, without controls; false: unknown. The target is open. */
 bool hpx_target_release(const struct hpx_target *t, char *to, size_t size);
-/* None of its options forbids to load a library now, and it can listen in its /tmp. The target is open. HPX_OK, HPX_REFUSED;
- * HPX_NOT_PERMITTED: we cannot become its user; HPX_FAILED: the /tmp cannot be written to. */
+/* Its C library is not too old, none of its options forbids to load a library now, and it can listen in its /tmp. The target is open.
+ * HPX_OK, HPX_REFUSED; HPX_NOT_PERMITTED: we cannot become its user; HPX_FAILED: the /tmp cannot be written to. */
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
 /* A library can be loaded from its /tmp. The target is open. HPX_OK, HPX_REFUSED. */
 enum hpx_status hpx_target_lets_copy(const struct hpx_target *t, struct hpx_err *err);

@@ -11,38 +11,67 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LARGEST_JVM ((size_t)512 << 20) /* bytes of a library that is read: it is another user's, and may have no end */
+#define LARGEST      ((size_t)512 << 20) /* bytes of a library that is read: it is another user's, and may have no end */
+#define OLDEST_GLIBC 17u                 /* 2.17: libc/README.md */
 
-/* ---- the release ---- */
+/* ---- what its libraries are ---- */
 
-/* The blocks overlap: the text may lie across two. */
-static bool find_release(int fd, char *to, size_t size)
+/* In blocks, until `found` is true. They overlap: what is looked for may lie across two. */
+static bool search(const struct hpx_target *t, const char *file, bool (*found)(void *ctx, const char *bytes, size_t n), void *ctx)
 {
     static char block[(1 << 16) + HPX_FACTS_RELEASE];
     size_t kept = 0, all = 0;
-    for (ssize_t n; all < LARGEST_JVM && (n = read(fd, block + kept, sizeof block - kept)) > 0;) {
+    bool is = false;
+    int fd = file[0] != 0 ? hpx_target_open_file(t, file) : -1;
+    for (ssize_t n; fd >= 0 && !is && all < LARGEST && (n = read(fd, block + kept, sizeof block - kept)) > 0;) {
         size_t len = kept + (size_t)n;
         all += (size_t)n;
-        if (hpx_facts_release(block, len, to, size)) {
-            return true;
-        }
+        is = found(ctx, block, len);
         kept = len < HPX_FACTS_RELEASE ? len : HPX_FACTS_RELEASE;
         memmove(block, block + len - kept, kept);
     }
-    return false;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return is;
+}
+
+struct text {
+    char *to;
+    size_t size;
+};
+
+static bool finds_release(void *text, const char *bytes, size_t n)
+{
+    const struct text *release = text;
+    return hpx_facts_release(bytes, n, release->to, release->size);
 }
 
 bool hpx_target_release(const struct hpx_target *t, char *to, size_t size)
 {
-    int fd = t->jvm_file[0] != 0 ? hpx_target_open_file(t, t->jvm_file) : -1;
-    bool found = fd >= 0 && find_release(fd, to, size);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    struct text release = {to, size};
+    bool found = search(t, t->jvm_file, finds_release, &release);
     if (found) {
         (void)hpx_plain(to);
     }
     return found;
+}
+
+static bool finds_glibc(void *newest, const char *bytes, size_t n)
+{
+    unsigned *so_far = newest, here = hpx_facts_glibc(bytes, n);
+    *so_far = here > *so_far ? here : *so_far;
+    return *so_far >= OLDEST_GLIBC;
+}
+
+/* An unknown C library may be one that is new enough. */
+static enum hpx_status judge_glibc(const struct hpx_target *t, struct hpx_err *err)
+{
+    unsigned newest = 0;
+    return search(t, t->libc_file, finds_glibc, &newest) || newest == 0
+               ? HPX_OK
+               : hpx_fail(err, HPX_REFUSED, "process %d runs with glibc 2.%u, and hprofx needs 2.%u or later; run it on a newer system",
+                          (int)t->pid, newest, OLDEST_GLIBC);
 }
 
 /* ---- options ---- */
@@ -123,6 +152,10 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name)
 
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
 {
+    enum hpx_status s = judge_glibc(t, err);
+    if (s != HPX_OK) {
+        return s;
+    }
     if (hpx_target_flag(t, "DisableAttachMechanism") == HPX_FLAG_ON) {
         return hpx_fail(
             err, HPX_REFUSED,
@@ -135,7 +168,7 @@ enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err 
             "process %d was started with -XX:-EnableDynamicAgentLoading; start it without, or with -agentpath:libhprofx.so=start=n",
             (int)t->pid);
     }
-    enum hpx_status s = hpx_become(t, err);
+    s = hpx_become(t, err);
     if (s != HPX_OK) {
         return s;
     }

@@ -96,6 +96,23 @@ TEST(the_release_is_that_of_the_runtime)
     assert_false(is_release(") for linux-amd64 JRE (a release that is longer than its room)", 62, ""));
 }
 
+TEST(the_newest_version_of_the_c_library_is_found)
+{
+    static const char old[] = "x\0GLIBC_2.2.5\0GLIBC_2.12\0GLIBC_2.3.4\0GLIBC_PRIVATE\0y", none[] = "\0xGLIBC_2.36\0GLIBC_2.\0GLIBC_2.x\0",
+                      strange[] = "\0GLIBC_2.1234567890123\0GLIBC_2.-1\0GLIBC_2.7x\0GLIBC_2.3\0";
+    assert_int_equal(hpx_facts_glibc(old, sizeof old), 12);
+    assert_int_equal(hpx_facts_glibc(none, sizeof none), 0);
+    assert_int_equal(hpx_facts_glibc(strange, sizeof strange), 3);
+    assert_int_equal(hpx_facts_glibc("", 0), 0);
+    for (size_t n = 0; n < sizeof old; n++) { /* each end, with nothing behind it */
+        char *cut = malloc(n + 1);
+        assert_non_null(cut);
+        memcpy(cut, old, n);
+        assert_int_equal(hpx_facts_glibc(cut, n), n < 12 ? 0 : n < 25 ? 2 : 12);
+        free(cut);
+    }
+}
+
 TEST(its_first_number_is_the_feature)
 {
     assert_int_equal(hpx_facts_major("1.8.0_504-b01"), 8);
