@@ -267,6 +267,7 @@ struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc)
         fill_method(&f, blob, pc);
     } else {
         f.kind = HPX_BLOB_OTHER;
+        f.unpacks = is_text(name, "DeoptimizationBlob");
     }
     return f;
 }

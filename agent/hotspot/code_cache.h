@@ -28,6 +28,7 @@ struct hpx_code_frame {
     uintptr_t start;         /* of the blob */
     uint32_t offset;         /* of pc in it */
     uint32_t code;           /* of METHOD: bytes from the beginning of its code to pc */
+    bool unpacks;            /* of OTHER: the stub of deoptimization */
     int32_t original; /* of DEAD: pc is in the handlers of a living method. If its frame is being deoptimized, the frame keeps its own pc
                        * this many bytes above its stack pointer: 0 in small frames of C2. -1: not known */
 };

@@ -23,7 +23,7 @@ enum hpx_internals_part {
 
 /* NULL: hprofx may read the VM's structures. Else what forbids it; constant. From load on; any thread but in handlers. */
 const char *hpx_internals_closed(void);
-/* The part has passed its checks. */
+/* The part has passed its checks; EVENTS and IDS have none: they are asked by hpx_internals_why() alone. */
 void hpx_internals_turn_on(enum hpx_internals_part part);
 /* true if the part, and what it needs, may be read. Async-signal-safe. */
 bool hpx_internals_on_sig(enum hpx_internals_part part);

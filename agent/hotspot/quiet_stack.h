@@ -42,7 +42,7 @@ struct hpx_quiet_thread {
 };
 
 /* false: no hash, because the layer is off, the thread is not in native code or blocked, or the stack cannot be walked. true: *to is the
- * stack: equal lo, hi and top mean that GetStackTrace gives the same first `depth` frames. Another thread: only if the caller finds that it
+ * stack: equal lo and hi mean that GetStackTrace gives the same first `depth` frames. Another thread: only if the caller finds that it
  * has not run from before the call until after it, as by its CPU clock; else *to says nothing. Not in a signal handler. Signals need not be
  * blocked. */
 bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to);

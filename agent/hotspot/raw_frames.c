@@ -12,7 +12,8 @@
 #define WORD        sizeof(uintptr_t)
 #define ENTRIES     4096 /* most calls from C into Java below each other */
 #define ENTRY_WORDS 12u  /* of the call stub below its frame pointer, at least */
-#define CALL_STUB   256  /* bytes of the call stub before and behind its call */
+#define CALL_STUB   256  /* bytes of the call stub before and behind its call, at most */
+#define ARGUMENTS   256u /* words that it pushes, at most */
 #define SPILLED     16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
@@ -22,10 +23,11 @@ enum { SENDER_SP = -1, LAST_SP = -2, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7
 static struct {
     uint64_t unpacked, method, bci, first, size;    /* in vframeArray; in its elements; where they begin; size 0: not known */
     uint64_t call_stub, interpreter, buffer, limit; /* addresses of static fields; offsets in StubQueue */
-    uintptr_t call_return, code, code_size;         /* what they have once the VM runs */
-    uint64_t wrapper_anchor;                        /* in JavaCallWrapper */
-    int wrapper, bytecode;                          /* words from the frame pointer */
-    uint64_t entry_return;                          /* address of the static field; 0: not in the tables */
+    uintptr_t call_begin, call_return;              /* what they have once the VM runs: the call stub, behind its first two instructions */
+    uintptr_t code, code_size;
+    uint64_t wrapper_anchor; /* in JavaCallWrapper */
+    int wrapper, bytecode;   /* words from the frame pointer */
+    uint64_t entry_return;   /* address of the static field; 0: not in the tables */
 } shape;
 
 const char *hpx_frames_init(void)
@@ -53,6 +55,20 @@ const char *hpx_frames_init(void)
     return why;
 }
 
+/* The call stub begins by pushing the frame pointer and setting it. Right before it are other stubs. */
+static uintptr_t call_stub_begin(uintptr_t back)
+{
+    static const unsigned char enters[] = {0x55, 0x48, 0x8b, 0xec};
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(back);
+    for (uint32_t n = sizeof enters; n <= CALL_STUB && n <= f.offset; n++) {
+        const unsigned char *at = (const unsigned char *)back - n; /* NOLINT(performance-no-int-to-ptr) */
+        if (at[0] == enters[0] && at[1] == enters[1] && at[2] == enters[2] && at[3] == enters[3]) {
+            return (uintptr_t)at + sizeof enters;
+        }
+    }
+    return back;
+}
+
 const char *hpx_frames_live(void)
 {
     uintptr_t queue = hpx_vm_word((uintptr_t)shape.interpreter);
@@ -60,6 +76,7 @@ const char *hpx_frames_live(void)
     shape.code = queue != 0 ? hpx_vm_word(queue + shape.buffer) : 0;
     int32_t size = queue != 0 ? hpx_vm_int(queue + shape.limit) : 0;
     shape.code_size = size > 0 ? (uintptr_t)size : 0;
+    shape.call_begin = call_stub_begin(shape.call_return);
     bool code = hpx_code_cache_frame_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
     struct hpx_code_frame first = hpx_code_cache_frame_sig(shape.code), last = hpx_code_cache_frame_sig(shape.code + shape.code_size - 1);
     return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
@@ -257,6 +274,11 @@ bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k)
     return sender_of(k, fp, &k->r);
 }
 
+static bool to_sender(struct hpx_frames *k)
+{
+    return hpx_frames_in_stack(k, k->r.fp, k->r.sp, 2) && sender_of(k, k->r.fp, &k->r) && hpx_frames_is_return_sig(k, &k->r);
+}
+
 /* The methods of a vframeArray, the innermost first. */
 struct unpacked {
     uintptr_t array;
@@ -279,7 +301,7 @@ static struct unpacked unpacked_of(const struct hpx_frames *k)
 }
 
 /* Deoptimization has replaced a frame by frames of the interpreter, which know their callers, and fills them with their methods, the
- * outermost first: those that are filled must have the methods that the array has. */
+ * outermost first: those that are filled must have the methods that the array has. The last one that is filled may have no bytecode yet. */
 bool hpx_frames_fill_sig(struct hpx_frames *k)
 {
     struct unpacked u = unpacked_of(k);
@@ -292,17 +314,20 @@ bool hpx_frames_fill_sig(struct hpx_frames *k)
         if (known) {
             add_interpreted(k, method, hpx_code_cache_id_sig(method), bci >= 0 ? (uint32_t)bci + 1 : 0);
         }
-        if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-LAST_SP * WORD) {
-            return hpx_frames_stop(k, HPX_END_INTERPRETED);
-        }
-        if (!sender_of(k, fp, &k->r) || !hpx_frames_is_return_sig(k, &k->r)) {
+        if (fp - k->r.sp < (uintptr_t)-LAST_SP * WORD || !to_sender(k)) {
             return hpx_frames_stop(k, HPX_END_INTERPRETED);
         }
     }
     uintptr_t method;
     int32_t bci;
-    known = known && (u.at == 0 || u.at == u.n ||
-                      (element(&u, &method, &bci) && hpx_frames_is_interpreter_sig(k->r.pc) && method_at(k->r.fp) == method));
+    const bool filled = known && element(&u, &method, &bci) && hpx_frames_is_interpreter_sig(k->r.pc) && method_at(k->r.fp) == method;
+    known = known && (u.at == 0 || u.at == u.n || filled);
+    if (filled) {
+        add_interpreted(k, method, hpx_code_cache_id_sig(method), bci >= 0 ? (uint32_t)bci + 1 : 0);
+    }
+    if (filled && !to_sender(k)) {
+        return hpx_frames_stop(k, HPX_END_INTERPRETED);
+    }
     if (!known) {
         k->to.methods = 0;
         k->gap = HPX_END_DEOPTIMIZATION;
@@ -333,8 +358,8 @@ bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
 {
     uintptr_t fp = k->r.fp;
     bool before = k->r.pc < shape.call_return;
-    bool near = k->r.pc - shape.call_return + CALL_STUB < 2 * CALL_STUB && hpx_frames_in_stack(k, fp, k->r.sp, 2) &&
-                fp - k->r.sp >= (uintptr_t)-shape.wrapper * WORD && (before || fp - k->r.sp <= ENTRY_WORDS * WORD) &&
+    bool near = k->r.pc >= shape.call_begin && k->r.pc < shape.call_return + CALL_STUB && hpx_frames_in_stack(k, fp, k->r.sp, 2) &&
+                fp - k->r.sp >= (uintptr_t)-shape.wrapper * WORD && fp - k->r.sp <= (ENTRY_WORDS + (before ? ARGUMENTS : 0)) * WORD &&
                 hpx_code_cache_frame_sig(hpx_vm_word(fp + WORD)).kind == HPX_BLOB_NONE;
     k->r.pc = near ? shape.call_return : k->r.pc;
     return near;

@@ -10,12 +10,11 @@
 
 #if defined(__x86_64__)
 
-#define WORD  sizeof(uintptr_t)
-#define SAVES 16 /* least words of the frame of a stub that saves all registers */
+#define WORD sizeof(uintptr_t)
 
 /* Where the caller of the frame on top is, in the order in which it is looked for. Each way counts only if it leads to the first Java
  * frame. The frame pointer may be that of a frame further out, whose caller would be found, and all between left out: it counts only of a
- * stub that the caller calls, and of the interpreter. */
+ * stub that the caller calls, and of the interpreter; else it is asked last (from_entering()). */
 enum {
     BY_SIZE,  /* behind a whole frame */
     AT_SP,    /* the frame is not built yet, or left already */
@@ -68,8 +67,7 @@ static bool hop(const struct hpx_frames *k, struct hpx_registers *r)
  * that it is given. */
 static bool is_thrown(const struct hpx_frames *k, const struct hpx_code_frame *f, struct hpx_registers *r)
 {
-    bool without = f->kind == HPX_BLOB_OTHER && f->size >= SAVES && r->pc == 0;
-    uintptr_t thrown = without ? hpx_frame_anchor_thrown_sig(k->t->env) : 0;
+    uintptr_t thrown = f->unpacks && r->pc == 0 ? hpx_frame_anchor_thrown_sig(k->t->env) : 0;
     r->pc = thrown != 0 ? thrown : r->pc;
     return thrown != 0;
 }
@@ -174,7 +172,7 @@ static void part_of(struct hpx_frames *k, const struct hpx_frames *top, const st
     begin_again(k, top);
     if (f->kind == HPX_BLOB_METHOD && (!f->complete || may_be_left(k))) {
         (void)(add_top(k, f, AT_SP) && hpx_frames_stop(k, HPX_END_UNBUILT));
-    } else if (f->kind == HPX_BLOB_METHOD || f->size >= 2) {
+    } else if (f->kind == HPX_BLOB_METHOD || (f->kind == HPX_BLOB_OTHER && f->size >= 2)) {
         (void)from_code_by(k, f, BY_SIZE);
     } else {
         (void)hpx_frames_stop(k, f->kind == HPX_BLOB_DEAD ? HPX_END_DEAD_CODE : HPX_END_STUB);
@@ -182,7 +180,8 @@ static void part_of(struct hpx_frames *k, const struct hpx_frames *top, const st
 }
 
 /* A method of the interpreter is entered, by an adapter or directly. Where it returns to is on the stack, or taken from there, and where
- * the stack pointer of its caller was is known: that of the interpreter has stored the same. */
+ * the stack pointer of its caller was is known: that of the interpreter has stored the same. The registers may have been left as they are
+ * by a method that a method of the interpreter has called, and all between would be left out: this way is the last one. */
 static bool from_entering(struct hpx_frames *k, const struct hpx_frames *top, const struct hpx_code_frame *f)
 {
     const struct hpx_registers *at = &top->r;
@@ -221,14 +220,15 @@ static bool from_unpacking(struct hpx_frames *k, const struct hpx_code_frame *f)
 static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 {
     const struct hpx_frames top = *k;
-    bool done = f->kind == HPX_BLOB_OTHER && (f->size >= 2 ? from_unpacking(k, f) : !k->leaf && from_entering(k, &top, f));
-    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || f->kind == HPX_BLOB_OTHER); way++) {
+    const bool other = f->kind == HPX_BLOB_OTHER;
+    bool done = other && f->size >= 2 && from_unpacking(k, f);
+    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || other); way++) {
         begin_again(k, &top);
         done = from_code_by(k, f, way);
     }
-    if (!done && f->kind == HPX_BLOB_OTHER) {
+    if (!done && other) {
         begin_again(k, &top);
-        done = hpx_frames_in_call_stub_sig(k) && hpx_frames_go_down_sig(k);
+        done = (hpx_frames_in_call_stub_sig(k) && hpx_frames_go_down_sig(k)) || (f->size < 2 && !k->leaf && from_entering(k, &top, f));
     }
     if (!done && k->names != NULL) {
         part_of(k, &top, f);

@@ -12,6 +12,7 @@
 #define HPX_STRUCTURES_H
 
 #include "compiler.h"
+#include "processor.h"
 
 /* NULL; with -Dhotspot=false the constant text that this build reads nothing of the VM's internals. */
 const char *hpx_structures_absent(void);
@@ -39,7 +40,7 @@ bool hpx_structures_constant(const char *name, int *to);
 /* It may be the address of a structure. */
 static inline bool hpx_vm_is_address(uintptr_t word)
 {
-    return word >= 4096 && word % sizeof(uintptr_t) == 0 && word >> 47 == 0;
+    return word >= 4096 && word % sizeof(uintptr_t) == 0 && word >> HPX_ADDRESS_BITS == 0;
 }
 
 HPX_NO_ASAN static inline uintptr_t hpx_vm_word(uintptr_t at)

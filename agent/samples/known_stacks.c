@@ -78,9 +78,12 @@ bool hpx_known_stacks_commit_shared_sig(struct hpx_sample_thread *t, struct hpx_
 bool hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint16_t flags)
 {
     remember(t, &look->raw, flags);
+    if (!look->known) {
+        return false;
+    }
     const struct hpx_known *now = entry_of(t, &look->raw), *was = &look->was;
     bool same = was->stack == now->stack && was->slot == now->slot && was->flags == now->flags;
-    return look->known && hpx_judge_told_sig(HPX_JUDGED_KNOWN, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT);
+    return hpx_judge_told_sig(HPX_JUDGED_KNOWN, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT);
 }
 
 void hpx_known_stacks_alone_sig(const struct hpx_known_look *look)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stacks.h: puts a stack into a thread's ring: whole the first time, 16 bytes from then on (event.h).
  *
- * Only the producer of t's ring calls: its owner, its owner's signal handler under t->s.base.busy, or the sampling thread under its lock
- * (stack_thread.h). Async-signal-safe. */
+ * Only the producer of t's ring calls: its owner, its owner's signal handler under t->s.base.busy, or the sampling thread under the lock
+ * of thread_list.h. Async-signal-safe. */
 #ifndef HPX_STACKS_H
 #define HPX_STACKS_H
 

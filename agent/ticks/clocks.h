@@ -70,7 +70,7 @@ uint64_t hpx_clocks_due(struct hpx_thread_clock *t);
 /* Of the `weight` intervals that this returned, those that ended before the clock was started. The same caller. */
 uint64_t hpx_clocks_before_start(const struct hpx_thread_clock *t, uint64_t weight);
 
-/* ---- without signals: the sampling thread under its lock, then the owner (stack_thread.h) ---- */
+/* ---- without signals: the sampling thread under the lock of thread_list.h, then the owner ---- */
 
 /* Starts counting t's CPU time; a thread that has just started is counted from its start. Before the calls below. */
 void hpx_clocks_poll(struct hpx_thread_clock *t);

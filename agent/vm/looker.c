@@ -48,7 +48,9 @@ void hpx_looker_ask(struct hpx_looker *l, JNIEnv *env, const struct hpx_held *he
             told(env, &held[i], infos[i].frame_buffer, alive ? infos[i].frame_count : -(jint)HPX_UNKNOWN_THREAD_ENDED);
         }
     }
-    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
+    if (infos != NULL) {
+        (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)infos);
+    }
 }
 
 void hpx_looker_run(struct hpx_looker *l)

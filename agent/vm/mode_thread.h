@@ -17,7 +17,7 @@ struct hpx_mode_thread {
     JNIEnv *env;                          /* set by the owner, or by its handler if adopted; loaded by hpx_mode_thread_env() */
     pid_t tid;                            /* 0: not known yet */
     uint32_t serial;                      /* in the first of the chain: of the thread; before `came` of a mode */
-    uint32_t place;                       /* in the first of the chain: in thread_list.h, + 1; 0: none. Constant once its clock runs */
+    uint32_t place;                       /* in the first of the chain: in thread_list.h, + 1; 0: none. Constant while it is in the list */
     uint32_t session;                     /* of which it is complete: hpx_session_is(). The owner's and its handler's */
     uintptr_t stack_low;                  /* lowest word of the stack; 0: not known */
     uintptr_t stack_end;                  /* above the highest word of the stack; 0: not known */

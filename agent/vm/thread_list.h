@@ -6,7 +6,8 @@
  * while it uses the reference: if the thread ends meanwhile, both stay until nobody holds it.
  *
  * One lock guards the list, and what lookers keep by place, their rings included. Threads that start or end take it, and lookers; never a
- * handler, and nobody while the JVM is called. So a thread that was in the list when the lock was taken does not end while it is held. */
+ * handler, and nobody while the JVM is called. So a thread that was in the list when the lock was taken does not end while it is held,
+ * unless the session ends first, or the thread leaves without the event of its end. */
 #ifndef HPX_THREAD_LIST_H
 #define HPX_THREAD_LIST_H
 

@@ -234,6 +234,7 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     queue.buffer = (uintptr_t)rest + CODE;
     queue.limit = 256;
     call_return = (uintptr_t)rest + SIZE - 8;
+    memcpy((void *)(call_return - 40), "\x55\x48\x8b\xec", 4); /* the call stub begins */
     int32_t seven = put_scope(0, 0, FIRST, 7), nine = put_scope(0, 0, FIRST, 9), three = put_scope(1, 0, SECOND, 3);
     put_places(0, 40, seven, 60, nine, 400, seven);
     put_places(1, 100, three, 500, three, 600, three);

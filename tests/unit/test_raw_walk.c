@@ -522,6 +522,11 @@ TEST(what_is_below_the_end_of_a_walk_counts)
     t.at.pc = 4096;
     assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
     assert_int_equal(ended, HPX_END_NATIVE);
+    methods[1]->state = 1;
+    (void)part_of(20, at(methods[1], 100));
+    t.at.pc = (uintptr_t)methods[0] + STUBS + 4; /* its callers alone would be what they are not: on top */
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(ended, HPX_END_DEAD_CODE);
 }
 
 TEST(frames_in_the_heap_have_a_frame_in_their_place)
@@ -637,7 +642,7 @@ TEST(frames_that_deoptimization_has_not_filled_are_those_that_it_will_fill)
     assert_int_equal(deoptimized(0, address(24)), 3);
     assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(part[0].method == ids[1 + INLINED] && part[0].bci == 7);
-    assert_true(part[1].method == ids[1 + INTERPRETED] && part[1].bci == 6 && part[2].method == ids[1 + SECOND]);
+    assert_true(part[1].method == ids[1 + INTERPRETED] && part[1].bci == 9 && part[2].method == ids[1 + SECOND]); /* it has none yet */
     assert_int_equal(deoptimized(0, 0), 3);
     assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(part[1].method == ids[1 + INTERPRETED] && part[1].bci == 9);
@@ -687,7 +692,7 @@ TEST(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns
     stub->frame_size = 6;
 }
 
-/* Its frame has 16 words, and is there, or begins, or has the frame pointer. */
+/* That of deoptimization: its frame has 16 words, and is there, or begins, or has the frame pointer. */
 TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
 {
     static const struct {
@@ -698,6 +703,7 @@ TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
         struct hpx_raw_stack s;
         thread.thrown = 0;
         stub->frame_size = 16;
+        stub->name = "DeoptimizationBlob";
         memset(stack, 0, sizeof stack);
         put_entry();
         put_compiled(ways[i].caller, call_return, address(50));
@@ -705,8 +711,8 @@ TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
         thread.thrown = at(methods[1], 100);
         assert_true(walk((uintptr_t)stub + CODE + 8, ways[i].sp, address(ways[i].fp), &s));
         assert_int_equal(s.methods, 1);
-        stub->frame_size = 15; /* it does not save them */
-        assert_false(walk((uintptr_t)stub + CODE + 8, ways[i].sp + 1, address(ways[i].fp), &s));
+        stub->name = "stub"; /* which may have been thrown long ago */
+        assert_false(walk((uintptr_t)stub + CODE + 8, ways[i].sp, address(ways[i].fp), &s));
     }
     stub->frame_size = 6;
 }
@@ -778,6 +784,25 @@ TEST(a_frame_whose_callee_has_returned_is_on_top)
     assert_int_equal(s.methods, 1);
 }
 
+/* A method of the interpreter has called methods[0] by an adapter, and that one a stub. Both have left the registers as they were. */
+TEST(registers_that_nobody_has_used_since_leave_no_method_out)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    put_entry();
+    stub->frame_size = 0;
+    stack[20] = at(methods[0], 100);
+    put_compiled(21, queue.buffer + 40, address(44));
+    stack[29] = queue.buffer + 40;
+    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    stack[44 - 2] = address(30);
+    struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE + 8, 20, address(44));
+    t.entering = (struct hpx_entering){0, address(30), 0};
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+    stub->frame_size = 6;
+}
+
 /* The wrapper of the call stub's frame has the anchor of methods[1]. */
 TEST(the_stub_that_c_calls_java_by_is_a_frame)
 {
@@ -790,6 +815,9 @@ TEST(the_stub_that_c_calls_java_by_is_a_frame)
     t.depth = 1;
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 1);
+    t.at.pc = call_return - 44; /* another stub */
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    t.at.pc = call_return - 20;
     stack[51] = at(methods[1], 100); /* it is not called by Java */
     assert_false(hpx_raw_walk_take_sig(&t, &s));
     stack[51] = 4096;
