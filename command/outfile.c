@@ -93,14 +93,30 @@ bool hpx_out_all(int fd, const void *bytes, size_t n)
     return true;
 }
 
+/* errno of what zlib says: of a call that failed it is there already, unless that was an allocation. */
+static void say_memory(int e)
+{
+    if (e == Z_MEM_ERROR) {
+        errno = ENOMEM;
+    }
+}
+
 static ssize_t pack(void *gz, const char *bytes, size_t n)
 {
-    return n == 0 || gzwrite(gz, bytes, (unsigned)n) > 0 ? (ssize_t)n : 0;
+    int e = Z_OK;
+    bool done = n == 0 || gzwrite(gz, bytes, (unsigned)n) > 0;
+    if (!done) {
+        (void)gzerror(gz, &e);
+        say_memory(e);
+    }
+    return done ? (ssize_t)n : 0;
 }
 
 static int end_pack(void *gz)
 {
-    return gzclose(gz) == Z_OK ? 0 : EOF;
+    int e = gzclose(gz);
+    say_memory(e);
+    return e == Z_OK ? 0 : EOF;
 }
 
 FILE *hpx_out_stream(int fd, bool gzip)

@@ -124,12 +124,25 @@ static bool is_agent(const char *file)
     return base != NULL && strncmp(base, "/libhprofx", 10) == 0 && strncmp(base + 10, "-jvmpi", 6) != 0;
 }
 
+/* "" if /etc/group lacks it. Not getgrgid(): in a static program that loads libraries of the C library that is installed. */
+static void name_group(gid_t gid, char *name, size_t room)
+{
+    FILE *groups = fopen("/etc/group", "re");
+    const struct group *g = NULL;
+    do {
+        g = groups != NULL ? fgetgrent(groups) : NULL;
+    } while (g != NULL && g->gr_gid != gid);
+    (void)snprintf(name, room, "%.60s", g != NULL ? g->gr_name : "");
+    (void)hpx_plain(name);
+    if (groups != NULL) {
+        (void)fclose(groups);
+    }
+}
+
 static enum hpx_status other_group(const struct hpx_target *t, struct hpx_err *err)
 {
-    const struct group *g = getgrgid(t->gid);
     char name[64];
-    (void)snprintf(name, sizeof name, "%.60s", g != NULL ? g->gr_name : "");
-    (void)hpx_plain(name);
+    name_group(t->gid, name, sizeof name);
     return hpx_fail(err, HPX_NOT_PERMITTED,
                     "process %d runs in group %u%s%s%s and this command in group %u, so the kernel and the JVM refuse it; run it in that "
                     "group: sg %u -c 'hprofx ...', or become root",

@@ -14,8 +14,7 @@ void hpx_jvmpi_state_learn(long offset)
 {
     const struct hpx_vm_field field = {"JavaThread", "_thread_state", "JavaThreadState", &states.state};
     states.env = offset;
-    bool known = offset != 0 && hpx_structures_field(&field) &&
-                 hpx_structures_constant("_thread_in_native", &states.in_native);
+    bool known = offset != 0 && hpx_structures_field(&field) && hpx_structures_constant("_thread_in_native", &states.in_native);
     atomic_store_explicit(&states.known, known, memory_order_release);
 }
 

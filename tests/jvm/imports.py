@@ -55,6 +55,7 @@ CANNOT = {
     'takes the place of register_atfork where that is missing (musl)': 'pthread_atfork',
     'ends the process before main, or writes its help (test_options)': 'exit fflush fputs stdout',
     'says whether stderr is a terminal': 'isatty',
+    'tells musl, which lacks it, from glibc': 'gnu_get_libc_version',
     'sent to a child of our own that nobody has reaped': 'kill',
     'finds the library that an address is in; if it does not the calls of libjvm are not redirected': 'dladdr',
     'of the C locale, which is a part of glibc (base/c_locale.h)': 'newlocale uselocale',

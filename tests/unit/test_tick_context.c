@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_tick_context.c: signals of several handlers that come together. The kernel makes the frame of the lowest first, so the handler of
  * the highest interrupts the first instruction of the others. */
-#include "cmocka_all.h"
 #include "clocks.h"
+#include "cmocka_all.h"
 #include "counters.h"
 #include "processor.h"
 #include "tick_context.h"
