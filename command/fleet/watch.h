@@ -40,7 +40,7 @@ struct hpx_watch_asked {
     X(BROUGHT_BYTES, TOTAL, "profile_bytes", "bytes of profiles brought")                                                                  \
     X(LEFTOVERS, TOTAL, "leftover_profiles", "of the profiles brought: left behind by a session that was killed")                          \
     X(REFUSED_RIGHTS, TOTAL, "refused_rights", "JVMs that may not be attached to")                                                         \
-    X(REFUSED_JVM, TOTAL, "refused_jvm", "JVMs that refuse: their options, musl, OpenJ9, no SIGQUIT")                                      \
+    X(REFUSED_JVM, TOTAL, "refused_jvm", "JVMs that refuse: their options, musl, an old glibc, OpenJ9, no SIGQUIT")                        \
     X(REFUSED_SILENT, TOTAL, "refused_silent", "JVMs that did not answer in time")                                                         \
     X(REFUSED_SESSION, TOTAL, "refused_session", "JVMs in which somebody else's session runs")                                             \
     X(REFUSED_FAILED, TOTAL, "refused_failed", "JVMs in which a session failed for other reasons")                                         \
