@@ -6,21 +6,21 @@
 
 extern const char *gnu_get_libc_version(void) __attribute__((weak)); /* NULL: musl */
 
-#if defined(__x86_64__)
-static __thread char here __asm__("hpx_tls_block_here");
-
 static bool is_static(void)
 {
+#if defined(__x86_64__) || defined(__aarch64__)
+    static __thread char here __asm__("hpx_tls_block_here");
     const uintptr_t *descriptor;
+#if defined(__x86_64__)
     __asm__("leaq hpx_tls_block_here@tlsdesc(%%rip), %0" : "=r"(descriptor));
-    return descriptor[1] == (uintptr_t)&here - (uintptr_t)__builtin_thread_pointer();
-}
 #else
-static bool is_static(void)
-{
-    return true;
-}
+    __asm__("adrp %0, :tlsdesc:hpx_tls_block_here\n\tadd %0, %0, :tlsdesc_lo12:hpx_tls_block_here" : "=r"(descriptor));
 #endif
+    return descriptor[1] == (uintptr_t)&here - (uintptr_t)__builtin_thread_pointer();
+#else
+    return true; /* without descriptors the loader refuses the library where there is no room */
+#endif
+}
 
 int hpx_tls_block_check(struct hpx_err *err)
 {
