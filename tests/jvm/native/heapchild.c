@@ -36,7 +36,7 @@ __attribute__((constructor)) static void prepare(void)
 {
     const char *f = getenv("HPX_HEAP");
     if (real_open == NULL) {
-        real_open = (__typeof__(real_open))dlsym(RTLD_NEXT, "open64");
+        real_open = (__typeof__(real_open))dlsym(RTLD_NEXT, "open");
         real_write = (__typeof__(real_write))dlsym(RTLD_NEXT, "write");
         real_clock = (__typeof__(real_clock))dlsym(RTLD_NEXT, "clock_gettime");
         real_dlopen = (__typeof__(real_dlopen))dlsym(RTLD_NEXT, "dlopen");
@@ -54,7 +54,7 @@ static bool asked(const char *what, const char *kind)
     return is;
 }
 
-int open64(const char *path, int flags, ...)
+int open(const char *path, int flags, ...)
 {
     char other[PATH];
     va_list ap;
