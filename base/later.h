@@ -11,7 +11,7 @@
  * again and again, since the deadlines of sem_timedwait() move when somebody sets the clock: up to 2 ms late. Not in signal handlers. */
 int hpx_sem_wait_until(sem_t *s, const struct timespec *until);
 
-/* pthread_atfork() of a library that is never unloaded, which glibc before 2.34 has only as a part of each program. */
+/* pthread_atfork() of a library that is never unloaded, which glibc has only as a part of each program. */
 int hpx_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
 /* A signal of sigqueue() to the calling thread; -1: errno. Async-signal-safe. */

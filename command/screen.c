@@ -3,6 +3,7 @@
 #include "screen.h"
 #include <stdio.h>
 #ifdef HPX_NCURSES
+#include <langinfo.h>
 #include <locale.h>
 #include <string.h>
 #include <termios.h>
@@ -36,7 +37,10 @@ void hpx_screen_rescue(void)
 void hpx_screen_open(void)
 {
     struct termios was;
-    (void)setlocale(LC_CTYPE, "");
+    /* For another one a static C library loads what converts its letters, and with it the library that is installed, of any release. */
+    if (setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") != 0) {
+        (void)setlocale(LC_CTYPE, "C");
+    }
     bool terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &was) == 0;
     screen = terminal ? newterm(NULL, stdout, stdin) : NULL;
     if (screen != NULL) {

@@ -304,7 +304,11 @@ bool hpx_target_next_library(struct hpx_target *t)
     char after[sizeof t->library];
     memcpy(after, t->library, sizeof after);
     t->library[0] = 0;
-    return read_maps(t, after, NULL) == HPX_OK && t->library[0] != 0;
+    bool there = read_maps(t, after, NULL) == HPX_OK && t->library[0] != 0;
+    if (!there) {
+        memcpy(t->library, after, sizeof after);
+    }
+    return there;
 }
 
 enum hpx_status hpx_target_read(pid_t pid, struct hpx_target *t, struct hpx_err *err)

@@ -146,7 +146,7 @@ static inline bool hpx_is_safefetch(const uint8_t *pc)
 #else
 
 #define HPX_PROCESSOR_KNOWN         0
-#define HPX_ADDRESS_BITS            64
+#define HPX_ADDRESS_BITS            63
 #define HPX_REGISTERS_CONTEXT_BYTES sizeof(ucontext_t)
 
 static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
