@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* raw_frames.c: the frames of raw_frames.h. Source of their shapes: HotSpot's frame_x86.hpp, frame_x86.cpp. */
+/* raw_frames.c: the frames of raw_frames.h. What differs between processors is in processor.h. */
 #include "raw_frames.h"
 #include "code_cache.h"
 #include "debug_info.h"
@@ -7,17 +7,11 @@
 #include "structures.h"
 #include <stdatomic.h>
 
-#if defined(__x86_64__)
-
-#define WORD        sizeof(uintptr_t)
-#define ENTRIES     4096 /* most calls from C into Java below each other */
-#define ENTRY_WORDS 12u  /* of the call stub below its frame pointer, at least */
-#define CALL_STUB   256  /* bytes of the call stub before and behind its call, at most */
-#define ARGUMENTS   256u /* words that it pushes, at most */
-#define SPILLED     16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
-
-/* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
-enum { SENDER_SP = -1, LAST_SP = -2, METHOD = -3, BYTECODE = -8, BYTECODE_8 = -7 };
+#define WORD      sizeof(uintptr_t)
+#define ENTRIES   4096 /* most calls from C into Java below each other */
+#define CALL_STUB 256  /* bytes of the call stub before and behind its call, at most */
+#define ARGUMENTS 256u /* words that it pushes, at most */
+#define SPILLED   16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Constant after init. */
 static struct {
@@ -46,24 +40,27 @@ const char *hpx_frames_init(void)
     shape.first = hpx_structures_size("vframeArray") - shape.size; /* the first of them is its last field */
     shape.entry_return = 0;
     (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
-    const char *why = hpx_debug_info_init();
+    const char *why = HPX_FRAMES_KNOWN != 0 ? hpx_debug_info_init() : "this processor's frames are not known";
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
-    shape.bytecode = before_9 ? BYTECODE_8 : BYTECODE;
+    shape.bytecode = before_9 ? HPX_BYTECODE_8 : HPX_BYTECODE;
     if (why == NULL && !hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper)) {
         return "the VM's tables have no shape of frames as expected";
     }
     return why;
 }
 
-/* The call stub begins by pushing the frame pointer and setting it. Right before it are other stubs. */
+/* Right before the call stub are other stubs. */
 static uintptr_t call_stub_begin(uintptr_t back)
 {
-    static const unsigned char enters[] = {0x55, 0x48, 0x8b, 0xec};
     struct hpx_code_frame f = hpx_code_cache_frame_sig(back);
-    for (uint32_t n = sizeof enters; n <= CALL_STUB && n <= f.offset; n++) {
-        const unsigned char *at = (const unsigned char *)back - n; /* NOLINT(performance-no-int-to-ptr) */
-        if (at[0] == enters[0] && at[1] == enters[1] && at[2] == enters[2] && at[3] == enters[3]) {
-            return (uintptr_t)at + sizeof enters;
+    for (uint32_t n = sizeof hpx_enters; n <= CALL_STUB && n <= f.offset; n++) {
+        const uint8_t *at = (const uint8_t *)back - n; /* NOLINT(performance-no-int-to-ptr) */
+        size_t same = 0;
+        while (same < sizeof hpx_enters && at[same] == hpx_enters[same]) {
+            same++;
+        }
+        if (same == sizeof hpx_enters) {
+            return (uintptr_t)at + same;
         }
     }
     return back;
@@ -107,7 +104,7 @@ bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words)
         return hpx_frames_stop(k, HPX_END_STACK);
     }
     uintptr_t up = k->r.sp + (uintptr_t)words * WORD;
-    k->r = (struct hpx_registers){hpx_vm_word(up - WORD), up, hpx_vm_word(up - 2 * WORD)};
+    k->r = (struct hpx_registers){hpx_return_address(hpx_vm_word(up - WORD)), up, hpx_vm_word(up - 2 * WORD)};
     return true;
 }
 
@@ -204,9 +201,9 @@ bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_regis
  * MethodHandle.linkToStatic and the like call in the interpreter has lost an argument since, so that it is a word too low. */
 static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_registers *caller)
 {
-    uintptr_t up = fp + 2 * WORD, sender = hpx_vm_word(fp + (uintptr_t)(SENDER_SP * (intptr_t)WORD));
-    *caller = (struct hpx_registers){hpx_vm_word(fp + WORD), sender, hpx_vm_word(fp)};
-    if (sender == up - WORD && hpx_frames_is_interpreter_sig(caller->pc)) {
+    uintptr_t up = fp + 2 * WORD, sender = hpx_vm_word(fp + (uintptr_t)(HPX_SENDER_SP * (intptr_t)WORD));
+    *caller = (struct hpx_registers){hpx_return_address(hpx_vm_word(fp + WORD)), sender, hpx_vm_word(fp)};
+    if ((sender == up - WORD || HPX_SENDER_IS_OF_VM == 0) && hpx_frames_is_interpreter_sig(caller->pc)) {
         caller->sp = up;
     }
     return hpx_frames_in_stack(k, caller->sp, up, 0);
@@ -214,7 +211,7 @@ static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_regis
 
 uintptr_t hpx_frames_waits_sig(const struct hpx_frames *k, uintptr_t fp)
 {
-    uintptr_t at = fp + (uintptr_t)(LAST_SP * (intptr_t)WORD);
+    uintptr_t at = fp + (uintptr_t)(HPX_LAST_SP * (intptr_t)WORD);
     uintptr_t sp = hpx_frames_in_stack(k, at, k->r.sp, 1) ? hpx_vm_word(at) : 0;
     return (intptr_t)sp < 0 ? fp + sp * WORD : sp; /* relative in JDK 22 and later */
 }
@@ -232,7 +229,7 @@ static void add_interpreted(struct hpx_frames *k, uintptr_t method, uint64_t id,
 
 static uintptr_t method_at(uintptr_t fp)
 {
-    return hpx_vm_word(fp + (uintptr_t)(METHOD * (intptr_t)WORD));
+    return hpx_vm_word(fp + (uintptr_t)(HPX_METHOD * (intptr_t)WORD));
 }
 
 static bool step_interpreted(struct hpx_frames *k)
@@ -314,7 +311,7 @@ bool hpx_frames_fill_sig(struct hpx_frames *k)
         if (known) {
             add_interpreted(k, method, hpx_code_cache_id_sig(method), bci >= 0 ? (uint32_t)bci + 1 : 0);
         }
-        if (fp - k->r.sp < (uintptr_t)-LAST_SP * WORD || !to_sender(k)) {
+        if (fp - k->r.sp < (uintptr_t)-HPX_LAST_SP * WORD || !to_sender(k)) {
             return hpx_frames_stop(k, HPX_END_INTERPRETED);
         }
     }
@@ -359,7 +356,7 @@ bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
     uintptr_t fp = k->r.fp;
     bool before = k->r.pc < shape.call_return;
     bool near = k->r.pc >= shape.call_begin && k->r.pc < shape.call_return + CALL_STUB && hpx_frames_in_stack(k, fp, k->r.sp, 2) &&
-                fp - k->r.sp >= (uintptr_t)-shape.wrapper * WORD && fp - k->r.sp <= (ENTRY_WORDS + (before ? ARGUMENTS : 0)) * WORD &&
+                fp - k->r.sp >= (uintptr_t)-shape.wrapper * WORD && fp - k->r.sp <= (HPX_ENTRY_WORDS + (before ? ARGUMENTS : 0)) * WORD &&
                 hpx_code_cache_frame_sig(hpx_vm_word(fp + WORD)).kind == HPX_BLOB_NONE;
     k->r.pc = near ? shape.call_return : k->r.pc;
     return near;
@@ -401,7 +398,7 @@ static bool step_entry(struct hpx_frames *k)
     if (!k->whole && !hpx_frames_in_stack(k, a.sp, fp, 1)) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
     }
-    k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_vm_word(a.sp - WORD), a.sp, a.fp};
+    k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_return_address(hpx_vm_word(a.sp - WORD)), a.sp, a.fp};
     return k->whole || leave_stub(k);
 }
 
@@ -430,17 +427,3 @@ bool hpx_frames_go_down_sig(struct hpx_frames *k)
     }
     return k->to.methods > 0 || hpx_frames_stop(k, HPX_END_NO_JAVA);
 }
-
-#else
-
-const char *hpx_frames_init(void)
-{
-    return "this processor's frames are not known";
-}
-
-const char *hpx_frames_live(void)
-{
-    return hpx_frames_init();
-}
-
-#endif

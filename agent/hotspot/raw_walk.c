@@ -8,9 +8,8 @@
 #include "structures.h"
 #include <string.h>
 
-#if defined(__x86_64__)
-
-#define WORD sizeof(uintptr_t)
+#define WORD      sizeof(uintptr_t)
+#define PAIR_NEAR 512 /* bytes that a stub pushes behind its frame pointer, at most */
 
 /* Where the caller of the frame on top is, in the order in which it is looked for. Each way counts only if it leads to the first Java
  * frame. The frame pointer may be that of a frame further out, whose caller would be found, and all between left out: it counts only of a
@@ -19,6 +18,7 @@ enum {
     BY_SIZE,  /* behind a whole frame */
     AT_SP,    /* the frame is not built yet, or left already */
     ABOVE_SP, /* the same, but the frame pointer has been saved */
+    MOVED,    /* the stack pointer is that of the frame, but nothing is saved: only where the processor's instructions tell */
     BY_FP,    /* behind the frame pointer: code that has pushed more than its frame */
     UNMARKED, /* behind a whole frame, though the VM marks it as complete only later */
     PUSHED_1, /* the same below a word or two that an intrinsic has pushed */
@@ -28,29 +28,30 @@ enum {
     WAYS
 };
 
-/* Where the call before the return address pc in f goes: a direct one, or, to what is far away, one by r10 or rax. 0: there is none. */
-static uintptr_t callee_of(const struct hpx_code_frame *f, uintptr_t pc)
+static const uint8_t *code_at(uintptr_t pc)
 {
-    const unsigned char *at = (const unsigned char *)pc; /* NOLINT(performance-no-int-to-ptr) */
-    uint32_t room = f->kind == HPX_BLOB_METHOD ? f->code : f->offset;
-    int32_t relative;
-    uintptr_t absolute = 0;
-    if (room >= 13 && at[-3] == 0x41 && at[-2] == 0xff && at[-1] == 0xd2 && at[-13] == 0x49 && at[-12] == 0xba) {
-        memcpy(&absolute, at - 11, sizeof absolute);
-    } else if (room >= 12 && at[-2] == 0xff && at[-1] == 0xd0 && at[-12] == 0x48 && at[-11] == 0xb8) {
-        memcpy(&absolute, at - 10, sizeof absolute);
-    } else if (room >= 5 && at[-5] == 0xe8) {
-        memcpy(&relative, at - 4, sizeof relative);
-        absolute = pc + (uintptr_t)(intptr_t)relative;
-    }
-    return absolute;
+    return (const uint8_t *)pc; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 /* What the VM's code calls at r; 0: nothing that can be told. */
 static uintptr_t called_at(const struct hpx_registers *r)
 {
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
-    return f.kind == HPX_BLOB_OTHER || (f.kind == HPX_BLOB_METHOD && f.complete) ? callee_of(&f, r->pc) : 0;
+    uint32_t room = f.kind == HPX_BLOB_METHOD ? f.code : f.offset;
+    return f.kind == HPX_BLOB_OTHER || (f.kind == HPX_BLOB_METHOD && f.complete) ? hpx_called_before(code_at(r->pc), room) : 0;
+}
+
+/* The caller of a frame whose pair of frame pointer and return address is at `pair`. */
+static struct hpx_registers behind(uintptr_t pair)
+{
+    return (struct hpx_registers){hpx_return_address(hpx_vm_word(pair + WORD)), pair + 2 * WORD, hpx_vm_word(pair)};
+}
+
+/* The caller of a frame that is not begun, or left already. */
+static struct hpx_registers caller_at_sp(const struct hpx_frames *k, const struct hpx_registers *r)
+{
+    uintptr_t back = HPX_CALL_PUSHES != 0 ? hpx_vm_word(r->sp) : k->t->entering.back;
+    return (struct hpx_registers){back, r->sp + HPX_CALL_PUSHES * WORD, r->fp};
 }
 
 /* Behind the frame pointer. false: there is no frame. */
@@ -58,7 +59,7 @@ static bool hop(const struct hpx_frames *k, struct hpx_registers *r)
 {
     bool up = hpx_frames_in_stack(k, r->fp, r->sp, 2);
     if (up) {
-        *r = (struct hpx_registers){hpx_vm_word(r->fp + WORD), r->fp + 2 * WORD, hpx_vm_word(r->fp)};
+        *r = behind(r->fp);
     }
     return up;
 }
@@ -72,6 +73,15 @@ static bool is_thrown(const struct hpx_frames *k, const struct hpx_code_frame *f
     return thrown != 0;
 }
 
+/* A stub has its frame: the pair that is at the frame pointer, close to the stack pointer, has the return address that is still in the link
+ * register. */
+static bool has_pair(const struct hpx_frames *k, const struct hpx_code_frame *f)
+{
+    const struct hpx_registers *r = &k->r;
+    return HPX_CALL_PUSHES == 0 && f->kind == HPX_BLOB_OTHER && f->start != 0 && r->fp - r->sp < PAIR_NEAR &&
+           hpx_frames_in_stack(k, r->fp, r->sp, 2) && behind(r->fp).pc == k->t->entering.back;
+}
+
 static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
@@ -83,19 +93,29 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         }
         break;
     case AT_SP:
-        if (!hpx_frames_in_stack(k, r->sp, k->t->stack_low, 1)) {
+        if (!hpx_frames_in_stack(k, r->sp, k->t->stack_low, 1) || has_pair(k, f)) {
             return false;
         }
-        *r = (struct hpx_registers){hpx_vm_word(r->sp), r->sp + WORD, r->fp};
+        *r = caller_at_sp(k, r);
         break;
     case ABOVE_SP:
         if (!hpx_frames_in_stack(k, r->sp, k->t->stack_low, 2)) {
             return false;
         }
-        *r = (struct hpx_registers){hpx_vm_word(r->sp + WORD), r->sp + 2 * WORD, hpx_vm_word(r->sp)};
+        *r = behind(r->sp);
         break;
-    case BY_FP:
-        return f->kind == HPX_BLOB_OTHER && hop(k, r) && (is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start);
+    case MOVED:
+        if (f->kind != HPX_BLOB_METHOD || f->size < 2 || !hpx_frames_in_stack(k, r->sp, k->t->stack_low, (uintptr_t)f->size)) {
+            return false;
+        }
+        r->sp += (uintptr_t)f->size * WORD;
+        *r = caller_at_sp(k, r);
+        break;
+    case BY_FP: {
+        const bool pair = has_pair(k, f);
+        return f->kind == HPX_BLOB_OTHER && hop(k, r) &&
+               (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start);
+    }
     case UNMARKED:
     case PUSHED_1:
     case PUSHED_2:
@@ -156,10 +176,10 @@ static bool from_code_by(struct hpx_frames *k, const struct hpx_code_frame *f, i
 /* A return address at the stack pointer, or one word above: the frame may have been left. */
 static bool may_be_left(const struct hpx_frames *k)
 {
-    struct hpx_registers r = {hpx_vm_word(k->r.sp), k->r.sp + WORD, k->r.fp};
+    struct hpx_registers r = caller_at_sp(k, &k->r);
     bool at_sp = hpx_frames_is_return_sig(k, &r);
     if (!at_sp && hpx_frames_in_stack(k, k->r.sp, k->r.sp, 2)) {
-        r = (struct hpx_registers){hpx_vm_word(k->r.sp + WORD), k->r.sp + 2 * WORD, hpx_vm_word(k->r.sp)};
+        r = behind(k->r.sp);
         at_sp = hpx_frames_is_return_sig(k, &r);
     }
     return at_sp;
@@ -191,7 +211,8 @@ static bool from_entering(struct hpx_frames *k, const struct hpx_frames *top, co
         return false;
     }
     const uintptr_t back[] = {hpx_vm_word(at->sp), k->t->entering.back, hpx_vm_word(sender - WORD)};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(back) && !done; i++) {
+    const size_t first = HPX_CALL_PUSHES != 0 ? 0 : 1, end = HPX_CALL_PUSHES != 0 ? HPX_ARRAY_LEN(back) : 2;
+    for (size_t i = first; i < end && !done; i++) {
         begin_again(k, top);
         hpx_frames_add_stub_sig(k, f, WAYS);
         k->place = HPX_FRAME_CALLER;
@@ -217,14 +238,35 @@ static bool from_unpacking(struct hpx_frames *k, const struct hpx_code_frame *f)
     return done;
 }
 
+/* Whether a way makes sense at a stage of a method's frame. */
+static bool may_go(enum hpx_stage stage, int way)
+{
+    switch (stage) {
+    case HPX_STAGE_UNKNOWN:
+        return way != MOVED;
+    case HPX_STAGE_NONE:
+        return way == AT_SP;
+    case HPX_STAGE_MOVED:
+        return way == MOVED;
+    case HPX_STAGE_PAIR:
+        return way == ABOVE_SP;
+    case HPX_STAGE_WHOLE:
+        return way == BY_SIZE || way >= UNMARKED;
+    }
+    return false;
+}
+
 static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 {
     const struct hpx_frames top = *k;
-    const bool other = f->kind == HPX_BLOB_OTHER;
+    const bool other = f->kind == HPX_BLOB_OTHER, method = f->kind == HPX_BLOB_METHOD;
+    const enum hpx_stage stage = method && !k->leaf ? hpx_stage_at(code_at(k->r.pc), f->complete) : HPX_STAGE_UNKNOWN;
     bool done = other && f->size >= 2 && from_unpacking(k, f);
-    for (int way = BY_SIZE; way < WAYS && !done && (f->kind == HPX_BLOB_METHOD || other); way++) {
-        begin_again(k, &top);
-        done = from_code_by(k, f, way);
+    for (int way = BY_SIZE; way < WAYS && !done && (method || other); way++) {
+        if (may_go(stage, way)) {
+            begin_again(k, &top);
+            done = from_code_by(k, f, way);
+        }
     }
     if (!done && other) {
         begin_again(k, &top);
@@ -280,9 +322,8 @@ static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
 /* A stub calls C there by an address in a register, so what it calls is not known: a downcall. */
 static bool calls_by_register(const struct hpx_registers *r)
 {
-    const unsigned char *at = (const unsigned char *)r->pc; /* NOLINT(performance-no-int-to-ptr) */
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
-    return f.kind == HPX_BLOB_OTHER && f.size >= 2 && f.offset >= 3 && at[-2] == 0xff && (at[-1] & 0xf8) == 0xd0;
+    return f.kind == HPX_BLOB_OTHER && f.size >= 2 && hpx_calls_by_register(code_at(r->pc), f.offset);
 }
 
 /* The same, where its frame, which has the frame pointer, ends at the one that is still in its register. */
@@ -302,12 +343,12 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
     if (hop(k, to) && calls_leaf(to, at->pc)) {
         return true;
     }
-    *to = (struct hpx_registers){hpx_vm_word(at->sp), at->sp + WORD, at->fp};
+    *to = caller_at_sp(k, at);
     if (calls_leaf(to, at->pc) || calls_by_register_below(to)) {
         return true;
     }
     if (hpx_frames_in_stack(k, at->sp, at->sp, 2)) {
-        *to = (struct hpx_registers){hpx_vm_word(at->sp + WORD), at->sp + 2 * WORD, hpx_vm_word(at->sp)};
+        *to = behind(at->sp);
         if (calls_leaf(to, at->pc) || calls_by_register_below(to)) {
             return true;
         }
@@ -331,6 +372,9 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
 /* As if the call had returned. */
 static bool from_leaf(struct hpx_frames *k)
 {
+    if (HPX_C_TELLS_SP == 0) {
+        return hpx_frames_stop(k, HPX_END_NATIVE);
+    }
     if (!find_leaf_caller(k, &k->r)) {
         return false;
     }
@@ -348,7 +392,7 @@ static bool from_anchor(struct hpx_frames *k, const struct hpx_frame_anchor *a)
     if (!hpx_frames_in_stack(k, a->sp, k->t->stack_low + WORD, 1)) {
         return hpx_frames_stop(k, HPX_END_STACK);
     }
-    k->r = (struct hpx_registers){a->pc != 0 ? a->pc : hpx_vm_word(a->sp - WORD), a->sp, a->fp};
+    k->r = (struct hpx_registers){a->pc != 0 ? a->pc : hpx_return_address(hpx_vm_word(a->sp - WORD)), a->sp, a->fp};
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
     k->place = HPX_FRAME_ANCHOR;
     if (f.kind == HPX_BLOB_OTHER && !hpx_frames_is_interpreter_sig(k->r.pc)) {
@@ -424,26 +468,3 @@ int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev
     *broken = k.broken;
     return (int)names.n;
 }
-
-#else
-
-bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
-{
-    (void)t, (void)to;
-    return false;
-}
-
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
-{
-    (void)t, (void)out;
-    *end = HPX_END_NATIVE;
-    return 0;
-}
-
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
-{
-    *broken = UINT32_MAX;
-    return hpx_raw_walk_frames_sig(t, out, end);
-}
-
-#endif
