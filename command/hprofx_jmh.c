@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* One word for a shell. */
+static void put_word(const char *before, const char *name, const char *after)
+{
+    (void)printf("'%s", before);
+    for (const char *c = name; *c != 0; c++) {
+        (void)(*c == '\'' ? printf("'\\''") : putchar(*c));
+    }
+    (void)printf("%s'", after);
+}
+
 int hpx_jmh(const struct hpx_asked *a)
 {
     const char *jar = hpx_asked_jmh();
@@ -11,9 +21,12 @@ int hpx_jmh(const struct hpx_asked *a)
         (void)fprintf(stderr, "hprofx: there is no %s: it is built where a Java compiler is found, and installed with hprofx\n", jar);
         return HPX_FAILED;
     }
-    (void)printf("java -cp '%s:benchmarks.jar' org.openjdk.jmh.Main -prof ", jar);
+    (void)printf("java -cp ");
+    put_word("", jar, ":benchmarks.jar");
+    (void)printf(" org.openjdk.jmh.Main -prof ");
     if (a->agent != NULL) {
-        (void)printf("'hprofx:agent=%s'\n", hpx_asked_agent(a));
+        put_word("hprofx:agent=", hpx_asked_agent(a), "");
+        (void)putchar('\n');
     } else {
         (void)printf("hprofx\n"); /* it looks beside the jar */
     }
