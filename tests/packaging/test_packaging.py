@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gets to other machines: the library's symbols and needs, the installed files, the source archive.
+"""What gets to other machines: the library's symbols and needs, the installed files, the archives of tools/dist.
 
 python3 -m unittest discover -s tests/packaging. HPX_BUILD=FOLDER: another build than build/. Needs a JDK 17, meson, groff, man, pkg-config, git, xz."""
+import hashlib
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tarfile
@@ -21,9 +23,9 @@ EXPORTED = {"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_hprofx_ask
 NEEDED = {"libc.so.6", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libm.so.6"}
 
 
-def run(*command, env=None, cwd=None):
+def run(*command, env=None, cwd=None, seconds=300):
     done = subprocess.run([str(c) for c in command], env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}, cwd=cwd, capture_output=True,
-                          text=True, timeout=300 * float(os.environ.get("HPX_SLOW") or 1))
+                          text=True, timeout=seconds * float(os.environ.get("HPX_SLOW") or 1))
     assert done.returncode == 0, "%s: exit %d\n%s%s" % (command[0], done.returncode, done.stdout, done.stderr)
     return done
 
@@ -198,24 +200,112 @@ class InstallTests(unittest.TestCase):
         self.profile("-agentlib:hprofx=", path=self.libdir)
 
 
-@unittest.skipUnless((ROOT / ".git").exists() and shutil.which("git"), "the archive is made from a commit")
+PROGRAM = """
+public class Spinner {
+    static long sum;
+    static void spin() {
+        for (int i = 0; i < 1000000; i++) sum += i ^ sum;
+    }
+    public static void main(String[] arguments) throws Exception {
+        System.out.println("ready");
+        while (System.in.available() == 0) spin();
+    }
+}
+"""
+ARM64 = pathlib.Path(os.environ.get("JDKS") or "/opt/jdks") / "arm64"
+
+
+def dist(folder, *arguments, umask="022", **variables):
+    """The files that tools/dist makes of the last commit. With ccache: the folder of a compilation is no part of what it asks of a hit, but all that
+    the compiler reads is, so that a path of the folder that gets there makes a difference."""
+    commit = run("git", "rev-parse", "HEAD", cwd=ROOT).stdout.strip()
+    run("bash", "-c", 'umask "$1"; shift; exec "$@"', "bash", umask, ROOT / "tools/dist", "--commit=" + commit, *arguments, folder,
+        env={"HPX_DIST_CCACHE": "1", "CCACHE_BASEDIR": "", **variables}, seconds=1200)
+    return {file.name: file for file in folder.iterdir()}
+
+
+@unittest.skipUnless((ROOT / ".git").exists() and shutil.which("git"), "the archives are made from a commit")
 class ArchiveTests(Folder):
-    def test_two_archives_are_the_same_and_hold_what_the_commit_holds(self):
-        made, commit = [], run("git", "rev-parse", "HEAD", cwd=ROOT).stdout.strip()
-        for name, env in (("a", {}), ("b", {"XZ_OPT": "-1", "TZ": "Asia/Tokyo"})):
-            run("bash", "-c", 'umask "$1"; shift; exec "$@"', "bash", "077" if name == "b" else "022", ROOT / "tools/dist", "--commit=" + commit,
-                self.folder / name, env=env)
-            made.append(list((self.folder / name).iterdir()))
-        self.assertEqual([len(files) for files in made], [1, 1])
-        first, second = made[0][0], made[1][0]
-        self.assertRegex(first.name, r"^hprofx-[0-9.]+\.tar\.xz$")
-        self.assertEqual(first.read_bytes(), second.read_bytes())
-        committed = set(run("git", "ls-tree", "-r", "--name-only", commit, cwd=ROOT).stdout.splitlines())
-        top = first.name[:-len(".tar.xz")] + "/"
-        with tarfile.open(first) as archive:
-            members = [m for m in archive.getmembers() if not m.isdir()]
+    FILES = set("LICENSE NOTICE compat/libhprof.so completions/_hprofx completions/hprofx completions/hprofx.fish hprofx hprofx-jmh.jar include/hprofx/jvmpi.h "
+                "libhprofx-jvmpi.so libhprofx.so man/man1/hprofx.1 man/man7/hprofx.7".split())
+
+    def unpack(self, archive, to):
+        """The folder; what is in the archive is what must be there, and belongs to nobody."""
+        name = archive.name[:-len(".tar.gz")]
+        to.mkdir()
+        with tarfile.open(archive) as opened:
+            members = opened.getmembers()
+            opened.extractall(to)
+        self.assertEqual({m.name for m in members if not m.isdir()}, {"%s/%s" % (name, file) for file in self.FILES})
+        self.assertEqual({(m.uid, m.gid, m.uname, m.gname, m.mode & ~0o111) for m in members if not m.issym()}, {(0, 0, "", "", 0o644)})
+        self.assertEqual([m.linkname for m in members if m.issym()], ["../libhprofx.so"])
+        self.assertEqual({m.name.rpartition("/")[2] for m in members if m.isfile() and m.mode & 0o111}, {"hprofx", "libhprofx.so", "libhprofx-jvmpi.so"})
+        home = to / name
+        notice = (home / "NOTICE").read_text(encoding="utf-8")
+        for word in ("glibc", "liburcu", "ck", "xxhash", "zlib", "ncurses"):
+            self.assertRegex(notice, r"(?m)^  %s +[0-9]" % word)
+            self.assertRegex(notice, r"(?m)^==== %s [0-9]" % word)
+        for part in ("three years", "END OF TERMS AND CONDITIONS"):
+            self.assertIn(part, notice)
+        self.assertEqual(needed(home / "hprofx"), set())
+        for program in ("hprofx", "libhprofx.so", "libhprofx-jvmpi.so"):
+            self.assertNotRegex(run("readelf", "-W", "-S", home / program).stdout, r"\.(debug_|symtab)")
+        return home
+
+    def sums(self, files):
+        named = dict(reversed(line.split("  ")) for line in files["SHA256SUMS"].read_text(encoding="utf-8").splitlines())
+        self.assertEqual(named, {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items() if name != "SHA256SUMS"})
+
+    def test_two_archives_are_the_same_and_run_from_any_folder(self):
+        odd = self.folder / "b c"
+        odd.mkdir()
+        first = dist(self.folder / "a", "--for=x64")
+        second = dist(odd / "out", "--for=x64", umask="077", XZ_OPT="-1", GZIP="-1", TZ="Asia/Tokyo", TMPDIR=str(odd))
+        self.assertEqual(len(first), 3)
+        self.assertEqual({name: file.read_bytes() for name, file in first.items()}, {name: file.read_bytes() for name, file in second.items()})
+        self.sums(first)
+        source, binary = (next(file for name, file in first.items() if name.endswith(end)) for end in (".tar.xz", ".tar.gz"))
+        self.assertRegex(binary.name, r"^hprofx-[0-9.]+-linux-x64\.tar\.gz$")
+        self.source(source)
+        self.profiles(self.unpack(binary, self.folder / "un'packed $x \u00fc"))
+
+    def source(self, archive):
+        self.assertRegex(archive.name, r"^hprofx-[0-9.]+\.tar\.xz$")
+        committed = set(run("git", "ls-tree", "-r", "--name-only", "HEAD", cwd=ROOT).stdout.splitlines())
+        top = archive.name[:-len(".tar.xz")] + "/"
+        with tarfile.open(archive) as opened:
+            members = [m for m in opened.getmembers() if not m.isdir()]
         self.assertEqual({m.name for m in members}, {top + name for name in committed if not name.startswith("debian/")})
         self.assertEqual({(m.uid, m.gid, m.mode & ~0o111) for m in members if m.isfile()}, {(0, 0, 0o644)})
+
+    def profiles(self, home):
+        java = jdk17() / "bin"
+        (self.folder / "Spinner.java").write_text(PROGRAM, encoding="utf-8")
+        run(java / "javac", "-d", self.folder, self.folder / "Spinner.java")
+        jvm = subprocess.Popen([java / "java", "-cp", self.folder, "Spinner"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertEqual(jvm.stdout.readline(), "ready\n")
+            done = run("./hprofx", "-d", "1s", jvm.pid, cwd=home)
+            self.assertIn("Spinner.spin", done.stdout)
+            self.assertIn(str(home / "libhprofx.so"), pathlib.Path("/proc/%d/maps" % jvm.pid).read_text(encoding="utf-8"))
+        finally:
+            jvm.kill()
+            jvm.communicate()
+        self.assertIn("%s:benchmarks.jar" % (home / "hprofx-jmh.jar"), shlex.split(run("./hprofx", "jmh", cwd=home).stdout))
+        self.assertTrue((home / "compat/libhprof.so").samefile(home / "libhprofx.so"))
+
+    @unittest.skipUnless((ARM64 / "cross").exists(), "no packages of 64-bit Arm: its archive was not made (tools/arm64-root)")
+    def test_the_archive_for_arm64_profiles_in_the_emulator(self):
+        files = dist(self.folder / "a", "--for=arm64")
+        self.sums(files)
+        home = self.unpack(next(file for name, file in files.items() if name.endswith("-linux-arm64.tar.gz")), self.folder / "un packed")
+        for program in ("hprofx", "libhprofx.so", "libhprofx-jvmpi.so"):
+            self.assertIn("AArch64", run("readelf", "-h", home / program).stdout)
+        self.assertRegex(run("qemu-aarch64-static", home / "hprofx", "--version").stdout, r"^hprofx [0-9.]+\n$")
+        run(jdk17() / "bin/javac", "-g", "-d", self.folder, ROOT / "tests/golden/programs/HotSplit.java")
+        done = run(ARM64 / "17/bin/java", "-agentpath:%s=cpu=samples,file=p.txt" % (home / "libhprofx.so"), "-cp", self.folder, "HotSplit", cwd=self.folder)
+        self.assertEqual(done.stdout, "done true\n")
+        self.assertIn("HotSplit.hotA\n", (self.folder / "p.txt").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
