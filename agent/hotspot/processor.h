@@ -102,12 +102,14 @@ static inline bool hpx_is_safefetch(const uint8_t *pc)
 
 /* HPX_FRAMES_KNOWN: raw_walk.h may be on. HPX_CALL_PUSHES: words that a call pushes: its return address. Else that is in the link register,
  * which is hpx_entering.back. */
-#define HPX_FRAMES_KNOWN    1
-#define HPX_CALL_PUSHES     1
-#define HPX_C_TELLS_SP      1 /* behind the frame pointer of C is the stack pointer of its caller */
-#define HPX_SENDER_IS_OF_VM 1 /* the stack pointer that a method of the interpreter has stored is that of its caller also where it is one  \
-                               */
-#define HPX_ENTRY_WORDS 12    /* of the call stub below its frame pointer, at most, without arguments */
+#define HPX_FRAMES_KNOWN 1
+#define HPX_CALL_PUSHES  1
+#define HPX_C_TELLS_SP   1 /* behind the frame pointer of C is the stack pointer of its caller */
+#define HPX_SENDER_IS_OF_VM                                                                                                                \
+    1                       /* the stack pointer that a method of the interpreter has stored is that of its caller also where it is one    \
+                             */
+#define HPX_CALL_WRAPPER 0  /* words from the call stub's frame pointer to its JavaCallWrapper; 0: only the tables tell */
+#define HPX_ENTRY_WORDS  12 /* of the call stub below its frame pointer, at most, without arguments */
 
 /* Words from the frame pointer of an interpreted frame, which the tables do not have. Before JDK 9 a frame has no mirror of its class. */
 enum { HPX_SENDER_SP = -1, HPX_LAST_SP = -2, HPX_METHOD = -3, HPX_BYTECODE = -8, HPX_BYTECODE_8 = -7 };
@@ -210,10 +212,11 @@ static inline bool hpx_is_safefetch(const uint8_t *pc)
     return last == returns;
 }
 
-#define HPX_FRAMES_KNOWN    0 /* not verified */
+#define HPX_FRAMES_KNOWN    1
 #define HPX_CALL_PUSHES     0
-#define HPX_C_TELLS_SP      0 /* the pair of frame pointer and return address is below what C stores */
-#define HPX_SENDER_IS_OF_VM 0 /* a method of the interpreter reserves all of its stack, which its callee takes back */
+#define HPX_C_TELLS_SP      0    /* the pair of frame pointer and return address is below what C stores */
+#define HPX_SENDER_IS_OF_VM 0    /* a method of the interpreter reserves all of its stack, which its callee takes back */
+#define HPX_CALL_WRAPPER    (-8) /* of every release; the tables have it for x86 only */
 #define HPX_ENTRY_WORDS     32
 
 enum { HPX_SENDER_SP = -1, HPX_LAST_SP = -2, HPX_METHOD = -3, HPX_BYTECODE = -9, HPX_BYTECODE_8 = -7 };
@@ -308,6 +311,7 @@ static inline bool hpx_is_safefetch(const uint8_t *pc)
 #define HPX_CALL_PUSHES     0
 #define HPX_C_TELLS_SP      0
 #define HPX_SENDER_IS_OF_VM 0
+#define HPX_CALL_WRAPPER    0
 #define HPX_ENTRY_WORDS     0
 
 enum { HPX_SENDER_SP = -1, HPX_LAST_SP = -2, HPX_METHOD = -3, HPX_BYTECODE = -8, HPX_BYTECODE_8 = -7 };

@@ -43,7 +43,8 @@ const char *hpx_frames_init(void)
     const char *why = HPX_FRAMES_KNOWN != 0 ? hpx_debug_info_init() : "this processor's frames are not known";
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     shape.bytecode = before_9 ? HPX_BYTECODE_8 : HPX_BYTECODE;
-    if (why == NULL && !hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper)) {
+    shape.wrapper = HPX_CALL_WRAPPER;
+    if (why == NULL && !hpx_structures_constant("frame::entry_frame_call_wrapper_offset", &shape.wrapper) && shape.wrapper == 0) {
         return "the VM's tables have no shape of frames as expected";
     }
     return why;

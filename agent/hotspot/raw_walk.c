@@ -82,6 +82,14 @@ static bool has_pair(const struct hpx_frames *k, const struct hpx_code_frame *f)
            hpx_frames_in_stack(k, r->fp, r->sp, 2) && behind(r->fp).pc == k->t->entering.back;
 }
 
+/* A method calls something far away there: by a register, or by a jump in its own code. */
+static bool calls_far(const struct hpx_registers *r)
+{
+    const struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
+    return f.kind == HPX_BLOB_METHOD && f.complete &&
+           (hpx_calls_by_register(code_at(r->pc), f.code) || hpx_code_cache_frame_sig(called_at(r)).start == f.start);
+}
+
 static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
@@ -112,9 +120,9 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         *r = caller_at_sp(k, r);
         break;
     case BY_FP: {
-        const bool pair = has_pair(k, f);
+        const bool pair = has_pair(k, f), near = HPX_CALL_PUSHES == 0 && f->start != 0 && r->fp - r->sp < PAIR_NEAR;
         return f->kind == HPX_BLOB_OTHER && hop(k, r) &&
-               (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start);
+               (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start || (near && calls_far(r)));
     }
     case UNMARKED:
     case PUSHED_1:
@@ -369,11 +377,48 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
     return hpx_frames_stop(k, HPX_END_NATIVE);
 }
 
+/* The same where C does not tell the stack pointer of its caller. Right after the call it is the caller's own, and the link register has
+ * the return address; later the pairs lead to a stub, whose own pair tells it, or to the interpreter, which does not need it. */
+static bool from_leaf_by_pairs(struct hpx_frames *k)
+{
+    struct hpx_registers *r = &k->r;
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k->t->entering.back);
+    const bool near = r->fp - r->sp < LEAF_BYTES && hpx_frames_in_stack(k, r->fp, r->sp, 2);
+    if (f.kind != HPX_BLOB_NONE && !(near && behind(r->fp).pc == k->t->entering.back)) {
+        *r = caller_at_sp(k, r);
+    } else {
+        int hops = 0;
+        do {
+            f.kind = HPX_BLOB_NONE;
+            if (++hops > LEAF_HOPS || !hop(k, r)) {
+                break;
+            }
+            f = hpx_code_cache_frame_sig(r->pc);
+        } while (f.kind == HPX_BLOB_NONE);
+        if (f.kind == HPX_BLOB_METHOD) {
+            f.kind = HPX_BLOB_NONE;
+        }
+    }
+    if (hpx_frames_is_interpreter_sig(r->pc)) {
+        return hpx_frames_go_down_sig(k);
+    }
+    if (f.kind == HPX_BLOB_METHOD) {
+        k->leaf = true;
+        return from_code_by(k, &f, BY_SIZE);
+    }
+    if (f.kind != HPX_BLOB_OTHER) {
+        return hpx_frames_stop(k, HPX_END_NATIVE);
+    }
+    k->place = k->behind_stub;
+    hpx_frames_add_stub_sig(k, &f, BY_FP);
+    return hop(k, r) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_NATIVE)) && hpx_frames_go_down_sig(k);
+}
+
 /* As if the call had returned. */
 static bool from_leaf(struct hpx_frames *k)
 {
     if (HPX_C_TELLS_SP == 0) {
-        return hpx_frames_stop(k, HPX_END_NATIVE);
+        return from_leaf_by_pairs(k);
     }
     if (!find_leaf_caller(k, &k->r)) {
         return false;
