@@ -27,6 +27,6 @@ int hpx_tls_block_check(struct hpx_err *err)
     return gnu_get_libc_version == NULL || is_static()
                ? 0
                : hpx_err_set(err, HPX_E_NOMEM,
-                             "the C library has no room left for variables of threads; with glibc 2.32 or later "
-                             "set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096 for the JVM");
+                             "the C library has no room left for variables of threads; "
+                             "set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096 for the JVM (glibc 2.32 or later)");
 }

@@ -76,7 +76,7 @@ static void in_child(void)
 
 TEST(a_fork_calls_what_was_given)
 {
-    int status;
+    int status = 0;
     assert_int_equal(hpx_atfork(before, in_parent, in_child), 0);
     pid_t child = fork();
     if (child == 0) {
