@@ -15,7 +15,7 @@ PLACE = re.compile(r"%[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?[a
 PREFIX = {"warn": ["hprofx: "], "warn_once": ["hprofx: "], "err_set": ["HPROF ERROR: ", ""], "opt_refuse": ["HPROF ERROR: hprof option error: "],
           "out_socket_complain": ["hprofx: net=PEER: "], "net_complain": ["hprofx: net=PEER: "], "SERVICE_TASK": ["hprofx: "]}
 # A part of a message that says what to do, or that hprofx does it.
-REMEDY = re.compile(r"[;,:] (?:if [^,;]*, )?(?:raise|load|choose|use|add|leave out|give|check|ask|try|shorten|put|recover|rebuild|read|lower|free|install|"
+REMEDY = re.compile(r"[;,:] (?:if [^,;]*, )?(?:raise|set|load|choose|use|add|leave out|give|check|ask|try|shorten|put|recover|rebuild|read|lower|free|install|"
                     r"attach|restart|see|waitlog=-1|retrying)\b")
 # Messages that explain themselves: nothing can be done, or they say it in other words.
 NOTHING_TO_DO = {
