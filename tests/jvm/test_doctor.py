@@ -9,6 +9,7 @@ import sys
 from attached import library, of_build
 from preload import preload
 from runner import test
+from waiting import until
 
 OK, FAILED, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 1, 2, 3, 4, 5
 BLOCKED = (sys.executable, '-c', 'import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF]); os.execvp(sys.argv[1], sys.argv[1:])')
@@ -130,7 +131,8 @@ def a_library_that_is_loaded_and_a_session_are_seen(t):
     run = start(t, opts='cpu=samples,file=y,verbose=n')
     has(t, facts(t, run, REFUSED), r'^no   attach: a session runs')
     t.equal(hprofx(t, 'stop', run.pid).returncode, OK, 'stop')
-    has(t, facts(t, run), r'^ok   attach: possible; hprofx is loaded: /')
+    # The agent listens until it has answered, and a moment longer.
+    until(run, lambda: re.search(r'^ok   attach: possible; hprofx is loaded: /', facts(t, run), re.MULTILINE))
     run.process.stdin.close()
     run.finish()
 
