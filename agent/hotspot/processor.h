@@ -139,6 +139,12 @@ static inline uintptr_t hpx_called_before(const uint8_t *at, uint32_t room)
     return absolute;
 }
 
+static inline uintptr_t hpx_pushed_for_call(const uint8_t *at)
+{
+    (void)at;
+    return 0;
+}
+
 /* The same by any register. */
 static inline bool hpx_calls_by_register(const uint8_t *at, uint32_t room)
 {
@@ -244,6 +250,13 @@ static inline bool hpx_calls_by_register(const uint8_t *at, uint32_t room)
     return room >= 4 && (uintptr_t)at % 4 == 0 && (hpx_instruction(at - 4) & 0xfffffc1f) == 0xd63f0000; /* blr */
 }
 
+/* Bytes that the second compiler pushes before it calls C, and gives back right behind: stp xzr, x9, [sp, #-16]!; blr; add sp, sp, #16. */
+static inline uintptr_t hpx_pushed_for_call(const uint8_t *at)
+{
+    bool aligned = (uintptr_t)at % 4 == 0;
+    return aligned && hpx_instruction(at - 8) == 0xa9bf27ff && hpx_instruction(at) == 0x910043ff ? 16 : 0;
+}
+
 /* A frame is made by `sub sp; stp x29, x30, [sp, #n]`, a large one by `stp x29, x30, [sp, #-16]!; sub sp`, and left by `ldp x29, x30;
  * add sp` or `add sp; ldp x29, x30, [sp], #16`, a few instructions before `ret`. */
 static inline enum hpx_stage hpx_stage_at(const uint8_t *pc, bool complete)
@@ -326,6 +339,12 @@ static inline uintptr_t hpx_return_address(uintptr_t word)
 static inline uintptr_t hpx_called_before(const uint8_t *at, uint32_t room)
 {
     (void)at, (void)room;
+    return 0;
+}
+
+static inline uintptr_t hpx_pushed_for_call(const uint8_t *at)
+{
+    (void)at;
     return 0;
 }
 

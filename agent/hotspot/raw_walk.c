@@ -90,13 +90,24 @@ static bool calls_far(const struct hpx_registers *r)
            (hpx_calls_by_register(code_at(r->pc), f.code) || hpx_code_cache_frame_sig(called_at(r)).start == f.start);
 }
 
+/* Where a call pushes nothing: the frame is gone, or not there yet. Then the link register has the return address, which a whole frame
+ * would have stored; in one that has called since, it is an address in its own code. */
+static bool lacks_frame(const struct hpx_frames *k, const struct hpx_code_frame *f)
+{
+    const struct hpx_registers r = caller_at_sp(k, &k->r);
+    const uintptr_t stored = k->r.sp + (uintptr_t)(f->size - 1) * WORD;
+    return HPX_CALL_PUSHES == 0 && !k->leaf && f->size >= 2 && hpx_code_cache_frame_sig(r.pc).start != f->start &&
+           hpx_frames_is_return_sig(k, &r) &&
+           (!hpx_frames_in_stack(k, stored, k->r.sp, 1) || hpx_return_address(hpx_vm_word(stored)) != r.pc);
+}
+
 static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
 {
     struct hpx_registers *r = &k->r;
     k->end = f->kind == HPX_BLOB_METHOD ? HPX_END_UNBUILT : HPX_END_STUB; /* if it fails */
     switch (way) {
     case BY_SIZE:
-        if ((f->kind != HPX_BLOB_OTHER && !f->complete) || !hpx_frames_pop_sig(k, f->size)) {
+        if ((f->kind != HPX_BLOB_OTHER && !f->complete) || lacks_frame(k, f) || !hpx_frames_pop_sig(k, f->size)) {
             return false;
         }
         break;
@@ -121,8 +132,10 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         break;
     case BY_FP: {
         const bool pair = has_pair(k, f), near = HPX_CALL_PUSHES == 0 && f->start != 0 && r->fp - r->sp < PAIR_NEAR;
+        const uintptr_t back = k->t->entering.back;
         return f->kind == HPX_BLOB_OTHER && hop(k, r) &&
-               (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start || (near && calls_far(r)));
+               (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start ||
+                (near && calls_far(r) && (back == r->pc || hpx_code_cache_frame_sig(back).kind != HPX_BLOB_METHOD)));
     }
     case UNMARKED:
     case PUSHED_1:
@@ -182,8 +195,11 @@ static bool from_code_by(struct hpx_frames *k, const struct hpx_code_frame *f, i
 }
 
 /* A return address at the stack pointer, or one word above: the frame may have been left. */
-static bool may_be_left(const struct hpx_frames *k)
+static bool may_be_left(const struct hpx_frames *k, const struct hpx_code_frame *f)
 {
+    if (HPX_CALL_PUSHES == 0) {
+        return lacks_frame(k, f);
+    }
     struct hpx_registers r = caller_at_sp(k, &k->r);
     bool at_sp = hpx_frames_is_return_sig(k, &r);
     if (!at_sp && hpx_frames_in_stack(k, k->r.sp, k->r.sp, 2)) {
@@ -198,7 +214,7 @@ static bool may_be_left(const struct hpx_frames *k)
 static void part_of(struct hpx_frames *k, const struct hpx_frames *top, const struct hpx_code_frame *f)
 {
     begin_again(k, top);
-    if (f->kind == HPX_BLOB_METHOD && (!f->complete || may_be_left(k))) {
+    if (f->kind == HPX_BLOB_METHOD && (!f->complete || may_be_left(k, f))) {
         (void)(add_top(k, f, AT_SP) && hpx_frames_stop(k, HPX_END_UNBUILT));
     } else if (f->kind == HPX_BLOB_METHOD || (f->kind == HPX_BLOB_OTHER && f->size >= 2)) {
         (void)from_code_by(k, f, BY_SIZE);
@@ -268,7 +284,10 @@ static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 {
     const struct hpx_frames top = *k;
     const bool other = f->kind == HPX_BLOB_OTHER, method = f->kind == HPX_BLOB_METHOD;
-    const enum hpx_stage stage = method && !k->leaf ? hpx_stage_at(code_at(k->r.pc), f->complete) : HPX_STAGE_UNKNOWN;
+    enum hpx_stage stage = method && !k->leaf ? hpx_stage_at(code_at(k->r.pc), f->complete) : HPX_STAGE_UNKNOWN;
+    if (stage == HPX_STAGE_WHOLE && (f->size < 2 || lacks_frame(k, f))) {
+        stage = HPX_STAGE_NONE;
+    }
     bool done = other && f->size >= 2 && from_unpacking(k, f);
     for (int way = BY_SIZE; way < WAYS && !done && (method || other); way++) {
         if (may_go(stage, way)) {
@@ -386,6 +405,7 @@ static bool from_leaf_by_pairs(struct hpx_frames *k)
     const bool near = r->fp - r->sp < LEAF_BYTES && hpx_frames_in_stack(k, r->fp, r->sp, 2);
     if (f.kind != HPX_BLOB_NONE && !(near && behind(r->fp).pc == k->t->entering.back)) {
         *r = caller_at_sp(k, r);
+        r->sp += f.kind == HPX_BLOB_METHOD ? hpx_pushed_for_call(code_at(r->pc)) : 0;
     } else {
         int hops = 0;
         do {
