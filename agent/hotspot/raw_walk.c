@@ -94,10 +94,12 @@ static bool calls_far(const struct hpx_registers *r)
  * would have stored; in one that has called since, it is an address in its own code. */
 static bool lacks_frame(const struct hpx_frames *k, const struct hpx_code_frame *f)
 {
+    if (HPX_CALL_PUSHES != 0 || k->leaf || f->size < 2) {
+        return false;
+    }
     const struct hpx_registers r = caller_at_sp(k, &k->r);
     const uintptr_t stored = k->r.sp + (uintptr_t)(f->size - 1) * WORD;
-    return HPX_CALL_PUSHES == 0 && !k->leaf && f->size >= 2 && hpx_code_cache_frame_sig(r.pc).start != f->start &&
-           hpx_frames_is_return_sig(k, &r) &&
+    return hpx_code_cache_frame_sig(r.pc).start != f->start && hpx_frames_is_return_sig(k, &r) &&
            (!hpx_frames_in_stack(k, stored, k->r.sp, 1) || hpx_return_address(hpx_vm_word(stored)) != r.pc);
 }
 

@@ -66,6 +66,9 @@ static void a_direct_call_goes_where_its_words_say(void **state)
     assert_int_equal(hpx_called_before(at + 12, 12), 0);
     assert_true(hpx_calls_by_register(at + 12, 12));
     assert_false(hpx_calls_by_register(at + 16, 16) || hpx_calls_by_register(at + 12, 0));
+    const uint32_t pushes[] = {0xa9bf27ff, 0xd63f0100, 0x910043ff, 0x910043ff};
+    assert_int_equal(hpx_pushed_for_call((const uint8_t *)&pushes[2]), 16);
+    assert_int_equal(hpx_pushed_for_call((const uint8_t *)&pushes[3]), 0); /* the method's end */
 }
 
 static void a_signed_return_address_is_the_address(void **state)
