@@ -261,7 +261,8 @@ def a_copy_that_comes_later_keeps_no_command_from_the_first_one(t):
     t.check('return code: 107' in _jcmd(t, p.run.pid, 'control', copy), 'the copy is not refused')
     t.check(str(copy) in pathlib.Path('/proc/%d/maps' % p.run.pid).read_text(), 'the copy is not loaded')
     _samples(t, p)
-    t.equal(p.run.err.count('another copy of the library is loaded'), 2, 'refusals')  # the command asked the copy, too
+    # The command asks the copy, too, if the kernel has mapped it so that it comes first.
+    t.check(p.run.err.count('another copy of the library is loaded') in (1, 2), 'refusals')
     p.end(t)
 
 
