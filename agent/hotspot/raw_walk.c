@@ -77,9 +77,8 @@ static bool is_thrown(const struct hpx_frames *k, const struct hpx_code_frame *f
  * register. */
 static bool has_pair(const struct hpx_frames *k, const struct hpx_code_frame *f)
 {
-    const struct hpx_registers *r = &k->r;
-    return HPX_CALL_PUSHES == 0 && f->kind == HPX_BLOB_OTHER && f->start != 0 && r->fp - r->sp < PAIR_NEAR &&
-           hpx_frames_in_stack(k, r->fp, r->sp, 2) && behind(r->fp).pc == k->t->entering.back;
+    return HPX_CALL_PUSHES == 0 && f->kind == HPX_BLOB_OTHER && f->start != 0 && k->r.fp - k->r.sp < PAIR_NEAR &&
+           hpx_frames_in_stack(k, k->r.fp, k->r.sp, 2) && behind(k->r.fp).pc == k->t->entering.back;
 }
 
 /* A method calls something far away there: by a register, or by a jump in its own code. */
@@ -88,6 +87,12 @@ static bool calls_far(const struct hpx_registers *r)
     const struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
     return f.kind == HPX_BLOB_METHOD && f.complete &&
            (hpx_calls_by_register(code_at(r->pc), f.code) || hpx_code_cache_frame_sig(called_at(r)).start == f.start);
+}
+
+/* The link register does not say that another method is the caller. */
+static bool returns_to(const struct hpx_frames *k, const struct hpx_registers *r)
+{
+    return k->t->entering.back == r->pc || hpx_code_cache_frame_sig(k->t->entering.back).kind != HPX_BLOB_METHOD;
 }
 
 /* Where a call pushes nothing: the frame is gone, or not there yet. Then the link register has the return address, which a whole frame
@@ -134,10 +139,9 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         break;
     case BY_FP: {
         const bool pair = has_pair(k, f), near = HPX_CALL_PUSHES == 0 && f->start != 0 && r->fp - r->sp < PAIR_NEAR;
-        const uintptr_t back = k->t->entering.back;
         return f->kind == HPX_BLOB_OTHER && hop(k, r) &&
                (pair || is_thrown(k, f, r) || hpx_code_cache_frame_sig(called_at(r)).start == f->start ||
-                (near && calls_far(r) && (back == r->pc || hpx_code_cache_frame_sig(back).kind != HPX_BLOB_METHOD)));
+                (near && calls_far(r) && returns_to(k, r)));
     }
     case UNMARKED:
     case PUSHED_1:
