@@ -22,10 +22,23 @@ def read(path):
         return ""
 
 
+def processor(cpuinfo, architecture):
+    """What /proc/cpuinfo says it is: its name, or on 64-bit Arm, where there is none, its maker and part by number."""
+    model = re.search(r"^model name\s*:\s*(.*)$", cpuinfo, re.M)
+    numbers = [re.search(r"^CPU %s\s*:\s*(\S+)" % which, cpuinfo, re.M) for which in ("implementer", "part")]
+    name = model.group(1) if model else "implementer %s part %s" % tuple(n.group(1) for n in numbers) if all(numbers) else "unknown processor"
+    return "%s (%s)" % (name, architecture)
+
+
+def line(known):
+    """The facts that stand above figures."""
+    return "%s, %d cores, kernel %s, tick %g ms, JDKs %s, load %.1f" % (known["cpu"], known["cores"], known["kernel"], known["tick_ms"],
+                                                                       " ".join(known["jdks"].values()) or "-", known["load_1_5_15"][0])
+
+
 def facts():
     """What figures depend on. No names of the machine."""
-    model = re.search(r"^model name\s*:\s*(.*)$", read("/proc/cpuinfo"), re.M)
-    return {"architecture": platform.machine(), "cpu": model.group(1) if model else "", "cores": len(os.sched_getaffinity(0)),
+    return {"architecture": platform.machine(), "cpu": processor(read("/proc/cpuinfo"), platform.machine()), "cores": len(os.sched_getaffinity(0)),
             "kernel": platform.release().split("-")[0], "tick_ms": tick_ms(), "hypervisor": " hypervisor" in read("/proc/cpuinfo"),
             "perf_event_paranoid": read("/proc/sys/kernel/perf_event_paranoid"), "load_1_5_15": os.getloadavg(),
             "libc": " ".join(platform.libc_ver()), "python": platform.python_version(), "root": os.geteuid() == 0}

@@ -5,6 +5,7 @@ The file has one part between two marks, which a run replaces. What people write
 import os
 import time
 
+import machine
 from report import figure_of, limit_of, number
 
 BEGIN, END = "<!-- tools/bench -->\n", "<!-- /tools/bench -->\n"
@@ -43,10 +44,8 @@ def micro_tables(runs):
 
 def block(name, result, facts, args, date):
     """The part of the file that a run writes."""
-    machine = "%s, %d cores, kernel %s, tick %g ms, JDKs %s, load %.1f" % (facts["cpu"] or facts["architecture"], facts["cores"], facts["kernel"],
-                                                                          facts["tick_ms"], " ".join(facts["jdks"].values()) or "-", facts["load_1_5_15"][0])
     end = "\nIt did not run to its end: %s.\n" % result["did_not_run"].splitlines()[0] if result["did_not_run"] else ""
-    return "%s\n`%s`, %s. %s.\n\n%s%s%s\n%s" % (BEGIN, command_of(name, args), date, machine, figures(result["rows"]), micro_tables(result["runs"]), end, END)
+    return "%s\n`%s`, %s. %s.\n\n%s%s%s\n%s" % (BEGIN, command_of(name, args), date, machine.line(facts), figures(result["rows"]), micro_tables(result["runs"]), end, END)
 
 
 def write(folder, titles, results, facts, args, date=None):
