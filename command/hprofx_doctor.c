@@ -155,6 +155,9 @@ static void say_rest(const struct hpx_target *t, unsigned major, const struct wa
     struct hpx_facts f, own;
     facts_of(t->pid, 0, &f);
     facts_of(getpid(), 0, &own);
+    if (t->musl) {
+        hpx_diagnosis_line(HPX_DIAGNOSIS_NOTE, "C library: musl, with which no JVM was tried");
+    }
     say_options(t, major, w);
     say_signal(t, &f, w);
     if (!w->session) { /* its timers are among those of the user */

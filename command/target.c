@@ -403,10 +403,6 @@ static enum hpx_status judge(const struct hpx_target *t, struct hpx_err *err)
     if (!t->jvm) {
         return hpx_fail(err, HPX_NO_JVM, "process %d is no JVM; `hprofx list` shows those that run", pid);
     }
-    if (t->musl) {
-        return hpx_fail(err, HPX_REFUSED,
-                        "process %d runs on musl, with which no JVM was tried; give the JVM -agentpath: at its start to try it", pid);
-    }
     if (geteuid() != 0 && geteuid() != t->uid) {
         return not_permitted(t, err);
     }

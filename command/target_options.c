@@ -150,9 +150,20 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name)
 
 /* ---- loading ---- */
 
+/* An agent that it has loaded answers. */
+static enum hpx_status judge_musl(const struct hpx_target *t, struct hpx_err *err)
+{
+    return t->musl && t->library[0] == 0
+               ? hpx_fail(err, HPX_REFUSED,
+                          "process %d runs on musl, with which no JVM was tried; to try it start it with -agentpath:libhprofx.so=start=n",
+                          (int)t->pid)
+               : HPX_OK;
+}
+
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err)
 {
-    enum hpx_status s = judge_glibc(t, err);
+    enum hpx_status s = judge_musl(t, err);
+    s = s == HPX_OK ? judge_glibc(t, err) : s;
     if (s != HPX_OK) {
         return s;
     }

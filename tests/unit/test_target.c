@@ -157,12 +157,21 @@ TEST(there_links_are_not_followed, setup_maps, teardown_maps)
     assert_int_equal(hpx_target_open_file(&t, ""), -1);
 }
 
-TEST(musl_is_refused, setup_maps, teardown_maps)
+TEST(into_a_jvm_of_musl_nothing_is_loaded, setup_maps, teardown_maps)
 {
     MAP("libjvm.so", 0, "x", CODE);
     MAP("ld-musl-x86_64.so.1", 0, "x", CODE);
     assert_int_equal(look(), HPX_REFUSED);
     assert_non_null(strstr(err.msg, "runs on musl, with which no JVM was tried"));
+    assert_true(t.tmp >= 0); /* open all the same: it may listen */
+}
+
+TEST(a_jvm_of_musl_that_has_loaded_the_agent_is_taken, setup_maps, teardown_maps)
+{
+    MAP("libjvm.so", 0, "x", CODE);
+    MAP("ld-musl-x86_64.so.1", 0, "x", CODE);
+    MAP("libhprofx.so", 0, "x", CODE);
+    assert_int_equal(look(), HPX_OK);
 }
 
 TESTS(NULL, NULL)
