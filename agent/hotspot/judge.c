@@ -73,13 +73,14 @@ struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, i
                                     .all = hash_of(frames, n),
                                     .part = hash_of(frames, above),
                                     .whole = end == HPX_END_WHOLE || end == HPX_END_HEAP,
-                                    .lower = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING};
+                                    .lower = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING,
+                                    .left = broken == HPX_FRAME_IS_LEFT};
 }
 
 enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const struct hpx_ev_frame *told, int n, uint32_t depth)
 {
     const bool broke = n == w->above && n < w->n && n > 0 && hash_of(told, n) == w->part;
-    if (n <= 0 || w->n == 0 || broke || (w->lower && n == (int)depth)) { /* of one that was cut the lower end is not known */
+    if (n <= 0 || w->n == 0 || w->left || broke || (w->lower && n == (int)depth)) { /* of one that was cut the lower end is not known */
         return HPX_JUDGED_ALONE;
     }
     bool fits = w->whole ? n == w->n : n >= w->n;

@@ -31,6 +31,7 @@ struct hpx_judged_walk {
     int n, above; /* frames; those above where AsyncGetCallTrace breaks off */
     uint64_t all, part;
     bool whole, lower; /* lower: what is not there is on top */
+    bool left;         /* HPX_FRAME_IS_LEFT */
 };
 /* end, broken: as of hpx_raw_walk_frames_behind_sig(). */
 struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, int n, enum hpx_raw_end end, uint32_t broken);

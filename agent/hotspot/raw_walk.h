@@ -75,7 +75,9 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
 /* The same as AsyncGetCallTrace names it, to compare the two: of a method that called a stub it gives the place after the call, which may
  * be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first one that the VM is
  * deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so. UINT32_MAX: there is
- * none. */
+ * none. HPX_FRAME_IS_LEFT: the method on top has given its frame back and is about to return, and the instructions say so (64-bit Arm):
+ * AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. */
+#define HPX_FRAME_IS_LEFT (UINT32_MAX - 1)
 int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* java_stack.h: a thread with a Java stack made by hand, as HotSpot lays out its frames on x86-64, in the code of code_heap.h: two compiled
- * methods with debug information, a stub, the interpreter, the way from C into Java.
+/* java_stack.h: a thread with a Java stack made by hand, as HotSpot lays out its frames on this processor, in the code of code_heap.h: two
+ * compiled methods with debug information, a stub, the interpreter, the way from C into Java.
  *
  * For test_raw_walk.c, test_frame_names.c and fuzz_frames.c. */
 #ifndef JAVA_STACK_H
@@ -20,6 +20,9 @@
 
 /* Behind them, until JDK 22, the tables of a method; then its end. */
 enum { METADATA = 832, SCOPES = METADATA + 32, DESCS = SCOPES + 64, SIZE = DESCS + 32 };
+
+/* Words from the frame pointer of the call stub to its wrapper: by the tables, where the processor does not tell. */
+enum { WRAPPER = HPX_CALL_WRAPPER != 0 ? HPX_CALL_WRAPPER : -6 };
 
 enum { IN_NATIVE = 4, IN_VM = 6, IN_JAVA = 8, BLOCKED = 10 };
 
@@ -104,7 +107,9 @@ static inline void describe_frames(enum jdk jdk)
     vm_tables_type("StubQueue", sizeof queue);
     vm_tables_field("JavaCallWrapper", "_anchor", "JavaFrameAnchor", 8);
     vm_tables_type("JavaCallWrapper", sizeof *wrapper);
-    vm_tables_constant("frame::entry_frame_call_wrapper_offset", -6);
+    if (HPX_CALL_WRAPPER == 0) {
+        vm_tables_constant("frame::entry_frame_call_wrapper_offset", WRAPPER);
+    }
 }
 
 static inline void describe_thread(enum jdk jdk)
@@ -234,7 +239,7 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     queue.buffer = (uintptr_t)rest + CODE;
     queue.limit = 256;
     call_return = (uintptr_t)rest + SIZE - 8;
-    memcpy((void *)(call_return - 40), "\x55\x48\x8b\xec", 4); /* the call stub begins */
+    memcpy((void *)(call_return - 40), hpx_enters, sizeof hpx_enters); /* the call stub begins */
     int32_t seven = put_scope(0, 0, FIRST, 7), nine = put_scope(0, 0, FIRST, 9), three = put_scope(1, 0, SECOND, 3);
     put_places(0, 40, seven, 60, nine, 400, seven);
     put_places(1, 100, three, 500, three, 600, three);
@@ -275,7 +280,7 @@ static inline uintptr_t address(uint32_t word)
 /* The frame of the call stub at word 48: its frame pointer is 50, and the wrapper is found from there. */
 static inline void put_entry(void)
 {
-    stack[50 - 6] = (uintptr_t)wrapper;
+    stack[50 + WRAPPER] = (uintptr_t)wrapper;
     wrapper->anchor = (struct anchor){0, 0, 0};
 }
 

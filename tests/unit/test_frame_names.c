@@ -3,7 +3,7 @@
 #include "java_stack.h"
 #include <sys/mman.h>
 
-#if defined(__x86_64__)
+#if HPX_FRAMES_KNOWN
 
 #define ACC_NATIVE 0x100
 #define NATIVE     (-3)
@@ -228,7 +228,7 @@ TEST(a_damaged_stack_ends_the_walk)
     begin(JDK_17);
     int32_t named = 0;
     uintptr_t whole[WORDS];
-    assert_int_equal(mixed(5, -8), 3);
+    assert_int_equal(mixed(5, HPX_BYTECODE), 3);
     memcpy(whole, stack, sizeof stack);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uintptr_t words[] = {0,

@@ -87,6 +87,12 @@ TEST(an_answer_that_breaks_off_where_it_does_is_not_compared, begin, begin)
     assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3, 5, -1), HPX_JUDGED_SAME);
 }
 
+TEST(an_answer_for_a_frame_that_is_left_is_not_compared, begin, begin)
+{
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, HPX_FRAME_IS_LEFT, 4, -1), HPX_JUDGED_ALONE);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, HPX_FRAME_IS_LEFT, 5, -1), HPX_JUDGED_ALONE);
+}
+
 TEST(a_part_of_a_stack_is_compared_with_that_part, begin, begin)
 {
     assert_int_equal(compared(0, 3, HPX_END_STUB, UINT32_MAX, 6, -1), HPX_JUDGED_SAME);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_raw_walk.c: stacks made by hand, as HotSpot lays out its frames on x86-64: which of them are one stack, and which are none. */
+/* test_raw_walk.c: stacks made by hand, as HotSpot lays out its frames: which of them are one stack, and which are none. */
 #include "java_stack.h"
 
-#if defined(__x86_64__)
+#if HPX_FRAMES_KNOWN
+
+/* Of what a call leaves on the stack, or of its instructions on x86-64. */
+#if HPX_CALL_PUSHES
+#define TEST_OF_PUSHED_CALLS(name) TEST(name)
+#else
+#define TEST_OF_PUSHED_CALLS(name) __attribute__((unused)) static void name(void)
+#endif
 
 static bool same(const struct hpx_raw_stack *a, const struct hpx_raw_stack *b)
 {
@@ -102,7 +109,7 @@ static bool thawed(uint32_t entry, bool interpreted, bool past, struct hpx_raw_s
     thread.continuation = address(entry);
     put_compiled(8, interpreted ? queue.buffer + 10 : (uintptr_t)stub + CODE, address(30));
     if (interpreted) {
-        put_interpreted(30, (uintptr_t)stub + CODE, 0, 32, 5, -8);
+        put_interpreted(30, (uintptr_t)stub + CODE, 0, 32, 5, HPX_BYTECODE);
     }
     put_compiled(entry, call_return, address(50));
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
@@ -181,7 +188,7 @@ static bool leaf(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *
     return walk(pc, sp, fp, to) && to->methods == 1;
 }
 
-TEST(c_that_a_method_calls_as_java_has_its_caller_behind_its_frame)
+TEST_OF_PUSHED_CALLS(c_that_a_method_calls_as_java_has_its_caller_behind_its_frame)
 {
     begin(JDK_25);
     const uintptr_t outside[] = {at(methods[0], 0) - (1 << 20), 4096};
@@ -202,7 +209,7 @@ TEST(c_that_a_method_calls_as_java_has_its_caller_behind_its_frame)
     }
 }
 
-TEST(a_word_is_a_return_address_only_if_the_call_leads_to_this_function)
+TEST_OF_PUSHED_CALLS(a_word_is_a_return_address_only_if_the_call_leads_to_this_function)
 {
     begin(JDK_25);
     uintptr_t callee = 4096;
@@ -219,7 +226,7 @@ TEST(a_word_is_a_return_address_only_if_the_call_leads_to_this_function)
 }
 
 /* Where a function begins, the frame pointer is that of a frame further out, which may have been called by a native method. */
-TEST(the_caller_at_the_stack_pointer_comes_before_the_chain_of_frame_pointers)
+TEST_OF_PUSHED_CALLS(the_caller_at_the_stack_pointer_comes_before_the_chain_of_frame_pointers)
 {
     begin(JDK_25);
     struct hpx_raw_stack s, again;
@@ -249,7 +256,7 @@ TEST(a_stub_that_calls_c_above_the_entry_is_no_barrier)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
+TEST_OF_PUSHED_CALLS(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
 {
     begin(JDK_25);
     struct hpx_raw_stack s;
@@ -264,7 +271,7 @@ TEST(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer)
+TEST_OF_PUSHED_CALLS(a_frame_that_is_not_built_has_its_caller_at_the_stack_pointer)
 {
     begin(JDK_17);
     struct hpx_raw_stack entered, pushed, built = two_methods(20, 100);
@@ -289,9 +296,9 @@ TEST(interpreted_frames_are_told_by_id_and_bytecode)
 {
     begin(JDK_17);
     struct hpx_raw_stack a, b, c, d;
-    assert_true(mixed(5, -8, &a));
+    assert_true(mixed(5, HPX_BYTECODE, &a));
     assert_int_equal(a.methods, 3);
-    assert_true(mixed(6, -8, &b));
+    assert_true(mixed(6, HPX_BYTECODE, &b));
     assert_false(same(&a, &b));
     struct method again = {.constant = &constants[INTERPRETED]}; /* the Method* may be another's, its id may not */
     stack[30 - 3] = (uintptr_t)&again;
@@ -303,7 +310,7 @@ TEST(interpreted_frames_are_told_by_id_and_bytecode)
     ids[1] = 0; /* an old version of a method has none, but runs its own bytecode */
     assert_true(walk(at(methods[0], 20), 8, 0, &d));
     assert_true(d.methods == 3 && !same(&b, &d));
-    assert_false(mixed(70000, -8, &d)); /* no method, or no bytecode of it */
+    assert_false(mixed(70000, HPX_BYTECODE, &d)); /* no method, or no bytecode of it */
 }
 
 /* Where the VM makes frames, it fills them later. */
@@ -311,11 +318,11 @@ TEST(a_method_is_followed_only_in_a_frame)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
-    assert_true(mixed(5, -8, &s));
+    assert_true(mixed(5, HPX_BYTECODE, &s));
     stack[30 - 3] = 0x10; /* would fault */
     stack[30 + 1] = 12345;
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
-    assert_true(mixed(5, -8, &s));
+    assert_true(mixed(5, HPX_BYTECODE, &s));
     stack[30 - 3] = 8;
     assert_false(walk(at(methods[0], 20), 8, 0, &s));
     stack[30 - 3] = 0x10;
@@ -337,7 +344,7 @@ static struct hpx_raw_thread behind_a_stub(uintptr_t stub_returns)
     return thread_at(at(methods[0], 20), 8, 0);
 }
 
-TEST(a_stub_that_called_c_that_called_java_is_left)
+TEST_OF_PUSHED_CALLS(a_stub_that_called_c_that_called_java_is_left)
 {
     begin(JDK_17);
     struct hpx_raw_stack s, other;
@@ -370,7 +377,7 @@ static bool interpreter_at(uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)
     return walk(queue.buffer + 10, sp, fp, to) && to->methods == 1;
 }
 
-TEST(the_interpreter_has_its_caller_also_where_its_frame_is_not_built)
+TEST_OF_PUSHED_CALLS(the_interpreter_has_its_caller_also_where_its_frame_is_not_built)
 {
     begin(JDK_17);
     struct hpx_raw_stack entered, pushed, framed, adapted;
@@ -395,14 +402,14 @@ TEST(a_whole_frame_of_the_interpreter_without_an_id_is_not_skipped)
     begin(JDK_17);
     struct hpx_raw_stack s;
     put_entry();
-    put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+    put_interpreted(30, at(methods[1], 100), 0, 34, 5, HPX_BYTECODE);
     put_compiled(34, call_return, address(50));
     assert_true(walk(queue.buffer + 10, 20, address(30), &s));
     assert_int_equal(s.methods, 2);
     ids[1 + INTERPRETED] = 0;
     assert_true(walk(queue.buffer + 10, 20, address(30), &s));
     assert_int_equal(s.methods, 2);
-    stack[30 - 8] = 8; /* no bytecode of it */
+    stack[30 + HPX_BYTECODE] = 8; /* no bytecode of it */
     assert_false(walk(queue.buffer + 10, 20, address(30), &s));
     ids[1 + INTERPRETED] = 0x7f0000001000;
 }
@@ -424,13 +431,13 @@ static bool c_called_by(uintptr_t pc, uintptr_t fp, struct hpx_raw_stack *to)
     return walk(4096 + 8, 2, address(6), to);
 }
 
-TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
+TEST_OF_PUSHED_CALLS(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
     struct hpx_ev_frame frames[DEPTH];
     put_entry();
-    put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+    put_interpreted(30, at(methods[1], 100), 0, 34, 5, HPX_BYTECODE);
     put_compiled(34, call_return, address(50));
     assert_true(c_called_by(queue.buffer + 20, address(30), &s));
     assert_true(s.methods == 2);
@@ -449,14 +456,14 @@ TEST(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behind_its_frame)
 }
 
 /* C begins: the frame pointer is that of the interpreted method that called it, behind which is its caller. */
-TEST(c_that_begins_has_the_interpreted_method_that_called_it)
+TEST_OF_PUSHED_CALLS(c_that_begins_has_the_interpreted_method_that_called_it)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
     uintptr_t interpreter = queue.buffer + 20;
     put_entry();
-    put_interpreted(30, queue.buffer + 40, address(44), 34, 5, -8);
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(30, queue.buffer + 40, address(44), 34, 5, HPX_BYTECODE);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     stack[10] = interpreter;
     put_call(interpreter, 4096);
     assert_true(walk(4096, 10, address(30), &s));
@@ -469,7 +476,7 @@ TEST(c_that_begins_has_the_interpreted_method_that_called_it)
 }
 
 /* In a stub of no fixed size, whose frame pointer is at word 20; methods[1] has called it, or something else. */
-TEST(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
+TEST_OF_PUSHED_CALLS(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
@@ -553,8 +560,8 @@ TEST(a_method_that_a_method_handle_calls_in_the_interpreter_has_its_caller_a_wor
     begin(JDK_17);
     struct hpx_raw_stack s;
     put_entry();
-    put_interpreted(30, queue.buffer + 40, address(44), 31, 5, -8);
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(30, queue.buffer + 40, address(44), 31, 5, HPX_BYTECODE);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     assert_true(walk(queue.buffer + 10, 20, address(30), &s));
     assert_int_equal(s.methods, 2);
     stack[31] = at(methods[1], 100); /* no compiled method calls so */
@@ -562,12 +569,12 @@ TEST(a_method_that_a_method_handle_calls_in_the_interpreter_has_its_caller_a_wor
 }
 
 /* Where a method of the interpreter begins, the frame pointer is that of an interpreted one further out, which waits for a compiled one. */
-TEST(a_frame_that_waits_is_not_on_top)
+TEST_OF_PUSHED_CALLS(a_frame_that_waits_is_not_on_top)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
     put_entry();
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     stack[44 - 2] = address(30);
     stack[20] = at(methods[1], 100);
     put_compiled(21, queue.buffer + 40, address(44));
@@ -597,7 +604,7 @@ static bool downcall(uint32_t sp, uintptr_t fp, const char *call, struct hpx_raw
     return walk(4096, sp, fp, to) && to->methods == 1;
 }
 
-TEST(c_that_a_stub_calls_by_a_register_has_its_caller_behind_the_stub)
+TEST_OF_PUSHED_CALLS(c_that_a_stub_calls_by_a_register_has_its_caller_behind_the_stub)
 {
     begin(JDK_25);
     struct hpx_raw_stack s;
@@ -618,9 +625,9 @@ static int deoptimized(uintptr_t last_sp_inner, uintptr_t last_sp_outer)
     thread.anchor = (struct anchor){address(4), (uintptr_t)stub + CODE, 0};
     stack[8] = address(22);
     stack[9] = queue.buffer + 40;
-    put_interpreted(22, queue.buffer + 40, address(34), 24, 5, -8);
+    put_interpreted(22, queue.buffer + 40, address(34), 24, 5, HPX_BYTECODE);
     stack[22 - 2] = last_sp_inner;
-    put_interpreted(34, at(methods[1], 100), 0, 38, 6, -8);
+    put_interpreted(34, at(methods[1], 100), 0, 38, 6, HPX_BYTECODE);
     stack[34 - 2] = last_sp_outer;
     put_compiled(38, call_return, address(50));
     struct hpx_raw_thread t = thread_at(4096, 2, 0);
@@ -656,7 +663,7 @@ TEST(frames_that_deoptimization_has_not_filled_are_those_that_it_will_fill)
 }
 
 /* Its anchor is cleared, and the stack was aligned by a word. */
-TEST(c_that_deoptimization_calls_without_an_anchor_has_its_frames)
+TEST_OF_PUSHED_CALLS(c_that_deoptimization_calls_without_an_anchor_has_its_frames)
 {
     begin(JDK_17);
     for (uint32_t aligned = 0; aligned <= 2; aligned++) {
@@ -666,7 +673,7 @@ TEST(c_that_deoptimization_calls_without_an_anchor_has_its_frames)
         put_entry();
         stack[12 + aligned] = address(34);
         stack[13 + aligned] = queue.buffer + 40;
-        put_interpreted(34, at(methods[1], 100), 0, 38, 6, -8);
+        put_interpreted(34, at(methods[1], 100), 0, 38, 6, HPX_BYTECODE);
         stack[34 - 2] = 0;
         put_compiled(38, call_return, address(50));
         assert_int_equal(c_called_by((uintptr_t)stub + CODE + 20, address(12 + aligned), &s), aligned < 2);
@@ -676,7 +683,7 @@ TEST(c_that_deoptimization_calls_without_an_anchor_has_its_frames)
 }
 
 /* As the stub that forwards an exception, whose caller is on the stack. */
-TEST(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns)
+TEST_OF_PUSHED_CALLS(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
@@ -685,7 +692,7 @@ TEST(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns
     for (uint32_t pad = 0; pad <= 2; pad++) {
         memset(stack + 8, 0, 10 * sizeof *stack);
         stack[8 + pad] = queue.buffer + 40;
-        put_interpreted(30, at(methods[1], 100), 0, 34, 5, -8);
+        put_interpreted(30, at(methods[1], 100), 0, 34, 5, HPX_BYTECODE);
         put_compiled(34, call_return, address(50));
         assert_int_equal(c_called_by((uintptr_t)stub + CODE + 20, address(30), &s), pad < 2);
     }
@@ -693,7 +700,7 @@ TEST(c_that_a_stub_without_a_frame_calls_has_its_caller_below_a_word_that_aligns
 }
 
 /* That of deoptimization: its frame has 16 words, and is there, or begins, or has the frame pointer. */
-TEST(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
+TEST_OF_PUSHED_CALLS(a_stub_without_a_return_address_was_called_where_an_exception_was_thrown)
 {
     static const struct {
         uint32_t sp, fp, caller;
@@ -742,7 +749,7 @@ static bool entering(uintptr_t pc, uint32_t sp, uintptr_t fp, uintptr_t back, ui
     return hpx_raw_walk_take_sig(&t, &s) && s.methods == 1;
 }
 
-TEST(a_method_of_the_interpreter_that_is_entered_has_its_caller_by_the_registers)
+TEST_OF_PUSHED_CALLS(a_method_of_the_interpreter_that_is_entered_has_its_caller_by_the_registers)
 {
     begin(JDK_17);
     put_entry();
@@ -759,7 +766,7 @@ TEST(a_method_of_the_interpreter_that_is_entered_has_its_caller_by_the_registers
         stack[33] = back;
         assert_true(entering(pcs[i], 20, 0, 0, 34));
     }
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     const uintptr_t waits[] = {address(30), (uintptr_t)-14};
     for (size_t i = 0; i < HPX_ARRAY_LEN(waits); i++) {
         stack[44 - 2] = waits[i]; /* an address, or relative */
@@ -769,12 +776,12 @@ TEST(a_method_of_the_interpreter_that_is_entered_has_its_caller_by_the_registers
     stub->frame_size = 6;
 }
 
-TEST(a_frame_whose_callee_has_returned_is_on_top)
+TEST_OF_PUSHED_CALLS(a_frame_whose_callee_has_returned_is_on_top)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
     put_entry();
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     stack[44 - 2] = address(30);
     stack[27] = 0;
     assert_true(walk(queue.buffer + 10, 30, address(44), &s));
@@ -785,7 +792,7 @@ TEST(a_frame_whose_callee_has_returned_is_on_top)
 }
 
 /* A method of the interpreter has called methods[0] by an adapter, and that one a stub. Both have left the registers as they were. */
-TEST(registers_that_nobody_has_used_since_leave_no_method_out)
+TEST_OF_PUSHED_CALLS(registers_that_nobody_has_used_since_leave_no_method_out)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
@@ -794,7 +801,7 @@ TEST(registers_that_nobody_has_used_since_leave_no_method_out)
     stack[20] = at(methods[0], 100);
     put_compiled(21, queue.buffer + 40, address(44));
     stack[29] = queue.buffer + 40;
-    put_interpreted(44, call_return, address(50), 46, 6, -8);
+    put_interpreted(44, call_return, address(50), 46, 6, HPX_BYTECODE);
     stack[44 - 2] = address(30);
     struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE + 8, 20, address(44));
     t.entering = (struct hpx_entering){0, address(30), 0};
@@ -804,7 +811,7 @@ TEST(registers_that_nobody_has_used_since_leave_no_method_out)
 }
 
 /* The wrapper of the call stub's frame has the anchor of methods[1]. */
-TEST(the_stub_that_c_calls_java_by_is_a_frame)
+TEST_OF_PUSHED_CALLS(the_stub_that_c_calls_java_by_is_a_frame)
 {
     begin(JDK_17);
     struct hpx_raw_stack s;
@@ -847,7 +854,7 @@ TEST(frames_that_deoptimization_has_not_filled_are_one_that_stands_for_them)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST(of_a_frame_that_may_have_been_left_only_the_method_counts)
+TEST_OF_PUSHED_CALLS(of_a_frame_that_may_have_been_left_only_the_method_counts)
 {
     begin(JDK_17);
     put_entry();
@@ -906,6 +913,95 @@ TEST(an_interpreter_outside_of_the_code_is_refused)
     call_return = 8;
     assert_non_null(hpx_frames_live());
 }
+
+/* ---- where a call leaves its return address in the link register ---- */
+
+#if defined(__aarch64__)
+
+#define SUB_SP UINT32_C(0xd10083ff) /* sub sp, sp, #32 */
+#define STORE  UINT32_C(0xa9017bfd) /* stp x29, x30, [sp, #16] */
+#define LOAD   UINT32_C(0xa9417bfd) /* ldp x29, x30, [sp, #16] */
+#define ADD_SP UINT32_C(0x910083ff) /* add sp, sp, #32 */
+#define RETURN UINT32_C(0xd65f03c0)
+
+/* methods[0] makes its frame, and leaves it at 200; methods[1], whose frame is at word 12, has called it. */
+static struct hpx_raw_thread at_instruction(uintptr_t pc, uint32_t sp, uintptr_t link)
+{
+    static const uint32_t makes[] = {SUB_SP, STORE}, leaves[] = {LOAD, ADD_SP, RETURN};
+    memcpy((void *)at(methods[0], 0), makes, sizeof makes);
+    memcpy((void *)at(methods[0], 200), leaves, sizeof leaves);
+    memset(stack + 8, 0, 4 * sizeof *stack);
+    put_entry();
+    put_compiled(12, call_return, address(50));
+    struct hpx_raw_thread t = thread_at(at(methods[0], pc), sp, 0);
+    t.entering.back = link;
+    return t;
+}
+
+TEST(a_method_without_its_frame_returns_to_the_link_register)
+{
+    begin(JDK_17);
+    static const struct {
+        uintptr_t pc;
+        uint32_t sp;
+    } without[] = {{0, 12}, {4, 8}, {208, 12}};
+    struct hpx_raw_stack s;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(without); i++) {
+        struct hpx_raw_thread t = at_instruction(without[i].pc, without[i].sp, at(methods[1], 100));
+        assert_true(hpx_raw_walk_take_sig(&t, &s));
+        assert_int_equal(s.methods, 2);
+        t.entering.back = 12345;
+        assert_false(hpx_raw_walk_take_sig(&t, &s));
+    }
+}
+
+TEST(a_whole_frame_has_stored_what_the_link_register_has)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack s;
+    struct hpx_raw_thread t = at_instruction(20, 8, at(methods[1], 100));
+    put_compiled(8, at(methods[1], 100), 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+    put_compiled(8, at(methods[1], 500), 0); /* a dead frame: it is that of methods[1] which is at the stack pointer */
+    t.at.sp = address(12);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+    t.at.sp = address(8);
+    put_compiled(8, at(methods[1], 500), 0);
+    t.entering.back = at(methods[0], 24); /* it has called since */
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 2);
+}
+
+TEST(a_signed_return_address_is_the_same_stack)
+{
+    begin(JDK_17);
+    struct hpx_raw_stack plain = two_methods(20, 100), s;
+    put_compiled(8, at(methods[1], 100) | (uintptr_t)0x5a << 48, 0);
+    assert_true(walk(at(methods[0], 20), 8, 0, &s));
+    assert_true(same(&plain, &s));
+}
+
+TEST(of_a_frame_that_is_left_no_other_answer_is_known)
+{
+    begin(JDK_17);
+    static const struct {
+        uintptr_t pc;
+        uint32_t sp, broken;
+    } cases[] = {{20, 8, UINT32_MAX}, {200, 8, UINT32_MAX}, {204, 8, UINT32_MAX}, {208, 12, HPX_FRAME_IS_LEFT}, {0, 12, UINT32_MAX}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(cases); i++) {
+        uint32_t broken = 0;
+        struct hpx_raw_thread t = at_instruction(cases[i].pc, cases[i].sp, at(methods[1], 100));
+        if (cases[i].sp == 8) {
+            put_compiled(8, at(methods[1], 100), 0);
+        }
+        assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &ended, &broken), 2);
+        assert_int_equal(broken, cases[i].broken);
+    }
+}
+
+#endif
 
 int main(void)
 {
