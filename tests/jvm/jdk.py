@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import pathlib
+import platform
 import re
 import subprocess
 
@@ -11,8 +12,10 @@ import build
 COLLECTORS = ('Serial', 'Parallel', 'G1', 'ZGC', 'Shenandoah')
 FLAGS = {'Serial': '-XX:+UseSerialGC', 'Parallel': '-XX:+UseParallelGC', 'G1': '-XX:+UseG1GC', 'ZGC': '-XX:+UseZGC', 'Shenandoah': '-XX:+UseShenandoahGC'}
 KINDS = ('server', 'zero')
-# What a test can ask for (needs=), and the kinds of VM that have it. hotspot: the agent reads the VM's internals, which a build with -Dhotspot=false does not.
+# What a test can ask for (needs=), and the kinds of VM that have it. hotspot: the agent reads the VM's internals, which a build with -Dhotspot=false does not, and
+# which it can on PROCESSORS (agent/hotspot/processor.h), by their numbers in a file of ELF.
 # stops: a thread in an empty loop can be stopped. On the zero VM it cannot, also without the agent: no safepoint is reached, and the program does not end.
+PROCESSORS = {62: 'x86_64', 183: 'aarch64'}
 OFFERS = {'jit': ('server',), 'jfr': ('server',), 'hotspot': KINDS, 'stops': ('server',)}
 
 
@@ -53,16 +56,30 @@ class Jdk:
         found = ['/' + str(f.relative_to(tree)) for f in pathlib.Path(tree, str(home)[1:]).rglob(self.kind + '/libjvm.so')]
         return start, found[0]
 
+    @property
+    def emulated(self):
+        return self.processor is not None and self.processor != platform.machine()
+
     def gc(self, collector):
         # ZGC was experimental until 14 (JEP 377).
         return (['-XX:+UnlockExperimentalVMOptions'] if collector == 'ZGC' and self.version < 15 else []) + [FLAGS[collector]]
 
     def has(self, what):
-        return self.kind in OFFERS[what] and what not in self.lacks
+        return self.kind in OFFERS[what] and what not in self.lacks and (what != 'hotspot' or self.processor is not None)
+
+    @functools.cached_property
+    def processor(self):
+        """What its code is for, which in an emulator is not the machine's; None: the agent does not know it."""
+        library = next(f for pattern in ('lib/*/libjvm.so', 'jre/lib/*/*/libjvm.so') for f in self.home.glob(pattern))
+        with library.open('rb') as f:
+            return PROCESSORS.get(int.from_bytes(f.read(20)[18:], 'little'))
 
     @functools.lru_cache(maxsize=None)
     def offered(self):
-        """The collectors with which this VM starts."""
+        """The collectors with which this VM starts; in an emulator, where that takes long, one."""
+        if self.emulated:
+            return ('G1',)
+
         def starts(c):
             return subprocess.run(self.java() + self.gc(c) + ['-Xmx64m', '-version'], capture_output=True, env=build.clean_environment()).returncode == 0
         return tuple(c for c in COLLECTORS if starts(c))
@@ -71,7 +88,7 @@ class Jdk:
         """The collectors in which something must run: those offered; a VM that no longer starts with one that its release has is a failure, not an offer less.
         Shenandoah is left out by some vendors, ZGC by the zero VM."""
         always = {'Serial', 'Parallel', 'G1'} | ({'ZGC'} if self.version >= 11 and self.kind == 'server' else set())
-        return tuple(c for c in COLLECTORS if (c in always or c in self.offered()) and (not self.brief or c == 'G1'))
+        return tuple(c for c in COLLECTORS if (c in always and not self.emulated or c in self.offered()) and (not self.brief or c == 'G1'))
 
 
 def parse(text, level, brief):

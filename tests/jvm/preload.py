@@ -3,6 +3,9 @@
 import pathlib
 import subprocess
 
+SYSCALLS = {'x86_64': {'timer_create': 222, 'perf_event_open': 298, 'timer_settime': 223, 'timer_delete': 226, 'membarrier': 324, 'process_vm_readv': 310, 'rt_tgsigqueueinfo': 297, 'eventfd2': 290},
+            'aarch64': {'timer_create': 107, 'perf_event_open': 241, 'timer_settime': 110, 'timer_delete': 111, 'membarrier': 283, 'process_vm_readv': 270, 'rt_tgsigqueueinfo': 240, 'eventfd2': 19}}
+
 
 def lib(t, name):
     return str(t.env.native_dir(t.jdk) / ('lib%s.so' % name))
@@ -11,6 +14,13 @@ def lib(t, name):
 def preload(t, name, **more):
     """The environment that preloads it."""
     return dict(more, LD_PRELOAD=lib(t, name))
+
+
+def refusing(t, call, error):
+    """The environment in which the kernel refuses a system call with that error; 0: it kills who makes it."""
+    if t.jdk.processor not in SYSCALLS:
+        t.skip('the number of %s is not known here' % call)
+    return preload(t, 'seccomp', HPX_REFUSE='%d:%d' % (SYSCALLS[t.jdk.processor][call], error))
 
 
 def agent(t, name, options=None):

@@ -48,13 +48,14 @@ _tests = []
 
 
 def test(level='full', collectors=('G1',), since=8, until=999, needs=(), params=None, plain_params=None, measures=False, timeout=120, one_jdk=False, one_in=1,
-         longer=False):
+         longer=False, emulated=False):
     """Registers a test. level: the shortest run that has it. collectors: names, 'all', or 'any' (one is enough even for a run over all collectors).
     since, until: releases. needs: what the VM must have (OFFERS in jdk.py). params: a test each, shown in brackets of the
     name. plain_params: the ones a plain run and a brief JDK take. measures: it measures time or shares of CPU time, which a sanitizer changes. one_jdk: the first JDK is enough.
-    one_in: a full run has one parameter in so many, by the seed. longer: what it does in a plain run is less, so a plain run does not stand for it."""
+    one_in: a full run has one parameter in so many, by the seed. longer: what it does in a plain run is less, so a plain run does not stand for it.
+    emulated: a JDK of another processor, in an emulator, has it, too; a tuple: with these parameters."""
     def add(f):
-        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer))
+        _tests.append((f, level, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer, emulated))
         return f
     return add
 
@@ -75,11 +76,13 @@ def _collectors(of_test, jdk, every):
 
 
 def collect(jdks, match, every_collector=False):
+    """In an emulator those that are marked so, unless they are named (match)."""
     found = []
-    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer in _tests:
-        able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level)]
+    for f, at, collectors, since, until, needs, params, plain_params, measures, timeout, one_jdk, one_in, longer, emulated in _tests:
+        able = [j for j in jdks if since <= j.version <= until and all(j.has(n) for n in needs) and LEVELS.index(at) <= LEVELS.index(j.level) and (emulated or match or not j.emulated)]
         for jdk in able[:1 if one_jdk else None]:
-            chosen = plain_params if jdk.level == 'plain' and plain_params is not None else params
+            special = jdk.emulated and isinstance(emulated, tuple)
+            chosen = emulated if special else plain_params if jdk.level == 'plain' and plain_params is not None else params
             for param in chosen if chosen is not None else (None,):
                 name = _name(f, param)
                 if not match or any(m in name for m in match):

@@ -40,7 +40,7 @@ def _counts(lines):
     return {re.sub(r' self=[0-9.]+%', '', m.group(3)): int(m.group(1) or m.group(2)) for m in rows if m and not NOT_COMPARED.search(m.group(3))}
 
 
-@test(collectors='any', level='plain', params=compared(CALLS), plain_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
+@test(collectors='any', level='plain', emulated=True, params=compared(CALLS), plain_params=('times-calls-cutoff0', 'times-lambda', 'old-calls'))
 def calls(t, name):
     recorded = Recorded(name)
     program = recorded.program
@@ -64,7 +64,7 @@ def calls(t, name):
     t.check(not wrong, 'calls: %s' % wrong)
 
 
-@test(collectors='any', level='plain', params=compared(CASES), plain_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
+@test(collectors='any', level='plain', emulated=True, params=compared(CASES), plain_params=('samples-depth0', 'samples-binary', 'verbose-n', 'force-n'))
 def case(t, name):
     prefix, shares, args = CASES[name]
     recorded = Recorded(name)
@@ -86,6 +86,6 @@ def case(t, name):
     _shares(t, got, shares, total)
 
 
-@test(collectors='any', level='plain', one_jdk=True)
+@test(collectors='any', level='plain', emulated=True, one_jdk=True)
 def every_case_has_a_test(t):
     t.equal(not_compared(), [], 'recorded cases that no test declares (golden.compared)')

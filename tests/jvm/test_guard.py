@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A fault of the stack walk costs a sample; the faults that the VM lives by are the VM's."""
-import platform
 import re
 
 from preload import agent, preload
@@ -9,11 +8,6 @@ from runner import test
 OPTS = 'cpu=samples,sampler=asgct,interval=1,cutoff=0,force=y'
 LINE = 'hprofx: cpu=samples: AsyncGetCallTrace faulted three times; using sampler=walk instead'
 SAMPLED = {'needs': ('jit', 'hotspot'), 'timeout': 90}
-
-
-def _only_where_there_is_a_guard(t):
-    if platform.machine() != 'x86_64':
-        t.skip('the guard is x86-64 only')
 
 
 def _faulty(t, kind, every, rounds, **kw):
@@ -33,7 +27,6 @@ def _faults(run):
 
 @test(level='plain', params=('segv', 'bus', 'wild', 'jump'), plain_params=('segv', 'bus'), **SAMPLED)
 def a_fault_of_the_walk_costs_a_sample(t, kind):
-    _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, kind, 20, 100)
     t.check(3 <= wrong <= 5, 'walks that went wrong: %d, none begins after the third' % wrong)
     t.equal(_faults(run), wrong, 'faults counted')
@@ -43,7 +36,6 @@ def a_fault_of_the_walk_costs_a_sample(t, kind):
 
 @test(level='plain', **SAMPLED)
 def a_self_test_that_faults_takes_walk(t):
-    _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, 'first', 1, 20)
     t.equal((wrong, _faults(run)), (1, 1), 'faults')
     t.check('hprofx: cpu=samples: AsyncGetCallTrace failed its self-test; using sampler=walk instead' in run.err, 'no line about it')
@@ -52,7 +44,6 @@ def a_self_test_that_faults_takes_walk(t):
 
 @test(level='plain', **SAMPLED)
 def one_fault_ends_nothing(t):
-    _only_where_there_is_a_guard(t)
     run, p, wrong = _faulty(t, 'segv', 60, 60)
     t.check(1 <= wrong <= 3, 'walks that went wrong: %d' % wrong)
     t.equal(_faults(run), wrong, 'faults counted')
@@ -61,7 +52,6 @@ def one_fault_ends_nothing(t):
 # From 26 on a method's id is no longer the address of its address, by which the library knows the frame.
 @test(level='plain', until=25, **SAMPLED)
 def faults_of_safefetch_are_the_vms(t):
-    _only_where_there_is_a_guard(t)
     run, _, wrong = _faulty(t, 'safefetch', 1, 20, jvm=['-Xint'])
     t.check(wrong >= 20, 'probes: %d' % wrong)
     t.equal(_faults(run), 0, 'faults counted')
@@ -78,7 +68,6 @@ def traps_of_the_vm_work_as_before(t):
 @test(level='plain', **SAMPLED)
 def no_handler_of_the_program_runs_under_the_guard(t):
     """Its faults would be taken for those of AsyncGetCallTrace. A read of the structures tells its faults by their pc."""
-    _only_where_there_is_a_guard(t)
     file = t.dir / 'guarded.txt'
     _, p = t.profile('HotSplit', 60, opts='cpu=samples,sampler=asgct,interval=1', stdout='done true\n', env=preload(t, 'guarded', GUARDED=str(file)))
     t.check(p.report['sampler'].startswith('asgct'), 'sampler %s' % p.report['sampler'])
@@ -90,7 +79,6 @@ def no_handler_of_the_program_runs_under_the_guard(t):
 @test(level='plain', params=('1', '10'), plain_params=('10',), **SAMPLED)
 def no_thread_is_sampled_before_the_guard(t, interval):
     """One that starts while VMInit runs, as of another agent's premain, waits for the guard and the self-test."""
-    _only_where_there_is_a_guard(t)
     file = t.dir / 'early.txt'
     _, p = t.profile('HotSplit', 30, opts='cpu=samples,sampler=asgct,interval=' + interval, stdout='done true\n', jvm=[agent(t, 'earlythread')],
                      env=preload(t, 'earlythread', EARLYTHREAD=str(file)))

@@ -56,7 +56,7 @@ def _options(recorded):
     return options + ',idsize=4' * ('format=b' in options)  # the sizes of instances depend on it
 
 
-@test(level='plain', collectors='any', params=compared(CASES), plain_params=('dump-alloc-binary', 'default'))
+@test(level='plain', emulated=True, collectors='any', params=compared(CASES), plain_params=('dump-alloc-binary', 'default'))
 def case(t, name):
     recorded = Recorded(name)
     run = t.java(recorded.program[0], *recorded.program[1:], opts=_options(recorded))
@@ -79,7 +79,7 @@ def _steps(t, opts, done, requests):
     t.equal((run.code, [ln for ln in run.err.splitlines() if ln.startswith('Dumping')]), (0, [done] * (requests + 1)), 'exit code, dumps')
 
 
-@test(level='plain', collectors='any')
+@test(level='plain', emulated=True, collectors='any')
 def requests(t):
     """Three dumps, where the original died of its second one."""
     _steps(t, 'heap=dump,format=b,idsize=4,split=y', 'Dumping Java heap ... done.', 2)
@@ -89,7 +89,7 @@ def requests(t):
         t.equal([m[1] for m in filter(None, map(INST.fullmatch, got)) if m[2] == 'Steps$Item'], [str(items)], 'items in %s' % name)
 
 
-@test(level='plain', collectors='any')
+@test(level='plain', emulated=True, collectors='any')
 def requests_beside_others(t):
     """Two complete dumps in one file."""
     _steps(t, 'heap=dump,cpu=samples,monitor=y,cutoff=0.05', 'Dumping contended monitor usage ... Java heap ... CPU usage by sampling running threads ... done.', 1)
@@ -102,7 +102,7 @@ def requests_beside_others(t):
     t.check(samples and samples[0].endswith('Steps.work') and float(samples[0].split()[1].rstrip('%')) > 90, 'samples %s' % samples)
 
 
-@test(level='plain', collectors='any')
+@test(level='plain', emulated=True, collectors='any')
 def net_binary(t):
     """The commands of a peer, and what they answer; the dump at exit has every section."""
     peer = p.Peer(t)

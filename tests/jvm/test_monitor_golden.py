@@ -25,7 +25,7 @@ def _compare(t, name, prefix, contends, in_order=True):
     return p
 
 
-@test(level='plain', collectors='any', params=compared(CASES), plain_params=('monitor-locks', 'exit-exception'))
+@test(level='plain', emulated=True, collectors='any', params=compared(CASES), plain_params=('monitor-locks', 'exit-exception'))
 def case(t, name):
     if CASES[name][0] == 'Locks':
         t.needs('stops')
@@ -47,13 +47,13 @@ compared(['monitor-states', 'monitor-crowd'])
 
 
 # Thread.suspend, by which the program makes one of its states, throws from JDK 20 on.
-@test(level='plain', collectors='any', until=19)
+@test(level='plain', emulated=True, collectors='any', until=19)
 def states(t):
     t.needs('stops')
     _compare(t, 'monitor-states', 'States', False)
 
 
-@test(level='plain', collectors='any')
+@test(level='plain', emulated=True, collectors='any')
 def crowd(t):
     """500 threads of one monitor. The original's 1300 s of contention were "1 ms", and its rows had half of the entries of one method."""
     p = _compare(t, 'monitor-crowd', 'Crowd', True, in_order=False)

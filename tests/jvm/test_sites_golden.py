@@ -74,7 +74,7 @@ def _sections(t, path, recorded, prefix):
 CASES = {'sites-alloc': 'Alloc', 'sites-alloc-depth0': 'Alloc', 'sites-alloc-depth1': 'Alloc', 'sites-threads': 'Fruits', 'sites-binary': 'Alloc', 'exit-code': 'Ends'}
 
 
-@test(level='plain', collectors='any', params=compared(CASES), plain_params=('sites-alloc', 'sites-binary'))
+@test(level='plain', emulated=True, collectors='any', params=compared(CASES), plain_params=('sites-alloc', 'sites-binary'))
 def case(t, name):
     recorded = Recorded(name)
     binary = 'format=b' in recorded.options
@@ -107,7 +107,7 @@ def _original_name(text):
     return data.decode('utf-8', 'surrogatepass').encode('utf-16', 'surrogatepass').decode('utf-16')
 
 
-@test(level='plain', collectors='any', params=('heap=sites,format=b', 'heap=sites,depth=6'))
+@test(level='plain', emulated=True, collectors='any', params=('heap=sites,format=b', 'heap=sites,depth=6'))
 def names(t, options):
     """Threads, classes, methods of unusual names; the original's text breaks some."""
     recorded = Recorded('names-binary')
@@ -125,7 +125,7 @@ def names(t, options):
 compared(['names-binary', 'unload-binary'])
 
 
-@test(level='plain', collectors='any')
+@test(level='plain', emulated=True, collectors='any')
 def unload_binary(t):
     """The classes go, as they did not under the original; their sites keep their names."""
     recorded = Recorded('unload-binary')
@@ -148,7 +148,7 @@ def unload_binary(t):
     t.equal([p.classes[s] for s in p.unloaded if p.classes[s] == 'Plug'], [], 'unloaded, though rows name them for good')
 
 
-@test(level='plain', collectors='any', params=compared(('request-binary', 'request-sites')))
+@test(level='plain', emulated=True, collectors='any', params=compared(('request-binary', 'request-sites')))
 def requests(t, name):
     """Totals are not reset by a dump: 100, 200, 300 of the program's objects."""
     recorded = Recorded(name)

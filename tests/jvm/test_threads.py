@@ -5,7 +5,6 @@ import errno
 import math
 import os
 import pathlib
-import platform
 import re
 import signal
 import subprocess
@@ -16,7 +15,7 @@ from build import NOTHING_READ
 from expect import burnt_ms, cpu_ms, distance, shares_of, truth
 from harness import DONE
 from hprof_text import SAMPLES, SITES, TIMES, WALL
-from preload import agent, preload
+from preload import agent, preload, refusing
 from runner import test
 from waiting import until
 
@@ -200,10 +199,8 @@ def contradictions_turn_to_the_names(t, what):
 
 @test(level='plain', params=('EPERM', 'ENOSYS'), needs=('hotspot',))
 def a_kernel_that_refuses_to_read_turns_to_the_names(t, error):
-    if platform.machine() != 'x86_64':
-        t.skip('the number of the system call is that of x86-64')
     _only_where_the_vm_tells_ids(t)
-    _, p = t.profile('Burn', 200, 200, opts='cpu=samples,interval=5,thread=y', env=preload(t, 'seccomp', HPX_REFUSE='310:%d' % getattr(errno, error)))
+    _, p = t.profile('Burn', 200, 200, opts='cpu=samples,interval=5,thread=y', env=refusing(t, 'process_vm_readv', getattr(errno, error)))
     t.equal(p.report['thread ids'], 'by name, the system refuses process_vm_readv', 'the report')
     t.check(p.total > 50, '%d samples' % p.total)
 
