@@ -20,7 +20,7 @@ from preload import preload
 from runner import test
 
 
-@test(level='plain', collectors='all')
+@test(level='plain', emulated=True, collectors='all')
 def sessions_begin_and_end(t):
     p = Program(t)
     for i, calls in enumerate((1000, 123)):

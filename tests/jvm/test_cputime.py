@@ -6,7 +6,7 @@ from expect import burnt_ms
 from runner import test
 
 
-@test(level='plain', params=('10', '1', '0.5', '7'), plain_params=('1',), measures=True, longer=True)
+@test(level='plain', emulated=True, params=('10', '1', '0.5', '7'), plain_params=('1',), measures=True, longer=True)
 def total_is_cpu_time(t, interval):
     ms = float(interval)
     ask = (1500, 1500) if t.level == 'plain' else (2500, 2000, 1500)

@@ -53,7 +53,7 @@ def of_virtual_threads(t, mode):
     t.check(not any('ForkJoin' in f.method for r, trace in p.sites if r.name == 'SitesVirtual$Item' for f in trace.frames), 'a frame of a carrier')
 
 
-@test(level='plain', needs=('hotspot',))
+@test(level='plain', emulated=True, needs=('hotspot',))
 def of_blocks(t):
     _has_structures(t)
     _, p = t.profile('Contend', 'threads', 16, 8, 20, opts='monitor=y,cutoff=0,depth=16', env=ALL)

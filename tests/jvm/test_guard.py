@@ -42,7 +42,7 @@ def a_self_test_that_faults_takes_walk(t):
     t.check(p.report['sampler'].startswith('walk'), 'sampler %s' % p.report['sampler'])
 
 
-@test(level='plain', **SAMPLED)
+@test(level='plain', emulated=True, **SAMPLED)
 def one_fault_ends_nothing(t):
     run, p, wrong = _faulty(t, 'segv', 60, 60)
     t.check(1 <= wrong <= 3, 'walks that went wrong: %d' % wrong)

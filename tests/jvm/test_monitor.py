@@ -29,7 +29,7 @@ def _kinds(t, *jvm):
     blocks_are_known(t, p, MONITOR_TIME, blocks)
 
 
-@test(level='plain', collectors='all', params=('', '-Xint'))
+@test(level='plain', emulated=True, collectors='all', params=('', '-Xint'))
 def every_kind_of_monitor(t, flag):
     """By class and trace."""
     _kinds(t, *flag.split())

@@ -16,7 +16,7 @@ EXACT = 'heap=sites,cutoff=0,depth=40'
 GROUPS = ('new', 'arrays', 'multi', 'copies', 'indirect', 'native', 'language', 'exceptions', 'humongous')
 
 
-@test(level='plain', collectors='all', params=GROUPS, plain_params=('new', 'multi', 'native'))
+@test(level='plain', emulated=True, collectors='all', params=GROUPS, plain_params=('new', 'multi', 'native'))
 def every_way_is_counted(t, group):
     if group == 'native' and t.jdk.version == 8:
         t.skip('nothing on JDK 8 sees what JNI and Unsafe allocate')

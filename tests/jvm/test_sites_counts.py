@@ -72,7 +72,7 @@ def _equal_places(t, run, counts, told, lines=True):
     t.check(len(own) > 45 and not wrong, '%d places, (objects, bytes) of counts and of exact: %s' % (len(own), wrong))
 
 
-@test(level='plain', collectors='all', params=('a', 'b'), plain_params=('a',))
+@test(level='plain', emulated=True, collectors='all', params=('a', 'b'), plain_params=('a',))
 def each_way_of_the_language_is_counted(t, form):
     run = t.java('SitesCounts', 3000 if t.jdk.has('jit') else 200, opts=COUNTS + ',format=' + form, native=True)
     t.complete(run, done=DONE)

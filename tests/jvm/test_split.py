@@ -20,7 +20,8 @@ def _split(t, kind, cpu_ms, at_least, limit):
     got, want = shares_of(n), truth(run)
     t.check(distance(want, (0.6, 0.3, 0.1)) < 0.03, 'the program itself is off: %s' % want)
     t.check(distance(got, want) <= limit, 'shares %s, the truth %s: distance %.3f' % (got, want, distance(got, want)))
-    t.check(sum(n) >= 0.85 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
+    # In an emulator the JVM itself takes longer to start.
+    t.check(sum(n) >= (0.6 if t.jdk.emulated else 0.85) * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
 
 
 def _needs_a_compiler(t, kind):
@@ -28,7 +29,8 @@ def _needs_a_compiler(t, kind):
         t.skip('%s is about compiled code' % kind)
 
 
-@test(level='plain', params=sorted(SPLIT_KINDS), plain_params=('plain', 'inlined'), measures=True, longer=True)
+# An emulator delivers signals where a piece of its own code ends, so what is straight has them all in one place: of the kinds only loops have shares there.
+@test(level='plain', emulated=('plain',), params=sorted(SPLIT_KINDS), plain_params=('plain', 'inlined'), measures=True, longer=True)
 def shares(t, kind):
     _needs_a_compiler(t, kind)
     if t.level != 'plain':

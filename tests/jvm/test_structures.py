@@ -133,7 +133,7 @@ def stacks_of_short_threads_are_known(t):
 
 
 # Classes that are unloaded, redefined and deoptimized, exceptions, overflows, virtual threads.
-@test(level='plain', params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
+@test(level='plain', emulated=True, params=('plain', 'redefinition', 'flushing'), collectors='all', needs=('hotspot',))
 def stacks_are_those_of_asyncgetcalltrace(t, row):
     _has_structures(t)
     flags = {'plain': [], 'redefinition': ['-agentpath:%s/libredefine.so=LSoak' % t.env.native_dir(t.jdk)], 'flushing': ['-XX:ReservedCodeCacheSize=6m']}[row]

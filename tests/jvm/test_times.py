@@ -37,7 +37,7 @@ def _counted(t, way, *program):
     return p
 
 
-@test(level='plain', params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
+@test(level='plain', emulated=True, params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
       plain_params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in ('recursion', 'exceptions', 'kinds')])
 def counts_are_exact(t, param):
     way, case = param

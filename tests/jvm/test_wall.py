@@ -123,7 +123,7 @@ def the_end_of_a_session_is_not_that_of_its_threads(t):
     t.check(abs(sum(spun.values()) - spinning * lasted) <= 0.1 * spinning * lasted, 'threads that always want a CPU have %d ms, the session %d times %d' % (sum(spun.values()), spinning, lasted))
 
 
-@test(level='plain')
+@test(level='plain', emulated=True)
 def binary(t):
     run = t.java('WallClasses', 1500, opts='wall=y,format=b,file=java.hprof,' + OPTS)
     t.equal(run.code, 0, 'exit code')
