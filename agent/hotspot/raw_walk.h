@@ -4,7 +4,7 @@
  *
  * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
  * JavaCallWrapper, ContinuationEntry, vframeArray, Method and ConstMethod, debug information, and the code before a return address; reads
- * only. On JDK 8 to 28, x86-64; seen on JDK 17 and 25 of 64-bit Arm.
+ * only. On JDK 8 to 28, x86-64 and 64-bit Arm.
  *
  * What a frame adds to the hash decides how it is named, whatever the VM did between two samples:
  * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that
