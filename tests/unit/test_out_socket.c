@@ -173,6 +173,8 @@ TEST(a_reset_at_any_byte_leaves_whole_streams, setup, teardown)
 
 TEST(errors_of_send_and_recv_lose_the_connection_alone, setup, teardown)
 {
+    char lost[96];
+    (void)snprintf(lost, sizeof lost, "connection lost: %s", strerror(ETIMEDOUT));
     open_live();
     fake.recv_errno = ETIMEDOUT;
     fake.window = 0;
@@ -183,7 +185,7 @@ TEST(errors_of_send_and_recv_lose_the_connection_alone, setup, teardown)
     while (wakes < 2) {
         steps(1);
     }
-    assert_int_equal(said_times("connection lost: Connection timed out"), 1);
+    assert_int_equal(said_times(lost), 1);
     fake.recv_errno = EINTR;
     steps(3);
     assert_true(fake.open);
