@@ -13,23 +13,16 @@ static struct {
 } means = {.reason = "not set up"};
 
 /* The four bytes before the abort address are what glibc registered with the kernel, which checks them. Nothing jumps here. */
-#if HPX_CPUCLOCK_HAS_TSC
 __asm__(".pushsection .text\n"
         ".balign 16\n"
         ".hidden hpx_cpuclock_never, hpx_cpuclock_never_abort\n"
         ".globl hpx_cpuclock_never, hpx_cpuclock_never_abort\n"
-        "hpx_cpuclock_never: ud2\n ud2\n"
-        ".long 0x53053053\n"
-        "hpx_cpuclock_never_abort: ud2\n"
-        ".popsection");
+        "hpx_cpuclock_never: " HPX_RSEQ_TRAP HPX_RSEQ_SIGNATURE "hpx_cpuclock_never_abort: " HPX_RSEQ_TRAP ".popsection");
 extern const char hpx_cpuclock_never[] __attribute__((visibility("hidden")));
 extern const char hpx_cpuclock_never_abort[] __attribute__((visibility("hidden")));
 
 const struct hpx_cpuclock_section hpx_cpuclock_section = {
     .start_ip = (uintptr_t)hpx_cpuclock_never, .post_commit_offset = 4, .abort_ip = (uintptr_t)hpx_cpuclock_never_abort};
-#else
-const struct hpx_cpuclock_section hpx_cpuclock_section;
-#endif
 
 static uint64_t ask_kernel(void)
 {
@@ -72,7 +65,8 @@ uint64_t hpx_cpuclock_resync(struct hpx_cpuclock *c)
         ns = ask_kernel();
         atomic_signal_fence(memory_order_seq_cst);
         /* After: the clock may lag by the way out of the kernel until the next resync, and runs ahead by nothing. */
-        atomic_store_explicit(&c->base_tsc, hpx_cpuclock_tsc(), memory_order_relaxed);
+        hpx_counter_fence();
+        atomic_store_explicit(&c->base_count, hpx_counter(), memory_order_relaxed);
         atomic_store_explicit(&c->base_ns, ns, memory_order_relaxed); /* not raised to last: else it would stay ahead for ever */
     } else {
         disarm(c);
@@ -137,9 +131,9 @@ const char *hpx_cpuclock_name(void)
 {
     bool fast = hpx_cpuclock_is_fast();
     if (atomic_load_explicit(&means.wall, memory_order_relaxed)) {
-        return fast ? "wall clock by TSC and rseq" : "wall clock by calls";
+        return fast ? "wall clock by " HPX_COUNTER_NAME " and rseq" : "wall clock by calls";
     }
-    return fast ? "thread clock by TSC and rseq" : "thread clock by calls";
+    return fast ? "thread clock by " HPX_COUNTER_NAME " and rseq" : "thread clock by calls";
 }
 
 const char *hpx_cpuclock_reason(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cpuclock.h: the CPU time of the calling thread, at little more than the cost of reading the TSC.
+/* cpuclock.h: the CPU time of the calling thread, at little more than the cost of reading the processor's counter (machine.h): the TSC,
+ * or the virtual counter of 64-bit Arm.
  *
  * The kernel clears rseq_cs, a word that glibc registers for every thread, whenever the thread was switched out, migrated or signalled.
  * The clock points that word at a descriptor whose range holds no executed code. While the pointer stands, the thread has run without
- * interruption since the thread clock was last read, and its CPU time is that value plus the TSC's progress since. If it was cleared, or
- * HPX_CPUCLOCK_SPAN ticks have passed, the clock reads the thread clock again: a resync. docs/calls.md explains the orders below.
+ * interruption since the thread clock was last read, and its CPU time is that value plus the counter's progress since. If it was cleared,
+ * or HPX_CPUCLOCK_SPAN ticks have passed, the clock reads the thread clock again: a resync. docs/calls.md explains the orders below.
  *
  * Owner: the thread that called hpx_cpuclock_enter(); it alone may call now (also inside its signal handlers) and leave. setup comes
  * before the first enter and once; recheck, name, reason and is_fast may be called at any time by any thread.
@@ -21,10 +22,11 @@
 #define HPX_CPUCLOCK_H
 
 #include "compiler.h"
+#include "machine.h"
 #include <stdatomic.h>
 
-/* Most ticks between resyncs: 1.7 ms at 5 GHz, 8.4 ms at 1 GHz. Bounds the error from time stolen by a hypervisor. */
-#define HPX_CPUCLOCK_SPAN (UINT64_C(1) << 23)
+/* Most ticks between resyncs. Bounds the error from time stolen by a hypervisor. */
+#define HPX_CPUCLOCK_SPAN HPX_COUNTER_SPAN
 
 enum hpx_cpuclock_kind {
     HPX_CPUCLOCK_CPU,   /* CPU time of the thread */
@@ -37,16 +39,16 @@ enum hpx_cpuclock_kind {
 struct hpx_cpuclock {
     _Atomic uint64_t *word;   /* the thread's rseq_cs; NULL: none */
     _Atomic uint64_t scale;   /* nanoseconds per tick * 2^32; 0: no fast path, now() asks the kernel */
-    _Atomic uint64_t base_ns; /* what the kernel said at the resync, and the TSC just after */
-    _Atomic uint64_t base_tsc;
+    _Atomic uint64_t base_ns; /* what the kernel said at the resync, and the counter just after */
+    _Atomic uint64_t base_count;
     _Atomic uint64_t last;    /* the highest time returned so far */
-    _Atomic uint64_t resyncs; /* any thread may read it; moves with base_ns and base_tsc */
+    _Atomic uint64_t resyncs; /* any thread may read it; moves with base_ns and base_count */
     atomic_bool busy;         /* a resync is in progress: a handler that interrupts it must not change the struct */
 };
 
 /* System functions for setup, replaced in tests. NULL members: the system's. */
 struct hpx_cpuclock_ops {
-    bool (*tsc_is_steady)(void);       /* the TSC neither stops nor changes its rate */
+    bool (*is_steady)(void);           /* hpx_counter_is_steady() */
     void *(*symbol)(const char *name); /* glibc's __rseq_offset and __rseq_size */
     void (*after)(const char *event,
                   _Atomic uint64_t *cs); /* called between an event of the self-test and the read of rseq_cs; may be NULL */
@@ -57,15 +59,15 @@ struct hpx_cpuclock_ops {
  * setup it also asks the kernel every time. */
 void hpx_cpuclock_setup(enum hpx_cpuclock_kind kind, const struct hpx_cpuclock_ops *ops);
 
-/* A short self-test on the calling thread, which sleeps 0.1 ms or more: checks that rseq_cs is still cleared and the TSC keeps its rate.
- * false: it failed; the clock then asks the kernel (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says
- * why. true also if the fast path is not in use. Not on a thread inside now(), leave or enter. */
+/* A short self-test on the calling thread, which sleeps 0.1 ms or more: checks that rseq_cs is still cleared and the counter keeps its
+ * rate. false: it failed; the clock then asks the kernel (other threads follow within HPX_CPUCLOCK_SPAN ticks), and the reason says why.
+ * true also if the fast path is not in use. Not on a thread inside now(), leave or enter. */
 bool hpx_cpuclock_recheck(void);
 
-/* For the report: how times are measured, and why not by the TSC ("" if by it). Static strings. */
+/* For the report: how times are measured, and why not by the counter ("" if by it). Static strings. */
 const char *hpx_cpuclock_name(void);
 const char *hpx_cpuclock_reason(void);
-/* true if times are measured by TSC and rseq. */
+/* true if times are measured by counter and rseq. */
 bool hpx_cpuclock_is_fast(void);
 
 /* Starts the calling thread's clock. */
@@ -84,23 +86,6 @@ struct hpx_cpuclock_section {
 extern const struct hpx_cpuclock_section hpx_cpuclock_section __attribute__((visibility("hidden")));
 #define HPX_CPUCLOCK_OURS ((uint64_t)(uintptr_t)&hpx_cpuclock_section)
 
-/* Only x86-64 was tested; the fast path is not compiled for others. */
-#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
-#define HPX_CPUCLOCK_HAS_TSC 1
-static inline uint64_t hpx_cpuclock_tsc(void)
-{
-    uint32_t low, high;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory"); /* also a barrier to the compiler */
-    return (uint64_t)high << 32 | low;
-}
-#else
-#define HPX_CPUCLOCK_HAS_TSC 0
-static inline uint64_t hpx_cpuclock_tsc(void)
-{
-    return 0;
-}
-#endif
-
 /* Marks the places between the steps of now(), where a test raises a signal. */
 #ifndef HPX_CPUCLOCK_STEP
 #define HPX_CPUCLOCK_STEP(n) atomic_signal_fence(memory_order_seq_cst)
@@ -117,9 +102,9 @@ static inline __attribute__((always_inline)) bool hpx_cpuclock_try(struct hpx_cp
     }
     uint64_t base_ns = atomic_load_explicit(&c->base_ns, memory_order_relaxed);
     HPX_CPUCLOCK_STEP(1);
-    uint64_t base_tsc = atomic_load_explicit(&c->base_tsc, memory_order_relaxed);
+    uint64_t base_count = atomic_load_explicit(&c->base_count, memory_order_relaxed);
     HPX_CPUCLOCK_STEP(2);
-    uint64_t ticks = hpx_cpuclock_tsc() - base_tsc; /* before the look at the pointer: what stands now stood then */
+    uint64_t ticks = hpx_counter() - base_count; /* before the look at the pointer: what stands now stood then */
     HPX_CPUCLOCK_STEP(3);
     uint64_t pointer = atomic_load_explicit(c->word, memory_order_relaxed);
     HPX_CPUCLOCK_STEP(4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cpuclock_check.c: the self-test of cpuclock: every way to be switched out, and the rate of the TSC. */
+/* cpuclock_check.c: the self-test of cpuclock: every way to be switched out, and the rate of the counter. */
 #include "cpuclock_check.h"
 #include "sigmask.h"
 
@@ -8,49 +8,19 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#if HPX_CPUCLOCK_HAS_TSC
-#include <cpuid.h>
-#endif
 
 #define TRIES          3u    /* of each event */
 #define YIELDS         1000u /* until the other thread got its turn */
 #define SHORT_NS       50000
-#define RATE_NS        UINT64_C(2000000) /* the TSC is held against the clock at least so long: 50 ns of doubt are 25 ppm */
+#define RATE_NS        UINT64_C(2000000) /* the counter is held against the clock at least so long: 50 ns of doubt are 25 ppm */
 #define RATE_AGAIN_NS  UINT64_C(100000)
-#define OFFSET_CPU_ID  4 /* in the kernel's struct rseq */
+#define TOLD_PART      16 /* the rate that is told may be off by this part of it: the look at it is short, and others run beside */
+#define OFFSET_CPU_ID  4  /* in the kernel's struct rseq */
 #define OFFSET_RSEQ_CS 8
-
-#if HPX_CPUCLOCK_HAS_TSC
-static bool tsc_is_steady(void)
-{
-    unsigned a, b, c, d;
-    int mode = PR_TSC_ENABLE;
-    /* 0x80000007 EDX bit 8: same rate in all states. A task may have been denied rdtsc: it would be a SIGSEGV. */
-    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8) && prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_ENABLE;
-}
-
-static char *thread_pointer(void)
-{
-    char *p;
-    __asm__("mov %%fs:0, %0" : "=r"(p));
-    return p;
-}
-#else
-static bool tsc_is_steady(void)
-{
-    return false;
-}
-
-static char *thread_pointer(void)
-{
-    return NULL;
-}
-#endif
 
 /* Looked up, not linked: a library that names them would ask for glibc 2.35 wherever it is loaded. */
 static void *symbol(const char *name)
@@ -60,13 +30,13 @@ static void *symbol(const char *name)
 
 _Atomic uint64_t *hpx_cpuclock_word(intptr_t offset)
 {
-    char *area = thread_pointer() + offset;
+    char *area = (char *)__builtin_thread_pointer() + offset;
     /* Written by the kernel before the thread ran; negative: not registered. */
     return *(volatile int32_t *)(void *)(area + OFFSET_CPU_ID) >= 0 ? (_Atomic uint64_t *)(void *)(area + OFFSET_RSEQ_CS) : NULL;
 }
 
 struct instant {
-    uint64_t tsc, ns;
+    uint64_t count, ns;
 };
 
 /* The pair with the least time around it. Not adjusted by NTP: the scheduler's clock is not, either. */
@@ -76,9 +46,11 @@ static struct instant instant(void)
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < 5; i++) {
         struct timespec ts;
-        uint64_t before = hpx_cpuclock_tsc();
+        hpx_counter_fence();
+        uint64_t before = hpx_counter();
         (void)clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-        uint64_t width = hpx_cpuclock_tsc() - before;
+        hpx_counter_fence();
+        uint64_t width = hpx_counter() - before;
         if (width < narrowest) {
             narrowest = width;
             best = (struct instant){before + width / 2, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec};
@@ -92,7 +64,8 @@ static void sleep_shortly(void)
     (void)nanosleep(&(struct timespec){0, SHORT_NS}, NULL);
 }
 
-/* Nanoseconds a tick * 2^32 since then, slept to at least that length; 0: no rate that a TSC has. */
+/* Nanoseconds a tick * 2^32 since then, slept to at least that length; of a processor that tells the rate, what it tells. 0: no rate that a
+ * counter has, or another one than was told. */
 static uint64_t rate_since(const struct instant *then, uint64_t at_least)
 {
     struct instant now = instant();
@@ -100,8 +73,9 @@ static uint64_t rate_since(const struct instant *then, uint64_t at_least)
         sleep_shortly();
         now = instant();
     }
-    double rate = (double)(now.ns - then->ns) / (double)(now.tsc - then->tsc);
-    return rate > 0.05 && rate < 20 ? (uint64_t)(rate * 4294967296.0) : 0;
+    double rate = (double)(now.ns - then->ns) / (double)(now.count - then->count);
+    double told = hpx_counter_hz() != 0 ? 1e9 / (double)hpx_counter_hz() : rate, off = rate > told ? rate - told : told - rate;
+    return rate > 0.05 && rate < 20 * HPX_COUNTER_NS && off <= told / TOLD_PART ? (uint64_t)(told * 4294967296.0) : 0;
 }
 
 struct check {
@@ -238,7 +212,7 @@ static void *test(void *arg)
     k->why = k->word ? run_events(k) : "rseq is not registered for new threads";
     k->scale = rate_since(&begin, RATE_NS);
     if (!*k->why && !k->scale) {
-        k->why = "the TSC's rate is none that can be used";
+        k->why = "the " HPX_COUNTER_NAME "'s rate is none that can be used";
     }
     return NULL;
 }
@@ -283,12 +257,12 @@ static void run_pair(struct check *k)
 void hpx_cpuclock_check(struct hpx_cpuclock_found *found, const struct hpx_cpuclock_ops *ops)
 {
     *found = (struct hpx_cpuclock_found){0};
-    if (!HPX_CPUCLOCK_HAS_TSC) {
+    if (!HPX_COUNTER) {
         found->why = "not made for this processor";
         return;
     }
-    if (!(ops && ops->tsc_is_steady ? ops->tsc_is_steady : tsc_is_steady)()) {
-        found->why = "the TSC is not steady, or denied";
+    if (!(ops && ops->is_steady ? ops->is_steady : hpx_counter_is_steady)()) {
+        found->why = "the " HPX_COUNTER_NAME " is not steady, or denied";
         return;
     }
     void *(*look_up)(const char *) = ops && ops->symbol ? ops->symbol : symbol;
@@ -331,6 +305,6 @@ bool hpx_cpuclock_check_again(struct hpx_cpuclock_found *found)
             return true;
         }
     }
-    found->why = "the TSC changed its rate";
+    found->why = "the " HPX_COUNTER_NAME " changed its rate";
     return false;
 }

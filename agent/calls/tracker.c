@@ -4,6 +4,7 @@
 #include "classes.h"
 #include "clock.h"
 #include "downcall.h"
+#include "machine.h"
 #include "patterns.h"
 #include "threads.h"
 #include <string.h>
@@ -100,23 +101,12 @@ static __attribute__((noinline)) void slow(JNIEnv *env, enum hpx_ev_kind kind, u
     leave_probe(t);
 }
 
-static inline uintptr_t stack_now(void)
-{
-#if defined(__x86_64__)
-    uintptr_t sp;
-    __asm__("mov %%rsp, %0" : "=r"(sp)); /* the address of a frame would need a frame */
-    return sp;
-#else
-    return (uintptr_t)__builtin_frame_address(0);
-#endif
-}
-
 /* false: nothing was recorded. Calls nothing, so that the probe is a leaf: see hpx_calls_try_enter(). timed: a constant. */
 static inline __attribute__((always_inline)) bool probe(enum hpx_ev_kind kind, uint32_t method, bool timed)
 {
     struct hpx_calls_thread *t = hpx_calls_thread_self;
     uint64_t now = 0;
-    if (hpx_unlikely(t == NULL || stack_now() < t->stack_limit.limit || !enter_probe(t) ||
+    if (hpx_unlikely(t == NULL || hpx_stack_pointer() < t->stack_limit.limit || !enter_probe(t) ||
                      (timed && !hpx_cpuclock_try(&t->cpuclock, &now))) ||
         hpx_unlikely(
             !(kind == HPX_EV_ENTER ? hpx_calls_try_enter(&t->calls, method, now) : hpx_calls_try_leave(&t->calls, kind, method, now)))) {

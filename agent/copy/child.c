@@ -24,6 +24,7 @@
 #define STEP_GONE    200000  /* ns; a process closes its descriptors just before it can be reaped */
 #define DESCRIPTORS  65536
 #define SIGNAL_STACK ((size_t)64 << 10)
+#define RESTORER     0x04000000 /* SA_RESTORER of the kernel, which x86 demands and others take */
 
 static struct hpx_child_shared *shared; /* for the handler of faults; written in the child only */
 
@@ -100,11 +101,8 @@ static void take_faults(void)
         unsigned long flags;
         void (*restorer)(void);
         uint64_t mask;
-    } action = {on_fault, SA_SIGINFO | SA_ONSTACK, NULL, ~UINT64_C(0)};
-#ifdef __x86_64__
-    action.flags |= 0x04000000;                                   /* SA_RESTORER, which the kernel demands */
-    action.restorer = (void (*)(void))(uintptr_t)hpx_child_leave; /* never reached: the handler does not return */
-#endif
+    } action = {on_fault, SA_SIGINFO | SA_ONSTACK | RESTORER, (void (*)(void))(uintptr_t)hpx_child_leave, /* never reached */
+                ~UINT64_C(0)};
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     syscall(SYS_sigaltstack, &alternate, NULL);
     uint64_t open = 0;

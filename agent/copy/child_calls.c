@@ -2,8 +2,8 @@
 /* child_calls.c: the calls of libjvm that a child replaces: finds their slots (the global offset table), and the functions put there. */
 #include "child_calls.h"
 #include "child_memory.h"
+#include "machine.h"
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#if defined(__x86_64__)
-#define JUMP_SLOT R_X86_64_JUMP_SLOT
-#define GLOB_DAT  R_X86_64_GLOB_DAT
-#else
-#define JUMP_SLOT R_AARCH64_JUMP_SLOT
-#define GLOB_DAT  R_AARCH64_GLOB_DAT
-#endif
 
 static struct {
     int (*over)(void *arg);
@@ -205,7 +197,7 @@ static uint64_t scan(struct hpx_child_slots *slots, const struct library *lib, i
     for (size_t i = 0; lib->dynamic[table] != 0 && i < lib->dynamic[size] / sizeof *rela; i++) {
         ElfW(Word) type = (ElfW(Word))ELF64_R_TYPE(rela[i].r_info);
         const char *name = strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name;
-        for (unsigned f = 0; (type == JUMP_SLOT || type == GLOB_DAT) && f < HPX_ARRAY_LEN(functions); f++) {
+        for (unsigned f = 0; (type == HPX_JUMP_SLOT || type == HPX_GLOB_DAT) && f < HPX_ARRAY_LEN(functions); f++) {
             if (strcmp(name, functions[f].name) == 0 && slots->n < HPX_CHILD_SLOTS) {
                 slots->slot[slots->n].at = (void **)(lib->base + rela[i].r_offset);
                 slots->slot[slots->n++].function = f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bench_clock.c: the price of reading each clock, and how far the one made of TSC and rseq is from the thread clock under load.
+/* bench_clock.c: the price of reading each clock, and how far the one made of counter and rseq is from the thread clock under load.
  *
  * Price: one thread, rows in turn round by round. Error: four threads on two processors read, sleep and are switched out; each error is how
  * far a read was outside the thread clock's answers just before and just after it. */
@@ -40,7 +40,7 @@ static uint64_t own_now(void)
         sink += sum;                                                                                                                       \
     }
 LOOP_OF(loop_nothing, nothing)
-LOOP_OF(loop_tsc, hpx_cpuclock_tsc)
+LOOP_OF(loop_counter, hpx_counter)
 LOOP_OF(loop_own, own_now)
 LOOP_OF(loop_mono, hpx_clock_mono)
 LOOP_OF(loop_thread, hpx_clock_thread_cpu)
@@ -166,12 +166,12 @@ static bool load_once(const struct hpx_bench_row *row, double *figures)
 }
 
 static const struct price prices[] = {
-    {loop_nothing, 1, false}, {loop_tsc, 1, true}, {loop_own, 1, true}, {loop_mono, 4, false}, {loop_thread, 10, false}};
+    {loop_nothing, 1, false}, {loop_counter, 1, true}, {loop_own, 1, true}, {loop_mono, 4, false}, {loop_thread, 10, false}};
 static const enum quantity quantities[] = {RESYNCS, MEAN, WORST, END};
 static struct hpx_bench_row price_rows[] = {
     {.name = "the loop", .once = price_once, .how = &prices[0]},
-    {.name = "rdtsc", .once = price_once, .how = &prices[1]},
-    {.name = "thread clock by TSC and rseq", .once = price_once, .how = &prices[2]},
+    {.name = HPX_COUNTER_NAME, .once = price_once, .how = &prices[1]},
+    {.name = "thread clock by " HPX_COUNTER_NAME " and rseq", .once = price_once, .how = &prices[2]},
     {.name = "CLOCK_MONOTONIC", .once = price_once, .how = &prices[3]},
     {.name = "CLOCK_THREAD_CPUTIME_ID", .once = price_once, .how = &prices[4]},
 };
@@ -214,8 +214,8 @@ int main(int argc, char **argv)
         load_rows[i].figures[1] = load_rows[i].rounds[0][rounds - 1]; /* sorted by now */
     }
     hpx_bench_print(tables, HPX_ARRAY_LEN(tables));
-    double rdtsc = price_rows[1].figures[0], mine = price_rows[2].figures[0];
-    struct hpx_bench_goal goals[2] = {{.what = "read above rdtsc alone, ns", .value = mine - rdtsc, .limit = 3},
+    double alone = price_rows[1].figures[0], mine = price_rows[2].figures[0];
+    struct hpx_bench_goal goals[2] = {{.what = "read above " HPX_COUNTER_NAME " alone, ns", .value = mine - alone, .limit = 3},
                                       {.what = "error at the end, ns", .value = load_rows[END].figures[1], .limit = 0}};
     size_t ngoals = hpx_cpuclock_is_fast() ? HPX_ARRAY_LEN(goals) : 0;
     hpx_bench_print_goals(goals, ngoals);

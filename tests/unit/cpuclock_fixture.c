@@ -15,7 +15,7 @@ int choose(void **state)
 void need_fast(void)
 {
     if (!hpx_cpuclock_is_fast()) {
-        print_message("no clock by TSC and rseq here: %s\n", hpx_cpuclock_reason());
+        print_message("no clock by counter and rseq here: %s\n", hpx_cpuclock_reason());
         skip();
     }
 }

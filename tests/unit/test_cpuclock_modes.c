@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_cpuclock_modes.c: each reason not to use the clock by TSC and rseq, forced; wall time; the second look. */
+/* test_cpuclock_modes.c: each reason not to use the clock by counter and rseq, forced; wall time, also where the
+ * kernel does its part in appearance only, as in an emulator; the second look. */
 #include "clock.h"
 #include "cmocka_all.h"
 #include "cpuclock_check.h"
@@ -51,12 +52,12 @@ TEST(cpuclock_asks_the_kernel_where_something_is_missing, choose)
 {
     hpx_cpuclock_setup(HPX_CPUCLOCK_CALLS, NULL);
     assert_by_calls("asked for");
-    if (HPX_CPUCLOCK_HAS_TSC) {
-        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
-        assert_by_calls("TSC is not steady");
-        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = no_symbol});
+    if (HPX_COUNTER) {
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.is_steady = never});
+        assert_by_calls(HPX_COUNTER_NAME " is not steady");
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.is_steady = always, .symbol = no_symbol});
         assert_by_calls("C library");
-        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.tsc_is_steady = always, .symbol = size_of_zero});
+        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.is_steady = always, .symbol = size_of_zero});
         assert_by_calls("not registered");
     }
 }
@@ -82,7 +83,12 @@ TEST(cpuclock_asks_the_kernel_where_it_clears_too_little, choose)
     bool one = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
     for (size_t i = 0; i < HPX_ARRAY_LEN(events) - one; i++) {
         spared = events[i][0];
-        hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.after = spare});
+        for (int tries = 0; tries < 50; tries++) { /* the self-test knows of no switch if the byte was there before the read, say */
+            hpx_cpuclock_setup(HPX_CPUCLOCK_CPU, &(struct hpx_cpuclock_ops){.after = spare});
+            if (!hpx_cpuclock_is_fast()) {
+                break;
+            }
+        }
         assert_by_calls(events[i][1]);
     }
 }
@@ -90,7 +96,7 @@ TEST(cpuclock_asks_the_kernel_where_it_clears_too_little, choose)
 TEST(cpuclock_as_wall_clock_counts_sleep, choose)
 {
     for (int fast = 0; fast < 2; fast++) {
-        hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, fast ? NULL : &(struct hpx_cpuclock_ops){.tsc_is_steady = never});
+        hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, fast ? NULL : &(struct hpx_cpuclock_ops){.is_steady = never});
         assert_non_null(strstr(hpx_cpuclock_name(), "wall clock by "));
         struct hpx_cpuclock c;
         hpx_cpuclock_enter(&c);
@@ -106,12 +112,58 @@ TEST(cpuclock_as_wall_clock_counts_sleep, choose)
     }
 }
 
+/* What the kernel would write, of each thread: only the test clears it. */
+static _Thread_local struct {
+    uint32_t cpu_id_start, cpu_id;
+    _Atomic uint64_t cs;
+} HPX_ALIGNED(32) area;
+
+static void *own_area(const char *name)
+{
+    static unsigned size = sizeof area;
+    static ptrdiff_t offset;
+    offset = (char *)&area - (char *)__builtin_thread_pointer();
+    return strcmp(name, "__rseq_size") == 0 ? (void *)&size : (void *)&offset;
+}
+
+static void clear(const char *event, _Atomic uint64_t *word)
+{
+    (void)event;
+    assert_int_equal(atomic_load(word), HPX_CPUCLOCK_OURS);
+    atomic_store(word, 0);
+}
+
+TEST(cpuclock_as_wall_clock_goes_by_the_counter_between_two_looks, choose)
+{
+    if (!HPX_COUNTER || !hpx_counter_is_steady()) {
+        skip();
+    }
+    hpx_cpuclock_setup(HPX_CPUCLOCK_WALL, &(struct hpx_cpuclock_ops){.symbol = own_area, .after = clear});
+    assert_string_equal(hpx_cpuclock_reason(), "");
+    assert_string_equal(hpx_cpuclock_name(), "wall clock by " HPX_COUNTER_NAME " and rseq");
+    struct hpx_cpuclock c;
+    hpx_cpuclock_enter(&c);
+    assert_ptr_equal(c.word, &area.cs);
+    uint64_t by_counter = 0, right = 0;
+    for (uint64_t begin = hpx_clock_mono(), before = begin; before - begin < 50000000; before = hpx_clock_mono()) {
+        uint64_t resyncs = c.resyncs, ns = hpx_cpuclock_now(&c), after = hpx_clock_mono();
+        uint64_t error = ns < before ? before - ns : ns > after ? ns - after : 0;
+        by_counter += c.resyncs == resyncs;
+        right += c.resyncs == resyncs && error < 50000;
+    }
+    assert_true(by_counter > 100);
+    assert_true(right > by_counter / 2); /* not all: a switch in a resync, between the answer and the counter, is seen by nobody here */
+    assert_true(hpx_cpuclock_recheck() || strstr(hpx_cpuclock_reason(), "rseq_cs") != NULL); /* nothing clears it there */
+    hpx_cpuclock_leave(&c);
+    assert_int_equal(area.cs, 0);
+}
+
 TEST(cpuclock_recheck_passes_and_tells_another_rate, choose)
 {
     need_fast();
     assert_true(hpx_cpuclock_recheck());
     assert_true(hpx_cpuclock_is_fast());
-    assert_string_equal(hpx_cpuclock_name(), "thread clock by TSC and rseq");
+    assert_string_equal(hpx_cpuclock_name(), "thread clock by " HPX_COUNTER_NAME " and rseq");
     assert_string_equal(hpx_cpuclock_reason(), "");
     struct hpx_cpuclock_found found;
     hpx_cpuclock_check(&found, NULL);
