@@ -3,6 +3,7 @@
 #include "downcall.h"
 #include "compiler.h"
 #include "probe_frames.h"
+#include "processor.h"
 #include "vm.h"
 #include <stdatomic.h>
 
@@ -42,9 +43,9 @@ static bool failed(JNIEnv *env)
 static const char *obstacle(void)
 {
     jint jdk = hpx_vm_release();
-#if !(defined(__x86_64__) && defined(__LP64__) && defined(__linux__))
-    return "not tried on this processor";
-#endif
+    if (!HPX_PROCESSOR_KNOWN) {
+        return "not tried on this processor";
+    }
     if (jdk < JDK_FIRST) {
         return "this JDK has none";
     }
@@ -147,7 +148,7 @@ static bool find_registers(JNIEnv *env, struct registers *r)
     r->env = env;
     r->storage = (*env)->FindClass(env, ABI "VMStorage");
     r->rows = r->storage != NULL ? (*env)->FindClass(env, "[" STORAGE) : NULL;
-    r->named = r->rows != NULL ? (*env)->FindClass(env, ABI "x64/X86_64Architecture$Regs") : NULL;
+    r->named = r->rows != NULL ? (*env)->FindClass(env, ABI HPX_ABI "$Regs") : NULL;
     return r->named != NULL;
 }
 
@@ -176,7 +177,7 @@ static jobjectArray row(const struct registers *r, const char *const *names)
     return a;
 }
 
-/* Rows: integer registers, then vector and x87 registers, which no function of hprofx uses. */
+/* Rows: integer registers, then others, which no function of hprofx uses. */
 static jobjectArray kinds(const struct registers *r, jsize n, const char *const *integers)
 {
     static const char *const none[] = {NULL};
@@ -197,7 +198,7 @@ static jobjectArray kinds(const struct registers *r, jsize n, const char *const 
 /* The storage from which the stub reads the address of the function. */
 static jobject target_storage(JNIEnv *env)
 {
-    jclass types = (*env)->FindClass(env, ABI "x64/X86_64Architecture$StorageType");
+    jclass types = (*env)->FindClass(env, ABI HPX_ABI "$StorageType");
     jfieldID place = types != NULL ? (*env)->GetStaticFieldID(env, types, "PLACEHOLDER", "B") : NULL;
     jclass stub = place != NULL ? (*env)->FindClass(env, ABI "StubLocations") : NULL;
     jfieldID target = stub != NULL ? (*env)->GetStaticFieldID(env, stub, "TARGET_ADDRESS", "L" ABI "StubLocations;") : NULL;
@@ -209,8 +210,7 @@ static jobject target_storage(JNIEnv *env)
 
 static jobject make_abi(const struct registers *r, jobject target)
 {
-    static const char *const in[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9", NULL};
-    static const char *const out[] = {"rax", "rdx", NULL}, *const scratch[] = {"r10", "r11", NULL};
+    static const char *const in[] = {HPX_ABI_IN, NULL}, *const out[] = {HPX_ABI_OUT, NULL}, *const scratch[] = {HPX_ABI_SCRATCH, NULL};
     enum { STACK_ALIGNMENT = 16, SHADOW_SPACE = 0 };
     JNIEnv *env = r->env;
     jclass abi = (*env)->FindClass(env, ABI "ABIDescriptor");
@@ -218,7 +218,7 @@ static jobject make_abi(const struct registers *r, jobject target)
                                                        "(L" ABI "Architecture;[[" STORAGE "[[" STORAGE "[[" STORAGE
                                                        "II" STORAGE STORAGE STORAGE STORAGE STORAGE ")V")
                                  : NULL;
-    jobjectArray ins = init != NULL ? kinds(r, 2, in) : NULL, outs = ins != NULL ? kinds(r, 3, out) : NULL;
+    jobjectArray ins = init != NULL ? kinds(r, 2, in) : NULL, outs = ins != NULL ? kinds(r, HPX_ABI_OUT_KINDS, out) : NULL;
     jobjectArray volatiles = outs != NULL ? kinds(r, 2, scratch) : NULL;
     jobject scratch1 = volatiles != NULL ? register_of(r, scratch[0]) : NULL,
             scratch2 = scratch1 != NULL ? register_of(r, scratch[1]) : NULL;
@@ -234,8 +234,9 @@ static jobject make_abi(const struct registers *r, jobject target)
  * program may not use, and its cleaner would free the stub. */
 static jlong make_stub(JNIEnv *env, jclass entry, jobject type)
 {
+    static const char *const all_in[] = {HPX_ABI_IN, NULL}, *const all_out[] = {HPX_ABI_OUT, NULL};
     /* the first is replaced with the target's storage */
-    static const char *const in[] = {"rdi", "rdi", NULL}, *const out[] = {"rax", NULL};
+    const char *const in[] = {all_in[0], all_in[0], NULL}, *const out[] = {all_out[0], NULL};
     struct registers r;
     jobject target = find_registers(env, &r) ? target_storage(env) : NULL, abi = target != NULL ? make_abi(&r, target) : NULL;
     jobjectArray ins = abi != NULL ? row(&r, in) : NULL, outs = ins != NULL ? row(&r, out) : NULL;
@@ -303,7 +304,8 @@ bool hpx_downcall_link(jvmtiEnv *jvmti, JNIEnv *env)
     } else if (!answers(env, down, entry)) {
         no = "their test failed";
     } else {
-        /* x86 only: stores are seen in order, so a thread that sees the entry sees its contents */
+        /* Who sees the entry, by a plain load, sees its contents: their address depends on it. */
+        atomic_thread_fence(memory_order_release);
         (*env)->SetStaticObjectField(env, down, f, entry);
     }
     (*env)->ExceptionClear(env);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* processor.h: what differs between processors: where an interrupted thread is, by the context of its signal handler, and the instructions
- * of HotSpot's SafeFetch, and of the shape of its frames. Source: frame_x86.hpp, frame_aarch64.hpp, the macro assemblers. Touches nothing
- * of the VM.
+ * of HotSpot's SafeFetch, and of the shape of its frames, and how C is called, by the JDK's names. Source: frame_x86.hpp,
+ * frame_aarch64.hpp, the macro assemblers; jdk.internal.foreign.abi. Touches nothing of the VM.
  *
- * Only in a handler. Async-signal-safe. On a processor that is not here nothing is known, and nothing that needs it is on. */
+ * The functions: only in a handler, async-signal-safe. On a processor that is not here nothing is known, and nothing that needs it is on.
+ */
 #ifndef HPX_PROCESSOR_H
 #define HPX_PROCESSOR_H
 
@@ -40,7 +41,16 @@ enum hpx_stage {
     HPX_STAGE_WHOLE,
 };
 
+/* Lists of downcall.c: HPX_ABI_IN and _OUT: the integer registers of arguments and of what is returned, _SCRATCH: those that stubs use.
+ * HPX_ABI_OUT_KINDS: of registers that return something, with those of HPX_ABI_IN: 2. */
+
 #if defined(__x86_64__)
+
+#define HPX_ABI           "x64/X86_64Architecture"
+#define HPX_ABI_IN        "rdi", "rsi", "rdx", "rcx", "r8", "r9"
+#define HPX_ABI_OUT       "rax", "rdx"
+#define HPX_ABI_OUT_KINDS 3 /* x87 too */
+#define HPX_ABI_SCRATCH   "r10", "r11"
 
 #define HPX_PROCESSOR_KNOWN 1
 #define HPX_ADDRESS_BITS    47 /* of what a process can map */
@@ -158,6 +168,12 @@ static inline enum hpx_stage hpx_stage_at(const uint8_t *pc, bool complete)
 }
 
 #elif defined(__aarch64__)
+
+#define HPX_ABI           "aarch64/AArch64Architecture"
+#define HPX_ABI_IN        "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"
+#define HPX_ABI_OUT       "r0", "r1"
+#define HPX_ABI_OUT_KINDS 2
+#define HPX_ABI_SCRATCH   "r9", "r10", "r11", "r12", "r13", "r14", "r15"
 
 #define HPX_PROCESSOR_KNOWN         1
 #define HPX_ADDRESS_BITS            48
@@ -286,6 +302,12 @@ static inline enum hpx_stage hpx_stage_at(const uint8_t *pc, bool complete)
 }
 
 #else
+
+#define HPX_ABI           ""
+#define HPX_ABI_IN        NULL
+#define HPX_ABI_OUT       NULL
+#define HPX_ABI_OUT_KINDS 2
+#define HPX_ABI_SCRATCH   NULL
 
 #define HPX_PROCESSOR_KNOWN         0
 #define HPX_ADDRESS_BITS            63
