@@ -41,7 +41,7 @@ def _live(prof, which):
     return sums
 
 
-@test(level='plain', emulated=('fork',), since=17, collectors='all', params=sorted(HOW), plain_params=('fork',), needs=('hotspot',))
+@test(level='plain', since=17, collectors='all', params=sorted(HOW), plain_params=('fork',), needs=('hotspot',))
 def what_lives_is_counted_for_a_dump(t, how):
     """By a copy of the process, or in the JVM; at the end there again. ZGC cannot be copied, and shows no more than what is reachable."""
     n = 4000
