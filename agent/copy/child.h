@@ -56,7 +56,7 @@ int hpx_child_prepare(struct hpx_child *child, const struct hpx_child_slots *slo
 void hpx_child_release(struct hpx_child *child);
 
 /* Clones the process: > 0 in the parent: the child's pid; 0 in the child; < 0: -errno, no child. Called in a callback of the walk. Takes no
- * lock, allocates nothing, runs no atfork handler; in the parent closes alive[1]. `frame` is __builtin_frame_address(0) of that callback: a
+ * lock, allocates nothing, runs no atfork handler; in the parent closes alive[1]. `frame` is HPX_FRAME_END() of that callback: a
  * wait nearer to the bottom of the stack is the end of the walk, one further up belongs to the walk, which then has failed
  * (HPX_CHILD_WAITED). In the parent the stop is as long as the kernel copies page tables.
  *

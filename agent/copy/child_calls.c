@@ -15,7 +15,7 @@
 static struct {
     int (*over)(void *arg);
     void *arg;
-    uintptr_t frame; /* of the callback that forked */
+    uintptr_t frame; /* the end of that of the callback that forked */
 } child;             /* written in the child only */
 
 /* ---- the functions ---- */
@@ -24,7 +24,7 @@ static struct {
  * belongs to the walk: for a thread that the child does not have. */
 static __attribute__((noinline)) int child_waits(void)
 {
-    if ((uintptr_t)__builtin_frame_address(0) <= child.frame) {
+    if ((uintptr_t)HPX_FRAME_END() <= child.frame) {
         hpx_child_leave(HPX_CHILD_EXIT_WAITED);
     }
     int status = child.over(child.arg);

@@ -191,7 +191,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 {
     struct hpx_walk *w = user;
     struct hpx_walk_class *of = NULL;
-    if (hpx_unlikely(!w->begun) && !begin(w, __builtin_frame_address(0))) {
+    if (hpx_unlikely(!w->begun) && !begin(w, HPX_FRAME_END())) {
         return JVMTI_VISIT_ABORT;
     }
     uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);

@@ -56,7 +56,7 @@ struct hpx_walk {
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
-    /* At the first callback, with that callback's frame: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL. */
+    /* At the first callback, with the end of that callback's frame: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL. */
     jint (*first)(struct hpx_walk *w, const void *frame);
     _Atomic uint64_t *progress; /* relaxed: objects so far; may be NULL */
     struct hpx_heap_spool spool;

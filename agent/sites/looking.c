@@ -122,7 +122,7 @@ static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint leng
     if (look.forks) {
         uint64_t begun = hpx_clock_mono();
         look.forks = false;
-        look.pid = hpx_child_fork(&look.child, __builtin_frame_address(0));
+        look.pid = hpx_child_fork(&look.child, HPX_FRAME_END());
         look.fork_ns = hpx_clock_mono() - begun;
         if (look.pid != 0) {
             return JVMTI_VISIT_ABORT;

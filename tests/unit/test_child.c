@@ -44,7 +44,7 @@ static int over(void *arg)
 static bool callback(void *arg)
 {
     struct run *r = arg;
-    r->pid = hpx_child_fork(&r->child, __builtin_frame_address(0));
+    r->pid = hpx_child_fork(&r->child, HPX_FRAME_END());
     if (r->pid != 0) {
         return false;
     }
