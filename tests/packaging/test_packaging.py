@@ -289,7 +289,7 @@ class ArchiveTests(Folder):
     def profiles(self, home):
         java = jdk17() / "bin"
         (self.folder / "Spinner.java").write_text(PROGRAM, encoding="utf-8")
-        run(java / "javac", "-d", self.folder, self.folder / "Spinner.java")
+        run(java / "javac", "-g", "-d", self.folder, self.folder / "Spinner.java", ROOT / "tests/golden/programs/HotSplit.java")
         jvm = subprocess.Popen([java / "java", "-cp", self.folder, "Spinner"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             self.assertEqual(jvm.stdout.readline(), "ready\n")
@@ -299,6 +299,11 @@ class ArchiveTests(Folder):
         finally:
             jvm.kill()
             jvm.communicate()
+        profile, page = self.folder / "java.hprof.txt", self.folder / "page.html"
+        run(java / "java", "-agentpath:./libhprofx.so=cpu=samples,depth=30,file=%s" % profile, "-cp", self.folder, "HotSplit", cwd=home)
+        run("./hprofx", "convert", profile, page, cwd=home)
+        for file in (profile, page):
+            self.assertIn("HotSplit.hotA", file.read_text(encoding="utf-8"))
         self.assertIn("%s:benchmarks.jar" % (home / "hprofx-jmh.jar"), shlex.split(run("./hprofx", "jmh", cwd=home).stdout))
         self.assertTrue((home / "compat/libhprof.so").samefile(home / "libhprofx.so"))
 
@@ -328,6 +333,13 @@ class ArchiveTests(Folder):
         done = run(ARM64 / "17/bin/java", "-agentpath:%s=cpu=samples,file=p.txt" % (home / "libhprofx.so"), "-cp", self.folder, "HotSplit", cwd=self.folder)
         self.assertEqual(done.stdout, "done true\n")
         self.assertIn("HotSplit.hotA\n", (self.folder / "p.txt").read_text(encoding="utf-8"))
+        if not (ARM64 / "root-kernel").exists():
+            self.skipTest("the archive for 64-bit Arm did not attach (tools/arm64-root kernel)")
+        (self.folder / "Spinner.java").write_text(PROGRAM, encoding="utf-8")
+        run(jdk17() / "bin/javac", "-d", home, self.folder / "Spinner.java")
+        script = 'mkfifo /tmp/in /tmp/out; java -cp . Spinner </tmp/in >/tmp/out & exec 4>/tmp/in 5</tmp/out; read ready <&5; ./hprofx -d 5s $!; status=$?; kill -9 $!; exit $status'
+        shown = run(ROOT / "tools/arm64-machine", "sh", "-c", script, cwd=home, seconds=400).stdout
+        self.assertIn("Spinner.spin", shown)
 
 
 if __name__ == "__main__":
