@@ -56,7 +56,7 @@ def lines_are_those_of_the_source(t):
     t.equal(len(set(looks)), len(looks), 'traces that do not print alike')
 
 
-@test(level='plain', emulated=True, needs=('hotspot',))
+@test(level='plain', needs=('hotspot',))
 def native_methods_and_lambdas(t):
     _, p = t.profile('Natives', 300, opts=FAST + ',depth=20', native=True, stdout='done\n')
     native = [tr for _, tr in p.stacks() if tr.frames and tr.frames[0].method == 'Natives.burn']
