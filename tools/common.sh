@@ -110,3 +110,70 @@ present_jdks() {
         [ -z "$(find_jdk "$label")" ] || printf '%s\n' "$label"
     done
 }
+
+# private_apt DIR ARCHITECTURE ARGUMENT...: as the host trusts its mirror, but with lists, state and cache in DIR, for that architecture alone.
+private_apt() {
+    local dir=$1 option
+    local -a options=()
+    for option in "APT::Architecture=$2" "APT::Architectures::=$2" APT::Install-Recommends=false APT::Get::List-Cleanup=false APT::Sandbox::User= Acquire::Languages=none \
+        Acquire::Retries=3 Acquire::http::Timeout=20 "Dir::State=$dir/state" "Dir::State::status=$dir/status" "Dir::Cache=$dir/cache" "Dir::Etc::sourcelist=$dir/sources" Dir::Etc::sourceparts=/dev/null \
+        Debug::NoLocking=true; do
+        options+=(-o "$option")
+    done
+    shift 2
+    apt-get -q "${options[@]}" "$@"
+}
+
+# debian_root DIR SUITE ARCHITECTURE FETCH...: a folder with packages, whole or not at all; FETCH... DIR-OF-APT downloads them. They are unpacked, not
+# configured: no root is needed, and none of their programs runs. Links in it lead where they do for a process that has it as its root. Output: $log.
+debian_root() {
+    local to=$1 suite=$2 arch=$3 apt mirror deb link up
+    apt=${to%/*}/.apt-${to##*/}
+    shift 3
+    # shellcheck disable=SC2016 # apt's own placeholder
+    mirror=$(apt-get indextargets --format '$(SITE)' 'Identifier: Packages' | grep '/debian$' | head -n 1) || mirror=http://deb.debian.org/debian
+    rm -rf --one-file-system "$to" "$to.new" "$apt"
+    mkdir -p "$to.new" "$apt/state/lists/partial" "$apt/cache/archives/partial"
+    : >"$apt/status"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$apt/sources"
+    run_logged "$log" private_apt "$apt" "$arch" update || die "the registry has no lists of $suite for $arch"
+    "$@" "$apt" || die "the registry does not give, of $suite for $arch, what is needed"
+    for deb in "$apt"/cache/archives/*.deb; do
+        dpkg-deb -x "$deb" "$to.new" || die "$deb cannot be unpacked"
+    done
+    (cd "$to.new" && find . -type l -lname '/*' -printf '%P\n' | while read -r link; do
+        up=${link//[!\/]/}
+        ln -sfn "${up//\//../}.$(readlink "$link")" "$link"
+    done)
+    [ -e "$to.new/lib" ] || ln -s usr/lib "$to.new/lib" # a merged /usr, whose links are made by another package
+    mv "$to.new" "$to"
+    rm -rf "$apt"
+}
+
+# make_chroot_exec FILE: tests/jvm/chroot-exec.c of today, compiled; its source lies beside it.
+make_chroot_exec() {
+    if ! cmp -s "$root/tests/jvm/chroot-exec.c" "$1.c"; then
+        run_logged "$log" cc -std=gnu11 -O2 -Wall -Wextra -static -o "$1.new" "$root/tests/jvm/chroot-exec.c" || die "chroot-exec.c does not compile"
+        mv "$1.new" "$1" # another process may be running the old one
+        cp "$root/tests/jvm/chroot-exec.c" "$1.c"
+    fi
+}
+
+# wrap_chroot EXEC TREE HOME-IN-TREE DIR: a folder that looks like the JDK and whose programs run in the tree, which EXEC enters (make_chroot_exec).
+wrap_chroot() {
+    local file name
+    mkdir -p "$4/bin"
+    for file in "$2$3"/*; do
+        name=${file##*/}
+        case $name in
+        bin | docs | man) ;;
+        jre) wrap_chroot "$1" "$2" "$3/jre" "$4/jre" ;;
+        *) ln -sfn "$file" "$4/$name" ;;
+        esac
+    done
+    for file in "$2$3"/bin/*; do
+        name=${file##*/}
+        printf '#!/bin/sh\nexec %s %s %s/bin/%s "$@"\n' "$1" "$2" "$3" "$name" >"$4/bin/$name"
+        chmod +x "$4/bin/$name"
+    done
+}
