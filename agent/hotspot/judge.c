@@ -60,12 +60,12 @@ bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen)
            atomic_load_explicit(&judge.of[what].compared, memory_order_relaxed) < rules[what].first;
 }
 
-static uint64_t hash_of(const struct hpx_ev_frame *frames, int n)
+static uint64_t hash_of(const void *frames, int n)
 {
-    return hpx_hash128(frames, (size_t)n * sizeof *frames).lo;
+    return hpx_hash128(frames, (size_t)n * sizeof(struct hpx_ev_frame)).lo;
 }
 
-struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, int n, enum hpx_raw_end end, uint32_t broken)
+struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_raw_end end, uint32_t broken)
 {
     const int above = broken < (uint32_t)n ? (int)broken : n;
     return (struct hpx_judged_walk){.n = n,
@@ -77,14 +77,15 @@ struct hpx_judged_walk hpx_judge_walked_sig(const struct hpx_ev_frame *frames, i
                                     .left = broken == HPX_FRAME_IS_LEFT};
 }
 
-enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const struct hpx_ev_frame *told, int n, uint32_t depth)
+enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const void *told, int n, uint32_t depth)
 {
     const bool broke = n == w->above && n < w->n && n > 0 && hash_of(told, n) == w->part;
     if (n <= 0 || w->n == 0 || w->left || broke || (w->lower && n == (int)depth)) { /* of one that was cut the lower end is not known */
         return HPX_JUDGED_ALONE;
     }
     bool fits = w->whole ? n == w->n : n >= w->n;
-    return fits && hash_of(told + (w->lower ? n - w->n : 0), w->n) == w->all ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT;
+    const struct hpx_ev_frame *part = (const struct hpx_ev_frame *)told + (w->lower ? n - w->n : 0);
+    return fits && hash_of(part, w->n) == w->all ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT;
 }
 
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as)

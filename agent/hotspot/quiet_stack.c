@@ -5,7 +5,6 @@
 #include "frame_anchor.h"
 #include "guard.h"
 #include "internals.h"
-#include "judge.h"
 #include "releases.h"
 #include "session.h"
 #include <inttypes.h>
@@ -202,16 +201,11 @@ bool hpx_quiet_stack_compares(uint32_t seen)
     return hpx_judge_asks_sig(HPX_JUDGED_EVENT, seen);
 }
 
-void hpx_quiet_stack_compared(bool same)
+void hpx_quiet_stack_compared(enum hpx_judged_as as)
 {
-    if (hpx_judge_told_sig(HPX_JUDGED_EVENT, same ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT)) {
+    if (hpx_judge_told_sig(HPX_JUDGED_EVENT, as)) {
         hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, "stacks that were walked are not those of GetStackTrace");
     }
-}
-
-void hpx_quiet_stack_not_compared(void)
-{
-    (void)hpx_judge_told_sig(HPX_JUDGED_EVENT, HPX_JUDGED_ALONE);
 }
 
 /* ---- the report ---- */

@@ -12,6 +12,7 @@
 
 #include "counters.h"
 #include "event.h"
+#include "judge.h"
 #include "raw_walk.h"
 #include "report.h"
 #include <jvmti.h>
@@ -54,12 +55,10 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
 
 /* ---- comparing ---- */
 
-/* Whether the caller, who recognises a stack or has it named, asks GetStackTrace nevertheless; it then calls hpx_quiet_stack_compared() or
- * hpx_quiet_stack_not_compared(). seen: stacks of this kind that the thread has had. judge.h has the limits. Any thread. */
+/* Whether the caller, who recognises a stack or has it named, asks GetStackTrace nevertheless; it then calls hpx_quiet_stack_compared().
+ * seen: stacks of this kind that the thread has had. Any thread. */
 bool hpx_quiet_stack_compares(uint32_t seen);
-/* Counts, and turns the layer off if more than a few differ. */
-void hpx_quiet_stack_compared(bool same);
-/* Counts: the VM had no stack, or that of another moment. */
-void hpx_quiet_stack_not_compared(void);
+/* Tells the judge, and turns the layer off if that does not trust it. ALONE: the VM had no stack, or that of another moment. */
+void hpx_quiet_stack_compared(enum hpx_judged_as as);
 
 #endif

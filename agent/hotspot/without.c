@@ -67,8 +67,7 @@ NOTHING(hpx_quiet_stack_lines, (const void *mode, struct hpx_lines *to, const st
 ANSWER(bool, hpx_quiet_stack_hash, (const struct hpx_quiet_thread *t, struct hpx_raw_stack *to), false);
 ANSWER(int, hpx_quiet_stack_frames, (const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames), 0);
 ANSWER(bool, hpx_quiet_stack_compares, (uint32_t seen), false);
-NOTHING(hpx_quiet_stack_compared, (bool same));
-NOTHING(hpx_quiet_stack_not_compared, (void));
+NOTHING(hpx_quiet_stack_compared, (enum hpx_judged_as as));
 
 /* wall=: rows without a class */
 ANSWER(const char *, hpx_waited_monitor_init, (JNIEnv * env, jthread self), none);

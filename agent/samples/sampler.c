@@ -426,13 +426,9 @@ void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti)
     if (hpx_engine_now() != HPX_ENGINE_ASYNC || !hpx_quiet_stack_compares(++t->prepared)) {
         return;
     }
-    uint32_t m = hpx_event_stacks_ask(jvmti, NULL, told, COMPARED); /* first: it gives every method an id */
-    int n = m > 0 ? hpx_quiet_stack_frames(&own, walked) : 0;
-    if (n > 0) {
-        hpx_quiet_stack_compared((uint32_t)n == m && memcmp(walked, told, m * sizeof *told) == 0);
-    } else {
-        hpx_quiet_stack_not_compared();
-    }
+    int n = (int)hpx_event_stacks_ask(jvmti, NULL, told, COMPARED); /* first: it gives every method an id */
+    const struct hpx_judged_walk w = hpx_judge_walked_sig(walked, hpx_quiet_stack_frames(&own, walked), HPX_END_WHOLE, UINT32_MAX);
+    hpx_quiet_stack_compared(hpx_judge_compare_sig(&w, told, n, COMPARED));
 }
 
 /* AsyncGetCallTrace gives nothing unless an agent enables this event. */

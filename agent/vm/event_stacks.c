@@ -58,15 +58,15 @@ uint32_t hpx_event_stacks_find(struct hpx_event_stacks *e, const struct hpx_mode
 
 void hpx_event_stacks_learn(struct hpx_event_stacks *e, const struct hpx_event_look *look, uint32_t id)
 {
-    if (!look->whole || id == 0) {
-        if (look->was != 0) {
-            hpx_quiet_stack_not_compared();
-        }
+    const bool learns = look->whole && id != 0;
+    if (look->was != 0) {
+        hpx_quiet_stack_compared(!learns ? HPX_JUDGED_ALONE : look->was == id ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT);
+    }
+    if (!learns) {
         return;
     }
     struct hpx_event_known *k = entries_of(e, look->lo);
     if (look->was != 0) {
-        hpx_quiet_stack_compared(look->was == id);
         for (uint32_t i = 0; i < HPX_EVENT_WAYS; i++) {
             k[i].id = k[i].lo == look->lo && k[i].hi == look->hi ? id : k[i].id; /* the VM's answer counts */
         }
@@ -100,14 +100,11 @@ uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_threa
         hpx_count_own(t.counters, HPX_C_EVENTS_NAMED, 1);
         return named;
     }
-    struct hpx_hash128 h = hpx_hash128(frames, named * sizeof *frames);
+    const struct hpx_judged_walk walked = hpx_judge_walked_sig(frames, (int)named, HPX_END_WHOLE, UINT32_MAX);
     uint32_t n = hpx_event_stacks_ask(jvmti, self, frames, most);
     hpx_count_own(t.counters, HPX_C_EVENTS_ASKED, 1);
-    if (compares && n == 0) {
-        hpx_quiet_stack_not_compared();
-    } else if (compares) {
-        struct hpx_hash128 vm = hpx_hash128(frames, n * sizeof *frames);
-        hpx_quiet_stack_compared(n == named && vm.lo == h.lo && vm.hi == h.hi);
+    if (compares) {
+        hpx_quiet_stack_compared(hpx_judge_compare_sig(&walked, frames, (int)n, most));
     }
     look->whole = look->whole && n > 0; /* the walk has found frames, so the VM failed: the next event asks again */
     return n;

@@ -87,17 +87,13 @@ static void note_answer(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameI
     watch.told = n;
 }
 
-/* Whether the VM's answer to the same question is the same. */
-static bool as_the_vm(const struct hpx_held *h, jint n)
+/* With the VM's answer to the same question, in which it may find that the thread has no frames. */
+static enum hpx_judged_as compare(const struct hpx_held *h, jint n)
 {
-    const jvmtiFrameInfo *told = hpx_looking_thread.frames;
     jint most = most_frames();
+    const struct hpx_judged_walk walked = hpx_judge_walked_sig(watch.frames, n < most ? n : most, HPX_END_WHOLE, UINT32_MAX);
     hpx_looker_ask(&hpx_looking_thread, NULL, h, 1, most, note_answer);
-    bool same = watch.told == (n < most ? n : most);
-    for (jint i = 0; same && i < watch.told; i++) {
-        same = watch.frames[i].method == told[i].method && watch.frames[i].location == told[i].location;
-    }
-    return same;
+    return watch.told == 0 ? HPX_JUDGED_DIFFERENT : hpx_judge_compare_sig(&walked, hpx_looking_thread.frames, watch.told, (uint32_t)most);
 }
 
 /* Without the VM; some are compared with its answer, which costs what it always costs. */
@@ -108,12 +104,11 @@ static bool walk_one(JNIEnv *env, const struct hpx_held *h)
         return false;
     }
     struct hpx_watch_found f = {watch.frames, n, h->state, 0};
-    bool compared = hpx_quiet_stack_compares(++watch.walked), same = compared && as_the_vm(h, n);
-    bool holds = deliver(env, h, &f);
-    if (compared && holds && watch.told >= 0) {
-        hpx_quiet_stack_compared(same);
-    } else if (compared) {
-        hpx_quiet_stack_not_compared();
+    const bool compares = hpx_quiet_stack_compares(++watch.walked);
+    const enum hpx_judged_as as = compares ? compare(h, n) : HPX_JUDGED_ALONE;
+    const bool holds = deliver(env, h, &f);
+    if (compares) {
+        hpx_quiet_stack_compared(holds ? as : HPX_JUDGED_ALONE);
     }
     return true;
 }

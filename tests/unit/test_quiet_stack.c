@@ -299,12 +299,12 @@ TEST(some_are_compared_and_few_differences_end_it, begin, end)
     ready();
     for (int i = 0; i < 64; i++) {
         assert_true(hpx_quiet_stack_compares(7));
-        hpx_quiet_stack_compared(i % 8 != 0);
+        hpx_quiet_stack_compared(i % 8 != 0 ? HPX_JUDGED_SAME : HPX_JUDGED_DIFFERENT);
     }
-    hpx_quiet_stack_not_compared();
+    hpx_quiet_stack_compared(HPX_JUDGED_ALONE);
     assert_true(!hpx_quiet_stack_compares(7) && hpx_quiet_stack_compares(1024));
     assert_true(hpx_quiet_stack_hash(&self, &raw) && hpx_internals_without(HPX_INTERNALS_EVENTS) == NULL);
-    hpx_quiet_stack_compared(false);
+    hpx_quiet_stack_compared(HPX_JUDGED_DIFFERENT);
     assert_false(hpx_quiet_stack_hash(&self, &raw));
     assert_string_equal(hpx_internals_without(HPX_INTERNALS_EVENTS), "stacks that were walked are not those of GetStackTrace");
     assert_string_equal(report(&mode), "hprofx: stacks of events not walked: stacks that were walked are not those of GetStackTrace\n"
