@@ -15,7 +15,7 @@
 
 enum hpx_judged {
     HPX_JUDGED_KNOWN, /* samples that were recognised by hash: with the frames of a second walk */
-    HPX_JUDGED_NAMED, /* samples: with AsyncGetCallTrace, with HPROFX_VERIFY=1 alone */
+    HPX_JUDGED_NAMED, /* samples: with AsyncGetCallTrace, with HPROFX_VERIFY=1 alone; its faults with sampler=asgct, too */
     HPX_JUDGED_EVENT, /* stacks of threads outside Java: with GetStackTrace */
     HPX_JUDGED
 };

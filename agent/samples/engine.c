@@ -4,13 +4,10 @@
 #include "session.h"
 #include <stdatomic.h>
 
-#define FAULTS_MOST 3
-
 static HPX_OF_SESSION struct {
     _Atomic int engine;                /* enum hpx_engine; seq_cst: leave; seq_cst: engine_sig, inside in_handler. Who may write a ring */
     _Atomic(const char *) why;         /* relaxed: of the change, or of the beginning */
     _Atomic(const char *) left_to_say; /* release: distrust_sig; acquire: distrusted */
-    atomic_uint faults;                /* relaxed: a number that only grows */
 } state;
 
 void hpx_engine_begin(enum hpx_engine engine, const char *why)
@@ -70,16 +67,4 @@ const char *hpx_engine_distrusted(void)
     return atomic_load_explicit(&state.left_to_say, memory_order_relaxed) != NULL
                ? atomic_exchange_explicit(&state.left_to_say, NULL, memory_order_acquire) /* partner: hpx_engine_distrust_sig() */
                : NULL;
-}
-
-void hpx_engine_fault_sig(void)
-{
-    if (atomic_fetch_add_explicit(&state.faults, 1, memory_order_relaxed) + 1 == FAULTS_MOST) {
-        hpx_engine_distrust_sig("AsyncGetCallTrace faulted three times");
-    }
-}
-
-bool hpx_engine_tripped_sig(void)
-{
-    return atomic_load_explicit(&state.faults, memory_order_relaxed) >= FAULTS_MOST;
 }

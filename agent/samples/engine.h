@@ -34,9 +34,4 @@ void hpx_engine_distrust_sig(const char *why);
 /* The aggregator: the reason of a handler that has changed the engine, once; NULL: none has. */
 const char *hpx_engine_distrusted(void);
 
-/* A call of asgct faulted; the third fault ends it. In the handler. */
-void hpx_engine_fault_sig(void);
-/* true after three faults: a handler that already runs must not call it either. */
-bool hpx_engine_tripped_sig(void);
-
 #endif

@@ -110,12 +110,6 @@ static struct found count(const struct hpx_ev_frame *frames, int n)
     return f;
 }
 
-static bool is_nothing(const struct hpx_ev_frame *frames, int n)
-{
-    struct found f = count(frames, n);
-    return f.named + f.nameless == 0;
-}
-
 /* Names the stack, and learns it if it is whole and all of it has names. Those that it may have when it comes again are of unannounced.h.
  */
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
@@ -131,18 +125,20 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
         n = 0;
         end = HPX_END_STACK;
     }
-    const struct found found = count(frames, n);
     const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, gap = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING;
     const bool probes = hpx_probe_frames(frames, n) > 0;
-    judge_sig(t, end > HPX_END_NO_JAVA || (found.nameless > 0 && found.named == 0), look->faulted || end == HPX_END_FAULT);
     n = hpx_stacks_without_probe(t, frames, n, depth, weight);
-    if (is_nothing(frames, n)) { /* there was none, or it was a probe's, or is behind the depth */
+    const struct found found = count(frames, n);
+    bool truncated = found.marks > 0;
+    judge_sig(t, end > HPX_END_NO_JAVA || (found.nameless > 0 && found.named == 0), look->faulted || end == HPX_END_FAULT);
+    if (found.named + found.nameless == 0) { /* there was none, or it was a probe's, or is behind the depth */
         n = -(int)hpx_async_stack_unknown_sig(w, end);
+        truncated = false;
         atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
     } else if (!whole && !gap && (uint32_t)n < depth) { /* nothing is missing behind a gap */
         frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
+        truncated = true;
     }
-    const bool truncated = count(frames, n).marks > 0;
     if (truncated && end != HPX_END_HEAP) {
         atomic_fetch_add_explicit(&sampler.truncated[end], weight, memory_order_relaxed);
     }
@@ -165,13 +161,15 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
 
 static int ask_sig(struct hpx_counters *counters, void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context)
 {
-    if (hpx_engine_tripped_sig()) {
+    if (hpx_engine_now() != HPX_ENGINE_ASGCT) { /* it was left, for its faults, since this handler began */
         return -(int)HPX_UNKNOWN_FAULT;
     }
     int n = hpx_asgct_take_sig(env, frames, depth, context);
     if (n == -(int)HPX_UNKNOWN_FAULT) {
-        hpx_engine_fault_sig();
         hpx_count(counters, HPX_C_FAULTS, 1);
+        if (hpx_judge_fault_sig(HPX_JUDGED_NAMED) != NULL) {
+            hpx_engine_distrust_sig("AsyncGetCallTrace faulted three times");
+        }
     }
     return hpx_probe_frames_astray(frames, n) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : n;
 }
