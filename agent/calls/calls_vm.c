@@ -198,9 +198,8 @@ static void unload(JNIEnv *env)
     hpx_virtual_forget();
 }
 
-static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
+static void adopt(struct hpx_mode_thread *s)
 {
-    (void)env, (void)thread;
     hpx_ticker_init(ticker(s), s);
 }
 
@@ -244,9 +243,8 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
-static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s)
 {
-    (void)env;
     return !hpx_ticks_leads(hpx_calls_mode_active()) || hpx_ticks_abandon(ticker(s));
 }
 

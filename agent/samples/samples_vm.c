@@ -119,22 +119,17 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_code_source_disable();
 }
 
-static void forget_code(void)
-{
-    hpx_inlines_fini();
-}
-
 static void disable(void)
 {
     hpx_code_source_disable();
-    forget_code();
+    hpx_inlines_fini();
 }
 
 static void unload(JNIEnv *env)
 {
     (void)env;
     hpx_shared_stacks_end(hpx_samples_inside());
-    forget_code();
+    hpx_inlines_fini();
 }
 
 static void leave(void)
@@ -149,16 +144,15 @@ static void made(struct hpx_mode_thread *s)
     ticker(s)->clock.perf_fd = -1;
 }
 
-static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
+static void adopt(struct hpx_mode_thread *s)
 {
-    (void)env, (void)thread;
     hpx_ticker_init(ticker(s), s);
     state(s)->handed_over = hpx_engine_now() == HPX_ENGINE_WALK; /* its handler never wrote the ring */
 }
 
 static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
 {
-    adopt(s, env, self);
+    adopt(s);
     hpx_sample_self = state(s);
     hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
@@ -196,10 +190,9 @@ static void end(struct hpx_mode_thread *s, JNIEnv *env)
     }
 }
 
-static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s)
 {
     bool left = hpx_ticks_abandon(ticker(s));
-    (void)env;
     if (left) {
         hpx_sampler_due(s, 0);
     }

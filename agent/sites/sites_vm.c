@@ -512,9 +512,9 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread self)
     hpx_quiet_stack_thread(env, self, &s->base.counters);
 }
 
-static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread thread)
+static void adopt(struct hpx_mode_thread *s)
 {
-    (void)s, (void)env, (void)thread;
+    (void)s;
     ran_before();
 }
 

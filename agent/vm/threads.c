@@ -527,7 +527,7 @@ static void abandon(JNIEnv *env, struct hpx_known_thread *k)
     bool left = true;
     went(k->first, env);
     for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) {
-        left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s, env)) && left;
+        left = (hpx_vm_mode_of(s)->abandon == NULL || hpx_vm_mode_of(s)->abandon(s)) && left;
     }
     hpx_known_threads_end(k, env);
     post_end(left ? k->first : NULL, k->number);
@@ -539,7 +539,7 @@ static void complete(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, struct hpx_kn
     for (struct hpx_mode_thread *s = k->first; s != NULL; s = s->next) {
         s->adopted = true;
         if (hpx_vm_mode_of(s)->adopt != NULL) {
-            hpx_vm_mode_of(s)->adopt(s, env, thread);
+            hpx_vm_mode_of(s)->adopt(s);
         }
     }
     uint32_t serial = hpx_known_threads_serial();

@@ -76,7 +76,7 @@ struct hpx_vm_mode {
     void (*unmake)(struct hpx_mode_thread *s); /* a state that was never announced goes: undoes `made` */
     /* The thread starts: env, tid and stack are set. For threads older than VMInit, VMInit's thread calls `adopt` instead. */
     void (*begin)(struct hpx_mode_thread *s, JNIEnv *env, jthread self);
-    void (*adopt)(struct hpx_mode_thread *s, JNIEnv *env, jthread thread);
+    void (*adopt)(struct hpx_mode_thread *s);
     void (*adopted)(struct hpx_mode_thread *s); /* an adopted thread runs now: env, tid and stack are set */
     void (*arm)(
         struct hpx_mode_thread *s); /* the state is announced: its clock may start. Also VMInit, for adopted threads whose tid is known */
@@ -85,7 +85,7 @@ struct hpx_vm_mode {
     void (*end)(struct hpx_mode_thread *s, JNIEnv *env); /* then: puts pending events into the ring */
     /* VMInit's thread, instead of disarm and end: an adopted thread has ended before it was published. Stops its clock
      * and flushes. false: its handler is still inside, so the state must not retire. */
-    bool (*abandon)(struct hpx_mode_thread *s, JNIEnv *env);
+    bool (*abandon)(struct hpx_mode_thread *s);
     /* A mode that has no states of its own: a thread whose states other modes have made is announced, and its clock may run; it ends, and
      * they will retire. The thread itself, or VMInit's thread for an adopted one. */
     void (*came)(struct hpx_mode_thread *first, JNIEnv *env, jthread thread);

@@ -35,10 +35,10 @@ static void begin(struct hpx_mode_thread *s, JNIEnv *env, jthread t)
     state(s)->complete = true;
 }
 
-static void adopt(struct hpx_mode_thread *s, JNIEnv *env, jthread t)
+static void adopt(struct hpx_mode_thread *s)
 {
     fx.incomplete += !s->adopted;
-    begin(s, env, t);
+    state(s)->complete = true;
 }
 
 static void adopted(struct hpx_mode_thread *s)
@@ -69,10 +69,10 @@ static void ended(void)
     fx.forgot++;
 }
 
-static bool abandon(struct hpx_mode_thread *s, JNIEnv *env)
+static bool abandon(struct hpx_mode_thread *s)
 {
     disarm(s);
-    end(s, env);
+    end(s, NULL);
     fx.abandoned = true;
     return !fx.in_handler;
 }
