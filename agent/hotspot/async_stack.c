@@ -9,15 +9,16 @@ struct question {
     struct hpx_raw_stack *hash; /* or else */
     struct hpx_ev_frame *frames;
     enum hpx_raw_end *end;
-    uint32_t *broken; /* NULL: as of hpx_raw_walk_frames_sig() */
+    uint32_t *broken;
 };
 
 static int walk(void *arg)
 {
     const struct question *q = arg;
-    return q->hash != NULL     ? hpx_raw_walk_take_sig(q->t, q->hash)
-           : q->broken == NULL ? hpx_raw_walk_frames_sig(q->t, q->frames, q->end)
-                               : hpx_raw_walk_frames_behind_sig(q->t, q->frames, q->end, q->broken);
+    if (q->t->states != 0 && (q->t->states >> hpx_frame_anchor_state_sig(q->t->env) & 1) == 0) {
+        return 0;
+    }
+    return q->hash != NULL ? hpx_raw_walk_take_sig(q->t, q->hash) : hpx_raw_walk_frames_sig(q->t, q->frames, q->end, q->broken);
 }
 
 static int guarded(struct question *q, bool *faulted)
@@ -35,6 +36,7 @@ bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_sta
 int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken)
 {
     bool faulted;
+    *end = HPX_END_NO_JAVA;
     int n = guarded(&(struct question){.t = t, .frames = frames, .end = end, .broken = broken}, &faulted);
     *end = faulted ? HPX_END_FAULT : *end;
     return n;

@@ -33,7 +33,7 @@ struct hpx_judged_walk {
     bool whole, lower; /* lower: what is not there is on top */
     bool left;         /* HPX_FRAME_IS_LEFT */
 };
-/* frames: struct hpx_ev_frame or jvmtiFrameInfo, and then the same in the answer. end, broken: as of hpx_raw_walk_frames_behind_sig(). */
+/* frames: struct hpx_ev_frame or jvmtiFrameInfo, and then the same in the answer. end, broken: as of hpx_raw_walk_frames_sig(). */
 struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_raw_end end, uint32_t broken);
 /* told: what the VM has answered, n of at most `depth` frames; n <= 0: nothing. */
 enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const void *told, int n, uint32_t depth);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* quiet_stack.c: see quiet_stack.h. */
 #include "quiet_stack.h"
+#include "async_stack.h"
 #include "checks.h"
 #include "frame_anchor.h"
 #include "guard.h"
@@ -116,55 +117,31 @@ static bool is_on(const struct hpx_quiet_thread *t)
     return hpx_internals_on_sig(HPX_INTERNALS_RAW);
 }
 
-struct question {
-    const struct hpx_quiet_thread *t;
-    struct hpx_raw_stack *hash;
-    struct hpx_ev_frame *frames;
-};
-
-/* GetStackTrace has what is not whole, and names every method. */
-static int frames_of(const struct hpx_raw_thread *raw, struct hpx_ev_frame *frames)
+static struct hpx_raw_thread raw_of(const struct hpx_quiet_thread *t)
 {
-    enum hpx_raw_end end;
-    int n = hpx_raw_walk_frames_sig(raw, frames, &end);
-    for (int i = 0; i < n; i++) {
-        n = frames[i].method != 0 ? n : 0;
-    }
-    return end == HPX_END_WHOLE ? n : 0;
+    return (struct hpx_raw_thread){.env = t->env,
+                                   .stack_low = t->stack_low,
+                                   .stack_end = t->stack_end,
+                                   .depth = t->depth,
+                                   .states = 1u << HPX_VM_STATE_IN_NATIVE | (t->other ? 1u << HPX_VM_STATE_BLOCKED : 0)};
 }
 
-static int ask(void *arg)
+static void note_fault(const struct hpx_quiet_thread *t)
 {
-    const struct question *q = arg;
-    int n = 0;
-    enum hpx_vm_state state = hpx_frame_anchor_state_sig(q->t->env);
-    if (state == HPX_VM_STATE_IN_NATIVE || (state == HPX_VM_STATE_BLOCKED && q->t->other)) {
-        const struct hpx_raw_thread raw = {
-            .env = q->t->env, .stack_low = q->t->stack_low, .stack_end = q->t->stack_end, .depth = q->t->depth};
-        n = q->hash != NULL ? hpx_raw_walk_take_sig(&raw, q->hash) : frames_of(&raw, q->frames);
+    atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
+    if (!t->other) { /* another thread may have begun to move, and then a word may be anything */
+        hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
     }
-    return n;
-}
-
-static int guarded(const struct question *q)
-{
-    int n = 0;
-    if (!is_on(q->t)) {
-        return 0;
-    }
-    if (!hpx_guard_read_sig(ask, (void *)(uintptr_t)q, &n)) {
-        n = 0;
-        atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
-        if (!q->t->other) { /* another thread may have begun to move, and then a word may be anything */
-            hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
-        }
-    }
-    return n;
 }
 
 bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to)
 {
-    return guarded(&(struct question){.t = t, .hash = to}) != 0;
+    const struct hpx_raw_thread raw = raw_of(t);
+    bool faulted = false, whole = is_on(t) && hpx_async_stack_hash_sig(&raw, to, &faulted);
+    if (faulted) {
+        note_fault(t);
+    }
+    return whole;
 }
 
 static int32_t bci_of_jvmti(int32_t bci)
@@ -172,7 +149,7 @@ static int32_t bci_of_jvmti(int32_t bci)
     return bci == NATIVE ? NATIVE_OF_JVMTI : bci < 0 ? 0 : bci; /* less than 0: at the entry */
 }
 
-/* A virtual thread's frames end above the carrier's. */
+/* A virtual thread's frames end above the carrier's. GetStackTrace names every method. */
 static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 {
     if (quiet.boundary == NOT_FOUND) {
@@ -180,7 +157,7 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
     }
     for (int i = 0; i < n; i++) {
         frames[i].bci = bci_of_jvmti(frames[i].bci);
-        if (quiet.boundary != 0 && frames[i].method == quiet.boundary) {
+        if (frames[i].method == 0 || frames[i].method == quiet.boundary) {
             return false;
         }
     }
@@ -189,9 +166,14 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
 {
-    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) ? guarded(&(struct question){.t = t, .frames = frames}) : 0;
+    const struct hpx_raw_thread raw = raw_of(t);
+    enum hpx_raw_end end = HPX_END_NO_JAVA;
+    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) && is_on(t) ? hpx_async_stack_names_sig(&raw, frames, &end, NULL) : 0;
     bool cut = t->other && quiet.boundary != 0 && (uint32_t)n == t->depth; /* the boundary may be further down */
-    return !cut && as_the_vm(frames, n) ? n : 0;
+    if (end == HPX_END_FAULT) {
+        note_fault(t);
+    }
+    return end == HPX_END_WHOLE && !cut && as_the_vm(frames, n) ? n : 0;
 }
 
 /* ---- comparing ---- */

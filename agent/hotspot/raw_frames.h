@@ -22,7 +22,7 @@ struct hpx_frames {
     enum hpx_frame_place place;       /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names;    /* NULL: a hash will do */
     enum hpx_frame_place behind_stub; /* place of a frame that called a stub */
-    uint32_t broken;                  /* as of hpx_raw_walk_frames_behind_sig() */
+    uint32_t broken;                  /* as of hpx_raw_walk_frames_sig() */
 };
 
 static inline bool hpx_frames_stop(struct hpx_frames *k, enum hpx_raw_end why)

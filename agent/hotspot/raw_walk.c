@@ -521,15 +521,6 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return done;
 }
 
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
-{
-    struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct hpx_frames k = {.t = t, .names = &names, .behind_stub = HPX_FRAME_ANCHOR, .broken = UINT32_MAX};
-    (void)walk(&k);
-    *end = k.end;
-    return (int)names.n;
-}
-
 static bool has_left_its_frame(uintptr_t pc)
 {
     const struct hpx_code_frame f = hpx_code_cache_frame_sig(pc);
@@ -537,12 +528,15 @@ static bool has_left_its_frame(uintptr_t pc)
     return stage == HPX_STAGE_NONE || stage == HPX_STAGE_PAIR;
 }
 
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct hpx_frames k = {.t = t, .names = &names, .behind_stub = HPX_FRAME_INTERRUPTED, .broken = UINT32_MAX};
+    struct hpx_frames k = {
+        .t = t, .names = &names, .behind_stub = broken == NULL ? HPX_FRAME_ANCHOR : HPX_FRAME_INTERRUPTED, .broken = UINT32_MAX};
     (void)walk(&k);
     *end = k.end;
-    *broken = has_left_its_frame(t->at.pc) ? HPX_FRAME_IS_LEFT : k.broken;
+    if (broken != NULL) {
+        *broken = has_left_its_frame(t->at.pc) ? HPX_FRAME_IS_LEFT : k.broken;
+    }
     return (int)names.n;
 }

@@ -57,6 +57,7 @@ struct hpx_raw_thread {
     uintptr_t stack_low, stack_end;
     uint32_t depth;    /* most frames of methods that matter */
     bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else the walk ends there */
+    uint32_t states;   /* for async_stack.h: bits by enum hpx_vm_state, in which alone it is walked; 0: in all */
     struct hpx_registers at;
     struct hpx_entering entering;
 };
@@ -70,14 +71,14 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
  * t->depth. Returns their number, at most t->depth; *end says what that number of frames is: all, or those down to where the walk could
  * not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED
  * stands where frames are left out. When and where: as hpx_raw_walk_take_sig(),
- * where internals.h allows names; for another thread only while that does not move. */
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end);
-/* The same as AsyncGetCallTrace names it, to compare the two: of a method that called a stub it gives the place after the call, which may
- * be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first one that the VM is
- * deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so. UINT32_MAX: there is
- * none. HPX_FRAME_IS_LEFT: the method on top has given its frame back and is about to return, and the instructions say so (64-bit Arm):
- * AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. */
+ * where internals.h allows names; for another thread only while that does not move.
+ *
+ * broken: NULL; else the frames are as AsyncGetCallTrace names them, to compare the two: of a method that called a stub it gives the place
+ * after the call, which may be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first
+ * one that the VM is deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so.
+ * UINT32_MAX: it does not. HPX_FRAME_IS_LEFT: the method on top has given its frame back and is about to return, and the instructions say
+ * so (64-bit Arm): AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. */
 #define HPX_FRAME_IS_LEFT (UINT32_MAX - 1)
-int hpx_raw_walk_frames_behind_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
 
 #endif

@@ -354,7 +354,7 @@ TEST_OF_PUSHED_CALLS(a_stub_that_called_c_that_called_java_is_left)
     struct hpx_raw_thread t = behind_a_stub(at(methods[1], 100));
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 2);
-    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, frames, &ended, &broken), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, &broken), 2);
     assert_int_equal(broken, 1); /* AsyncGetCallTrace has no more */
     assert_true(frames[0].method == ids[1 + FIRST] && frames[1].method == ids[1 + SECOND] && frames[1].bci == 3);
     stack[24] = at(methods[1], 100); /* no stub */
@@ -443,7 +443,7 @@ TEST_OF_PUSHED_CALLS(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behin
     assert_true(s.methods == 2);
     struct hpx_raw_thread t = thread_at(4096 + 8, 2, address(6));
     enum hpx_raw_end ended;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL), 2);
     assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(frames[0].method == ids[1 + INTERPRETED] && frames[0].bci == 5);
     stack[13] = at(methods[1], 100); /* a stub's frame of 6 words */
@@ -502,7 +502,7 @@ static int part_of(uintptr_t pc, uintptr_t up)
     put_compiled(8, up, 0);
     put_compiled(12, call_return, address(50));
     struct hpx_raw_thread t = thread_at(at(methods[0], pc), 8, 0);
-    return hpx_raw_walk_frames_sig(&t, part, &ended);
+    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL);
 }
 
 TEST(what_is_below_the_end_of_a_walk_counts)
@@ -524,15 +524,15 @@ TEST(what_is_below_the_end_of_a_walk_counts)
     assert_int_equal(part_of(20, at(methods[1], 100)), 1);
     assert_int_equal(ended, HPX_END_DEAD_CODE);
     struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0); /* who calls the stub is no method */
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
     assert_int_equal(ended, HPX_END_STUB);
     t.at.pc = 4096;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
     assert_int_equal(ended, HPX_END_NATIVE);
     methods[1]->state = 1;
     (void)part_of(20, at(methods[1], 100));
     t.at.pc = (uintptr_t)methods[0] + STUBS + 4; /* its callers alone would be what they are not: on top */
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
     assert_int_equal(ended, HPX_END_DEAD_CODE);
 }
 
@@ -543,14 +543,14 @@ TEST(frames_in_the_heap_have_a_frame_in_their_place)
     assert_true(thawed(12, false, true, &s));
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
     t.past_barrier = true;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 3);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 3);
     assert_int_equal(ended, HPX_END_HEAP);
     assert_true(part[0].method == ids[1 + FIRST] && part[2].method == ids[1 + SECOND]);
     assert_true(part[1].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
     uint32_t broken;
-    assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &ended, &broken), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, &broken), 2);
     t.past_barrier = false;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 1);
     assert_int_equal(ended, HPX_END_STUB);
 }
 
@@ -583,7 +583,7 @@ TEST_OF_PUSHED_CALLS(a_frame_that_waits_is_not_on_top)
     stack[20] = 12345; /* whom it has called is not known */
     assert_false(walk(queue.buffer + 10, 20, address(44), &s));
     struct hpx_raw_thread t = thread_at(queue.buffer + 10, 20, address(44));
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 2);
     assert_int_equal(ended, HPX_END_WAITING);
     assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && part[1].method == ids[1 + INTERPRETED]);
     stack[44 - 2] = 0;
@@ -631,7 +631,7 @@ static int deoptimized(uintptr_t last_sp_inner, uintptr_t last_sp_outer)
     stack[34 - 2] = last_sp_outer;
     put_compiled(38, call_return, address(50));
     struct hpx_raw_thread t = thread_at(4096, 2, 0);
-    return hpx_raw_walk_frames_sig(&t, part, &ended);
+    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL);
 }
 
 static void unpack(int32_t n, int inner, int outer)
@@ -862,9 +862,9 @@ TEST_OF_PUSHED_CALLS(of_a_frame_that_may_have_been_left_only_the_method_counts)
     put_compiled(12, 12345, 0);
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
     stack[8] = stack[9] = 0;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 2);
     stack[8] = at(methods[1], 100);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended), 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 1);
     assert_int_equal(ended, HPX_END_UNBUILT);
 }
 
@@ -897,7 +897,7 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, 0, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;
@@ -996,7 +996,7 @@ TEST(of_a_frame_that_is_left_no_other_answer_is_known)
         if (cases[i].sp == 8) {
             put_compiled(8, at(methods[1], 100), 0);
         }
-        assert_int_equal(hpx_raw_walk_frames_behind_sig(&t, part, &ended, &broken), 2);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, &broken), 2);
         assert_int_equal(broken, cases[i].broken);
     }
 }
