@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "internals.h"
 #include "raw_frames.h"
+#include "scopes.h"
 #include "thread_id.h"
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static int run_check(void *arg)
         c->why = hpx_frames_live();
         break;
     case NAMES:
-        c->why = hpx_frame_names_live();
+        c->why = hpx_scopes_live();
         break;
     case THREAD:
         c->why = hpx_frame_anchor_check(c->env, c->thread);

@@ -220,12 +220,6 @@ static uintptr_t code_of(uintptr_t blob)
     return cache.code_is_offset ? blob + (uintptr_t)hpx_vm_int(blob + cache.blob_code) : hpx_vm_word(blob + cache.blob_code);
 }
 
-static bool in_code(uintptr_t blob, uintptr_t pc)
-{
-    uintptr_t code = code_of(blob);
-    return code > blob && pc >= code;
-}
-
 /* The blob that holds pc; 0: none. */
 static uintptr_t find_blob(uintptr_t pc)
 {
@@ -244,11 +238,12 @@ static void fill_method(struct hpx_code_frame *f, uintptr_t blob, uintptr_t pc)
     int32_t complete =
         cache.complete_is_short ? (int16_t)hpx_vm_half(blob + cache.complete) : hpx_vm_int(blob + cache.complete); /* -1: never */
     int32_t stubs = hpx_vm_int(blob + cache.stubs);
-    bool alive = is_alive(blob) && in_code(blob, pc) && stubs > 0, inside = alive && pc - blob < (uintptr_t)stubs;
+    uintptr_t code = code_of(blob);
+    bool alive = is_alive(blob) && code > blob && pc >= code && stubs > 0, inside = alive && pc - blob < (uintptr_t)stubs;
     f->kind = inside ? HPX_BLOB_METHOD : HPX_BLOB_DEAD;
     f->original = alive && !inside && cache.has_original ? hpx_vm_int(blob + cache.original) : -1;
     f->id = hpx_vm_int(blob + cache.compile_id);
-    f->code = (uint32_t)(pc - code_of(blob));
+    f->code = (uint32_t)(pc - code);
     f->complete = complete >= 0 && f->code >= (uint32_t)complete;
 }
 

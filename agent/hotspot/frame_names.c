@@ -26,11 +26,6 @@ const char *hpx_frame_names_init(void)
     return why != NULL ? why : hpx_scopes_init();
 }
 
-const char *hpx_frame_names_live(void)
-{
-    return hpx_scopes_live();
-}
-
 static bool is_native(uintptr_t method)
 {
     return (hpx_vm_half(method + shape.flags) & ACC_NATIVE) != 0;

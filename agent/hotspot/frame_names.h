@@ -12,8 +12,6 @@
 
 /* At load, after those of code_cache.h and debug_info.h. NULL, or the constant text why frames have no names. */
 const char *hpx_frame_names_init(void);
-/* VMInit, under the guard. NULL, or what contradicts. */
-const char *hpx_frame_names_live(void);
 
 /* The answer. */
 struct hpx_frame_names {

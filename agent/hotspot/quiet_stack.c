@@ -144,11 +144,6 @@ bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack
     return whole;
 }
 
-static int32_t bci_of_jvmti(int32_t bci)
-{
-    return bci == NATIVE ? NATIVE_OF_JVMTI : bci < 0 ? 0 : bci; /* less than 0: at the entry */
-}
-
 /* A virtual thread's frames end above the carrier's. GetStackTrace names every method. */
 static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 {
@@ -156,7 +151,8 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
         return false;
     }
     for (int i = 0; i < n; i++) {
-        frames[i].bci = bci_of_jvmti(frames[i].bci);
+        int32_t bci = frames[i].bci;
+        frames[i].bci = bci == NATIVE ? NATIVE_OF_JVMTI : bci < 0 ? 0 : bci; /* less than 0: at the entry */
         if (frames[i].method == 0 || frames[i].method == quiet.boundary) {
             return false;
         }

@@ -186,9 +186,10 @@ static bool step_compiled(struct hpx_frames *k)
     return hpx_frames_pop_sig(k, f.size);
 }
 
-static uintptr_t bytecode_at(uintptr_t fp)
+/* A word of the frame with this frame pointer. */
+static uintptr_t word_at(uintptr_t fp, int words)
 {
-    return hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.bytecode * (intptr_t)WORD));
+    return hpx_vm_word(fp + (uintptr_t)(words * (intptr_t)WORD));
 }
 
 bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_registers *r)
@@ -202,7 +203,7 @@ bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_regis
  * MethodHandle.linkToStatic and the like call in the interpreter has lost an argument since, so that it is a word too low. */
 static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_registers *caller)
 {
-    uintptr_t up = fp + 2 * WORD, sender = hpx_vm_word(fp + (uintptr_t)(HPX_SENDER_SP * (intptr_t)WORD));
+    uintptr_t up = fp + 2 * WORD, sender = word_at(fp, HPX_SENDER_SP);
     *caller = (struct hpx_registers){hpx_return_address(hpx_vm_word(fp + WORD)), sender, hpx_vm_word(fp)};
     if ((sender == up - WORD || HPX_SENDER_IS_OF_VM == 0) && hpx_frames_is_interpreter_sig(caller->pc)) {
         caller->sp = up;
@@ -228,11 +229,6 @@ static void add_interpreted(struct hpx_frames *k, uintptr_t method, uint64_t id,
     k->to.methods++;
 }
 
-static uintptr_t method_at(uintptr_t fp)
-{
-    return hpx_vm_word(fp + (uintptr_t)(HPX_METHOD * (intptr_t)WORD));
-}
-
 static bool step_interpreted(struct hpx_frames *k)
 {
     uintptr_t fp = k->r.fp;
@@ -244,12 +240,12 @@ static bool step_interpreted(struct hpx_frames *k)
     if (!sender_of(k, fp, &caller) || !hpx_frames_is_return_sig(k, &caller)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* its method must not be followed */
     }
-    uintptr_t method = method_at(fp);
+    uintptr_t method = word_at(fp, HPX_METHOD);
     if (!hpx_vm_is_address(method)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED);
     }
     uint64_t id = hpx_code_cache_id_sig(method);
-    uint32_t place = hpx_frame_names_place_sig(method, bytecode_at(fp));
+    uint32_t place = hpx_frame_names_place_sig(method, word_at(fp, shape.bytecode));
     if (id == 0 && place == 0) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED); /* perhaps no method: an old version of one has no id, but runs its own bytecode */
     }
@@ -318,7 +314,8 @@ bool hpx_frames_fill_sig(struct hpx_frames *k)
     }
     uintptr_t method;
     int32_t bci;
-    const bool filled = known && element(&u, &method, &bci) && hpx_frames_is_interpreter_sig(k->r.pc) && method_at(k->r.fp) == method;
+    const bool filled =
+        known && element(&u, &method, &bci) && hpx_frames_is_interpreter_sig(k->r.pc) && word_at(k->r.fp, HPX_METHOD) == method;
     known = known && (u.at == 0 || u.at == u.n || filled);
     if (filled) {
         add_interpreted(k, method, hpx_code_cache_id_sig(method), bci >= 0 ? (uint32_t)bci + 1 : 0);
@@ -363,11 +360,6 @@ bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
     return near;
 }
 
-static bool leave_size(struct hpx_frames *k, int32_t words)
-{
-    return hpx_frames_pop_sig(k, words) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_STUB));
-}
-
 /* The last Java frame that an anchor names may be a stub of a fixed size that a method called. There AsyncGetCallTrace breaks off. */
 static bool leave_stub(struct hpx_frames *k)
 {
@@ -379,7 +371,7 @@ static bool leave_stub(struct hpx_frames *k)
         k->broken = k->names->n;
     }
     hpx_frames_add_stub_sig(k, &f, 0);
-    return leave_size(k, f.size);
+    return hpx_frames_pop_sig(k, f.size) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_STUB));
 }
 
 /* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
@@ -389,7 +381,7 @@ static bool step_entry(struct hpx_frames *k)
     if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
     }
-    uintptr_t wrapper = hpx_vm_word(fp + (uintptr_t)((intptr_t)shape.wrapper * (intptr_t)WORD));
+    uintptr_t wrapper = word_at(fp, shape.wrapper);
     if (!hpx_frames_in_stack(k, wrapper, fp, 8)) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
     }

@@ -16,11 +16,6 @@ static struct {
     uint8_t least;
 } layout;
 
-static bool field(const char *type, const char *name, const char *is, uint64_t *to)
-{
-    return hpx_structures_field(&(struct hpx_vm_field){type, name, is, to});
-}
-
 static const char *find_outside(void)
 {
     const struct hpx_vm_field all[] = {{"CodeBlob", "_mutable_data", "address", &layout.metadata},
@@ -33,7 +28,8 @@ static const char *find_outside(void)
 static const char *find_inside(void)
 {
     const struct hpx_vm_field all[] = {{"nmethod", "_metadata_offset", "int", &layout.metadata}};
-    layout.kind = field("CompiledMethod", "_scopes_data_begin", "address", &layout.begin) ? BY_POINTER : BY_OFFSET;
+    const struct hpx_vm_field pointer = {"CompiledMethod", "_scopes_data_begin", "address", &layout.begin};
+    layout.kind = hpx_structures_field(&pointer) ? BY_POINTER : BY_OFFSET;
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     return why != NULL || layout.kind == BY_POINTER
                ? why

@@ -87,11 +87,6 @@ static int read_thread(uintptr_t vm_thread, pid_t *tid, struct hpx_stack_bounds 
     return rc;
 }
 
-static const char *why_unread(int error)
-{
-    return error == EFAULT ? HPX_INTERNALS_MISREAD : "the system refuses process_vm_readv";
-}
-
 /* *tid: 0 if the thread has ended. NULL, or what contradicts. */
 static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack_bounds *stack)
 {
@@ -109,7 +104,7 @@ static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack
         *stack = (struct hpx_stack_bounds){0, 0};
         return NULL;
     }
-    return error != 0 ? why_unread(error) : known ? NULL : another_shape;
+    return error == EFAULT ? HPX_INTERNALS_MISREAD : error != 0 ? "the system refuses process_vm_readv" : known ? NULL : another_shape;
 }
 
 /* The VM's thread contains the JNIEnv. */

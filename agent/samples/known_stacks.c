@@ -13,21 +13,16 @@ static struct hpx_known *entry_of(struct hpx_sample_thread *t, const struct hpx_
     return &t->known[raw->lo % HPX_KNOWN];
 }
 
-static uint64_t check_of(const struct hpx_raw_stack *raw)
-{
-    return raw->hi;
-}
-
 /* NULL: the thread does not know it, or its slot has been given to another stack since. */
 static const struct hpx_known *find(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw)
 {
     const struct hpx_known *k = entry_of(t, raw);
-    return k->slot != 0 && k->check == check_of(raw) && k->stack == (uint32_t)t->slots[k->slot - 1u].hi ? k : NULL;
+    return k->slot != 0 && k->check == raw->hi && k->stack == (uint32_t)t->slots[k->slot - 1u].hi ? k : NULL;
 }
 
 static void remember(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw, uint16_t flags)
 {
-    *entry_of(t, raw) = (struct hpx_known){check_of(raw), (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot, flags};
+    *entry_of(t, raw) = (struct hpx_known){raw->hi, (uint32_t)t->slots[t->last_slot - 1].hi, (uint16_t)t->last_slot, flags};
 }
 
 static void count(struct hpx_sample_thread *t, uint16_t flags, uint64_t weight)
@@ -66,7 +61,7 @@ bool hpx_known_stacks_commit_shared_sig(struct hpx_sample_thread *t, struct hpx_
     if (hpx_judge_asks_sig(HPX_JUDGED_KNOWN, atomic_fetch_add_explicit(&found, 1, memory_order_relaxed) + 1)) {
         struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
         look->known = true;
-        look->was = (struct hpx_known){check_of(&look->raw), (uint32_t)h.hi, (uint16_t)(hpx_stacks_slot(h.lo) + 1), flags};
+        look->was = (struct hpx_known){look->raw.hi, (uint32_t)h.hi, (uint16_t)(hpx_stacks_slot(h.lo) + 1), flags};
         return false;
     }
     hpx_stacks_commit(t, frames, n, weight);

@@ -71,11 +71,6 @@ static _Atomic uint64_t *row_of(const struct table *t, uint32_t set, uint32_t wa
     return t->rows + ((size_t)set * WAYS + way) * t->row;
 }
 
-static uint64_t check_of(const struct hpx_raw_stack *key)
-{
-    return key->hi;
-}
-
 static uint64_t load(_Atomic uint64_t *word)
 {
     return atomic_load_explicit(word, memory_order_acquire); /* partner: store() */
@@ -109,7 +104,7 @@ int hpx_shared_stacks_find_sig(const struct hpx_raw_stack *key, struct hpx_ev_fr
     for (uint32_t way = 0; way < WAYS && t != NULL; way++) {
         struct place *at = &t->sets[set].places[way];
         uint32_t turn = atomic_load_explicit(&at->turn, memory_order_acquire); /* partner: put */
-        int n = turn % 2 == 0 && load(&at->lo) == key->lo ? read_row(t, row_of(t, set, way), check_of(key), frames, room, flags) : 0;
+        int n = turn % 2 == 0 && load(&at->lo) == key->lo ? read_row(t, row_of(t, set, way), key->hi, frames, room, flags) : 0;
         if (n > 0 && atomic_load_explicit(&at->turn, memory_order_relaxed) == turn) {
             atomic_store_explicit(&at->used, atomic_load_explicit(&t->now, memory_order_relaxed), memory_order_relaxed);
             return n;
@@ -151,7 +146,7 @@ void hpx_shared_stacks_put_sig(const struct hpx_raw_stack *key, const struct hpx
         return; /* another thread writes it */
     }
     store(&at->lo, key->lo);
-    store(&row[CHECK], check_of(key));
+    store(&row[CHECK], key->hi);
     store(&row[SHAPE], (uint64_t)flags << 32 | (uint32_t)n);
     for (uint32_t i = 0; i < (uint32_t)n; i++) {
         store(&row[FRAMES + 2 * i], (uint32_t)frames[i].bci);

@@ -43,14 +43,9 @@ static struct hpx_sample_thread *at(uint32_t place)
     return (struct hpx_sample_thread *)(void *)s;
 }
 
-static bool is_listed(const struct hpx_sample_thread *t)
-{
-    return t->s.first->place != 0;
-}
-
 bool hpx_stack_thread_poll(struct hpx_sample_thread *t)
 {
-    if (!is_listed(t)) {
+    if (t->s.first->place == 0) { /* it is not in the list */
         return false;
     }
     hpx_clocks_poll(&t->tick.clock);

@@ -37,12 +37,24 @@ int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *f
     return n < (int)depth ? n : (int)depth;
 }
 
-static void push_unknown(struct hpx_sample_thread *t, struct hpx_ev_head *ev, int why, uint64_t weight)
+/* A record that is its head alone. NULL: the ring is full, or the weight 0. */
+static struct hpx_ev_head *reserve_head(struct hpx_sample_thread *t, uint64_t weight)
 {
-    ev->kind = HPX_EV_SAMPLE_UNKNOWN;
-    ev->id = (uint32_t)-why;
+    return weight > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof(struct hpx_ev_head), weight) : NULL;
+}
+
+static void push(struct hpx_sample_thread *t, struct hpx_ev_head *ev, enum hpx_ev_kind kind, uint32_t id, uint64_t weight)
+{
+    ev->kind = kind;
+    ev->id = id;
     ev->stamp = weight;
     hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+}
+
+static void push_known(struct hpx_sample_thread *t, struct hpx_ev_head *ev, uint32_t slot, uint64_t weight)
+{
+    t->last_slot = slot + 1;
+    push(t, ev, HPX_EV_SAMPLE, slot, weight);
 }
 
 uint32_t hpx_stacks_slot(uint64_t lo)
@@ -55,17 +67,16 @@ static void push_stack(struct hpx_sample_thread *t, struct hpx_ev_head *ev, cons
     struct hpx_hash128 h = hpx_hash128(frames, (size_t)n * sizeof *frames);
     uint32_t slot = hpx_stacks_slot(h.lo);
     struct hpx_ev_hash *known = &t->slots[slot];
-    ev->id = slot;
-    ev->stamp = weight;
-    t->last_slot = slot + 1;
     if (known->lo == h.lo && known->hi == h.hi) {
-        ev->kind = HPX_EV_SAMPLE;
-        hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+        push_known(t, ev, slot, weight);
         return;
     }
     *known = (struct hpx_ev_hash){h.lo, h.hi};
     *(struct hpx_ev_hash *)(ev + 1) = *known;
+    t->last_slot = slot + 1;
     ev->kind = HPX_EV_SAMPLE_DEF;
+    ev->id = slot;
+    ev->stamp = weight;
     hpx_ring_commit(&t->s.base.ring, ev, HPX_EV_SAMPLE_BYTES(n));
     hpx_count(&t->s.base.counters, HPX_C_DEFINITIONS, 1);
 }
@@ -74,7 +85,7 @@ void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames,
 {
     struct hpx_ev_head *ev = (struct hpx_ev_head *)frames - 2;
     if (n <= 0) {
-        push_unknown(t, ev, n, weight);
+        push(t, ev, HPX_EV_SAMPLE_UNKNOWN, (uint32_t)-n, weight);
     } else {
         push_stack(t, ev, frames, n, weight);
     }
@@ -82,22 +93,10 @@ void hpx_stacks_commit(struct hpx_sample_thread *t, struct hpx_ev_frame *frames,
 
 void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled)
 {
-    struct hpx_ev_head *ev = stalled ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, stalled) : NULL;
+    struct hpx_ev_head *ev = reserve_head(t, stalled);
     if (ev != NULL) {
-        ev->kind = HPX_EV_SAMPLE_STALLED;
-        ev->id = 0;
-        ev->stamp = stalled;
-        hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
+        push(t, ev, HPX_EV_SAMPLE_STALLED, 0, stalled);
     }
-}
-
-static void push_known(struct hpx_sample_thread *t, struct hpx_ev_head *ev, uint32_t slot, uint64_t weight)
-{
-    ev->kind = HPX_EV_SAMPLE;
-    ev->id = slot;
-    ev->stamp = weight;
-    t->last_slot = slot + 1;
-    hpx_ring_commit(&t->s.base.ring, ev, sizeof *ev);
 }
 
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
@@ -111,21 +110,18 @@ bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weigh
 
 void hpx_stacks_before_java(struct hpx_sample_thread *t, uint64_t weight)
 {
-    struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;
+    struct hpx_ev_head *ev = reserve_head(t, weight);
     if (ev != NULL) {
-        push_unknown(t, ev, -(int)HPX_UNKNOWN_NO_JAVA, weight);
+        push(t, ev, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_NO_JAVA, weight);
     }
 }
 
 void hpx_stacks_again(struct hpx_sample_thread *t, uint64_t weight)
 {
-    struct hpx_ev_head *ev = weight ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight) : NULL;
-    if (ev == NULL) {
-        return;
+    struct hpx_ev_head *ev = reserve_head(t, weight);
+    if (ev != NULL && t->last_slot == 0) {
+        push(t, ev, HPX_EV_SAMPLE_UNKNOWN, HPX_UNKNOWN_THREAD_ENDED, weight);
+    } else if (ev != NULL) {
+        push_known(t, ev, t->last_slot - 1, weight);
     }
-    if (t->last_slot == 0) {
-        push_unknown(t, ev, -(int)HPX_UNKNOWN_THREAD_ENDED, weight);
-        return;
-    }
-    push_known(t, ev, t->last_slot - 1, weight);
 }

@@ -11,6 +11,7 @@
 #include "frame_anchor.h"
 #include "frame_names.h"
 #include "raw_frames.h"
+#include "scopes.h"
 
 #define LOG2  7
 #define CODE  256 /* a blob's code begins there */
@@ -255,7 +256,7 @@ static inline void begin_release(enum jdk jdk, int32_t of)
     assert_null(hpx_code_cache_live());
     assert_null(hpx_frame_anchor_check(&thread.env, (uintptr_t)&thread));
     assert_null(hpx_frames_live());
-    assert_null(hpx_frame_names_live());
+    assert_null(hpx_scopes_live());
     thread.state = IN_JAVA;
     thread.thrown = thread.unpacked = 0;
 }
