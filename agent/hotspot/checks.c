@@ -16,7 +16,7 @@
 #define RANGES 256u /* announced stubs that are compared */
 
 static HPX_OF_SESSION struct {
-    atomic_bool compared;     /* relaxed: an anchor with Java frames was */
+    atomic_bool compared;     /* relaxed: an anchor with Java frames was compared */
     atomic_bool two_threads;  /* relaxed: a second thread was compared */
     _Atomic uint32_t nranges; /* relaxed: read when VMInit has begun; later ranges may be missing */
     struct {
@@ -58,8 +58,8 @@ void hpx_checks_announce(const char *name, const void *code, size_t size)
     }
 }
 
-/* Each piece of code that the VM announced is within one blob, and the interpreter is no method. A few may be gone meanwhile: the buffers
- * of a compiler whose thread has ended. */
+/* Every range of code that the VM announced is within one blob, and the interpreter is no method. A few ranges may be gone: the VM frees
+ * the buffers of a compiler whose thread has ended. */
 static const char *compare_ranges(void)
 {
     uint32_t n = atomic_load_explicit(&checks.nranges, memory_order_relaxed), written = 0, wrong = 0;
@@ -76,8 +76,8 @@ static const char *compare_ranges(void)
     return written == 0 ? "the VM announced no code" : wrong > written / 8 ? "the VM's code cache is not where it announced code" : NULL;
 }
 
-/* A check that runs under the guard, because what it reads may not be what its name says. Calls neither JNI nor JVMTI, whose faults are
- * the VM's. */
+/* A check that runs under the guard, because the tables may describe the VM wrongly. It calls neither JNI nor JVMTI: a fault there is the
+ * VM's. */
 struct check {
     enum { CODE, RAW, NAMES, THREAD, FRAMES } what;
     const void *env;
@@ -161,7 +161,7 @@ static const char *learn_anchors(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counte
 static void learn_raw(struct hpx_counters *counters)
 {
     if (hpx_internals_without(HPX_INTERNALS_RAW) != NULL) {
-        return; /* not all names were looked for */
+        return; /* the tables lack a name that raw walks need */
     }
     const char *why = guarded(counters, &(struct check){.what = RAW});
     if (why != NULL) {

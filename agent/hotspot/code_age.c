@@ -7,13 +7,13 @@
 
 #define SPANS 64 /* of sessions; older ones are forgotten, and their code counts as old */
 
-/* Compilations with a number above `after`, up to `last`, came while a session asked for the information. */
+/* Compilations with a number above `after`, up to `last`, were made while a session had the information enabled. */
 struct span {
     int32_t after, last;
 };
 
 static struct {
-    pthread_mutex_t lock; /* of all, and of the end of the guard */
+    pthread_mutex_t lock; /* guards all; a look holds it, so that the end waits for the look before the guard goes */
     struct span spans[SPANS];
     uint32_t n; /* of the spans in use */
 } past = {.lock = PTHREAD_MUTEX_INITIALIZER};

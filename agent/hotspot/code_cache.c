@@ -162,7 +162,7 @@ const char *hpx_code_cache_live(void)
     return NULL;
 }
 
-/* The heap that pc is in, if in any: the nearest one that begins before it. */
+/* The heap with the highest start that is not above pc. The caller compares its end. */
 static uint32_t find_heap(uintptr_t pc)
 {
     uint32_t best = cache.n;
@@ -277,7 +277,7 @@ static void tell_of(uintptr_t block, void (*fn)(void *ctx, int32_t id, uint64_t 
     }
 }
 
-/* Heaps grow meanwhile: first the memory, then the map. */
+/* A heap may grow during the loop: its memory first, then its map. */
 void hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx)
 {
     for (uint32_t h = 0; h < cache.n; h++) {

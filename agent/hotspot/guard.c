@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <ucontext.h>
 
-/* Of the calling thread; its own and its handlers'. */
+/* State of the calling thread. Only the thread and its signal handlers use it. */
 static __thread struct {
     _Atomic(sigjmp_buf *) back; /* relaxed: where to continue after a fault; NULL: no body runs */
     bool reading;               /* the body only reads */
@@ -29,7 +29,7 @@ static struct {
     uint32_t users; /* installs without a remove; of the threads of VMInit and VMDeath */
 } guard;
 
-/* The library's code: the linker's names for its ends. */
+/* Start and end of the library's code, as the linker names them. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -46,7 +46,7 @@ static bool ours(const siginfo_t *si, const ucontext_t *u)
     }
     uintptr_t pc = hpx_registers_pc(u);
     if (own.reading) {
-        /* a handler of the program may interrupt the body, and its faults are its own; our code may look like SafeFetch */
+        /* a handler of the program may interrupt the body, and handles its faults; code of hprofx may look like SafeFetch */
         return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)etext;
     }
     return !(pc_readable(pc, (uintptr_t)si->si_addr) && hpx_is_safefetch((const uint8_t *)pc));
@@ -85,7 +85,7 @@ bool hpx_guard_install(void)
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
         struct sigaction sa;
         if (guard.on[i]) {
-            continue; /* of an earlier session: another handler was before it when that ended, and calls it */
+            continue; /* since an earlier session: another handler was installed over this one, and calls it */
         }
         if (sigaction(signals[i], NULL, &guard.before[i]) != 0 || guard.before[i].sa_handler == SIG_DFL ||
             guard.before[i].sa_handler == SIG_IGN) {

@@ -12,7 +12,7 @@ static HPX_OF_SESSION struct {
     _Atomic(const char *) why; /* release: leave; acquire: without. NULL: on, or not checked yet */
 } parts[HPX_INTERNALS_PARTS];
 
-/* What a part needs; the last one needs itself. */
+/* The part that every part needs. A part that needs no other names itself. */
 static const enum hpx_internals_part needs[HPX_INTERNALS_PARTS] = {
     [HPX_INTERNALS_CODE] = HPX_INTERNALS_CODE,   [HPX_INTERNALS_ANCHORS] = HPX_INTERNALS_CODE,
     [HPX_INTERNALS_RAW] = HPX_INTERNALS_ANCHORS, [HPX_INTERNALS_NAMES] = HPX_INTERNALS_RAW,
@@ -59,7 +59,7 @@ const char *hpx_internals_without(enum hpx_internals_part part)
     return atomic_load_explicit(&parts[part].why, memory_order_acquire); /* partner: hpx_internals_leave_sig() */
 }
 
-/* Its own reason; else of what it needs that of the lowest. */
+/* The part's own reason. If it has none, the reason of the lowest part that it needs. */
 const char *hpx_internals_why(enum hpx_internals_part part)
 {
     const char *why = hpx_internals_without(part), *below = NULL;

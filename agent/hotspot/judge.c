@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW       4096u /* comparisons that count, at least */
-#define FEW          8u    /* differences that may have another reason */
-#define SHARE        64u   /* one of so many may differ */
+#define WINDOW       4096u /* the least number of comparisons that the sums cover */
+#define FEW          8u    /* differences that are tolerated in any case */
+#define SHARE        64u   /* one comparison in SHARE may differ */
 #define FEW_ENDED    256u
 #define SHARE_ENDED  2u /* half of the walks may end early: a wrong size or offset ends nearly all */
 #define FEW_FAULTS   2u
@@ -30,7 +30,7 @@ static HPX_OF_SESSION struct {
 
 static const struct {
     const char *key;
-    uint32_t first, each; /* the first ones of a session are compared, and one of so many later */
+    uint32_t first, each; /* compared: the first `first` stacks of a session, then every `each`-th */
 } rules[HPX_JUDGED] = {[HPX_JUDGED_KNOWN] = {"hprofx: known stacks compared: ", 256, 64},
                        [HPX_JUDGED_NAMED] = {"hprofx: named stacks compared: ", 0, UINT32_MAX},
                        [HPX_JUDGED_EVENT] = {"hprofx: stacks of events compared: ", 64, 1024}};
@@ -80,7 +80,7 @@ struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_
 enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const void *told, int n, uint32_t depth)
 {
     const bool broke = n == w->above && n < w->n && n > 0 && hash_of(told, n) == w->part;
-    if (n <= 0 || w->n == 0 || w->left || broke || (w->lower && n == (int)depth)) { /* of one that was cut the lower end is not known */
+    if (n <= 0 || w->n == 0 || w->left || broke || (w->lower && n == (int)depth)) { /* the lower end of a cut answer is not known */
         return HPX_JUDGED_ALONE;
     }
     bool fits = w->whole ? n == w->n : n >= w->n;

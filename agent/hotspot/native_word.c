@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MOST_STACK   ((size_t)64 << 10) /* bytes between the caller's frame and ours: the VM's own */
+#define MOST_STACK   ((size_t)64 << 10) /* maximum size of the VM's frames between the caller's frame and this one */
 #define MOST_METHODS 4096
 
 /* Constant after find_fields() has succeeded. */
@@ -79,7 +79,7 @@ uintptr_t hpx_native_word_find(uint64_t running, uint64_t wanted, uintptr_t up_t
         return 0;
     }
     for (uintptr_t at = from; at < up_to && method == 0; at += sizeof(uintptr_t)) {
-        uintptr_t word = word_at(at); /* not as a variable: a checker of memory guards those of our frames */
+        uintptr_t word = word_at(at); /* not read as a variable: AddressSanitizer reports reads between variables of a frame */
         if (hpx_vm_is_address(word) && (word < from || word >= up_to) && id_of(word, &class) == running) {
             method = method_of(class, wanted);
         }

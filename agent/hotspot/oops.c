@@ -32,7 +32,7 @@ static const struct {
 
 static const uint32_t all_elements = (1u << KNOWN) - 1;
 
-/* Where does the array hold its length? */
+/* Counts the offsets at which this array may hold its length. */
 static void look_for_length(struct trial *t, int form, uint64_t array, uint32_t length)
 {
     for (uint32_t at = 1; at < HPX_ARRAY_LEN(t->lengths[0]); at++) {
@@ -106,7 +106,7 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     return 0;
 }
 
-/* Nothing is pending after it. */
+/* Clears a pending exception. */
 static jobject clean(JNIEnv *env, jobject made)
 {
     if ((*env)->ExceptionCheck(env)) {
@@ -115,7 +115,7 @@ static jobject clean(JNIEnv *env, jobject made)
     return made;
 }
 
-/* The objects. false: no memory. */
+/* Makes the objects. false: no memory. */
 static bool make(JNIEnv *env, struct trial *t)
 {
     jclass object = clean(env, (*env)->FindClass(env, "java/lang/Object")), number = clean(env, (*env)->FindClass(env, "java/lang/Long"));
@@ -198,7 +198,7 @@ static const char *follow(struct trial *t, jvmtiEnv *jvmti, JNIEnv *env, bool ro
     return walked ? NULL : "the VM refused to walk the objects for the check of addresses";
 }
 
-/* Until nothing contradicts. */
+/* Repeats the check until it passes, at most ATTEMPTS times. */
 static const char *attempts(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env,
                             const char *(*once)(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env))
 {

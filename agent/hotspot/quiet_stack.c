@@ -33,7 +33,7 @@ void hpx_quiet_stack_load(const void *mode)
         return;
     }
     quiet.mode = mode;
-    const char *why = hpx_internals_closed(); /* first: then nothing is read */
+    const char *why = hpx_internals_closed(); /* asked first: if it is closed, nothing is read */
     hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, why != NULL ? why : hpx_checks_names());
 }
 
@@ -56,7 +56,7 @@ static void announce(jvmtiEnv *jvmti)
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
 }
 
-/* GetStackTrace shows a virtual thread without its carrier, the walk goes on. */
+/* GetStackTrace shows a virtual thread without its carrier. The walk continues into the carrier's frames. */
 static uint64_t find_boundary(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint version = 0;
@@ -96,7 +96,7 @@ void hpx_quiet_stack_thread(JNIEnv *env, jthread self, struct hpx_counters *coun
 
 void hpx_quiet_stack_over(void)
 {
-    atomic_store_explicit(&quiet.on, false, memory_order_relaxed); /* first: nothing is walked without the guard */
+    atomic_store_explicit(&quiet.on, false, memory_order_relaxed); /* before the guard goes: nothing is walked without it */
     if (quiet.guard) {
         quiet.guard = false;
         hpx_guard_remove();
@@ -129,7 +129,7 @@ static struct hpx_raw_thread raw_of(const struct hpx_quiet_thread *t)
 static void note_fault(const struct hpx_quiet_thread *t)
 {
     atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
-    if (!t->other) { /* another thread may have begun to move, and then a word may be anything */
+    if (!t->other) { /* another thread may have started to run: then any word may be wrong */
         hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
     }
 }

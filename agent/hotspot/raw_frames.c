@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #define WORD      sizeof(uintptr_t)
-#define ENTRIES   4096 /* most calls from C into Java below each other */
+#define ENTRIES   4096 /* maximum of nested calls from C into Java */
 #define CALL_STUB 256  /* bytes of the call stub before and behind its call, at most */
 #define ARGUMENTS 256u /* words that it pushes, at most */
 #define SPILLED   16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
@@ -347,8 +347,8 @@ void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *
     hpx_frames_add(k, UINT64_MAX - 1 - (uint64_t)way);
 }
 
-/* Behind its prologue, which stores the wrapper, and up to its end the frame is there. C calls it. Elsewhere compiled code may have kept
- * its frame pointer: behind the call it has just its frame. */
+/* The frame exists from the end of the prologue, which stores the wrapper, to the end of the stub. Its caller is C. Compiled code may have
+ * left its own frame pointer in the register; behind the call the frame has exactly its size. */
 bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
 {
     uintptr_t fp = k->r.fp;

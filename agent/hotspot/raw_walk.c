@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* raw_walk.c: the frame on top, which the signal found anywhere, and the walk of raw_walk.h from there. */
+/* raw_walk.c: finds the caller of the frame that the signal interrupted, and walks from there. Contract: raw_walk.h. */
 #include "raw_walk.h"
 #include "code_cache.h"
 #include "debug_info.h"
@@ -164,7 +164,7 @@ static bool pop_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
     return true;
 }
 
-/* A method on top may be at any pc: those that mean the same are one. */
+/* The method on top may be at any pc. All pcs with the same debug information add the same to the hash. */
 static bool add_top(struct hpx_frames *k, const struct hpx_code_frame *f, int way)
 {
     enum hpx_frame_place whole = k->leaf ? k->behind_stub : HPX_FRAME_INTERRUPTED;
@@ -179,7 +179,7 @@ static bool add_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
     return true;
 }
 
-/* What is on top of the frame that comes next; nothing is named yet. */
+/* Restarts the walk at the frame on top, without names. */
 static void begin_again(struct hpx_frames *k, const struct hpx_frames *top)
 {
     *k = *top;
@@ -335,15 +335,15 @@ static bool from_interpreter(struct hpx_frames *k)
             k->gap = HPX_END_WAITING;
             hpx_frames_leave_out_sig(k);
         }
-        done = hpx_frames_go_down_sig(k) && waiting != 0; /* a part, if the frame on top is one */
+        done = hpx_frames_go_down_sig(k) && waiting != 0; /* the walk has the frames of a method further out */
     }
     return done;
 }
 
 /* ---- C that the VM's code calls as it calls Java: System.nanoTime and the like; no anchor says so ---- */
 
-#define LEAF_BYTES 4096 /* a C function that is called so is not longer */
-#define LEAF_HOPS  16   /* nor deeper */
+#define LEAF_BYTES 4096 /* maximum length of a C function that is called this way */
+#define LEAF_HOPS  16   /* maximum number of its C frames */
 
 /* r is where C was called. inside: a pc of the function that was called; 0: any. */
 static bool calls_leaf(const struct hpx_registers *r, uintptr_t inside)
@@ -389,7 +389,7 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
     for (int hops = 0; hops < LEAF_HOPS && hop(k, &r); hops++) {
         *to = r;
         if (hpx_frames_at_barrier_sig(k, to, false)) {
-            hpx_frames_leave_out_heap_sig(k); /* it fetches frames */
+            hpx_frames_leave_out_heap_sig(k); /* the thread is in C that fetches frames from the heap */
             return true;
         }
         if (calls_leaf(to, 0) || calls_by_register(to)) {
@@ -440,7 +440,7 @@ static bool from_leaf_by_pairs(struct hpx_frames *k)
     return hop(k, r) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_NATIVE)) && hpx_frames_go_down_sig(k);
 }
 
-/* As if the call had returned. */
+/* Continues as if the C function had returned. */
 static bool from_leaf(struct hpx_frames *k)
 {
     if (HPX_C_TELLS_SP == 0) {
@@ -479,7 +479,7 @@ static bool from_anchor(struct hpx_frames *k, const struct hpx_frame_anchor *a)
     return hpx_frames_go_down_sig(k);
 }
 
-/* From wherever the thread is. */
+/* Walks from the place where the thread is. */
 static bool walk(struct hpx_frames *k)
 {
     const struct hpx_raw_thread *t = k->t;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_ENTRIES 20000u /* a table ends with a NULL name and has less than a thousand */
+#define MOST_ENTRIES 20000u /* a table ends with a NULL name; those of the VM have fewer than 1,000 entries */
 #define LEAST_STRIDE 16u
 #define MOST_STRIDE  256u
 #define STATIC       "static "
-#define MOST_TEXTS   64 /* fields that a VM lacks and one with all tables has */
+#define MOST_TEXTS   64 /* maximum of different missing fields that a reason names */
 
 enum { TYPE_NAME, FIELD_NAME, TYPE_STRING, IS_STATIC, OFFSET, ADDRESS, FIELD_MEMBERS };
 enum { T_NAME, T_SIZE, TYPE_MEMBERS };
@@ -177,7 +177,7 @@ bool hpx_structures_field(const struct hpx_vm_field *field)
     return true;
 }
 
-/* The reason that names a field: kept, since it is a reason for as long as the library is there. */
+/* The reason, which names the field. Reasons are kept until the library is unloaded, so the text is static. */
 static const char *missing(const struct hpx_vm_field *field)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

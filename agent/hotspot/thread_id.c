@@ -97,8 +97,8 @@ static const char *ask(JNIEnv *env, jthread thread, pid_t *tid, struct hpx_stack
         return NULL;
     }
     int error = read_thread(vm_thread, tid, stack);
-    bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel has such a clock of the process's own threads alone */
-    atomic_thread_fence(memory_order_acquire);                          /* eetop again, but not before; no partner, the VM clears it */
+    bool known = error == 0 && *tid > 0 && hpx_clock_tid_cpu(*tid) > 0; /* the kernel refuses clocks of other processes */
+    atomic_thread_fence(memory_order_acquire); /* eetop is read again, after the reads above; no partner: the VM clears it */
     if (hpx_thread_id_word(env, thread) != vm_thread) {
         *tid = 0;
         *stack = (struct hpx_stack_bounds){0, 0};
@@ -113,7 +113,7 @@ static const char *check_self(JNIEnv *env, jthread self)
     pid_t tid = 0;
     struct hpx_stack_bounds stack = {0, 0};
     uintptr_t offset = (uintptr_t)env - hpx_thread_id_word(env, self),
-              here = (uintptr_t)__builtin_frame_address(0); /* a checker of memory has variables elsewhere */
+              here = (uintptr_t)__builtin_frame_address(0); /* not the address of a variable: AddressSanitizer keeps variables elsewhere */
     const char *why = offset > 0 && offset < ids.thread_size ? ask(env, self, &tid, &stack) : another_shape;
     ids.has_stack = ids.has_stack && stack.low < here && here < stack.end;
     return why != NULL || tid == gettid() ? why : another_shape;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define MOST_FLAGS   10000u /* some 1,300 */
+#define MOST_FLAGS   10000u /* a VM has about 1,300 */
 #define LONGEST_NAME 100u
 #define ORIGIN_MASK  15 /* of the lowest bits, since JDK 8; a constant of the VM since 17 */
 #define BOOL         0  /* the type's number, since 17 */
@@ -23,7 +23,7 @@ static struct {
 static const char *open_table(void)
 {
     table.size = hpx_structures_size("JVMFlag");
-    bool old = table.size == 0; /* before JDK 9 */
+    bool old = table.size == 0; /* JDK 8 has this type under another name */
     table.size = old ? hpx_structures_size("Flag") : table.size;
     const char *t = old ? "Flag" : "JVMFlag";
     const struct hpx_vm_field fields[] = {{t, "flags", old ? "static Flag*" : "static JVMFlag*", &table.first},

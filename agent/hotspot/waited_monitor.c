@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_FAULTS 8u
-#define TRIES       4 /* a collection may come between */
+#define TRIES       4 /* a collection may run between two looks */
 
 /* Constant after init. */
 static struct {
@@ -72,7 +72,7 @@ struct question {
 
 static uintptr_t object_of(uintptr_t thread)
 {
-    uintptr_t entering = hpx_vm_word(thread + words.entering); /* first: who has been notified enters what it waits on */
+    uintptr_t entering = hpx_vm_word(thread + words.entering); /* read first: a notified thread enters while it still waits */
     uintptr_t monitor = entering != 0 ? entering : hpx_vm_word(thread + words.waiting);
     uintptr_t slot = hpx_vm_is_address(monitor) ? hpx_vm_word(monitor + words.object) : 0;
     return hpx_vm_is_address(slot) ? hpx_vm_word(slot) : 0;
@@ -162,7 +162,7 @@ static bool knows(JNIEnv *env, jobject local, const char *signature)
     bool told = false;
     for (int i = 0; i < TRIES && !told; i++) {
         struct question q = {0, local, name};
-        (*env)->DeleteLocalRef(env, (*env)->GetObjectClass(env, local)); /* returns when no collection runs */
+        (*env)->DeleteLocalRef(env, (*env)->GetObjectClass(env, local)); /* blocks while a collection runs */
         told = ask(&q);
     }
     return told && !strcmp(name, signature);

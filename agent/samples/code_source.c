@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #define FLAG                   "DebugNonSafepoints"
-#define RELEASE_LINES_OF_LOOPS 9 /* the second compiler of 8 loses the lines of loops that it has inlined, whoever reads them */
+#define RELEASE_LINES_OF_LOOPS 9 /* the second compiler of JDK 8 loses the lines of inlined loops for every reader */
 
 /* load's */
 static HPX_OF_SESSION struct {
@@ -17,7 +17,7 @@ static HPX_OF_SESSION struct {
     bool event;             /* the event is on from the start */
 } source;
 
-/* Unload first: a method that the VM unloads meanwhile must not stay in the table. */
+/* Unload first: a method that the VM unloads between the two calls must not stay in the table. */
 static jvmtiError set_event(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
     jvmtiError e = (*jvmti)->SetEventNotificationMode(jvmti, mode, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, NULL);
@@ -50,7 +50,7 @@ void hpx_code_source_close(jvmtiEnv *jvmti)
 
 const char *hpx_code_source_set_flag(void)
 {
-    const char *why = hpx_internals_closed(); /* first: then nothing is read */
+    const char *why = hpx_internals_closed(); /* asked first: if it is closed, nothing is read */
     if (why != NULL) {
         return why;
     }

@@ -73,7 +73,7 @@ static uint16_t method_index(struct code *c, uint64_t method)
     return (uint16_t)c->methods++;
 }
 
-/* The chain of one record of the VM, behind the chains so far. level[]: the nodes of the chain before, outermost first. */
+/* Adds the chain of one record of the VM. level[]: the nodes of the previous chain, outermost first. */
 static void add_place(struct code *c, const PCStackInfo *pc, uint32_t level[HPX_INLINES_DEPTH], uint32_t *depth)
 {
     uintptr_t at = (uintptr_t)pc->pc - c->start;

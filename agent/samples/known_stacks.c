@@ -13,7 +13,7 @@ static struct hpx_known *entry_of(struct hpx_sample_thread *t, const struct hpx_
     return &t->known[raw->lo % HPX_KNOWN];
 }
 
-/* NULL: the thread does not know it, or its slot has been given to another stack since. */
+/* NULL: the thread does not know the stack, or its slot now has another stack. */
 static const struct hpx_known *find(struct hpx_sample_thread *t, const struct hpx_raw_stack *raw)
 {
     const struct hpx_known *k = entry_of(t, raw);

@@ -23,12 +23,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A ring holds the whole stacks of so much CPU time, within these bounds: the aggregator may be kept from its CPU for a while. */
+/* A ring holds the whole stacks of RING_HOLDS_NS of CPU time, within these bounds, because the aggregator may wait that long for a CPU. */
 #define RING_HOLDS_NS (100ull * 1000 * 1000)
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
-#define BATCH    64u  /* walks that a thread counts alone */
+#define BATCH    64u  /* walks that a thread counts before it tells the judge */
 #define TESTED   16u  /* frames of the self-test of AsyncGetCallTrace */
 #define COMPARED 128u /* frames of a stack that is compared with GetStackTrace */
 
@@ -69,7 +69,7 @@ static void judge_sig(struct hpx_sample_thread *t, bool ended, bool faulted)
     }
 }
 
-/* HPROFX_VERIFY=1. */
+/* With HPROFX_VERIFY=1: compares the walk with AsyncGetCallTrace. */
 static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context)
 {
     uint32_t broken = UINT32_MAX;
@@ -77,7 +77,7 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
     int n = hpx_async_stack_names_sig(w, frames, &end, &broken);
     const struct hpx_judged_walk walked = hpx_judge_walked_sig(frames, n, end, broken);
     n = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
-    if (n == -(int)HPX_UNKNOWN_FAULT) { /* what it held is held for ever */
+    if (n == -(int)HPX_UNKNOWN_FAULT) { /* whatever it held is never released */
         hpx_count(&t->s.base.counters, HPX_C_FAULTS, 1);
         if (hpx_judge_fault_sig(HPX_JUDGED_NAMED) != NULL) {
             atomic_store_explicit(&sampler.verifies, false, memory_order_relaxed);
@@ -110,8 +110,7 @@ static struct found count(const struct hpx_ev_frame *frames, int n)
     return f;
 }
 
-/* Names the stack, and learns it if it is whole and all of it has names. Those that it may have when it comes again are of unannounced.h.
- */
+/* Names the stack, and learns it if it is whole and every frame has a name. */
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
                      uint64_t weight, const struct hpx_known_look *look)
 {
@@ -288,7 +287,7 @@ void hpx_sampler_due(struct hpx_mode_thread *state, uint64_t weight)
     hpx_stacks_again(t, hpx_stack_thread_flush(t) + rest - before);
     hpx_stacks_stall(t, stalled);
     judge_walks(t);
-    atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* its kernel id may be another thread's before the state is freed */
+    atomic_store_explicit(&t->polled, false, memory_order_relaxed); /* the kernel may reuse its id before the state is freed */
 }
 
 void hpx_sampler_flush(struct hpx_sample_thread *t)
@@ -329,7 +328,7 @@ static const char *const ends[HPX_ENDS] = {
 
 static void lines_of_ends(struct hpx_lines *to, uint64_t truncated)
 {
-    uint64_t heap = truncated; /* the rest: of known stacks no reason is counted, and it is this one */
+    uint64_t heap = truncated; /* known stacks count no reason; theirs is always this one */
     for (int i = 0; i < HPX_ENDS; i++) {
         uint64_t n = atomic_load_explicit(&sampler.truncated[i], memory_order_relaxed);
         heap -= n;
@@ -393,7 +392,7 @@ static const char *unread(void)
 {
     const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
     why = why != NULL ? why : hpx_internals_why(HPX_INTERNALS_NAMES);
-    return why == NULL && hpx_vm.late ? hpx_internals_without(HPX_INTERNALS_IDS) : why; /* by which the stacks of older threads are known */
+    return why == NULL && hpx_vm.late ? hpx_internals_without(HPX_INTERNALS_IDS) : why; /* ids tell the stacks of older threads */
 }
 
 static void distrust(const char *why)
@@ -451,8 +450,8 @@ static void begin_async(JNIEnv *env)
     }
 }
 
-/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread that is in native code. It answered, or the signal is not ours
- * to send here. */
+/* Calls AsyncGetCallTrace as the sampler will: in the handler, on a thread in native code. If hprofx may not send the signal here, the test
+ * counts as passed. */
 static void begin_asgct(JNIEnv *env)
 {
     enable_class_load(JVMTI_ENABLE);
@@ -496,7 +495,7 @@ void hpx_sampler_over(void)
     }
 }
 
-/* NULL: raw walks may begin. */
+/* Prepares raw walks. NULL, or why they cannot be used. */
 static const char *prepare_async(void)
 {
     const char *why = hpx_internals_closed();
@@ -520,9 +519,9 @@ void hpx_sampler_init(void)
         why = hpx_asgct_init(hpx_vm.jvmti);
     }
     if (why != NULL && engine == HPX_ENGINE_ASYNC && hpx_asgct_init(hpx_vm.jvmti) == NULL && !hpx_asgct_guardable()) {
-        engine = HPX_ENGINE_ASGCT; /* the Zero VM looks for no safepoint in a loop: walk would find its time behind it */
+        engine = HPX_ENGINE_ASGCT; /* loops of the Zero VM check for no safepoint: walk would charge their time to what follows */
     } else if (why != NULL) {
-        if (engine == HPX_ENGINE_ASGCT || hpx_internals_closed() == NULL) { /* else it is as somebody wants it */
+        if (engine == HPX_ENGINE_ASGCT || hpx_internals_closed() == NULL) { /* if the structures are closed, the user wanted this */
             hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
         }
         engine = HPX_ENGINE_WALK;

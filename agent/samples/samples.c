@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* samples.c: the registration of samples.h: its rows, its figures, what a peer may ask of it. */
+/* samples.c: registers cpu=samples as a mode: rows, figures, commands of a peer. */
 #include "samples.h"
 #include "certainty.h"
 #include "code_source.h"
@@ -191,7 +191,7 @@ static const char *const nameless_names[] = {
 #undef NAME
 };
 
-/* Of the rows of this dump, which are in no order yet. */
+/* Figures of the rows of this dump, which are not sorted yet. */
 static void certainty(struct hpx_figures *f, const struct hpx_snapshot *s)
 {
     uint64_t top[HPX_CERTAINTY_ROWS + 1] = {0}; /* descending; the last: room for one that falls out */

@@ -43,8 +43,8 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
     (void)jvmti, (void)env, (void)thread, (void)klass;
 }
 
-/* Code through which both probes and methods of the program call C (MethodHandle.linkToNative, by signature). Its pc alone does not tell
- * whose a sample is, so it is left to the stack. */
+/* Both probes and methods of the program call C through this code (MethodHandle.linkToNative, by signature). Its pc does not tell whose
+ * sample it is; the stack does. */
 static bool is_shared(jvmtiEnv *jvmti, jmethodID method)
 {
     char *name = NULL;
@@ -86,7 +86,7 @@ static void capabilities(jvmtiCapabilities *want)
     want->can_generate_compiled_method_load_events = 1;
 }
 
-/* Below Java code: the VM can be asked for the same stack. */
+/* The thread is below Java code, so GetStackTrace gives the same stack. */
 static void prepared(jvmtiEnv *jvmti)
 {
     struct hpx_sample_thread *t = hpx_sample_self;

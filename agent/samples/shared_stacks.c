@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shared_stacks.c: the table of shared_stacks.h.
- *
- * A place is odd while somebody writes it. Every word of its row is stored with release and loaded with acquire: who has read one of a new
- * stack also sees that the place's number has changed. */
+/* shared_stacks.c: the table of shared_stacks.h. A place's turn is odd while a thread writes it. Every word of its row is stored with
+ * release and loaded with acquire: a thread that has read a word of a new stack also sees that the turn has changed. */
 #include "shared_stacks.h"
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -23,7 +21,7 @@ struct set {
     struct place places[WAYS]; /* a cache line */
 };
 
-/* At the begin of its mapping. Constant but for now. */
+/* At the start of its mapping. All but `now` is constant. */
 struct table {
     size_t bytes;
     struct set *sets;

@@ -65,7 +65,7 @@ bool hpx_stack_thread_polls(void)
 void hpx_stack_thread_ask_sig(struct hpx_sample_thread *t, uintptr_t pc, uint64_t weight, uint64_t stalled)
 {
     uint32_t i = t->s.first->place - 1, n = atomic_load_explicit(&t->asked, memory_order_relaxed);
-    if (i >= PLACES) { /* or none */
+    if (i >= PLACES) { /* also if it has no place */
         hpx_count(&t->s.base.counters, HPX_C_LOST_NO_MEMORY, weight);
         return;
     }
@@ -190,7 +190,7 @@ static void deliver(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameInfo 
 {
     bool inside = hpx_thread_list_enter();
     struct hpx_sample_thread *t = at(h->place);
-    if (inside && t != NULL) { /* else the thread has ended meanwhile and has counted its weight itself */
+    if (inside && t != NULL) { /* a thread that has ended has counted its weight itself */
         push_locked(t, taken, n);
     }
     hpx_thread_list_leave(inside);
@@ -336,7 +336,7 @@ static void serve(JNIEnv *env)
             poll_round(env);
             uint64_t began = now;
             now = hpx_clock_mono();
-            /* where all threads are stopped, the VM's own thread takes the stack meanwhile */
+            /* where all threads are stopped, the stacks are taken by a thread of the VM, whose CPU time is not known */
             next = began + pause_after(sampling.single ? hpx_clock_thread_cpu() - cpu : now - began);
         }
         if (!quit && (!polling || now < next)) {

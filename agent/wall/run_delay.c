@@ -35,7 +35,7 @@ uint64_t hpx_run_delay(pid_t tid)
     return read_file(tid, "schedstat", text, sizeof text) ? hpx_run_delay_of(text) : 0;
 }
 
-/* Behind the name, which may have any characters. */
+/* The state stands behind the name, which may contain any character. */
 bool hpx_run_wants_cpu_of(const char *text)
 {
     const char *name = strrchr(text, ')');

@@ -125,7 +125,7 @@ void hpx_share_queued(struct hpx_share *s)
 
 uint64_t hpx_share_settle(struct hpx_share *s, bool known, uint64_t *debt)
 {
-    give(s, s->looked_ns); /* the last look found no place, and none follows that might */
+    give(s, s->looked_ns); /* the last look found no place, and no other look follows */
     int64_t left = s->owed_ns - (int64_t)s->later_ns;
     uint64_t owed = left > 0 ? (uint64_t)left : 0, owes = left < 0 ? (uint64_t)-left : 0;
     uint64_t paid = least(owes, s->due_ns), pays = known ? least(owed, *debt) : 0;

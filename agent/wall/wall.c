@@ -26,7 +26,7 @@ static bool wanted(const struct hpx_options *o)
 static void begin(void)
 {
     wall.table = hpx_walls_create(hpx_session.model, hpx_session.opt->interval_ns);
-    bool lists = hpx_watched_begin(&hpx_wall_mode) == 0; /* its threads are listed whatever fails */
+    bool lists = hpx_watched_begin(&hpx_wall_mode) == 0; /* before the test: threads are listed even if the table fails */
     if (wall.table == NULL || !lists) {
         hpx_warn("wall=: no memory for the table of time; WALL CLOCK is empty or incomplete; raise the limit of the process's memory");
     }

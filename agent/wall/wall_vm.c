@@ -70,7 +70,7 @@ static bool left(uint64_t until_ns)
 static void leave(void)
 {
     hpx_looker_stop(&hpx_looking_thread);
-    if (!left(0)) { /* its last round comes too late: the gate closes */
+    if (!left(0)) { /* the gate closes before its last round */
         hpx_count(&hpx_session.counters, HPX_C_WALL_UNWRITTEN, hpx_watched_figures().threads);
     }
 }

@@ -51,8 +51,8 @@ static uint32_t state_of(jint bits)
                                                                        : HPX_WALL_NATIVE;
 }
 
-/* It runs, or is ready to: its stack would be that of a thread that runs, and the VM would have to wait for it. Its state does not tell: a
- * thread that waits in the VM is runnable, and for JVMTI a carrier waits while it runs a virtual thread. */
+/* The thread runs or is ready to run: the VM would have to wait for it before it takes its stack. The JVMTI state does not tell: a thread
+ * that waits in the VM is runnable, and a carrier counts as waiting while it runs a virtual thread. */
 static bool is_running(jint bits, const struct hpx_held *h)
 {
     return state_of(bits) == HPX_WALL_NATIVE && hpx_run_wants_cpu(h->tid);
@@ -63,7 +63,7 @@ static jint most_frames(void)
     return (jint)(hpx_watch_depth() + hpx_probe_frames_most());
 }
 
-/* With the class for which it waits. */
+/* Finds the class for which the thread waits, and delivers both. */
 static bool deliver(JNIEnv *env, const struct hpx_held *h, struct hpx_watch_found *f)
 {
     size_t n = f->n > 0 ? (size_t)f->n : 0;
@@ -87,7 +87,7 @@ static void note_answer(JNIEnv *env, const struct hpx_held *h, const jvmtiFrameI
     watch.told = n;
 }
 
-/* With the VM's answer to the same question, in which it may find that the thread has no frames. */
+/* Compares the walk with the VM's answer. An answer without frames is one, too. */
 static enum hpx_judged_as compare(const struct hpx_held *h, jint n)
 {
     jint most = most_frames();
@@ -96,7 +96,7 @@ static enum hpx_judged_as compare(const struct hpx_held *h, jint n)
     return watch.told == 0 ? HPX_JUDGED_DIFFERENT : hpx_judge_compare_sig(&walked, hpx_looking_thread.frames, watch.told, (uint32_t)most);
 }
 
-/* Without the VM; some are compared with its answer, which costs what it always costs. */
+/* Walks the stack without the VM. Some stacks are compared with the VM's answer. */
 static bool walk_one(JNIEnv *env, const struct hpx_held *h)
 {
     jint n = (jint)hpx_watched_walk(h, watch.frames, watch.whole ? ROOM : (uint32_t)most_frames());
@@ -152,8 +152,8 @@ static void go_round(JNIEnv *env, bool all, bool sums, bool last)
     atomic_fetch_add_explicit(&watch.rounds, 1, memory_order_relaxed);
 }
 
-/* What rounds cost is kept to a share. A few rounds may cost more, as when many threads wake up at one moment: to pause then would be to
- * miss just what they do. If the share is exceeded for longer, threads are looked at less often, whatever they do. */
+/* Keeps the cost of rounds to a share. A few rounds may cost more, because a pause while many threads wake up at the same time would miss
+ * what they do. If the share is exceeded for longer, every thread is looked at less often. */
 static uint64_t pause_after(uint64_t now, uint64_t cost_ns)
 {
     uint64_t least = hpx_session.opt->wall_ns;
@@ -169,8 +169,8 @@ static uint64_t pause_after(uint64_t now, uint64_t cost_ns)
     return watch.credit_ns < 0 ? (uint64_t)-watch.credit_ns * ROUND_SHARE : 0;
 }
 
-/* Every thread is due at its own random moment. Rounds are nearly as independent: an eighth of the interval lies between two of them. A
- * thread that has begun is due within an interval. */
+/* Every thread is due at a random moment. Rounds follow these moments to an eighth of the interval. A new thread is due within one
+ * interval. */
 static uint64_t next_round(uint64_t cost_ns)
 {
     uint64_t now = hpx_clock_mono(), due = hpx_watched_soonest(), pause = pause_after(now, cost_ns);

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define RING_BYTES  (1u << 20)
-#define READY_LEAST UINT64_C(1000000) /* ns without a CPU below which the record waits for the next dump */
-#define IDLE_LOOKS  3000u             /* a second, at all threads that are idle, and one for each of them */
+#define READY_LEAST UINT64_C(1000000) /* shorter times without a CPU are recorded at the next dump */
+#define IDLE_LOOKS  3000u             /* looks per second: this many at all idle threads together, and one more at every idle thread */
 #define SECOND      UINT64_C(1000000000)
 
 struct watched {
@@ -68,7 +68,7 @@ static uint64_t draw(void)
     return x ^ x >> 31;
 }
 
-/* Few threads may be looked at as often while they are idle; many share the looks. */
+/* A few idle threads are looked at as often as others. Many share IDLE_LOOKS. */
 static struct hpx_share_pace pace(void)
 {
     uint64_t threads = hpx_thread_list_count();
@@ -146,7 +146,7 @@ static bool put_place(uint32_t place, struct watched *w, const struct hpx_watch_
     return true;
 }
 
-/* What is known of a thread that will not be looked at again. why: of what has no place. */
+/* Writes what is known of a thread that will not be looked at again. why: the reason for time without a place. */
 static void settle(uint32_t place, struct watched *w, enum hpx_unknown why)
 {
     const struct hpx_watch_found nowhere = {NULL, -(jint)why, HPX_WALL_NATIVE, 0};
@@ -249,7 +249,7 @@ static int walk(uint32_t place, const struct watched *w, struct hpx_ev_frame *fr
                                  .depth = most,
                                  .counters = &hpx_session.counters,
                                  .other = true};
-    /* clock stands: it has not left without ThreadEnd either, which a thread may do that ends attached */
+    /* a thread that ends while attached may leave without ThreadEnd; a clock that stands excludes that, too */
     bool stands = t.env != NULL && !hpx_share_has_run(&w->share, hpx_clock_tid_cpu(w->tid));
     return stands ? hpx_quiet_stack_frames(&t, frames) : 0;
 }
@@ -311,14 +311,14 @@ static void pass(uint32_t place, const struct hpx_watch_round *r, struct hpx_hel
 {
     bool is_due = r->last || *due_at(place) <= r->now;
     struct watched *w = at(place);
-    if (w->serial == 0) { /* without memory for it */
+    if (w->serial == 0) { /* hpx_watched_add() had no memory for it */
         *due_at(place) = UINT64_MAX;
         return;
     }
-    if (w->tid == 0) { /* an older thread: it finds its states, and then its id is known */
+    if (w->tid == 0) { /* an older thread: its id is known when it has found its states */
         pid_t tid = __atomic_load_n(&hpx_thread_list_at(place)->first->tid, __ATOMIC_RELAXED);
         if (tid == 0) {
-            *due_at(place) = r->now + atomic_load_explicit(&list.interval, memory_order_relaxed); /* else every round were the shortest */
+            *due_at(place) = r->now + atomic_load_explicit(&list.interval, memory_order_relaxed); /* later: due now would end every pause */
             return;
         }
         begin(place, w, tid, hpx_run_delay(tid));
@@ -389,7 +389,7 @@ bool hpx_watched_sums(uint32_t from, bool last)
 
 int hpx_watched_begin(const void *mode)
 {
-    /* first: threads are listed without a ring, too */
+    /* before the ring: threads are listed without one, too */
     hpx_vec_init(&list.all, sizeof(struct watched));
     hpx_vec_init(&list.due, sizeof(uint64_t));
     list.soonest = UINT64_MAX;
