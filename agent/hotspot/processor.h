@@ -63,13 +63,6 @@ static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
     return (struct hpx_registers){(uintptr_t)r[REG_RIP], (uintptr_t)r[REG_RSP], (uintptr_t)r[REG_RBP]};
 }
 
-static inline void hpx_registers_store(ucontext_t *u, const struct hpx_registers *r)
-{
-    u->uc_mcontext.gregs[REG_RIP] = (greg_t)r->pc;
-    u->uc_mcontext.gregs[REG_RSP] = (greg_t)r->sp;
-    u->uc_mcontext.gregs[REG_RBP] = (greg_t)r->fp;
-}
-
 static inline struct hpx_entering hpx_registers_entering(const ucontext_t *u)
 {
     return (struct hpx_entering){(uintptr_t)u->uc_mcontext.gregs[REG_RAX], (uintptr_t)u->uc_mcontext.gregs[REG_R13],
@@ -188,13 +181,6 @@ static inline uintptr_t hpx_return_address(uintptr_t word)
 static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
 {
     return (struct hpx_registers){(uintptr_t)u->uc_mcontext.pc, (uintptr_t)u->uc_mcontext.sp, (uintptr_t)u->uc_mcontext.regs[29]};
-}
-
-static inline void hpx_registers_store(ucontext_t *u, const struct hpx_registers *r)
-{
-    u->uc_mcontext.pc = r->pc;
-    u->uc_mcontext.sp = r->sp;
-    u->uc_mcontext.regs[29] = r->fp;
 }
 
 static inline struct hpx_entering hpx_registers_entering(const ucontext_t *u)
@@ -317,11 +303,6 @@ static inline struct hpx_registers hpx_registers_load(const ucontext_t *u)
 {
     (void)u;
     return (struct hpx_registers){0, 0, 0};
-}
-
-static inline void hpx_registers_store(ucontext_t *u, const struct hpx_registers *r)
-{
-    (void)u, (void)r;
 }
 
 static inline struct hpx_entering hpx_registers_entering(const ucontext_t *u)

@@ -135,10 +135,12 @@ TEST(registers_that_look_so_elsewhere_are_no_handler)
     const int sent[] = {SIGUSR1, OURS};
     take(sent, 2);
     ucontext_t copy = *(ucontext_t *)given[OURS];
-    struct hpx_registers r = hpx_registers_load(&copy);
     int sig = 0;
-    r.pc = hpx_registers_pc(&copy) + 1;
-    hpx_registers_store(&copy, &r);
+#ifdef __x86_64__
+    copy.uc_mcontext.gregs[REG_RIP]++;
+#else
+    copy.uc_mcontext.pc++;
+#endif
     assert_ptr_equal(hpx_tick_context_sig(&self, &copy), &copy);
     assert_int_equal(hpx_registers_handler_begins(given[OURS], &sig) != NULL, 1);
     assert_int_equal(sig, SIGUSR1);
