@@ -40,9 +40,10 @@ struct hpx_sample_thread {
     /* known_stacks.c: the handler's */
     uint32_t known_all;                /* samples whose stack was recognised */
     struct hpx_known known[HPX_KNOWN]; /* by the hash of a raw walk; slot 0: none */
-    /* sampler.c: the handler's, but for prepared, which is the thread's */
+    /* sampler.c: the handler's */
     uint32_t walks, ended; /* walks that judge.h does not know of yet, and those of them that could not go on */
-    uint32_t prepared;     /* classes that the thread has prepared */
+    /* samples_vm.c: the thread's */
+    uint32_t prepared; /* classes that it has prepared */
 };
 
 static_assert(sizeof(struct hpx_sample_thread) < 8192, "of memory that is in the cache of a short thread (kept_states.c)");

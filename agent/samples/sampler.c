@@ -5,7 +5,6 @@
 #include "async_stack.h"
 #include "code_source.h"
 #include "engine.h"
-#include "event_stacks.h"
 #include "inlines.h"
 #include "internals.h"
 #include "judge.h"
@@ -28,9 +27,8 @@
 #define RING_LEAST    16384u
 #define RING_MOST     (256u << 10)
 
-#define BATCH    64u  /* walks that a thread counts before it tells the judge */
-#define TESTED   16u  /* frames of the self-test of AsyncGetCallTrace */
-#define COMPARED 128u /* frames of a stack that is compared with GetStackTrace */
+#define BATCH  64u /* walks that a thread counts before it tells the judge */
+#define TESTED 16u /* frames of the self-test of AsyncGetCallTrace */
 
 static HPX_OF_SESSION struct {
     atomic_bool said_timer, said_polled;
@@ -410,22 +408,6 @@ void hpx_sampler_look(void)
     } else if (hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC && (why = unread()) != NULL) {
         distrust(why);
     }
-}
-
-void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti)
-{
-    struct hpx_ev_frame walked[COMPARED], told[COMPARED];
-    const struct hpx_quiet_thread own = {.env = hpx_mode_thread_env(&t->s),
-                                         .stack_low = t->s.stack_low,
-                                         .stack_end = t->s.stack_end,
-                                         .depth = COMPARED,
-                                         .counters = &t->s.base.counters};
-    if (hpx_engine_now() != HPX_ENGINE_ASYNC || !hpx_quiet_stack_compares(++t->prepared)) {
-        return;
-    }
-    int n = (int)hpx_event_stacks_ask(jvmti, NULL, told, COMPARED); /* first: it gives every method an id */
-    const struct hpx_judged_walk w = hpx_judge_walked_sig(walked, hpx_quiet_stack_frames(&own, walked), HPX_END_WHOLE, UINT32_MAX);
-    hpx_quiet_stack_compared(hpx_judge_compare_sig(&w, told, n, COMPARED));
 }
 
 /* AsyncGetCallTrace gives nothing unless an agent enables this event. */

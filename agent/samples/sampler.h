@@ -22,8 +22,6 @@ const char *hpx_sampler_name(void);
 void hpx_sampler_lines(struct hpx_lines *to, const struct hpx_counters *total, uint64_t samples);
 /* Aggregator, in every pass: completes a hpx_engine_distrust_sig(), with a message; and leaves async if the structures were left. */
 void hpx_sampler_look(void);
-/* t's thread, in a callback below Java code: compares some of the stacks of async with those of GetStackTrace. */
-void hpx_sampler_compare(struct hpx_sample_thread *t, jvmtiEnv *jvmti);
 /* Size in bytes of the ring that a thread needs for the configured depth. */
 uint32_t hpx_sampler_ring_size(void);
 

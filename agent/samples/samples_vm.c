@@ -2,6 +2,7 @@
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
 #include "code_source.h"
 #include "engine.h"
+#include "event_stacks.h"
 #include "inlines.h"
 #include "jfr_watch.h"
 #include "probe_frames.h"
@@ -90,8 +91,8 @@ static void capabilities(jvmtiCapabilities *want)
 static void prepared(jvmtiEnv *jvmti)
 {
     struct hpx_sample_thread *t = hpx_sample_self;
-    if (t != NULL && hpx_session_is(t->s.session)) {
-        hpx_sampler_compare(t, jvmti);
+    if (t != NULL && hpx_session_is(t->s.session) && hpx_engine_now() == HPX_ENGINE_ASYNC && hpx_quiet_stack_compares(++t->prepared)) {
+        hpx_event_stacks_compare(&t->s, jvmti);
     }
 }
 

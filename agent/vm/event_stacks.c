@@ -5,6 +5,8 @@
 #include "quiet_stack.h"
 #include <string.h>
 
+#define COMPARED 128u /* frames of a stack that hpx_event_stacks_compare() looks at */
+
 static struct hpx_quiet_thread own(const struct hpx_mode_thread *s, uint32_t depth)
 {
     return (struct hpx_quiet_thread){.env = hpx_mode_thread_env(s),
@@ -88,6 +90,15 @@ uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_fra
         frames[i] = (struct hpx_ev_frame){.bci = (int32_t)f.location, .method = (uint64_t)(uintptr_t)f.method};
     }
     return (uint32_t)n;
+}
+
+void hpx_event_stacks_compare(const struct hpx_mode_thread *s, jvmtiEnv *jvmti)
+{
+    struct hpx_ev_frame walked[COMPARED], told[COMPARED];
+    const struct hpx_quiet_thread t = own(s, COMPARED);
+    int n = (int)hpx_event_stacks_ask(jvmti, NULL, told, COMPARED); /* first: it gives every method an id */
+    const struct hpx_judged_walk w = hpx_judge_walked_sig(walked, hpx_quiet_stack_frames(&t, walked), HPX_END_WHOLE, UINT32_MAX);
+    hpx_quiet_stack_compared(hpx_judge_compare_sig(&w, told, n, COMPARED));
 }
 
 uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_thread *s, jvmtiEnv *jvmti, jthread self,

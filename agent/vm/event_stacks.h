@@ -42,7 +42,9 @@ void hpx_event_stacks_learn(struct hpx_event_stacks *e, const struct hpx_event_l
  * could walk it, and nothing is to be compared. 0: no stack, or no Java frame; learn then learns nothing. */
 uint32_t hpx_event_stacks_take(struct hpx_event_stacks *e, struct hpx_mode_thread *s, jvmtiEnv *jvmti, jthread self,
                                struct hpx_event_look *look, struct hpx_ev_frame *frames, uint32_t most);
-/* The same of another thread, or without a cache: asks the VM. */
+/* The calling thread below Java code: compares its walked stack with that of GetStackTrace. */
+void hpx_event_stacks_compare(const struct hpx_mode_thread *s, jvmtiEnv *jvmti);
+/* Takes the stack of any thread, without a cache: asks the VM. */
 uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_frame *frames, uint32_t most);
 
 #endif
