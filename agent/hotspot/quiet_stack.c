@@ -9,8 +9,6 @@
 #include "releases.h"
 #include "session.h"
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NATIVE          (-3) /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)

@@ -6,7 +6,6 @@
 #include "frame_anchor.h"
 #include "raw_frames.h"
 #include "structures.h"
-#include <string.h>
 
 #define WORD      sizeof(uintptr_t)
 #define PAIR_NEAR 512 /* bytes that a stub pushes behind its frame pointer, at most */

@@ -13,8 +13,8 @@
 #define MOST_TEXTS   64 /* maximum of different missing fields that a reason names */
 
 enum { TYPE_NAME, FIELD_NAME, TYPE_STRING, IS_STATIC, OFFSET, ADDRESS, FIELD_MEMBERS };
-enum { T_NAME, T_SIZE, TYPE_MEMBERS };
-enum { C_NAME, C_VALUE, CONSTANT_MEMBERS };
+enum { T_NAME, T_SIZE };
+enum { C_NAME, C_VALUE };
 
 struct table {
     const char *symbol, *stride_symbol;

@@ -7,7 +7,6 @@
 #include "trial.h"
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

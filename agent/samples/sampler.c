@@ -13,7 +13,6 @@
 #include "probe_frames.h"
 #include "processor.h"
 #include "quiet_stack.h"
-#include "samples.h"
 #include "shared_stacks.h"
 #include "stack_thread.h"
 #include "stacks.h"

@@ -17,7 +17,6 @@
 #include "stack_thread.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static struct hpx_sample_thread *state(struct hpx_thread *t)
 {

@@ -11,7 +11,6 @@
 #include "samples.h"
 #include "shared_stacks.h"
 #include "stack_thread.h"
-#include "threads.h"
 #include "vm_mode.h"
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "vm.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LOOK_NS (1000ull * 1000 * 1000)
 

@@ -6,7 +6,6 @@
 #include "releases.h"
 #include "session.h"
 #include "waited_monitor.h"
-#include "wall_table.h"
 #include <stdatomic.h>
 #include <string.h>
 

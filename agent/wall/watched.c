@@ -8,7 +8,6 @@
 #include "run_delay.h"
 #include "session.h"
 #include "share.h"
-#include "snapshot.h"
 #include "vec.h"
 #include "waited_monitor.h"
 #include <stdlib.h>
