@@ -246,7 +246,7 @@ def probes_are_natives_before_22(t):
     t.equal(_probes(p), 'JNI natives: this JDK has none', 'probes')
 
 
-@test(level='plain', emulated=('plain',), since=22, until=28, needs=('jit',), params=('plain', 'deny', 'check', 'verify', 'interpreter', 'c1', 'c2'), plain_params=('deny',))
+@test(level='plain', since=22, until=28, needs=('jit',), params=('plain', 'deny', 'check', 'verify', 'interpreter', 'c1', 'c2'), plain_params=('deny',))
 def probes_are_downcalls(t, how):
     """Nothing but what the program says is on stdout, nothing but our lines on stderr: no warning about native access."""
     jvm = {'plain': [], 'deny': ['--illegal-native-access=deny'], 'check': ['-Xcheck:jni'], 'verify': ['-Xverify:all'],
