@@ -394,16 +394,16 @@ MINUS64(fcntl, (int fd, int command, long arg), (fd, command, arg))
 MINUS(flock, (int fd, int operation), (fd, operation))
 MINUS64(fstat, (int fd, void *st), (fd, st))
 MINUS64(lstat, (const char *path, void *st), (path, st))
-/* As glibc had them until 2.33, and as the library calls them. */
-int __fxstat(int version, int fd, void *st)
+/* As glibc had them until 2.33, and as the library calls them. There fstat() and lstat() are no functions yet. */
+int __fxstat(int version, int fd, struct stat *st)
 {
     (void)version;
-    return fails(KIND_fstat, CALLER) ? -1 : REAL(fstat)(fd, st);
+    return fails(KIND_fstat, CALLER) ? -1 : (int)syscall(SYS_fstat, fd, st);
 }
-int __lxstat(int version, const char *path, void *st)
+int __lxstat(int version, const char *path, struct stat *st)
 {
     (void)version;
-    return fails(KIND_lstat, CALLER) ? -1 : REAL(lstat)(path, st);
+    return fails(KIND_lstat, CALLER) ? -1 : (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 MINUS64(ftruncate, (int fd, off_t n), (fd, n))
 MINUS(ioctl, (int fd, unsigned long request, long arg), (fd, request, arg))
