@@ -156,7 +156,7 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
     uint64_t objects, bytes, classes, stopped_ns, ns, unknown, cut; /* of the image */
-    bool forked;
+    bool forked, traced, whole;
     char why[sizeof((struct hpx_heap_take *)NULL)->why], doubt[sizeof((struct hpx_heap_take *)NULL)->doubt];
 };
 HPX_FIGURES_FIT(struct figures);
@@ -176,6 +176,8 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.unknown = t->unknown;
         g.cut = t->cut;
         g.forked = t->forked;
+        g.traced = t->traced;
+        g.whole = t->whole;
         memcpy(g.why, t->why, sizeof g.why);
         memcpy(g.doubt, t->doubt, sizeof g.doubt);
     }
@@ -201,10 +203,16 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         return;
     }
     hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", g.objects, g.bytes, g.classes);
-    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n", g.forked ? "fork" : "walk",
+    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n",
+                  g.traced   ? "fork, traced"
+                  : g.forked ? "fork"
+                             : "walk",
                   hpx_lines_ms(g.stopped_ns), hpx_lines_ms(g.ns));
     if (g.why[0] != 0) {
         hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.why);
+    }
+    if (g.whole) {
+        hpx_lines_add(to, "hprofx: heap walk not traced: the heap holds what only the VM can read (slower)\n");
     }
     if (g.doubt[0] != 0) {
         hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", g.doubt);

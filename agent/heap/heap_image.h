@@ -26,6 +26,7 @@ struct hpx_heap_field {
     uint8_t type;
     bool is_static;
     uint32_t offset; /* in the part of an instance that this class declares; of a static field 0 */
+    uint32_t id;     /* of JVMTI, the lower half; of a static field 0 */
 };
 
 /* A field in an instance of some class: its place among the values of the record, and its type. */
@@ -36,11 +37,12 @@ struct hpx_heap_field {
 /* A class. Constant, and kept until the end of the session, once an image has it. */
 struct hpx_heap_klass {
     struct hpx_class_number number;
-    uint8_t kind;           /* enum hpx_heap_kind */
-    uint8_t type;           /* of the elements of HPX_HEAP_PRIMITIVES */
-    bool linked;            /* its fields are known; without them it has no instances */
-    bool keeps;             /* redact=: its fields, and what they refer to, stay readable */
-    bool thread;            /* java.lang.Thread or a subclass */
+    uint8_t kind; /* enum hpx_heap_kind */
+    uint8_t type; /* of the elements of HPX_HEAP_PRIMITIVES */
+    bool linked;  /* its fields are known; without them it has no instances */
+    bool keeps;   /* redact=: its fields, and what they refer to, stay readable */
+    bool thread;  /* java.lang.Thread or a subclass */
+    bool virtual_thread;
     struct hpx_text name;   /* in Java form */
     uint32_t instance_size; /* bytes of all fields, with those of the superclasses */
     /* JVMTI numbers the fields: those of all interfaces, of the superclasses from java.lang.Object on, of the class */
@@ -48,6 +50,7 @@ struct hpx_heap_klass {
     const struct hpx_heap_klass *above; /* the superclass; NULL: none */
     /* HPX_HEAP_SLOT of the fields of all superclasses and of the class, in that order; 0: static */
     const uint64_t *slots;
+    const uint32_t *ids; /* of the same, those of JVMTI */
     uint32_t nslots;
     uint32_t nfields; /* declared here, in the order of the class file */
     struct hpx_heap_field fields[];

@@ -151,16 +151,19 @@ static bool place_fields(struct hpx_heap_klass *c)
 {
     uint32_t n = c->inherited + c->nfields;
     uint64_t *slots = n > 0 ? hpx_arena_alloc(&kept, n * sizeof *slots, _Alignof(uint64_t)) : NULL;
-    for (const struct hpx_heap_klass *of = c; slots != NULL && of != NULL; of = of->above) {
+    uint32_t *ids = slots != NULL ? hpx_arena_alloc(&kept, n * sizeof *ids, _Alignof(uint32_t)) : NULL;
+    for (const struct hpx_heap_klass *of = c; ids != NULL && of != NULL; of = of->above) {
         uint32_t from = c->instance_size - of->instance_size; /* the fields of a class come before those of its superclasses */
         for (uint32_t i = 0; i < of->nfields; i++) {
             const struct hpx_heap_field *f = &of->fields[i];
             slots[of->inherited + i] = f->is_static ? 0 : HPX_HEAP_SLOT(from + f->offset, f->type);
+            ids[of->inherited + i] = f->id;
         }
     }
     c->slots = slots;
-    c->nslots = slots != NULL ? n : 0;
-    return slots != NULL || n == 0;
+    c->ids = ids;
+    c->nslots = ids != NULL ? n : 0;
+    return ids != NULL || n == 0;
 }
 
 /* The class with its declared fields; `super` NULL: none. NULL without memory. */
@@ -190,6 +193,7 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
         }
         c->nfields++;
         if (!f->is_static) {
+            f->id = (uint32_t)(uintptr_t)ids[i];
             f->offset = c->instance_size;
             c->instance_size += hpx_type_size(f->type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
         }
@@ -204,6 +208,7 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
         c->inherited = super->inherited + super->nfields;
     }
     c->thread = strcmp(signature, "Ljava/lang/Thread;") == 0 || (super != NULL && super->thread);
+    c->virtual_thread = strcmp(signature, "Ljava/lang/BaseVirtualThread;") == 0 || (super != NULL && super->virtual_thread);
     return place_fields(c) ? c : NULL;
 }
 

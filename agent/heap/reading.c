@@ -248,6 +248,13 @@ static jint fork_first(struct hpx_walk *w, const void *frame)
     return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
+/* Without tags, as a trace is not told any; Shenandoah's objects may have moved, and the old place has what a read barrier follows. */
+static bool traceable(const struct hpx_walk *w)
+{
+    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL &&
+           !hpx_vm_flag("UseShenandoahGC", false);
+}
+
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory)
 {
     static int keep[1];
@@ -267,6 +274,9 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
+    w->traces = traceable(w) && !t->whole;
+    t->traced = w->traces;
+    w->verifies = getenv("HPROFX_VERIFY") != NULL;
     reading.begun = hpx_clock_mono();
     follow(jvmti);
     t->stopped_ns += hpx_clock_mono() - reading.begun;
@@ -280,6 +290,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
                  reading.pid < 0 ? strerror(-reading.pid) : hpx_reading_text(HPX_WALK_REFUSED));
         hpx_child_release(&reading.child);
         w->begun = false;
+        w->traces = false;
         w->end = HPX_WALK_WHOLE;
         return false;
     }
@@ -364,6 +375,8 @@ const char *hpx_reading_text(enum hpx_walk_end end)
         [HPX_WALK_NO_SPACE] = "the disk is full, or cannot be written",
         [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
         [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
+        [HPX_WALK_LATE] = "classes were loaded meanwhile",
+        [HPX_WALK_STRANGE] = "the heap holds what a trace cannot read",
         [HPX_WALK_DOUBT] = "addresses of objects contradict what the VM tells of them",
         [HPX_WALK_REFUSED] = "the VM refused to walk the heap",
     };

@@ -35,6 +35,7 @@ static HPX_OF_SESSION struct {
     int attempts;
     bool ending; /* VMDeath completes this image: no further attempt */
 } taking;
+static HPX_OF_SESSION bool never_traced;  /* a trace met what it cannot read; used as `taking` */
 static HPX_OF_SESSION uint64_t walk_rate; /* of the last walk in the JVM, ns per object; 0: none. Used as `taking` */
 
 static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
@@ -73,6 +74,7 @@ static struct hpx_heap_take *new_take(bool last)
     struct hpx_heap_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         t->queued.last = last;
+        t->whole = never_traced;
         t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt->binary ? hpx_session.opt->idsize : 8};
     }
     return t;
@@ -355,6 +357,11 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
+    if (child == HPX_CHILD_CRASHED && t->traced && !t->whole && !taking.ending) { /* the VM may walk what the trace could not */
+        t->whole = never_traced = true;
+        *how = COPY;
+        return true;
+    }
     if (child != HPX_CHILD_ENDED) {
         copy_failed(env, t, child, how);
         return !t->failed;
@@ -363,6 +370,11 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         t->by_tags = true;
         *how = LEAVE_OUT; /* a walk by tags takes longer and needs more memory, so decide again */
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
+        return true;
+    }
+    if ((end == HPX_WALK_STRANGE || end == HPX_WALK_LATE) && !taking.ending) {
+        never_traced = never_traced || end == HPX_WALK_STRANGE;
+        t->whole = never_traced || taking.attempts > 1;
         return true;
     }
     if (end != HPX_WALK_WHOLE) {

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define STEP 4096u /* objects between two reports of progress */
-
 /* ---- records ---- */
 
 static inline void close_object(struct hpx_walk *w)
@@ -21,21 +19,6 @@ static inline void close_object(struct hpx_walk *w)
     w->current = 0;
     w->klass = NULL;
     w->values = NULL;
-}
-
-static inline void count_object(struct hpx_walk *w)
-{
-    w->objects++;
-    if (w->progress != NULL && w->objects % STEP == 0) {
-        atomic_store_explicit(w->progress, w->objects, memory_order_relaxed);
-    }
-}
-
-/* As the VM computes it. */
-static uint64_t array_bytes(const struct hpx_walk *w, uint32_t length)
-{
-    uint64_t bytes = w->array_base + (uint64_t)length * w->reference_size;
-    return (bytes + w->alignment - 1) / w->alignment * w->alignment;
 }
 
 /* Instances of one class have one size but for class objects, which hold the static fields, and stacks of virtual threads; files have one.
@@ -106,8 +89,7 @@ static inline void set_element(struct hpx_walk *w, uint64_t key, jint index, uin
     }
 }
 
-/* No number: of a class that was loaded during the dump, which is shown as an object. */
-static void add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value)
+void hpx_walk_add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value)
 {
     struct hpx_heap_fact *f = number.v != 0 ? push(w, &w->facts, sizeof *f) : NULL;
     if (f != NULL) {
@@ -115,33 +97,33 @@ static void add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t
     }
 }
 
-static void add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value)
+void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value)
 {
     const struct hpx_heap_klass *c = klass_at(w, number);
     uint32_t at = c != NULL ? (uint32_t)index - c->first - c->inherited : 0;
     if (c != NULL && at < c->nfields) {
-        add_fact(w, number, HPX_HEAP_STATIC, at, c->fields[at].type, value);
+        hpx_walk_add_fact(w, number, HPX_HEAP_STATIC, at, c->fields[at].type, value);
     }
 }
 
-static void meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
-                          struct hpx_class_number referrer, uint64_t id)
+void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                            struct hpx_class_number referrer, uint64_t id)
 {
     switch (kind) {
     case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
-        add_static(w, referrer, info->field.index, id);
+        hpx_walk_add_static(w, referrer, info->field.index, id);
         break;
     case JVMTI_HEAP_REFERENCE_CONSTANT_POOL:
-        add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_TYPE_OBJECT, id);
+        hpx_walk_add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_TYPE_OBJECT, id);
         break;
     case JVMTI_HEAP_REFERENCE_CLASS_LOADER:
-        add_fact(w, referrer, HPX_HEAP_LOADER, 0, 0, id);
+        hpx_walk_add_fact(w, referrer, HPX_HEAP_LOADER, 0, 0, id);
         break;
     case JVMTI_HEAP_REFERENCE_SIGNERS:
-        add_fact(w, referrer, HPX_HEAP_SIGNERS, 0, 0, id);
+        hpx_walk_add_fact(w, referrer, HPX_HEAP_SIGNERS, 0, 0, id);
         break;
     case JVMTI_HEAP_REFERENCE_PROTECTION_DOMAIN:
-        add_fact(w, referrer, HPX_HEAP_DOMAIN, 0, 0, id);
+        hpx_walk_add_fact(w, referrer, HPX_HEAP_DOMAIN, 0, 0, id);
         break;
     default:
         break;
@@ -173,8 +155,7 @@ static inline jint carry_on(const struct hpx_walk *w)
     return hpx_likely(w->end == HPX_WALK_WHOLE && w->spool.error == 0) ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
-/* At the first callback. */
-static bool begin(struct hpx_walk *w, const void *frame)
+bool hpx_walk_begin(struct hpx_walk *w, const void *frame)
 {
     w->begun = true;
     if (w->first != NULL && w->first(w, frame) == JVMTI_VISIT_ABORT) {
@@ -191,7 +172,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 {
     struct hpx_walk *w = user;
     struct hpx_walk_class *of = NULL;
-    if (hpx_unlikely(!w->begun) && !begin(w, HPX_FRAME_END())) {
+    if (hpx_unlikely(!w->begun) && !hpx_walk_begin(w, HPX_FRAME_END())) {
         return JVMTI_VISIT_ABORT;
     }
     uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);
@@ -215,38 +196,12 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         open_object(w, referrer, (uint64_t)*referrer_tag, of);
     } else {
         of = class_of(w, referrer, referrer_class_tag);
-        meet_of_class(w, kind, info, number_of(w, referrer, of), id);
+        hpx_walk_meet_of_class(w, kind, info, number_of(w, referrer, of), id);
     }
     if (hpx_unlikely(w->keeps) && referrer_tag != NULL) {
         pass_on_keep(w, key, c->klass, referrer, of != NULL ? of : class_of(w, referrer, referrer_class_tag));
     }
     return carry_on(w);
-}
-
-static uint64_t bits_of(jvalue value, jvmtiPrimitiveType type)
-{
-    uint32_t word;
-    uint64_t wide;
-    switch (type) {
-    case JVMTI_PRIMITIVE_TYPE_BOOLEAN:
-        return value.z;
-    case JVMTI_PRIMITIVE_TYPE_BYTE:
-        return (uint64_t)value.b;
-    case JVMTI_PRIMITIVE_TYPE_CHAR:
-        return value.c;
-    case JVMTI_PRIMITIVE_TYPE_SHORT:
-        return (uint64_t)value.s;
-    case JVMTI_PRIMITIVE_TYPE_INT:
-        return (uint64_t)value.i;
-    case JVMTI_PRIMITIVE_TYPE_FLOAT:
-        memcpy(&word, &value.f, sizeof word);
-        return word;
-    case JVMTI_PRIMITIVE_TYPE_LONG:
-        return (uint64_t)value.j;
-    default:
-        memcpy(&wide, &value.d, sizeof wide);
-        return wide;
-    }
 }
 
 static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
@@ -266,9 +221,9 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
         }
     }
     if (is_static) {
-        add_static(w, number, info->field.index, bits_of(value, type));
+        hpx_walk_add_static(w, number, info->field.index, hpx_walk_bits(value, type));
     } else {
-        set_field(w, key, info->field.index, false, bits_of(value, type));
+        set_field(w, key, info->field.index, false, hpx_walk_bits(value, type));
     }
     return carry_on(w);
 }
@@ -301,9 +256,12 @@ void hpx_walk_follow(jvmtiEnv *jvmti, struct hpx_walk *w)
 {
     jvmtiHeapCallbacks all;
     memset(&all, 0, sizeof all);
-    all.heap_reference_callback = on_reference;
-    all.primitive_field_callback = w->primitive_fields && (!w->fields || w->keeps) ? on_field : NULL;
-    all.array_primitive_value_callback = on_array;
+    all.heap_reference_callback = w->traces ? hpx_trace_reference : on_reference;
+    all.primitive_field_callback = w->traces ? hpx_trace_field : on_field;
+    all.array_primitive_value_callback = w->traces ? hpx_trace_array : on_array;
+    if (!w->primitive_fields || (w->fields && !w->keeps)) {
+        all.primitive_field_callback = NULL;
+    }
     bool bounds = w->oops.high != 0 && !w->oops.views, small = !w->by_tags && !w->wide;
     w->low = bounds ? w->oops.low : 8;
     w->high = bounds ? w->oops.high : UINT64_MAX;
@@ -336,7 +294,7 @@ static void put_sizes(struct hpx_walk *w)
     for (uint32_t i = 0; i < w->classes_room; i++) {
         const struct hpx_walk_class *c = &w->classes[i];
         if (c->klass != NULL && c->klass->kind == HPX_HEAP_INSTANCES && c->vm_size != 0) {
-            add_fact(w, c->klass->number, HPX_HEAP_VM_SIZE, 0, 0, c->vm_size);
+            hpx_walk_add_fact(w, c->klass->number, HPX_HEAP_VM_SIZE, 0, 0, c->vm_size);
             w->bytes += c->klass->number.v == w->layout->object_class.v ? w->unknown * c->vm_size : 0;
         }
     }
@@ -345,6 +303,9 @@ static void put_sizes(struct hpx_walk *w)
 void hpx_walk_finish(struct hpx_walk *w)
 {
     close_object(w);
+    if (w->traces && w->end == HPX_WALK_WHOLE) {
+        hpx_trace_run(w);
+    }
     put_mirrors(w);
     if (w->end == HPX_WALK_WHOLE && !w->by_tags) {
         hpx_walk_check_roots(w);
@@ -362,23 +323,16 @@ void hpx_walk_finish(struct hpx_walk *w)
     }
 }
 
-static void list_fini(struct hpx_walk_list *l, size_t size)
-{
-    if (l->at != NULL) {
-        munmap(l->at, l->room * size);
-    }
-    *l = (struct hpx_walk_list){.at = NULL};
-}
-
 void hpx_walk_fini(struct hpx_walk *w)
 {
-    list_fini(&w->facts, sizeof(struct hpx_heap_fact));
-    list_fini(&w->roots, sizeof(struct hpx_heap_root_fact));
-    list_fini(&w->lengths, sizeof(uint32_t));
+    hpx_walk_list_fini(&w->facts, sizeof(struct hpx_heap_fact));
+    hpx_walk_list_fini(&w->roots, sizeof(struct hpx_heap_root_fact));
+    hpx_walk_list_fini(&w->lengths, sizeof(uint32_t));
     hpx_address_map_fini(&w->known);
     hpx_address_map_fini(&w->rooted);
     hpx_address_map_fini(&w->mirrors);
     hpx_address_map_fini(&w->kept);
+    hpx_trace_fini(w);
     hpx_heap_spool_fini(&w->spool);
     free(w->classes);
     w->classes = NULL;

@@ -20,6 +20,7 @@
 #include "heap_spool.h"
 #include "layout.h"
 #include "oops.h"
+#include "trace.h"
 
 /* Why a walk has failed. */
 enum hpx_walk_end {
@@ -29,6 +30,8 @@ enum hpx_walk_end {
     HPX_WALK_TOO_MANY, /* ids do not fit idsize=4 */
     HPX_WALK_ORDER,    /* the VM calls back in another order */
     HPX_WALK_DOUBT,    /* addresses contradict what else is known: a walk by tags may succeed */
+    HPX_WALK_LATE,     /* a trace met an object of a class that was loaded after the list of classes was made: try again */
+    HPX_WALK_STRANGE,  /* a trace met what it cannot read: a walk that the VM makes whole may succeed */
     HPX_WALK_REFUSED   /* FollowReferences failed */
 };
 
@@ -39,12 +42,11 @@ struct hpx_walk_class {
     uint64_t mirror;                    /* key of its class object; 0: not known yet */
     const struct hpx_heap_klass *klass; /* NULL: not known yet, or not in the dump */
     bool special;                       /* its instances may have ids of their own: class objects, threads */
-};
-
-/* A list in mapped memory. */
-struct hpx_walk_list {
-    void *at;
-    uint64_t len, room; /* elements */
+    /* of a trace */
+    uint64_t first;     /* key of the instance that the VM tells of; 0: none */
+    uint32_t told_size; /* bytes of an instance; 0: not told */
+    uint32_t plan;      /* 1 + where its steps begin; 0: none was made */
+    uint16_t nrefs, nvalues;
 };
 
 struct hpx_walk {
@@ -56,6 +58,8 @@ struct hpx_walk {
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
+    bool traces; /* in a copy of the process: the VM tells of roots, classes and one object of each, and hpx_walk_finish() reads the rest */
+    bool verifies; /* a trace: the VM visits all objects, and each is compared */
     /* At the first callback, with the end of that callback's frame: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL. */
     jint (*first)(struct hpx_walk *w, const void *frame);
     _Atomic uint64_t *progress; /* relaxed: objects so far; may be NULL */
@@ -88,6 +92,7 @@ struct hpx_walk {
     uint32_t site;                             /* of an open array of primitive values */
     uint64_t low, high;                        /* every address of an object lies in between */
     uint64_t mask, base, shift;                /* id = HPX_HEAP_OBJECT_FIRST + ((key & mask) - base) >> shift */
+    struct hpx_trace trace;
 };
 
 /* Calls FollowReferences. The result is complete if w->end is HPX_WALK_WHOLE after hpx_walk_finish(), unless first() has aborted. */

@@ -5,6 +5,7 @@
 #define HPX_WALK_INTERNAL_H
 
 #include "walk.h"
+#include <string.h>
 
 static inline void fail(struct hpx_walk *w, enum hpx_walk_end end)
 {
@@ -16,6 +17,28 @@ static inline void contradict(struct hpx_walk *w)
 {
     fail(w, w->by_tags ? HPX_WALK_ORDER : HPX_WALK_DOUBT);
 }
+
+/* ---- walk.c ---- */
+
+/* At the first callback. */
+bool hpx_walk_begin(struct hpx_walk *w, const void *frame);
+/* No number: of a class that was loaded during the dump, which is shown as an object. */
+void hpx_walk_add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value);
+void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value);
+/* A class refers to the object with this id. */
+void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                            struct hpx_class_number referrer, uint64_t id);
+
+/* ---- trace.c ---- */
+
+jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
+                                 jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user);
+jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
+                             jvmtiPrimitiveType type, void *user);
+jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jvmtiPrimitiveType type, const void *elements, void *user);
+/* Reads everything that the roots reach, after the VM's part. */
+void hpx_trace_run(struct hpx_walk *w);
+void hpx_trace_fini(struct hpx_walk *w);
 
 /* ---- walk_objects.c ---- */
 
@@ -46,6 +69,8 @@ void hpx_walk_check_roots(struct hpx_walk *w);
 
 /* ---- lists ---- */
 
+void hpx_walk_list_fini(struct hpx_walk_list *l, size_t size);
+
 static inline void *push(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
 {
     return l->len < l->room || hpx_walk_room(w, l, size) ? (char *)l->at + l->len++ * size : NULL;
@@ -60,7 +85,53 @@ static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_addre
     return e;
 }
 
+/* ---- values ---- */
+
+/* The bits of a value, as wide as its type. */
+static inline uint64_t hpx_walk_bits(jvalue value, jvmtiPrimitiveType type)
+{
+    uint32_t word;
+    uint64_t wide;
+    switch (type) {
+    case JVMTI_PRIMITIVE_TYPE_BOOLEAN:
+        return value.z;
+    case JVMTI_PRIMITIVE_TYPE_BYTE:
+        return (uint64_t)value.b;
+    case JVMTI_PRIMITIVE_TYPE_CHAR:
+        return value.c;
+    case JVMTI_PRIMITIVE_TYPE_SHORT:
+        return (uint64_t)value.s;
+    case JVMTI_PRIMITIVE_TYPE_INT:
+        return (uint64_t)value.i;
+    case JVMTI_PRIMITIVE_TYPE_FLOAT:
+        memcpy(&word, &value.f, sizeof word);
+        return word;
+    case JVMTI_PRIMITIVE_TYPE_LONG:
+        return (uint64_t)value.j;
+    default:
+        memcpy(&wide, &value.d, sizeof wide);
+        return wide;
+    }
+}
+
 /* ---- objects and classes ---- */
+
+#define HPX_WALK_STEP 4096u /* objects between two reports of progress */
+
+static inline void count_object(struct hpx_walk *w)
+{
+    w->objects++;
+    if (w->progress != NULL && w->objects % HPX_WALK_STEP == 0) {
+        atomic_store_explicit(w->progress, w->objects, memory_order_relaxed);
+    }
+}
+
+/* As the VM computes it. */
+static inline uint64_t array_bytes(const struct hpx_walk *w, uint32_t length)
+{
+    uint64_t bytes = w->array_base + (uint64_t)length * w->reference_size;
+    return (bytes + w->alignment - 1) / w->alignment * w->alignment;
+}
 
 /* NULL: not a class of the dump. */
 static inline const struct hpx_heap_klass *klass_at(const struct hpx_walk *w, struct hpx_class_number number)

@@ -21,6 +21,14 @@ bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
     return true;
 }
 
+void hpx_walk_list_fini(struct hpx_walk_list *l, size_t size)
+{
+    if (l->at != NULL) {
+        munmap(l->at, l->room * size);
+    }
+    *l = (struct hpx_walk_list){.at = NULL};
+}
+
 /* Stands for a class whose address has a lower half of 0; no address ends like this. One JVM in 64 has such a class (JDK 17). */
 #define HALF_OF_ZERO UINT32_MAX
 

@@ -6,7 +6,7 @@
 static void note_root(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     bool first = w->objects == 0; /* stacks of virtual threads come among the objects */
-    if (!w->by_tags && first && c != w->class_of_classes) {
+    if (!w->by_tags && !w->traces && first && c != w->class_of_classes) {
         (void)put(w, &w->rooted, key);
     }
 }

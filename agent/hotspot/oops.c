@@ -260,6 +260,17 @@ const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIE
 
 /* ---- the check ---- */
 
+/* Long.value is the only field of its class, behind the header and aligned. */
+static void find_field_shift(struct hpx_oops *o, JNIEnv *env, jobject number)
+{
+    jclass c = (*env)->GetObjectClass(env, number);
+    uintptr_t id = c != NULL ? (uintptr_t)(*env)->GetFieldID(env, c, "value", "J") : 0;
+    (void)clean(env, NULL);
+    for (uint32_t shift = 2; shift <= 3; shift++) {
+        o->field_shift = id >> shift == (o->class_shift != 0 ? 8 : 16) ? shift : o->field_shift;
+    }
+}
+
 /* The heap is one reservation, whose parts border on each other. */
 static void find_bounds(struct hpx_oops *o, uint64_t inside)
 {
@@ -290,6 +301,7 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
     why = why != NULL ? why : judge(&t, o);
     if (why == NULL) {
         find_bounds(o, t.somewhere);
+        find_field_shift(o, env, t.known[LONG]);
     }
     return why;
 }

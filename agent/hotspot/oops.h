@@ -19,6 +19,7 @@ struct hpx_oops {
     uint32_t class_at, class_shift; /* the class word of an object: 4 bytes at that offset, shifted right */
     bool class_half;                /* the class word is the lower half of an address, which may be 0 */
     uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
+    uint32_t field_shift;           /* of the offset in a jfieldID; 0: not known */
     bool views;                     /* ZGC: the heap is mapped several times; addresses differ above the lowest HPX_OOPS_VIEW bits */
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */
 };
@@ -71,6 +72,12 @@ static inline uint32_t hpx_oops_class_word(const struct hpx_oops *o, uint64_t ob
 static inline uint32_t hpx_oops_length(const struct hpx_oops *o, uint64_t array)
 {
     return *(const uint32_t *)(uintptr_t)(array + o->length_at);
+}
+/* Where an instance has this field that is not static, in bytes; of its id the lower half. If the lowest bit is set, the offset has 7 bits,
+ * and a hash of the class is above them. */
+static inline uint32_t hpx_oops_field_at(const struct hpx_oops *o, uint32_t field)
+{
+    return field & 1 ? field >> o->field_shift & 0x7f : field >> o->field_shift;
 }
 
 #endif

@@ -43,9 +43,10 @@ def _stop(t, run):
     t.check(not re.search('^HPROF|hprofx: heap dump: ', run.err, re.M), 'stderr %s' % run.err)
 
 
-def _engine(t, v, want):
+def _engine(t, v, want, traces=False):
     """ZGC has no fork, and a build without the VM's internals has none on any VM."""
-    walk = v.p.report['heap walk'].split(',')[0]
+    walk, traced = v.p.report['heap walk'].split(', ')[:2]
+    t.equal(traced == 'traced', traces and walk == 'fork' and t.case.collector != 'Shenandoah', 'traced: %s' % v.p.report)
     t.equal(walk, 'walk' if t.case.collector == 'ZGC' or not t.jdk.has('hotspot') else want, 'engine')
     t.check(not any('loaded meanwhile' in k for k in v.p.report), 'objects of unknown classes: %s' % v.p.report)
 
@@ -126,20 +127,21 @@ def _thread_local(t, run, v):
     t.check(i in values, 'the value of the ThreadLocal is not in the table of its thread')
 
 
-FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a', 'tags': 'format=b,vmstructs=n'}
+FORMS = {'b8': 'format=b', 'b4': 'format=b,idsize=4', 'a': 'format=a', 'tags': 'format=b,vmstructs=n', 'traced b8': 'format=b,sites=none', 'traced b4': 'format=b,idsize=4,sites=none',
+         'traced a': 'format=a,sites=none', 'traced, compared': 'format=b,sites=none'}
 
 
-@test(level='plain', collectors='all', params=('b8', 'b4', 'a', 'tags'), plain_params=('b8', 'a'))
+@test(level='plain', collectors='all', params=tuple(FORMS), plain_params=('b8', 'a', 'traced b8', 'traced, compared'))
 def the_graph_of_a_program(t, form):
     """A dump on request (fork) and one at the exit (walk)."""
-    text, name = form == 'a', 'java.hprof.txt' if form == 'a' else 'java.hprof'
+    text, name, traces = form.endswith('a'), 'java.hprof.txt' if form.endswith('a') else 'java.hprof', form.startswith('traced')
     why = NOTHING_READ if not t.jdk.has('hotspot') else 'vmstructs=n' if form == 'tags' else ''
-    run = _start(t, 'HeapGraph', *(['HeapModern'] if t.jdk.version >= 17 else []), opts='heap=dump,split=y,' + FORMS[form], native=True)
+    run = _start(t, 'HeapGraph', *(['HeapModern'] if t.jdk.version >= 17 else []), opts='heap=dump,split=y,' + FORMS[form], native=True, env={'HPROFX_VERIFY': '1'} if form.endswith('compared') else {})
     _request(t, run)
     _stop(t, run)
     for file, engine in ((name + '.1', 'fork'), (name, 'walk')):
         v = _view(t, file, text)
-        _engine(t, v, engine)
+        _engine(t, v, engine, traces)
         t.equal(v.p.report.get('heap walk by tags', '').split(' (')[0], why, 'reason of a walk by tags')
         _as_told(t, v)
         _lasting(t, run, v)
@@ -148,6 +150,27 @@ def the_graph_of_a_program(t, form):
         if engine == 'fork':
             _roots(t, run, v)
             _thread_local(t, run, v)
+
+
+@test(since=21, collectors='any', needs=('hotspot',))
+def stacks_without_a_carrier_are_left_to_the_vm(t):
+    """A trace cannot read the stack of an unmounted virtual thread: the dump has what a walk by the VM has, and says who walked."""
+    run = _start(t, 'HeapVirtual', opts='heap=dump,format=b,split=y,sites=none,heapdump=fork,doe=n')
+    _request(t, run)
+    _request(t, run)
+    _stop(t, run)
+    found = []
+    for name in ('java.hprof.1', 'java.hprof.2'):
+        v = _view(t, name)
+        _engine(t, v, 'fork')
+        t.check('heap walk not traced' in v.p.report, 'report: %s' % v.p.report)
+        found.append(sorted(v.field(i, 'value') for i in v.instances('HeapVirtual$Held')))
+    (t.work / 'stop').unlink()
+    walk = _start(t, 'HeapVirtual', opts='heap=dump,format=b,sites=none,heapdump=walk,doe=n')
+    _request(t, walk)
+    _stop(t, walk)
+    v = _view(t, 'java.hprof')
+    t.equal(found, [sorted(v.field(i, 'value') for i in v.instances('HeapVirtual$Held'))] * 2, 'objects that only such stacks hold')
 
 
 REFLECT = {'by addresses': 'format=b', 'by tags': 'format=b,vmstructs=n', 'text': 'format=a'}
@@ -196,7 +219,7 @@ def values_that_cannot_be_read_are_refused(t, how):
 @test(since=28, collectors='any', needs=('hotspot',))
 def values_that_are_objects_of_the_heap_are_read(t):
     """Without flattening every object of a value class has its record, also those that are equal."""
-    run = _start(t, 'Values', 100, opts='heap=dump,format=b', jvm=BUFFERED)
+    run = _start(t, 'Values', 100, opts='heap=dump,format=b,sites=none,heapdump=fork', jvm=BUFFERED, env={'HPROFX_VERIFY': '1'})
     _stop(t, run)
     v = _view(t, 'java.hprof')
     t.equal({tuple(v.field(i, f) for f in 'xy') for i in v.instances('Values$Point')}, {(3, 4)}, 'points')
@@ -208,15 +231,17 @@ LAYOUTS = {'wide references': ['-XX:-UseCompressedOops'], 'aligned to 16': ['-XX
            'compact headers': ['-XX:+UnlockExperimentalVMOptions', '-XX:+UseCompactObjectHeaders']}
 
 
-@test(level='plain', collectors='any', params=sorted(LAYOUTS), plain_params=('wide references',), needs=('hotspot',))
+@test(level='plain', collectors='any', params=[x + y for x in sorted(LAYOUTS) for y in ('', ', traced')], plain_params=('wide references', 'wide references, traced', 'aligned to 16, traced'),
+      needs=('hotspot',))
 def every_layout_of_objects_is_walked_by_addresses(t, layout):
+    layout, _, traced = layout.partition(', ')
     if layout == 'compact headers' and t.jdk.version < 24 or layout == 'wide classes' and t.jdk.version > 26:
         t.skip('JDK %d has no such layout' % t.jdk.version)
-    run = _start(t, 'HeapGraph', opts='heap=dump,format=b,doe=n', native=True, jvm=LAYOUTS[layout])
+    run = _start(t, 'HeapGraph', opts='heap=dump,format=b,doe=n' + (',sites=none' if traced else ''), native=True, jvm=LAYOUTS[layout], env={'HPROFX_VERIFY': '1'})
     _request(t, run)
     _stop(t, run)
     v = _view(t, 'java.hprof')
-    _engine(t, v, 'fork')
+    _engine(t, v, 'fork', bool(traced))
     t.check('heap walk by tags' not in v.p.report, 'the walk tagged objects: %s' % v.p.report)
     _as_told(t, v)
     _lasting(t, run, v)
@@ -258,17 +283,18 @@ def _one_time(t, v):
     return values[-1]
 
 
-@test(level='plain', collectors='all', params=('fork', 'walk'), timeout=300)
+@test(level='plain', collectors='all', params=('fork', 'fork, traced', 'walk'), plain_params=('fork, traced', 'walk'), timeout=300)
 def a_dump_shows_one_moment(t, engine):
     """While a thread writes through all cells in order, a dump has two neighbouring values at most."""
+    engine, _, traced = engine.partition(', ')
     dumps = 50 if t.level == 'long' and engine == 'fork' else 2
-    run = _start(t, 'HeapCells', CELLS, opts='heap=dump,format=b,doe=n,split=y,heapdump=' + ('auto' if t.case.collector == 'ZGC' else engine))
+    run = _start(t, 'HeapCells', CELLS, opts='heap=dump,format=b,doe=n,split=y,' + ('sites=none,' if traced else '') + 'heapdump=' + ('auto' if t.case.collector == 'ZGC' else engine))
     last = 0
     for n in range(1, dumps + 1):
         _request(t, run)
         path = t.work / ('java.hprof.%d' % n)
         v = _view(t, path.name)
-        _engine(t, v, engine)
+        _engine(t, v, engine, bool(traced))
         now = _one_time(t, v)
         t.check(now > last, 'the writer stood still: %d' % now)
         last = now
@@ -388,7 +414,7 @@ WAYS = ('', 'arrays', 'fields', 'strings', 'arrays+fields', 'fields+strings', 'a
 def nothing_secret_is_written(t, way):
     """Of contents that redact= names nothing is in the file, nor in its parts while it is written; lengths and references stay."""
     redact = {'keep': 'arrays+fields+strings', 'primfields': '', 'primarrays': ''}.get(way, way)
-    opts = 'heap=dump,format=b,split=y' + (',redact=' + redact if redact else '') + (',keep=HeapSecrets$Kept' if way == 'keep' else ',%s=n' % way if way.startswith('prim') else '')
+    opts = 'heap=dump,format=b,split=y,sites=none' + (',redact=' + redact if redact else '') + (',keep=HeapSecrets$Kept' if way == 'keep' else ',%s=n' % way if way.startswith('prim') else '')
     run = _start(t, 'HeapSecrets', opts=opts)
     spy = Spy(t.work, run.pid)
     spy.start()

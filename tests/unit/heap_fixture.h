@@ -42,12 +42,12 @@ static void hx_classes(struct hx *x, uint32_t ids)
 {
     x->klass[HX_OBJECT] = hx_class(HX_OBJECT, "java.lang.Object", NULL, 0);
     x->klass[HX_BASE] = hx_class(HX_BASE, "p.Base", x->klass[HX_OBJECT], 3);
-    x->klass[HX_BASE]->fields[0] = (struct hpx_heap_field){text("next"), HPX_TYPE_OBJECT, false, 0};
-    x->klass[HX_BASE]->fields[1] = (struct hpx_heap_field){text("n"), HPX_TYPE_INT, false, ids};
-    x->klass[HX_BASE]->fields[2] = (struct hpx_heap_field){text("S"), HPX_TYPE_LONG, true, 0};
+    x->klass[HX_BASE]->fields[0] = (struct hpx_heap_field){.name = text("next"), .type = HPX_TYPE_OBJECT, .is_static = false, .offset = 0};
+    x->klass[HX_BASE]->fields[1] = (struct hpx_heap_field){.name = text("n"), .type = HPX_TYPE_INT, .is_static = false, .offset = ids};
+    x->klass[HX_BASE]->fields[2] = (struct hpx_heap_field){.name = text("S"), .type = HPX_TYPE_LONG, .is_static = true, .offset = 0};
     x->klass[HX_BASE]->instance_size = ids + 4;
     x->klass[HX_DERIVED] = hx_class(HX_DERIVED, "p.Derived", x->klass[HX_BASE], 1);
-    x->klass[HX_DERIVED]->fields[0] = (struct hpx_heap_field){text("z"), HPX_TYPE_BOOLEAN, false, 0};
+    x->klass[HX_DERIVED]->fields[0] = (struct hpx_heap_field){.name = text("z"), .type = HPX_TYPE_BOOLEAN, .is_static = false, .offset = 0};
     x->klass[HX_DERIVED]->instance_size = ids + 5;
     x->klass[HX_ARRAY] = hx_class(HX_ARRAY, "p.Base[]", x->klass[HX_OBJECT], 0);
     x->klass[HX_ARRAY]->kind = HPX_HEAP_OBJECTS;

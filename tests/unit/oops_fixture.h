@@ -32,6 +32,7 @@ struct object {
 static struct vm {
     bool indirect;
     uint32_t class_at, class_shift, length_at;
+    uintptr_t field; /* id of Long.value */
     /* what differs */
     uint32_t wrong_attempts; /* only in the first ones; 0: in all */
     int element, referrer;   /* this element, or its referrer, stands elsewhere; -1: none */
@@ -111,6 +112,20 @@ static jclass JNICALL find_class(JNIEnv *env, const char *name)
     jclass made = make(CLASS, -1);
     long_class = is_long ? made : long_class;
     return made;
+}
+
+static jclass JNICALL class_of_object(JNIEnv *env, jobject object)
+{
+    (void)env;
+    assert_int_equal(object_of(object)->klass, LONG);
+    return long_class;
+}
+
+static jfieldID JNICALL get_field(JNIEnv *env, jclass klass, const char *name, const char *signature)
+{
+    (void)env;
+    assert_true(klass == long_class && strcmp(name, "value") == 0 && strcmp(signature, "J") == 0);
+    return (jfieldID)vm.field; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static jobjectArray JNICALL new_objects(JNIEnv *env, jsize n, jclass klass, jobject first)
@@ -369,6 +384,8 @@ static const char *check(struct hpx_oops *o)
                                                    .NewByteArray = new_bytes,
                                                    .NewLongArray = new_longs,
                                                    .AllocObject = alloc,
+                                                   .GetObjectClass = class_of_object,
+                                                   .GetFieldID = get_field,
                                                    .SetObjectArrayElement = set_element,
                                                    .ExceptionCheck = check_exception,
                                                    .ExceptionClear = clear_exception,

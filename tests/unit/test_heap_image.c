@@ -91,7 +91,7 @@ static const struct hpx_heap_klass **deep_classes(void)
         snprintf(name, sizeof name, "f%u", n);
         struct hpx_heap_klass *c = hx_class(n, strdup(name), n < DEEP ? all[n + 1] : NULL, 1);
         c->instance_size = 8 * (DEEP - n + 1);
-        c->fields[0] = (struct hpx_heap_field){c->name, HPX_TYPE_OBJECT, false, 0};
+        c->fields[0] = (struct hpx_heap_field){.name = c->name, .type = HPX_TYPE_OBJECT};
         all[n] = c;
     }
     return all;

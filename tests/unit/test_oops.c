@@ -50,6 +50,24 @@ TEST(both_forms_and_all_headers_are_recognised)
     }
 }
 
+TEST(ids_of_fields_are_understood)
+{
+    struct hpx_oops o;
+    begin(false, 0);
+    static const struct {
+        uintptr_t id;
+        uint32_t shift, at;
+    } ids[] = {{16 << 2 | 2, 2, 16}, {16 << 3 | 2, 3, 16}, {20 << 2 | 2, 0, 0}};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ids); i++) {
+        vm.field = ids[i].id;
+        assert_null(check(&o));
+        assert_int_equal(o.field_shift, ids[i].shift);
+        assert_true(o.field_shift == 0 || hpx_oops_field_at(&o, (uint32_t)vm.field) == ids[i].at);
+    }
+    o.field_shift = 2;
+    assert_int_equal(hpx_oops_field_at(&o, 0x12345600 | 12 << 2 | 3), 12); /* with a hash of the class */
+}
+
 /* The lowest address of the heap's reservation, of which the objects lie in the second part. */
 TEST(the_heap_begins_where_its_reservation_does)
 {

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace.c: see trace.h. */
+#include "walk_internal.h"
+#include <sys/mman.h>
+
+#define CHUNK           64u /* elements of an array that go onto the stack at once */
+#define SHIFT_MOST      16u
+#define FILTER_BITS     19
+#define KLASS_AT_MOST   192u /* how far into a class object the address of its class is looked for */
+#define SIZE_AT_MOST    64u  /* how far into a class the size of its instances is looked for */
+#define SLOW            1u   /* this bit of the size is no part of it */
+#define REFINED_AT_MOST 320u /* how far into the class of an array the class that its objects have is looked for */
+
+/* What a class object refers to. */
+struct hpx_trace_edge {
+    uint64_t of, to; /* keys */
+};
+
+/* A field of the instances of a class: references first, then values. */
+struct hpx_trace_step {
+    uint32_t at;   /* in the object */
+    uint32_t slot; /* in the record, and the type: HPX_HEAP_SLOT */
+};
+
+static void stop(struct hpx_walk *w)
+{
+    fail(w, HPX_WALK_STRANGE);
+}
+
+/* ---- what stands for an address ---- */
+
+/* The word was told to stand for the address. false: that contradicts what was told before. */
+static bool learn(struct hpx_trace_code *c, uint32_t word, uint64_t address)
+{
+    if (c->known) {
+        return c->base + ((uint64_t)word << c->shift) == address;
+    }
+    if (c->address == 0) {
+        c->first = word;
+        c->address = address;
+        return true;
+    }
+    if (word == c->first) {
+        return address == c->address;
+    }
+    const int64_t words = (int64_t)word - (int64_t)c->first, bytes = (int64_t)(address - c->address);
+    while (c->shift <= SHIFT_MOST && words * ((int64_t)1 << c->shift) != bytes) {
+        c->shift++;
+    }
+    c->base = c->address - ((uint64_t)c->first << c->shift);
+    c->known = c->shift <= SHIFT_MOST;
+    return c->known;
+}
+
+static inline bool narrow(const struct hpx_walk *w)
+{
+    return w->reference_size == sizeof(uint32_t);
+}
+
+/* The object that a reference at this address names; 0: null. */
+static inline uint64_t refers(const struct hpx_walk *w, uint64_t at)
+{
+    if (!narrow(w)) {
+        return *(const uint64_t *)(uintptr_t)at;
+    }
+    const struct hpx_trace_code *c = &w->trace.reference;
+    uint32_t word = *(const uint32_t *)(uintptr_t)at;
+    return hpx_likely(word != 0) ? c->base + ((uint64_t)word << c->shift) : 0;
+}
+
+static inline bool is_null(const struct hpx_walk *w, uint64_t at)
+{
+    return narrow(w) ? *(const uint32_t *)(uintptr_t)at == 0 : *(const uint64_t *)(uintptr_t)at == 0;
+}
+
+/* The VM has told that the reference there names the object. */
+static void told_reference(struct hpx_walk *w, uint64_t referrer, uint64_t at, uint64_t key)
+{
+    struct hpx_trace *t = &w->trace;
+    t->told++;
+    bool as_told =
+        referrer == t->object && (narrow(w) ? learn(&t->reference, *(const uint32_t *)(uintptr_t)at, key) : refers(w, at) == key);
+    if (!as_told) {
+        stop(w);
+    }
+}
+
+/* ---- what the VM tells ---- */
+
+static inline uint64_t slot_of(const struct hpx_walk *w, const struct hpx_heap_klass *klass, jint index, uint32_t *at)
+{
+    uint32_t i = klass != NULL ? (uint32_t)index - klass->first : UINT32_MAX;
+    *at = klass != NULL && i < klass->nslots ? hpx_oops_field_at(&w->oops, klass->ids[i]) : 0;
+    return *at != 0 ? klass->slots[i] : 0;
+}
+
+static uint64_t references_of(const struct hpx_walk *w, uint64_t key, const struct hpx_heap_klass *klass)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; klass->kind == HPX_HEAP_INSTANCES && i < klass->nslots; i++) {
+        n += klass->slots[i] != 0 && HPX_HEAP_SLOT_TYPE(klass->slots[i]) == HPX_TYPE_OBJECT &&
+             !is_null(w, key + hpx_oops_field_at(&w->oops, klass->ids[i]));
+    }
+    const uint64_t length = klass->kind == HPX_HEAP_OBJECTS ? hpx_oops_length(&w->oops, key) : 0;
+    for (uint64_t i = 0; i < length; i++) {
+        n += !is_null(w, key + w->array_base + i * w->reference_size);
+    }
+    return n;
+}
+
+/* Everything was told of the object that the VM visited last: as many references as it holds. */
+static void end_told(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    if (t->object == 0) {
+        return;
+    }
+    const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, t->object))->klass;
+    if (is_unknown(klass)) {
+        fail(w, HPX_WALK_LATE);
+    } else if (references_of(w, t->object, klass) != t->told) {
+        stop(w);
+    }
+    t->object = 0;
+    t->told = 0;
+}
+
+static void add_edge(struct hpx_walk *w, uint64_t of, uint64_t to)
+{
+    struct hpx_trace *t = &w->trace;
+    struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, of);
+    if (e == NULL && (e = put(w, &w->trace.visited, of)) != NULL) {
+        e->value = 1 + t->edges.len;
+    }
+    struct hpx_trace_edge *edge = push(w, &t->edges, sizeof *edge);
+    if (edge != NULL) {
+        *edge = (struct hpx_trace_edge){of, to};
+    }
+}
+
+static void begin_told(struct hpx_walk *w, uint64_t key, struct hpx_walk_class *of, uint64_t mirror)
+{
+    end_told(w);
+    learn_class(w, of, mirror);
+    w->trace.object = key;
+    w->trace.objects++;
+    if (of->klass != NULL && of->klass->virtual_thread) {
+        (void)put(w, &w->trace.visited, key); /* and has told its stack */
+    }
+}
+
+static void add_root(struct hpx_walk *w, uint64_t key)
+{
+    uint64_t *root = push(w, &w->trace.roots, sizeof *root);
+    if (root != NULL) {
+        *root = key;
+    }
+}
+
+/* Class objects and threads are visited all, of any other class the first object that the VM tells of. */
+static bool visits(const struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key)
+{
+    c->first = c->first == 0 ? key : c->first;
+    return w->verifies || c->special || c->first == key;
+}
+
+jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
+                                 jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user)
+{
+    struct hpx_walk *w = user;
+    uint32_t at;
+    if (hpx_unlikely(!w->begun) && !hpx_walk_begin(w, HPX_FRAME_END())) {
+        return JVMTI_VISIT_ABORT;
+    }
+    uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);
+    if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
+        return JVMTI_VISIT_ABORT;
+    }
+    struct hpx_walk_class *c = class_of(w, key, class_tag), *of = referrer != 0 ? class_of(w, referrer, referrer_class_tag) : NULL;
+    if (of == NULL && hpx_walk_own_root(w, kind, info, key, c)) {
+        return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : c == w->class_of_classes ? JVMTI_VISIT_OBJECTS : 0;
+    }
+    if (length >= 0) {
+        meet_array(w, key, length);
+    } else {
+        c->told_size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    }
+    if (of == NULL) {
+        add_root(w, key);
+        hpx_walk_meet_root(w, kind, info, key, c, id_of(w, key, c));
+    } else if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
+        begin_told(w, referrer, of, key);
+    } else if (kind == JVMTI_HEAP_REFERENCE_FIELD) {
+        if (HPX_HEAP_SLOT_TYPE(slot_of(w, of->klass, info->field.index, &at)) == HPX_TYPE_OBJECT && at != 0) {
+            told_reference(w, referrer, referrer + at, key);
+        } else {
+            stop(w);
+        }
+    } else if (kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
+        told_reference(w, referrer, referrer + w->array_base + (uint64_t)(uint32_t)info->array.index * w->reference_size, key);
+    } else {
+        add_edge(w, referrer, key);
+        hpx_walk_meet_of_class(w, kind, info, number_of(w, referrer, of), id_of(w, key, c));
+    }
+    return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : visits(w, c, key) ? JVMTI_VISIT_OBJECTS : 0;
+}
+
+/* The bits of a value of the heap, as wide as its type. */
+static inline uint64_t value_at(uint64_t at, uint8_t type)
+{
+    switch (hpx_type_size(type, 8)) {
+    case 1:
+        return *(const uint8_t *)(uintptr_t)at;
+    case 2:
+        return *(const uint16_t *)(uintptr_t)at;
+    case 4:
+        return *(const uint32_t *)(uintptr_t)at;
+    default:
+        return *(const uint64_t *)(uintptr_t)at;
+    }
+}
+
+static uint64_t cut_to(uint64_t value, uint8_t type)
+{
+    const uint32_t bytes = hpx_type_size(type, 8);
+    return bytes == 8 ? value : value & ((UINT64_C(1) << 8 * bytes) - 1);
+}
+
+jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
+                             jvmtiPrimitiveType type, void *user)
+{
+    struct hpx_walk *w = user;
+    uint64_t key = key_of(w, tag);
+    if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
+        return JVMTI_VISIT_ABORT;
+    }
+    struct hpx_walk_class *c = class_of(w, key, class_tag);
+    if (kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) {
+        hpx_walk_add_static(w, number_of(w, key, c), info->field.index, hpx_walk_bits(value, type));
+        return JVMTI_VISIT_OBJECTS;
+    }
+    uint32_t at;
+    uint64_t slot = slot_of(w, c->klass, info->field.index, &at);
+    uint8_t as = HPX_HEAP_SLOT_TYPE(slot);
+    if (key != w->trace.object || slot == 0 || as == HPX_TYPE_OBJECT || value_at(key + at, as) != cut_to(hpx_walk_bits(value, type), as)) {
+        stop(w);
+        return JVMTI_VISIT_ABORT;
+    }
+    return JVMTI_VISIT_OBJECTS;
+}
+
+jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jvmtiPrimitiveType type, const void *elements, void *user)
+{
+    struct hpx_walk *w = user;
+    uint64_t key = key_of(w, tag);
+    (void)size, (void)type;
+    if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
+        return JVMTI_VISIT_ABORT;
+    }
+    const struct hpx_heap_klass *klass = class_of(w, key, class_tag)->klass;
+    const uint64_t at = (uint64_t)(uintptr_t)elements - key;
+    if (klass == NULL || klass->kind != HPX_HEAP_PRIMITIVES || hpx_oops_length(&w->oops, key) != (uint32_t)n) {
+        stop(w);
+        return JVMTI_VISIT_ABORT;
+    }
+    uint32_t *base = &w->trace.array_base[klass->type];
+    if (n > 0) {
+        *base = *base == 0 && at < 64 ? (uint32_t)at : *base;
+        if (*base != at) {
+            stop(w);
+        }
+    }
+    return JVMTI_VISIT_OBJECTS;
+}
+
+/* ---- what follows for all classes ---- */
+
+static void *map(struct hpx_walk *w, uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fail(w, HPX_WALK_NO_MEMORY);
+        return NULL;
+    }
+    return p;
+}
+
+/* Where class objects hold the address of their class: at the offset where all that were told agree with the class words. */
+static void find_klass_at(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    for (uint32_t at = 8; at < KLASS_AT_MOST && t->klass_at == 0; at += 8) {
+        struct hpx_trace_code code = {.known = false};
+        uint32_t agree = 0;
+        bool all = true;
+        for (uint32_t i = 0; all && i < w->classes_room; i++) {
+            const struct hpx_walk_class *c = &w->classes[i];
+            if (c->mirror != 0 && !(c->klass != NULL && c->klass->kind == HPX_HEAP_OBJECTS)) {
+                uint64_t klass = *(const uint64_t *)(uintptr_t)(c->mirror + at);
+                all = klass > HPX_WALK_STEP && klass % 8 == 0 &&
+                      (w->oops.class_half ? (uint32_t)klass == c->word : learn(&code, c->word, klass));
+                agree++;
+            }
+        }
+        if (all && agree > 8 && (code.known || w->oops.class_half)) {
+            t->klass_at = at;
+            t->klass = code;
+        }
+    }
+    if (t->klass_at == 0) {
+        stop(w);
+    }
+}
+
+static inline uint64_t klass_of(const struct hpx_walk *w, uint64_t mirror)
+{
+    return *(const uint64_t *)(uintptr_t)(mirror + w->trace.klass_at);
+}
+
+static bool told_array(const struct hpx_walk_class *c)
+{
+    return c->mirror != 0 && c->klass != NULL && c->klass->kind == HPX_HEAP_OBJECTS;
+}
+
+/* On JDK 28 arrays of objects have a class of their own behind that of the class object; on older releases it is the same. */
+static void find_refined_at(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    for (uint32_t at = 0; at < REFINED_AT_MOST; at += 8) {
+        bool all = true;
+        for (uint32_t i = 0; all && i < w->classes_room; i++) {
+            const struct hpx_walk_class *c = &w->classes[i];
+            if (told_array(c)) {
+                uint64_t klass = klass_of(w, c->mirror);
+                klass = at == 0 ? klass : *(const uint64_t *)(uintptr_t)(klass + at);
+                all = w->oops.class_half ? (uint32_t)klass == c->word : klass == t->klass.base + ((uint64_t)c->word << t->klass.shift);
+            }
+        }
+        if (all) {
+            t->refined_at = at;
+            return;
+        }
+    }
+    stop(w);
+}
+
+static bool sizes_agree(const struct hpx_walk *w, uint32_t at)
+{
+    uint32_t agree = 0;
+    for (uint32_t i = 0; i < w->classes_room; i++) {
+        const struct hpx_walk_class *c = &w->classes[i];
+        if (c->mirror != 0 && c->told_size != 0 && c != w->class_of_classes && c->klass != NULL && c->klass->kind == HPX_HEAP_INSTANCES) {
+            uint32_t size = *(const uint32_t *)(uintptr_t)(klass_of(w, c->mirror) + at);
+            if (size & SLOW ? (size & ~SLOW) > c->told_size : size != c->told_size) {
+                return false;
+            }
+            agree++;
+        }
+    }
+    return agree > 8;
+}
+
+static void find_size_at(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    for (uint32_t at = 8; at < SIZE_AT_MOST && t->size_at == 0; at += 4) {
+        t->size_at = sizes_agree(w, at) ? at : 0;
+    }
+    if (t->size_at == 0) {
+        stop(w);
+    }
+}
+
+/* The class words of all classes that were listed, by the addresses that their class objects hold. */
+static void learn_all_classes(struct hpx_walk *w)
+{
+    const struct hpx_layout *l = w->layout;
+    const struct hpx_trace_code *code = &w->trace.klass;
+    for (uint32_t i = 0; i < l->loaded && w->end == HPX_WALK_WHOLE; i++) {
+        uint64_t mirror = l->class_numbers[i].v != 0 ? hpx_oops_handle(l->class_refs[i]) : 0, klass = mirror != 0 ? klass_of(w, mirror) : 0;
+        const struct hpx_heap_klass *k = klass_at(w, l->class_numbers[i]);
+        if (klass != 0 && k != NULL && k->kind == HPX_HEAP_OBJECTS && w->trace.refined_at != 0) {
+            klass = *(const uint64_t *)(uintptr_t)(klass + w->trace.refined_at); /* 0: there is no such array yet */
+        }
+        uint64_t word = w->oops.class_half ? (uint32_t)klass : (klass - code->base) >> code->shift;
+        if (klass == 0 || (!w->oops.class_half && klass != code->base + (word << code->shift)) ||
+            word > UINT32_MAX >> w->oops.class_shift) {
+            continue; /* a class without instances may be out of reach of class words */
+        }
+        struct hpx_walk_class *c = find_class(w, (uint32_t)word);
+        if (c != w->class_of_classes) {
+            learn_class(w, c, mirror);
+        }
+    }
+}
+
+static uint32_t size_of(const struct hpx_walk *w, const struct hpx_walk_class *c)
+{
+    return c->told_size != 0 || c->mirror == 0 ? c->told_size
+                                               : *(const uint32_t *)(uintptr_t)(klass_of(w, c->mirror) + w->trace.size_at) & ~SLOW;
+}
+
+/* An array of this type: told, or as that of another type of the same size; 8 bytes need no telling. */
+static uint32_t array_base_of(struct hpx_walk *w, uint8_t type)
+{
+    uint32_t *base = w->trace.array_base;
+    const uint32_t aligned = (w->oops.length_at + 4 + 7) & ~7u;
+    for (uint8_t other = HPX_TYPE_BOOLEAN; base[type] == 0 && other <= HPX_TYPE_LONG; other++) {
+        base[type] = hpx_type_size(other, 8) == hpx_type_size(type, 8) ? base[other] : 0;
+    }
+    if (base[type] == 0 && (hpx_type_size(type, 8) == 8 || aligned == w->oops.length_at + 4)) {
+        base[type] = aligned;
+    }
+    if (base[type] == 0) {
+        stop(w);
+    }
+    return base[type];
+}
+
+static void add_steps(struct hpx_walk *w, struct hpx_walk_class *c, bool references)
+{
+    const struct hpx_heap_klass *k = c->klass;
+    for (uint32_t i = 0; i < k->nslots; i++) {
+        if (k->slots[i] != 0 && (HPX_HEAP_SLOT_TYPE(k->slots[i]) == HPX_TYPE_OBJECT) == references) {
+            struct hpx_trace_step *s = push(w, &w->trace.steps, sizeof *s);
+            if (s == NULL) {
+                return;
+            }
+            *s = (struct hpx_trace_step){hpx_oops_field_at(&w->oops, k->ids[i]), (uint32_t)k->slots[i]};
+            c->nrefs += references;
+            c->nvalues += !references;
+        }
+    }
+}
+
+/* The first object of a class is met. false: it cannot be read. */
+static bool make_plan(struct hpx_walk *w, struct hpx_walk_class *c)
+{
+    const struct hpx_heap_klass *k = c->klass;
+    if (is_unknown(k) || (c->mirror == 0 && c != w->class_of_classes)) {
+        fail(w, HPX_WALK_LATE);
+        return false;
+    }
+    c->plan = 1 + (uint32_t)w->trace.steps.len;
+    if (k->kind == HPX_HEAP_INSTANCES) {
+        c->vm_size = size_of(w, c);
+        add_steps(w, c, true);
+        if (w->primitive_fields && !w->fields) {
+            add_steps(w, c, false);
+        }
+    } else if (k->kind == HPX_HEAP_PRIMITIVES) {
+        (void)array_base_of(w, k->type);
+    }
+    return w->end == HPX_WALK_WHOLE;
+}
+
+/* ---- the trace ---- */
+
+static inline uint64_t filter_bit(uint64_t key)
+{
+    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FILTER_BITS);
+}
+
+static inline bool test_bit(const uint64_t *bits, uint64_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+static inline void set_bit(uint64_t *bits, uint64_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/* The id of an object that is referred to. */
+static inline uint64_t id_at(struct hpx_walk *w, uint64_t key)
+{
+    if (hpx_unlikely(test_bit(w->trace.special, filter_bit(key)))) {
+        uint64_t as = hpx_walk_known_as(w, key);
+        struct hpx_class_number number = hpx_site_class_of(as);
+        if (klass_at(w, number) != NULL) {
+            return hpx_heap_class_id(number);
+        }
+        return as != 0 && number.v == 0 ? w->layout->threads[as - 1].object : plain_id(w, key);
+    }
+    return plain_id(w, key);
+}
+
+static inline void put_task(struct hpx_walk *w, uint64_t word)
+{
+    uint64_t *to = push(w, &w->trace.stack, sizeof *to);
+    if (hpx_likely(to != NULL)) {
+        *to = word;
+    }
+}
+
+static inline void reach(struct hpx_walk *w, uint64_t key)
+{
+    if (hpx_unlikely(key < w->low || key >= w->high || key % 8 != 0)) {
+        stop(w);
+        return;
+    }
+    const uint64_t bit = (key - w->low) / 8;
+    if (!test_bit(w->trace.marks, bit)) {
+        set_bit(w->trace.marks, bit);
+        __builtin_prefetch((const void *)(uintptr_t)key);
+        put_task(w, key);
+    }
+}
+
+static void trace_mirror(struct hpx_walk *w, uint64_t key)
+{
+    const struct hpx_class_number number = hpx_site_class_of(hpx_walk_known_as(w, key));
+    if (klass_at(w, number) != NULL) {
+        set_bit(w->trace.reached, number.v);
+    } else {
+        hpx_walk_meet_mirror(w, key, 0, w->class_of_classes);
+    }
+    const struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, key);
+    const struct hpx_trace_edge *edges = w->trace.edges.at;
+    for (uint64_t i = e != NULL ? e->value - 1 : w->trace.edges.len; i < w->trace.edges.len && edges[i].of == key; i++) {
+        reach(w, edges[i].to);
+    }
+}
+
+static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    const struct hpx_trace_step *s = (const struct hpx_trace_step *)w->trace.steps.at + c->plan - 1;
+    uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
+    w->bytes += c->vm_size;
+    if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
+        stop(w); /* its stack is known to the VM alone */
+    }
+    for (uint32_t i = 0; i < c->nrefs; i++, s++) {
+        uint64_t to = refers(w, key + s->at);
+        if (to != 0) {
+            hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), HPX_TYPE_OBJECT, id_at(w, to));
+            reach(w, to);
+        }
+    }
+    for (uint32_t i = 0; i < c->nvalues; i++, s++) {
+        uint8_t type = HPX_HEAP_SLOT_TYPE(s->slot);
+        hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), type, value_at(key + s->at, type));
+    }
+}
+
+/* From this element on. */
+static inline void trace_elements(struct hpx_walk *w, uint64_t key, uint64_t from)
+{
+    const uint64_t length = hpx_oops_length(&w->oops, key), to = length - from > CHUNK ? from + CHUNK : length;
+    if (to < length) {
+        put_task(w, to);
+        put_task(w, key | 1);
+    }
+    for (uint64_t i = from; i < to; i++) {
+        uint64_t element = refers(w, key + w->array_base + i * w->reference_size);
+        if (element != 0) {
+            reach(w, element);
+        }
+    }
+}
+
+static inline void trace_objects(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    const uint32_t length = hpx_oops_length(&w->oops, key);
+    w->bytes += array_bytes(w, length);
+    w->cut += hpx_heap_spool_objects(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), length) < length;
+    for (uint32_t i = 0; i < length; i++) {
+        uint64_t element = refers(w, key + w->array_base + (uint64_t)i * w->reference_size);
+        if (element != 0) {
+            (void)hpx_heap_spool_element(&w->spool, i, id_at(w, element));
+        }
+    }
+    hpx_heap_spool_objects_end(&w->spool);
+    trace_elements(w, key, 0);
+}
+
+static inline void trace_primitives(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    const uint8_t type = c->klass->type;
+    const uint32_t n = hpx_oops_length(&w->oops, key), base = w->trace.array_base[type], each = hpx_type_size(type, 8);
+    const uint64_t size = (base + (uint64_t)n * each + w->alignment - 1) / w->alignment * w->alignment;
+    const bool text = type == HPX_TYPE_BYTE || type == HPX_TYPE_CHAR, hidden = w->arrays || (w->strings && text);
+    const uint32_t shown = w->primitive_arrays ? n : 0;
+    w->cut +=
+        hpx_heap_spool_primitives(&w->spool, id_at(w, key), 0, type, shown, hidden ? NULL : (const void *)(uintptr_t)(key + base)) < shown;
+    w->bytes += size;
+    w->heads += size - (uint64_t)shown * each;
+}
+
+static inline void trace_object(struct hpx_walk *w, uint64_t key)
+{
+    struct hpx_walk_class *c = find_class(w, hpx_oops_class_word(&w->oops, key));
+    if (hpx_unlikely(c->plan == 0) && !make_plan(w, c)) {
+        return;
+    }
+    if (c == w->class_of_classes) {
+        trace_mirror(w, key);
+        return;
+    }
+    count_object(w);
+    reach(w, c->mirror);
+    if (hpx_likely(c->klass->kind == HPX_HEAP_INSTANCES)) {
+        trace_instance(w, key, c);
+    } else if (c->klass->kind == HPX_HEAP_OBJECTS) {
+        trace_objects(w, key, c);
+    } else {
+        trace_primitives(w, key, c);
+    }
+}
+
+/* Before the trace: what was told of each class serves all. */
+static bool prepare(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    end_told(w);
+    find_klass_at(w);
+    if (w->end == HPX_WALK_WHOLE) {
+        find_size_at(w);
+        find_refined_at(w);
+    }
+    if (narrow(w) && !t->reference.known) {
+        stop(w);
+    }
+    if (w->end == HPX_WALK_WHOLE) {
+        learn_all_classes(w);
+    }
+    t->marks = map(w, ((w->high - w->low) / 8 / 64 + 1) * 8);
+    t->special = map(w, (1u << FILTER_BITS) / 8);
+    t->reached = map(w, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    for (uint64_t i = 0; w->end == HPX_WALK_WHOLE && i < w->known.room; i++) {
+        if (w->known.at[i].key != 0) {
+            set_bit(t->special, filter_bit(w->known.at[i].key));
+        }
+    }
+    return w->end == HPX_WALK_WHOLE;
+}
+
+/* What the VM told of classes that nothing reaches. */
+static void drop_unreached(struct hpx_walk *w)
+{
+    struct hpx_heap_fact *f = w->facts.at;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < w->facts.len; i++) {
+        if (test_bit(w->trace.reached, f[i].klass.v)) {
+            f[kept++] = f[i];
+        }
+    }
+    w->facts.len = kept;
+}
+
+void hpx_trace_run(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    if (!prepare(w)) {
+        return;
+    }
+    for (uint64_t i = 0; i < t->roots.len; i++) {
+        reach(w, ((const uint64_t *)t->roots.at)[i]);
+    }
+    while (t->stack.len > 0 && w->end == HPX_WALK_WHOLE && w->spool.error == 0) {
+        uint64_t key = ((const uint64_t *)t->stack.at)[--t->stack.len];
+        if (hpx_unlikely(key & 1)) {
+            trace_elements(w, key & ~UINT64_C(1), ((const uint64_t *)t->stack.at)[--t->stack.len]);
+        } else {
+            trace_object(w, key);
+        }
+    }
+    if (w->verifies && t->objects != w->objects) {
+        stop(w);
+    }
+    drop_unreached(w);
+}
+
+void hpx_trace_fini(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    hpx_address_map_fini(&t->visited);
+    hpx_walk_list_fini(&t->roots, sizeof(uint64_t));
+    hpx_walk_list_fini(&t->edges, sizeof(struct hpx_trace_edge));
+    hpx_walk_list_fini(&t->steps, sizeof(struct hpx_trace_step));
+    hpx_walk_list_fini(&t->stack, sizeof(uint64_t));
+    if (t->marks != NULL) {
+        munmap(t->marks, ((w->high - w->low) / 8 / 64 + 1) * 8);
+    }
+    if (t->special != NULL) {
+        munmap(t->special, (1u << FILTER_BITS) / 8);
+    }
+    if (t->reached != NULL) {
+        munmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    }
+    *t = (struct hpx_trace){.object = 0};
+}

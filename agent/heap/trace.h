@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace.h: a walk that reads the heap itself, in a copy of the process (walk.h, `traces`).
+ *
+ * The VM visits through its own structures, 120 ns an object, and writes to the header of each. So it is asked for what only it knows: the
+ * roots, and what classes refer to; of each further class it visits one object. What it tells of those teaches, and checks, how an object
+ * is read: where its fields are, how a reference and a class word are encoded, how large it is. Then a trace from the roots reads all
+ * objects and writes their records. It writes nothing to the heap.
+ *
+ * Nothing here is an interface of the VM, and nothing is taken on trust: one contradiction fails the walk (HPX_WALK_STRANGE), and the next
+ * attempt is the VM's. Restrictions as for callbacks (walk.h). */
+#ifndef HPX_TRACE_H
+#define HPX_TRACE_H
+
+#include "address_map.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A list in mapped memory. */
+struct hpx_walk_list {
+    void *at;
+    uint64_t len, room; /* elements */
+};
+
+/* How a reference, or a class word, stands for an address: base + (word << shift). */
+struct hpx_trace_code {
+    bool known;
+    uint32_t first;   /* the first one that was told, until another one makes it known */
+    uint64_t address; /* of it */
+    uint64_t base;
+    unsigned shift;
+};
+
+struct hpx_trace {
+    struct hpx_trace_code reference; /* unless references are whole addresses */
+    struct hpx_trace_code klass;     /* unless class words are lower halves of addresses */
+    uint32_t klass_at, size_at;      /* offset of the address of a class in its class object; of the size of its instances in the class */
+    uint32_t refined_at;             /* offset in the class of an array of objects: that of its objects; 0: the same */
+    uint32_t array_base[12];         /* by type: offset of the elements; 0: not known */
+    uint64_t told, nulls;            /* references of the object that the VM tells of */
+    uint64_t objects;                /* that the VM has visited, without class objects */
+    uint64_t object;                 /* that one; 0: none */
+    struct hpx_walk_list roots;      /* keys */
+    struct hpx_address_map visited;  /* key of a class object that refers to something -> 1 + its first edge; of a virtual thread -> 0 */
+    struct hpx_walk_list edges;      /* struct hpx_trace_edge: what class objects refer to, one class after the other */
+    struct hpx_walk_list steps;      /* struct hpx_trace_step */
+    struct hpx_walk_list stack;      /* struct hpx_trace_task */
+    uint64_t *marks;                 /* bit: key - low, by 8 bytes */
+    uint64_t *special;               /* a filter of the keys that have ids of their own */
+    uint64_t *reached;               /* bit, by number: of the classes */
+};
+
+#endif

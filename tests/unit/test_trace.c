@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_trace.c: a walk that reads the heap itself (agent/heap/trace.h), with a VM that has objects in memory and tells of them as it is
+ * asked to. References are narrow, class words too: both shifted by 3, from bases of their own. */
+#include "cmocka_all.h"
+#include "walk.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__has_attribute) && __has_attribute(no_sanitize_address)
+#define ON_STACK __attribute__((noinline, no_sanitize_address)) /* AddressSanitizer may keep variables elsewhere */
+#else
+#define ON_STACK __attribute__((noinline))
+#endif
+
+/* Classes by number. Node { Node next; int n; byte b; static Object S }; Fiber: a virtual thread; Plain*: no fields. */
+enum { NONE, CLASS, OBJECT, NODE, NODES, INTS, FIBER, PLAIN, CLASSES = PLAIN + 10 };
+#define HEAP     (UINT64_C(1) << 20) /* bytes; classes lie behind it */
+#define AREA     (2 * HEAP)
+#define KLASS_AT 40
+#define SIZE_AT  12
+#define NEXT_AT  12
+#define N_AT     16
+#define B_AT     20
+#define MOST     1000
+#define ID(at)   ((uint32_t)(at) << 2 | 2)
+
+static struct {
+    uint64_t at; /* the heap */
+    uint64_t used;
+    struct {
+        uint64_t key;
+        int klass;
+        bool visited;
+    } objects[MOST];
+    uint32_t nobjects;
+    uint64_t mirrors[CLASSES], klasses[CLASSES];
+    uint64_t roots[8];
+    uint32_t nroots, visited, nodes_visited;
+    uint64_t statics; /* what Node.S holds; 0: null */
+    /* what differs from the memory */
+    uint64_t silent; /* a reference in this object is not told */
+    int wrong_value;
+    struct hpx_heap_klass *classes[CLASSES];
+    struct hpx_class_number numbers[CLASSES];
+    uint64_t handles[CLASSES];
+    jclass refs[CLASSES];
+    struct hpx_layout layout;
+    struct hpx_walk walk;
+    int fd;
+    const uint8_t *spool;
+    size_t spool_len;
+} vm;
+
+static void put4(uint64_t at, uint32_t value)
+{
+    memcpy((void *)(uintptr_t)at, &value, sizeof value);
+}
+
+static uint32_t get4(uint64_t at)
+{
+    uint32_t value;
+    memcpy(&value, (const void *)(uintptr_t)at, sizeof value);
+    return value;
+}
+
+static uint32_t narrow(uint64_t key)
+{
+    return key != 0 ? (uint32_t)((key - vm.at + HEAP) >> 3) : 0;
+}
+
+static uint64_t wide(uint32_t word)
+{
+    return word != 0 ? vm.at - HEAP + ((uint64_t)word << 3) : 0;
+}
+
+static uint32_t class_word(int klass)
+{
+    return (uint32_t)((vm.klasses[klass] - vm.at + 64) >> 3);
+}
+
+static uint64_t make(int klass, uint32_t bytes, jint length)
+{
+    uint64_t key = vm.at + vm.used;
+    vm.used += (bytes + 7) / 8 * 8;
+    assert_true(vm.used <= HEAP && vm.nobjects < MOST);
+    put4(key + 8, class_word(klass));
+    if (length >= 0) {
+        put4(key + 12, (uint32_t)length);
+    }
+    vm.objects[vm.nobjects].key = key;
+    vm.objects[vm.nobjects].visited = false;
+    vm.objects[vm.nobjects++].klass = klass;
+    return key;
+}
+
+static uint64_t node(uint64_t next, uint32_t n, uint8_t b)
+{
+    uint64_t key = make(NODE, 24, -1);
+    put4(key + NEXT_AT, narrow(next));
+    put4(key + N_AT, n);
+    *(uint8_t *)(uintptr_t)(key + B_AT) = b;
+    return key;
+}
+
+static void root(uint64_t key)
+{
+    vm.roots[vm.nroots++] = key;
+}
+
+static struct hpx_heap_klass *klass_named(const char *name, int number, enum hpx_heap_kind kind, uint32_t size)
+{
+    struct hpx_heap_klass *k = calloc(1, sizeof *k + 4 * sizeof k->fields[0]);
+    assert_non_null(k);
+    k->number = (struct hpx_class_number){(uint32_t)number};
+    k->name = (struct hpx_text){name, (uint32_t)strlen(name)};
+    k->kind = kind;
+    k->linked = true;
+    k->instance_size = size;
+    return k;
+}
+
+static void classes(void)
+{
+    static const uint64_t slots[] = {HPX_HEAP_SLOT(0, HPX_TYPE_OBJECT), HPX_HEAP_SLOT(8, HPX_TYPE_INT), HPX_HEAP_SLOT(12, HPX_TYPE_BYTE),
+                                     0};
+    static uint32_t ids[4];
+    ids[0] = ID(NEXT_AT), ids[1] = ID(N_AT), ids[2] = ID(B_AT), ids[3] = 0;
+    for (int i = CLASS; i < CLASSES; i++) {
+        enum hpx_heap_kind kind = i == NODES ? HPX_HEAP_OBJECTS : i == INTS ? HPX_HEAP_PRIMITIVES : HPX_HEAP_INSTANCES;
+        vm.classes[i] = klass_named("A", i, kind, i == NODE ? 13 : 0);
+        vm.klasses[i] = vm.at + HEAP + 512 * (uint64_t)i;
+        put4(vm.klasses[i] + SIZE_AT, i == NODE ? 24 : 16);
+    }
+    vm.classes[INTS]->type = HPX_TYPE_INT;
+    vm.classes[NODE]->slots = slots;
+    vm.classes[NODE]->ids = ids;
+    vm.classes[NODE]->nslots = 4;
+    vm.classes[NODE]->nfields = 4;
+    vm.classes[NODE]->fields[3] = (struct hpx_heap_field){.type = HPX_TYPE_OBJECT, .is_static = true};
+    vm.classes[FIBER]->thread = vm.classes[FIBER]->virtual_thread = true;
+    for (int i = CLASS; i < CLASSES; i++) {
+        vm.mirrors[i] = make(CLASS, 200, -1);
+        memcpy((void *)(uintptr_t)(vm.mirrors[i] + KLASS_AT), &vm.klasses[i], sizeof vm.klasses[i]);
+        vm.handles[i] = vm.mirrors[i];
+        vm.refs[i - 1] = (jclass)(void *)&vm.handles[i];
+        vm.numbers[i - 1] = (struct hpx_class_number){(uint32_t)i};
+        root(vm.mirrors[i]);
+        vm.nroots = 0;
+    }
+    for (int i = PLAIN; i < CLASSES; i++) {
+        make(i, 16, -1);
+    }
+}
+
+static void begin(void)
+{
+    memset(&vm, 0, sizeof vm);
+    void *p = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    vm.at = (uint64_t)(uintptr_t)p;
+    vm.used = 64;
+    classes();
+    vm.layout = (struct hpx_layout){.classes = (const struct hpx_heap_klass **)(void *)vm.classes,
+                                    .nclasses = CLASSES,
+                                    .loaded = CLASSES - 1,
+                                    .class_class = {CLASS},
+                                    .object_class = {OBJECT},
+                                    .largest = 100,
+                                    .class_refs = vm.refs,
+                                    .class_numbers = vm.numbers};
+    vm.walk = (struct hpx_walk){
+        .oops =
+            {.length_at = 12, .class_at = 8, .class_of_classes = class_word(CLASS), .field_shift = 2, .low = vm.at, .high = vm.at + HEAP},
+        .layout = &vm.layout,
+        .array_base = 16,
+        .reference_size = 4,
+        .alignment = 8,
+        .primitive_fields = true,
+        .primitive_arrays = true,
+        .wide = true,
+        .traces = true,
+        .classes_room = 64,
+        .classes = calloc(64, sizeof(struct hpx_walk_class))};
+    vm.fd = memfd_create("spool", 0);
+    assert_int_equal(hpx_heap_spool_init(&vm.walk.spool, vm.fd, 8, 100), 0);
+    /* One of each plain class in an array that is a root: what the VM tells of them teaches how a class is encoded. */
+    uint64_t all = make(NODES, 16 + 4 * 10, 10);
+    for (int i = 0; i < 10; i++) {
+        put4(all + 16 + 4 * (uint64_t)i, narrow(vm.objects[CLASSES - 1 + i].key));
+    }
+    root(all);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hpx_walk_fini(&vm.walk);
+    for (int i = CLASS; i < CLASSES; i++) {
+        free(vm.classes[i]);
+    }
+    munmap((void *)(uintptr_t)vm.at, AREA);
+    close(vm.fd);
+    return 0;
+}
+
+/* ---- the VM's walk ---- */
+
+struct telling {
+    const void *map, *table;
+    uint64_t object;
+    jlong size, tag, class_tag;
+    uint64_t to_self;
+    const void *referrer_table;
+    uint64_t referrer;
+    jlong referrer_tag;
+};
+
+static uint32_t place_of(uint64_t key)
+{
+    uint32_t i = 0;
+    while (vm.objects[i].key != key) {
+        assert_true(++i < vm.nobjects);
+    }
+    return i;
+}
+
+static bool stopped;
+static uint32_t waiting[MOST], nwaiting;
+
+static ON_STACK void tell(const jvmtiHeapCallbacks *all, void *user, jvmtiHeapReferenceKind kind, jint index, uint64_t from, uint64_t to)
+{
+    struct telling t = {.object = to, .referrer = from};
+    jvmtiHeapReferenceInfo info = {.field = {.index = index}};
+    uint32_t at = place_of(to);
+    int klass = vm.objects[at].klass;
+    jint length = klass == NODES || klass == INTS ? (jint)get4(to + 12) : -1;
+    jlong size = klass == CLASS ? 200 : klass == NODE ? 24 : 16;
+    if (stopped) {
+        return;
+    }
+    jint rc = all->heap_reference_callback(kind, &info, 0, 0, size, &t.tag, from != 0 ? &t.referrer_tag : NULL, length, user);
+    stopped = (rc & JVMTI_VISIT_ABORT) != 0;
+    if (rc == JVMTI_VISIT_OBJECTS && !vm.objects[at].visited) {
+        vm.objects[at].visited = true;
+        waiting[nwaiting++] = at;
+    }
+}
+
+static ON_STACK void tell_value(const jvmtiHeapCallbacks *all, void *user, uint64_t of, jint index, jvmtiPrimitiveType type, jvalue value)
+{
+    struct telling t = {.object = of};
+    jvmtiHeapReferenceInfo info = {.field = {.index = index}};
+    stopped =
+        stopped || all->primitive_field_callback(JVMTI_HEAP_REFERENCE_FIELD, &info, 0, &t.tag, value, type, user) == JVMTI_VISIT_ABORT;
+}
+
+static ON_STACK void tell_ints(const jvmtiHeapCallbacks *all, void *user, uint64_t of)
+{
+    struct telling t = {.object = of};
+    stopped = stopped || all->array_primitive_value_callback(0, 16, &t.tag, (jint)get4(of + 12), JVMTI_PRIMITIVE_TYPE_INT,
+                                                             (const void *)(uintptr_t)(of + 16), user) == JVMTI_VISIT_ABORT;
+}
+
+static void visit(const jvmtiHeapCallbacks *all, void *user, uint64_t key, int klass)
+{
+    vm.visited++;
+    vm.nodes_visited += klass == NODE;
+    if (klass == CLASS) {
+        if (key == vm.mirrors[NODE] && vm.statics != 0) {
+            tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 3, key, vm.statics);
+        }
+        return;
+    }
+    tell(all, user, JVMTI_HEAP_REFERENCE_CLASS, 0, key, vm.mirrors[klass]);
+    if (klass == NODE && get4(key + NEXT_AT) != 0 && vm.silent != key) {
+        tell(all, user, JVMTI_HEAP_REFERENCE_FIELD, 0, key, wide(get4(key + NEXT_AT)));
+    }
+    if (klass == NODE) {
+        tell_value(all, user, key, 1, JVMTI_PRIMITIVE_TYPE_INT, (jvalue){.i = (jint)get4(key + N_AT) + vm.wrong_value});
+        tell_value(all, user, key, 2, JVMTI_PRIMITIVE_TYPE_BYTE, (jvalue){.b = *(const jbyte *)(uintptr_t)(key + B_AT)});
+    }
+    for (jint i = 0; klass == NODES && i < (jint)get4(key + 12); i++) {
+        uint64_t element = wide(get4(key + 16 + 4 * (uint64_t)i));
+        if (element != 0) {
+            tell(all, user, JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT, i, key, element);
+        }
+    }
+    if (klass == INTS) {
+        tell_ints(all, user, key);
+    }
+}
+
+static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobject first, const jvmtiHeapCallbacks *all, const void *user)
+{
+    void *w = (void *)(uintptr_t)user;
+    (void)env, (void)filter, (void)klass, (void)first;
+    stopped = false;
+    nwaiting = 0;
+    for (int i = CLASS; i < CLASSES; i++) {
+        tell(all, w, JVMTI_HEAP_REFERENCE_SYSTEM_CLASS, 0, 0, vm.mirrors[i]);
+    }
+    for (uint32_t i = 0; i < vm.nroots; i++) {
+        tell(all, w, JVMTI_HEAP_REFERENCE_JNI_GLOBAL, 0, 0, vm.roots[i]);
+    }
+    while (nwaiting > 0 && !stopped) {
+        uint32_t at = waiting[--nwaiting];
+        visit(all, w, vm.objects[at].key, vm.objects[at].klass);
+    }
+    return JVMTI_ERROR_NONE;
+}
+
+static enum hpx_walk_end walked(void)
+{
+    static const struct jvmtiInterface_1_ tool = {.FollowReferences = follow};
+    jvmtiEnv jvmti = &tool;
+    hpx_walk_follow(&jvmti, &vm.walk);
+    hpx_walk_finish(&vm.walk);
+    vm.spool_len = (size_t)lseek(vm.fd, 0, SEEK_END);
+    return vm.walk.end;
+}
+
+/* ---- whole walks ---- */
+
+#define ALL_OBJECTS 11 /* begin() has ten in an array */
+
+static uint64_t id_of(uint64_t key)
+{
+    return HPX_HEAP_OBJECT_FIRST + key;
+}
+
+/* The values of an instance in the spool. */
+static void values_of(uint64_t key, uint8_t *to, size_t n)
+{
+    uint8_t *all = malloc(vm.spool_len), id[8];
+    assert_int_equal(pread(vm.fd, all, vm.spool_len, 0), vm.spool_len);
+    for (int i = 0; i < 8; i++) {
+        id[i] = (uint8_t)(id_of(key) >> (56 - 8 * i));
+    }
+    size_t at = 0;
+    while (all[at] != HPX_SUB_INSTANCE || memcmp(all + at + 1, id, 8) != 0) {
+        assert_true(++at + 25 + n < vm.spool_len);
+    }
+    memcpy(to, all + at + 25, n);
+    free(all);
+}
+
+TEST(everything_that_roots_reach_is_read_though_the_vm_tells_of_one_of_each, NULL, end)
+{
+    begin();
+    uint64_t last = node(0, 5, 6), chain = last;
+    for (uint32_t i = 0; i < 200; i++) {
+        chain = node(chain, 0x01020300 + i, 0x7f);
+    }
+    root(chain);
+    (void)node(0, 1, 1); /* nothing refers to it */
+    uint64_t ints = make(INTS, 16 + 4 * 3, 3);
+    vm.statics = ints;
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 201 + 1);
+    assert_int_equal(vm.nodes_visited, 1);
+    assert_int_equal(vm.walk.bytes, 10 * 16 + 56 + 201 * 24 + 32);
+    uint8_t values[13];
+    values_of(last, values, sizeof values);
+    static const uint8_t want[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 6};
+    assert_memory_equal(values, want, sizeof want);
+}
+
+TEST(an_array_of_any_length_is_read_to_its_end, NULL, end)
+{
+    begin();
+    uint64_t array = make(NODES, 16 + 4 * 300, 300);
+    for (uint32_t i = 0; i < 300; i += 2) {
+        put4(array + 16 + 4 * (uint64_t)i, narrow(node(0, i, 0)));
+    }
+    root(array);
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 1 + 150);
+}
+
+TEST(the_vm_may_visit_all_for_comparison, NULL, end)
+{
+    begin();
+    uint64_t chain = 0;
+    for (uint32_t i = 0; i < 20; i++) {
+        chain = node(chain, i, 0);
+    }
+    root(chain);
+    vm.walk.verifies = true;
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.nodes_visited, 20);
+}
+
+/* ---- contradictions ---- */
+
+static uint64_t two_nodes(void)
+{
+    begin();
+    uint64_t second = node(0, 2, 2);
+    root(node(second, 1, 1));
+    return second;
+}
+
+TEST(a_field_elsewhere_is_noticed, NULL, end)
+{
+    two_nodes();
+    ((uint32_t *)(uintptr_t)vm.classes[NODE]->ids)[0] = ID(N_AT);
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+    end(NULL);
+    two_nodes();
+    ((uint32_t *)(uintptr_t)vm.classes[NODE]->ids)[1] = ID(NEXT_AT);
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_value_that_differs_is_noticed, NULL, end)
+{
+    two_nodes();
+    vm.wrong_value = 1;
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_reference_that_the_vm_does_not_tell_is_noticed, NULL, end)
+{
+    two_nodes();
+    vm.silent = vm.roots[1];
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_reference_out_of_the_heap_is_not_followed, NULL, end)
+{
+    uint64_t second = two_nodes();
+    put4(second + NEXT_AT, narrow(vm.at + HEAP + 4096)); /* the VM is not asked about this node */
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(an_object_of_an_unknown_class_is_not_read, NULL, end)
+{
+    uint64_t second = two_nodes(), third = node(0, 3, 3);
+    put4(second + NEXT_AT, narrow(third));
+    put4(third + 8, class_word(CLASSES - 1) + 512);
+    assert_int_equal(walked(), HPX_WALK_LATE);
+}
+
+TEST(class_objects_without_the_address_of_their_class_are_noticed, NULL, end)
+{
+    two_nodes();
+    memset((void *)(uintptr_t)(vm.mirrors[PLAIN] + KLASS_AT), 0, 8);
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(sizes_that_no_class_has_are_noticed, NULL, end)
+{
+    two_nodes();
+    put4(vm.klasses[PLAIN] + SIZE_AT, 40);
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_virtual_thread_that_the_vm_did_not_visit_is_left_to_it, NULL, end)
+{
+    uint64_t second = two_nodes();
+    uint64_t fiber = make(FIBER, 16, -1);
+    put4(second + NEXT_AT, narrow(fiber));
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+    end(NULL);
+    two_nodes();
+    root(make(FIBER, 16, -1)); /* this one the VM visits, with its stack */
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+}
+
+TESTS(NULL, NULL)
