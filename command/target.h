@@ -53,8 +53,9 @@ enum hpx_flag hpx_target_flag(const struct hpx_target *t, const char *name);
 bool hpx_target_names_options(const struct hpx_target *t);
 /* The release of its JVM, as its library names it, without controls; false: unknown. The target is open. */
 bool hpx_target_release(const struct hpx_target *t, char *to, size_t size);
-/* Its C library is not too old nor, without an agent yet, musl, none of its options forbids to load a library now, and it can listen in its /tmp. The target is open.
- * HPX_OK, HPX_REFUSED; HPX_NOT_PERMITTED: we cannot become its user; HPX_FAILED: the /tmp cannot be written to. */
+/* Its C library is not too old nor, without an agent yet, musl, none of its options forbids to load a library now, and it can listen in its
+ * /tmp. The target is open. HPX_OK, HPX_REFUSED; HPX_NOT_PERMITTED: we cannot become its user; HPX_FAILED: the /tmp cannot be written to.
+ */
 enum hpx_status hpx_target_lets_load(const struct hpx_target *t, struct hpx_err *err);
 /* A library can be loaded from its /tmp. The target is open. HPX_OK, HPX_REFUSED. */
 enum hpx_status hpx_target_lets_copy(const struct hpx_target *t, struct hpx_err *err);
