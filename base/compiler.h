@@ -23,8 +23,8 @@
 #define HPX_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
 #define HPX_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* Where the frame of this function ends: all functions that one function calls have the same, whatever theirs hold. Not the frame pointer:
- * on x86 that is near this end, on Arm at the other. */
+/* Where the frame of this function ends: all functions that one function calls have the same but for arguments on the stack, whatever
+ * theirs hold. Not the frame pointer: on x86 that is near this end, on Arm (GCC) at the other. */
 #define HPX_FRAME_END() __builtin_dwarf_cfa()
 
 /* A label that a debugger or a test can break on; no code. `name` is a C identifier, unique in the library. */

@@ -24,7 +24,7 @@
 #define STEP_GONE    200000  /* ns; a process closes its descriptors just before it can be reaped */
 #define DESCRIPTORS  65536
 #define SIGNAL_STACK ((size_t)64 << 10)
-#define RESTORER     0x04000000 /* SA_RESTORER of the kernel, which x86 demands and others take */
+#define RESTORER     0x04000000 /* SA_RESTORER of the kernel, which x86 demands and 64-bit Arm takes */
 
 static struct hpx_child_shared *shared; /* for the handler of faults; written in the child only */
 

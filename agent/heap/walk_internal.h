@@ -29,7 +29,7 @@ void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jin
 void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
                             struct hpx_class_number referrer, uint64_t id);
 
-/* ---- trace.c ---- */
+/* ---- walk_trace.c ---- */
 
 jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
                                  jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user);

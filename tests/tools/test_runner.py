@@ -2,6 +2,7 @@
 """Which cases of the Java tests a run takes."""
 import importlib
 import pathlib
+import platform
 import sys
 import unittest
 from unittest import mock
@@ -31,6 +32,7 @@ class ChoiceTests(unittest.TestCase):
     def setUpClass(cls):
         for path in sorted(JVM.glob("test_*.py")):
             importlib.import_module(path.stem)
+        cls.enterClassContext(mock.patch.object(jdk.Jdk, "processor", platform.machine()))
         with mock.patch.object(jdk.Jdk, "offered", offered):
             cls.cases = runner.collect(jdks(), [])
         cls.plain, cls.full = (runner.choose(cls.cases, full, 5) for full in (False, True))

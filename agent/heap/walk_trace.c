@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace.c: see trace.h. */
+/* walk_trace.c: a walk that reads the heap itself (trace.h). */
 #include "walk_internal.h"
 #include <sys/mman.h>
 
