@@ -156,7 +156,8 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
     uint64_t objects, bytes, classes, stopped_ns, ns, unknown, cut; /* of the image */
-    bool forked, traced, whole;
+    bool forked, traced;
+    const char *untraced;
     char why[sizeof((struct hpx_heap_take *)NULL)->why], doubt[sizeof((struct hpx_heap_take *)NULL)->doubt];
 };
 HPX_FIGURES_FIT(struct figures);
@@ -177,7 +178,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.cut = t->cut;
         g.forked = t->forked;
         g.traced = t->traced;
-        g.whole = t->whole;
+        g.untraced = t->untraced;
         memcpy(g.why, t->why, sizeof g.why);
         memcpy(g.doubt, t->doubt, sizeof g.doubt);
     }
@@ -211,8 +212,8 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     if (g.why[0] != 0) {
         hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.why);
     }
-    if (g.whole) {
-        hpx_lines_add(to, "hprofx: heap walk not traced: the heap holds what only the VM can read (slower)\n");
+    if (g.untraced != NULL && g.forked && !g.traced && g.doubt[0] == 0) {
+        hpx_lines_add(to, "hprofx: heap walk not traced: %s (slower)\n", g.untraced);
     }
     if (g.doubt[0] != 0) {
         hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", g.doubt);

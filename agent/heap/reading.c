@@ -182,7 +182,7 @@ static void follow(jvmtiEnv *jvmti)
 void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
 {
     uint64_t begun = hpx_clock_mono();
-    t->forked = false;
+    t->forked = t->traced = false;
     reading.report = (struct hpx_child_report){.end = HPX_CHILD_ENDED};
     follow(jvmti);
     hpx_walk_finish(&reading.walk);
@@ -274,7 +274,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
-    w->traces = traceable(w) && !t->whole;
+    w->traces = traceable(w) && t->untraced == NULL && !t->of_error;
     t->traced = w->traces;
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
     reading.begun = hpx_clock_mono();
@@ -375,8 +375,8 @@ const char *hpx_reading_text(enum hpx_walk_end end)
         [HPX_WALK_NO_SPACE] = "the disk is full, or cannot be written",
         [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
         [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
-        [HPX_WALK_LATE] = "classes were loaded meanwhile",
-        [HPX_WALK_STRANGE] = "the heap holds what a trace cannot read",
+        [HPX_WALK_LATE] = "classes were loaded meanwhile, more than once",
+        [HPX_WALK_STRANGE] = "a trace cannot read this heap",
         [HPX_WALK_DOUBT] = "addresses of objects contradict what the VM tells of them",
         [HPX_WALK_REFUSED] = "the VM refused to walk the heap",
     };

@@ -35,8 +35,8 @@ static HPX_OF_SESSION struct {
     int attempts;
     bool ending; /* VMDeath completes this image: no further attempt */
 } taking;
-static HPX_OF_SESSION bool never_traced;  /* a trace met what it cannot read; used as `taking` */
-static HPX_OF_SESSION uint64_t walk_rate; /* of the last walk in the JVM, ns per object; 0: none. Used as `taking` */
+static HPX_OF_SESSION const char *untraced; /* why nothing is traced any more; used as `taking` */
+static HPX_OF_SESSION uint64_t walk_rate;   /* of the last walk in the JVM, ns per object; 0: none. Used as `taking` */
 
 static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
 static bool values, flattened;      /* the VM has value classes, and flattens their objects; the same */
@@ -74,7 +74,7 @@ static struct hpx_heap_take *new_take(bool last)
     struct hpx_heap_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         t->queued.last = last;
-        t->whole = never_traced;
+        t->untraced = untraced;
         t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt->binary ? hpx_session.opt->idsize : 8};
     }
     return t;
@@ -351,14 +351,26 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     }
 }
 
+/* A trace has ended, and was not whole. true: another attempt, by *how. */
+static bool leave_to_vm(JNIEnv *env, struct hpx_heap_take *t, enum hpx_walk_end end, enum how *how)
+{
+    bool again_late = end == HPX_WALK_LATE && taking.attempts > 1;
+    if (end == HPX_WALK_STRANGE || again_late) {
+        untraced = hpx_reading_text(end);
+    }
+    t->untraced = taking.ending ? hpx_reading_text(end) : untraced;
+    *how = taking.ending ? here(env, t) : COPY; /* nobody waits for a copy any more */
+    return !t->failed;
+}
+
 /* A walk has ended. true: the caller makes another attempt, by *how. */
 static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
-    if (child == HPX_CHILD_CRASHED && t->traced && !t->whole && !taking.ending) { /* the VM may walk what the trace could not */
-        t->whole = never_traced = true;
+    if (child == HPX_CHILD_CRASHED && t->traced && t->untraced == NULL && !taking.ending) { /* the VM may walk what the trace could not */
+        t->untraced = untraced = "the copy of the process crashed as it traced";
         *how = COPY;
         return true;
     }
@@ -372,10 +384,8 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
-    if ((end == HPX_WALK_STRANGE || end == HPX_WALK_LATE) && !taking.ending) {
-        never_traced = never_traced || end == HPX_WALK_STRANGE;
-        t->whole = never_traced || taking.attempts > 1;
-        return true;
+    if (end == HPX_WALK_STRANGE || end == HPX_WALK_LATE) {
+        return leave_to_vm(env, t, end, how);
     }
     if (end != HPX_WALK_WHOLE) {
         give_up(t, again, "%s", hpx_reading_text(end));

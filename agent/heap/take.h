@@ -17,7 +17,7 @@ struct hpx_heap_take {
     bool of_error;             /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
     bool by_tags;              /* the walk tagged every object */
     bool traced;               /* the copy of the process read the heap by a trace (trace.h) */
-    bool whole;                /* the VM walks everything: an attempt to trace met what it cannot read */
+    const char *untraced;      /* why the VM walks everything where a trace was possible; NULL: it may be traced */
     bool forked;               /* a copy of the process walked, in the last attempt */
     bool failed;               /* there is no image; `why` tells the cause */
     char why[256];             /* why not by fork, or why there is no image; empty: nothing to tell */

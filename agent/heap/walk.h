@@ -46,7 +46,7 @@ struct hpx_walk_class {
     uint64_t first;     /* key of the instance that the VM tells of; 0: none */
     uint32_t told_size; /* bytes of an instance; 0: not told */
     uint32_t plan;      /* 1 + where its steps begin; 0: none was made */
-    uint16_t nrefs, nvalues;
+    uint32_t nrefs, nvalues;
 };
 
 struct hpx_walk {

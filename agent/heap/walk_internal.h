@@ -133,6 +133,15 @@ static inline uint64_t array_bytes(const struct hpx_walk *w, uint32_t length)
     return (bytes + w->alignment - 1) / w->alignment * w->alignment;
 }
 
+/* Stands for a class whose address has a lower half of 0; no address ends like this. One JVM in 64 has such a class (JDK 17). */
+#define HPX_WALK_HALF_OF_ZERO UINT32_MAX
+
+/* The word of a class, if that is half of its address. */
+static inline uint32_t hpx_walk_half(uint64_t klass)
+{
+    return (uint32_t)klass != 0 ? (uint32_t)klass : HPX_WALK_HALF_OF_ZERO;
+}
+
 /* NULL: not a class of the dump. */
 static inline const struct hpx_heap_klass *klass_at(const struct hpx_walk *w, struct hpx_class_number number)
 {

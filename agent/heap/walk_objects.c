@@ -29,14 +29,11 @@ void hpx_walk_list_fini(struct hpx_walk_list *l, size_t size)
     *l = (struct hpx_walk_list){.at = NULL};
 }
 
-/* Stands for a class whose address has a lower half of 0; no address ends like this. One JVM in 64 has such a class (JDK 17). */
-#define HALF_OF_ZERO UINT32_MAX
-
 struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_class *c, uint32_t word)
 {
     static struct hpx_walk_class none;
     if (word == 0 && w->oops.class_half && !w->by_tags) {
-        return find_class(w, HALF_OF_ZERO);
+        return find_class(w, HPX_WALK_HALF_OF_ZERO);
     }
     if (w->nclasses >= w->classes_room / 4 * 3 || word == 0) {
         fail(w, word == 0 ? HPX_WALK_DOUBT : HPX_WALK_NO_MEMORY); /* more classes came than the table has room for */

@@ -116,9 +116,7 @@ static void end_told(struct hpx_walk *w)
         return;
     }
     const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, t->object))->klass;
-    if (is_unknown(klass)) {
-        fail(w, HPX_WALK_LATE);
-    } else if (references_of(w, t->object, klass) != t->told) {
+    if (references_of(w, t->object, klass) != t->told) {
         stop(w);
     }
     t->object = 0;
@@ -128,8 +126,8 @@ static void end_told(struct hpx_walk *w)
 static void add_edge(struct hpx_walk *w, uint64_t of, uint64_t to)
 {
     struct hpx_trace *t = &w->trace;
-    struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, of);
-    if (e == NULL && (e = put(w, &w->trace.visited, of)) != NULL) {
+    struct hpx_address_entry *e = put(w, &t->visited, of);
+    if (e != NULL && e->value == 0) {
         e->value = 1 + t->edges.len;
     }
     struct hpx_trace_edge *edge = push(w, &t->edges, sizeof *edge);
@@ -142,9 +140,13 @@ static void begin_told(struct hpx_walk *w, uint64_t key, struct hpx_walk_class *
 {
     end_told(w);
     learn_class(w, of, mirror);
+    if (is_unknown(of->klass)) {
+        fail(w, HPX_WALK_LATE);
+        return;
+    }
     w->trace.object = key;
     w->trace.objects++;
-    if (of->klass != NULL && of->klass->virtual_thread) {
+    if (of->klass->virtual_thread) {
         (void)put(w, &w->trace.visited, key); /* and has told its stack */
     }
 }
@@ -157,11 +159,12 @@ static void add_root(struct hpx_walk *w, uint64_t key)
     }
 }
 
-/* Class objects and threads are visited all, of any other class the first object that the VM tells of. */
+/* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
+ * that its class is one of threads. */
 static bool visits(const struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key)
 {
     c->first = c->first == 0 ? key : c->first;
-    return w->verifies || c->special || c->first == key;
+    return w->verifies || c->special || c->mirror == 0 || c->first == key;
 }
 
 jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
@@ -177,6 +180,9 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         return JVMTI_VISIT_ABORT;
     }
     struct hpx_walk_class *c = class_of(w, key, class_tag), *of = referrer != 0 ? class_of(w, referrer, referrer_class_tag) : NULL;
+    if (c == w->class_of_classes) {
+        (void)put(w, &w->trace.visited, key);
+    }
     if (of == NULL && hpx_walk_own_root(w, kind, info, key, c)) {
         return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : c == w->class_of_classes ? JVMTI_VISIT_OBJECTS : 0;
     }
@@ -279,7 +285,7 @@ static void *map(struct hpx_walk *w, uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        fail(w, HPX_WALK_NO_MEMORY);
+        stop(w); /* the VM needs no such maps */
         return NULL;
     }
     return p;
@@ -298,7 +304,7 @@ static void find_klass_at(struct hpx_walk *w)
             if (c->mirror != 0 && !(c->klass != NULL && c->klass->kind == HPX_HEAP_OBJECTS)) {
                 uint64_t klass = *(const uint64_t *)(uintptr_t)(c->mirror + at);
                 all = klass > HPX_WALK_STEP && klass % 8 == 0 &&
-                      (w->oops.class_half ? (uint32_t)klass == c->word : learn(&code, c->word, klass));
+                      (w->oops.class_half ? hpx_walk_half(klass) == c->word : learn(&code, c->word, klass));
                 agree++;
             }
         }
@@ -333,7 +339,7 @@ static void find_refined_at(struct hpx_walk *w)
             if (told_array(c)) {
                 uint64_t klass = klass_of(w, c->mirror);
                 klass = at == 0 ? klass : *(const uint64_t *)(uintptr_t)(klass + at);
-                all = w->oops.class_half ? (uint32_t)klass == c->word : klass == t->klass.base + ((uint64_t)c->word << t->klass.shift);
+                all = w->oops.class_half ? hpx_walk_half(klass) == c->word : klass == t->klass.base + ((uint64_t)c->word << t->klass.shift);
             }
         }
         if (all) {
@@ -382,13 +388,15 @@ static void learn_all_classes(struct hpx_walk *w)
         if (klass != 0 && k != NULL && k->kind == HPX_HEAP_OBJECTS && w->trace.refined_at != 0) {
             klass = *(const uint64_t *)(uintptr_t)(klass + w->trace.refined_at); /* 0: there is no such array yet */
         }
-        uint64_t word = w->oops.class_half ? (uint32_t)klass : (klass - code->base) >> code->shift;
+        uint64_t word = w->oops.class_half ? hpx_walk_half(klass) : (klass - code->base) >> code->shift;
         if (klass == 0 || (!w->oops.class_half && klass != code->base + (word << code->shift)) ||
             word > UINT32_MAX >> w->oops.class_shift) {
             continue; /* a class without instances may be out of reach of class words */
         }
         struct hpx_walk_class *c = find_class(w, (uint32_t)word);
-        if (c != w->class_of_classes) {
+        if (c->mirror != 0 && c->mirror != mirror) {
+            stop(w);
+        } else if (c != w->class_of_classes) {
             learn_class(w, c, mirror);
         }
     }
@@ -510,14 +518,18 @@ static inline void reach(struct hpx_walk *w, uint64_t key)
 static void trace_mirror(struct hpx_walk *w, uint64_t key)
 {
     const struct hpx_class_number number = hpx_site_class_of(hpx_walk_known_as(w, key));
-    if (klass_at(w, number) != NULL) {
+    const struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, key);
+    const struct hpx_trace_edge *edges = w->trace.edges.at;
+    const bool listed = klass_at(w, number) != NULL;
+    if (listed) {
         set_bit(w->trace.reached, number.v);
     } else {
         hpx_walk_meet_mirror(w, key, 0, w->class_of_classes);
     }
-    const struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, key);
-    const struct hpx_trace_edge *edges = w->trace.edges.at;
-    for (uint64_t i = e != NULL ? e->value - 1 : w->trace.edges.len; i < w->trace.edges.len && edges[i].of == key; i++) {
+    if (e == NULL && klass_of(w, key) != 0) { /* that of `int` has no class */
+        fail(w, listed ? HPX_WALK_STRANGE : HPX_WALK_LATE);
+    }
+    for (uint64_t i = e != NULL && e->value != 0 ? e->value - 1 : w->trace.edges.len; i < w->trace.edges.len && edges[i].of == key; i++) {
         reach(w, edges[i].to);
     }
 }
@@ -533,8 +545,8 @@ static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct
     for (uint32_t i = 0; i < c->nrefs; i++, s++) {
         uint64_t to = refers(w, key + s->at);
         if (to != 0) {
-            hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), HPX_TYPE_OBJECT, id_at(w, to));
             reach(w, to);
+            hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), HPX_TYPE_OBJECT, id_at(w, to));
         }
     }
     for (uint32_t i = 0; i < c->nvalues; i++, s++) {

@@ -23,6 +23,7 @@ enum { NONE, CLASS, OBJECT, NODE, NODES, INTS, FIBER, PLAIN, CLASSES = PLAIN + 1
 #define NEXT_AT  12
 #define N_AT     16
 #define B_AT     20
+#define TAKER    7
 #define MOST     1000
 #define ID(at)   ((uint32_t)(at) << 2 | 2)
 
@@ -38,10 +39,11 @@ static struct {
     uint64_t mirrors[CLASSES], klasses[CLASSES];
     uint64_t roots[8];
     uint32_t nroots, visited, nodes_visited;
-    uint64_t statics; /* what Node.S holds; 0: null */
+    uint64_t statics;   /* what Node.S holds; 0: null */
+    uint64_t of_object; /* what a static field of Object holds, which only a reference of the thread that takes the dump names; 0: not so */
     /* what differs from the memory */
-    uint64_t silent; /* a reference in this object is not told */
-    int wrong_value;
+    uint64_t silent;         /* a reference in this object is not told */
+    int wrong_value, untold; /* a class object that is no root; 0: all are */
     struct hpx_heap_klass *classes[CLASSES];
     struct hpx_class_number numbers[CLASSES];
     uint64_t handles[CLASSES];
@@ -146,8 +148,6 @@ static void classes(void)
         vm.handles[i] = vm.mirrors[i];
         vm.refs[i - 1] = (jclass)(void *)&vm.handles[i];
         vm.numbers[i - 1] = (struct hpx_class_number){(uint32_t)i};
-        root(vm.mirrors[i]);
-        vm.nroots = 0;
     }
     for (int i = PLAIN; i < CLASSES; i++) {
         make(i, 16, -1);
@@ -234,6 +234,9 @@ static ON_STACK void tell(const jvmtiHeapCallbacks *all, void *user, jvmtiHeapRe
     struct telling t = {.object = to, .referrer = from};
     jvmtiHeapReferenceInfo info = {.field = {.index = index}};
     uint32_t at = place_of(to);
+    if (kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL) {
+        info.jni_local.thread_id = index;
+    }
     int klass = vm.objects[at].klass;
     jint length = klass == NODES || klass == INTS ? (jint)get4(to + 12) : -1;
     jlong size = klass == CLASS ? 200 : klass == NODE ? 24 : 16;
@@ -271,6 +274,9 @@ static void visit(const jvmtiHeapCallbacks *all, void *user, uint64_t key, int k
         if (key == vm.mirrors[NODE] && vm.statics != 0) {
             tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 3, key, vm.statics);
         }
+        if (key == vm.mirrors[OBJECT] && vm.of_object != 0) {
+            tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 0, key, vm.of_object);
+        }
         return;
     }
     tell(all, user, JVMTI_HEAP_REFERENCE_CLASS, 0, key, vm.mirrors[klass]);
@@ -299,7 +305,11 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
     stopped = false;
     nwaiting = 0;
     for (int i = CLASS; i < CLASSES; i++) {
-        tell(all, w, JVMTI_HEAP_REFERENCE_SYSTEM_CLASS, 0, 0, vm.mirrors[i]);
+        if (i == OBJECT && vm.of_object != 0) {
+            tell(all, w, JVMTI_HEAP_REFERENCE_JNI_LOCAL, TAKER, 0, vm.mirrors[i]);
+        } else if (i != vm.untold) {
+            tell(all, w, JVMTI_HEAP_REFERENCE_SYSTEM_CLASS, 0, 0, vm.mirrors[i]);
+        }
     }
     for (uint32_t i = 0; i < vm.nroots; i++) {
         tell(all, w, JVMTI_HEAP_REFERENCE_JNI_GLOBAL, 0, 0, vm.roots[i]);
@@ -440,6 +450,58 @@ TEST(an_object_of_an_unknown_class_is_not_read, NULL, end)
     put4(second + NEXT_AT, narrow(third));
     put4(third + 8, class_word(CLASSES - 1) + 512);
     assert_int_equal(walked(), HPX_WALK_LATE);
+}
+
+TEST(a_class_object_that_the_vm_did_not_visit_may_hold_more_than_is_known, NULL, end)
+{
+    static const enum hpx_walk_end want[] = {HPX_WALK_WHOLE, HPX_WALK_STRANGE, HPX_WALK_WHOLE, HPX_WALK_LATE};
+    for (int i = 0; i < 4; i++) { /* visited; not visited; that of `int`, which has no class; of a class that was loaded meanwhile */
+        uint64_t second = two_nodes(), mirror = i < 2 ? vm.mirrors[OBJECT] : make(CLASS, 200, -1);
+        vm.untold = i == 1 ? OBJECT : 0;
+        put4(second + NEXT_AT, narrow(mirror)); /* the VM does not visit this node */
+        if (i == 3) {
+            memcpy((void *)(uintptr_t)(mirror + KLASS_AT), &vm.klasses[OBJECT], sizeof vm.klasses[OBJECT]);
+        }
+        assert_int_equal(walked(), want[i]);
+        if (i < 3) {
+            end(NULL);
+        }
+    }
+}
+
+TEST(an_object_of_an_unknown_class_among_what_the_vm_tells_is_tried_again, NULL, end)
+{
+    two_nodes();
+    vm.classes[NODE]->linked = false;
+    assert_int_equal(walked(), HPX_WALK_LATE);
+}
+
+static uint32_t statics_told(void)
+{
+    const struct hpx_heap_fact *f = vm.walk.facts.at;
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < vm.walk.facts.len; i++) {
+        n += f[i].kind == HPX_HEAP_STATIC;
+    }
+    return n;
+}
+
+TEST(what_a_class_holds_that_nothing_reaches_is_not_in_the_dump, NULL, end)
+{
+    for (int reached = 0; reached < 2; reached++) {
+        uint64_t second = two_nodes();
+        vm.layout.taker = TAKER;
+        vm.classes[OBJECT]->nfields = 1;
+        vm.classes[OBJECT]->fields[0] = (struct hpx_heap_field){.type = HPX_TYPE_OBJECT, .is_static = true};
+        vm.of_object = node(0, 9, 9);
+        put4(second + NEXT_AT, reached != 0 ? narrow(vm.mirrors[OBJECT]) : 0);
+        assert_int_equal(walked(), HPX_WALK_WHOLE);
+        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 2 + (uint64_t)reached);
+        assert_int_equal(statics_told(), reached);
+        if (reached == 0) {
+            end(NULL);
+        }
+    }
 }
 
 TEST(class_objects_without_the_address_of_their_class_are_noticed, NULL, end)
