@@ -536,7 +536,8 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
 
 static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
-    const struct hpx_trace_step *s = (const struct hpx_trace_step *)w->trace.steps.at + c->plan - 1;
+    const bool holds = c->nrefs + c->nvalues > 0; /* else there may be no steps at all */
+    const struct hpx_trace_step *s = holds ? (const struct hpx_trace_step *)w->trace.steps.at + c->plan - 1 : NULL;
     uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
     w->bytes += c->vm_size;
     if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
