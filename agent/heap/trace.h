@@ -36,14 +36,14 @@ struct hpx_trace {
     uint32_t klass_at, size_at;      /* offset of the address of a class in its class object; of the size of its instances in the class */
     uint32_t refined_at;             /* offset in the class of an array of objects: that of its objects; 0: the same */
     uint32_t array_base[12];         /* by type: offset of the elements; 0: not known */
-    uint64_t told, nulls;            /* references of the object that the VM tells of */
+    uint64_t told;                   /* references of the object that the VM tells of */
     uint64_t objects;                /* that the VM has visited, without class objects */
     uint64_t object;                 /* that one; 0: none */
     struct hpx_walk_list roots;      /* keys */
-    struct hpx_address_map visited;  /* key of a class object that refers to something -> 1 + its first edge; of a virtual thread -> 0 */
+    struct hpx_address_map visited;  /* key of a class object -> 1 + its first edge, 0: none; of a virtual thread -> 0 */
     struct hpx_walk_list edges;      /* struct hpx_trace_edge: what class objects refer to, one class after the other */
     struct hpx_walk_list steps;      /* struct hpx_trace_step */
-    struct hpx_walk_list stack;      /* struct hpx_trace_task */
+    struct hpx_walk_list stack;      /* keys; an array that goes on as the element, then its key | 1 */
     uint64_t *marks;                 /* bit: key - low, by 8 bytes */
     uint64_t *special;               /* a filter of the keys that have ids of their own */
     uint64_t *reached;               /* bit, by number: of the classes */

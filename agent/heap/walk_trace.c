@@ -129,6 +129,8 @@ static void add_edge(struct hpx_walk *w, uint64_t of, uint64_t to)
     struct hpx_address_entry *e = put(w, &t->visited, of);
     if (e != NULL && e->value == 0) {
         e->value = 1 + t->edges.len;
+    } else if (t->edges.len > 0 && ((const struct hpx_trace_edge *)t->edges.at)[t->edges.len - 1].of != of) {
+        stop(w); /* what a class refers to is told without a break */
     }
     struct hpx_trace_edge *edge = push(w, &t->edges, sizeof *edge);
     if (edge != NULL) {
@@ -536,13 +538,15 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
 
 static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
-    const bool holds = c->nrefs + c->nvalues > 0; /* else there may be no steps at all */
-    const struct hpx_trace_step *s = holds ? (const struct hpx_trace_step *)w->trace.steps.at + c->plan - 1 : NULL;
     uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
     w->bytes += c->vm_size;
     if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
         stop(w); /* its stack is known to the VM alone */
     }
+    if (c->nrefs + c->nvalues == 0) {
+        return; /* there may be no steps at all */
+    }
+    const struct hpx_trace_step *s = (const struct hpx_trace_step *)w->trace.steps.at + c->plan - 1;
     for (uint32_t i = 0; i < c->nrefs; i++, s++) {
         uint64_t to = refers(w, key + s->at);
         if (to != 0) {

@@ -39,6 +39,7 @@ static struct {
     uint64_t mirrors[CLASSES], klasses[CLASSES];
     uint64_t roots[8];
     uint32_t nroots, visited, nodes_visited;
+    bool torn;          /* what Node refers to is told in two parts */
     uint64_t statics;   /* what Node.S holds; 0: null */
     uint64_t of_object; /* what a static field of Object holds, which only a reference of the thread that takes the dump names; 0: not so */
     /* what differs from the memory */
@@ -274,6 +275,10 @@ static void visit(const jvmtiHeapCallbacks *all, void *user, uint64_t key, int k
         if (key == vm.mirrors[NODE] && vm.statics != 0) {
             tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 3, key, vm.statics);
         }
+        if (key == vm.mirrors[NODE] && vm.torn) {
+            tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 0, vm.mirrors[OBJECT], vm.statics);
+            tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 3, key, vm.statics);
+        }
         if (key == vm.mirrors[OBJECT] && vm.of_object != 0) {
             tell(all, user, JVMTI_HEAP_REFERENCE_STATIC_FIELD, 0, key, vm.of_object);
         }
@@ -434,6 +439,14 @@ TEST(a_reference_that_the_vm_does_not_tell_is_noticed, NULL, end)
 {
     two_nodes();
     vm.silent = vm.roots[1];
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_class_that_is_told_in_two_parts_is_noticed, NULL, end)
+{
+    uint64_t second = two_nodes();
+    vm.statics = second;
+    vm.torn = true;
     assert_int_equal(walked(), HPX_WALK_STRANGE);
 }
 
