@@ -457,6 +457,7 @@ def threads_end_between_a_dump_that_fails_and_the_next(t, what):
     run.signal(signal.SIGQUIT)
     until(run, lambda: OF_OURS.search(run.err) or run.process.poll() is not None)
     control.disarm()
+    until(run, lambda: DONE in run.err or not GOES_ON.search(run.err) or run.process.poll() is not None)
     t.check(sum(control.tally()[1].values()) or (fault, how) == ('child', 'walk'), 'no fault was injected')
     step(run, 1)
     t.check(ask(run, DONE), 'the program has ended')

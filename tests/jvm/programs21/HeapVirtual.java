@@ -3,7 +3,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** Virtual threads that wait without a carrier, each with an object that only its stack holds. */
+/**
+ * Virtual threads that wait without a carrier, each with an object that only its stack holds. They are a list, as the VM visits all elements of the first array of a
+ * class, and so would follow each stack.
+ */
 public final class HeapVirtual {
     private static final int THREADS = 20;
     private static long sum;
@@ -16,6 +19,16 @@ public final class HeapVirtual {
 
         Held(long value) {
             this.value = value;
+        }
+    }
+
+    private static final class Link {
+        final Thread thread;
+        final Link next;
+
+        Link(Thread thread, Link next) {
+            this.thread = thread;
+            this.next = next;
         }
     }
 
@@ -33,13 +46,13 @@ public final class HeapVirtual {
 
     public static void main(String[] args) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
-        Thread[] all = new Thread[THREADS];
+        Link all = null;
         for (int i = 0; i < THREADS; i++) {
             long value = i;
-            all[i] = Thread.startVirtualThread(() -> hold(value, end));
+            all = new Link(Thread.startVirtualThread(() -> hold(value, end)), all);
         }
-        for (Thread t : all) {
-            while (t.getState() != Thread.State.WAITING) {
+        for (Link l = all; l != null; l = l.next) {
+            while (l.thread.getState() != Thread.State.WAITING) {
                 Thread.sleep(1);
             }
         }
@@ -48,8 +61,8 @@ public final class HeapVirtual {
             Thread.sleep(5);
         }
         end.countDown();
-        for (Thread t : all) {
-            t.join();
+        for (Link l = all; l != null; l = l.next) {
+            l.thread.join();
         }
         System.out.println("done " + sum);
     }
