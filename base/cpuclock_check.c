@@ -18,7 +18,7 @@
 #define SHORT_NS       50000
 #define RATE_NS        UINT64_C(2000000) /* the counter is held against the clock at least so long: 50 ns of doubt are 25 ppm */
 #define RATE_AGAIN_NS  UINT64_C(100000)
-#define TOLD_PART      16 /* the rate that is told may be off by this part of it: the look at it is short, and others run beside */
+#define RATE_PART      64 /* two rates that differ by no more than this part are the same one: a look is short, and others run beside */
 #define OFFSET_CPU_ID  4  /* in the kernel's struct rseq */
 #define OFFSET_RSEQ_CS 8
 
@@ -64,8 +64,7 @@ static void sleep_shortly(void)
     (void)nanosleep(&(struct timespec){0, SHORT_NS}, NULL);
 }
 
-/* Nanoseconds a tick * 2^32 since then, slept to at least that length; of a processor that tells the rate, what it tells. 0: no rate that a
- * counter has, or another one than was told. */
+/* Nanoseconds per tick * 2^32 since then, after a sleep to at least that length. 0: no rate that a counter has. */
 static uint64_t rate_since(const struct instant *then, uint64_t at_least)
 {
     struct instant now = instant();
@@ -74,8 +73,18 @@ static uint64_t rate_since(const struct instant *then, uint64_t at_least)
         now = instant();
     }
     double rate = (double)(now.ns - then->ns) / (double)(now.count - then->count);
-    double told = hpx_counter_hz() != 0 ? 1e9 / (double)hpx_counter_hz() : rate, off = rate > told ? rate - told : told - rate;
-    return rate > 0.05 && rate < 20 * HPX_COUNTER_NS && off <= told / TOLD_PART ? (uint64_t)(told * 4294967296.0) : 0;
+    return rate > 0.05 && rate < 20 * HPX_COUNTER_NS ? (uint64_t)(rate * 4294967296.0) : 0;
+}
+
+static bool same_rate(uint64_t a, uint64_t b)
+{
+    return (a > b ? a - b : b - a) <= b / RATE_PART;
+}
+
+uint64_t hpx_cpuclock_rate(uint64_t measured, uint64_t told_hz)
+{
+    uint64_t told = told_hz != 0 ? (uint64_t)(1e9 / (double)told_hz * 4294967296.0) : measured;
+    return same_rate(told, measured) ? told : measured;
 }
 
 struct check {
@@ -210,7 +219,7 @@ static void *test(void *arg)
     struct instant begin = instant();
     k->word = hpx_cpuclock_word(k->offset);
     k->why = k->word ? run_events(k) : "rseq is not registered for new threads";
-    k->scale = rate_since(&begin, RATE_NS);
+    k->scale = hpx_cpuclock_rate(rate_since(&begin, RATE_NS), hpx_counter_hz());
     if (!*k->why && !k->scale) {
         k->why = "the " HPX_COUNTER_NAME "'s rate is none that can be used";
     }
@@ -300,8 +309,7 @@ bool hpx_cpuclock_check_again(struct hpx_cpuclock_found *found)
             found->why = events[0].why;
             return false;
         }
-        uint64_t scale = rate_since(&begin, RATE_AGAIN_NS), off = scale > found->scale ? scale - found->scale : found->scale - scale;
-        if (off <= found->scale / 64) {
+        if (same_rate(rate_since(&begin, RATE_AGAIN_NS), found->scale)) {
             return true;
         }
     }

@@ -17,6 +17,10 @@ void hpx_cpuclock_check(struct hpx_cpuclock_found *found, const struct hpx_cpucl
 /* The self-test of recheck, against *found; false: why is set. */
 bool hpx_cpuclock_check_again(struct hpx_cpuclock_found *found);
 
+/* The rate of the counter, from that measured and that told by the processor (0: none), which is more exact, but wrong on some machines: it
+ * is taken if it is within 1/64 of the measured one. Nanoseconds per tick * 2^32; 0, as measured: none. */
+uint64_t hpx_cpuclock_rate(uint64_t measured, uint64_t told_hz);
+
 /* The calling thread's rseq_cs; NULL: its registration failed. offset: of a check that passed. */
 _Atomic uint64_t *hpx_cpuclock_word(intptr_t offset);
 

@@ -174,4 +174,20 @@ TEST(cpuclock_recheck_passes_and_tells_another_rate, choose)
     assert_non_null(strstr(found.why, "rate"));
 }
 
+TEST(cpuclock_believes_the_processor_only_near_the_measured_rate)
+{
+    static const struct {
+        double off;
+        bool believed;
+    } of[] = {{0, true},     {0.005, true},  {-0.015, true}, {0.02, false}, {-0.02, false},
+              {0.04, false}, {-0.06, false}, {0.06, false},  {9, false}};
+    const uint64_t measured = UINT64_C(40) << 32; /* 25 MHz */
+    for (size_t i = 0; i < HPX_ARRAY_LEN(of); i++) {
+        uint64_t hz = (uint64_t)(25e6 * (1 + of[i].off)), told = (uint64_t)(1e9 / (double)hz * 4294967296.0);
+        assert_int_equal(hpx_cpuclock_rate(measured, hz), of[i].believed ? told : measured);
+    }
+    assert_int_equal(hpx_cpuclock_rate(measured, 0), measured);
+    assert_int_equal(hpx_cpuclock_rate(0, 25000000), 0);
+}
+
 TESTS(NULL, NULL)
