@@ -44,19 +44,17 @@ static const char *find_heaps(void)
     if (why == NULL && (cache.block_header < 8 || cache.block_header > 64)) {
         return "the VM's tables have no HeapBlock as expected";
     }
-    cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &cache.heap}); /* JDK 8 */
+    cache.single = hpx_structures_field(&(struct hpx_vm_field){"CodeCache", "_heap", "static CodeHeap*", &cache.heap}); /* JDK 8 alone */
     return why != NULL || cache.single ? why : hpx_structures_fields(segmented, HPX_ARRAY_LEN(segmented));
 }
 
 /* nmethod._state: 0 in use, then "not entrant" and before it, since JDK 9, "not used"; above them come states of the dead. */
 static const char *find_state(void)
 {
-    if (hpx_structures_field(&(struct hpx_vm_field){"nmethod", "_state", "volatile unsigned char", &cache.state})) { /* JDK 8 */
-        cache.most_alive = 1;
-        return NULL;
-    }
-    cache.most_alive = 2;
-    return hpx_structures_fields(&(struct hpx_vm_field){"nmethod", "_state", "volatile signed char", &cache.state}, 1);
+    const struct hpx_vm_field all[] = {{"nmethod", "_state", "volatile unsigned char", &cache.state},
+                                       {"nmethod", "_state", "volatile signed char", &cache.state}};
+    cache.most_alive = cache.single ? 1 : 2;
+    return hpx_structures_fields(all, HPX_ARRAY_LEN(all));
 }
 
 static const char *find_blobs(void)

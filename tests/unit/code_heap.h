@@ -15,7 +15,7 @@
 #define MOST_HEAPS   9u
 #define NMETHOD_KIND 1
 
-enum jdk { JDK_8, JDK_11, JDK_17, JDK_25 };
+enum jdk { JDK_8, JDK_9, JDK_11, JDK_17, JDK_25 };
 
 struct space {
     uint64_t before;
@@ -81,7 +81,7 @@ static void describe_heaps(enum jdk jdk)
     vm_tables_static("CodeCache", "_low_bound", "address", &low_bound);
     vm_tables_static("CodeCache", "_high_bound", "address", &high_bound);
     vm_tables_field("GrowableArray<int>", "_data", "int*", offsetof(struct heap_array, data));
-    const char *base = jdk == JDK_11 ? "GenericGrowableArray" : "GrowableArrayBase";
+    const char *base = jdk <= JDK_11 ? "GenericGrowableArray" : "GrowableArrayBase";
     vm_tables_field(base, "_len", "int", offsetof(struct heap_array, length));
     vm_tables_type(base, sizeof(struct heap_array));
     vm_tables_type("GrowableArray<int>", sizeof(struct heap_array));
@@ -95,14 +95,14 @@ static void describe_blobs(enum jdk jdk)
     vm_tables_type("CodeBlob", sizeof(struct blob));
     vm_tables_type("CompiledMethod", sizeof(struct blob));
     vm_tables_type("nmethod", sizeof(struct blob));
-    if (jdk == JDK_11 || jdk == JDK_17) {
+    if (jdk > JDK_8 && jdk < JDK_25) {
         vm_tables_field("CodeBlob", "_code_begin", "address", offsetof(struct blob, code_begin));
         vm_tables_field("CompiledMethod", "_method", "Method*", offsetof(struct blob, method));
     } else {
         vm_tables_field("CodeBlob", "_code_offset", "int", offsetof(struct blob, code_offset));
         vm_tables_field("nmethod", "_method", "Method*", offsetof(struct blob, method));
     }
-    vm_tables_field("nmethod", "_state", jdk == JDK_8 ? "volatile unsigned char" : "volatile signed char", offsetof(struct blob, state));
+    vm_tables_field("nmethod", "_state", jdk <= JDK_9 ? "volatile unsigned char" : "volatile signed char", offsetof(struct blob, state));
     vm_tables_field("nmethod", "_stub_offset", "int", offsetof(struct blob, stubs));
     if (jdk == JDK_25) {
         vm_tables_field("CodeBlob", "_frame_complete_offset", "int16_t", offsetof(struct blob, short_complete));

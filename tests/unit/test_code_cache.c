@@ -49,6 +49,12 @@ static void states_up_to(enum jdk jdk, int most_alive)
     }
 }
 
+/* JDK 9 has the states of 11 in the type of 8. */
+TEST(a_method_of_jdk_9_that_is_not_entered_any_more_may_be_running)
+{
+    states_up_to(JDK_9, 2);
+}
+
 TEST(a_method_of_jdk_25_that_is_not_installed_is_dead)
 {
     states_up_to(JDK_25, 2);
