@@ -159,6 +159,22 @@ make_chroot_exec() {
     fi
 }
 
+# put_program FILE: standard input becomes that program, at once; one that is the same stays as it is. Somebody may run it.
+put_program() {
+    cat >"$1.new"
+    chmod +x "$1.new"
+    if cmp -s "$1.new" "$1"; then
+        rm "$1.new"
+    else
+        mv -T "$1.new" "$1"
+    fi
+}
+
+# put_link TARGET LINK: the same of a link.
+put_link() {
+    [ "$(readlink "$2")" = "$1" ] || { ln -sfn "$1" "$2.new" && mv -T "$2.new" "$2"; }
+}
+
 # wrap_chroot EXEC TREE HOME-IN-TREE DIR: a folder that looks like the JDK and whose programs run in the tree, which EXEC enters (make_chroot_exec).
 wrap_chroot() {
     local file name
@@ -168,12 +184,11 @@ wrap_chroot() {
         case $name in
         bin | docs | man) ;;
         jre) wrap_chroot "$1" "$2" "$3/jre" "$4/jre" ;;
-        *) ln -sfn "$file" "$4/$name" ;;
+        *) put_link "$file" "$4/$name" ;;
         esac
     done
     for file in "$2$3"/bin/*; do
         name=${file##*/}
-        printf '#!/bin/sh\nexec %s %s %s/bin/%s "$@"\n' "$1" "$2" "$3" "$name" >"$4/bin/$name"
-        chmod +x "$4/bin/$name"
+        printf '#!/bin/sh\nexec %s %s %s/bin/%s "$@"\n' "$1" "$2" "$3" "$name" | put_program "$4/bin/$name"
     done
 }
