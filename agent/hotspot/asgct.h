@@ -13,7 +13,7 @@
 
 /* At load: finds AsyncGetCallTrace. NULL, or why it is not called: a constant. */
 const char *hpx_asgct_init(jvmtiEnv *jvmti);
-/* VMInit, before the first call: may the guard be installed? Not on the Zero VM, the faults of whose SafeFetch cannot be recognised. */
+/* VMInit, before the first call: whether the guard may be installed. Not on the Zero VM: faults in its SafeFetch cannot be told. */
 bool hpx_asgct_guardable(void);
 
 /* After init, in the signal handler of the thread itself: as async-signal-safe as AsyncGetCallTrace; takes no lock, allocates nothing,

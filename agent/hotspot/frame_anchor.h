@@ -42,9 +42,9 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* The ContinuationEntry of the virtual thread that is mounted: it is the lowest part of the frame of Continuation.enterSpecial. 0: there is
  * none, or the tables do not have the field: 25 and 28 have it, 21 does not. */
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env);
-/* Where the thread has thrown what the VM handled last, or handles; 0: nowhere. */
+/* The pc at which the thread threw the exception that the VM handles, or handled last; 0: none. */
 uintptr_t hpx_frame_anchor_thrown_sig(const void *env);
-/* The vframeArray of the frames that deoptimization makes just now; 0: none, or not known. */
+/* The vframeArray of the frames that deoptimization is making; 0: none, or not known. */
 uintptr_t hpx_frame_anchor_unpacked_sig(const void *env);
 /* An anchor that the VM keeps at another address, which must be readable. */
 struct hpx_frame_anchor hpx_frame_anchor_at_sig(uintptr_t at);

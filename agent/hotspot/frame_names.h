@@ -22,13 +22,13 @@ struct hpx_frame_names {
 /* Where a compiled frame stands. */
 enum hpx_frame_place {
     HPX_FRAME_CALLER,      /* behind a call: its debug information is at the pc */
-    HPX_FRAME_ANCHOR,      /* the same, of the last frame before the thread left Java: if there is none, the next one's */
+    HPX_FRAME_ANCHOR,      /* of the last frame before the thread left Java: the same; if there is none, what is described next */
     HPX_FRAME_INTERRUPTED, /* anywhere: what is described next holds */
     HPX_FRAME_UNBUILT      /* on top, with a frame that is not built yet, or left: the method alone, without a bytecode */
 };
 
-/* ---- in the handler, under its guard as a read of structures; async-signal-safe. What does not fit into `out` is left out; false: what
- * describes the frame makes no sense, and none of it is there ---- */
+/* ---- in the handler, under its guard as a read of structures; async-signal-safe. Methods for which `out` has no room
+ * are left out. false: the information about the frame makes no sense, and nothing was added ---- */
 
 bool hpx_frame_names_compiled_sig(struct hpx_frame_names *names, const struct hpx_code_frame *f, enum hpx_frame_place place);
 /* method: Method*; place: as below. */

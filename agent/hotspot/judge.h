@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.h: compares some of the stacks that are walked with another answer, and says when walks are not trusted any more.
  *
- * Who walks asks whether this stack is to be compared, has the other answer given, and tells. What counts as the same: the same frames, no
- * more and no less. A walk that has found a part of the stack must have found that part of the answer. Only an answer that is known to be a
- * part of the stack, or of another moment, cannot be compared.
+ * The caller, who has walked a stack, asks whether to compare it, gets the other answer, and tells how the two compare. They are the same
+ * if they have the same frames, no more and no less. A walk that has found a part of the stack must have found that part of the answer.
+ * Only an answer that is known to be a part of the stack, or of another moment, cannot be compared.
  *
  * Old comparisons lose weight, so that a change late in a long session counts as much as one at its begin. Any thread, handlers: relaxed
  * atomic adds; the sums may be off by what other threads add meanwhile. */
@@ -24,7 +24,7 @@ enum hpx_judged_as { HPX_JUDGED_SAME, HPX_JUDGED_DIFFERENT, HPX_JUDGED_ALONE /* 
 
 /* With HPROFX_VERIFY=1 all are compared. Before the first question of a session. */
 void hpx_judge_begin(void);
-/* Whether this one is compared, the seen-th of its thread. */
+/* Whether to compare this stack, number `seen` of its thread. */
 bool hpx_judge_asks_sig(enum hpx_judged what, uint32_t seen);
 /* What a walk has found, when its frames are gone. */
 struct hpx_judged_walk {
@@ -37,13 +37,14 @@ struct hpx_judged_walk {
 struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_raw_end end, uint32_t broken);
 /* told: what the VM has answered, n of at most `depth` frames; n <= 0: nothing. */
 enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const void *told, int n, uint32_t depth);
-/* Then. true: more than a few of the last ones differ, and more than one in 64: such walks are not to be trusted. */
+/* After every comparison. true: of the last ones more than a few differ, and more than one in 64: such walks are not to be trusted. */
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
 
 /* More walks of samples, of which `ended` could not go on although the thread has Java frames. NULL, or why walks are not to be trusted:
  * constant. */
 const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended);
-/* A walk for what is compared so has faulted, or the other answer. NULL, or the same: the third one; of walks of samples, of some 8,192. */
+/* Such a walk has faulted, or the other answer to it. NULL, or why such walks are not to be trusted: it was the third fault; with
+ * HPX_JUDGED_KNOWN the third in some 8,192 walks. */
 const char *hpx_judge_fault_sig(enum hpx_judged what);
 
 /* The report: what was compared, and the share that could not be. */

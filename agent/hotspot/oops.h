@@ -31,8 +31,9 @@ struct hpx_oops {
  * constant text of what is not. An attached thread; stops the program for a moment; leaves no reference. */
 const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env);
 
-/* JDK 8 to 17 go through the whole heap after a walk, but not after one that was aborted among the roots. There the check before a use is
- * this: known objects as roots of the calling thread, against what an earlier check has found. As hpx_oops_check(). */
+/* JDK 8 to 17 go through the whole heap after a walk, but not after one that was aborted among the roots. There this is the check
+ * before a use: it compares known objects, as roots of the calling thread, with what an earlier check has found. Returns as
+ * hpx_oops_check(). */
 const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env);
 
 #define HPX_OOPS_NEAR ((uintptr_t)1 << 16) /* such variables lie in frames that call the callback, that far up the stack at most */

@@ -80,7 +80,7 @@ const char *hpx_frames_live(void)
     return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
 }
 
-/* Of a caller at which the walk ends. */
+/* Why the walk ends at this caller. */
 static enum hpx_raw_end end_at(const struct hpx_code_frame *f)
 {
     return f->kind == HPX_BLOB_NONE    ? HPX_END_NO_CODE

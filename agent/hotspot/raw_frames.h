@@ -46,7 +46,7 @@ static inline void hpx_frames_add(struct hpx_frames *k, uint64_t word)
 
 /* ---- async-signal-safe. Of those that return whether: false, and k->end says why ---- */
 
-/* Adds k->r and all frames that it was called by, down to the first Java frame or the depth. */
+/* Adds k->r and its callers, down to the first Java frame or the depth. */
 bool hpx_frames_go_down_sig(struct hpx_frames *k);
 /* Adds a stub: which one, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
 void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *f, int way);
@@ -68,7 +68,7 @@ bool hpx_frames_at_barrier_sig(const struct hpx_frames *k, struct hpx_registers 
 bool hpx_frames_is_interpreter_sig(uintptr_t pc);
 /* Whether a frame may return to *r. */
 bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_registers *r);
-/* Whether k->r is a compiled method: only such call a stub that has a frame. Anything else is deoptimization, which makes frames of the
+/* Whether k->r is a compiled method: only these call stubs that have a frame. Anything else is deoptimization, which makes frames of the
  * interpreter before it fills them. */
 bool hpx_frames_called_by_method_sig(const struct hpx_frames *k);
 /* The stack pointer that the method of the interpreter whose frame is at fp has stored, because it waits for a callee. 0: it does not. */

@@ -2,7 +2,7 @@
 /* scopes.h: which methods are inlined at a place of compiled code: the stream of scopes that the VM keeps with every nmethod.
  *
  * Touches nmethod's scopes data and its table of metadata; reads only. On JDK 8 to 22 both are in the nmethod; on 25 and later the scopes
- * are behind _immutable_data and the metadata behind _mutable_data; 23 and 24 have names of their own, and are refused. A scope begins with
+ * are behind _immutable_data and the metadata behind _mutable_data; 23 and 24 have other names, and are refused. A scope begins with
  * three numbers: where the caller's scope is (0: there is none), which method, which bytecode; callers come before what they inline.
  * Numbers are in UNSIGNED5, which leaves the byte 0 out since JDK 20. Source: HotSpot's scopeDesc.cpp, debugInfo.hpp, unsigned5.hpp. */
 #ifndef HPX_SCOPES_H
@@ -34,7 +34,7 @@ struct hpx_scope {
 
 /* Of the living compiled method `blob`. false: its ranges make no sense. */
 bool hpx_scopes_open_sig(uintptr_t blob, struct hpx_scopes *s);
-/* The scope at offset `at`. Whatever the bytes are: reads only inside of both ranges. false: they are no scope. */
+/* The scope at offset `at`. Reads only inside both ranges, even if the bytes are damaged. false: they are no scope. */
 bool hpx_scopes_read_sig(const struct hpx_scopes *s, uint32_t at, struct hpx_scope *to);
 
 #endif

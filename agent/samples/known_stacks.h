@@ -22,13 +22,13 @@ struct hpx_known_look {
 
 /* true: the stack was recognised, and the sample is pushed, or lost in a full ring. w: of the interrupted thread; weight: intervals. */
 bool hpx_known_stacks_push_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, uint64_t weight, struct hpx_known_look *look);
-/* Then, with a reservation: true: another thread has named the stack, and the sample is committed. depth: frames that there is room for. */
+/* Next, with a reservation. true: another thread has named the stack, and the sample is committed. depth: frames that there is room for. */
 bool hpx_known_stacks_commit_shared_sig(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, uint32_t depth, uint64_t weight,
                                         struct hpx_known_look *look);
-/* Or after the frames were committed: the thread's last slot has them. flags: HPX_KNOWN_PROBE, HPX_KNOWN_HEAP. true: too many differ from
- * what was remembered. */
+/* Else, after the caller has named the stack and committed the frames, which are in the thread's last slot. flags: HPX_KNOWN_PROBE,
+ * HPX_KNOWN_HEAP. true: too many stacks differ from what was remembered. */
 bool hpx_known_stacks_learn_sig(struct hpx_sample_thread *t, const struct hpx_known_look *look, uint16_t flags);
-/* Or: there are no such frames. Counts a stack that was to be compared. */
+/* Or after a walk whose frames are not to be remembered. Counts the stack if it was to be compared. */
 void hpx_known_stacks_alone_sig(const struct hpx_known_look *look);
 
 #endif

@@ -124,7 +124,7 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
     const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, gap = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING;
     const bool probes = hpx_probe_frames(frames, n) > 0;
     n = hpx_stacks_without_probe(t, frames, n, depth, weight);
-    const struct found found = count(frames, n);
+    const struct found found = count(frames, n); /* of what is shown: whether a probe's frames have names does not matter */
     bool truncated = found.marks > 0;
     judge_sig(t, end > HPX_END_NO_JAVA || (found.nameless > 0 && found.named == 0), look->faulted || end == HPX_END_FAULT);
     if (found.named + found.nameless == 0) { /* there was none, or it was a probe's, or is behind the depth */

@@ -7,7 +7,7 @@
 
 extern const struct hpx_vm_mode hpx_samples_vm; /* its other half */
 
-/* After the end of the mode: whether a thread was stopped in its handler then, where it may go on at any time. */
+/* After the end of the mode: whether a thread was stopped in its handler, which may go on at any time. */
 bool hpx_samples_inside(void);
 
 #endif
