@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+#include "heap_text.h"
 #include "idle.h"
 #include "look.h"
 #include "own.h"
 #include "picture.h"
 #include "subcommands.h"
 #include "words.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -361,6 +364,57 @@ bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t)
     return !t->no_memory && hpx_look_json(&l, j, shown, chosen(t, &(struct asked){.json = true}, (struct hpx_tree_column){0, 0}, shown));
 }
 
+/* ---- heap dumps ---- */
+
+/* One file, all of it, for a person: then a heap dump in it is told of, if that is binary. */
+static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
+{
+    return a->inputs.files.len == 1 && a->view == NULL && a->thread == NULL && a->form == TABLE && !a->json && a->out == NULL &&
+           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0;
+}
+
+/* Nothing else is in it, and no object has a stack: the JVM wrote it, or hprofx without sites. */
+static bool is_heap_alone(const struct hpx_tree *t)
+{
+    bool alone = true;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        alone = alone && (k == HPX_VIEW_HEAP || t->views[k].samples.len == 0);
+    }
+    for (size_t i = 0; alone && i < t->views[HPX_VIEW_HEAP].samples.len; i++) {
+        alone = hpx_tree_node_at(t, hpx_tree_sample_at(&t->views[HPX_VIEW_HEAP], i)->node)->parent == 0;
+    }
+    return alone;
+}
+
+/* *none: there is no dump in binary. */
+static enum hpx_status show_heap(const struct asked *a, bool *none, struct hpx_err *err)
+{
+    const struct hpx_input *in = a->inputs.files.items;
+    int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return hpx_fail(err, HPX_FAILED, "%s: %s", in->name, strerror(errno));
+    }
+    struct hpx_err why;
+    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &why);
+    (void)close(fd);
+    *none = done == HPX_HEAP_NONE;
+    return done != HPX_HEAP_FAILED ? HPX_OK : hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg);
+}
+
+static enum hpx_status show_all(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
+{
+    bool heap = wants_heap(a, l->tree), none = true;
+    if (heap && is_heap_alone(l->tree)) {
+        enum hpx_status s = show_heap(a, &none, err);
+        if (s != HPX_OK || !none) {
+            return s;
+        }
+        heap = false;
+    }
+    enum hpx_status s = show_or_save(l, a, err);
+    return s == HPX_OK && heap ? show_heap(a, &none, err) : s;
+}
+
 static int run(struct asked *a)
 {
     struct hpx_tree t;
@@ -370,7 +424,7 @@ static int run(struct asked *a)
     enum hpx_status read = ready ? hpx_inputs_read(&a->inputs, &t, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
     if (read == HPX_OK || read == HPX_PARTIAL) {
         tell_sum(&t, &a->inputs);
-        s = show_or_save(&l, a, &err);
+        s = show_all(&l, a, &err);
     }
     hpx_tree_fini(&t);
     return s != HPX_OK ? hpx_complain(s, &err) : read == HPX_PARTIAL ? HPX_PARTIAL : HPX_OK;

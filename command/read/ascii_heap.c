@@ -38,10 +38,10 @@ static int root(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_rd_text kind = hpx_scan_before(&s, ">");
     for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
         if (kind.n == strlen(kinds[i].kind) && memcmp(kind.p, kinds[i].kind, kind.n) == 0) {
-            ev.root = kinds[i].sub;
+            ev.root.sub = kinds[i].sub;
         }
     }
-    return s.ok && (ev.root != 0 || s.cut) ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
+    return s.ok && (ev.root.sub != 0 || s.cut) ? hpx_txt_emit(t, &ev) : HPX_TXT_NO_MATCH;
 }
 
 /* What a class name is, in Java source form: the type of a one-dimensional primitive array, or 0. */

@@ -2,8 +2,8 @@
 /* events.h: what a reader of an HPROF file tells, record by record; the same for the binary and the text format.
  *
  * Texts point into the reader's buffer: good during the call. Ids are the file's; in text 0 where the format has none. The order is that of
- * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE ... | ...)*,
- * HEAP_END. */
+ * the file; what belongs together: TRACE, FRAME_OF_TRACE*, TRACE_END; TABLE, ROW*, TABLE_END; HEAP, (FIELD* CLASS | INSTANCE CONTENT* |
+ * ...)*, HEAP_END. */
 #ifndef HPX_READ_EVENTS_H
 #define HPX_READ_EVENTS_H
 
@@ -39,6 +39,7 @@ enum hpx_rd_kind {
     HPX_RD_INSTANCE,
     HPX_RD_OBJECTS,    /* object array */
     HPX_RD_PRIMITIVES, /* primitive array */
+    HPX_RD_CONTENT,    /* binary, if the reader was asked for it: behind an INSTANCE or an array, what stands in it */
     HPX_RD_HEAP_END,
     HPX_RD_MONITOR_THREAD, /* text: a line of MONITOR DUMP */
     HPX_RD_MONITOR,
@@ -130,11 +131,27 @@ struct hpx_rd_row {
 };
 
 struct hpx_rd_object {
-    uint64_t id, class_id, super; /* super: binary */
-    uint32_t trace, type;         /* type: of a primitive array */
-    uint64_t length;              /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
-    uint64_t bytes;               /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
-    struct hpx_rd_text name;      /* text: its class, or the name of the class itself */
+    uint64_t id, class_id, super;     /* super: binary */
+    uint64_t loader, signers, domain; /* CLASS, binary */
+    uint32_t trace, type;             /* type: of a primitive array */
+    uint64_t length;                  /* INSTANCE: bytes of the fields; arrays: elements; CLASS: declared bytes of an instance */
+    uint64_t bytes;                   /* CLASS: of the fields it declares itself; arrays: of the elements; text: the size printed */
+    struct hpx_rd_text name;          /* text: its class, or the name of the class itself */
+};
+
+struct hpx_rd_root {
+    int sub;     /* enum hpx_root */
+    uint64_t id; /* binary */
+};
+
+/* Of the class whose CLASS comes behind. */
+enum hpx_rd_field_of { HPX_RD_CONSTANT, HPX_RD_STATIC, HPX_RD_DECLARED };
+
+struct hpx_rd_field {
+    enum hpx_rd_field_of of;
+    int type;       /* enum hpx_type */
+    uint64_t name;  /* a string; of a constant its index */
+    uint64_t value; /* of a constant or static field */
 };
 
 struct hpx_rd_heap {
@@ -176,9 +193,10 @@ struct hpx_rd_event {
         struct hpx_rd_thread thread;
         struct hpx_rd_table table; /* and SUMMARY, TABLE_END */
         struct hpx_rd_row row;
-        int root;                    /* enum hpx_sub */
-        uint64_t field;              /* its name, a string */
+        struct hpx_rd_root root;
+        struct hpx_rd_field field;
         struct hpx_rd_object object; /* CLASS, INSTANCE, OBJECTS, PRIMITIVES */
+        struct hpx_rd_text content;  /* whole values, as the file has them; of an instance all, up to HPX_SOURCE_MAX */
         struct hpx_rd_heap heap;
         struct hpx_rd_monitor monitor;
         struct hpx_rd_report report;

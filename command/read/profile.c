@@ -145,7 +145,7 @@ void hpx_profile_again(struct hpx_profile *p)
 
 static void heap_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
 {
-    int sub = ev->kind == HPX_RD_ROOT       ? ev->root
+    int sub = ev->kind == HPX_RD_ROOT       ? ev->root.sub
               : ev->kind == HPX_RD_CLASS    ? HPX_SUB_CLASS
               : ev->kind == HPX_RD_INSTANCE ? HPX_SUB_INSTANCE
               : ev->kind == HPX_RD_OBJECTS  ? HPX_SUB_OBJECTS

@@ -109,7 +109,7 @@ int hpx_reader_finish(struct hpx_reader *r)
 }
 
 /* A file cut inside its first line is of either format; binary has no line. */
-static bool looks_binary(struct hpx_source *s)
+bool hpx_reader_is_binary(struct hpx_source *s)
 {
     size_t n = hpx_source_ahead(s, HPX_VERSION_END + 1);
     const char *p = hpx_source_bytes(s);
@@ -133,7 +133,7 @@ int hpx_reader_run(struct hpx_reader *r)
         } else if (r->result == HPX_RD_SOUND) {
             hpx_reader_cut(r, 0, 0, "the file is empty");
         }
-    } else if (looks_binary(r->source)) {
+    } else if (hpx_reader_is_binary(r->source)) {
         hpx_rd_binary(r);
     } else if ((other = foreign(r->source)) != NULL) {
         hpx_reader_break(r, 0, 0, "no HPROF file: it is %s", other);

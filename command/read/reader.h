@@ -57,6 +57,7 @@ struct hpx_reader {
     void *ctx[3];
     bool strict;
     bool unfinished; /* a file of which an end inside a record is expected (NAME.part): a note */
+    bool contents;   /* CONTENT is wanted */
 
     /* what came of it */
     int result; /* enum hpx_rd_result */
@@ -75,6 +76,9 @@ extern const char *const hpx_rd_note_names[HPX_NOTE_COUNT];
 
 /* Reads r->source to its end; r->result. */
 int hpx_reader_run(struct hpx_reader *r);
+
+/* The file is binary, or of either format: it ends inside its first line. */
+bool hpx_reader_is_binary(struct hpx_source *s);
 
 /* For parsers and sinks. Each returns what the caller returns. */
 int hpx_reader_break(struct hpx_reader *r, uint64_t at, uint64_t line, const char *fmt, ...) HPX_PRINTF(4, 5);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_classes.c: see heap_classes.h. */
+#include "heap_classes.h"
+#include "budget.h"
+#include "names.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES ((size_t)4200)
+#define NEAR       4096    /* bytes between neighbours; what is farther off has a hole between */
+#define PAIRS      1000000 /* neighbours that are asked */
+#define DEEPEST    1000    /* superclasses; those above do not count: no program has so many */
+#define SHARE      20      /* one of so many must fit, else the first layout counts */
+
+/* The first is that of most JVMs. */
+static const struct hpx_heap_layout layouts[] = {
+    {4, 12, 16, 16}, /* compressed references and class words; with ids of 4 bytes, too */
+    {4, 8, 12, 16},  /* compact headers; a JVM of 32 bits */
+    {8, 16, 24, 24}, /* nothing compressed */
+    {8, 12, 16, 16}, /* class words */
+    {8, 8, 12, 16},  /* compact headers alone */
+    {4, 16, 24, 24}, /* references */
+};
+
+static bool add_class(struct hpx_heap_graph *g, const char *name, int array_of)
+{
+    struct hpx_heap_class *c = hpx_list_push(&g->classes, sizeof *c);
+    if (c == NULL) {
+        return false;
+    }
+    c->super = c->up = HPX_HEAP_NO_CLASS;
+    c->array_of = array_of;
+    c->name = strdup(name);
+    return c->name != NULL;
+}
+
+bool hpx_heap_classes_begin(struct hpx_heap_graph *g)
+{
+    char name[32];
+    bool made = true;
+    for (int type = HPX_HEAP_ARRAYS; made && type <= HPX_TYPE_LONG; type++) {
+        (void)snprintf(name, sizeof name, "%s[]", hpx_type_name(type));
+        made = add_class(g, name, type);
+    }
+    return made && add_class(g, "java.lang.Class", 0);
+}
+
+static bool name_class(struct hpx_heap_graph *g, struct hpx_heap_class *c)
+{
+    char text[NAME_BYTES];
+    hpx_name_spoken(text, sizeof text, hpx_defined_name(&g->defined, hpx_defined_object(&g->defined, c->id)));
+    size_t n = strlen(text) + 1;
+    c->name = hpx_budget_take(n) ? malloc(n) : NULL;
+    if (c->name != NULL) {
+        memcpy(c->name, text, n);
+    }
+    return c->name != NULL;
+}
+
+/* The sums of a class whose superclasses have theirs. */
+static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
+{
+    const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+    for (uint32_t i = 0; i < c->fields; i++) {
+        bool ref = f[i].type == HPX_TYPE_OBJECT;
+        c->all_refs += ref;
+        c->all_bytes += ref ? 0 : hpx_type_size(f[i].type, g->id_size);
+    }
+    if (c->super != HPX_HEAP_NO_CLASS && hpx_heap_class_at(g, c->super)->depth >= DEEPEST) {
+        c->super = HPX_HEAP_NO_CLASS;
+    }
+    if (c->super != HPX_HEAP_NO_CLASS) {
+        const struct hpx_heap_class *super = hpx_heap_class_at(g, c->super);
+        c->depth = super->depth + 1;
+        c->up = super->fields > 0 ? c->super : super->up;
+        c->all_refs += super->all_refs;
+        c->all_bytes += super->all_bytes;
+    }
+}
+
+/* Upwards to one that has its sums, leaving the way back; then down again. A class that is above itself has none above it. */
+static void sum_classes(const struct hpx_heap_graph *g, uint32_t *back, uint8_t *walked)
+{
+    for (size_t i = 0; i < g->classes.len; i++) {
+        uint32_t below = HPX_HEAP_NO_CLASS, at = (uint32_t)i;
+        while (at != HPX_HEAP_NO_CLASS && walked[at] == 0) {
+            walked[at] = 1;
+            back[at] = below;
+            below = at;
+            at = hpx_heap_class_at(g, at)->super;
+        }
+        if (at != HPX_HEAP_NO_CLASS && walked[at] == 1) {
+            hpx_heap_class_at(g, below)->super = HPX_HEAP_NO_CLASS;
+        }
+        for (; below != HPX_HEAP_NO_CLASS; below = back[below]) {
+            add_up(g, hpx_heap_class_at(g, below));
+            walked[below] = 2;
+        }
+    }
+}
+
+bool hpx_heap_classes_finish(struct hpx_heap_graph *g, const struct hpx_seeded_map *of)
+{
+    size_t n = g->classes.len;
+    for (size_t i = HPX_HEAP_RESERVED; i < n; i++) {
+        struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
+        const uint32_t *super = c->super_id != 0 ? hpx_seeded_map_find(of, c->super_id) : NULL;
+        c->super = super != NULL ? *super - 1 : HPX_HEAP_NO_CLASS;
+        if (!name_class(g, c)) {
+            return false;
+        }
+    }
+    uint32_t *back = malloc(n * sizeof *back);
+    uint8_t *walked = calloc(n, 1);
+    bool made = back != NULL && walked != NULL;
+    if (made) {
+        sum_classes(g, back, walked);
+    }
+    free(back);
+    free(walked);
+    return made;
+}
+
+uint32_t hpx_heap_class_class(const struct hpx_heap_graph *g)
+{
+    for (size_t i = HPX_HEAP_RESERVED; i < g->classes.len; i++) {
+        const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
+        if (c->dumped && strcmp(c->name, "java.lang.Class") == 0) {
+            return (uint32_t)i;
+        }
+    }
+    return HPX_HEAP_CLASS;
+}
+
+/* Bytes, in whole words. `class`: of class objects. */
+static uint64_t bytes_of(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e,
+                         const struct hpx_heap_class *class)
+{
+    uint64_t bytes;
+    const struct hpx_heap_class *c = hpx_heap_class_at(g, e->a != HPX_HEAP_NO_CLASS ? e->a : e->b);
+    if (e->a == HPX_HEAP_NO_CLASS) {
+        bytes = l->header + (class->all_refs + c->statics_refs) * l->ref + class->all_bytes + c->statics_bytes;
+    } else if (c->array_of != 0) {
+        uint32_t one = hpx_type_size(c->array_of, l->ref);
+        bytes = (one == 8 ? l->array8 : l->array) + (uint64_t)e->b * one;
+    } else {
+        bytes = l->header + c->all_refs * l->ref + c->all_bytes;
+    }
+    return (bytes + 7) & ~UINT64_C(7);
+}
+
+/* How many of the neighbours are as far from each other as an object of that layout is long. */
+static uint64_t fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e, size_t n,
+                    uint64_t scale, uint64_t *asked)
+{
+    uint64_t fits = 0;
+    *asked = 0;
+    for (size_t i = 0; i + 1 < n && *asked < PAIRS; i++) {
+        uint64_t gap = e[i + 1].key - e[i].key;
+        if (e[i].a != HPX_HEAP_NO_CLASS && gap > 0 && gap <= NEAR / scale) {
+            fits += bytes_of(g, l, e + i, NULL) == gap * scale;
+            ++*asked;
+        }
+    }
+    return fits;
+}
+
+void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n)
+{
+    uint64_t best = 0;
+    g->layout = layouts[0];
+    for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
+        for (size_t i = 0; i < HPX_ARRAY_LEN(layouts); i++) {
+            uint64_t asked, fits = fit(g, layouts + i, e, n, scale, &asked);
+            if (fits > best && fits > asked / SHARE) {
+                best = fits;
+                g->layout = layouts[i];
+            }
+        }
+    }
+}
+
+uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c)
+{
+    struct hpx_heap_entry e = {.a = (uint32_t)(c - hpx_heap_class_at(g, 0))};
+    return bytes_of(g, &g->layout, &e, NULL);
+}
+
+uint32_t hpx_heap_size(const struct hpx_heap_graph *g, const struct hpx_heap_entry *e, uint32_t class)
+{
+    uint64_t words = bytes_of(g, &g->layout, e, hpx_heap_class_at(g, class)) / 8;
+    return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
+}

@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_graph.c: the readings of a file. Contract: heap_graph.h. */
+#include "heap_graph.h"
+#include "budget.h"
+#include "heap_classes.h"
+#include "heap_sort.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN UINT64_MAX
+
+enum pass { OBJECTS, REFERENCES, CONTENTS };
+
+struct reading {
+    struct hpx_heap_graph *g;
+    enum pass pass;
+    uint32_t wanted; /* 0: the newest */
+    uint32_t dump;   /* this one */
+    uint32_t whole;  /* the last that is complete */
+    bool in_heap, taking, no_memory, full, left;
+
+    /* OBJECTS */
+    struct hpx_list objects, roots; /* struct hpx_heap_entry: heap_classes.h; of a root its kind, and which one it is */
+    struct hpx_seeded_map class_of; /* -> index + 1 */
+    uint64_t near_id;
+    uint32_t near;                                          /* its index + 1; 0: none */
+    uint32_t field, statics_refs, statics_bytes, own_bytes; /* of the class to come */
+
+    /* REFERENCES */
+    struct hpx_list refs;    /* uint32_t, in the order of the file */
+    struct hpx_list pending; /* uint64_t: ids in static fields and constants of the class to come */
+    uint32_t *degree;
+    uint64_t from; /* of refs: those of the open object */
+
+    uint32_t node;         /* the open object; 0: none, or it counts no more */
+    enum hpx_rd_kind kind; /* its record */
+    uint32_t klass;        /* of an instance */
+    hpx_heap_sink *sink;
+    void *ctx;
+};
+
+static void *room(struct reading *r, uint64_t n, size_t size)
+{
+    void *p = n < SIZE_MAX / 2 / size && hpx_budget_take(n * size) ? malloc((size_t)n * size + 1) : NULL;
+    r->no_memory |= p == NULL;
+    return p;
+}
+
+static void drop(struct hpx_list *l, size_t size)
+{
+    hpx_budget_give(l->cap * size);
+    free(l->items);
+    *l = (struct hpx_list){0};
+}
+
+static void drop_classes(struct hpx_heap_graph *g)
+{
+    for (size_t i = 0; i < g->classes.len; i++) {
+        free(hpx_heap_class_at(g, (uint32_t)i)->name);
+    }
+    g->classes.len = 0;
+    g->fields.len = 0;
+}
+
+/* ---- objects, classes, roots ---- */
+
+static void clear(struct reading *r)
+{
+    drop_classes(r->g);
+    r->objects.len = r->roots.len = 0;
+    r->near = 0;
+    r->field = r->statics_refs = r->statics_bytes = r->own_bytes = 0;
+    hpx_seeded_map_clear(&r->class_of);
+    r->no_memory |= !hpx_heap_classes_begin(r->g);
+}
+
+/* HPX_HEAP_NO_CLASS: no memory. */
+static uint32_t class_index(struct reading *r, uint64_t id)
+{
+    if (r->near != 0 && r->near_id == id) {
+        return r->near - 1;
+    }
+    struct hpx_heap_class *c = hpx_list_entry(&r->class_of, &r->g->classes, sizeof *c, id);
+    if (c == NULL) {
+        r->no_memory = true;
+        return HPX_HEAP_NO_CLASS;
+    }
+    c->id = id;
+    r->near_id = id;
+    r->near = (uint32_t)(c - hpx_heap_class_at(r->g, 0)) + 1;
+    return r->near - 1;
+}
+
+static void add(struct reading *r, struct hpx_list *to, uint64_t key, uint32_t a, uint32_t b)
+{
+    struct hpx_heap_entry *e = key != 0 && !r->full ? hpx_list_push(to, sizeof *e) : NULL;
+    if (e != NULL) {
+        *e = (struct hpx_heap_entry){key, a, b};
+        r->full = to->len >= UINT32_MAX - 2;
+    } else {
+        r->no_memory |= key != 0 && !r->full;
+    }
+}
+
+static void take_field(struct reading *r, const struct hpx_rd_field *f)
+{
+    bool ref = f->type == HPX_TYPE_OBJECT;
+    if (f->of == HPX_RD_DECLARED) {
+        struct hpx_heap_field *to = hpx_list_push(&r->g->fields, sizeof *to);
+        r->no_memory |= to == NULL;
+        r->own_bytes += hpx_type_size(f->type, r->g->id_size);
+        if (to != NULL) {
+            *to = (struct hpx_heap_field){f->name, f->type};
+        }
+    } else if (f->of == HPX_RD_STATIC) {
+        r->statics_refs += ref;
+        r->statics_bytes += ref ? 0 : hpx_type_size(f->type, r->g->id_size);
+    }
+}
+
+static void take_class(struct reading *r, const struct hpx_rd_object *o)
+{
+    uint32_t index = class_index(r, o->id);
+    struct hpx_heap_class *c = index != HPX_HEAP_NO_CLASS ? hpx_heap_class_at(r->g, index) : NULL;
+    if (c != NULL && !c->dumped) {
+        c->dumped = true;
+        c->super_id = o->super;
+        c->field = r->field;
+        c->fields = (uint32_t)r->g->fields.len - r->field;
+        c->own_bytes = r->own_bytes;
+        c->statics_refs = r->statics_refs;
+        c->statics_bytes = r->statics_bytes;
+        add(r, &r->objects, o->id, HPX_HEAP_NO_CLASS, index);
+    }
+    r->field = (uint32_t)r->g->fields.len;
+    r->full |= r->g->fields.len >= UINT32_MAX - UINT16_MAX;
+    r->statics_refs = r->statics_bytes = r->own_bytes = 0;
+}
+
+static void take_object(struct reading *r, enum hpx_rd_kind kind, const struct hpx_rd_object *o)
+{
+    uint32_t index = kind == HPX_RD_PRIMITIVES ? o->type - HPX_HEAP_ARRAYS : class_index(r, o->class_id);
+    if (index != HPX_HEAP_NO_CLASS) {
+        struct hpx_heap_class *c = hpx_heap_class_at(r->g, index);
+        c->array_of = kind == HPX_RD_OBJECTS ? HPX_TYPE_OBJECT : c->array_of;
+        add(r, &r->objects, o->id, index, kind == HPX_RD_INSTANCE ? 0 : (uint32_t)o->length);
+    }
+}
+
+static void objects_event(struct reading *r, const struct hpx_rd_event *ev)
+{
+    switch (ev->kind) {
+    case HPX_RD_ROOT:
+        add(r, &r->roots, ev->root.id, (uint32_t)ev->root.sub, (uint32_t)r->roots.len);
+        break;
+    case HPX_RD_FIELD:
+        take_field(r, &ev->field);
+        break;
+    case HPX_RD_CLASS:
+        take_class(r, &ev->object);
+        break;
+    case HPX_RD_INSTANCE:
+    case HPX_RD_OBJECTS:
+    case HPX_RD_PRIMITIVES:
+        take_object(r, ev->kind, &ev->object);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Each object once, the entries sorted. */
+static void unique(struct reading *r)
+{
+    struct hpx_heap_entry *e = r->objects.items;
+    size_t n = r->objects.len, kept = 0;
+    hpx_heap_sort(e, n);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && e[kept - 1].key == e[i].key) {
+            r->g->twice++;
+        } else {
+            e[kept++] = e[i];
+        }
+    }
+    r->objects.len = kept;
+}
+
+/* Sizes, and how many there are of each class; class objects are of java.lang.Class now. Where elements were is the size. */
+static void count(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    struct hpx_heap_entry *e = r->objects.items;
+    uint32_t class = hpx_heap_class_class(g);
+    for (size_t i = 0; i < r->objects.len; i++) {
+        uint32_t size = hpx_heap_size(g, e + i, class);
+        if (e[i].a == HPX_HEAP_NO_CLASS) {
+            hpx_heap_class_at(g, e[i].b)->node = (uint32_t)i + 1;
+            e[i].a = class;
+        }
+        struct hpx_heap_class *c = hpx_heap_class_at(g, e[i].a);
+        c->objects++;
+        c->bytes += (uint64_t)size * 8;
+        c->empty += c->array_of != 0 && e[i].b == 0;
+        g->bytes += (uint64_t)size * 8;
+        e[i].b = size;
+    }
+    g->objects = r->objects.len;
+}
+
+/* Arrays of primitives have no class in the file, but their class objects have the name. */
+static void join_primitive_arrays(struct hpx_heap_graph *g)
+{
+    for (size_t i = HPX_HEAP_RESERVED; i < g->classes.len; i++) {
+        const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
+        for (uint32_t k = 0; c->dumped && k < HPX_HEAP_CLASS; k++) {
+            struct hpx_heap_class *of = hpx_heap_class_at(g, k);
+            if (of->node == 0 && strcmp(c->name, of->name) == 0) {
+                of->node = c->node;
+                of->id = c->id;
+            }
+        }
+    }
+}
+
+/* ---- nodes ---- */
+
+uint32_t hpx_heap_node(const struct hpx_heap_graph *g, uint64_t id)
+{
+    if (g->n < 2 || id < g->ids[1] || id > g->ids[g->n - 1]) {
+        return 0;
+    }
+    uint64_t k = (id - g->ids[1]) >> g->shift;
+    uint32_t low = g->bucket[k], high = g->bucket[k + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->ids[middle] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < g->n && g->ids[low] == id ? low : 0;
+}
+
+/* A bucket has the ids that are alike above `shift` bits: four, if they lie as they do in a heap. */
+static bool make_buckets(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    uint64_t range = g->n > 1 ? g->ids[g->n - 1] - g->ids[1] : 0;
+    while (range >> g->shift > g->n / 4) {
+        g->shift++;
+    }
+    g->buckets = (uint32_t)(range >> g->shift) + 1;
+    g->bucket = room(r, (uint64_t)g->buckets + 1, sizeof *g->bucket);
+    if (g->bucket == NULL) {
+        return false;
+    }
+    uint32_t k = 0;
+    for (uint32_t i = 1; i < g->n; i++) {
+        for (uint64_t its = (g->ids[i] - g->ids[1]) >> g->shift; k <= its; k++) {
+            g->bucket[k] = i;
+        }
+    }
+    for (; k <= g->buckets; k++) {
+        g->bucket[k] = g->n;
+    }
+    return true;
+}
+
+static bool make_nodes(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    const struct hpx_heap_entry *e = r->objects.items;
+    g->n = (uint32_t)r->objects.len + 1;
+    g->ids = room(r, g->n, sizeof *g->ids);
+    g->klass = room(r, g->n, sizeof *g->klass);
+    g->size = room(r, g->n, sizeof *g->size);
+    if (r->no_memory) {
+        return false;
+    }
+    g->ids[0] = g->size[0] = 0;
+    g->klass[0] = HPX_HEAP_NO_CLASS;
+    for (uint32_t i = 1; i < g->n; i++) {
+        g->ids[i] = e[i - 1].key;
+        g->klass[i] = e[i - 1].a;
+        g->size[i] = e[i - 1].b;
+    }
+    drop(&r->objects, sizeof *e);
+    return make_buckets(r);
+}
+
+static int by_kind(const struct hpx_heap_entry *a, const struct hpx_heap_entry *b)
+{
+    return a->b < b->b ? -1 : a->b > b->b;
+}
+
+/* The references of node 0, into the list of references. */
+static void take_roots(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    struct hpx_heap_entry *e = r->roots.items;
+    size_t n = r->roots.len, kept = 0;
+    g->roots_told = n;
+    hpx_heap_sort(e, n);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && e[kept - 1].key == e[i].key) {
+            e[kept - 1] = by_kind(e + i, e + kept - 1) < 0 ? e[i] : e[kept - 1];
+        } else {
+            e[kept++] = e[i];
+        }
+    }
+    g->roots = room(r, kept, 1);
+    uint32_t told = 0;
+    for (size_t i = 0; g->roots != NULL && i < kept; i++) {
+        uint32_t node = hpx_heap_node(g, e[i].key), *ref = node != 0 ? hpx_list_push(&r->refs, sizeof *ref) : NULL;
+        if (ref != NULL) {
+            *ref = node;
+            g->roots[told++] = (uint8_t)e[i].a;
+        }
+        r->no_memory |= node != 0 && ref == NULL;
+        g->dangling += node == 0;
+    }
+    g->first[0] = 0;
+    r->degree[0] = told;
+    drop(&r->roots, sizeof *e);
+}
+
+/* ---- references ---- */
+
+static void refer(struct reading *r, uint32_t node)
+{
+    uint32_t *ref = node != 0 ? hpx_list_push(&r->refs, sizeof *ref) : NULL;
+    if (ref != NULL) {
+        *ref = node;
+    }
+    r->no_memory |= node != 0 && ref == NULL;
+}
+
+static void refer_to(struct reading *r, uint64_t id)
+{
+    uint32_t node = id != 0 ? hpx_heap_node(r->g, id) : 0;
+    r->g->dangling += id != 0 && node == 0;
+    refer(r, node);
+}
+
+static void close_object(struct reading *r)
+{
+    if (r->pass == REFERENCES && r->node != 0) {
+        r->degree[r->node] = (uint32_t)(r->refs.len - r->g->first[r->node]);
+    }
+    r->node = 0;
+}
+
+static void open_object(struct reading *r, const struct hpx_rd_event *ev)
+{
+    struct hpx_heap_graph *g = r->g;
+    close_object(r);
+    uint32_t node = hpx_heap_node(g, ev->object.id);
+    if (node == 0 || (r->pass == REFERENCES && g->first[node] != UNKNOWN)) {
+        return;
+    }
+    r->node = node;
+    r->kind = ev->kind;
+    r->klass = g->klass[node];
+    if (r->pass == REFERENCES) {
+        g->first[node] = r->refs.len;
+        refer(r, hpx_heap_class_at(g, r->klass)->node);
+    }
+}
+
+static void class_refers(struct reading *r, const struct hpx_rd_object *o)
+{
+    const uint64_t *ids = r->pending.items;
+    refer_to(r, o->super);
+    refer_to(r, o->loader);
+    refer_to(r, o->signers);
+    refer_to(r, o->domain);
+    for (size_t i = 0; i < r->pending.len; i++) {
+        refer_to(r, ids[i]);
+    }
+}
+
+static void instance_refers(struct reading *r, struct hpx_rd_text t)
+{
+    const struct hpx_heap_graph *g = r->g;
+    const struct hpx_heap_class *c;
+    size_t at = 0;
+    for (uint32_t k = r->klass; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
+        c = hpx_heap_class_at(g, k);
+        const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+        for (uint32_t i = 0; i < c->fields; i++) {
+            uint32_t size = hpx_type_size(f[i].type, g->id_size);
+            if (size > t.n - at) {
+                return;
+            }
+            if (f[i].type == HPX_TYPE_OBJECT) {
+                refer_to(r, hpx_heap_id(g, t.p + at));
+            }
+            at += size;
+        }
+    }
+}
+
+static void content_refers(struct reading *r, struct hpx_rd_text t)
+{
+    if (r->kind == HPX_RD_INSTANCE) {
+        instance_refers(r, t);
+    } else if (r->kind == HPX_RD_OBJECTS) {
+        for (size_t at = 0; t.n - at >= r->g->id_size; at += r->g->id_size) {
+            refer_to(r, hpx_heap_id(r->g, t.p + at));
+        }
+    }
+}
+
+static void references_event(struct reading *r, const struct hpx_rd_event *ev)
+{
+    uint64_t *id;
+    switch (ev->kind) {
+    case HPX_RD_FIELD:
+        if (r->pass == REFERENCES && ev->field.of != HPX_RD_DECLARED && ev->field.type == HPX_TYPE_OBJECT) {
+            id = hpx_list_push(&r->pending, sizeof *id);
+            r->no_memory |= id == NULL;
+            *(id != NULL ? id : &(uint64_t){0}) = ev->field.value;
+        }
+        return;
+    case HPX_RD_CLASS:
+        open_object(r, ev);
+        if (r->pass == REFERENCES && r->node != 0) {
+            class_refers(r, &ev->object);
+        }
+        r->pending.len = 0;
+        break;
+    case HPX_RD_INSTANCE:
+    case HPX_RD_OBJECTS:
+    case HPX_RD_PRIMITIVES:
+        open_object(r, ev);
+        break;
+    case HPX_RD_CONTENT:
+        if (r->pass == REFERENCES && r->node != 0) {
+            content_refers(r, ev->content);
+        }
+        break;
+    default:
+        return;
+    }
+    if (r->node != 0 && r->sink != NULL) {
+        r->left |= !r->sink(r->ctx, r->g, r->node, ev);
+    }
+}
+
+/* From the order of the file to that of nodes. */
+static bool order_references(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    const uint32_t *from = r->refs.items;
+    g->refs = room(r, r->refs.len, sizeof *g->refs);
+    uint64_t at = 0;
+    for (uint32_t i = 0; g->refs != NULL && i < g->n; i++) {
+        uint32_t n = g->first[i] != UNKNOWN ? r->degree[i] : 0;
+        if (n > 0) {
+            memcpy(g->refs + at, from + g->first[i], n * sizeof *from);
+        }
+        g->first[i] = at;
+        at += n;
+    }
+    g->first[g->n] = at;
+    return g->refs != NULL;
+}
+
+/* ---- readings ---- */
+
+static void heap(struct reading *r, const struct hpx_rd_heap *h)
+{
+    if (!r->in_heap || h->tag == HPX_TAG_HEAP_DUMP) {
+        r->dump++;
+        r->taking = r->wanted == 0 || r->wanted == r->dump;
+        if (r->taking && r->pass == OBJECTS) {
+            clear(r);
+        }
+    }
+    r->in_heap = true;
+}
+
+static void heap_end(struct reading *r, const struct hpx_rd_heap *h)
+{
+    if (h->ended && r->in_heap) {
+        close_object(r);
+        r->whole = r->taking || r->wanted == 0 ? r->dump : r->whole;
+        r->in_heap = r->taking = false;
+    }
+}
+
+static int event(void *ctx, struct hpx_reader *reader, const struct hpx_rd_event *ev)
+{
+    struct reading *r = ctx;
+    if (ev->kind == HPX_RD_HEADER) {
+        r->g->id_size = ev->header.id_size;
+    } else if (ev->kind == HPX_RD_HEAP) {
+        heap(r, &ev->heap);
+    } else if (ev->kind == HPX_RD_HEAP_END) {
+        heap_end(r, &ev->heap);
+    } else if (ev->kind < HPX_RD_HEAP || ev->kind > HPX_RD_HEAP_END) {
+        if (r->pass == OBJECTS) {
+            hpx_definitions_event(&r->g->defined, ev);
+            r->no_memory |= r->g->defined.no_memory;
+        }
+    } else if (r->taking && r->pass == OBJECTS) {
+        objects_event(r, ev);
+    } else if (r->taking) {
+        references_event(r, ev);
+    }
+    return r->no_memory ? hpx_reader_no_memory(reader)
+           : r->full    ? hpx_reader_break(reader, ev->at, 0, "more objects or fields than 32 bits can count")
+           : r->left    ? hpx_reader_break(reader, ev->at, 0, "enough")
+                        : HPX_RD_SOUND;
+}
+
+/* Reads all of the file. HPX_HEAP_FAILED: nothing of it can be read. */
+static enum hpx_heap_read pass(struct reading *r, const struct hpx_heap_file *file, enum pass pass, struct hpx_err *err)
+{
+    struct hpx_source s;
+    r->pass = pass;
+    r->dump = r->whole = 0;
+    r->in_heap = r->taking = r->full = false;
+    if (!file->again(file->ctx)) {
+        (void)hpx_err_set(err, HPX_E_IO, "the file cannot be read twice");
+        return HPX_HEAP_FAILED;
+    }
+    if (hpx_source_init(&s, file->read, file->ctx) != 0) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return HPX_HEAP_FAILED;
+    }
+    struct hpx_reader reader = {.source = &s, .sinks = {event}, .ctx = {r}, .contents = pass != OBJECTS};
+    bool binary = hpx_source_ahead(&s, HPX_VERSION_END + 1) > HPX_VERSION_END && hpx_reader_is_binary(&s);
+    enum hpx_heap_read done = binary ? HPX_HEAP_READ : HPX_HEAP_NONE;
+    (void)hpx_err_set(err, HPX_E_RANGE, "no heap dump is in it");
+    if (binary && hpx_reader_run(&reader) != HPX_RD_SOUND && pass == OBJECTS) {
+        (void)snprintf(r->g->why, sizeof r->g->why, "at byte %" PRIu64 ": %s", reader.at, reader.why);
+    }
+    close_object(r);
+    if (r->no_memory) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        done = HPX_HEAP_FAILED;
+    }
+    hpx_source_fini(&s);
+    return done;
+}
+
+/* The objects of the dump that counts. */
+static enum hpx_heap_read read_objects(struct reading *r, const struct hpx_heap_file *file, uint32_t dump, struct hpx_err *err)
+{
+    struct hpx_heap_graph *g = r->g;
+    r->wanted = dump;
+    enum hpx_heap_read done = pass(r, file, OBJECTS, err);
+    if (done == HPX_HEAP_READ && dump == 0 && r->whole != 0 && r->whole < r->dump) { /* the last one is not complete */
+        uint32_t dumps = r->dump;
+        r->wanted = r->whole;
+        hpx_definitions_fini(&g->defined);
+        done = hpx_definitions_init(&g->defined) == 0 ? pass(r, file, OBJECTS, err) : HPX_HEAP_FAILED;
+        r->dump = r->dump < dumps ? dumps : r->dump;
+    }
+    g->dumps = r->dump;
+    g->dump = r->wanted != 0 ? r->wanted : r->dump;
+    g->complete = r->whole == g->dump;
+    if (done == HPX_HEAP_READ && (g->dumps == 0 || g->dump > g->dumps)) {
+        if (g->dumps > 0) {
+            (void)hpx_err_set(err, HPX_E_RANGE, "the file has no heap dump %" PRIu32 ", but %" PRIu32, g->dump, g->dumps);
+        }
+        done = HPX_HEAP_NONE;
+    }
+    return done;
+}
+
+static bool finish_objects(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    unique(r);
+    if (!hpx_heap_classes_finish(g, &r->class_of)) {
+        return false;
+    }
+    hpx_heap_layout_choose(g, r->objects.items, r->objects.len);
+    count(r);
+    join_primitive_arrays(g);
+    hpx_seeded_map_clear(&r->class_of);
+    return true;
+}
+
+static bool begin_references(struct reading *r)
+{
+    struct hpx_heap_graph *g = r->g;
+    if (!make_nodes(r)) {
+        return false;
+    }
+    g->first = room(r, (uint64_t)g->n + 1, sizeof *g->first);
+    r->degree = room(r, g->n, sizeof *r->degree);
+    if (r->no_memory) {
+        return false;
+    }
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->first[i] = UNKNOWN;
+    }
+    take_roots(r);
+    return !r->no_memory;
+}
+
+enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
+                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
+{
+    struct reading r = {.g = g, .sink = sink, .ctx = ctx};
+    *g = (struct hpx_heap_graph){0};
+    hpx_seeded_map_init(&r.class_of, true);
+    enum hpx_heap_read done = hpx_definitions_init(&g->defined) == 0 ? read_objects(&r, file, dump, err) : HPX_HEAP_FAILED;
+    bool made = done == HPX_HEAP_READ && finish_objects(&r);
+    if (made && want == HPX_HEAP_REFERENCES && (made = begin_references(&r))) {
+        r.wanted = g->dump;
+        done = pass(&r, file, REFERENCES, err);
+        made = done == HPX_HEAP_READ && !r.left && order_references(&r);
+    }
+    if (!made && done != HPX_HEAP_NONE) {
+        if (done == HPX_HEAP_READ) {
+            (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        }
+        done = HPX_HEAP_FAILED;
+    }
+    drop(&r.objects, sizeof(struct hpx_heap_entry));
+    drop(&r.roots, sizeof(struct hpx_heap_entry));
+    drop(&r.refs, sizeof(uint32_t));
+    drop(&r.pending, sizeof(uint64_t));
+    free(r.degree);
+    hpx_seeded_map_fini(&r.class_of);
+    return done;
+}
+
+enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,
+                                  struct hpx_err *err)
+{
+    struct hpx_heap_graph same = *g; /* whose arrays are not written */
+    struct reading r = {.g = &same, .wanted = g->dump, .sink = sink, .ctx = ctx};
+    return pass(&r, file, CONTENTS, err);
+}
+
+bool hpx_heap_field_at(const struct hpx_heap_graph *g, uint32_t klass, const char *name, int type, uint64_t *at)
+{
+    const struct hpx_heap_class *c;
+    *at = 0;
+    for (uint32_t k = klass; k != HPX_HEAP_NO_CLASS; k = c->up) {
+        c = hpx_heap_class_at(g, k);
+        const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+        for (uint32_t i = 0; i < c->fields; i++) {
+            const uint32_t *known = f[i].type == type ? hpx_seeded_map_find(&g->defined.strings, f[i].name) : NULL;
+            if (known != NULL && strcmp(hpx_defined_name(&g->defined, *known), name) == 0) {
+                return true;
+            }
+            *at += hpx_type_size(f[i].type, g->id_size);
+        }
+    }
+    return false;
+}
+
+void hpx_heap_graph_fini(struct hpx_heap_graph *g)
+{
+    drop_classes(g);
+    free(g->classes.items);
+    free(g->fields.items);
+    free(g->ids);
+    free(g->klass);
+    free(g->size);
+    free(g->first);
+    free(g->refs);
+    free(g->roots);
+    free(g->bucket);
+    hpx_definitions_fini(&g->defined);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_graph.h: a heap dump of a binary HPROF file as arrays: objects, their classes and sizes, and who refers to whom.
+ *
+ * The file is read two times: objects, classes and roots; then references. What a caller wants to know of contents he takes from the second
+ * time, or from a third one (hpx_heap_again()). The bytes are hostile: what does not fit is left out, or ends the reading.
+ *
+ * Of several dumps the last complete one counts. If none is complete, what the last has is taken. One thread.
+ *
+ * Memory, n objects and m references: 16 bytes an object for classes and sizes alone (HPX_HEAP_CLASSES), as long as the file is read; with
+ * references 28 n + 8 m at most, and 24 n + 4 m afterwards. Classes, names, and a list that grows beside it: it may have twice as much
+ * address space as it uses.
+ *
+ * Sizes are estimates, as those of other readers of HPROF: the file has the bytes of fields alone, and references in it have the size of
+ * ids. Headers, references, and the place of elements are those of six kinds of HotSpot's; the one counts that fits most of the distances
+ * between neighbours in the heap. Sizes are multiples of 8 bytes. A class object has the fields of java.lang.Class and its static ones.
+ *
+ * An object also refers to its class object, as Eclipse MAT counts it; a class object to its superclass, loader, signers, protection
+ * domain, what its static fields and constants refer to. References to what is not in the dump are left out. */
+#ifndef HPX_HEAP_GRAPH_H
+#define HPX_HEAP_GRAPH_H
+
+#include "definitions.h"
+#include "err.h"
+#include "reader.h"
+
+#define HPX_HEAP_NO_CLASS UINT32_MAX
+
+/* The bytes of a file, which can be read again from its beginning. */
+struct hpx_heap_file {
+    ssize_t (*read)(void *ctx, void *to, size_t n); /* as read(2) */
+    bool (*again)(void *ctx);                       /* false: errno */
+    void *ctx;
+};
+
+struct hpx_heap_class {
+    uint64_t id, super_id;   /* of class objects; 0: the file does not tell */
+    char *name;              /* as people write it: p.C, int[] */
+    uint64_t objects, bytes; /* of that class itself */
+    uint64_t empty;          /* of them, arrays without elements */
+    uint32_t node;           /* its class object; 0: it is not in the dump */
+    uint32_t super;          /* a class; HPX_HEAP_NO_CLASS: none */
+    /* Fields that it declares itself, those of superclasses behind them in an instance: */
+    uint32_t field, fields; /* of `fields` of the graph */
+    uint32_t own_bytes;     /* as the file has them */
+    uint32_t up;            /* the next class above that has fields; HPX_HEAP_NO_CLASS: none */
+    uint32_t depth;         /* superclasses */
+    uint32_t statics_refs, statics_bytes;
+    uint64_t all_refs, all_bytes; /* references, and bytes of other fields, with those of superclasses */
+    int array_of;                 /* enum hpx_type of elements; 0: it is no array */
+    bool dumped;
+};
+
+struct hpx_heap_field {
+    uint64_t name; /* a string of the file */
+    int type;
+};
+
+/* How objects lie in the heap of the JVM. */
+struct hpx_heap_layout {
+    uint32_t ref, header, array, array8; /* bytes of a reference, before fields, before elements, before those of 8 bytes */
+};
+
+struct hpx_heap_graph {
+    uint32_t n;      /* node 0 is the root of roots; 1 to n - 1 are objects, in the order of their ids */
+    uint64_t *ids;   /* 0 for node 0 */
+    uint32_t *klass; /* of classes; of node 0 HPX_HEAP_NO_CLASS */
+    uint32_t *size;  /* in units of 8 bytes, saturating; 0 for node 0 */
+    uint64_t *first; /* n + 1: node i refers to refs[first[i]] to refs[first[i + 1] - 1] */
+    uint32_t *refs;
+    uint8_t *roots; /* enum hpx_root of the references of node 0: the first that was told of each object */
+
+    struct hpx_list classes; /* struct hpx_heap_class */
+    struct hpx_list fields;  /* struct hpx_heap_field */
+    struct hpx_heap_layout layout;
+    uint32_t id_size;
+    uint32_t dump, dumps;          /* the one that was read, from 1; how many there are */
+    bool complete;                 /* of that dump */
+    uint64_t objects, bytes;       /* of all */
+    uint64_t roots_told, dangling; /* dangling: references and roots to what is not in the dump */
+    uint64_t twice;                /* objects that the dump has a second time */
+    char why[640];                 /* the file is broken, or ends too early: where, and why; "": it does not */
+
+    /* For those that look at contents: */
+    struct hpx_definitions defined;
+    uint32_t *bucket; /* hpx_heap_node() */
+    uint32_t buckets, shift;
+};
+
+enum hpx_heap_want { HPX_HEAP_CLASSES, HPX_HEAP_REFERENCES };
+
+/* Told in the second reading of every object that counts, before its contents, and of those (CONTENT) behind it. false: no memory. */
+typedef bool hpx_heap_sink(void *ctx, const struct hpx_heap_graph *g, uint32_t node, const struct hpx_rd_event *ev);
+
+enum hpx_heap_read {
+    HPX_HEAP_READ = 0,
+    HPX_HEAP_NONE,   /* the file has no heap dump in binary; err says so */
+    HPX_HEAP_FAILED, /* err: no memory, or it cannot be read */
+};
+
+/* dump: 0, or its number from 1. sink: may be NULL; needs HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
+enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
+                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err);
+/* Another reading of the same dump, for the sink alone, until that returns false. */
+enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,
+                                  struct hpx_err *err);
+void hpx_heap_graph_fini(struct hpx_heap_graph *g);
+
+/* The object with that id; 0: none. */
+uint32_t hpx_heap_node(const struct hpx_heap_graph *g, uint64_t id);
+static inline struct hpx_heap_class *hpx_heap_class_at(const struct hpx_heap_graph *g, uint32_t i)
+{
+    return (struct hpx_heap_class *)g->classes.items + i;
+}
+/* Bytes of an array of that class without elements. */
+uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c);
+/* Where a field stands in instances of a class, or of one above; false: there is none with that name and type. */
+bool hpx_heap_field_at(const struct hpx_heap_graph *g, uint32_t klass, const char *name, int type, uint64_t *at);
+/* An id in the contents of an object. */
+static inline uint64_t hpx_heap_id(const struct hpx_heap_graph *g, const char *p)
+{
+    return g->id_size == 4 ? hpx_get_be4(p) : hpx_get_be8(p);
+}
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_text.c: see heap_text.h. */
+#include "heap_text.h"
+#include "budget.h"
+#include "gunzip.h"
+#include "heap_waste.h"
+#include "memory.h"
+#include "words.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TEXT_COLUMNS 72
+#define EMPTY_ROWS   20
+
+static bool again(void *ctx)
+{
+    struct hpx_gunzip *g = ctx;
+    int fd = g->fd;
+    hpx_gunzip_fini(g);
+    hpx_gunzip_init(g, fd);
+    return lseek(fd, 0, SEEK_SET) == 0;
+}
+
+/* ---- classes ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct hpx_heap_class *x = *(const struct hpx_heap_class *const *)a, *y = *(const struct hpx_heap_class *const *)b;
+    return x->bytes != y->bytes       ? (x->bytes < y->bytes ? 1 : -1)
+           : x->objects != y->objects ? (x->objects < y->objects ? 1 : -1)
+                                      : (x < y ? -1 : x > y);
+}
+
+static int by_empty(const void *a, const void *b)
+{
+    const struct hpx_heap_class *x = *(const struct hpx_heap_class *const *)a, *y = *(const struct hpx_heap_class *const *)b;
+    return x->empty != y->empty ? (x->empty < y->empty ? 1 : -1) : (x < y ? -1 : x > y);
+}
+
+/* Those with objects; NULL: no memory. */
+static const struct hpx_heap_class **order(const struct hpx_heap_graph *g, int (*by)(const void *, const void *), size_t *n)
+{
+    const struct hpx_heap_class **all = calloc(g->classes.len + 1, sizeof *all);
+    *n = 0;
+    for (size_t i = 0; all != NULL && i < g->classes.len; i++) {
+        const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
+        if (c->objects > 0) {
+            all[(*n)++] = c;
+        }
+    }
+    if (all != NULL) {
+        qsort(all, *n, sizeof *all, by);
+    }
+    return all;
+}
+
+static void row(FILE *to, uint64_t count, uint64_t bytes, const char *class)
+{
+    (void)fprintf(to, "%15s %17s  ", hpx_words_number(count), hpx_words_number(bytes));
+    hpx_words_java(to, class);
+    (void)fputc('\n', to);
+}
+
+static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, size_t rows)
+{
+    size_t n;
+    const struct hpx_heap_class **all = order(g, by_bytes, &n);
+    uint64_t count = 0, bytes = 0;
+    if (all == NULL) {
+        return false;
+    }
+    (void)fprintf(to, "\nClasses\n        objects             bytes  class\n");
+    for (size_t i = 0; i < n; i++) {
+        if (i < rows) {
+            row(to, all[i]->objects, all[i]->bytes, all[i]->name);
+        } else {
+            count += all[i]->objects;
+            bytes += all[i]->bytes;
+        }
+    }
+    if (n > rows) {
+        (void)fprintf(to, "%15s %17s  %s more classes\n", hpx_words_number(count), hpx_words_number(bytes), hpx_words_number(n - rows));
+    }
+    free(all);
+    return true;
+}
+
+/* ---- waste ---- */
+
+static void tell_strings(FILE *to, const struct hpx_heap_waste *w)
+{
+    if (w->strings == 0) {
+        return;
+    }
+    (void)fprintf(to, "\nDuplicate strings\n%s strings, %s different texts", hpx_words_number(w->strings), hpx_words_number(w->texts));
+    if (w->blank > 0) {
+        (void)fprintf(to, " and %s of zeros, as redact= leaves them", hpx_words_number(w->blank));
+    }
+    (void)fprintf(to, "; each text once would save %s.\n", hpx_words_size(w->bytes));
+    if (w->tops > 0) {
+        (void)fputs("        strings             bytes  text\n", to);
+    }
+    for (size_t i = 0; i < w->tops; i++) {
+        (void)fprintf(to, "%15s %17s  \"", hpx_words_number(w->top[i].strings), hpx_words_number(w->top[i].bytes));
+        hpx_words_name(to, w->top[i].text, TEXT_COLUMNS, false);
+        (void)fputs("\"\n", to);
+    }
+}
+
+static void tell_tables(FILE *to, const struct hpx_heap_graph *g, const struct hpx_heap_waste *w)
+{
+    const struct hpx_heap_empty *e = w->empty.items;
+    uint64_t count = 0, bytes = 0;
+    for (size_t i = 0; i < w->empty.len; i++) {
+        count += e[i].count;
+        bytes += e[i].bytes;
+    }
+    if (count == 0) {
+        return;
+    }
+    (void)fprintf(to, "\nEmpty collections\n%s collections have no element and a table; the tables have %s.\n", hpx_words_number(count),
+                  hpx_words_size(bytes));
+    (void)fputs("          count             bytes  class\n", to);
+    for (size_t i = 0; i < w->empty.len && i < EMPTY_ROWS; i++) {
+        row(to, e[i].count, e[i].bytes, hpx_heap_class_at(g, e[i].klass)->name);
+    }
+}
+
+static bool tell_arrays(FILE *to, const struct hpx_heap_graph *g)
+{
+    size_t n;
+    const struct hpx_heap_class **all = order(g, by_empty, &n);
+    uint64_t count = 0, bytes = 0;
+    for (size_t i = 0; all != NULL && i < n; i++) {
+        count += all[i]->empty;
+        bytes += all[i]->empty * hpx_heap_empty_array(g, all[i]);
+    }
+    if (count > 0) {
+        (void)fprintf(to, "\nArrays without elements\n%s arrays, %s.\n          count             bytes  class\n", hpx_words_number(count),
+                      hpx_words_size(bytes));
+    }
+    for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i]->empty > 0; i++) {
+        row(to, all[i]->empty, all[i]->empty * hpx_heap_empty_array(g, all[i]), all[i]->name);
+    }
+    free(all);
+    return all != NULL;
+}
+
+/* ---- all of it ---- */
+
+static void tell_head(FILE *to, const struct hpx_heap_graph *g)
+{
+    size_t classes = 0;
+    for (size_t i = 0; i < g->classes.len; i++) {
+        classes += hpx_heap_class_at(g, (uint32_t)i)->dumped;
+    }
+    (void)fprintf(to, "Heap dump: %s objects, %s; %s classes, %s roots.", hpx_words_number(g->objects), hpx_words_size(g->bytes),
+                  hpx_words_number(classes), hpx_words_number(g->first[1] - g->first[0]));
+    (void)fputs(" Sizes are estimates: the file has those of fields.\n", to);
+    if (g->dumps > 1) {
+        (void)fprintf(to, "It is dump %" PRIu32 " of %" PRIu32 " in the file%s.\n", g->dump, g->dumps,
+                      g->complete ? g->dump < g->dumps ? ", the last that is complete" : ", the last" : "");
+    }
+    if (!g->complete) {
+        (void)fputs("The dump is not complete: objects and references are missing.\n", to);
+    }
+    if (g->why[0] != '\0') {
+        (void)fprintf(to, "The file is broken or unfinished, %s.\n", g->why);
+    }
+    if (g->twice > 0) {
+        (void)fprintf(to, "%s objects are there twice, and count once.\n", hpx_words_number(g->twice));
+    }
+}
+
+static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_t rows, struct hpx_err *err)
+{
+    struct hpx_heap_graph g;
+    struct hpx_heap_waste w = {0};
+    enum hpx_heap_read done = hpx_heap_graph_read(&g, file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
+    bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
+    if (made) {
+        done = hpx_heap_waste_texts(&w, &g, file, err);
+    }
+    if (made && done == HPX_HEAP_READ) {
+        tell_head(to, &g);
+        made = tell_classes(to, &g, rows > 0 ? rows : HPX_HEAP_ROWS);
+        tell_strings(to, &w);
+        tell_tables(to, &g, &w);
+        made = made && tell_arrays(to, &g);
+    }
+    if (!made && done == HPX_HEAP_READ) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        done = HPX_HEAP_FAILED;
+    }
+    hpx_heap_waste_fini(&w);
+    hpx_heap_graph_fini(&g);
+    return done;
+}
+
+enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, size_t rows, struct hpx_err *err)
+{
+    struct hpx_budget budget;
+    struct hpx_gunzip *z = malloc(sizeof *z);
+    if (z == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        return HPX_HEAP_FAILED;
+    }
+    hpx_budget_begin(&budget, hpx_memory_for_file(fd), NULL);
+    hpx_gunzip_init(z, fd);
+    enum hpx_heap_read done = tell(to, &(struct hpx_heap_file){hpx_gunzip_read, again, z}, rows, err);
+    hpx_gunzip_fini(z);
+    hpx_budget_end(&budget);
+    free(z);
+    return done;
+}

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_heap_file HPROFX [unittest arguments]: what hprofx view says of a heap dump whose objects are known: classes, strings, collections, several dumps, damage."""
+import gzip
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'read'))
+import hprof_files as h  # noqa: E402
+
+PROGRAM = None
+OBJECT, BOOLEAN, CHAR, BYTE, INT, LONG = 2, 4, 5, 8, 10, 11
+
+
+class Dump:
+    """A heap as a JVM with compressed references has it: objects lie one behind the other, from BASE on."""
+    BASE = 0x700000000
+
+    def __init__(self, size=8, jdk=17):
+        self.f, self.jdk = h.Format(size), jdk
+        self.base = self.BASE if size == 8 else self.BASE // 64
+        self.at = self.base
+        self.names, self.classes, self.subs, self.roots = {}, {}, [], []
+        for name in ('java.lang.Object', 'java.lang.Class'):
+            self.klass(name, fields=[('klass', LONG)] if name.endswith('Class') else [])
+        self.klass('java.lang.String', fields=[('value', OBJECT), ('hash', INT)] + ([('coder', BYTE)] if jdk > 8 else []))
+
+    def name(self, text):
+        return self.names.setdefault(text, 100 + len(self.names))
+
+    def klass(self, name, above='java.lang.Object', fields=(), statics=()):
+        """Class objects lie apart."""
+        i = 0x600000000 // (1 if self.f.size == 8 else 64) + 4096 * (len(self.classes) + 1)
+        above = self.classes[above] if name != 'java.lang.Object' else None
+        self.classes[name] = {'id': i, 'fields': list(fields), 'above': above}
+        constants = b'\0\0'
+        values = struct.pack('>H', len(statics)) + b''.join(self.f.id(self.name(n)) + bytes([t]) + v for n, t, v in statics)
+        width = sum({OBJECT: self.f.size, BYTE: 1, INT: 4, LONG: 8}[t] for _, t in fields)
+        self.name(name)
+        self.subs.append(self.f.class_dump(i, 1, above['id'] if above else 0, width, constants, values, [(self.name(n), t) for n, t in fields]))
+        return i
+
+    def place(self, size):
+        i = self.at
+        self.at += (size + 7) // 8 * 8
+        return i
+
+    def all_fields(self, name):
+        k, found = self.classes[name], []
+        while k is not None:
+            found += k['fields']
+            k = k['above']
+        return found
+
+    def new(self, name, **values):
+        fields = self.all_fields(name)
+        i = self.place(12 + sum({OBJECT: 4, BYTE: 1, INT: 4, LONG: 8}[t] for _, t in fields))
+        pack = {BYTE: lambda v: struct.pack('>b', v), INT: lambda v: struct.pack('>i', v), LONG: lambda v: struct.pack('>q', v), OBJECT: self.f.id}
+        self.subs.append(self.f.instance(i, 1, self.classes[name]['id'], b''.join(pack[t](values.get(n, 0)) for n, t in fields)))
+        return i
+
+    def objects(self, name, *elements):
+        i = self.place(16 + 4 * len(elements))
+        self.subs.append(self.f.objects(i, 1, self.classes[name]['id'], *elements))
+        return i
+
+    def primitives(self, kind, data):
+        width = {BYTE: 1, CHAR: 2, INT: 4, LONG: 8}[kind]
+        i = self.place(16 + len(data))
+        self.subs.append(self.f.primitives(i, 1, kind, data, len(data) // width))
+        return i
+
+    def text(self, text):
+        if self.jdk == 8:
+            return self.primitives(CHAR, text.encode('utf-16-be', 'surrogatepass'))
+        wide = any(ord(c) > 255 for c in text)
+        return self.primitives(BYTE, text.encode('utf-16-le', 'surrogatepass') if wide else text.encode('latin-1'))
+
+    def string(self, text, value=None):
+        wide = any(ord(c) > 255 for c in text)
+        return self.new('java.lang.String', value=self.text(text) if value is None else value, coder=int(wide))
+
+    def root(self, i):
+        self.roots.append(b'\xff' + self.f.id(i))
+        return i
+
+    def segments(self, end=True):
+        return self.f.record(0x1c, b''.join(self.roots + self.subs)) + (self.f.record(0x2c, b'') if end else b'')
+
+    def definitions(self):
+        strings = b''.join(self.f.string(i, n) for n, i in self.names.items())
+        loads = b''.join(self.f.load(n + 1, k['id'], 1, self.names[name]) for n, (name, k) in enumerate(self.classes.items()))
+        return strings + loads + self.f.trace(1, 0)
+
+    def head(self):
+        return b'JAVA PROFILE 1.0.2\0' + struct.pack('>IQ', self.f.size, 1795232082000)
+
+    def data(self):
+        return self.head() + self.definitions() + self.segments()
+
+
+class HeapFile(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def view(self, data, *options, status=0, said='', **variables):
+        (self.folder / 'heap.hprof').write_bytes(data.data() if isinstance(data, Dump) else data)
+        done = subprocess.run([PROGRAM, 'view', 'heap.hprof', *options], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **variables})
+        self.assertEqual(done.returncode, status, done.stderr)
+        (self.assertIn if said else self.assertEqual)(said, done.stderr.decode())
+        return done.stdout.decode()
+
+    def rows(self, said, title):
+        """{name: (count, bytes)} of a table."""
+        part = said.split('\n%s\n' % title)[1].split('\n\n')[0]
+        found = re.findall(r'^ +([\d,]+) +([\d,]+)  (.*)$', part, re.M)
+        return {name: (int(count.replace(',', '')), int(size.replace(',', ''))) for count, size, name in found}
+
+    def known(self, size=8, jdk=17):
+        d = Dump(size, jdk)
+        d.klass('p.Node', fields=[('next', OBJECT), ('value', LONG)])
+        d.klass('p.Leaf', 'p.Node', fields=[('small', BYTE)])
+        d.klass('p.Node[]')
+        nodes = [d.new('p.Node') for _ in range(5)] + [d.new('p.Leaf') for _ in range(3)]
+        d.root(d.objects('p.Node[]', *nodes))
+        d.objects('p.Node[]')
+        d.primitives(INT, bytes(40))
+        d.primitives(LONG, bytes(8))
+        d.primitives(LONG, b'')
+        return d
+
+    def test_classes_have_the_objects_and_bytes_of_the_dump(self):
+        for size in (8, 4):
+            with self.subTest(size=size):
+                said = self.view(self.known(size))
+                want = {'p.Node': (5, 5 * 24), 'p.Leaf': (3, 3 * 32), 'p.Node[]': (2, 48 + 16), 'int[]': (1, 56), 'long[]': (2, 24 + 16), 'java.lang.Class': (6, 6 * 24)}
+                self.assertEqual(self.rows(said, 'Classes'), want)
+                self.assertIn('Heap dump: 19 objects, %d B; 6 classes, 1 roots.' % sum(b for _, b in want.values()), said)
+                self.assertEqual(self.rows(said, 'Arrays without elements'), {'p.Node[]': (1, 16), 'long[]': (1, 16)})
+
+    def test_the_rows_that_are_left_out_are_summed(self):
+        said = self.view(self.known(), '-n', '2')
+        self.assertEqual(self.rows(said, 'Classes'), {'java.lang.Class': (6, 144), 'p.Node': (5, 120), '4 more classes': (8, 256)})
+
+    def test_strings_with_the_same_text_are_told(self):
+        for jdk in (8, 17):
+            with self.subTest(jdk=jdk):
+                d = Dump(jdk=jdk)
+                for i in range(10):
+                    d.string('a text that is there often')
+                    d.string('unique %d' % i)
+                d.string('später')
+                d.string('später')
+                d.string('Ωμέγα 𝄞')
+                d.string('Ωμέγα 𝄞')
+                one = d.text('shared')
+                for _ in range(4):
+                    d.string('shared', one)
+                d.new('java.lang.String')
+                said = self.view(d)
+                width = 24
+                each = lambda text: 16 + (len(text.encode('utf-16-le')) if jdk == 8 or any(ord(c) > 255 for c in text) else len(text))
+                up = lambda n: (n + 7) // 8 * 8
+                want = {'"%s"' % t: (n, (n - 1) * (width + (0 if t == 'shared' else up(each(t)))))
+                        for t, n in (('a text that is there often', 10), ('später', 2), ('Ωμέγα 𝄞', 2), ('shared', 4))}
+                self.assertEqual(self.rows(said, 'Duplicate strings'), want)
+                self.assertIn('28 strings, 14 different texts;', said)
+
+    def test_one_text_in_two_encodings_is_two_texts(self):
+        d = Dump()
+        d.new('java.lang.String', value=d.primitives(BYTE, b'ab'), coder=0)
+        d.new('java.lang.String', value=d.primitives(BYTE, b'ab'), coder=1)
+        self.assertIn('2 strings, 2 different texts;', self.view(d))
+
+    def test_texts_that_were_left_out_are_no_duplicates(self):
+        d = Dump()
+        for _ in range(5):
+            d.string('\0' * 7)
+        d.string('')
+        d.string('')
+        said = self.view(d)
+        self.assertIn('7 strings, 1 different texts and 5 of zeros, as redact= leaves them;', said)
+        self.assertEqual(self.rows(said, 'Duplicate strings'), {'""': (2, 24 + 16)})
+
+    def test_a_text_of_many_pieces_is_compared_to_its_end(self):
+        d = Dump()
+        long = 'x' * 200000
+        for text in (long, long, 'y' + long[1:], long[:-1] + 'y', long + 'x'):
+            d.string(text)
+        said = self.view(d)
+        self.assertEqual([(n, b) for n, b in self.rows(said, 'Duplicate strings').values()], [(2, 200016 + 24)])
+
+    def collections(self):
+        d = Dump()
+        d.klass('java.lang.Object[]')
+        d.klass('java.util.AbstractList', fields=[('modCount', INT)])
+        d.klass('java.util.ArrayList', 'java.util.AbstractList', fields=[('elementData', OBJECT), ('size', INT)])
+        d.klass('p.List', 'java.util.ArrayList', fields=[('size', LONG)])
+        d.klass('java.util.HashMap', fields=[('table', OBJECT), ('size', INT)])
+        d.klass('java.util.LinkedHashMap', 'java.util.HashMap', fields=[('head', OBJECT)])
+        d.klass('java.util.ArrayDeque', fields=[('elements', OBJECT), ('head', INT), ('tail', INT)])
+        d.klass('java.util.concurrent.ConcurrentHashMap', fields=[('table', OBJECT), ('baseCount', LONG), ('counterCells', OBJECT)])
+        return d
+
+    def test_collections_without_elements_and_with_a_table_are_told(self):
+        d = self.collections()
+        table = lambda n: d.objects('java.lang.Object[]', *[0] * n)
+        for name, field in (('java.util.ArrayList', 'elementData'), ('java.util.HashMap', 'table'), ('java.util.LinkedHashMap', 'table')):
+            d.new(name, **{field: table(10)})
+            d.new(name, **{field: table(10), 'size': 1})
+            d.new(name, **{field: table(0)})
+            d.new(name)
+        d.new('java.util.ArrayList', elementData=table(20))
+        d.new('java.util.ArrayDeque', elements=table(16), head=3, tail=3)
+        d.new('java.util.ArrayDeque', elements=table(16), head=0, tail=3)
+        d.new('java.util.concurrent.ConcurrentHashMap', table=table(16))
+        d.new('java.util.concurrent.ConcurrentHashMap', table=table(16), baseCount=1 << 40)
+        d.new('java.util.concurrent.ConcurrentHashMap', table=table(16), counterCells=table(2))
+        said = self.view(d)
+        self.assertEqual(self.rows(said, 'Empty collections'), {
+            'java.util.ArrayList': (2, 56 + 96), 'java.util.HashMap': (1, 56), 'java.util.LinkedHashMap': (1, 56), 'java.util.ArrayDeque': (1, 80),
+            'java.util.concurrent.ConcurrentHashMap': (1, 80)})
+        self.assertEqual(self.rows(said, 'Arrays without elements'), {'java.lang.Object[]': (3, 48)})
+
+    def test_a_heap_without_compression_is_recognised(self):
+        d = Dump()
+        d.klass('p.Node', fields=[('next', OBJECT), ('value', LONG)])
+        d.klass('p.Node[]')
+        at = 0
+        for n in range(40):
+            i = d.place(16 + 16)
+            d.subs.append(d.f.instance(i, 1, d.classes['p.Node']['id'], d.f.id(at) + bytes(8)))
+            at = d.place(24 + 8 * n)
+            d.subs.append(d.f.objects(at, 1, d.classes['p.Node[]']['id'], *[i] * n))
+        rows = self.rows(self.view(d), 'Classes')
+        self.assertEqual((rows['p.Node'], rows['p.Node[]']), ((40, 40 * 32), (40, sum(24 + 8 * n for n in range(40)))))
+
+    def test_gzip_is_read_as_often(self):
+        d = self.known()
+        plain = self.view(d)
+        self.assertEqual(self.view(gzip.compress(d.data())), plain)
+
+    def test_of_several_dumps_the_last_complete_one_counts(self):
+        first, second, third = self.known(), self.known(), self.known()
+        second.new('p.Node')
+        third.new('p.Node')
+        third.new('p.Node')
+        head = first.head() + first.definitions()
+        said = self.view(head + first.segments() + second.segments())
+        self.assertIn('It is dump 2 of 2 in the file, the last.', said)
+        self.assertEqual(self.rows(said, 'Classes')['p.Node'], (6, 144))
+        said = self.view(head + first.segments() + second.segments() + third.segments(end=False))
+        self.assertIn('It is dump 2 of 3 in the file, the last that is complete.', said)
+        self.assertEqual(self.rows(said, 'Classes')['p.Node'], (6, 144))
+
+    def test_a_dump_that_is_cut_off_is_told_as_far_as_it_goes(self):
+        d = self.known()
+        data = d.data()
+        for cut in (9, 9 + 40, len(d.segments()) // 2):
+            with self.subTest(cut=cut):
+                said = self.view(data[:-cut], status=0 if cut == 9 else 6, said='' if cut == 9 else 'heap.hprof')
+                self.assertIn('The dump is not complete: objects and references are missing.', said)
+
+    def test_a_dump_with_stacks_is_behind_what_they_say(self):
+        said = self.view(h.binary().data())
+        self.assertLess(said.index('CPU'), said.index('Heap dump: '))
+
+    def test_a_dump_in_text_has_no_such_page(self):
+        self.assertNotIn('Heap dump: ', self.view(h.text().data()))
+
+    def test_classes_that_are_above_themselves_and_objects_that_are_there_twice(self):
+        d = self.known()
+        node, leaf = d.classes['p.Node']['id'], d.classes['p.Leaf']['id']
+        data = d.data().replace(d.f.class_dump(node, 1, d.classes['java.lang.Object']['id'], 16, fields=[(d.names['next'], OBJECT), (d.names['value'], LONG)]),
+                                d.f.class_dump(node, 1, leaf, 16, fields=[(d.names['next'], OBJECT), (d.names['value'], LONG)]))
+        self.assertNotEqual(data, d.data())
+        rows = self.rows(self.view(data), 'Classes')
+        self.assertEqual((rows['p.Node'][0], rows['p.Leaf'][0]), (5, 3))
+        d.subs += d.subs[-3:]
+        said = self.view(d)
+        self.assertIn('3 objects are there twice, and count once.', said)
+        self.assertIn('Heap dump: 19 objects', said)
+
+    def test_little_memory_is_said(self):
+        d = self.known()
+        d.subs += [d.f.primitives(0x500000000 + 64 * i, 1, INT, b'', 0) for i in range(100000)]
+        self.view(d, status=1, said='HPROFX_MEMORY', HPROFX_MEMORY='1m')
+
+
+if __name__ == '__main__':
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
