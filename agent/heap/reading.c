@@ -6,6 +6,7 @@
 #include "internals.h"
 #include "log.h"
 #include "output.h"
+#include "releases.h"
 #include "session.h"
 #include "vm.h"
 #include "vm_flags.h"
@@ -255,7 +256,20 @@ static bool traceable(const struct hpx_walk *w)
            !hpx_vm_flag("UseShenandoahGC", false);
 }
 
-bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory)
+/* The helper of a trace. NULL: none. */
+static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
+{
+    jobject helper = NULL;
+    for (uint32_t i = 0; i < l->loaded && helper == NULL; i++) {
+        if (l->class_numbers[i].v == l->object_class.v) {
+            helper = (*env)->NewObjectArray(env, HPX_TRACE_HELPER, l->class_refs[i], NULL);
+            (*env)->ExceptionClear(env);
+        }
+    }
+    return helper;
+}
+
+bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory)
 {
     static int keep[1];
     static struct hpx_err err;
@@ -277,8 +291,13 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed
     w->traces = traceable(w) && t->untraced == NULL && !t->of_error;
     t->traced = w->traces;
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
+    bool helped = w->traces && hpx_vm_release() >= HPX_RELEASE_VIRTUAL && (*env)->PushLocalFrame(env, 1) == 0;
+    w->trace.helper = helped ? new_helper(env, &t->layout) : NULL; /* in a frame of its own, which the VM tells first of the thread's */
     reading.begun = hpx_clock_mono();
     follow(jvmti);
+    if (helped) {
+        (*env)->PopLocalFrame(env, NULL);
+    }
     t->stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
@@ -376,7 +395,7 @@ const char *hpx_reading_text(enum hpx_walk_end end)
         [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
         [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
         [HPX_WALK_LATE] = "classes were loaded meanwhile, more than once",
-        [HPX_WALK_STRANGE] = "a trace cannot read this heap",
+        [HPX_WALK_STRANGE] = "a trace cannot read this heap, or has no memory for it",
         [HPX_WALK_DOUBT] = "addresses of objects contradict what the VM tells of them",
         [HPX_WALK_REFUSED] = "the VM refused to walk the heap",
     };

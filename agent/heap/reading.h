@@ -21,7 +21,7 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
 void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti);
 /* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and t->why
  * tells the cause; *memory: the system has no memory for it. */
-bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, uint64_t allowed_bytes, bool *memory);
+bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory);
 /* Waits for the copy and reaps it. Any one thread. */
 void hpx_reading_await(void);
 /* hpx_reading_await() ends the copy. Any thread. */

@@ -249,7 +249,7 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
 static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     bool memory;
-    if (hpx_reading_fork(t, jvmti, taking.copying.most, &memory)) {
+    if (hpx_reading_fork(t, jvmti, env, taking.copying.most, &memory)) {
         hpx_copying_note(&taking.copying, t->fork_ns);
         return true;
     }

@@ -4,7 +4,11 @@
  * The VM visits through its own structures, 120 ns an object, and writes to the header of each. So it is asked for what only it knows: the
  * roots, and what classes refer to; of each further class it visits one object. What it tells of those teaches, and checks, how an object
  * is read: where its fields are, how a reference and a class word are encoded, how large it is. Then a trace from the roots reads all
- * objects and writes their records. It writes nothing to the heap.
+ * objects and writes their records.
+ *
+ * Only the VM can read the stack of an unmounted virtual thread, and the trace may be the first to meet that thread. So the VM visits an
+ * array of ours last, the helper, and in the callback about its class the trace runs: what it meets it writes to the elements of the
+ * helper, in the copy of the process only, and the VM goes on to visit those. Their stacks are further roots.
  *
  * Nothing here is an interface of the VM, and nothing is taken on trust: one contradiction fails the walk (HPX_WALK_STRANGE), and the next
  * attempt is the VM's. Restrictions as for callbacks (walk.h). */
@@ -12,8 +16,11 @@
 #define HPX_TRACE_H
 
 #include "address_map.h"
+#include <jvmti.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#define HPX_TRACE_HELPER 8192 /* elements of the helper */
 
 /* A list in mapped memory. */
 struct hpx_walk_list {
@@ -40,6 +47,12 @@ struct hpx_trace {
     uint64_t objects;                /* that the VM has visited, without class objects */
     uint64_t object;                 /* that one; 0: none */
     struct hpx_walk_list roots;      /* keys */
+    uint64_t traced;                 /* of these */
+    jobject helper;                  /* the taker's local reference, set by the caller; NULL: there is no such array */
+    uint64_t next, array;            /* keys: of the array of the helper that the VM will visit last, and that it visits; 0: none */
+    bool pushed;                     /* the VM was told to visit the helper: what it is told later it visits before */
+    struct hpx_walk_list later;      /* keys of what it shall visit by the helper */
+    uint64_t asked;                  /* of these */
     struct hpx_address_map visited;  /* key of a class object -> 1 + its first edge, 0: none; of a virtual thread -> 0 */
     struct hpx_walk_list edges;      /* struct hpx_trace_edge: what class objects refer to, one class after the other */
     struct hpx_walk_list steps;      /* struct hpx_trace_step */

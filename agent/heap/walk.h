@@ -31,7 +31,7 @@ enum hpx_walk_end {
     HPX_WALK_ORDER,    /* the VM calls back in another order */
     HPX_WALK_DOUBT,    /* addresses contradict what else is known: a walk by tags may succeed */
     HPX_WALK_LATE,     /* a trace met an object of a class that was loaded after the list of classes was made: try again */
-    HPX_WALK_STRANGE,  /* a trace met what it cannot read: a walk that the VM makes whole may succeed */
+    HPX_WALK_STRANGE,  /* a trace met what it cannot read, or had no memory: a walk that the VM makes whole may succeed */
     HPX_WALK_REFUSED   /* FollowReferences failed */
 };
 

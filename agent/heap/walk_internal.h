@@ -12,6 +12,12 @@ static inline void fail(struct hpx_walk *w, enum hpx_walk_end end)
     w->end = w->end == HPX_WALK_WHOLE ? end : w->end;
 }
 
+/* The VM's walk needs less than a trace. */
+static inline void no_memory(struct hpx_walk *w)
+{
+    fail(w, w->traces ? HPX_WALK_STRANGE : HPX_WALK_NO_MEMORY);
+}
+
 /* What the VM tells does not fit together. */
 static inline void contradict(struct hpx_walk *w)
 {
@@ -80,7 +86,7 @@ static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_addre
 {
     struct hpx_address_entry *e = hpx_address_map_put(m, key);
     if (e == NULL) {
-        fail(w, HPX_WALK_NO_MEMORY);
+        no_memory(w);
     }
     return e;
 }

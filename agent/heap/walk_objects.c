@@ -9,7 +9,7 @@ bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
     uint64_t room = l->room != 0 ? 2 * l->room : 8192;
     void *p = mmap(NULL, room * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
-        fail(w, HPX_WALK_NO_MEMORY);
+        no_memory(w);
         return false;
     }
     if (l->at != NULL) {

@@ -10,6 +10,7 @@
 #define SIZE_AT_MOST    64u  /* how far into a class the size of its instances is looked for */
 #define SLOW            1u   /* this bit of the size is no part of it */
 #define REFINED_AT_MOST 320u /* how far into the class of an array the class that its objects have is looked for */
+#define HELPER_STEP     32u  /* bytes between two arrays in the helper, at least */
 
 /* What a class object refers to. */
 struct hpx_trace_edge {
@@ -21,6 +22,8 @@ struct hpx_trace_step {
     uint32_t at;   /* in the object */
     uint32_t slot; /* in the record, and the type: HPX_HEAP_SLOT */
 };
+
+static void trace(struct hpx_walk *w);
 
 static void stop(struct hpx_walk *w)
 {
@@ -161,12 +164,89 @@ static void add_root(struct hpx_walk *w, uint64_t key)
     }
 }
 
-/* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
- * that its class is one of threads. */
-static bool visits(const struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key)
+/* The VM shall visit this object by the helper. */
+static void add_later(struct hpx_walk *w, uint64_t key)
 {
+    uint64_t *later = w->trace.next != 0 ? push(w, &w->trace.later, sizeof *later) : NULL;
+    if (later != NULL) {
+        *later = key;
+    } else {
+        stop(w);
+    }
+}
+
+static jint carry_on(const struct hpx_walk *w, bool visit)
+{
+    return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : visit ? JVMTI_VISIT_OBJECTS : 0;
+}
+
+/* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
+ * that its class is one of threads. Once the trace has begun enough is known of all others. The VM visits last what it is told first, so up
+ * to the helper that is nothing. */
+static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key)
+{
+    struct hpx_trace *t = &w->trace;
     c->first = c->first == 0 ? key : c->first;
-    return w->verifies || c->special || c->mirror == 0 || c->first == key;
+    bool wanted = w->verifies || c->special || (t->marks == NULL && (c->mirror == 0 || c->first == key));
+    if (wanted && t->next != 0 && !t->pushed) {
+        add_later(w, key);
+        wanted = false;
+    }
+    return carry_on(w, wanted);
+}
+
+/* An object reference at this address. */
+static void set_reference(struct hpx_walk *w, uint64_t at, uint64_t key)
+{
+    const struct hpx_trace_code *c = &w->trace.reference;
+    if (narrow(w)) {
+        *(uint32_t *)(uintptr_t)at = (uint32_t)((key - c->base) >> c->shift);
+    } else {
+        *(uint64_t *)(uintptr_t)at = key;
+    }
+    if ((narrow(w) && !c->known) || refers(w, at) != key) {
+        stop(w);
+    }
+}
+
+/* The VM visits the helper, or an array in it: the elements become what it shall visit, behind another array in the helper, which it will
+ * visit when it has nothing else to visit. That array begins below this one, which is over by then. No elements: that was all. */
+static void ask(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    const uint64_t size = w->reference_size, first = hpx_oops_handle(t->helper), end = first + w->array_base + HPX_TRACE_HELPER * size;
+    const uint64_t step = w->alignment > HELPER_STEP ? w->alignment : HELPER_STEP;
+    if (t->asked == t->later.len) {
+        trace(w);
+    }
+    const bool begins = t->array == 0;
+    t->array = t->next;
+    t->next = begins ? first + HPX_TRACE_HELPER / 2 * size : t->array - step;
+    uint64_t at = t->array + w->array_base, until = (begins ? t->next : end) - size;
+    if (t->asked == t->later.len) {
+        t->next = 0;
+    } else if (t->next < first + step) {
+        stop(w);
+    } else {
+        memcpy((void *)(uintptr_t)t->next, (const void *)(uintptr_t)t->array, w->oops.length_at);
+        *(uint32_t *)(uintptr_t)(t->next + w->oops.length_at) = 0;
+        set_reference(w, at, t->next);
+        for (at += size; t->asked < t->later.len && at <= until; at += size) {
+            set_reference(w, at, ((const uint64_t *)t->later.at)[t->asked++]);
+        }
+    }
+    *(uint32_t *)(uintptr_t)(t->array + w->oops.length_at) = (uint32_t)((at - t->array - w->array_base) / size);
+}
+
+/* Whether this is about the helper, which is no object of the program. */
+static bool is_helper(struct hpx_walk *w, uint64_t referrer, uint64_t key)
+{
+    struct hpx_trace *t = &w->trace;
+    if (referrer == 0 && key == t->next) {
+        t->pushed = true;
+        return true;
+    }
+    return referrer != 0 && (referrer == t->next || referrer == t->array);
 }
 
 jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
@@ -174,19 +254,28 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 {
     struct hpx_walk *w = user;
     uint32_t at;
-    if (hpx_unlikely(!w->begun) && !hpx_walk_begin(w, HPX_FRAME_END())) {
-        return JVMTI_VISIT_ABORT;
+    if (hpx_unlikely(!w->begun)) {
+        if (!hpx_walk_begin(w, HPX_FRAME_END())) {
+            return JVMTI_VISIT_ABORT;
+        }
+        w->trace.next = hpx_oops_handle(w->trace.helper);
     }
     uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
         return JVMTI_VISIT_ABORT;
+    }
+    if (hpx_unlikely(is_helper(w, referrer, key))) {
+        if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
+            ask(w);
+        }
+        return carry_on(w, kind != JVMTI_HEAP_REFERENCE_CLASS);
     }
     struct hpx_walk_class *c = class_of(w, key, class_tag), *of = referrer != 0 ? class_of(w, referrer, referrer_class_tag) : NULL;
     if (c == w->class_of_classes) {
         (void)put(w, &w->trace.visited, key);
     }
     if (of == NULL && hpx_walk_own_root(w, kind, info, key, c)) {
-        return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : c == w->class_of_classes ? JVMTI_VISIT_OBJECTS : 0;
+        return c == w->class_of_classes ? visit(w, c, key) : carry_on(w, false);
     }
     if (length >= 0) {
         meet_array(w, key, length);
@@ -210,7 +299,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         add_edge(w, referrer, key);
         hpx_walk_meet_of_class(w, kind, info, number_of(w, referrer, of), id_of(w, key, c));
     }
-    return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : visits(w, c, key) ? JVMTI_VISIT_OBJECTS : 0;
+    return visit(w, c, key);
 }
 
 /* The bits of a value of the heap, as wide as its type. */
@@ -541,7 +630,7 @@ static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct
     uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
     w->bytes += c->vm_size;
     if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
-        stop(w); /* its stack is known to the VM alone */
+        add_later(w, key); /* its stack is known to the VM alone */
     }
     if (c->nrefs + c->nvalues == 0) {
         return; /* there may be no steps at all */
@@ -629,7 +718,6 @@ static inline void trace_object(struct hpx_walk *w, uint64_t key)
 static bool prepare(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;
-    end_told(w);
     find_klass_at(w);
     if (w->end == HPX_WALK_WHOLE) {
         find_size_at(w);
@@ -665,14 +753,16 @@ static void drop_unreached(struct hpx_walk *w)
     w->facts.len = kept;
 }
 
-void hpx_trace_run(struct hpx_walk *w)
+/* From the roots that were added. */
+static void trace(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;
-    if (!prepare(w)) {
+    end_told(w);
+    if (t->marks == NULL && !prepare(w)) {
         return;
     }
-    for (uint64_t i = 0; i < t->roots.len; i++) {
-        reach(w, ((const uint64_t *)t->roots.at)[i]);
+    while (t->traced < t->roots.len) {
+        reach(w, ((const uint64_t *)t->roots.at)[t->traced++]);
     }
     while (t->stack.len > 0 && w->end == HPX_WALK_WHOLE && w->spool.error == 0) {
         uint64_t key = ((const uint64_t *)t->stack.at)[--t->stack.len];
@@ -682,7 +772,22 @@ void hpx_trace_run(struct hpx_walk *w)
             trace_object(w, key);
         }
     }
-    if (w->verifies && t->objects != w->objects) {
+}
+
+void hpx_trace_run(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    trace(w);
+    if (w->end != HPX_WALK_WHOLE || w->spool.error != 0) {
+        return;
+    }
+    bool all = t->asked == t->later.len && (!w->verifies || t->objects == w->objects);
+    for (uint64_t i = 0; all && i < t->later.len; i++) {
+        const uint64_t key = ((const uint64_t *)t->later.at)[i];
+        const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, key))->klass;
+        all = !klass->virtual_thread || hpx_address_map_find(&t->visited, key) != NULL; /* the VM has told its stack */
+    }
+    if (!all) {
         stop(w);
     }
     drop_unreached(w);
@@ -693,6 +798,7 @@ void hpx_trace_fini(struct hpx_walk *w)
     struct hpx_trace *t = &w->trace;
     hpx_address_map_fini(&t->visited);
     hpx_walk_list_fini(&t->roots, sizeof(uint64_t));
+    hpx_walk_list_fini(&t->later, sizeof(uint64_t));
     hpx_walk_list_fini(&t->edges, sizeof(struct hpx_trace_edge));
     hpx_walk_list_fini(&t->steps, sizeof(struct hpx_trace_step));
     hpx_walk_list_fini(&t->stack, sizeof(uint64_t));

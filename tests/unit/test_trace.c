@@ -2,6 +2,7 @@
 /* test_trace.c: a walk that reads the heap itself (agent/heap/trace.h), with a VM that has objects in memory and tells of them as it is
  * asked to. References are narrow, class words too: both shifted by 3, from bases of their own. */
 #include "cmocka_all.h"
+#include "failing_memory.h"
 #include "walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ enum { NONE, CLASS, OBJECT, NODE, NODES, INTS, FIBER, PLAIN, CLASSES = PLAIN + 1
 #define N_AT     16
 #define B_AT     20
 #define TAKER    7
-#define MOST     1000
+#define MOST     12000
+#define STACKS   1000
 #define ID(at)   ((uint32_t)(at) << 2 | 2)
 
 static struct {
@@ -42,6 +44,12 @@ static struct {
     bool torn;          /* what Node refers to is told in two parts */
     uint64_t statics;   /* what Node.S holds; 0: null */
     uint64_t of_object; /* what a static field of Object holds, which only a reference of the thread that takes the dump names; 0: not so */
+    uint64_t helper, helper_ref; /* an array that a reference of that thread names */
+    struct {
+        uint64_t of, holds;
+    } stacks[STACKS]; /* of virtual threads */
+    uint32_t nstacks;
+    uint64_t unheard; /* the VM does not visit this object */
     /* what differs from the memory */
     uint64_t silent;         /* a reference in this object is not told */
     int wrong_value, untold; /* a class object that is no root; 0: all are */
@@ -86,7 +94,7 @@ static uint32_t class_word(int klass)
 static uint64_t make(int klass, uint32_t bytes, jint length)
 {
     uint64_t key = vm.at + vm.used;
-    vm.used += (bytes + 7) / 8 * 8;
+    vm.used += ((uint64_t)bytes + 7) / 8 * 8;
     assert_true(vm.used <= HEAP && vm.nobjects < MOST);
     put4(key + 8, class_word(klass));
     if (length >= 0) {
@@ -221,14 +229,20 @@ struct telling {
 static uint32_t place_of(uint64_t key)
 {
     uint32_t i = 0;
-    while (vm.objects[i].key != key) {
-        assert_true(++i < vm.nobjects);
+    while (i < vm.nobjects && vm.objects[i].key != key) {
+        i++;
+    }
+    if (i == vm.nobjects) { /* an array in the helper */
+        assert_true(key > vm.helper && key < vm.helper + 16 + UINT64_C(4) * HPX_TRACE_HELPER && i < MOST);
+        assert_int_equal(get4(key + 8), class_word(NODES));
+        vm.objects[vm.nobjects].key = key;
+        vm.objects[vm.nobjects++].klass = NODES;
     }
     return i;
 }
 
 static bool stopped;
-static uint32_t waiting[MOST], nwaiting;
+static uint32_t waiting[MOST], nwaiting; /* not visited yet; the last one is the next */
 
 static ON_STACK void tell(const jvmtiHeapCallbacks *all, void *user, jvmtiHeapReferenceKind kind, jint index, uint64_t from, uint64_t to)
 {
@@ -246,7 +260,7 @@ static ON_STACK void tell(const jvmtiHeapCallbacks *all, void *user, jvmtiHeapRe
     }
     jint rc = all->heap_reference_callback(kind, &info, 0, 0, size, &t.tag, from != 0 ? &t.referrer_tag : NULL, length, user);
     stopped = (rc & JVMTI_VISIT_ABORT) != 0;
-    if (rc == JVMTI_VISIT_OBJECTS && !vm.objects[at].visited) {
+    if (rc == JVMTI_VISIT_OBJECTS && !vm.objects[at].visited && to != vm.unheard) {
         vm.objects[at].visited = true;
         waiting[nwaiting++] = at;
     }
@@ -284,6 +298,11 @@ static void visit(const jvmtiHeapCallbacks *all, void *user, uint64_t key, int k
         }
         return;
     }
+    for (uint32_t i = 0; klass == FIBER && i < vm.nstacks; i++) {
+        if (vm.stacks[i].of == key) {
+            tell(all, user, JVMTI_HEAP_REFERENCE_STACK_LOCAL, 0, 0, vm.stacks[i].holds);
+        }
+    }
     tell(all, user, JVMTI_HEAP_REFERENCE_CLASS, 0, key, vm.mirrors[klass]);
     if (klass == NODE && get4(key + NEXT_AT) != 0 && vm.silent != key) {
         tell(all, user, JVMTI_HEAP_REFERENCE_FIELD, 0, key, wide(get4(key + NEXT_AT)));
@@ -309,6 +328,10 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
     (void)env, (void)filter, (void)klass, (void)first;
     stopped = false;
     nwaiting = 0;
+    if (vm.helper != 0) {
+        tell(all, w, JVMTI_HEAP_REFERENCE_STACK_LOCAL, 0, 0, vm.roots[0]);
+        tell(all, w, JVMTI_HEAP_REFERENCE_JNI_LOCAL, TAKER, 0, vm.helper);
+    }
     for (int i = CLASS; i < CLASSES; i++) {
         if (i == OBJECT && vm.of_object != 0) {
             tell(all, w, JVMTI_HEAP_REFERENCE_JNI_LOCAL, TAKER, 0, vm.mirrors[i]);
@@ -316,7 +339,7 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
             tell(all, w, JVMTI_HEAP_REFERENCE_SYSTEM_CLASS, 0, 0, vm.mirrors[i]);
         }
     }
-    for (uint32_t i = 0; i < vm.nroots; i++) {
+    for (uint32_t i = vm.helper != 0; i < vm.nroots; i++) {
         tell(all, w, JVMTI_HEAP_REFERENCE_JNI_GLOBAL, 0, 0, vm.roots[i]);
     }
     while (nwaiting > 0 && !stopped) {
@@ -541,6 +564,119 @@ TEST(a_virtual_thread_that_the_vm_did_not_visit_is_left_to_it, NULL, end)
     two_nodes();
     root(make(FIBER, 16, -1)); /* this one the VM visits, with its stack */
     assert_int_equal(walked(), HPX_WALK_WHOLE);
+}
+
+/* ---- what the VM visits later ---- */
+
+/* As two_nodes(). */
+static uint64_t with_helper(void)
+{
+    uint64_t second = two_nodes();
+    root(node(node(0, 0, 0), 0, 0)); /* two references tell how they are encoded */
+    vm.helper = vm.helper_ref = make(NODES, 16 + 4 * HPX_TRACE_HELPER, HPX_TRACE_HELPER);
+    vm.walk.trace.helper = (jobject)(void *)&vm.helper_ref;
+    vm.layout.taker = TAKER;
+    return second;
+}
+
+/* A virtual thread whose stack holds this object. */
+static uint64_t fiber_with(uint64_t holds)
+{
+    uint64_t key = make(FIBER, 16, -1);
+    assert_true(vm.nstacks < STACKS);
+    vm.stacks[vm.nstacks].of = key;
+    vm.stacks[vm.nstacks++].holds = holds;
+    return key;
+}
+
+/* Each is held by the stack of the one before. */
+static uint64_t nested_fibers(uint32_t n)
+{
+    uint64_t last = node(0, 9, 9);
+    for (uint32_t i = 0; i < n; i++) {
+        last = fiber_with(i == 0 ? last : node(last, i, 1));
+    }
+    return last;
+}
+
+TEST(the_array_that_helps_is_no_object_of_the_program, NULL, end)
+{
+    (void)with_helper();
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4);
+    assert_int_equal(vm.walk.roots.len, CLASSES - 1 + 3);
+}
+
+TEST(the_stacks_of_virtual_threads_that_only_the_trace_meets_are_told, NULL, end)
+{
+    for (int verifies = 0; verifies < 2; verifies++) {
+        uint64_t second = with_helper();
+        put4(second + NEXT_AT, narrow(nested_fibers(3)));
+        vm.walk.verifies = verifies != 0;
+        assert_int_equal(walked(), HPX_WALK_WHOLE);
+        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 6);
+        assert_int_equal(vm.walk.roots.len, CLASSES - 1 + 3 + 3);
+        if (verifies == 0) {
+            end(NULL);
+        }
+    }
+}
+
+TEST(any_number_of_virtual_threads_is_told, NULL, end)
+{
+    enum { MANY = HPX_TRACE_HELPER + 100 };
+    uint64_t second = with_helper(), all = make(NODES, 16 + 4 * MANY, MANY);
+    put4(second + NEXT_AT, narrow(all));
+    for (uint64_t i = 0; i < MANY; i++) {
+        put4(all + 16 + 4 * i, narrow(i % 100 == 0 ? fiber_with(node(0, 1, 1)) : make(FIBER, 16, -1)));
+    }
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 1 + MANY + (MANY + 99) / 100);
+}
+
+TEST(virtual_threads_that_the_array_has_no_room_for_are_left_to_the_vm, NULL, end)
+{
+    uint64_t second = with_helper();
+    put4(second + NEXT_AT, narrow(nested_fibers(400)));
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 800);
+    end(NULL);
+    second = with_helper();
+    put4(second + NEXT_AT, narrow(nested_fibers(600)));
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_vm_that_does_not_visit_what_it_is_asked_for_is_noticed, NULL, end)
+{
+    uint64_t second = with_helper(), fiber = nested_fibers(1);
+    put4(second + NEXT_AT, narrow(fiber));
+    vm.unheard = fiber;
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+    end(NULL);
+    (void)with_helper();
+    vm.unheard = vm.helper;
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+/* ---- memory ---- */
+
+TEST(without_memory_for_a_trace_the_vm_walks, NULL, end)
+{
+    uint64_t maps = 1;
+    for (uint64_t k = 1; k <= maps; k++) { /* each mapping in its turn, and all that follow */
+        uint64_t second = with_helper();
+        put4(second + NEXT_AT, narrow(nested_fibers(3)));
+        memory_fail(k, UINT64_MAX);
+        enum hpx_walk_end as = walked();
+        maps = memory_calls();
+        memory_allow();
+        assert_int_equal(as, maps < k ? HPX_WALK_WHOLE : HPX_WALK_STRANGE);
+        if (maps >= k) {
+            end(NULL);
+            maps = k + 1;
+        }
+    }
+    assert_true(maps > 10);
 }
 
 TESTS(NULL, NULL)
