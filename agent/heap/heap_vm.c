@@ -95,7 +95,8 @@ static void close_heap(jvmtiEnv *jvmti)
         (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_RESOURCE_EXHAUSTED, NULL);
     }
     if (env != NULL) {
-        hpx_take_last(jvmti, env, hpx_session.opt->doe);
+        /* the dump at exit shows the end, whatever waits */
+        hpx_take_last(jvmti, env, hpx_session.opt->doe ? UINT32_MAX : hpx_dump_request_pending(&hpx_heap_mode));
     }
 }
 

@@ -469,7 +469,7 @@ void hpx_take_step(jvmtiEnv *jvmti, JNIEnv *env)
 {
     if (acquire_from(OVER)) {
         work(jvmti, env, true);
-    } else if (!hpx_images_wait(&images) && acquire_from(FREE)) {
+    } else if (hpx_images_waiting(&images) == 0 && acquire_from(FREE)) {
         start(jvmti, env, false, false);
     }
 }
@@ -506,7 +506,7 @@ static bool await_others(void)
     return true;
 }
 
-void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted)
+void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, uint32_t dumps)
 {
     if (!await_others()) {
         hpx_warn("heap dump: another thread still takes a dump at the end of the program; the last dumps have no heap; ask earlier");
@@ -517,10 +517,13 @@ void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted)
         work(jvmti, env, true);
         taking.ending = false;
     }
-    if (wanted && acquire_from(FREE)) {
+    if (hpx_images_waiting(&images) >= dumps) {
+        return;
+    }
+    if (acquire_from(FREE)) {
         start(jvmti, env, true, false);
-    } else if (wanted) {
-        hpx_take_last(jvmti, env, wanted); /* a thread that was inside the gate was faster, once */
+    } else {
+        hpx_take_last(jvmti, env, dumps); /* a thread that was inside the gate was faster, once */
     }
 }
 

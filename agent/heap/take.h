@@ -39,9 +39,9 @@ void hpx_take_at_error(jvmtiEnv *jvmti, JNIEnv *env);
 bool hpx_take_walks(void);
 /* No image is being taken. Any thread; acquire. */
 bool hpx_take_idle(void);
-/* VMDeath, after the gate was closed: waits for a copy that walks, for a bounded time, and completes its image; then, if wanted, takes the
- * last one. */
-void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, bool wanted);
+/* VMDeath, after the gate was closed: waits for a copy that walks, for a bounded time, and completes its image; then takes the last one if
+ * fewer images wait than dumps follow. */
+void hpx_take_last(jvmtiEnv *jvmti, JNIEnv *env, uint32_t dumps);
 
 /* The oldest image that is complete; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_heap_take *hpx_take_get(void);

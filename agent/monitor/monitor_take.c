@@ -241,6 +241,11 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
 
 /* ---- its dumps ---- */
 
+uint32_t hpx_monitor_take_waiting(void)
+{
+    return hpx_images_waiting(&images);
+}
+
 struct hpx_monitor_take *hpx_monitor_take_get(void)
 {
     return take_of(hpx_images_get(&images));

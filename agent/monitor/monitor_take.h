@@ -16,6 +16,8 @@ void hpx_monitor_take_live(JNIEnv *env);
  * can_get_line_numbers.
  */
 void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last);
+/* How many images wait for a dump. Any thread. */
+uint32_t hpx_monitor_take_waiting(void);
 /* The oldest image; NULL: none. Another dump may get the last one too. The caller drops it. Any thread. */
 struct hpx_monitor_take *hpx_monitor_take_get(void);
 /* Sets the traces of its threads, once. The aggregator, before the writer has it. */

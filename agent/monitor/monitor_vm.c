@@ -3,6 +3,7 @@
 #include "attach_barrier.h"
 #include "block_thread.h"
 #include "contention.h"
+#include "dump_request.h"
 #include "known_threads.h"
 #include "lock_frames.h"
 #include "log.h"
@@ -112,7 +113,8 @@ static void close_monitors(jvmtiEnv *jvmti)
 {
     JNIEnv *env = hpx_vm_env();
     set_events(jvmti, JVMTI_DISABLE);
-    if (hpx_session.opt->doe && env != NULL) {
+    bool lacks = hpx_dump_request_pending(&hpx_monitor_mode) > hpx_monitor_take_waiting();
+    if ((hpx_session.opt->doe || lacks) && env != NULL) {
         hpx_monitor_take_now(jvmti, env, true);
     }
 }

@@ -98,6 +98,7 @@ static struct job *current(void)
 static struct hpx_dump_msg *drop_request(void)
 {
     struct hpx_dump_msg *m = first_request();
+    hpx_dump_request_served(&m->request);
     dump.requests = m->m.next;
     dump.requests_end = dump.requests != NULL ? dump.requests_end : &dump.requests;
     return m;
@@ -231,10 +232,7 @@ static enum hpx_why why_of(const struct job *j, uint32_t mode)
     if (j == &dump.table) {
         return HPX_WHY_JOURNAL;
     }
-    const struct hpx_dump_request *request = &first_request()->request;
-    const struct hpx_parts parts = {.modes = request->modes};
-    bool rows = !request->traces && request->clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
-    return rows ? HPX_WHY_REQUEST : HPX_WHY_OTHERS;
+    return hpx_dump_request_shows(&first_request()->request, mode) ? HPX_WHY_REQUEST : HPX_WHY_OTHERS;
 }
 
 static void prepare_next(struct job *j, uint32_t mode)

@@ -3,12 +3,14 @@
 #include "dump_request.h"
 #include "clock.h"
 #include "log.h"
-#include "session.h"
 #include <stdlib.h>
 
 #define MOST_ASKED 64u /* dumps by SIGQUIT that are not yet written: each holds a snapshot */
 
-static HPX_OF_SESSION _Atomic uint32_t asked;  /* relaxed: of MOST_ASKED */
+static HPX_OF_SESSION _Atomic uint32_t asked; /* relaxed: of MOST_ASKED */
+/* relaxed: pending requests that have rows of each mode, in the order of session.modes; when VMDeath reads it only a thread that is still
+ * inside the gate may add one, which comes too late */
+static HPX_OF_SESSION _Atomic uint32_t pending[HPX_MODES_MAX];
 static HPX_OF_SESSION atomic_bool period_runs; /* relaxed: a hint: the last dump of dump= is not yet written */
 static HPX_OF_SESSION uint64_t periodic_due;   /* the aggregator's: when the next dump of dump= is due; 0: none */
 static HPX_OF_SESSION atomic_bool said_no_memory, said_most;
@@ -46,6 +48,28 @@ void hpx_dump_request_skip(void)
                   hpx_session_modes(), when_written());
 }
 
+static void count(const struct hpx_dump_request *request, uint32_t by)
+{
+    for (uint32_t i = 0; i < hpx_session.nmodes; i++) {
+        bool shows = !request->periodic && hpx_dump_request_shows(request, i);
+        atomic_fetch_add_explicit(&pending[i], shows ? by : 0, memory_order_relaxed);
+    }
+}
+
+void hpx_dump_request_served(const struct hpx_dump_request *request)
+{
+    count(request, UINT32_MAX); /* one less */
+}
+
+uint32_t hpx_dump_request_pending(const struct hpx_mode *mode)
+{
+    uint32_t i = 0;
+    while (i < hpx_session.nmodes && hpx_session.modes[i] != mode) {
+        i++;
+    }
+    return i < hpx_session.nmodes ? atomic_load_explicit(&pending[i], memory_order_relaxed) : 0;
+}
+
 bool hpx_dump_request(const struct hpx_dump_request *request)
 {
     struct hpx_dump_msg *m = hpx_msg_new(HPX_DUMP_MSG_REQUEST, sizeof *m);
@@ -54,6 +78,7 @@ bool hpx_dump_request(const struct hpx_dump_request *request)
         return false;
     }
     m->request = *request;
+    count(request, 1);
     hpx_lane_post(&hpx_session.aggregator.control, &m->m, true);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "hprof_commands.h"
 #include "lane.h"
 #include "model_msg.h"
+#include "session.h"
 
 struct hpx_dump_request {
     bool keep;                  /* the counts are not reset */
@@ -32,7 +33,17 @@ void hpx_dump_request_signal(void);
 /* VMDeath, after the gate was closed: requests the last dump (if doe=y), then the end of the output. Called once. */
 void hpx_dump_request_final(void);
 
+/* VMDeath, after hpx_dump_await_served(): how many pending requests the mode has rows for; those of dump= are not made any more. */
+uint32_t hpx_dump_request_pending(const struct hpx_mode *mode);
+
 /* ---- for dump.c ---- */
+
+/* Whether the dump has rows of this mode. */
+static inline bool hpx_dump_request_shows(const struct hpx_dump_request *r, uint32_t mode)
+{
+    const struct hpx_parts parts = {.modes = r->modes};
+    return !r->traces && r->clear.control == HPX_CONTROL_NONE && hpx_parts_has(&parts, mode);
+}
 
 /* On the aggregator's lane. FINAL: a bare hpx_msg; the end is requested. */
 enum { HPX_DUMP_MSG_FINAL = HPX_MSG_OTHER, HPX_DUMP_MSG_REQUEST };
@@ -45,6 +56,8 @@ struct hpx_dump_msg {
 bool hpx_dump_request_init(void);
 /* The aggregator has stopped. */
 void hpx_dump_request_fini(void);
+/* The request is not pending any more. The aggregator. */
+void hpx_dump_request_served(const struct hpx_dump_request *request);
 /* There is no memory for a request, or for its dump, of which nothing was taken: counted, and said once. Any thread. */
 void hpx_dump_request_skip(void);
 /* Aggregator, in a pass with no pending request: requests the dump of `dump=` if it is due and its last one is written. */

@@ -52,12 +52,15 @@ void hpx_images_drop(struct hpx_images *all, struct hpx_image *i)
     }
 }
 
-bool hpx_images_wait(struct hpx_images *all)
+uint32_t hpx_images_waiting(struct hpx_images *all)
 {
+    uint32_t n = 0;
     pthread_mutex_lock(&all->lock);
-    bool is = all->ready != NULL;
+    for (const struct hpx_image *i = all->ready; i != NULL; i = i->next) {
+        n++;
+    }
     pthread_mutex_unlock(&all->lock);
-    return is;
+    return n;
 }
 
 void hpx_images_fini(struct hpx_images *all)

@@ -27,8 +27,8 @@ void hpx_images_put(struct hpx_images *all, struct hpx_image *i, bool alone);
 /* The oldest image; NULL: none. The caller drops it. */
 struct hpx_image *hpx_images_get(struct hpx_images *all);
 void hpx_images_drop(struct hpx_images *all, struct hpx_image *i);
-/* An image waits for a dump. */
-bool hpx_images_wait(struct hpx_images *all);
+/* How many images wait for a dump. */
+uint32_t hpx_images_waiting(struct hpx_images *all);
 /* At the end of a session: destroys what is left. */
 void hpx_images_fini(struct hpx_images *all);
 

@@ -593,6 +593,28 @@ def an_end_during_a_dump(t, what):
         (t.work / NAME).unlink()
 
 
+@test(collectors='any', level='plain', params=('dump', 'dump,monitor=y'), needs=('hotspot',))
+def requests_that_wait_at_the_end_have_their_rows(t, modes):
+    """Behind the dump during which the program ends; none at exit."""
+    q = Program(t, opts='heap=%s,format=%s,maxpause=off,doe=n' % (modes, 'a' if 'monitor' in modes else 'b'))
+    q.held_child()
+    for n in (2, 3, 4):  # that the VM prints the fourth tells that it has asked for the third dump
+        q.ask()
+        until(q.run, lambda: q.run.out.count('Full thread dump') == n)
+    q.ends()
+    q.wait_said('the program ends after the heap dump that was asked for')
+    q.take('hold.spool')
+    q.finish()
+    t.equal(q.said('heap dump: '), [], 'lines about a dump')
+    if 'monitor' in modes:
+        path = t.work / (NAME + '.txt')
+        text = path.read_text()
+        t.equal((t.heap(path)[0], text.count('MONITOR DUMP END'), text.count('the JVM was not asked in time')), (4, 4, 0), 'heap dumps, monitor dumps, those without rows')
+    else:
+        t.equal(q.dumps(), 4, 'dumps')
+        _whole(t, t.work / NAME, dumps=4)
+
+
 def _engine_of_first(t, data, how):
     t.equal(re.findall(rb'hprofx: heap walk: (\w+), ', data)[:1], [how.encode()], 'engine of the first dump')
 
