@@ -8,6 +8,7 @@
  * a way to it over greater ones only. Arcs to greater nodes are ways of their own: the search takes their least source at once. Only the
  * others, to a node met before, are kept until the node's turn: half of a heap's arcs. */
 #include "dominators.h"
+#include "heap_room.h"
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -37,21 +38,31 @@ struct search {
 
 /* ---- the search ---- */
 
+static int grow(struct search *s, struct hpx_err *err)
+{
+    size_t room = s->met_room + s->met_room / 2 + 1024;
+    room = room < UINT32_MAX ? room : UINT32_MAX;
+    if (s->met_len == UINT32_MAX) {
+        return hpx_err_set(err, HPX_E_RANGE, "more than 2^32 references to objects met before");
+    }
+    struct arc *met = hpx_budget_take((room - s->met_room) * sizeof *met) ? realloc(s->met, room * sizeof *met) : NULL;
+    if (met == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        return -HPX_E_NOMEM;
+    }
+    s->met = met;
+    s->met_room = room;
+    return 0;
+}
+
 static int keep(struct search *s, uint32_t from, uint32_t to, struct hpx_err *err)
 {
-    if (s->met_len == s->met_room) {
-        size_t room = s->met_room + s->met_room / 2 + 1024;
-        struct arc *met = s->met_len < UINT32_MAX ? realloc(s->met, room * sizeof *met) : NULL;
-        if (met == NULL) {
-            return s->met_len < UINT32_MAX ? hpx_err_set(err, HPX_E_NOMEM, "no memory for %zu references", room)
-                                           : hpx_err_set(err, HPX_E_RANGE, "more than 2^32 references to objects met before");
-        }
-        s->met = met;
-        s->met_room = room < UINT32_MAX ? room : UINT32_MAX;
+    int e = s->met_len >= s->met_room ? grow(s, err) : 0;
+    if (e == 0) {
+        s->met[s->met_len] = (struct arc){from, s->nodes[to].list};
+        s->nodes[to].list = (uint32_t)s->met_len++;
     }
-    s->met[s->met_len] = (struct arc){from, s->nodes[to].list};
-    s->nodes[to].list = (uint32_t)s->met_len++;
-    return 0;
+    return e;
 }
 
 static void meet(struct search *s, uint32_t node, uint32_t parent)
@@ -187,10 +198,10 @@ int hpx_heap_dominators(uint32_t n, const uint64_t *first, const uint32_t *refs,
     if (n >= HPX_HEAP_NODES) {
         return hpx_err_set(err, HPX_E_RANGE, "more than 2^32 objects");
     }
-    struct search s = {.number = idom, .met_len = 1, .met_room = 1};
-    s.order = malloc((size_t)n * sizeof *s.order);
-    s.nodes = malloc((size_t)n * sizeof *s.nodes);
-    int e = s.order == NULL || s.nodes == NULL ? hpx_err_set(err, HPX_E_NOMEM, "no memory for the dominators of %u objects", n) : 0;
+    struct search s = {.number = idom, .met_len = 1};
+    s.order = hpx_heap_room(n, sizeof *s.order, err);
+    s.nodes = hpx_heap_room(n, sizeof *s.nodes, err);
+    int e = s.order == NULL || s.nodes == NULL ? -HPX_E_NOMEM : 0;
     for (uint32_t i = 0; e == 0 && i < n; i++) {
         idom[i] = HPX_HEAP_UNREACHED;
     }
@@ -198,9 +209,9 @@ int hpx_heap_dominators(uint32_t n, const uint64_t *first, const uint32_t *refs,
     if (e == 0) {
         dominate(&s, idom);
     }
-    free(s.met);
-    free(s.nodes);
-    free(s.order);
+    hpx_heap_room_free(s.met, s.met_room, sizeof *s.met);
+    hpx_heap_room_free(s.nodes, n, sizeof *s.nodes);
+    hpx_heap_room_free(s.order, n, sizeof *s.order);
     return e;
 }
 
@@ -208,9 +219,9 @@ int hpx_heap_dominators(uint32_t n, const uint64_t *first, const uint32_t *refs,
 
 int hpx_heap_nearest(uint32_t n, const uint64_t *first, const uint32_t *refs, uint32_t *before, struct hpx_err *err)
 {
-    uint32_t *queue = malloc((size_t)n * sizeof *queue);
+    uint32_t *queue = hpx_heap_room(n, sizeof *queue, err);
     if (queue == NULL) {
-        return hpx_err_set(err, HPX_E_NOMEM, "no memory for the ways to %u objects", n);
+        return -HPX_E_NOMEM;
     }
     for (uint32_t i = 1; i < n; i++) {
         before[i] = HPX_HEAP_UNREACHED;
@@ -225,6 +236,6 @@ int hpx_heap_nearest(uint32_t n, const uint64_t *first, const uint32_t *refs, ui
             }
         }
     }
-    free(queue);
+    hpx_heap_room_free(queue, n, sizeof *queue);
     return 0;
 }

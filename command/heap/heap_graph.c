@@ -424,6 +424,9 @@ static void references_event(struct reading *r, const struct hpx_rd_event *ev)
             r->no_memory |= id == NULL;
             *(id != NULL ? id : &(uint64_t){0}) = ev->field.value;
         }
+        if (r->pass == CONTENTS && r->sink != NULL) {
+            r->left |= !r->sink(r->ctx, r->g, 0, ev);
+        }
         return;
     case HPX_RD_CLASS:
         open_object(r, ev);

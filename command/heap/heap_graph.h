@@ -100,7 +100,8 @@ enum hpx_heap_read {
 /* dump: 0, or its number from 1. sink: may be NULL; needs HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
 enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
                                        hpx_heap_sink *sink, void *ctx, struct hpx_err *err);
-/* Another reading of the same dump, for the sink alone, until that returns false. */
+/* Another reading of the same dump, for the sink alone, until that returns false. It is also told of the fields of classes, with node 0,
+ * before the class. */
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,
                                   struct hpx_err *err);
 void hpx_heap_graph_fini(struct hpx_heap_graph *g);

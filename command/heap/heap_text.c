@@ -3,6 +3,7 @@
 #include "heap_text.h"
 #include "budget.h"
 #include "gunzip.h"
+#include "heap_holders.h"
 #include "heap_waste.h"
 #include "memory.h"
 #include "words.h"
@@ -62,7 +63,8 @@ static void row(FILE *to, uint64_t count, uint64_t bytes, const char *class)
     (void)fputc('\n', to);
 }
 
-static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, size_t rows)
+/* retained: by class; NULL: not known. */
+static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_t *retained, size_t rows)
 {
     size_t n;
     const struct hpx_heap_class **all = order(g, by_bytes, &n);
@@ -70,17 +72,24 @@ static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, size_t rows)
     if (all == NULL) {
         return false;
     }
-    (void)fprintf(to, "\nClasses\n        objects             bytes  class\n");
+    (void)fprintf(to, "\nClasses\n        objects             bytes%s  class\n", retained != NULL ? "          retained" : "");
     for (size_t i = 0; i < n; i++) {
         if (i < rows) {
-            row(to, all[i]->objects, all[i]->bytes, all[i]->name);
+            (void)fprintf(to, "%15s %17s", hpx_words_number(all[i]->objects), hpx_words_number(all[i]->bytes));
+            if (retained != NULL) {
+                (void)fprintf(to, " %17s", hpx_words_number(retained[all[i] - hpx_heap_class_at(g, 0)]));
+            }
+            (void)fputs("  ", to);
+            hpx_words_java(to, all[i]->name);
+            (void)fputc('\n', to);
         } else {
             count += all[i]->objects;
             bytes += all[i]->bytes;
         }
     }
     if (n > rows) {
-        (void)fprintf(to, "%15s %17s  %s more classes\n", hpx_words_number(count), hpx_words_number(bytes), hpx_words_number(n - rows));
+        (void)fprintf(to, "%15s %17s%s  %s more classes\n", hpx_words_number(count), hpx_words_number(bytes),
+                      retained != NULL ? "                  " : "", hpx_words_number(n - rows));
     }
     free(all);
     return true;
@@ -177,14 +186,22 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
 {
     struct hpx_heap_graph g;
     struct hpx_heap_waste w = {0};
+    struct hpx_heap_holders h = {0};
+    struct hpx_err missing = {""};
     enum hpx_heap_read done = hpx_heap_graph_read(&g, file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
     bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
     if (made) {
         done = hpx_heap_waste_texts(&w, &g, file, err);
     }
     if (made && done == HPX_HEAP_READ) {
+        bool held = hpx_heap_holders_find(&h, &g, file, &missing) == HPX_HEAP_READ;
         tell_head(to, &g);
-        made = tell_classes(to, &g, rows > 0 ? rows : HPX_HEAP_ROWS);
+        made = tell_classes(to, &g, held ? h.of_class : NULL, rows > 0 ? rows : HPX_HEAP_ROWS);
+        if (held) {
+            hpx_heap_holders_tell(to, &h, &g);
+        } else {
+            (void)fprintf(to, "\nRetained sizes and paths are missing: %s.\n", missing.msg);
+        }
         tell_strings(to, &w);
         tell_tables(to, &g, &w);
         made = made && tell_arrays(to, &g);
@@ -193,6 +210,7 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
         (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
         done = HPX_HEAP_FAILED;
     }
+    hpx_heap_holders_fini(&h);
     hpx_heap_waste_fini(&w);
     hpx_heap_graph_fini(&g);
     return done;

@@ -2,19 +2,16 @@
 /* retained.c: contract in retained.h. */
 #include "retained.h"
 #include "dominators.h"
+#include "heap_room.h"
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NEAR 4 /* dominators above an object that biggest() looks at */
 
 static uint32_t *numbers(size_t n, struct hpx_err *err)
 {
-    uint32_t *made = calloc(n, sizeof *made);
-    if (made == NULL) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory for the retained sizes of %zu objects", n);
-    }
-    return made;
+    uint32_t *made = hpx_heap_room(n, sizeof *made, err);
+    return made != NULL ? memset(made, 0, n * sizeof *made) : NULL;
 }
 
 /* ---- of objects ---- */
@@ -55,7 +52,7 @@ int hpx_heap_retained(uint32_t n, const uint32_t *idom, const uint32_t *size, ui
             climb(i, idom, waits, retained, held);
         }
     }
-    free(waits);
+    hpx_heap_room_free(waits, n, sizeof *waits);
     return 0;
 }
 
@@ -112,9 +109,9 @@ int hpx_heap_retained_classes(uint32_t n, const uint32_t *idom, const uint64_t *
         link_all(&l, n, idom);
         sum_classes(&l, idom, retained, klass, classes, open, of_class);
     }
-    free(open);
-    free(l.next);
-    free(l.child);
+    hpx_heap_room_free(open, (uint64_t)classes + 1, sizeof *open);
+    hpx_heap_room_free(l.next, n, sizeof *l.next);
+    hpx_heap_room_free(l.child, n, sizeof *l.child);
     return made ? 0 : -HPX_E_NOMEM;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_heap.c: any bytes as a heap dump: the graph keeps its bounds, and is the same if the file comes in pieces. */
 #include "fuzz.h"
+#include "heap_holders.h"
 #include "heap_waste.h"
 #include <string.h>
 
@@ -55,14 +56,18 @@ static uint64_t run(const uint8_t *data, size_t size, size_t piece)
     struct hpx_heap_file file = {give, again, &d};
     struct hpx_heap_graph g;
     struct hpx_heap_waste w = {0};
+    struct hpx_heap_holders h = {0};
     struct hpx_err err;
     uint64_t sum = 0;
     if (hpx_heap_graph_read(&g, &file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, &err) == HPX_HEAP_READ) {
         check_graph(&g);
         require(hpx_heap_waste_finish(&w, &g), "no memory");
         require(hpx_heap_waste_texts(&w, &g, &file, &err) == HPX_HEAP_READ, "read once, and not again");
-        sum = g.first[g.n] + g.bytes + w.bytes + w.strings;
+        require(hpx_heap_holders_find(&h, &g, &file, &err) == HPX_HEAP_READ, "no memory, or not read again");
+        require(h.objects <= g.objects && h.bytes <= g.bytes, "more is kept than there is");
+        sum = g.first[g.n] + g.bytes + w.bytes + w.strings + h.objects + h.bytes + h.tops + h.paths;
     }
+    hpx_heap_holders_fini(&h);
     hpx_heap_waste_fini(&w);
     hpx_heap_graph_fini(&g);
     return sum;

@@ -52,10 +52,13 @@ static void dominators_are(uint32_t n, const char *arcs, const char *wanted)
 {
     static const char letters[] = "@ABCDEFGHIJKLMNOPQRSTUVWX";
     struct graph g = graph_of(n, arcs);
-    char text[SMALL + 1] = "";
+    char text[SMALL + 1] = "........................";
     solve(&g);
+    text[n] = '\0';
     for (uint32_t i = 0; i < n; i++) {
-        text[i] = idom[i] == UNSEEN ? '.' : letters[idom[i]];
+        if (idom[i] != UNSEEN) {
+            text[i] = letters[idom[i]];
+        }
     }
     assert_string_equal(text, wanted);
 }

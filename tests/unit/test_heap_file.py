@@ -87,9 +87,13 @@ class Dump:
         wide = any(ord(c) > 255 for c in text)
         return self.new('java.lang.String', value=self.text(text) if value is None else value, coder=int(wide))
 
-    def root(self, i):
-        self.roots.append(b'\xff' + self.f.id(i))
+    def root(self, i, kind=0xff, more=b''):
+        self.roots.append(bytes([kind]) + self.f.id(i) + more)
         return i
+
+    def system_classes(self):
+        for k in self.classes.values():
+            self.root(k['id'], 5)
 
     def segments(self, end=True):
         return self.f.record(0x1c, b''.join(self.roots + self.subs)) + (self.f.record(0x2c, b'') if end else b'')
@@ -125,7 +129,7 @@ class HeapFile(unittest.TestCase):
     def rows(self, said, title):
         """{name: (count, bytes)} of a table."""
         part = said.split('\n%s\n' % title)[1].split('\n\n')[0]
-        found = re.findall(r'^ +([\d,]+) +([\d,]+)  (.*)$', part, re.M)
+        found = re.findall(r'^ +([\d,]+) +([\d,]+)(?: +[\d,]+)?  +(\S.*)$', part, re.M)
         return {name: (int(count.replace(',', '')), int(size.replace(',', ''))) for count, size, name in found}
 
     def known(self, size=8, jdk=17):
@@ -293,10 +297,95 @@ class HeapFile(unittest.TestCase):
         self.assertIn('3 objects are there twice, and count once.', said)
         self.assertIn('Heap dump: 19 objects', said)
 
+    # What keeps the heap alive.
+
+    def retained(self, said):
+        """[(bytes, itself, objects, name)]"""
+        part = said.split('\nRetained: ')[1].split('\n\n')[0]
+        found = re.findall(r'^ +([\d,]+) +[\d.]+% +([\d,]+) +([\d,]+)  (\S.*?)(?: @ 0x[0-9a-f]+)?$', part, re.M)
+        return [(*(int(v.replace(',', '')) for v in row[:3]), row[3]) for row in found]
+
+    def paths(self, said):
+        part = said.split('\nPaths: ')[1].split('\n', 1)[1]
+        return [[re.sub(' @ 0x[0-9a-f]+$', '', line.strip()) for line in path.splitlines()] for path in part.split('\n\n') if path.startswith('    ')]
+
+    def filled_map(self, items):
+        d = Dump()
+        for name, fields in (('p.Map', [('size', INT), ('table', OBJECT)]), ('p.Node', [('key', OBJECT), ('value', OBJECT), ('next', OBJECT)]), ('p.Node[]', [])):
+            d.klass(name, fields=fields)
+        nodes = [d.new('p.Node', value=d.primitives(BYTE, bytes(100))) for _ in range(items)]
+        table = d.objects('p.Node[]', 0, *nodes)
+        d.klass('p.Holder', statics=[('none', OBJECT, d.f.id(0)), ('n', INT, bytes(4)), ('map', OBJECT, d.f.id(d.new('p.Map', table=table)))])
+        d.system_classes()
+        return d
+
+    def test_a_map_retains_its_table_and_its_items(self):
+        items = 70
+        said = self.view(self.filled_map(items))
+        table, each = (16 + 4 * (items + 1) + 7) // 8 * 8, 24 + 120
+        rows = self.retained(said)
+        inside = table + items * each
+        self.assertEqual(rows[1:3], [(24 + inside, 24, 2 + 2 * items, 'p.Map'), (inside, table, 1 + 2 * items, 'p.Node[]')])
+        self.assertEqual((rows[0][2:], rows[0][0] - rows[0][1]), ((3 + 2 * items, 'class p.Holder'), 24 + inside))
+        self.assertEqual(self.paths(said)[0], ['system class: class p.Holder', '.map: p.Map', '.table: p.Node[]'])
+        self.assertNotIn('No root leads to', said)
+        part = said.split('\nClasses\n')[1].split('\n\n')[0]
+        classes = {name: size for size, name in re.findall(r'^ +[\d,]+ +[\d,]+ +([\d,]+)  (.+)$', part, re.M)}
+        self.assertEqual((classes['p.Map'], classes['p.Node']), (format(24 + inside, ','), format(items * each, ',')))
+
+    def test_what_two_hold_belongs_to_what_holds_both(self):
+        d = Dump()
+        d.klass('p.Pair', fields=[('one', OBJECT), ('two', OBJECT)])
+        d.klass('p.Box', fields=[('in', OBJECT)])
+        shared = d.primitives(BYTE, bytes(1000))
+        boxes = [d.new('p.Box', **{'in': shared}) for _ in range(2)]
+        d.root(d.new('p.Pair', one=boxes[0], two=boxes[1]), 1, d.f.id(0))
+        d.system_classes()
+        rows = {name: row for *row, name in self.retained(self.view(d))}
+        self.assertEqual(rows['p.Pair'], [24 + 2 * 16 + 1016, 24, 4])
+        self.assertEqual(rows['byte[]'], [1016, 1016, 1])
+        self.assertEqual(rows['p.Box'], [16, 16, 1])
+
+    def test_a_list_is_one_row_and_of_its_path_the_middle_is_left_out(self):
+        d, links = Dump(), 100
+        d.klass('p.Link', fields=[('next', OBJECT), ('item', OBJECT)])
+        at = d.new('p.Link', item=d.primitives(BYTE, bytes(100000)))
+        for _ in range(links - 1):
+            at = d.new('p.Link', next=at)
+        d.klass('p.Link[]')
+        d.root(d.objects('p.Link[]', 0, 0, at), 3, struct.pack('>II', 1, 0))
+        d.system_classes()
+        said = self.view(d)
+        rows = self.retained(said)
+        self.assertEqual([row[3] for row in rows[:3]], ['p.Link[]', 'p.Link', 'byte[]'])
+        self.assertEqual(rows[1], (24 * links + 100016, 24, links + 1, 'p.Link'))
+        self.assertEqual(len([row for row in rows if row[3] == 'p.Link']), 1)
+        self.assertEqual(self.paths(said)[0], ['local variable of a frame: p.Link[]', '[2]: p.Link', *['.next: p.Link'] * 10, '... %d more objects' % (links + 2 - 24), 'p.Link',
+                                               *['.next: p.Link'] * 10, '.item: byte[]'])
+
+    def test_the_ways_of_classes_have_names(self):
+        d = Dump()
+        d.klass('p.Above', statics=[('big', OBJECT, d.f.id(d.primitives(BYTE, bytes(5000))))])
+        d.klass('p.Below', 'p.Above')
+        d.root(d.new('p.Below'), 8, bytes(8))
+        paths = self.paths(self.view(d))
+        self.assertEqual(paths[0], ['thread: p.Below', 'its class: class p.Below', 'superclass: class p.Above', '.big: byte[]'])
+
+    def test_what_no_root_leads_to_is_told(self):
+        d = Dump()
+        d.klass('p.Box', fields=[('in', OBJECT)])
+        d.root(d.new('p.Box'))
+        d.new('p.Box', **{'in': d.primitives(BYTE, bytes(1000))})
+        d.system_classes()
+        self.assertIn('\nNo root leads to 2 objects, 1.0 KiB.\n', self.view(d))
+
     def test_little_memory_is_said(self):
         d = self.known()
         d.subs += [d.f.primitives(0x500000000 + 64 * i, 1, INT, b'', 0) for i in range(100000)]
         self.view(d, status=1, said='HPROFX_MEMORY', HPROFX_MEMORY='1m')
+        said = self.view(d, HPROFX_MEMORY='4m')
+        self.assertIn('\nRetained sizes and paths are missing: it needs more than 4 MiB', said)
+        self.assertIn('\nClasses\n', said)
 
 
 if __name__ == '__main__':

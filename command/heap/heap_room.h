@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_room.h: arrays of one entry per object, within the budget of the thread (budget.h). */
+#ifndef HPX_HEAP_ROOM_H
+#define HPX_HEAP_ROOM_H
+
+#include "budget.h"
+#include "err.h"
+#include <stdlib.h>
+
+/* NULL: no memory, and err says so. */
+static inline void *hpx_heap_room(uint64_t n, size_t size, struct hpx_err *err)
+{
+    void *p = n < SIZE_MAX / 2 / size && hpx_budget_take(n * size) ? malloc((size_t)n * size + 1) : NULL;
+    if (p == NULL) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+    }
+    return p;
+}
+
+/* p may be NULL. */
+static inline void hpx_heap_room_free(void *p, uint64_t n, size_t size)
+{
+    hpx_budget_give(p != NULL ? n * size : 0);
+    free(p);
+}
+
+#endif
