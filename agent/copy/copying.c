@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* copying.c: see copying.h. */
 #include "copying.h"
-#include "clock.h"
 #include "session.h"
 #include "structures.h"
 #include "vm.h"
 #include "vm_flags.h"
 #include <stdio.h>
-
-#define RATE_NS UINT64_C(5000000) /* least time over which the rate of allocation is measured */
 
 static struct {
     bool looked; /* for the slots */
@@ -90,28 +87,17 @@ void hpx_copying_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
     (*env)->DeleteLocalRef(env, of);
 }
 
-void hpx_copying_begin(struct hpx_copying *c, JNIEnv *env)
-{
-    uint64_t committed;
-    c->begun = hpx_clock_mono();
-    hpx_copying_heap(env, &c->used, &committed);
-}
-
 void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how)
 {
-    uint64_t used, committed, ns = hpx_clock_mono() - c->begun;
+    uint64_t used, committed;
     hpx_copying_heap(env, &used, &committed);
-    /* a collection in between hides allocations: the rate is then too low, or 0, which means unknown */
-    double rate = c->used != 0 && used > c->used && ns > RATE_NS ? (double)(used - c->used) * 1e9 / (double)ns : 0;
     struct hpx_fork_query q = {.zgc = hpx_vm_flag("UseZGC", false),
                                .careful = hpx_session.opt->heapdump == HPX_HEAPDUMP_AUTO,
                                .objects = used / HPX_COPYING_OBJECT,
-                               .heap_used = used,
                                .heap_committed = committed,
                                .heap_marked = how.light ? 0 : used,
                                .here = how.here,
                                .tagged = how.tagged,
-                               .alloc_rate = (uint64_t)rate,
                                .rate_ns_per_gib = atomic_load_explicit(&fork_rate, memory_order_relaxed)};
     hpx_fork_check(&q, &c->fork);
     if (hpx_copying_never() != NULL && !how.here) {

@@ -24,13 +24,10 @@ void hpx_copying_heap(JNIEnv *env, uint64_t *used, uint64_t *committed);
 
 /* Of one reading. */
 struct hpx_copying {
-    uint64_t begun;              /* hpx_clock_mono() */
-    uint64_t used;               /* bytes of the heap in use then; 0: not known */
     struct hpx_fork_answer fork; /* of the last hpx_copying_ask() */
     uint64_t most;               /* bytes that the copy may use; the watch ends it beyond them */
 };
-void hpx_copying_begin(struct hpx_copying *c, JNIEnv *env);
-/* Asks whether the process may be copied now, and what that costs. how: here, tagged and a mean size of the objects (0: 40 bytes). */
+/* Asks whether the process may be copied now, and what that costs. */
 struct hpx_copying_how {
     bool here;   /* the VM reads its heap itself: only the memory of that matters */
     bool tagged; /* the walk tags every object */

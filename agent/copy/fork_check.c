@@ -280,14 +280,7 @@ static bool look_oom_group(void *arg, const struct hpx_cgroup *group)
 /* Bytes of the pages that the kernel may have to copy. */
 static uint64_t copied(const struct hpx_fork_query *q)
 {
-    uint64_t life = plus(times(q->objects, HPX_FORK_OBJECT_NS), times(q->heap_used, HPX_FORK_BYTE_NS)), all = q->heap_committed;
-    life = life < HPX_FORK_LIFE_LEAST ? HPX_FORK_LIFE_LEAST : life;
-    if (q->alloc_rate == 0) {
-        return all;
-    }
-    /* in ms, so that a rate of GB/s times minutes does not overflow */
-    uint64_t written = times(times(q->alloc_rate, HPX_FORK_RATE_TIMES), life / 1000000) / 1000;
-    uint64_t some = plus(plus(written, all / HPX_FORK_DIRTY_SHARE), q->heap_marked);
+    const uint64_t all = q->heap_committed, some = plus(all / HPX_FORK_DIRTY_SHARE, q->heap_marked);
     return some < all ? some : all;
 }
 

@@ -13,20 +13,10 @@
 #define HPX_FORK_TAGGED_BYTES 100u /* the same of a walk by tags (60 to 100 were measured) */
 #define HPX_FORK_OWN_BYTES    (UINT64_C(16) << 20)
 
-/* The kernel copies every page that the program writes while the child lives, also a page of the free eden. A program that allocates writes
- * new pages as fast as it allocates. So the pages are those of the rate times the life of the child, and:
- * - the rate counts twice: it was measured for a moment, and a collection copies objects that survive;
- * - an eighth of the committed heap is added: old objects that change, the cards of the collector, memory outside of the heap.
- * HotSpot writes to the header of every object that it visits (marks, on JDK 25 identity hash codes), so the child copies every page of the
- * heap that has live objects.
- * It is never more than the committed heap. If the rate is unknown, it is the committed heap. */
-#define HPX_FORK_RATE_TIMES  2u
+/* The kernel copies every page that the program or the child writes while the child lives. How many those will be nobody knows before:
+ * fork_watch.h ends a child that uses up the memory. Asked for beforehand is this share of the committed heap, for the program, and all
+ * that the child writes to. */
 #define HPX_FORK_DIRTY_SHARE 8u /* committed heap / that */
-
-/* Life of the child, an estimate: the walk takes this time for every object and for every byte of the used heap. */
-#define HPX_FORK_OBJECT_NS  200u
-#define HPX_FORK_BYTE_NS    1u
-#define HPX_FORK_LIFE_LEAST UINT64_C(100000000)
 
 /* The stop: the kernel copies the page tables. Pages of 4 KiB cost 10 to 18 ms per GiB (measured: clone() with 0.5 to 4 GiB, Linux
  * 6.18, 2 CPUs, idle and loaded), huge pages of 2 MiB 0.6 to 0.8 ms. Both are rounded up, and 1 ms is added for all else. */
@@ -38,12 +28,10 @@ struct hpx_fork_query {
     bool zgc;                 /* the VM flag UseZGC: its heap is shared memory on every JDK */
     bool careful;             /* also look for I/O by devices into the program's memory, which takes some us for every descriptor */
     uint64_t objects;         /* estimate */
-    uint64_t heap_used;       /* bytes; estimate */
     uint64_t heap_committed;  /* bytes */
     uint64_t heap_marked;     /* bytes of the pages that the walk writes: the used heap, if it writes to the objects */
     bool here;                /* the VM walks itself: no page is copied */
     bool tagged;              /* the walk tags every object */
-    uint64_t alloc_rate;      /* bytes a second that the program allocates; 0: unknown */
     uint64_t rate_ns_per_gib; /* of an earlier fork of this process, by hpx_fork_rate(); 0: none */
     /* Addresses of heap objects, if known: each must lie in a private mapping. Without, the names of mappings decide. */
     const uintptr_t *addresses;

@@ -269,6 +269,11 @@ static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
     return helper;
 }
 
+bool hpx_reading_traces(const struct hpx_heap_take *t)
+{
+    return traceable(&reading.walk) && t->untraced == NULL && !t->of_error;
+}
+
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory)
 {
     static int keep[1];
@@ -288,8 +293,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
-    w->traces = traceable(w) && t->untraced == NULL && !t->of_error;
-    t->traced = w->traces;
+    t->traced = w->traces = hpx_reading_traces(t);
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
     bool helped = w->traces && hpx_vm_release() >= HPX_RELEASE_VIRTUAL && (*env)->PushLocalFrame(env, 1) == 0;
     w->trace.helper = helped ? new_helper(env, &t->layout) : NULL; /* in a frame of its own, which the VM tells first of the thread's */

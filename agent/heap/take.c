@@ -32,6 +32,7 @@ static HPX_OF_SESSION _Atomic int state;
 static HPX_OF_SESSION struct {
     struct hpx_heap_take *take;
     struct hpx_copying copying;
+    uint64_t begun; /* hpx_clock_mono() */
     int attempts;
     bool ending; /* VMDeath completes this image: no further attempt */
 } taking;
@@ -222,7 +223,7 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
         return here(env, t);
     }
     const struct hpx_fork_answer *fork = &taking.copying.fork;
-    hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.tagged = t->by_tags});
+    hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.tagged = t->by_tags, .light = hpx_reading_traces(t)});
     switch (fork->verdict) {
     case HPX_FORK_SOUND:
         return may_stop(t, fork->stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
@@ -443,7 +444,7 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
     if (t->failed) {
         discard(t);
     }
-    t->ns = hpx_clock_mono() - taking.copying.begun;
+    t->ns = hpx_clock_mono() - taking.begun;
     taking.take = NULL;
     publish(t);
     release(FREE);
@@ -461,7 +462,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
-    hpx_copying_begin(&taking.copying, env);
+    taking.begun = hpx_clock_mono();
     work(jvmti, env, false);
 }
 

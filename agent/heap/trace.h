@@ -57,6 +57,7 @@ struct hpx_trace {
     struct hpx_walk_list edges;      /* struct hpx_trace_edge: what class objects refer to, one class after the other */
     struct hpx_walk_list steps;      /* struct hpx_trace_step */
     struct hpx_walk_list stack;      /* keys; an array that goes on as the element, then its key | 1 */
+    unsigned filter_bits;            /* the filter has 2^filter_bits bits */
     uint64_t *marks;                 /* bit: key - low, by 8 bytes */
     uint64_t *special;               /* a filter of the keys that have ids of their own */
     uint64_t *reached;               /* bit, by number: of the classes */

@@ -3,9 +3,10 @@
 #include "walk_internal.h"
 #include <sys/mman.h>
 
-#define CHUNK           64u /* elements of an array that go onto the stack at once */
+#define CHUNK           64u   /* elements of an array that go onto the stack at once */
+#define LONG            65536 /* elements of an array that the VM does not visit */
 #define SHIFT_MOST      16u
-#define FILTER_BITS     19
+#define FILTER_BITS     15u  /* at least: a filter that stays in the nearest cache */
 #define KLASS_AT_MOST   192u /* how far into a class object the address of its class is looked for */
 #define SIZE_AT_MOST    64u  /* how far into a class the size of its instances is looked for */
 #define SLOW            1u   /* this bit of the size is no part of it */
@@ -182,10 +183,13 @@ static jint carry_on(const struct hpx_walk *w, bool visit)
 
 /* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
  * that its class is one of threads. Once the trace has begun enough is known of all others. The VM visits last what it is told first, so up
- * to the helper that is nothing. */
-static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key)
+ * to the helper that is nothing. Not a long array: each element would cost a call of the VM. */
+static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key, jint length)
 {
     struct hpx_trace *t = &w->trace;
+    if (length > LONG && !w->verifies) {
+        return carry_on(w, false);
+    }
     c->first = c->first == 0 ? key : c->first;
     bool wanted = w->verifies || c->special || (t->marks == NULL && (c->mirror == 0 || c->first == key));
     if (wanted && t->next != 0 && !t->pushed) {
@@ -275,7 +279,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         (void)put(w, &w->trace.visited, key);
     }
     if (of == NULL && hpx_walk_own_root(w, kind, info, key, c)) {
-        return c == w->class_of_classes ? visit(w, c, key) : carry_on(w, false);
+        return c == w->class_of_classes ? visit(w, c, key, length) : carry_on(w, false);
     }
     if (length >= 0) {
         meet_array(w, key, length);
@@ -299,7 +303,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         add_edge(w, referrer, key);
         hpx_walk_meet_of_class(w, kind, info, number_of(w, referrer, of), id_of(w, key, c));
     }
-    return visit(w, c, key);
+    return visit(w, c, key, length);
 }
 
 /* The bits of a value of the heap, as wide as its type. */
@@ -555,9 +559,9 @@ static bool make_plan(struct hpx_walk *w, struct hpx_walk_class *c)
 
 /* ---- the trace ---- */
 
-static inline uint64_t filter_bit(uint64_t key)
+static inline uint64_t filter_bit(const struct hpx_walk *w, uint64_t key)
 {
-    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FILTER_BITS);
+    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - w->trace.filter_bits);
 }
 
 static inline bool test_bit(const uint64_t *bits, uint64_t i)
@@ -573,7 +577,7 @@ static inline void set_bit(uint64_t *bits, uint64_t i)
 /* The id of an object that is referred to. */
 static inline uint64_t id_at(struct hpx_walk *w, uint64_t key)
 {
-    if (hpx_unlikely(test_bit(w->trace.special, filter_bit(key)))) {
+    if (hpx_unlikely(test_bit(w->trace.special, filter_bit(w, key)))) {
         uint64_t as = hpx_walk_known_as(w, key);
         struct hpx_class_number number = hpx_site_class_of(as);
         if (klass_at(w, number) != NULL) {
@@ -696,15 +700,19 @@ static inline void trace_primitives(struct hpx_walk *w, uint64_t key, const stru
 static inline void trace_object(struct hpx_walk *w, uint64_t key)
 {
     struct hpx_walk_class *c = find_class(w, hpx_oops_class_word(&w->oops, key));
-    if (hpx_unlikely(c->plan == 0) && !make_plan(w, c)) {
-        return;
+    if (hpx_unlikely(c->plan == 0)) {
+        if (!make_plan(w, c)) {
+            return;
+        }
+        if (c != w->class_of_classes) {
+            reach(w, c->mirror);
+        }
     }
     if (c == w->class_of_classes) {
         trace_mirror(w, key);
         return;
     }
     count_object(w);
-    reach(w, c->mirror);
     if (hpx_likely(c->klass->kind == HPX_HEAP_INSTANCES)) {
         trace_instance(w, key, c);
     } else if (c->klass->kind == HPX_HEAP_OBJECTS) {
@@ -730,11 +738,13 @@ static bool prepare(struct hpx_walk *w)
         learn_all_classes(w);
     }
     t->marks = map(w, ((w->high - w->low) / 8 / 64 + 1) * 8);
-    t->special = map(w, (1u << FILTER_BITS) / 8);
+    for (t->filter_bits = FILTER_BITS; w->known.room * 8 >> t->filter_bits > 0; t->filter_bits++) { /* one bit in 16 is set, or fewer */
+    }
+    t->special = map(w, (UINT64_C(1) << t->filter_bits) / 8);
     t->reached = map(w, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
     for (uint64_t i = 0; w->end == HPX_WALK_WHOLE && i < w->known.room; i++) {
         if (w->known.at[i].key != 0) {
-            set_bit(t->special, filter_bit(w->known.at[i].key));
+            set_bit(t->special, filter_bit(w, w->known.at[i].key));
         }
     }
     return w->end == HPX_WALK_WHOLE;
@@ -806,7 +816,7 @@ void hpx_trace_fini(struct hpx_walk *w)
         munmap(t->marks, ((w->high - w->low) / 8 / 64 + 1) * 8);
     }
     if (t->special != NULL) {
-        munmap(t->special, (1u << FILTER_BITS) / 8);
+        munmap(t->special, (UINT64_C(1) << t->filter_bits) / 8);
     }
     if (t->reached != NULL) {
         munmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);

@@ -25,8 +25,7 @@
 #define TAGGED_NS    200u
 #define HASHED_NS    700u
 #define HASHED_FROM  20
-#define RATE_NS      6000000 /* the rate of allocation is measured meanwhile */
-#define RATE_LEAST   1000u   /* objects from which a rate is measured */
+#define RATE_LEAST   1000u /* objects from which a rate is measured */
 #define STALL_NS     UINT64_C(20000000000)
 #define SPIN_NS      UINT64_C(120000000000)
 #define LAST_WAIT_NS UINT64_C(30000000000)
@@ -209,12 +208,10 @@ static enum how choose(JNIEnv *env)
     if (option == HPX_HEAPDUMP_WALK) {
         return here(env);
     }
-    hpx_copying_begin(&look.copying, env);
     uint64_t in_vm = stop_here(env);
     if (in_vm < HPX_FORK_STOP_NS && option != HPX_HEAPDUMP_FORK) {
         return here(env);
     }
-    nanosleep(&(struct timespec){0, RATE_NS}, NULL);
     hpx_copying_ask(&look.copying, env, (struct hpx_copying_how){.light = true});
     if (look.copying.fork.verdict != HPX_FORK_SOUND) {
         (void)snprintf(look.facts.why, sizeof look.facts.why, "%.190s", look.copying.fork.text);

@@ -24,7 +24,7 @@ static struct hpx_fork_answer answer;
 
 static int tree_and_query(void **state)
 {
-    ask = (struct hpx_fork_query){.objects = 1000000, .heap_used = 100 * MIB, .heap_committed = 128 * MIB, .root = "."};
+    ask = (struct hpx_fork_query){.objects = 1000000, .heap_committed = 128 * MIB, .heap_marked = UINT64_MAX, .root = "."};
     return tree(state);
 }
 
@@ -98,24 +98,21 @@ static void needs(uint64_t bytes)
     assert_int_equal(answer.need, bytes);
 }
 
-TEST(need_follows_the_rate_up_to_the_committed_heap, tree_and_query, teardown)
+TEST(need_is_a_share_and_what_the_child_writes, tree_and_query, teardown)
 {
-    needs(OWN + 128 * MIB);    /* no rate is known */
-    ask.alloc_rate = 10 * MIB; /* for 0.2 s + 0.104 s, whole ms, twice; and an eighth */
-    needs(OWN + 20 * MIB * 304 / 1000 + 16 * MIB);
+    needs(OWN + 128 * MIB);
+    ask.heap_marked = 0;
+    needs(OWN + 16 * MIB);
     ask.heap_marked = 50 * MIB;
-    needs(OWN + 20 * MIB * 304 / 1000 + 16 * MIB + 50 * MIB);
+    needs(OWN + 16 * MIB + 50 * MIB);
+    ask.heap_marked = 120 * MIB; /* with the share more than there is */
+    needs(OWN + 128 * MIB);
     ask.heap_marked = 0;
     ask.tagged = true;
-    needs(OWN + 98000000 + 20 * MIB * 304 / 1000 + 16 * MIB);
+    needs(OWN + 98000000 + 16 * MIB);
     ask.tagged = false;
-    ask.objects = 10;
-    ask.heap_used = 1000; /* at least 0.1 s */
-    needs(OWN - 2000000 + 20 + 2 * MIB + 16 * MIB);
-    ask.alloc_rate = 1000 * MIB;
-    needs(OWN - 2000000 + 20 + 128 * MIB);
-    ask.alloc_rate = UINT64_MAX;
-    needs(OWN - 2000000 + 20 + 128 * MIB);
+    ask.here = true;
+    needs(OWN);
 }
 
 TEST(memory_must_suffice, tree_and_query, teardown)
@@ -171,7 +168,7 @@ TEST(the_limits_of_all_groups_above_hold, tree_and_query, teardown)
 
 TEST(an_oom_group_needs_room_for_everything, tree_and_query, teardown)
 {
-    ask.alloc_rate = 1;
+    ask.heap_marked = 0;
     file("sys/fs/cgroup/a/b/memory.oom.group", "0\n");
     needs(OWN + 16 * MIB);
     assert_false(answer.oom_group);

@@ -417,6 +417,19 @@ TEST(an_array_of_any_length_is_read_to_its_end, NULL, end)
     assert_int_equal(vm.walk.objects, ALL_OBJECTS + 1 + 150);
 }
 
+TEST(the_vm_visits_no_long_array, NULL, end)
+{
+    begin();
+    uint64_t array = make(NODES, 16 + 4 * 65537, 65537);
+    put4(array + 16, narrow(node(0, 1, 0)));
+    put4(array + 16 + 4 * 65536, narrow(node(0, 2, 0)));
+    root(vm.roots[0]);
+    vm.roots[0] = array; /* the VM tells of it before any other array */
+    assert_int_equal(walked(), HPX_WALK_WHOLE);
+    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 1 + 2);
+    assert_false(vm.objects[place_of(array)].visited);
+}
+
 TEST(the_vm_may_visit_all_for_comparison, NULL, end)
 {
     begin();
