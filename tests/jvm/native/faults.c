@@ -129,13 +129,22 @@ struct real {
 static void *find(const char *name)
 {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+    /* of conditions, timers and sched_*affinity on x86-64: until glibc 2.36 dlsym() finds the function of before that version */
+    static const char *const replaced[] = {"GLIBC_2.3.4", "GLIBC_2.3.3", "GLIBC_2.3.2"};
     static void *(*_Atomic real_dlsym)(void *, const char *);
     void *(*look)(void *, const char *) = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
     for (unsigned i = 0; look == NULL && i < sizeof versions / sizeof versions[0]; i++) {
         look = (__typeof__(look))dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         atomic_store_explicit(&real_dlsym, look, memory_order_relaxed);
     }
-    return look == NULL ? NULL : strcmp(name, "dlsym") == 0 ? (void *)look : look(RTLD_NEXT, name);
+    if (look == NULL || strcmp(name, "dlsym") == 0) {
+        return (void *)look;
+    }
+    void *f = NULL;
+    for (unsigned i = 0; f == NULL && i < sizeof replaced / sizeof replaced[0]; i++) {
+        f = dlvsym(RTLD_NEXT, name, replaced[i]);
+    }
+    return f != NULL ? f : look(RTLD_NEXT, name);
 }
 
 static void *real(struct real *r)
@@ -392,19 +401,23 @@ AFTER(close, (int fd), (fd), -1)
 AFTER(fclose, (void *f), (f), EOF)
 MINUS64(fcntl, (int fd, int command, long arg), (fd, command, arg))
 MINUS(flock, (int fd, int operation), (fd, operation))
-MINUS64(fstat, (int fd, void *st), (fd, st))
-MINUS64(lstat, (const char *path, void *st), (path, st))
-/* As glibc had them until 2.33, and as the library calls them. There fstat() and lstat() are no functions yet. */
-int __fxstat(int version, int fd, struct stat *st)
-{
-    (void)version;
-    return fails(KIND_fstat, CALLER) ? -1 : (int)syscall(SYS_fstat, fd, st);
-}
-int __lxstat(int version, const char *path, struct stat *st)
-{
-    (void)version;
-    return fails(KIND_lstat, CALLER) ? -1 : (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
-}
+/* Functions from glibc 2.33 on, and under other names before, by which the library calls them: no libc has all, the kernel has. */
+#define STAT(kind, name, params, ...)                                                                                                      \
+    __attribute__((visibility("default"))) int wrap_##name params __asm__(#name);                                                          \
+    int wrap_##name params                                                                                                                 \
+    {                                                                                                                                      \
+        return fails(KIND_##kind, CALLER) ? -1 : (int)syscall(__VA_ARGS__);                                                                \
+    }
+#define FSTAT(name, ...) STAT(fstat, name, (__VA_ARGS__ int fd, void *st), SYS_fstat, fd, st)
+#define LSTAT(name, ...)                                                                                                                   \
+    STAT(lstat, name, (__VA_ARGS__ const char *path, void *st), SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW)
+#define VERSION int version __attribute__((unused)),
+FSTAT(fstat)
+FSTAT(fstat64)
+FSTAT(__fxstat, VERSION)
+LSTAT(lstat)
+LSTAT(lstat64)
+LSTAT(__lxstat, VERSION)
 MINUS64(ftruncate, (int fd, off_t n), (fd, n))
 MINUS(ioctl, (int fd, unsigned long request, long arg), (fd, request, arg))
 MINUS64(mkostemp, (char *name, int flags), (name, flags))
@@ -537,7 +550,7 @@ static bool open_control(const char *path)
 {
     int fd = REAL(open)(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct stat st;
-    if (fd < 0 || REAL(fstat)(fd, &st) != 0 || (st.st_size == 0 && REAL(ftruncate)(fd, sizeof nowhere) != 0)) {
+    if (fd < 0 || fstat(fd, &st) != 0 || (st.st_size == 0 && REAL(ftruncate)(fd, sizeof nowhere) != 0)) {
         abort(); /* a test that cannot count proves nothing */
     }
     void *p = REAL(mmap)(NULL, sizeof nowhere, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
