@@ -20,6 +20,8 @@ struct hpx_asked {
     const char *agent; /* --agent; NULL: not given */
     bool threads;      /* -t */
     const char *more;  /* options of the agent; "" */
+    bool words;        /* a heap dump, told in words */
+    size_t rows;       /* -n; 0: not given */
 };
 
 /* The options of the agent for -e; NULL: no such kind. */

@@ -86,6 +86,19 @@ static int profile(struct call *c)
     return status < 0 ? hint_verb(c->words[0], hpx_live_profile(&c->asked, c->words[0])) : status;
 }
 
+/* A dump, and at once what is in it. */
+static int heap(struct call *c)
+{
+    int status = take_words(c, 2);
+    if (status < 0 && hpx_asked_names_mode(c->asked.more)) {
+        return MISUSE(c, "heap takes a heap dump alone: options that go with it, such as maxpause=off");
+    }
+    c->asked.what = "heap";
+    c->asked.words = true;
+    status = status < 0 ? check(c) : status;
+    return status < 0 ? hpx_live_profile(&c->asked, c->words[0]) : status;
+}
+
 static int start(struct call *c)
 {
     int status = take_words(c, 2);
@@ -193,6 +206,8 @@ static int take_option(struct call *c, enum hpx_option_id option)
     case HPX_O_IDLE:
         hpx_look_idle();
         return -1;
+    case HPX_O_ROWS:
+        return hpx_rows_of(value, &a->rows) ? -1 : MISUSE(c, "-n wants a number of rows");
     case HPX_O_AGENT:
         a->agent = value;
         return -1;
@@ -243,7 +258,7 @@ static int for_jvm(const struct hpx_verb *verb, char **argv)
     static const struct {
         const char *verb;
         int (*run)(struct call *c);
-    } all[] = {{"", profile}, {"start", start}, {"stop", ask},  {"dump", ask},      {"status", ask},
+    } all[] = {{"", profile}, {"start", start}, {"stop", ask},  {"dump", ask},      {"status", ask}, {"heap", heap},
                {"run", run},  {"top", top},     {"list", list}, {"doctor", doctor}, {"jmh", jmh}};
     struct call c = {.arguments = hpx_arguments_of(verb, argv), .asked = {.seconds = 10, .what = "cpu", .more = ""}};
     int status = -1;

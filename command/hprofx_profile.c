@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_profile.c: hprofx PID|NAME: a session of some seconds, and its profile. Contract: subcommands.h. */
 #include "clock.h"
+#include "heap_text.h"
 #include "session.h"
 #include "subcommands.h"
 #include <fcntl.h>
@@ -34,6 +35,12 @@ static bool is_recoverable(void)
     return fd >= 0;
 }
 
+static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
+{
+    struct hpx_err why;
+    return hpx_heap_tell(stdout, fd, a->rows, &why) == HPX_HEAP_READ ? HPX_OK : hpx_fail(&live.err, HPX_FAILED, "%s", why.msg);
+}
+
 static enum hpx_status run_session(const struct hpx_asked *a, int out)
 {
     char file[96], name[256];
@@ -60,7 +67,7 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     if (known) {
         v.usage = hpx_usage_between(&before, &after);
     }
-    s = hpx_asked_show(a, &v, fd, out, &live.err);
+    s = a->words ? tell_heap(a, fd) : hpx_asked_show(a, &v, fd, out, &live.err);
     (void)close(fd);
     return s;
 }

@@ -6,6 +6,7 @@
 #include "own.h"
 #include "picture.h"
 #include "subcommands.h"
+#include "units.h"
 #include "words.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -432,14 +433,6 @@ static int run(struct asked *a)
 
 /* ---- the command line ---- */
 
-static bool take_rows(struct asked *a, const char *text)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    a->rows = n;
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n > 0 && n < 1000000000;
-}
-
 static bool take_least(struct asked *a, const char *text)
 {
     char *end;
@@ -479,7 +472,7 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
         take_form(a, THREADS);
         return -1;
     case HPX_O_ROWS:
-        return take_rows(a, value) ? -1 : hpx_arguments_misuse(args, "-n wants a number of rows");
+        return hpx_rows_of(value, &a->rows) ? -1 : hpx_arguments_misuse(args, "-n wants a number of rows");
     case HPX_O_MIN:
         return take_least(a, value) ? -1 : hpx_arguments_misuse(args, "--min wants a percentage, 0 to 100");
     case HPX_O_MINE:

@@ -36,3 +36,11 @@ uint64_t hpx_bytes_of(const char *text)
     unsigned shift = at != NULL ? 10 * (unsigned)(at - units + 1) : 0;
     return (text[0] == '\0' || at != NULL) && n <= MOST >> shift ? n << shift : 0;
 }
+
+bool hpx_rows_of(const char *text, size_t *rows)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    *rows = n;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n > 0 && n < 1000000000;
+}

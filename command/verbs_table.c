@@ -90,7 +90,7 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Commands:\n"
               "  run                           profile a program from its start to its end: hprofx run java -jar app.jar\n"
               "  start, stop, dump, status     a session that goes on when the command ends\n"
-              "  top, list, doctor             what a JVM does now; JVMs that run; what will work here\n"
+              "  top, heap, list, doctor       what a JVM does now; what is in its heap; JVMs that run; what will work here\n"
               "  view, convert, merge, diff    profiles: as tables; in other formats; their sum; what changed\n"
               "  info, check, recover          HPROF files: what they hold; whether they are sound; after a kill\n"
               "  watch, ship, fetch, jmh       profiles of a fleet; of benchmarks\n",
@@ -124,6 +124,12 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Says whether a session runs, what it records, and who began it.\n",
      OWN({HPX_O_AGENT, NULL}),
      .more = WORDS_JVM "Example: hprofx status 4711\n" STATUS_JVM},
+    {.name = "heap", .session = true, .words = HPX_WORDS_SESSION,
+     .summary = "what is in the heap of a JVM: classes, strings that are there twice, empty collections",
+     .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
+     .about = "Takes a heap dump, for which the JVM stops a moment, tells what is in it, and removes it. As hprofx view does of a file.\n",
+     OWN({HPX_O_ROWS, "classes of the table (30)"}, {HPX_O_AGENT, NULL}),
+     .more = WORDS_JVM WORDS_AGENT "Example: hprofx heap -n 100 MyServer\n" STATUS_JVM},
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,
      .summary = "profile a program from its start to its end",
      .synopsis = "[OPTIONS] [AGENT-OPTIONS] [--] PROGRAM ...",
@@ -182,7 +188,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] FILE...",
      .about = "Shows a profile, HPROF (text or binary), pprof or collapsed stacks, or the sum of several. FILE may be -, standard input;\n"
               "a folder; a pattern in quotes; or a URL (hprofx fetch --help). Without --view it shows the tables of all views; --tree,\n"
-              "--method and --threads show the first.\n",
+              "--method and --threads show the first. Of a heap dump in binary it also tells what is in it.\n",
      OWN({HPX_O_VIEW, NULL}, {HPX_O_TABLE, NULL}, {HPX_O_TREE, NULL}, {HPX_O_METHOD, NULL}, {HPX_O_THREADS, "the total of every thread"},
          {HPX_O_THREAD, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
          {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, OF_URL),

@@ -15,12 +15,14 @@
 
 /* The first is that of most JVMs. */
 static const struct hpx_heap_layout layouts[] = {
-    {4, 12, 16, 16}, /* compressed references and class words; with ids of 4 bytes, too */
-    {4, 8, 12, 16},  /* compact headers; a JVM of 32 bits */
-    {8, 16, 24, 24}, /* nothing compressed */
-    {8, 12, 16, 16}, /* class words */
-    {8, 8, 12, 16},  /* compact headers alone */
-    {4, 16, 24, 24}, /* references */
+    {4, 12, 16, 16, false},                         /* compressed references and class words; with ids of 4 bytes, too */
+    {4, 12, 16, 16, true},  {4, 8, 12, 16, false},  /* compact headers */
+    {4, 8, 12, 16, true},                           /* a JVM of 32 bits */
+    {8, 16, 24, 24, false},                         /* nothing compressed */
+    {8, 16, 24, 24, true},  {8, 12, 16, 16, false}, /* class words */
+    {8, 12, 16, 16, true},  {8, 8, 12, 16, false},  /* compact headers alone */
+    {4, 16, 24, 24, false},                         /* references */
+    {4, 16, 24, 24, true},
 };
 
 static bool add_class(struct hpx_heap_graph *g, const char *name, int array_of)
@@ -67,6 +69,10 @@ static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
         c->all_refs += ref;
         c->all_bytes += ref ? 0 : hpx_type_size(f[i].type, g->id_size);
     }
+    for (uint32_t k = 0; k < 2; k++) {
+        uint64_t word = k == 0 ? 4 : 8;
+        c->padded[k] = (c->all_refs * word + c->all_bytes + word - 1) / word * word;
+    }
     if (c->super != HPX_HEAP_NO_CLASS && hpx_heap_class_at(g, c->super)->depth >= DEEPEST) {
         c->super = HPX_HEAP_NO_CLASS;
     }
@@ -76,6 +82,8 @@ static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
         c->up = super->fields > 0 ? c->super : super->up;
         c->all_refs += super->all_refs;
         c->all_bytes += super->all_bytes;
+        c->padded[0] += super->padded[0];
+        c->padded[1] += super->padded[1];
     }
 }
 
@@ -145,7 +153,7 @@ static uint64_t bytes_of(const struct hpx_heap_graph *g, const struct hpx_heap_l
         uint32_t one = hpx_type_size(c->array_of, l->ref);
         bytes = (one == 8 ? l->array8 : l->array) + (uint64_t)e->b * one;
     } else {
-        bytes = l->header + c->all_refs * l->ref + c->all_bytes;
+        bytes = l->header + (l->padded ? c->padded[l->ref / 8] : c->all_refs * l->ref + c->all_bytes);
     }
     return (bytes + 7) & ~UINT64_C(7);
 }

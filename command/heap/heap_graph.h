@@ -11,8 +11,9 @@
  * address space as it uses.
  *
  * Sizes are estimates, as those of other readers of HPROF: the file has the bytes of fields alone, and references in it have the size of
- * ids. Headers, references, and the place of elements are those of six kinds of HotSpot's; the one counts that fits most of the distances
- * between neighbours in the heap. Sizes are multiples of 8 bytes. A class object has the fields of java.lang.Class and its static ones.
+ * ids. Headers, references, and the place of elements are those of several kinds of HotSpot's; the one counts that fits most of the
+ * distances between neighbours in the heap. Sizes are multiples of 8 bytes. A class object has the fields of java.lang.Class and its static
+ * ones.
  *
  * An object also refers to its class object, as Eclipse MAT counts it; a class object to its superclass, loader, signers, protection
  * domain, what its static fields and constants refer to. References to what is not in the dump are left out. */
@@ -46,6 +47,7 @@ struct hpx_heap_class {
     uint32_t depth;         /* superclasses */
     uint32_t statics_refs, statics_bytes;
     uint64_t all_refs, all_bytes; /* references, and bytes of other fields, with those of superclasses */
+    uint64_t padded[2];           /* bytes of both, with references of 4 and 8 bytes, those of each class in whole references */
     int array_of;                 /* enum hpx_type of elements; 0: it is no array */
     bool dumped;
 };
@@ -58,6 +60,7 @@ struct hpx_heap_field {
 /* How objects lie in the heap of the JVM. */
 struct hpx_heap_layout {
     uint32_t ref, header, array, array8; /* bytes of a reference, before fields, before elements, before those of 8 bytes */
+    bool padded;                         /* fields of a class begin at a multiple of a reference, as before JDK 15 */
 };
 
 struct hpx_heap_graph {

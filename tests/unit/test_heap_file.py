@@ -251,6 +251,15 @@ class HeapFile(unittest.TestCase):
         rows = self.rows(self.view(d), 'Classes')
         self.assertEqual((rows['p.Node'], rows['p.Node[]']), ((40, 40 * 32), (40, sum(24 + 8 * n for n in range(40)))))
 
+    def test_fields_that_are_padded_are_recognised(self):
+        """Before JDK 15 those of a subclass begin at a whole reference."""
+        d = Dump()
+        d.klass('p.Above', fields=[('small', BYTE)])
+        d.klass('p.Below', 'p.Above', fields=[('more', BYTE)])
+        for _ in range(40):
+            d.subs.append(d.f.instance(d.place(12 + 4 + 4 + 4), 1, d.classes['p.Below']['id'], bytes(2)))
+        self.assertEqual(self.rows(self.view(d), 'Classes')['p.Below'], (40, 40 * 24))
+
     def test_gzip_is_read_as_often(self):
         d = self.known()
         plain = self.view(d)

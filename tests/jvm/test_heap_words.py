@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings and empty collections are those of a program that is known, and as long as the JVM says."""
+import re
+import subprocess
+import time
+
+from attached import USAGE, Program, does, leaves_nothing, refuses
+from runner import test
+
+LAYOUTS = {8: ('-XX:-UseCompressedOops',), 17: ('-XX:-UseCompressedOops',), 25: ('-XX:-UseCompressedOops', '-XX:+UseCompactObjectHeaders')}
+
+
+def _rows(said, title):
+    """{name: (count, bytes)} of a table."""
+    part = said.split('\n%s\n' % title)[1].split('\n\n')[0]
+    return {name: (int(count.replace(',', '')), int(size.replace(',', ''))) for count, size, name in re.findall(r'^ +([\d,]+) +([\d,]+)  (.*)$', part, re.M)}
+
+
+def _jcmd(t, p, *words):
+    return subprocess.run([*t.jdk.tool('jcmd'), str(p.run.pid), *words], capture_output=True, text=True, check=True, timeout=max(1, t.deadline - time.monotonic())).stdout
+
+
+def _histogram(t, p):
+    """{class: (objects, bytes)} as the JVM counts."""
+    spoken = lambda name: re.sub(r'^\[L(.*);$', r'\1[]', name)
+    return {spoken(name): (int(count), int(size)) for count, size, name in re.findall(r'^ *\d+: +(\d+) +(\d+)  (\S+)', _jcmd(t, p, 'GC.class_histogram'), re.M)}
+
+
+def _words_are_right(t, said, jvm):
+    """jvm: its histogram."""
+    ours = {k: v for k, v in _rows(said, 'Classes').items() if k.startswith('HeapWords')}
+    t.equal(ours, {k: v for k, v in jvm.items() if k.startswith('HeapWords')}, 'classes')
+    t.equal({k: v[0] for k, v in ours.items() if k[10:] in ('Node', 'Leaf', 'Node[]', 'Table')},
+            {'HeapWords$Node': 45000, 'HeapWords$Leaf': 5000, 'HeapWords$Node[]': 70, 'HeapWords$Table': 47}, 'objects of classes')
+    texts = _rows(said, 'Duplicate strings')
+    t.equal([texts['"%s"' % text][0] for text in ('a text of HeapWords, often', '\u0441\u043b\u043e\u0432\u043e of HeapWords')], [1001, 501], 'strings, with the constant')
+    empty = {k[10:]: v[0] for k, v in _rows(said, 'Empty collections').items() if k.startswith('HeapWords')}
+    t.equal(empty, {'Bag': 20, 'Table': 20, 'Shared': 20, 'Line': 20}, 'empty collections with a table')
+    t.equal(_rows(said, 'Arrays without elements')['HeapWords$Node[]'][0], 10, 'arrays without elements')
+
+
+@test(level='plain', collectors='any', until=25, timeout=240)
+def a_dump_is_told_in_words(t):
+    """Of the JVM's dump, plain and compressed where it does that, and of hprofx's; in each of the layouts of objects."""
+    for n, option in enumerate(('-Xmx128m',) + LAYOUTS.get(t.jdk.version, ())):
+        p = Program(t, 'HeapWords', jvm=(option,))
+        files = [t.work / ('jvm%d.hprof' % n), t.work / ('ours%d.hprof' % n)]
+        _jcmd(t, p, 'GC.heap_dump', str(files[0]))
+        if t.jdk.version >= 17:
+            files.append(t.work / ('packed%d.hprof' % n))
+            _jcmd(t, p, 'GC.heap_dump', '-gz=1', str(files[-1]))
+        does(t, '-e', 'heap', '-o', files[1], p.run.pid)
+        jvm = _histogram(t, p)
+        for file in files:
+            _words_are_right(t, t.read('view', '-n', '100000', file), jvm)
+        _words_are_right(t, does(t, 'heap', '-n', '100000', p.run.pid), jvm)
+        leaves_nothing(t, p.run.pid)
+        p.end(t)
+
+
+@test(level='plain', collectors='any')
+def heap_takes_what_goes_with_a_dump(t):
+    p = Program(t, 'HeapWords')
+    does(t, 'heap', p.run.pid, 'maxpause=off')
+    refuses(t, USAGE, 'heap takes a heap dump alone', 'heap', p.run.pid, 'cpu=samples')
+    refuses(t, USAGE, '-n wants a number of rows', 'heap', '-n', 'x', p.run.pid)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
