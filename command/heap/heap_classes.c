@@ -63,7 +63,7 @@ static bool name_class(struct hpx_heap_graph *g, struct hpx_heap_class *c)
 /* The sums of a class whose superclasses have theirs. */
 static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
 {
-    const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+    const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
     for (uint32_t i = 0; i < c->fields; i++) {
         bool ref = f[i].type == HPX_TYPE_OBJECT;
         c->all_refs += ref;
@@ -167,7 +167,7 @@ static uint64_t fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout
     for (size_t i = 0; i + 1 < n && *asked < PAIRS; i++) {
         uint64_t gap = e[i + 1].key - e[i].key;
         if (e[i].a != HPX_HEAP_NO_CLASS && gap > 0 && gap <= NEAR / scale) {
-            fits += bytes_of(g, l, e + i, NULL) == gap * scale;
+            fits += bytes_of(g, l, e + i, hpx_heap_class_at(g, HPX_HEAP_CLASS)) == gap * scale;
             ++*asked;
         }
     }
@@ -192,7 +192,7 @@ void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entr
 uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c)
 {
     struct hpx_heap_entry e = {.a = (uint32_t)(c - hpx_heap_class_at(g, 0))};
-    return bytes_of(g, &g->layout, &e, NULL);
+    return bytes_of(g, &g->layout, &e, c);
 }
 
 uint32_t hpx_heap_size(const struct hpx_heap_graph *g, const struct hpx_heap_entry *e, uint32_t class)

@@ -389,7 +389,7 @@ static void instance_refers(struct reading *r, struct hpx_rd_text t)
     size_t at = 0;
     for (uint32_t k = r->klass; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
         c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
         for (uint32_t i = 0; i < c->fields; i++) {
             uint32_t size = hpx_type_size(f[i].type, g->id_size);
             if (size > t.n - at) {
@@ -650,7 +650,7 @@ bool hpx_heap_field_at(const struct hpx_heap_graph *g, uint32_t klass, const cha
     *at = 0;
     for (uint32_t k = klass; k != HPX_HEAP_NO_CLASS; k = c->up) {
         c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
         for (uint32_t i = 0; i < c->fields; i++) {
             const uint32_t *known = f[i].type == type ? hpx_seeded_map_find(&g->defined.strings, f[i].name) : NULL;
             if (known != NULL && strcmp(hpx_defined_name(&g->defined, *known), name) == 0) {

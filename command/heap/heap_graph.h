@@ -115,6 +115,11 @@ static inline struct hpx_heap_class *hpx_heap_class_at(const struct hpx_heap_gra
 {
     return (struct hpx_heap_class *)g->classes.items + i;
 }
+/* Those that it declares itself. */
+static inline const struct hpx_heap_field *hpx_heap_fields_of(const struct hpx_heap_graph *g, const struct hpx_heap_class *c)
+{
+    return c->fields > 0 ? (const struct hpx_heap_field *)g->fields.items + c->field : NULL;
+}
 /* Bytes of an array of that class without elements. */
 uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c);
 /* Where a field stands in instances of a class, or of one above; false: there is none with that name and type. */

@@ -25,9 +25,13 @@ static bool again(void *ctx)
 
 /* ---- classes ---- */
 
+struct ranked {
+    const struct hpx_heap_class *of;
+};
+
 static int by_bytes(const void *a, const void *b)
 {
-    const struct hpx_heap_class *x = *(const struct hpx_heap_class *const *)a, *y = *(const struct hpx_heap_class *const *)b;
+    const struct hpx_heap_class *x = ((const struct ranked *)a)->of, *y = ((const struct ranked *)b)->of;
     return x->bytes != y->bytes       ? (x->bytes < y->bytes ? 1 : -1)
            : x->objects != y->objects ? (x->objects < y->objects ? 1 : -1)
                                       : (x < y ? -1 : x > y);
@@ -35,19 +39,19 @@ static int by_bytes(const void *a, const void *b)
 
 static int by_empty(const void *a, const void *b)
 {
-    const struct hpx_heap_class *x = *(const struct hpx_heap_class *const *)a, *y = *(const struct hpx_heap_class *const *)b;
+    const struct hpx_heap_class *x = ((const struct ranked *)a)->of, *y = ((const struct ranked *)b)->of;
     return x->empty != y->empty ? (x->empty < y->empty ? 1 : -1) : (x < y ? -1 : x > y);
 }
 
 /* Those with objects; NULL: no memory. */
-static const struct hpx_heap_class **order(const struct hpx_heap_graph *g, int (*by)(const void *, const void *), size_t *n)
+static struct ranked *order(const struct hpx_heap_graph *g, int (*by)(const void *, const void *), size_t *n)
 {
-    const struct hpx_heap_class **all = calloc(g->classes.len + 1, sizeof *all);
+    struct ranked *all = calloc(g->classes.len + 1, sizeof *all);
     *n = 0;
     for (size_t i = 0; all != NULL && i < g->classes.len; i++) {
         const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
         if (c->objects > 0) {
-            all[(*n)++] = c;
+            all[(*n)++].of = c;
         }
     }
     if (all != NULL) {
@@ -67,7 +71,7 @@ static void row(FILE *to, uint64_t count, uint64_t bytes, const char *class)
 static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_t *retained, size_t rows)
 {
     size_t n;
-    const struct hpx_heap_class **all = order(g, by_bytes, &n);
+    struct ranked *all = order(g, by_bytes, &n);
     uint64_t count = 0, bytes = 0;
     if (all == NULL) {
         return false;
@@ -75,16 +79,16 @@ static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_
     (void)fprintf(to, "\nClasses\n        objects             bytes%s  class\n", retained != NULL ? "          retained" : "");
     for (size_t i = 0; i < n; i++) {
         if (i < rows) {
-            (void)fprintf(to, "%15s %17s", hpx_words_number(all[i]->objects), hpx_words_number(all[i]->bytes));
+            (void)fprintf(to, "%15s %17s", hpx_words_number(all[i].of->objects), hpx_words_number(all[i].of->bytes));
             if (retained != NULL) {
-                (void)fprintf(to, " %17s", hpx_words_number(retained[all[i] - hpx_heap_class_at(g, 0)]));
+                (void)fprintf(to, " %17s", hpx_words_number(retained[all[i].of - hpx_heap_class_at(g, 0)]));
             }
             (void)fputs("  ", to);
-            hpx_words_java(to, all[i]->name);
+            hpx_words_java(to, all[i].of->name);
             (void)fputc('\n', to);
         } else {
-            count += all[i]->objects;
-            bytes += all[i]->bytes;
+            count += all[i].of->objects;
+            bytes += all[i].of->bytes;
         }
     }
     if (n > rows) {
@@ -139,18 +143,18 @@ static void tell_tables(FILE *to, const struct hpx_heap_graph *g, const struct h
 static bool tell_arrays(FILE *to, const struct hpx_heap_graph *g)
 {
     size_t n;
-    const struct hpx_heap_class **all = order(g, by_empty, &n);
+    struct ranked *all = order(g, by_empty, &n);
     uint64_t count = 0, bytes = 0;
     for (size_t i = 0; all != NULL && i < n; i++) {
-        count += all[i]->empty;
-        bytes += all[i]->empty * hpx_heap_empty_array(g, all[i]);
+        count += all[i].of->empty;
+        bytes += all[i].of->empty * hpx_heap_empty_array(g, all[i].of);
     }
     if (count > 0) {
         (void)fprintf(to, "\nArrays without elements\n%s arrays, %s.\n          count             bytes  class\n", hpx_words_number(count),
                       hpx_words_size(bytes));
     }
-    for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i]->empty > 0; i++) {
-        row(to, all[i]->empty, all[i]->empty * hpx_heap_empty_array(g, all[i]), all[i]->name);
+    for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i].of->empty > 0; i++) {
+        row(to, all[i].of->empty, all[i].of->empty * hpx_heap_empty_array(g, all[i].of), all[i].of->name);
     }
     free(all);
     return all != NULL;

@@ -13,7 +13,7 @@ LAYOUTS = {8: ('-XX:-UseCompressedOops',), 17: ('-XX:-UseCompressedOops',), 25: 
 def _rows(said, title):
     """{name: (count, bytes)} of a table."""
     part = said.split('\n%s\n' % title)[1].split('\n\n')[0]
-    return {name: (int(count.replace(',', '')), int(size.replace(',', ''))) for count, size, name in re.findall(r'^ +([\d,]+) +([\d,]+)  (.*)$', part, re.M)}
+    return {name: (int(count.replace(',', '')), int(size.replace(',', ''))) for count, size, name in re.findall(r'^ +([\d,]+) +([\d,]+)(?: +[\d,]+)?  +(\S.*)$', part, re.M)}
 
 
 def _jcmd(t, p, *words):
