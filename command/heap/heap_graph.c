@@ -249,7 +249,7 @@ static bool make_buckets(struct reading *r)
 {
     struct hpx_heap_graph *g = r->g;
     uint64_t range = g->n > 1 ? g->ids[g->n - 1] - g->ids[1] : 0;
-    while (range >> g->shift > g->n / 4) {
+    while (range >> g->shift > g->n / 4 + 1) { /* + 1: the shift stays below 64 */
         g->shift++;
     }
     g->buckets = (uint32_t)(range >> g->shift) + 1;

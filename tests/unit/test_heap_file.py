@@ -380,6 +380,13 @@ class HeapFile(unittest.TestCase):
         paths = self.paths(self.view(d))
         self.assertEqual(paths[0], ['thread: p.Below', 'its class: class p.Below', 'superclass: class p.Above', '.big: byte[]'])
 
+    def test_few_ids_may_lie_as_far_apart_as_they_can(self):
+        d = Dump()
+        d.subs = [d.f.primitives(i, 1, INT, bytes(4), 1) for i in (1, (1 << 64) - 1)]
+        for i in (1, (1 << 64) - 1):
+            d.root(i)
+        self.assertEqual([row[3] for row in self.retained(self.view(d))], ['int[]', 'int[]'])
+
     def test_what_no_root_leads_to_is_told(self):
         d = Dump()
         d.klass('p.Box', fields=[('in', OBJECT)])
