@@ -598,21 +598,22 @@ def requests_that_wait_at_the_end_have_their_rows(t, modes):
     """Behind the dump during which the program ends; none at exit."""
     q = Program(t, opts='heap=%s,format=%s,maxpause=off,doe=n' % (modes, 'a' if 'monitor' in modes else 'b'))
     q.held_child()
-    for n in (2, 3, 4):  # that the VM prints the fourth tells that it has asked for the third dump
+    for n in (2, 3, 4):
         q.ask()
         until(q.run, lambda: q.run.out.count('Full thread dump') == n)
     q.ends()
     q.wait_said('the program ends after the heap dump that was asked for')
     q.take('hold.spool')
     q.finish()
+    dumps = len(re.findall('^Dumping .*Java heap ... done.$', q.run.err, re.M))
+    t.check(dumps in (3, 4), '%d dumps' % dumps)  # the VM has asked for the third before it printed the fourth; for that one it may be too late
     t.equal(q.said('heap dump: '), [], 'lines about a dump')
     if 'monitor' in modes:
         path = t.work / (NAME + '.txt')
         text = path.read_text()
-        t.equal((t.heap(path)[0], text.count('MONITOR DUMP END'), text.count('the JVM was not asked in time')), (4, 4, 0), 'heap dumps, monitor dumps, those without rows')
+        t.equal((t.heap(path)[0], text.count('MONITOR DUMP END'), text.count('the JVM was not asked in time')), (dumps, dumps, 0), 'heap dumps, monitor dumps, those without rows')
     else:
-        t.equal(q.dumps(), 4, 'dumps')
-        _whole(t, t.work / NAME, dumps=4)
+        _whole(t, t.work / NAME, dumps=dumps)
 
 
 def _engine_of_first(t, data, how):
