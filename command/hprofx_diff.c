@@ -2,10 +2,12 @@
 /* hprofx_diff.c: the command line of hprofx diff, its files, and its status. */
 #include "budget.h"
 #include "diff.h"
+#include "heap_diff.h"
 #include "inputs.h"
 #include "picture.h"
 #include "subcommands.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -153,6 +155,52 @@ static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct 
     return s;
 }
 
+/* Two files with a heap dump and nothing else, for a person, who thinks of classes then and not of methods. */
+static bool wants_heaps(const struct asked *a, const struct hpx_tree *trees)
+{
+    bool heaps = a->files == 2 && a->view == NULL && !a->absolute && !a->json && a->noutputs == 0 && a->d.nconditions == 0;
+    for (size_t i = 0; heaps && i < a->files; i++) {
+        heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && hpx_tree_is_heap(&trees[i]);
+    }
+    return heaps;
+}
+
+/* *none: a file has its dump as text, or the word is a folder. */
+static enum hpx_status compare_heaps(const struct asked *a, bool *none, struct hpx_err *err)
+{
+    struct hpx_heap_side side[2];
+    struct hpx_err why = {""};
+    enum hpx_heap_read done = HPX_HEAP_READ;
+    for (int i = 0; i < 2; i++) {
+        side[i] = (struct hpx_heap_side){a->d.files[i], open(a->d.files[i], O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+        done = side[i].fd >= 0 ? done : HPX_HEAP_NONE;
+    }
+    done = done == HPX_HEAP_READ ? hpx_heap_diff_tell(stdout, side, &why) : done;
+    for (int i = 0; i < 2; i++) {
+        if (side[i].fd >= 0) {
+            (void)close(side[i].fd);
+        }
+    }
+    *none = done == HPX_HEAP_NONE;
+    return done != HPX_HEAP_FAILED ? HPX_OK : hpx_fail(err, HPX_FAILED, "%s", why.msg);
+}
+
+static enum hpx_status compare_trees(struct asked *a, const struct hpx_tree *trees, struct hpx_err *err)
+{
+    bool none = true;
+    if (wants_heaps(a, trees)) {
+        enum hpx_status s = compare_heaps(a, &none, err);
+        if (s != HPX_OK || !none) {
+            return s;
+        }
+    }
+    bool enough = hpx_compare_init(&a->d.compare, a->before, a->files - a->before, a->absolute);
+    for (size_t i = 0; enough && i < a->files; i++) {
+        hpx_compare_run(&a->d.compare, i, &trees[i]);
+    }
+    return enough ? judge(a, err) : hpx_fail(err, HPX_FAILED, "no memory");
+}
+
 static int compare(struct asked *a)
 {
     struct hpx_err err = {""};
@@ -166,11 +214,7 @@ static int compare(struct asked *a)
     if (!ready) {
         s = hpx_fail(&err, HPX_FAILED, "no memory");
     } else if ((s = read_all(a, trees, &err)) == HPX_OK) {
-        bool enough = hpx_compare_init(&a->d.compare, a->before, a->files - a->before, a->absolute);
-        for (size_t i = 0; enough && i < a->files; i++) {
-            hpx_compare_run(&a->d.compare, i, &trees[i]);
-        }
-        s = enough ? judge(a, &err) : hpx_fail(&err, HPX_FAILED, "no memory");
+        s = compare_trees(a, trees, &err);
         hpx_compare_fini(&a->d.compare);
     }
     while (made > 0) {

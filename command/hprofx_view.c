@@ -374,19 +374,6 @@ static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
            !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0;
 }
 
-/* Nothing else is in it, and no object has a stack: the JVM wrote it, or hprofx without sites. */
-static bool is_heap_alone(const struct hpx_tree *t)
-{
-    bool alone = true;
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        alone = alone && (k == HPX_VIEW_HEAP || t->views[k].samples.len == 0);
-    }
-    for (size_t i = 0; alone && i < t->views[HPX_VIEW_HEAP].samples.len; i++) {
-        alone = hpx_tree_node_at(t, hpx_tree_sample_at(&t->views[HPX_VIEW_HEAP], i)->node)->parent == 0;
-    }
-    return alone;
-}
-
 /* *none: there is no dump in binary. */
 static enum hpx_status show_heap(const struct asked *a, bool *none, struct hpx_err *err)
 {
@@ -405,7 +392,7 @@ static enum hpx_status show_heap(const struct asked *a, bool *none, struct hpx_e
 static enum hpx_status show_all(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
     bool heap = wants_heap(a, l->tree), none = true;
-    if (heap && is_heap_alone(l->tree)) {
+    if (heap && hpx_tree_is_heap(l->tree)) {
         enum hpx_status s = show_heap(a, &none, err);
         if (s != HPX_OK || !none) {
             return s;

@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_text.c: see heap_text.h. */
 #include "heap_text.h"
-#include "budget.h"
-#include "gunzip.h"
 #include "heap_holders.h"
+#include "heap_source.h"
 #include "heap_waste.h"
-#include "memory.h"
 #include "words.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define TEXT_COLUMNS 72
 #define EMPTY_ROWS   20
-
-static bool again(void *ctx)
-{
-    struct hpx_gunzip *g = ctx;
-    int fd = g->fd;
-    hpx_gunzip_fini(g);
-    hpx_gunzip_init(g, fd);
-    return lseek(fd, 0, SEEK_SET) == 0;
-}
 
 /* ---- classes ---- */
 
@@ -55,7 +43,7 @@ static struct ranked *order(const struct hpx_heap_graph *g, int (*by)(const void
         }
     }
     if (all != NULL) {
-        qsort(all, *n, sizeof *all, by);
+        qsort(all, *n, sizeof(void *), by);
     }
     return all;
 }
@@ -222,17 +210,11 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
 
 enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, size_t rows, struct hpx_err *err)
 {
-    struct hpx_budget budget;
-    struct hpx_gunzip *z = malloc(sizeof *z);
-    if (z == NULL) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+    struct hpx_heap_source s;
+    if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    hpx_budget_begin(&budget, hpx_memory_for_file(fd), NULL);
-    hpx_gunzip_init(z, fd);
-    enum hpx_heap_read done = tell(to, &(struct hpx_heap_file){hpx_gunzip_read, again, z}, rows, err);
-    hpx_gunzip_fini(z);
-    hpx_budget_end(&budget);
-    free(z);
+    enum hpx_heap_read done = tell(to, &s.file, rows, err);
+    hpx_heap_source_end(&s);
     return done;
 }

@@ -449,6 +449,18 @@ void hpx_tree_root_threads(struct hpx_tree *t)
     hpx_tree_finish(t);
 }
 
+bool hpx_tree_is_heap(const struct hpx_tree *t)
+{
+    bool alone = true;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        alone = alone && (k == HPX_VIEW_HEAP || t->views[k].samples.len == 0);
+    }
+    for (size_t i = 0; alone && i < t->views[HPX_VIEW_HEAP].samples.len; i++) {
+        alone = hpx_tree_node_at(t, hpx_tree_sample_at(&t->views[HPX_VIEW_HEAP], i)->node)->parent == 0;
+    }
+    return alone;
+}
+
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES])
 {
     size_t n = 0;

@@ -156,6 +156,8 @@ void hpx_tree_root_threads(struct hpx_tree *t);
 struct hpx_tree_column {
     size_t view, measure;
 };
+/* It has a heap dump and nothing else, and no object has a stack: the JVM wrote it, or hprofx without sites. */
+bool hpx_tree_is_heap(const struct hpx_tree *t);
 /* The columns of a finished tree, the main measure of each view first; how many. */
 size_t hpx_tree_columns(const struct hpx_tree *t, struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
 /* The column that `name` asks for: the name or title of a measure, else a view's key (its main measure, or the first that has a value);

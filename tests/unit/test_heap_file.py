@@ -403,6 +403,40 @@ class HeapFile(unittest.TestCase):
         self.assertIn('\nRetained sizes and paths are missing: it needs more than 4 MiB', said)
         self.assertIn('\nClasses\n', said)
 
+    def diff(self, before, after, *options):
+        for name, d in (('before.hprof', before), ('after.hprof', after)):
+            (self.folder / name).write_bytes(d if isinstance(d, bytes) else d.data())
+        done = subprocess.run([PROGRAM, 'diff', 'before.hprof', 'after.hprof', *options], cwd=self.folder, capture_output=True, check=False, text=True,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        return done.stdout
+
+    def test_two_dumps_differ_by_class(self):
+        after = self.known()
+        after.klass('p.New')
+        for _ in range(7):
+            after.new('p.Leaf')
+        after.new('p.New')
+        before = self.known()
+        before.new('p.Node')
+        self.assertEqual(self.diff(before, after), """\
+Before: before.hprof, 20 objects, 544 B.
+After: after.hprof, 28 objects, 784 B.
+4 of 7 classes have other objects.
+
+        objects     change             bytes          change  class
+             10         +7               320            +224  p.Leaf
+              7         +1               168             +24  java.lang.Class
+              5         -1               120             -24  p.Node
+              1         +1                16             +16  p.New
+""")
+
+    def test_the_same_dump_in_two_files_does_not_differ(self):
+        self.assertIn('None of 6 classes has other objects.\n', self.diff(self.known(), gzip.compress(self.known().data())))
+
+    def test_a_diff_for_programs_has_methods_still(self):
+        self.assertIn('"methods"', self.diff(self.known(), self.known(), '--json'))
+
 
 if __name__ == '__main__':
     PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())

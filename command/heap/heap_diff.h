@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_diff.h: what two heap dumps have of each class. One thread. */
+#ifndef HPX_HEAP_DIFF_H
+#define HPX_HEAP_DIFF_H
+
+#include "heap_graph.h"
+#include <stdio.h>
+
+#define HPX_HEAP_CHANGES 30 /* classes that are told of */
+
+struct hpx_heap_side {
+    const char *name; /* of the file */
+    int fd;           /* open; read from its beginning (lseek) */
+};
+
+/* Classes are the same if their names are: those of several loaders count together. Memory as hpx_heap_graph_read() with HPX_HEAP_CLASSES,
+ * one file after the other. HPX_HEAP_NONE: a file has no dump in binary. Nothing is written unless the result is HPX_HEAP_READ. */
+enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], struct hpx_err *err);
+
+#endif
