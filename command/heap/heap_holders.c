@@ -16,7 +16,7 @@
 
 /* While it is found. */
 struct tree {
-    uint32_t *idom, *held, *before;
+    uint32_t *idom, *held, *alike, *before;
     uint64_t *retained;
 };
 
@@ -30,20 +30,22 @@ static int find_tree(struct tree *t, struct hpx_heap_holders *h, const struct hp
     }
     t->retained = hpx_heap_room(g->n, sizeof *t->retained, err);
     t->held = hpx_heap_room(g->n, sizeof *t->held, err);
+    t->alike = hpx_heap_room(g->n, sizeof *t->alike, err);
     h->of_class = hpx_heap_room((uint64_t)classes + 1, sizeof *h->of_class, err);
-    if (t->retained == NULL || t->held == NULL || h->of_class == NULL) {
+    if (t->retained == NULL || t->held == NULL || t->alike == NULL || h->of_class == NULL) {
         return -HPX_E_NOMEM;
     }
     e = hpx_heap_retained(g->n, t->idom, g->size, t->retained, t->held, err);
-    return e != 0 ? e : hpx_heap_retained_classes(g->n, t->idom, t->retained, g->klass, classes, h->of_class, err);
+    return e != 0 ? e : hpx_heap_retained_classes(g->n, t->idom, t->retained, g->klass, classes, h->of_class, t->alike, err);
 }
 
 static void free_sizes(struct tree *t, uint32_t n)
 {
     hpx_heap_room_free(t->retained, n, sizeof *t->retained);
     hpx_heap_room_free(t->held, n, sizeof *t->held);
+    hpx_heap_room_free(t->alike, n, sizeof *t->alike);
     t->retained = NULL;
-    t->held = NULL;
+    t->held = t->alike = NULL;
 }
 
 static void find_tops(const struct tree *t, struct hpx_heap_holders *h, const struct hpx_heap_graph *g)
@@ -51,7 +53,7 @@ static void find_tops(const struct tree *t, struct hpx_heap_holders *h, const st
     uint32_t top[HPX_HEAP_HOLDERS];
     h->objects = t->held[0] - 1U;
     h->bytes = t->retained[0] * UNIT;
-    h->tops = hpx_heap_biggest(g->n, t->idom, t->retained, g->klass, top, HPX_HEAP_HOLDERS);
+    h->tops = hpx_heap_biggest(g->n, t->idom, t->retained, t->alike, top, HPX_HEAP_HOLDERS);
     for (size_t i = 0; i < h->tops; i++) {
         h->top[i] = (struct hpx_heap_holder){top[i], t->held[top[i]], t->retained[top[i]] * UNIT};
     }

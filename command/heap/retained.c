@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define NEAR 4 /* dominators above an object that biggest() looks at */
-
 static uint32_t *numbers(size_t n, struct hpx_err *err)
 {
     uint32_t *made = hpx_heap_room(n, sizeof *made, err);
@@ -59,81 +57,88 @@ int hpx_heap_retained(uint32_t n, const uint32_t *idom, const uint32_t *size, ui
 /* ---- of classes ---- */
 
 /* The tree from the top down: the first child, and the next one of the same dominator; 0: none. */
-struct links {
-    uint32_t *child, *next;
-};
-
-static void link_all(const struct links *l, uint32_t n, const uint32_t *idom)
+static void link_all(uint32_t n, const uint32_t *idom, uint32_t *child, uint32_t *next)
 {
     for (uint32_t i = n; i-- > 1;) {
         if (idom[i] != HPX_HEAP_UNREACHED) {
-            l->next[i] = l->child[idom[i]];
-            l->child[idom[i]] = i;
+            next[i] = child[idom[i]];
+            child[idom[i]] = i;
         }
     }
 }
 
-/* open[c]: how many objects of the class are on the way from node 0 down to where the walk is. */
-static void sum_classes(const struct links *l, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass, uint32_t classes,
-                        uint32_t *open, uint64_t *of_class)
+struct walk {
+    const uint32_t *idom, *klass;
+    const uint64_t *retained;
+    uint32_t classes;
+    uint32_t *alike, *next; /* alike: of nodes that the walk has yet to come to, their first child */
+    uint32_t *lowest;       /* by class: of the objects from node 0 down to where the walk is */
+    uint64_t *of_class;
+};
+
+static uint32_t class_of(const struct walk *w, uint32_t i)
 {
-    uint32_t at = l->child[0];
+    return w->klass[i] < w->classes ? w->klass[i] : w->classes;
+}
+
+/* Its first child. */
+static uint32_t enter(const struct walk *w, uint32_t i)
+{
+    uint32_t c = class_of(w, i), child = w->alike[i];
+    w->of_class[c] += w->lowest[c] == 0 ? w->retained[i] : 0;
+    w->alike[i] = w->lowest[c];
+    w->lowest[c] = i;
+    return child;
+}
+
+static void walk(const struct walk *w)
+{
+    uint32_t at = w->alike[0];
+    w->alike[0] = 0;
     while (at != 0) {
-        uint32_t c = klass[at] < classes ? klass[at] : classes;
-        if (open[c]++ == 0) {
-            of_class[c] += retained[at];
-        }
-        if (l->child[at] != 0) {
-            at = l->child[at];
+        uint32_t child = enter(w, at);
+        if (child != 0) {
+            at = child;
             continue;
         }
         for (;;) {
-            open[klass[at] < classes ? klass[at] : classes]--;
-            if (l->next[at] != 0 || idom[at] == 0) {
+            w->lowest[class_of(w, at)] = w->alike[at];
+            if (w->next[at] != 0 || w->idom[at] == 0) {
                 break;
             }
-            at = idom[at];
+            at = w->idom[at];
         }
-        at = l->next[at];
+        at = w->next[at];
     }
 }
 
 int hpx_heap_retained_classes(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass, uint32_t classes,
-                              uint64_t *of_class, struct hpx_err *err)
+                              uint64_t *of_class, uint32_t *alike, struct hpx_err *err)
 {
-    struct links l = {numbers(n, err), numbers(n, err)};
-    uint32_t *open = numbers((size_t)classes + 1, err);
-    bool made = l.child != NULL && l.next != NULL && open != NULL;
+    struct walk w = {.idom = idom, .klass = klass, .retained = retained, .classes = classes, .alike = alike, .of_class = of_class};
+    w.next = numbers(n, err);
+    w.lowest = numbers((size_t)classes + 1, err);
+    bool made = w.next != NULL && w.lowest != NULL;
     if (made) {
         memset(of_class, 0, ((size_t)classes + 1) * sizeof *of_class);
-        link_all(&l, n, idom);
-        sum_classes(&l, idom, retained, klass, classes, open, of_class);
+        memset(alike, 0, n * sizeof *alike);
+        link_all(n, idom, alike, w.next);
+        walk(&w);
     }
-    hpx_heap_room_free(open, (uint64_t)classes + 1, sizeof *open);
-    hpx_heap_room_free(l.next, n, sizeof *l.next);
-    hpx_heap_room_free(l.child, n, sizeof *l.child);
+    hpx_heap_room_free(w.lowest, (uint64_t)classes + 1, sizeof *w.lowest);
+    hpx_heap_room_free(w.next, n, sizeof *w.next);
     return made ? 0 : -HPX_E_NOMEM;
 }
 
 /* ---- the biggest ---- */
 
-static bool repeats(uint32_t i, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass)
-{
-    uint32_t above = idom[i];
-    for (int k = 0; k < NEAR && above != 0; k++, above = idom[above]) {
-        if (klass[above] == klass[i] && (k == 0 || retained[i] >= retained[above] - retained[above] / 10)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t hpx_heap_biggest(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass, uint32_t *to, size_t room)
+size_t hpx_heap_biggest(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *alike, uint32_t *to, size_t room)
 {
     size_t len = 0;
     for (uint32_t i = 1; i < n; i++) {
         bool among = room > 0 && (len < room || retained[i] > retained[to[len - 1]]);
-        if (!among || idom[i] == HPX_HEAP_UNREACHED || repeats(i, idom, retained, klass)) {
+        bool repeats = alike[i] != 0 && (alike[i] == idom[i] || retained[i] >= retained[alike[i]] - retained[alike[i]] / 10);
+        if (!among || idom[i] == HPX_HEAP_UNREACHED || repeats) {
             continue;
         }
         size_t at = len < room ? len++ : len - 1;

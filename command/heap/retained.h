@@ -16,14 +16,14 @@ int hpx_heap_retained(uint32_t n, const uint32_t *idom, const uint32_t *size, ui
 
 /* of_class[c], for c below `classes`: the sum of retained[] over the objects with klass[i] == c that no other object of the class
  * dominates, so that nothing counts twice. of_class[classes] is the sum of those with a greater number: it has room for one more than
- * `classes`. Node 0 has no class. 8 bytes per node and 4 per class. 0, -HPX_E_NOMEM. */
+ * `classes`. Node 0 has no class. alike[i]: the nearest dominator of the same class; 0: none. 4 bytes per node and per class. 0,
+ * -HPX_E_NOMEM. */
 int hpx_heap_retained_classes(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass, uint32_t classes,
-                              uint64_t *of_class, struct hpx_err *err);
+                              uint64_t *of_class, uint32_t *alike, struct hpx_err *err);
 
 /* The objects that retain most, at most `room`, the greatest first, of equal ones the first; returns how many. Left out are those that
- * repeat the line of another: whose immediate dominator has the same class (the second to last node of a list, branches of a tree of
- * nodes), or that retain nearly all of what a dominator of the same class shortly above retains (a list of nodes of two classes in turn).
- */
-size_t hpx_heap_biggest(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *klass, uint32_t *to, size_t room);
+ * repeat the line of another: whose immediate dominator has the same class (branches of a tree of nodes), or that retain nearly all of what
+ * the nearest dominator of the same class retains (nodes of a list, also of one with several classes). */
+size_t hpx_heap_biggest(uint32_t n, const uint32_t *idom, const uint64_t *retained, const uint32_t *alike, uint32_t *to, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings and empty collections are those of a program that is known, and as long as the JVM says."""
+"""hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings, empty collections and what retains most are those of a program that is known, and as long as the JVM says."""
 import re
 import subprocess
 import time
@@ -39,6 +39,27 @@ def _words_are_right(t, said, jvm):
     t.equal(_rows(said, 'Arrays without elements')['HeapWords$Node[]'][0], 10, 'arrays without elements')
 
 
+def _retained(said):
+    """{class: (bytes, itself, objects)}, of objects of one class the largest."""
+    part = said.split('\nRetained: ')[1].split('\n\n')[0]
+    rows = re.findall(r'^ +([\d,]+) +[\d.]+% +([\d,]+) +([\d,]+)  (\S.*?)(?: @ 0x[0-9a-f]+)?$', part, re.M)
+    return {row[3]: tuple(int(v.replace(',', '')) for v in row[:3]) for row in reversed(rows)}
+
+
+def _holders_are_right(t, said, jvm):
+    items = 5000
+    each = sum(jvm[name][1] // jvm[name][0] for name in ('java.util.HashMap$Node', 'java.lang.Integer', 'HeapWords$Item'))
+    rows = _retained(said)
+    table = rows['java.util.HashMap$Node[]']
+    t.equal((table[0] - table[1], table[2]), (items * each, 1 + 3 * items), 'what the table of the map retains')
+    t.equal(rows['java.util.HashMap'], (table[0] + rows['java.util.HashMap'][1], jvm['java.util.HashMap'][1] // jvm['java.util.HashMap'][0], 2 + 3 * items), 'the map')
+    nodes = rows['HeapWords$Node']
+    t.equal((nodes[0], nodes[2]), (sum(jvm['HeapWords$' + k][1] for k in ('Node', 'Leaf')), 50000), 'the list')
+    paths = [[re.sub(' @ 0x[0-9a-f]+$', '', line.strip()) for line in path.splitlines()] for path in said.split('\nPaths: ')[1].split('\n\n') if '\n    ' in '\n' + path]
+    ends = [path[-3:] for path in paths if path[-1] == '.table: java.util.HashMap$Node[]']  # further maps are the JDK's
+    t.check(ends and ends[0][0].endswith(': class HeapWords') and ends[0][1] == '.cache: java.util.HashMap', 'path to the map: %s' % paths)
+
+
 @test(level='plain', collectors='any', until=25, timeout=240)
 def a_dump_is_told_in_words(t):
     """Of the JVM's dump, plain and compressed where it does that, and of hprofx's; in each of the layouts of objects."""
@@ -52,7 +73,9 @@ def a_dump_is_told_in_words(t):
         does(t, '-e', 'heap', '-o', files[1], p.run.pid)
         jvm = _histogram(t, p)
         for file in files:
-            _words_are_right(t, t.read('view', '-n', '100000', file), jvm)
+            said = t.read('view', '-n', '100000', file)
+            _words_are_right(t, said, jvm)
+            _holders_are_right(t, said, jvm)
         _words_are_right(t, does(t, 'heap', '-n', '100000', p.run.pid), jvm)
         leaves_nothing(t, p.run.pid)
         p.end(t)

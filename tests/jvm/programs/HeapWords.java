@@ -13,8 +13,10 @@ public class HeapWords {
     static class Table extends HashMap<Object, Object> { }
     static class Shared extends ConcurrentHashMap<Object, Object> { }
     static class Line extends ArrayDeque<Object> { }
+    static class Item { long value; int small; }
 
     static final List<Object> held = new ArrayList<>();
+    static final HashMap<Integer, Item> cache = new HashMap<>();
 
     static void text(String text, int times) {
         for (int i = 0; i < times; i++) { held.add(new String(text.toCharArray())); }
@@ -53,6 +55,7 @@ public class HeapWords {
         }
         held.add(last);
         for (int i = 0; i < 70; i++) { held.add(new Node[i % 7]); }
+        for (int i = 0; i < 5000; i++) { cache.put(1000 + i, new Item()); } // the JDK has Integers of small numbers itself
         text("a text of HeapWords, often", 1000);
         text("\u0441\u043b\u043e\u0432\u043e of HeapWords", 500);
         collections();
