@@ -34,6 +34,7 @@ struct reading {
     uint32_t *degree;
     uint64_t from; /* of refs: those of the open object */
 
+    uint32_t last;         /* the object before: the next one is often its neighbour */
     uint32_t node;         /* the open object; 0: none, or it counts no more */
     enum hpx_rd_kind kind; /* its record */
     uint32_t klass;        /* of an instance */
@@ -291,11 +292,6 @@ static bool make_nodes(struct reading *r)
     return make_buckets(r);
 }
 
-static int by_kind(const struct hpx_heap_entry *a, const struct hpx_heap_entry *b)
-{
-    return a->b < b->b ? -1 : a->b > b->b;
-}
-
 /* The references of node 0, into the list of references. */
 static void take_roots(struct reading *r)
 {
@@ -306,7 +302,7 @@ static void take_roots(struct reading *r)
     hpx_heap_sort(e, n);
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && e[kept - 1].key == e[i].key) {
-            e[kept - 1] = by_kind(e + i, e + kept - 1) < 0 ? e[i] : e[kept - 1];
+            e[kept - 1] = e[i].b < e[kept - 1].b ? e[i] : e[kept - 1];
         } else {
             e[kept++] = e[i];
         }
@@ -357,7 +353,9 @@ static void open_object(struct reading *r, const struct hpx_rd_event *ev)
 {
     struct hpx_heap_graph *g = r->g;
     close_object(r);
-    uint32_t node = hpx_heap_node(g, ev->object.id);
+    bool near = r->last + 1 < g->n && g->ids[r->last + 1] == ev->object.id;
+    uint32_t node = near ? r->last + 1 : hpx_heap_node(g, ev->object.id);
+    r->last = node;
     if (node == 0 || (r->pass == REFERENCES && g->first[node] != UNKNOWN)) {
         return;
     }
@@ -561,7 +559,8 @@ static enum hpx_heap_read read_objects(struct reading *r, const struct hpx_heap_
         uint32_t dumps = r->dump;
         r->wanted = r->whole;
         hpx_definitions_fini(&g->defined);
-        done = hpx_definitions_init(&g->defined) == 0 ? pass(r, file, OBJECTS, err) : HPX_HEAP_FAILED;
+        r->no_memory = hpx_definitions_init(&g->defined) != 0;
+        done = r->no_memory ? HPX_HEAP_FAILED : pass(r, file, OBJECTS, err);
         r->dump = r->dump < dumps ? dumps : r->dump;
     }
     g->dumps = r->dump;
@@ -614,7 +613,8 @@ enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hp
     struct reading r = {.g = g, .sink = sink, .ctx = ctx};
     *g = (struct hpx_heap_graph){0};
     hpx_seeded_map_init(&r.class_of, true);
-    enum hpx_heap_read done = hpx_definitions_init(&g->defined) == 0 ? read_objects(&r, file, dump, err) : HPX_HEAP_FAILED;
+    r.no_memory = hpx_definitions_init(&g->defined) != 0;
+    enum hpx_heap_read done = r.no_memory ? HPX_HEAP_FAILED : read_objects(&r, file, dump, err);
     bool made = done == HPX_HEAP_READ && finish_objects(&r);
     if (made && want == HPX_HEAP_REFERENCES && (made = begin_references(&r))) {
         r.wanted = g->dump;
@@ -622,7 +622,7 @@ enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hp
         made = done == HPX_HEAP_READ && !r.left && order_references(&r);
     }
     if (!made && done != HPX_HEAP_NONE) {
-        if (done == HPX_HEAP_READ) {
+        if (done == HPX_HEAP_READ || r.no_memory) {
             (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
         }
         done = HPX_HEAP_FAILED;
