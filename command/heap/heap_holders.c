@@ -187,7 +187,7 @@ static void name_fields(struct naming *w, const struct hpx_heap_graph *g, uint32
     size_t at = 0;
     for (uint32_t k = g->klass[node]; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
         c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = (const struct hpx_heap_field *)g->fields.items + c->field;
+        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
         for (uint32_t i = 0; i < c->fields; i++) {
             uint32_t size = hpx_type_size(f[i].type, g->id_size);
             if (size > t.n - at) {
