@@ -152,7 +152,7 @@ def the_graph_of_a_program(t, form):
             _thread_local(t, run, v)
 
 
-VIRTUALS = {'few': (20, 5), 'many': (10000, 5), 'nested too deeply': (20, 1100)}
+VIRTUALS = {'few': (20, 5), 'few, wide references': (20, 5), 'many': (10000, 5), 'nested too deeply': (20, 1100)}
 
 
 def _held(v):
@@ -165,7 +165,7 @@ def _held(v):
 @test(level='plain', since=21, collectors='all', params=tuple(VIRTUALS), plain_params=('few',), needs=('hotspot',))
 def stacks_of_virtual_threads_are_read(t, which):
     """A trace asks the VM for the stacks without a carrier; if each is held by the one before, too many in a row, a second copy is the VM's."""
-    args, jvm = VIRTUALS[which], ['-Djdk.trackAllThreads=false']
+    args, jvm = VIRTUALS[which], ['-Djdk.trackAllThreads=false'] + (['-XX:-UseCompressedOops'] if which.endswith('wide references') else [])
     traces = which != 'nested too deeply'
     run = _start(t, 'HeapVirtual', *args, opts='heap=dump,format=b,split=y,sites=none,doe=n', jvm=jvm)
     _request(t, run)
