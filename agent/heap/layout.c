@@ -171,7 +171,7 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
 {
     jint n = 0;
     jfieldID *ids = NULL;
-    bool array = signature[0] == '[';
+    bool array = signature[0] == '[', stack = strcmp(signature, "Ljdk/internal/vm/StackChunk;") == 0;
     bool linked = !array && (*jvmti)->GetClassFields(jvmti, klass, &n, &ids) == JVMTI_ERROR_NONE;
     n = linked ? n : 0;
     size_t size = sizeof(struct hpx_heap_klass) + (size_t)n * sizeof(struct hpx_heap_field);
@@ -195,6 +195,7 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
         if (!f->is_static) {
             f->id = (uint32_t)(uintptr_t)ids[i];
             f->offset = c->instance_size;
+            c->words = stack && f->name.len == 4 && memcmp(f->name.bytes, "size", 4) == 0 ? f->id : c->words;
             c->instance_size += hpx_type_size(f->type, hpx_session.opt->binary ? hpx_session.opt->idsize : 8);
         }
     }

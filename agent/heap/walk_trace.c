@@ -182,8 +182,8 @@ static jint carry_on(const struct hpx_walk *w, bool visit)
 }
 
 /* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
- * that its class is one of threads. Once the trace has begun enough is known of all others. The VM visits last what it is told first, so up
- * to the helper that is nothing. Not a long array: each element would cost a call of the VM. */
+ * that its class is one of threads. The VM visits last what it is told first, so up to the helper that is nothing. Not a long array: each
+ * element would cost a call of the VM. */
 static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key, jint length)
 {
     struct hpx_trace *t = &w->trace;
@@ -191,7 +191,7 @@ static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key, ji
         return carry_on(w, false);
     }
     c->first = c->first == 0 ? key : c->first;
-    bool wanted = w->verifies || c->special || (t->marks == NULL && (c->mirror == 0 || c->first == key));
+    bool wanted = w->verifies || c->special || c->mirror == 0 || c->first == key;
     if (wanted && t->next != 0 && !t->pushed) {
         add_later(w, key);
         wanted = false;
@@ -253,6 +253,22 @@ static bool is_helper(struct hpx_walk *w, uint64_t referrer, uint64_t key)
     return referrer != 0 && (referrer == t->next || referrer == t->array);
 }
 
+/* Behind the fields of a stack of a virtual thread lie its words, and a bit for each reference that they may be. */
+static uint64_t size_with_stack(const struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
+{
+    const uint64_t words = *(const uint32_t *)(uintptr_t)(key + hpx_oops_field_at(&w->oops, c->klass->words));
+    const uint64_t bits = words * (8 / w->reference_size), bytes = c->vm_size + 8 * (words + (bits + 63) / 64);
+    return (bytes + w->alignment - 1) / w->alignment * w->alignment;
+}
+
+static void told_size(struct hpx_walk *w, uint64_t key, struct hpx_walk_class *c, uint32_t size)
+{
+    c->told_size = c->first == 0 || c->first == key ? size : c->told_size;
+    if (c->plan != 0 && c->klass->words != 0 && size_with_stack(w, key, c) != size) {
+        stop(w);
+    }
+}
+
 jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
                                  jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user)
 {
@@ -284,7 +300,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     if (length >= 0) {
         meet_array(w, key, length);
     } else {
-        c->told_size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+        told_size(w, key, c, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX);
     }
     if (of == NULL) {
         add_root(w, key);
@@ -499,8 +515,9 @@ static void learn_all_classes(struct hpx_walk *w)
 
 static uint32_t size_of(const struct hpx_walk *w, const struct hpx_walk_class *c)
 {
-    return c->told_size != 0 || c->mirror == 0 ? c->told_size
-                                               : *(const uint32_t *)(uintptr_t)(klass_of(w, c->mirror) + w->trace.size_at) & ~SLOW;
+    return c->mirror == 0 || (c->told_size != 0 && c->klass->words == 0)
+               ? c->told_size
+               : *(const uint32_t *)(uintptr_t)(klass_of(w, c->mirror) + w->trace.size_at) & ~SLOW;
 }
 
 /* An array of this type: told, or as that of another type of the same size; 8 bytes need no telling. */
@@ -547,6 +564,9 @@ static bool make_plan(struct hpx_walk *w, struct hpx_walk_class *c)
     c->plan = 1 + (uint32_t)w->trace.steps.len;
     if (k->kind == HPX_HEAP_INSTANCES) {
         c->vm_size = size_of(w, c);
+        if (k->words != 0 && c->told_size != 0 && size_with_stack(w, c->first, c) != c->told_size) {
+            stop(w);
+        }
         add_steps(w, c, true);
         if (w->primitive_fields && !w->fields) {
             add_steps(w, c, false);
@@ -632,7 +652,7 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
 static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
-    w->bytes += c->vm_size;
+    w->bytes += hpx_likely(c->klass->words == 0) ? c->vm_size : size_with_stack(w, key, c);
     if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
         add_later(w, key); /* its stack is known to the VM alone */
     }

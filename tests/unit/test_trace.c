@@ -50,6 +50,7 @@ static struct {
     } stacks[STACKS]; /* of virtual threads */
     uint32_t nstacks;
     uint64_t unheard; /* the VM does not visit this object */
+    jlong plain;      /* bytes of the first plain object; 0: 16 */
     /* what differs from the memory */
     uint64_t silent;         /* a reference in this object is not told */
     int wrong_value, untold; /* a class object that is no root; 0: all are */
@@ -254,7 +255,7 @@ static ON_STACK void tell(const jvmtiHeapCallbacks *all, void *user, jvmtiHeapRe
     }
     int klass = vm.objects[at].klass;
     jint length = klass == NODES || klass == INTS ? (jint)get4(to + 12) : -1;
-    jlong size = klass == CLASS ? 200 : klass == NODE ? 24 : 16;
+    jlong size = klass == CLASS ? 200 : klass == NODE ? 24 : klass == PLAIN && vm.plain != 0 ? vm.plain : 16;
     if (stopped) {
         return;
     }
@@ -422,7 +423,7 @@ TEST(the_vm_visits_no_long_array, NULL, end)
     begin();
     uint64_t array = make(NODES, 16 + 4 * 65537, 65537);
     put4(array + 16, narrow(node(0, 1, 0)));
-    put4(array + 16 + 4 * 65536, narrow(node(0, 2, 0)));
+    put4(array + 16 + UINT64_C(4) * 65536, narrow(node(0, 2, 0)));
     root(vm.roots[0]);
     vm.roots[0] = array; /* the VM tells of it before any other array */
     assert_int_equal(walked(), HPX_WALK_WHOLE);
@@ -669,6 +670,22 @@ TEST(a_vm_that_does_not_visit_what_it_is_asked_for_is_noticed, NULL, end)
     (void)with_helper();
     vm.unheard = vm.helper;
     assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(a_stack_counts_with_its_words_and_a_bit_for_each_half_of_them, NULL, end)
+{
+    for (jlong told = 48; told <= 56; told += 8) {
+        two_nodes();
+        vm.plain = told;
+        vm.classes[PLAIN]->words = ID(12);
+        put4(vm.klasses[PLAIN] + SIZE_AT, 16 | 1);
+        put4(vm.objects[CLASSES - 1].key + 12, 3);
+        assert_int_equal(walked(), told == 48 ? HPX_WALK_WHOLE : HPX_WALK_STRANGE);
+        if (told == 48) {
+            assert_int_equal(vm.walk.bytes, 10 * 16 + 56 + 2 * 24 + 32);
+            end(NULL);
+        }
+    }
 }
 
 /* ---- memory ---- */
