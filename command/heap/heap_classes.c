@@ -76,8 +76,10 @@ static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
     if (c->super != HPX_HEAP_NO_CLASS && hpx_heap_class_at(g, c->super)->depth >= DEEPEST) {
         c->super = HPX_HEAP_NO_CLASS;
     }
+    c->weak = strcmp(c->name, "java.lang.ref.WeakReference") == 0 || strcmp(c->name, "java.lang.ref.PhantomReference") == 0;
     if (c->super != HPX_HEAP_NO_CLASS) {
         const struct hpx_heap_class *super = hpx_heap_class_at(g, c->super);
+        c->weak |= super->weak;
         c->depth = super->depth + 1;
         c->up = super->fields > 0 ? c->super : super->up;
         c->all_refs += super->all_refs;
@@ -108,6 +110,21 @@ static void sum_classes(const struct hpx_heap_graph *g, uint32_t *back, uint8_t 
     }
 }
 
+static void find_referent(struct hpx_heap_graph *g)
+{
+    g->referent = UINT32_MAX;
+    for (size_t i = HPX_HEAP_RESERVED; i < g->classes.len; i++) {
+        const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
+        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
+        for (uint32_t k = 0; strcmp(c->name, "java.lang.ref.Reference") == 0 && k < c->fields; k++) {
+            const uint32_t *name = hpx_seeded_map_find(&g->defined.strings, f[k].name);
+            if (f[k].type == HPX_TYPE_OBJECT && name != NULL && strcmp(hpx_defined_name(&g->defined, *name), "referent") == 0) {
+                g->referent = c->field + k;
+            }
+        }
+    }
+}
+
 bool hpx_heap_classes_finish(struct hpx_heap_graph *g, const struct hpx_seeded_map *of)
 {
     size_t n = g->classes.len;
@@ -124,6 +141,7 @@ bool hpx_heap_classes_finish(struct hpx_heap_graph *g, const struct hpx_seeded_m
     bool made = back != NULL && walked != NULL;
     if (made) {
         sum_classes(g, back, walked);
+        find_referent(g);
     }
     free(back);
     free(walked);

@@ -384,6 +384,7 @@ static void instance_refers(struct reading *r, struct hpx_rd_text t)
 {
     const struct hpx_heap_graph *g = r->g;
     const struct hpx_heap_class *c;
+    bool weak = hpx_heap_class_at(g, r->klass)->weak;
     size_t at = 0;
     for (uint32_t k = r->klass; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
         c = hpx_heap_class_at(g, k);
@@ -393,7 +394,7 @@ static void instance_refers(struct reading *r, struct hpx_rd_text t)
             if (size > t.n - at) {
                 return;
             }
-            if (f[i].type == HPX_TYPE_OBJECT) {
+            if (f[i].type == HPX_TYPE_OBJECT && !(weak && c->field + i == g->referent)) {
                 refer_to(r, hpx_heap_id(g, t.p + at));
             }
             at += size;

@@ -16,7 +16,8 @@
  * ones.
  *
  * An object also refers to its class object, as Eclipse MAT counts it; a class object to its superclass, loader, signers, protection
- * domain, what its static fields and constants refer to. References to what is not in the dump are left out. */
+ * domain, what its static fields and constants refer to. Left out are references to what is not in the dump, and the referents of weak and
+ * phantom references, which keep nothing alive. */
 #ifndef HPX_HEAP_GRAPH_H
 #define HPX_HEAP_GRAPH_H
 
@@ -50,6 +51,7 @@ struct hpx_heap_class {
     uint64_t padded[2];           /* bytes of both, with references of 4 and 8 bytes, those of each class in whole references */
     int array_of;                 /* enum hpx_type of elements; 0: it is no array */
     bool dumped;
+    bool weak; /* weak and phantom references: what they refer to they keep not alive */
 };
 
 struct hpx_heap_field {
@@ -75,6 +77,7 @@ struct hpx_heap_graph {
     struct hpx_list classes; /* struct hpx_heap_class */
     struct hpx_list fields;  /* struct hpx_heap_field */
     struct hpx_heap_layout layout;
+    uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
     uint32_t dump, dumps;          /* the one that was read, from 1; how many there are */
     bool complete;                 /* of that dump */

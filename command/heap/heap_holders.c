@@ -114,7 +114,8 @@ static int find_paths(struct tree *t, struct hpx_heap_holders *h, const struct h
     t->before = hpx_heap_room(g->n, sizeof *t->before, err);
     int e = t->before == NULL ? -HPX_E_NOMEM : hpx_heap_nearest(g->n, g->first, g->refs, t->before, err);
     for (size_t i = 0; e == 0 && i < h->tops && h->paths < HPX_HEAP_PATHS; i++) {
-        if (!mere_holder(h, t->idom, i)) {
+        bool worth = h->paths == 0 || h->top[i].bytes >= h->bytes / 100;
+        if (worth && !mere_holder(h, t->idom, i)) {
             find_path(&h->path[h->paths++], g, t->before, h->top[i].node);
         }
     }
@@ -129,9 +130,9 @@ struct naming {
         uint64_t node;
         struct hpx_heap_step *next;
     } from[HPX_HEAP_PATHS * HPX_HEAP_STEPS]; /* by node */
-    size_t len;
-    uint64_t elements;       /* of the open array that are done */
-    struct hpx_list statics; /* struct hpx_rd_field: of the class to come, those that refer to an object */
+    size_t len, unknown;                     /* unknown: whose `next` has no name yet */
+    uint64_t elements;                       /* of the open array that are done */
+    struct hpx_list statics;                 /* struct hpx_rd_field: of the class to come, those that refer to an object */
 };
 
 static int by_node(const void *a, const void *b)
@@ -152,6 +153,18 @@ static void begin_naming(struct naming *w)
         }
     }
     qsort(w->from, w->len, sizeof w->from[0], by_node);
+}
+
+/* That an object refers to its class stands in no field. */
+static void name_classes(struct naming *w, const struct hpx_heap_graph *g)
+{
+    for (size_t i = 0; i < w->len; i++) {
+        struct hpx_heap_step *s = w->from[i].next;
+        if (s->by == HPX_STEP_UNKNOWN && s->node == hpx_heap_class_at(g, g->klass[w->from[i].node])->node) {
+            s->by = HPX_STEP_CLASS;
+        }
+        w->unknown += s->by == HPX_STEP_UNKNOWN;
+    }
 }
 
 /* The first of `from` with that node or a greater one. */
@@ -177,6 +190,7 @@ static void name(struct naming *w, const struct hpx_heap_graph *g, uint32_t node
         if (s->by == HPX_STEP_UNKNOWN && g->ids[s->node] == id) {
             s->by = by;
             s->detail = detail;
+            w->unknown--;
         }
     }
 }
@@ -247,18 +261,7 @@ static bool take(void *ctx, const struct hpx_heap_graph *g, uint32_t node, const
         w->elements = 0;
         w->statics.len = 0;
     }
-    return true;
-}
-
-/* That an object refers to its class stands in no field. */
-static void name_classes(struct naming *w, const struct hpx_heap_graph *g)
-{
-    for (size_t i = 0; i < w->len; i++) {
-        struct hpx_heap_step *s = w->from[i].next;
-        if (s->by == HPX_STEP_UNKNOWN && s->node == hpx_heap_class_at(g, g->klass[w->from[i].node])->node) {
-            s->by = HPX_STEP_CLASS;
-        }
-    }
+    return w->unknown > 0;
 }
 
 static enum hpx_heap_read name_steps(struct hpx_heap_holders *h, const struct hpx_heap_graph *g, const struct hpx_heap_file *file,
@@ -266,8 +269,8 @@ static enum hpx_heap_read name_steps(struct hpx_heap_holders *h, const struct hp
 {
     struct naming w = {.h = h};
     begin_naming(&w);
-    enum hpx_heap_read done = w.len > 0 ? hpx_heap_again(g, file, take, &w, err) : HPX_HEAP_READ;
     name_classes(&w, g);
+    enum hpx_heap_read done = w.unknown > 0 ? hpx_heap_again(g, file, take, &w, err) : HPX_HEAP_READ;
     free(w.statics.items);
     return done;
 }
@@ -401,7 +404,7 @@ void hpx_heap_holders_tell(FILE *to, const struct hpx_heap_holders *h, const str
         tell_top(to, h, g);
     }
     if (g->objects > h->objects) {
-        (void)fprintf(to, "No root leads to %s objects, %s.\n", hpx_words_number(g->objects - h->objects),
+        (void)fprintf(to, "No root leads to %s objects, %s, but by weak references.\n", hpx_words_number(g->objects - h->objects),
                       hpx_words_size(g->bytes - h->bytes));
     }
     for (size_t i = 0; i < h->paths; i++) {

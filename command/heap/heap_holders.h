@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 #define HPX_HEAP_HOLDERS 50 /* objects in the table */
-#define HPX_HEAP_PATHS   5
-#define HPX_HEAP_STEPS   24 /* of a path; of longer ones the middle is left out */
+/* Paths, to objects that retain a hundredth of the heap, or to the largest one. */
+#define HPX_HEAP_PATHS 5
+#define HPX_HEAP_STEPS 24 /* of a path; of longer ones the middle is left out */
 
 /* An object on a path. */
 struct hpx_heap_step {

@@ -380,6 +380,24 @@ class HeapFile(unittest.TestCase):
         paths = self.paths(self.view(d))
         self.assertEqual(paths[0], ['thread: p.Below', 'its class: class p.Below', 'superclass: class p.Above', '.big: byte[]'])
 
+    def test_weak_and_phantom_references_keep_nothing(self):
+        for above, keeps in (('WeakReference', False), ('PhantomReference', False), ('SoftReference', True), ('Reference', True)):
+            for referent in ('referent', 'other'):
+                with self.subTest(above=above, referent=referent):
+                    d = Dump()
+                    d.klass('java.lang.ref.Reference', fields=[('queue', OBJECT), (referent, OBJECT), ('other', INT)])
+                    if above != 'Reference':
+                        d.klass('java.lang.ref.' + above, 'java.lang.ref.Reference')
+                    d.klass('p.Entry', 'java.lang.ref.' + above, fields=[('referent', OBJECT)])
+                    big, value, queue = (d.primitives(BYTE, bytes(n)) for n in (5000, 3000, 1000))
+                    i = d.place(12 + 4 * 4)
+                    d.subs.append(d.f.instance(i, 1, d.classes['p.Entry']['id'], b''.join(map(d.f.id, (value, queue, big))) + bytes(4)))
+                    d.root(i)
+                    rows = self.retained(self.view(d))
+                    kept = keeps or referent != 'referent'
+                    self.assertEqual([row[1] for row in rows if row[3] == 'byte[]'], [5016] * kept + [3016, 1016])
+                    self.assertEqual([row[0] for row in rows if row[3] == 'p.Entry'][0] >= 5016 + 3016 + 1016, kept)
+
     def test_few_ids_may_lie_as_far_apart_as_they_can(self):
         d = Dump()
         d.subs = [d.f.primitives(i, 1, INT, bytes(4), 1) for i in (1, (1 << 64) - 1)]
@@ -393,7 +411,7 @@ class HeapFile(unittest.TestCase):
         d.root(d.new('p.Box'))
         d.new('p.Box', **{'in': d.primitives(BYTE, bytes(1000))})
         d.system_classes()
-        self.assertIn('\nNo root leads to 2 objects, 1.0 KiB.\n', self.view(d))
+        self.assertIn('\nNo root leads to 2 objects, 1.0 KiB, but by weak references.\n', self.view(d))
 
     def test_little_memory_is_said(self):
         d = self.known()
