@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings, empty collections and what retains most are those of a program that is known, and as long as the JVM says."""
+import fcntl
 import re
 import subprocess
 import time
 
-from attached import USAGE, Program, does, leaves_nothing, refuses
+from attached import USAGE, Program, command, does, leaves_no_profile, leaves_nothing, refuses
 from runner import test
 
 COMPACT = {25: '-XX:+UseCompactObjectHeaders', 28: '-XX:-UseCompactObjectHeaders'}  # what is no default
@@ -87,5 +88,19 @@ def heap_takes_what_goes_with_a_dump(t):
     does(t, 'heap', p.run.pid, 'maxpause=off')
     refuses(t, USAGE, 'heap takes a heap dump alone', 'heap', p.run.pid, 'cpu=samples')
     refuses(t, USAGE, '-n wants a number of rows', 'heap', '-n', 'x', p.run.pid)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
+def the_dump_has_no_name_while_it_is_read(t):
+    """Whoever ends the command then leaves no file as large as the heap."""
+    p = Program(t, 'HeapWords')
+    with subprocess.Popen(command(t) + ['heap', '-n', '100000', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as asked:
+        fcntl.fcntl(asked.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        asked.stdout.read(1)  # it has read the dump, and cannot write all that it has to say
+        t.equal(asked.poll(), None, 'the command has ended')
+        leaves_no_profile(t, asked)
+        asked.kill()
     leaves_nothing(t, p.run.pid)
     p.end(t)
