@@ -38,7 +38,10 @@ static bool is_recoverable(void)
 static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
 {
     struct hpx_err why;
-    hpx_live_clean(&live); /* of a name: reading takes a while, and may be ended */
+    enum hpx_status s = hpx_live_forget(&live); /* reading takes a while, and may be ended */
+    if (s != HPX_OK) {
+        return s;
+    }
     return hpx_heap_tell(stdout, fd, a->rows, &why) == HPX_HEAP_READ ? HPX_OK : hpx_fail(&live.err, HPX_FAILED, "%s", why.msg);
 }
 

@@ -33,10 +33,11 @@ static void on_interrupt(int number)
     interrupted = 1;
 }
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
 /* One that was ignored, as by nohup, stays so. */
 static void catch_interrupts(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction a = {.sa_handler = on_interrupt}, was;
     sigemptyset(&a.sa_mask);
     for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
@@ -154,6 +155,18 @@ void hpx_live_clean(const struct hpx_live *l)
     for (size_t i = 0; i < HPX_ARRAY_LEN(behind); i++) {
         hpx_live_remove(l, behind[i]);
     }
+}
+
+enum hpx_status hpx_live_forget(struct hpx_live *l)
+{
+    struct sigaction was;
+    hpx_live_clean(l);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(signals); i++) {
+        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler == on_interrupt) {
+            (void)signal(signals[i], SIG_DFL);
+        }
+    }
+    return interrupted ? hpx_fail(&l->err, HPX_FAILED, "interrupted") : HPX_OK;
 }
 
 /* The number of the session that has begun; other lines are shown. */

@@ -51,5 +51,8 @@ int hpx_live_open(const struct hpx_live *l, const char *behind);
 void hpx_live_remove(const struct hpx_live *l, const char *behind);
 /* Removes the profile, and what the agent writes before it is one. */
 void hpx_live_clean(const struct hpx_live *l);
+/* The same when the session has ended: a profile that is open stays readable, and the next signal ends the command, as nothing is left to
+ * undo. HPX_FAILED: a signal was noted. */
+enum hpx_status hpx_live_forget(struct hpx_live *l);
 
 #endif

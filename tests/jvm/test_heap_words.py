@@ -2,6 +2,7 @@
 """hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings, empty collections and what retains most are those of a program that is known, and as long as the JVM says."""
 import fcntl
 import re
+import signal
 import subprocess
 import time
 
@@ -94,13 +95,14 @@ def heap_takes_what_goes_with_a_dump(t):
 
 @test(level='plain', collectors='any')
 def the_dump_has_no_name_while_it_is_read(t):
-    """Whoever ends the command then leaves no file as large as the heap."""
+    """Whoever ends the command, as the first signal does, then leaves no file as large as the heap."""
     p = Program(t, 'HeapWords')
     with subprocess.Popen(command(t) + ['heap', '-n', '100000', str(p.run.pid)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as asked:
         fcntl.fcntl(asked.stdout, fcntl.F_SETPIPE_SZ, 4096)
         asked.stdout.read(1)  # it has read the dump, and cannot write all that it has to say
         t.equal(asked.poll(), None, 'the command has ended')
         leaves_no_profile(t, asked)
-        asked.kill()
+        asked.send_signal(signal.SIGINT)
+        t.equal(asked.wait(max(1, t.deadline - time.monotonic())), -signal.SIGINT, 'how the first signal ends it')
     leaves_nothing(t, p.run.pid)
     p.end(t)
