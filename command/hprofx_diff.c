@@ -3,6 +3,7 @@
 #include "budget.h"
 #include "diff.h"
 #include "heap_diff.h"
+#include "heap_source.h"
 #include "inputs.h"
 #include "picture.h"
 #include "subcommands.h"
@@ -160,12 +161,13 @@ static bool wants_heaps(const struct asked *a, const struct hpx_tree *trees)
 {
     bool heaps = a->files == 2 && a->view == NULL && !a->absolute && !a->json && a->noutputs == 0 && a->d.nconditions == 0;
     for (size_t i = 0; heaps && i < a->files; i++) {
-        heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && hpx_tree_is_heap(&trees[i]);
+        heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && hpx_tree_is_heap(&trees[i]) &&
+                hpx_heap_is_file(a->d.files[i]);
     }
     return heaps;
 }
 
-/* *none: a file has its dump as text, or the word is a folder. */
+/* *none: a file has its dump as text. */
 static enum hpx_status compare_heaps(const struct asked *a, bool *none, struct hpx_err *err)
 {
     struct hpx_heap_side side[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+#include "heap_source.h"
 #include "heap_text.h"
 #include "idle.h"
 #include "look.h"
@@ -370,8 +371,9 @@ bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t)
 /* One file, all of it, for a person: then a heap dump in it is told of, if that is binary. */
 static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
 {
+    const struct hpx_input *in = a->inputs.files.items;
     return a->inputs.files.len == 1 && a->view == NULL && a->thread == NULL && a->form == TABLE && !a->json && a->out == NULL &&
-           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0;
+           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
 }
 
 /* *none: there is no dump in binary. */

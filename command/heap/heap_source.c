@@ -4,6 +4,7 @@
 #include "gunzip.h"
 #include "memory.h"
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool again(void *ctx)
@@ -13,6 +14,12 @@ static bool again(void *ctx)
     hpx_gunzip_fini(g);
     hpx_gunzip_init(g, fd);
     return lseek(fd, 0, SEEK_SET) == 0;
+}
+
+bool hpx_heap_is_file(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool hpx_heap_source_begin(struct hpx_heap_source *s, int fd, struct hpx_err *err)

@@ -14,6 +14,8 @@ struct hpx_heap_source {
     struct hpx_budget budget;
 };
 
+/* What is read again has to be opened a second time: only a regular file has its bytes then. */
+bool hpx_heap_is_file(const char *name);
 /* Without another budget of the caller, hpx_memory_for_file() is what may be allocated until the end. false: no memory; there is no end. */
 bool hpx_heap_source_begin(struct hpx_heap_source *s, int fd, struct hpx_err *err);
 void hpx_heap_source_end(struct hpx_heap_source *s);

@@ -265,6 +265,20 @@ class HeapFile(unittest.TestCase):
         plain = self.view(d)
         self.assertEqual(self.view(gzip.compress(d.data())), plain)
 
+    def test_a_pipe_is_read_once_and_has_the_table(self):
+        data = self.known().data()  # less than a pipe holds
+        (self.folder / 'plain').write_bytes(data)
+        for words in (('view',), ('diff', 'plain')):
+            with self.subTest(words=words):
+                out, into = os.pipe()
+                os.write(into, data)
+                os.close(into)
+                done = subprocess.run([PROGRAM, *words, '/dev/stdin'], cwd=self.folder, capture_output=True, check=False, stdin=out, text=True, timeout=60)
+                os.close(out)
+                self.assertEqual((done.returncode, done.stderr), (0, ''))
+                self.assertNotRegex(done.stdout, 'Heap dump: |classes')
+                self.assertIn('p.Node' if words == ('view',) else 'methods differs', done.stdout)
+
     def test_of_several_dumps_the_last_complete_one_counts(self):
         first, second, third = self.known(), self.known(), self.known()
         second.new('p.Node')
