@@ -13,16 +13,19 @@
 #define DEEPEST    1000    /* superclasses; those above do not count: no program has so many */
 #define SHARE      20      /* one of so many must fit, else the first layout counts */
 
-/* The first is that of most JVMs. */
+/* The first is that of most JVMs. Those with padded fields are of JDK 8 to 14; elements at 20 of 22 and later. */
 static const struct hpx_heap_layout layouts[] = {
-    {4, 12, 16, 16, false},                         /* compressed references and class words; with ids of 4 bytes, too */
-    {4, 12, 16, 16, true},  {4, 8, 12, 16, false},  /* compact headers */
-    {4, 8, 12, 16, true},                           /* a JVM of 32 bits */
-    {8, 16, 24, 24, false},                         /* nothing compressed */
-    {8, 16, 24, 24, true},  {8, 12, 16, 16, false}, /* class words */
-    {8, 12, 16, 16, true},  {8, 8, 12, 16, false},  /* compact headers alone */
-    {4, 16, 24, 24, false},                         /* references */
-    {4, 16, 24, 24, true},
+    {4, 12, 16, 16, 8, false},  {4, 12, 16, 16, 8, true},  /* compressed references and class words; with ids of 4 bytes, too */
+    {4, 8, 12, 16, 8, false},                              /* compressed references, compact headers */
+    {4, 8, 12, 16, 8, true},                               /* a JVM of 32 bits */
+    {8, 16, 24, 24, 8, false},  {8, 16, 24, 24, 8, true},  /* nothing compressed */
+    {8, 16, 20, 24, 8, false},                             /* the same */
+    {8, 12, 16, 16, 8, false},                             /* compressed class words alone */
+    {8, 8, 12, 16, 8, false},                              /* compact headers alone */
+    {4, 16, 24, 24, 8, false},  {4, 16, 24, 24, 8, true},  /* compressed references alone */
+    {4, 16, 20, 24, 8, false},                             /* the same */
+    {4, 12, 16, 16, 16, false}, {4, 12, 16, 16, 16, true}, /* ObjectAlignmentInBytes=16, as the first */
+    {4, 8, 12, 16, 16, false},                             /* and with compact headers */
 };
 
 static bool add_class(struct hpx_heap_graph *g, const char *name, int array_of)
@@ -60,6 +63,41 @@ static bool name_class(struct hpx_heap_graph *g, struct hpx_heap_class *c)
     return c->name != NULL;
 }
 
+/* How many fields of 4, 2 or 1 bytes fill a gap of 4 bytes: one, two, or four. Shorts go before bytes. */
+static void fill_gap(uint64_t *words, uint64_t *shorts, uint64_t *bytes, uint64_t *refs)
+{
+    uint64_t left = 4;
+    if (*words > 0) {
+        --*words;
+        return;
+    }
+    for (; left >= 2 && *shorts > 0; left -= 2) {
+        --*shorts;
+    }
+    for (; left > 0 && *bytes > 0; left--) {
+        --*bytes;
+    }
+    *refs -= left == 4 && *refs > 0;
+}
+
+/* Where the fields of a class end that begin at `at`, a multiple of a reference: HotSpot before JDK 15 (ClassFileParser::layout_fields) has
+ * longs and doubles first, then shorter and shorter ones, then references. A gap before a long takes fields of the class itself, never
+ * those of one below. */
+static uint64_t end_of_fields(const struct hpx_heap_field *f, uint32_t n, uint64_t at, uint32_t ref)
+{
+    uint64_t longs = 0, words = 0, shorts = 0, bytes = 0, refs = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t size = f[i].type == HPX_TYPE_OBJECT ? 0 : hpx_type_size(f[i].type, 0);
+        ++*(size == 0 ? &refs : size == 8 ? &longs : size == 4 ? &words : size == 2 ? &shorts : &bytes);
+    }
+    if (longs > 0 && at % 8 != 0) {
+        fill_gap(&words, &shorts, &bytes, &refs);
+        at += 4;
+    }
+    at += 8 * longs + 4 * words + 2 * shorts + bytes;
+    return (at + ref - 1) / ref * ref + refs * ref;
+}
+
 /* The sums of a class whose superclasses have theirs. */
 static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
 {
@@ -69,12 +107,13 @@ static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
         c->all_refs += ref;
         c->all_bytes += ref ? 0 : hpx_type_size(f[i].type, g->id_size);
     }
-    for (uint32_t k = 0; k < 2; k++) {
-        uint64_t word = k == 0 ? 4 : 8;
-        c->padded[k] = (c->all_refs * word + c->all_bytes + word - 1) / word * word;
-    }
     if (c->super != HPX_HEAP_NO_CLASS && hpx_heap_class_at(g, c->super)->depth >= DEEPEST) {
         c->super = HPX_HEAP_NO_CLASS;
+    }
+    for (uint32_t k = 0; k < HPX_ARRAY_LEN(c->padded); k++) {
+        uint64_t head = k == HPX_HEAP_PADDED_ODD ? 4 : 0,
+                 above = c->super != HPX_HEAP_NO_CLASS ? hpx_heap_class_at(g, c->super)->padded[k] : 0;
+        c->padded[k] = end_of_fields(f, c->fields, head + above, k == HPX_HEAP_PADDED_WIDE ? 8 : 4) - head;
     }
     c->weak = strcmp(c->name, "java.lang.ref.WeakReference") == 0 || strcmp(c->name, "java.lang.ref.PhantomReference") == 0;
     if (c->super != HPX_HEAP_NO_CLASS) {
@@ -84,8 +123,6 @@ static void add_up(const struct hpx_heap_graph *g, struct hpx_heap_class *c)
         c->up = super->fields > 0 ? c->super : super->up;
         c->all_refs += super->all_refs;
         c->all_bytes += super->all_bytes;
-        c->padded[0] += super->padded[0];
-        c->padded[1] += super->padded[1];
     }
 }
 
@@ -159,7 +196,12 @@ uint32_t hpx_heap_class_class(const struct hpx_heap_graph *g)
     return HPX_HEAP_CLASS;
 }
 
-/* Bytes, in whole words. `class`: of class objects. */
+static uint64_t padded_bytes(const struct hpx_heap_layout *l, const struct hpx_heap_class *c)
+{
+    return c->padded[l->ref == 8 ? HPX_HEAP_PADDED_WIDE : l->header % 8 != 0 ? HPX_HEAP_PADDED_ODD : HPX_HEAP_PADDED_EVEN];
+}
+
+/* Bytes, as far apart as objects are. `class`: of class objects. */
 static uint64_t bytes_of(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e,
                          const struct hpx_heap_class *class)
 {
@@ -171,35 +213,43 @@ static uint64_t bytes_of(const struct hpx_heap_graph *g, const struct hpx_heap_l
         uint32_t one = hpx_type_size(c->array_of, l->ref);
         bytes = (one == 8 ? l->array8 : l->array) + (uint64_t)e->b * one;
     } else {
-        bytes = l->header + (l->padded ? c->padded[l->ref / 8] : c->all_refs * l->ref + c->all_bytes);
+        bytes = l->header + (l->padded ? padded_bytes(l, c) : c->all_refs * l->ref + c->all_bytes);
     }
-    return (bytes + 7) & ~UINT64_C(7);
+    return (bytes + l->align - 1) & ~(uint64_t)(l->align - 1);
 }
 
-/* How many of the neighbours are as far from each other as an object of that layout is long. */
-static uint64_t fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e, size_t n,
-                    uint64_t scale, uint64_t *asked)
+/* How many of the neighbours are as far from each other as an object of that layout is long; 0: hardly any. */
+struct fit {
+    uint64_t arrays, instances;
+};
+
+static struct fit fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e, size_t n,
+                      uint64_t scale)
 {
-    uint64_t fits = 0;
-    *asked = 0;
-    for (size_t i = 0; i + 1 < n && *asked < PAIRS; i++) {
+    struct fit fits = {0, 0}, asked = {0, 0};
+    for (size_t i = 0; i + 1 < n && asked.arrays + asked.instances < PAIRS; i++) {
         uint64_t gap = e[i + 1].key - e[i].key;
         if (e[i].a != HPX_HEAP_NO_CLASS && gap > 0 && gap <= NEAR / scale) {
-            fits += bytes_of(g, l, e + i, hpx_heap_class_at(g, HPX_HEAP_CLASS)) == gap * scale;
-            ++*asked;
+            bool array = hpx_heap_class_at(g, e[i].a)->array_of != 0;
+            ++*(array ? &asked.arrays : &asked.instances);
+            *(array ? &fits.arrays : &fits.instances) += bytes_of(g, l, e + i, hpx_heap_class_at(g, HPX_HEAP_CLASS)) == gap * scale;
         }
     }
+    fits.arrays = fits.arrays > asked.arrays / SHARE ? fits.arrays : 0;
+    fits.instances = fits.instances > asked.instances / SHARE ? fits.instances : 0;
     return fits;
 }
 
+/* Arrays have no fields, whose places are guesswork, so they tell where elements begin, and with it the length of a header and of a
+ * reference. Layouts with the same arrays differ in the places of fields. */
 void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n)
 {
-    uint64_t best = 0;
+    struct fit best = {0, 0};
     g->layout = layouts[0];
     for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
         for (size_t i = 0; i < HPX_ARRAY_LEN(layouts); i++) {
-            uint64_t asked, fits = fit(g, layouts + i, e, n, scale, &asked);
-            if (fits > best && fits > asked / SHARE) {
+            struct fit fits = fit(g, layouts + i, e, n, scale);
+            if (fits.arrays != best.arrays ? fits.arrays > best.arrays : fits.instances > best.instances) {
                 best = fits;
                 g->layout = layouts[i];
             }

@@ -48,7 +48,7 @@ struct hpx_heap_class {
     uint32_t depth;         /* superclasses */
     uint32_t statics_refs, statics_bytes;
     uint64_t all_refs, all_bytes; /* references, and bytes of other fields, with those of superclasses */
-    uint64_t padded[2];           /* bytes of both, with references of 4 and 8 bytes, those of each class in whole references */
+    uint64_t padded[3];           /* bytes of both, as HotSpot laid them out before JDK 15, by HPX_HEAP_PADDED_ODD and so on */
     int array_of;                 /* enum hpx_type of elements; 0: it is no array */
     bool dumped;
     bool weak; /* weak and phantom references: what they refer to they keep not alive */
@@ -59,9 +59,14 @@ struct hpx_heap_field {
     int type;
 };
 
+/* References of 4 bytes behind a header that is no multiple of 8 bytes, and behind one that is; references of 8 bytes behind one that is.
+ */
+enum { HPX_HEAP_PADDED_ODD, HPX_HEAP_PADDED_EVEN, HPX_HEAP_PADDED_WIDE };
+
 /* How objects lie in the heap of the JVM. */
 struct hpx_heap_layout {
     uint32_t ref, header, array, array8; /* bytes of a reference, before fields, before elements, before those of 8 bytes */
+    uint32_t align;                      /* of objects */
     bool padded;                         /* fields of a class begin at a multiple of a reference, as before JDK 15 */
 };
 

@@ -260,6 +260,72 @@ class HeapFile(unittest.TestCase):
             d.subs.append(d.f.instance(d.place(12 + 4 + 4 + 4), 1, d.classes['p.Below']['id'], bytes(2)))
         self.assertEqual(self.rows(self.view(d), 'Classes')['p.Below'], (40, 40 * 24))
 
+    def test_a_gap_before_a_long_takes_no_field_of_a_subclass(self):
+        """Before JDK 15; the fields of the class itself fill it."""
+        d = Dump(jdk=8)
+        d.klass('p.Long', fields=[('value', LONG)])
+        sizes = {'p.Long': 24}
+        for name, above, fields, size in (('p.Int', 'p.Long', [('more', INT)], 32), ('p.Ref', 'p.Long', [('more', OBJECT)], 32), ('p.Longer', 'p.Long', [('more', LONG)], 32),
+                                          ('p.Both', 'java.lang.Object', [('value', LONG), ('small', INT)], 24), ('p.Behind', 'p.Both', [('more', BYTE)], 32),
+                                          ('p.Other', 'java.lang.Object', [('value', LONG), ('more', OBJECT)], 24), ('p.Twice', 'p.Int', [('small', INT), ('wide', LONG)], 40),
+                                          ('p.Bytes', 'java.lang.Object', [('value', LONG), ('a', BYTE), ('b', BYTE), ('more', OBJECT), ('next', OBJECT)], 32)):
+            d.klass(name, above, fields=fields)
+            sizes[name] = size
+        for name, size in sizes.items():
+            width = sum({OBJECT: 8, BYTE: 1, INT: 4, LONG: 8}[t] for _, t in d.all_fields(name))
+            for _ in range(40):
+                d.subs.append(d.f.instance(d.place(size), 1, d.classes[name]['id'], bytes(width)))
+        for _ in range(10):
+            d.primitives(INT, bytes(20))
+            d.primitives(LONG, bytes(16))
+        rows = self.rows(self.view(d), 'Classes')
+        self.assertEqual({name: rows[name] for name in (*sizes, 'int[]', 'long[]')},
+                         {**{name: (40, 40 * size) for name, size in sizes.items()}, 'int[]': (10, 400), 'long[]': (10, 320)})
+
+    def test_objects_of_one_program_that_fit_another_layout_do_not_change_the_arrays(self):
+        """They have a field that the dump does not have, and would fit behind a header of 16 bytes."""
+        d = Dump()
+        d.klass('p.Above', fields=[('value', LONG), ('small', INT)])
+        d.klass('p.Between', 'p.Above', fields=[('small', INT)])
+        d.klass('p.Odd', 'p.Between', fields=[('small', INT)])
+        for _ in range(1000):
+            d.subs.append(d.f.instance(d.place(40), 1, d.classes['p.Odd']['id'], bytes(20)))
+        for n in range(20):
+            d.primitives(INT, bytes(4 * n))
+            d.primitives(LONG, bytes(8 * n))
+        rows = self.rows(self.view(d), 'Classes')
+        self.assertEqual(rows['int[]'], (20, sum((16 + 4 * n + 7) // 8 * 8 for n in range(20))))
+        self.assertEqual(rows['long[]'], (20, sum(16 + 8 * n for n in range(20))))
+
+    def test_objects_that_are_16_bytes_apart_are_recognised(self):
+        d = Dump()
+        d.klass('p.Node', fields=[('next', OBJECT), ('value', LONG)])
+        d.klass('p.Leaf', 'p.Node', fields=[('small', INT)])
+        for n in range(40):
+            for name, width in (('p.Node', 16), ('p.Leaf', 20)):
+                d.subs.append(d.f.instance(d.place(32), 1, d.classes[name]['id'], bytes(width)))
+            d.subs.append(d.f.primitives(d.place((16 + 4 * n + 15) // 16 * 16), 1, INT, bytes(4 * n), n))
+        rows = self.rows(self.view(d), 'Classes')
+        self.assertEqual((rows['p.Node'], rows['p.Leaf'], rows['int[]']), ((40, 40 * 32), (40, 40 * 32), (40, sum((16 + 4 * n + 15) // 16 * 16 for n in range(40)))))
+
+    def test_elements_behind_a_whole_class_word_and_a_length_are_recognised(self):
+        """Since JDK 22 with -XX:-UseCompressedClassPointers."""
+        for ref in (4, 8):
+            with self.subTest(ref=ref):
+                d = Dump()
+                d.klass('p.Node', fields=[('next', OBJECT), ('value', LONG)])
+                d.klass('p.Node[]')
+                for n in range(40):
+                    d.subs.append(d.f.instance(d.place(16 + 8 + ref), 1, d.classes['p.Node']['id'], bytes(16)))
+                    d.subs.append(d.f.objects(d.place((24 if ref == 8 else 20) + ref * n), 1, d.classes['p.Node[]']['id'], *[0] * n))
+                    d.subs.append(d.f.primitives(d.place(20 + n), 1, BYTE, bytes(n), n))
+                    d.subs.append(d.f.primitives(d.place(24 + 8 * n), 1, LONG, bytes(8 * n), n))
+                rows = self.rows(self.view(d), 'Classes')
+                up = lambda n: (n + 7) // 8 * 8
+                self.assertEqual({name: rows[name][1] for name in ('p.Node', 'p.Node[]', 'byte[]', 'long[]')},
+                                 {'p.Node': 40 * 32, 'p.Node[]': sum(up((24 if ref == 8 else 20) + ref * n) for n in range(40)), 'byte[]': sum(up(20 + n) for n in range(40)),
+                                  'long[]': sum(24 + 8 * n for n in range(40))})
+
     def test_gzip_is_read_as_often(self):
         d = self.known()
         plain = self.view(d)

@@ -13,6 +13,8 @@ public class HeapWords {
     static class Table extends HashMap<Object, Object> { }
     static class Shared extends ConcurrentHashMap<Object, Object> { }
     static class Line extends ArrayDeque<Object> { }
+    static class Wide { long value; }
+    static class Narrow extends Wide { int small; } // JDK 8 leaves a gap in Wide
     static class Item { long value; int small; }
 
     static final List<Object> held = new ArrayList<>();
@@ -56,6 +58,7 @@ public class HeapWords {
         held.add(last);
         for (int i = 0; i < 70; i++) { held.add(new Node[i % 7]); }
         for (int i = 0; i < 5000; i++) { cache.put(1000 + i, new Item()); } // the JDK has Integers of small numbers itself
+        for (int i = 0; i < 5000; i++) { held.add(new Narrow()); }
         text("a text of HeapWords, often", 1000);
         text("\u0441\u043b\u043e\u0432\u043e of HeapWords", 500);
         collections();
