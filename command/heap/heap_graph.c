@@ -645,20 +645,16 @@ enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct h
     return pass(&r, file, CONTENTS, err);
 }
 
-bool hpx_heap_field_at(const struct hpx_heap_graph *g, uint32_t klass, const char *name, int type, uint64_t *at)
+bool hpx_heap_field_at(const struct hpx_heap_graph *g, const struct hpx_heap_class *c, const char *name, int type, uint64_t *at)
 {
-    const struct hpx_heap_class *c;
+    const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
     *at = 0;
-    for (uint32_t k = klass; k != HPX_HEAP_NO_CLASS; k = c->up) {
-        c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
-        for (uint32_t i = 0; i < c->fields; i++) {
-            const uint32_t *known = f[i].type == type ? hpx_seeded_map_find(&g->defined.strings, f[i].name) : NULL;
-            if (known != NULL && strcmp(hpx_defined_name(&g->defined, *known), name) == 0) {
-                return true;
-            }
-            *at += hpx_type_size(f[i].type, g->id_size);
+    for (uint32_t i = 0; i < c->fields; i++) {
+        const uint32_t *known = f[i].type == type ? hpx_seeded_map_find(&g->defined.strings, f[i].name) : NULL;
+        if (known != NULL && strcmp(hpx_defined_name(&g->defined, *known), name) == 0) {
+            return true;
         }
+        *at += hpx_type_size(f[i].type, g->id_size);
     }
     return false;
 }

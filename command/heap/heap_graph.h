@@ -130,8 +130,14 @@ static inline const struct hpx_heap_field *hpx_heap_fields_of(const struct hpx_h
 }
 /* Bytes of an array of that class without elements. */
 uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c);
-/* Where a field stands in instances of a class, or of one above; false: there is none with that name and type. */
-bool hpx_heap_field_at(const struct hpx_heap_graph *g, uint32_t klass, const char *name, int type, uint64_t *at);
+/* Where a field stands in instances of the class that declares it; false: it declares none with that name and type. */
+bool hpx_heap_field_at(const struct hpx_heap_graph *g, const struct hpx_heap_class *c, const char *name, int type, uint64_t *at);
+/* Bytes of the contents of instances of a class; fields of superclasses come last. */
+static inline uint64_t hpx_heap_content_bytes(const struct hpx_heap_graph *g, uint32_t klass)
+{
+    const struct hpx_heap_class *c = hpx_heap_class_at(g, klass);
+    return c->all_refs * g->id_size + c->all_bytes;
+}
 /* An id in the contents of an object. */
 static inline uint64_t hpx_heap_id(const struct hpx_heap_graph *g, const char *p)
 {

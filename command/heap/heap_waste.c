@@ -27,37 +27,40 @@ static const struct collection {
     {"java.util.concurrent.ConcurrentHashMap", "baseCount", "table", HPX_TYPE_LONG, NULL, "counterCells"},
 };
 
+/* The places in the fields that the class itself declares. */
 struct hpx_heap_kind {
+    uint32_t klass;
     uint64_t size_at, table_at, other_at;
     size_t size_bytes;
     bool same, extra;
 };
 
+#define NO_KIND UINT32_MAX /* in kind_of; 0: not looked for yet */
+
 /* ---- what is looked at ---- */
 
-static const struct collection *collection_of(const struct hpx_heap_graph *g, uint32_t klass)
+static const struct collection *collection_of(const struct hpx_heap_class *c)
 {
-    for (uint32_t k = klass; k != HPX_HEAP_NO_CLASS; k = hpx_heap_class_at(g, k)->up) {
-        const char *name = hpx_heap_class_at(g, k)->name;
-        for (size_t i = 0; strncmp(name, "java.util.", 10) == 0 && i < HPX_ARRAY_LEN(collections); i++) {
-            if (strcmp(name, collections[i].name) == 0) {
-                return collections + i;
-            }
+    for (size_t i = 0; strncmp(c->name, "java.util.", 10) == 0 && i < HPX_ARRAY_LEN(collections); i++) {
+        if (strcmp(c->name, collections[i].name) == 0) {
+            return collections + i;
         }
     }
     return NULL;
 }
 
+/* Of a class that declares the fields of a collection. */
 static bool add_kind(struct hpx_heap_waste *w, const struct hpx_heap_graph *g, uint32_t klass)
 {
-    const struct collection *of = collection_of(g, klass);
-    struct hpx_heap_kind k = {.size_bytes = of != NULL ? hpx_type_size(of->type, 0) : 0};
-    if (of == NULL || !hpx_heap_field_at(g, klass, of->size, of->type, &k.size_at) ||
-        !hpx_heap_field_at(g, klass, of->table, HPX_TYPE_OBJECT, &k.table_at)) {
+    const struct hpx_heap_class *c = hpx_heap_class_at(g, klass);
+    const struct collection *of = collection_of(c);
+    struct hpx_heap_kind k = {.klass = klass, .size_bytes = of != NULL ? hpx_type_size(of->type, 0) : 0};
+    if (of == NULL || !hpx_heap_field_at(g, c, of->size, of->type, &k.size_at) ||
+        !hpx_heap_field_at(g, c, of->table, HPX_TYPE_OBJECT, &k.table_at)) {
         return true;
     }
-    k.same = of->same != NULL && hpx_heap_field_at(g, klass, of->same, of->type, &k.other_at);
-    k.extra = of->extra != NULL && hpx_heap_field_at(g, klass, of->extra, HPX_TYPE_OBJECT, &k.other_at);
+    k.same = of->same != NULL && hpx_heap_field_at(g, c, of->same, of->type, &k.other_at);
+    k.extra = of->extra != NULL && hpx_heap_field_at(g, c, of->extra, HPX_TYPE_OBJECT, &k.other_at);
     if ((of->same != NULL && !k.same) || (of->extra != NULL && !k.extra)) {
         return true;
     }
@@ -67,6 +70,19 @@ static bool add_kind(struct hpx_heap_waste *w, const struct hpx_heap_graph *g, u
         w->kind_of[klass] = (uint32_t)w->kinds.len;
     }
     return to != NULL;
+}
+
+/* That of the nearest class above that has one, for all on the way there, so that nobody goes that way again. */
+static void inherit_kind(struct hpx_heap_waste *w, const struct hpx_heap_graph *g, uint32_t klass)
+{
+    uint32_t above = klass, kind;
+    while (above != HPX_HEAP_NO_CLASS && w->kind_of[above] == 0) {
+        above = hpx_heap_class_at(g, above)->up;
+    }
+    kind = above != HPX_HEAP_NO_CLASS ? w->kind_of[above] : NO_KIND;
+    for (uint32_t k = klass; k != above; k = hpx_heap_class_at(g, k)->up) {
+        w->kind_of[k] = kind;
+    }
 }
 
 static bool prepare(struct hpx_heap_waste *w, const struct hpx_heap_graph *g)
@@ -79,12 +95,15 @@ static bool prepare(struct hpx_heap_waste *w, const struct hpx_heap_graph *g)
     made = w->no_elements != NULL && w->kind_of != NULL;
     for (uint32_t i = 0; made && i < g->classes.len; i++) {
         const struct hpx_heap_class *c = hpx_heap_class_at(g, i);
-        made = c->objects == 0 || c->array_of != 0 || add_kind(w, g, i);
+        made = add_kind(w, g, i);
         if (w->string == HPX_HEAP_NO_CLASS && c->dumped && strcmp(c->name, "java.lang.String") == 0 &&
-            hpx_heap_field_at(g, i, "value", HPX_TYPE_OBJECT, &w->value_at)) {
+            hpx_heap_field_at(g, c, "value", HPX_TYPE_OBJECT, &w->value_at)) {
             w->string = i;
-            w->coder = hpx_heap_field_at(g, i, "coder", HPX_TYPE_BYTE, &w->coder_at);
+            w->coder = hpx_heap_field_at(g, c, "coder", HPX_TYPE_BYTE, &w->coder_at);
         }
+    }
+    for (uint32_t i = 0; made && i < g->classes.len; i++) {
+        inherit_kind(w, g, i);
     }
     return made;
 }
@@ -117,7 +136,7 @@ static bool take_string(struct hpx_heap_waste *w, const struct hpx_heap_graph *g
     return value == 0 || add(&w->strings_of, value, wide, 0);
 }
 
-/* Without elements, but perhaps with a table. */
+/* Without elements, but perhaps with a table. t: from the fields of its kind on. */
 static bool is_empty(const struct hpx_heap_graph *g, const struct hpx_heap_kind *k, struct hpx_rd_text t)
 {
     static const char zeros[8];
@@ -128,14 +147,25 @@ static bool is_empty(const struct hpx_heap_graph *g, const struct hpx_heap_kind 
            (!k->extra || (has(t, k->other_at, g->id_size) && hpx_heap_id(g, t.p + k->other_at) == 0));
 }
 
+static uint32_t empty_table(const struct hpx_heap_graph *g, uint32_t klass, const struct hpx_heap_kind *k, struct hpx_rd_text t)
+{
+    uint64_t below = hpx_heap_content_bytes(g, klass) - hpx_heap_content_bytes(g, k->klass); /* fields of subclasses come first */
+    if (below > t.n) {
+        return 0;
+    }
+    t.p += below;
+    t.n -= (size_t)below;
+    return is_empty(g, k, t) ? refers(g, t, k->table_at) : 0;
+}
+
 static bool take_instance(struct hpx_heap_waste *w, const struct hpx_heap_graph *g, uint32_t node, struct hpx_rd_text t)
 {
     uint32_t klass = g->klass[node], index = w->kind_of[klass];
     if (klass == w->string) {
         return take_string(w, g, t);
     }
-    const struct hpx_heap_kind *k = index > 0 ? (const struct hpx_heap_kind *)w->kinds.items + index - 1 : NULL;
-    uint32_t table = k != NULL && is_empty(g, k, t) ? refers(g, t, k->table_at) : 0;
+    const struct hpx_heap_kind *k = index != NO_KIND ? (const struct hpx_heap_kind *)w->kinds.items + index - 1 : NULL;
+    uint32_t table = k != NULL ? empty_table(g, klass, k, t) : 0;
     return table == 0 || add(&w->tables, table, klass, 0);
 }
 

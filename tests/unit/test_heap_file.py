@@ -118,9 +118,9 @@ class HeapFile(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def view(self, data, *options, status=0, said='', **variables):
+    def view(self, data, *options, status=0, said='', timeout=None, **variables):
         (self.folder / 'heap.hprof').write_bytes(data.data() if isinstance(data, Dump) else data)
-        done = subprocess.run([PROGRAM, 'view', 'heap.hprof', *options], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL,
+        done = subprocess.run([PROGRAM, 'view', 'heap.hprof', *options], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=timeout,
                               env={**os.environ, **variables})
         self.assertEqual(done.returncode, status, done.stderr)
         (self.assertIn if said else self.assertEqual)(said, done.stderr.decode())
@@ -237,6 +237,14 @@ class HeapFile(unittest.TestCase):
             'java.util.ArrayList': (2, 56 + 96), 'java.util.HashMap': (1, 56), 'java.util.LinkedHashMap': (1, 56), 'java.util.ArrayDeque': (1, 80),
             'java.util.concurrent.ConcurrentHashMap': (1, 80)})
         self.assertEqual(self.rows(said, 'Arrays without elements'), {'java.lang.Object[]': (3, 48)})
+
+    def test_many_subclasses_of_a_collection_with_many_fields_take_little_time(self):
+        d = Dump()
+        d.klass('java.util.ArrayList', fields=[('filler', INT)] * 60000 + [('size', INT), ('elementData', OBJECT)])
+        for n in range(40000):
+            d.klass('p.L%d' % n, 'java.util.ArrayList')
+            d.subs.append(d.f.instance(d.place(16), 1, d.classes['p.L%d' % n]['id'], bytes(4)))
+        self.assertIn('p.L', self.view(d, timeout=20))  # 0.5 s; each of them once looked at each field
 
     def test_a_heap_without_compression_is_recognised(self):
         d = Dump()
