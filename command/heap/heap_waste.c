@@ -7,7 +7,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define WIDE (UINT32_C(1) << 31) /* of the number of strings */
+#define WIDE  (UINT32_C(1) << 31) /* of the number of strings */
+#define BLANK UINT64_C(1)         /* of 2 * node */
 
 /* Collections of the JDK with a table, by the class that has the fields; from 8 to 28 they have the same names. */
 static const struct collection {
@@ -169,13 +170,19 @@ static bool take_instance(struct hpx_heap_waste *w, const struct hpx_heap_graph 
     return table == 0 || add(&w->tables, table, klass, 0);
 }
 
-/* A hash of zeros is 0, and that of no bytes is not. */
+/* Entries of arrays: the node, with BLANK as long as there are zeros alone; 64 bits of a hash. */
+static void begin_array(struct hpx_heap_entry *e, uint64_t length)
+{
+    e->key |= length > 0 ? BLANK : 0;
+    e->a = (uint32_t)(length >> 32);
+    e->b = (uint32_t)length; /* texts that begin with pieces of others differ */
+}
+
 static void hash_array(struct hpx_heap_entry *e, struct hpx_rd_text t)
 {
-    uint64_t h = (uint64_t)e->a << 32 | e->b;
-    if (h != 0 || t.p[0] != 0 || memcmp(t.p, t.p + 1, t.n - 1) != 0) {
-        h = XXH3_64bits_withSeed(t.p, t.n, h);
-        h += h == 0;
+    uint64_t h = XXH3_64bits_withSeed(t.p, t.n, (uint64_t)e->a << 32 | e->b);
+    if (t.p[0] != 0 || memcmp(t.p, t.p + 1, t.n - 1) != 0) {
+        e->key &= ~BLANK;
     }
     e->a = (uint32_t)(h >> 32);
     e->b = (uint32_t)h;
@@ -201,7 +208,11 @@ bool hpx_heap_waste_take(void *ctx, const struct hpx_heap_graph *g, uint32_t nod
         w->no_elements[node / 8] |= (uint8_t)(1 << node % 8);
     }
     if (ev->kind == HPX_RD_PRIMITIVES && (ev->object.type == HPX_TYPE_BYTE || ev->object.type == HPX_TYPE_CHAR)) {
-        return add(&w->arrays, node, 0, ev->object.length == 0);
+        if (!add(&w->arrays, 2 * (uint64_t)node, 0, 0)) {
+            return false;
+        }
+        begin_array((struct hpx_heap_entry *)w->arrays.items + w->arrays.len - 1, ev->object.length);
+        return true;
     }
     w->kind = ev->kind == HPX_RD_PRIMITIVES ? HPX_RD_FINISH : ev->kind; /* numbers are no text */
     return true;
@@ -217,15 +228,16 @@ static void join(struct hpx_heap_waste *w)
     hpx_heap_sort(array, w->arrays.len);
     hpx_heap_sort(string, strings);
     for (size_t i = 0; i < w->arrays.len; i++) {
-        uint32_t n = 0, wide = 0, node = (uint32_t)array[i].key;
+        uint32_t n = 0, wide = 0, node = (uint32_t)(array[i].key / 2);
+        bool blank = (array[i].key & BLANK) != 0;
         for (; k < strings && string[k].key <= node; k++) {
             n += string[k].key == node;
             wide |= string[k].key == node && string[k].a != 0 ? WIDE : 0;
         }
         uint64_t hash = (uint64_t)array[i].a << 32 | array[i].b;
         w->strings += n;
-        w->blank += hash == 0 ? n : 0;
-        if (n > 0 && hash != 0) {
+        w->blank += blank ? n : 0;
+        if (n > 0 && !blank) {
             array[kept++] = (struct hpx_heap_entry){wide != 0 ? ~hash : hash, node, (n < WIDE ? n : WIDE - 1) | wide};
         }
     }
@@ -338,7 +350,7 @@ static void put_text(struct hpx_heap_text *t, struct hpx_rd_text from, int type)
         to = high != 0 && !pair ? put_char(to, 0xfffd) : to;
         c = pair ? 0x10000 + ((high - 0xd800) << 10) + (c - 0xdc00) : c;
         high = c >= 0xd800 && c < 0xdc00 ? c : 0;
-        c = c >= 0xdc00 && c < 0xe000 ? 0xfffd : c;
+        c = c == 0 || (c >= 0xdc00 && c < 0xe000) ? 0xfffd : c; /* a NUL would end the text */
         to = high == 0 ? put_char(to, c) : to;
     }
     *to = '\0';

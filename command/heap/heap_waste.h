@@ -9,7 +9,7 @@
 #include "heap_sort.h"
 
 #define HPX_HEAP_TEXTS 20
-#define HPX_HEAP_TEXT  248 /* bytes of one */
+#define HPX_HEAP_TEXT  (4 * 73 + 9) /* bytes of one: as many characters as a line shows, one more, and the room that the last one needs */
 
 /* Strings with the same text. */
 struct hpx_heap_text {

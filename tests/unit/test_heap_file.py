@@ -206,6 +206,20 @@ class HeapFile(unittest.TestCase):
         said = self.view(d)
         self.assertEqual([(n, b) for n, b in self.rows(said, 'Duplicate strings').values()], [(2, 200016 + 24)])
 
+    def test_a_text_behind_a_piece_of_zeros_is_another_one(self):
+        d = Dump()
+        for n in (0, 65536, 131072):
+            d.string('\0' * n + 'abc')
+        self.assertIn('3 strings, 3 different texts;', self.view(d))
+
+    def test_the_beginning_of_a_text_is_shown_as_far_as_the_line_goes(self):
+        d = Dump()
+        for text in ('a\0b', '\U0001f600' * 100, '\U0001f600' * 72, 'x' * 73):
+            d.string(text)
+            d.string(text)
+        shown = set(self.rows(self.view(d), 'Duplicate strings'))
+        self.assertEqual(shown, {'"a\ufffdb"', '"%s..."' % ('\U0001f600' * 72), '"%s"' % ('\U0001f600' * 72), '"%s..."' % ('x' * 72)})
+
     def collections(self):
         d = Dump()
         d.klass('java.lang.Object[]')
