@@ -42,7 +42,11 @@ static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
     if (s != HPX_OK) {
         return s;
     }
-    return hpx_heap_tell(stdout, fd, a->rows, &why) == HPX_HEAP_READ ? HPX_OK : hpx_fail(&live.err, HPX_FAILED, "%s", why.msg);
+    bool whole;
+    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
+    return done != HPX_HEAP_READ ? hpx_fail(&live.err, HPX_FAILED, "%s", why.msg)
+           : whole               ? HPX_OK
+                                 : hpx_fail(&live.err, HPX_PARTIAL, "the heap dump is not complete");
 }
 
 static enum hpx_status run_session(const struct hpx_asked *a, int out)

@@ -384,8 +384,9 @@ static enum hpx_status show_heap(const struct asked *a, bool *none, struct hpx_e
     if (fd < 0) {
         return hpx_fail(err, HPX_FAILED, "%s: %s", in->name, strerror(errno));
     }
+    bool whole; /* if not, the first reading told it */
     struct hpx_err why;
-    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &why);
+    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
     (void)close(fd);
     *none = done == HPX_HEAP_NONE;
     return done != HPX_HEAP_FAILED ? HPX_OK : hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg);

@@ -7,6 +7,7 @@
 #include "words.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TEXT_COLUMNS 72
 #define EMPTY_ROWS   20
@@ -174,7 +175,21 @@ static void tell_head(FILE *to, const struct hpx_heap_graph *g)
     }
 }
 
-static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_t rows, struct hpx_err *err)
+/* The agent could not take the dump, and says why in its report, which is a string of the file. */
+static void tell_why(const struct hpx_heap_graph *g, struct hpx_err *err)
+{
+    static const char begin[] = "hprofx: heap: not in this dump: ";
+    char *const *names = g->defined.names.items;
+    for (size_t i = 0; i < g->defined.names.len; i++) {
+        const char *at = strstr(names[i], begin);
+        if (at != NULL && (at == names[i] || at[-1] == '\n')) {
+            at += sizeof begin - 1;
+            (void)hpx_err_set(err, HPX_E_RANGE, "there is no heap dump: %.*s", (int)strcspn(at, "\n"), at);
+        }
+    }
+}
+
+static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_t rows, bool *whole, struct hpx_err *err)
 {
     struct hpx_heap_graph g;
     struct hpx_heap_waste w = {0};
@@ -182,6 +197,10 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
     struct hpx_err missing = {""};
     enum hpx_heap_read done = hpx_heap_graph_read(&g, file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
     bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
+    *whole = g.complete && g.why[0] == '\0';
+    if (done == HPX_HEAP_NONE) {
+        tell_why(&g, err);
+    }
     if (made) {
         done = hpx_heap_waste_texts(&w, &g, file, err);
     }
@@ -208,13 +227,13 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
     return done;
 }
 
-enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, size_t rows, struct hpx_err *err)
+enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, size_t rows, bool *whole, struct hpx_err *err)
 {
     struct hpx_heap_source s;
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    enum hpx_heap_read done = tell(to, &s.file, rows, err);
+    enum hpx_heap_read done = tell(to, &s.file, rows, whole, err);
     hpx_heap_source_end(&s);
     return done;
 }

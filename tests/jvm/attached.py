@@ -8,7 +8,7 @@ import time
 
 from harness import SLOW
 
-OK, FAILED, USAGE, NO_JVM, NOT_PERMITTED, REFUSED = 0, 1, 2, 3, 4, 5
+OK, FAILED, USAGE, NO_JVM, NOT_PERMITTED, REFUSED, PARTIAL = 0, 1, 2, 3, 4, 5, 6
 
 
 class Program:

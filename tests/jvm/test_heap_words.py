@@ -6,7 +6,8 @@ import signal
 import subprocess
 import time
 
-from attached import USAGE, Program, command, does, leaves_no_profile, leaves_nothing, refuses
+from attached import FAILED, PARTIAL, USAGE, Program, command, does, hprofx, leaves_no_profile, leaves_nothing, refuses
+from preload import preload
 from runner import test
 
 COMPACT = {25: '-XX:+UseCompactObjectHeaders', 28: '-XX:-UseCompactObjectHeaders'}  # what is no default
@@ -104,5 +105,25 @@ def the_dump_has_no_name_while_it_is_read(t):
         leaves_no_profile(t, asked)
         asked.send_signal(signal.SIGINT)
         t.equal(asked.wait(max(1, t.deadline - time.monotonic())), -signal.SIGINT, 'how the first signal ends it')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
+def without_a_dump_the_reason_is_told(t):
+    p = Program(t, 'HeapWords')
+    done = hprofx(t, 'heap', p.run.pid, 'heapdump=walk,maxpause=1ms')
+    t.equal((done.returncode, done.stdout), (FAILED, ''), 'status and stdout (%s)' % done.stderr)
+    t.check(re.search(r'^hprofx: there is no heap dump: .* would stop the program for about \d+ ms, and maxpause=1ms allows less$', done.stderr, re.M), done.stderr)
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
+def a_dump_that_is_not_whole_has_a_status(t):
+    p = Program(t, 'HeapWords', env=preload(t, 'halfprofile'))
+    done = hprofx(t, 'heap', p.run.pid)
+    t.equal((done.returncode, done.stderr.splitlines()[-1:]), (PARTIAL, ['hprofx: the heap dump is not complete']), 'status and stderr')
+    t.check('\nThe dump is not complete: objects and references are missing.\n' in done.stdout, done.stdout[:500])
     leaves_nothing(t, p.run.pid)
     p.end(t)
