@@ -95,6 +95,13 @@ static int heap(struct call *c)
     }
     c->asked.what = "heap";
     c->asked.words = true;
+    if (status < 0 && !hpx_asked_at_once(&c->asked)) {
+        return MISUSE(c, "heap takes a heap dump alone; allocation sites take time: hprofx -d 10 -e heap -o heap.hprof PID %.80s",
+                      c->asked.more);
+    }
+    if (status < 0 && hpx_asked_names(c->asked.more, "format") && strstr(c->asked.more, "format=b") == NULL) {
+        return MISUSE(c, "heap reads the dump in binary: leave out format=");
+    }
     status = status < 0 ? check(c) : status;
     return status < 0 ? hpx_live_profile(&c->asked, c->words[0]) : status;
 }

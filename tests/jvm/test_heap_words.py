@@ -89,6 +89,8 @@ def heap_takes_what_goes_with_a_dump(t):
     p = Program(t, 'HeapWords')
     does(t, 'heap', p.run.pid, 'maxpause=off')
     refuses(t, USAGE, 'heap takes a heap dump alone', 'heap', p.run.pid, 'cpu=samples')
+    refuses(t, USAGE, 'allocation sites take time', 'heap', p.run.pid, 'sites=exact')
+    refuses(t, USAGE, 'leave out format=', 'heap', p.run.pid, 'format=a')
     refuses(t, USAGE, '-n wants a number of rows', 'heap', '-n', 'x', p.run.pid)
     leaves_nothing(t, p.run.pid)
     p.end(t)
