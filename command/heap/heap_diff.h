@@ -14,7 +14,8 @@ struct hpx_heap_side {
 };
 
 /* Classes are the same if their names are: those of several loaders count together. Memory as hpx_heap_graph_read() with HPX_HEAP_CLASSES,
- * one file after the other. HPX_HEAP_NONE: a file has no dump in binary. Nothing is written unless the result is HPX_HEAP_READ. */
+ * one file after the other; in addition 40 bytes and the name for every class of both files, which no budget counts. HPX_HEAP_NONE: a file
+ * has no dump in binary. Nothing is written unless the result is HPX_HEAP_READ. */
 enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], struct hpx_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "heap_graph.h"
 #include "budget.h"
 #include "heap_classes.h"
+#include "heap_room.h"
 #include "heap_sort.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@ struct reading {
     struct hpx_list objects, roots; /* struct hpx_heap_entry: heap_classes.h; of a root its kind, and which one it is */
     struct hpx_seeded_map class_of; /* -> index + 1 */
     uint64_t near_id;
-    uint32_t near;                                          /* its index + 1; 0: none */
-    uint32_t field, statics_refs, statics_bytes, own_bytes; /* of the class to come */
+    uint32_t near;                               /* its index + 1; 0: none */
+    uint32_t field, statics_refs, statics_bytes; /* of the class to come */
 
     /* REFERENCES */
     struct hpx_list refs;    /* uint32_t, in the order of the file */
@@ -49,13 +50,6 @@ static void *room(struct reading *r, uint64_t n, size_t size)
     return p;
 }
 
-static void drop(struct hpx_list *l, size_t size)
-{
-    hpx_budget_give(l->cap * size);
-    free(l->items);
-    *l = (struct hpx_list){0};
-}
-
 static void drop_classes(struct hpx_heap_graph *g)
 {
     for (size_t i = 0; i < g->classes.len; i++) {
@@ -72,7 +66,7 @@ static void clear(struct reading *r)
     drop_classes(r->g);
     r->objects.len = r->roots.len = 0;
     r->near = 0;
-    r->field = r->statics_refs = r->statics_bytes = r->own_bytes = 0;
+    r->field = r->statics_refs = r->statics_bytes = 0;
     hpx_seeded_map_clear(&r->class_of);
     r->no_memory |= !hpx_heap_classes_begin(r->g);
 }
@@ -111,7 +105,6 @@ static void take_field(struct reading *r, const struct hpx_rd_field *f)
     if (f->of == HPX_RD_DECLARED) {
         struct hpx_heap_field *to = hpx_list_push(&r->g->fields, sizeof *to);
         r->no_memory |= to == NULL;
-        r->own_bytes += hpx_type_size(f->type, r->g->id_size);
         if (to != NULL) {
             *to = (struct hpx_heap_field){f->name, f->type};
         }
@@ -130,14 +123,13 @@ static void take_class(struct reading *r, const struct hpx_rd_object *o)
         c->super_id = o->super;
         c->field = r->field;
         c->fields = (uint32_t)r->g->fields.len - r->field;
-        c->own_bytes = r->own_bytes;
         c->statics_refs = r->statics_refs;
         c->statics_bytes = r->statics_bytes;
         add(r, &r->objects, o->id, HPX_HEAP_NO_CLASS, index);
     }
     r->field = (uint32_t)r->g->fields.len;
     r->full |= r->g->fields.len >= UINT32_MAX - UINT16_MAX;
-    r->statics_refs = r->statics_bytes = r->own_bytes = 0;
+    r->statics_refs = r->statics_bytes = 0;
 }
 
 static void take_object(struct reading *r, enum hpx_rd_kind kind, const struct hpx_rd_object *o)
@@ -288,7 +280,7 @@ static bool make_nodes(struct reading *r)
         g->klass[i] = e[i - 1].a;
         g->size[i] = e[i - 1].b;
     }
-    drop(&r->objects, sizeof *e);
+    hpx_heap_list_free(&r->objects, sizeof *e);
     return make_buckets(r);
 }
 
@@ -298,7 +290,6 @@ static void take_roots(struct reading *r)
     struct hpx_heap_graph *g = r->g;
     struct hpx_heap_entry *e = r->roots.items;
     size_t n = r->roots.len, kept = 0;
-    g->roots_told = n;
     hpx_heap_sort(e, n);
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && e[kept - 1].key == e[i].key) {
@@ -320,7 +311,7 @@ static void take_roots(struct reading *r)
     }
     g->first[0] = 0;
     r->degree[0] = told;
-    drop(&r->roots, sizeof *e);
+    hpx_heap_list_free(&r->roots, sizeof *e);
 }
 
 /* ---- references ---- */
@@ -628,11 +619,11 @@ enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hp
         }
         done = HPX_HEAP_FAILED;
     }
-    drop(&r.objects, sizeof(struct hpx_heap_entry));
-    drop(&r.roots, sizeof(struct hpx_heap_entry));
-    drop(&r.refs, sizeof(uint32_t));
-    drop(&r.pending, sizeof(uint64_t));
-    free(r.degree);
+    hpx_heap_list_free(&r.objects, sizeof(struct hpx_heap_entry));
+    hpx_heap_list_free(&r.roots, sizeof(struct hpx_heap_entry));
+    hpx_heap_list_free(&r.refs, sizeof(uint32_t));
+    hpx_heap_list_free(&r.pending, sizeof(uint64_t));
+    hpx_heap_room_free(r.degree, g->n, sizeof *r.degree);
     hpx_seeded_map_fini(&r.class_of);
     return done;
 }

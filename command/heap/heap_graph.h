@@ -7,8 +7,9 @@
  * Of several dumps the last complete one counts. If none is complete, what the last has is taken. One thread.
  *
  * Memory, n objects and m references: 16 bytes an object for classes and sizes alone (HPX_HEAP_CLASSES), as long as the file is read; with
- * references 28 n + 8 m at most, and 24 n + 4 m afterwards. Classes, names, and a list that grows beside it: it may have twice as much
- * address space as it uses.
+ * references 32 n before the second reading, 29 n + 8 m at its end, and 25 n + 4 m afterwards. In addition 16 bytes a root in the first
+ * reading, and classes and names. Objects, roots and references are in lists that grow: those may have twice as much address space as
+ * they use, and the budget (budget.h) counts all of it.
  *
  * Sizes are estimates, as those of other readers of HPROF: the file has the bytes of fields alone, and references in it have the size of
  * ids. Headers, references, and the place of elements are those of several kinds of HotSpot's; the one counts that fits most of the
@@ -43,7 +44,6 @@ struct hpx_heap_class {
     uint32_t super;          /* a class; HPX_HEAP_NO_CLASS: none */
     /* Fields that it declares itself, those of superclasses behind them in an instance: */
     uint32_t field, fields; /* of `fields` of the graph */
-    uint32_t own_bytes;     /* as the file has them */
     uint32_t up;            /* the next class above that has fields; HPX_HEAP_NO_CLASS: none */
     uint32_t depth;         /* superclasses */
     uint32_t statics_refs, statics_bytes;
@@ -84,12 +84,12 @@ struct hpx_heap_graph {
     struct hpx_heap_layout layout;
     uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
-    uint32_t dump, dumps;          /* the one that was read, from 1; how many there are */
-    bool complete;                 /* of that dump */
-    uint64_t objects, bytes;       /* of all */
-    uint64_t roots_told, dangling; /* dangling: references and roots to what is not in the dump */
-    uint64_t twice;                /* objects that the dump has a second time */
-    char why[640];                 /* the file is broken, or ends too early: where, and why; "": it does not */
+    uint32_t dump, dumps;    /* the one that was read, from 1; how many there are */
+    bool complete;           /* of that dump */
+    uint64_t objects, bytes; /* of all */
+    uint64_t dangling;       /* references and roots to what is not in the dump */
+    uint64_t twice;          /* objects that the dump has a second time */
+    char why[640];           /* the file is broken, or ends too early: where, and why; "": it does not */
 
     /* For those that look at contents: */
     struct hpx_definitions defined;

@@ -374,7 +374,7 @@ static void tell_path(FILE *to, const struct hpx_heap_path *p, const struct hpx_
 {
     for (uint32_t i = 0; i < p->steps; i++) {
         if (i == HPX_HEAP_STEPS / 2 && p->left_out > 0) {
-            (void)fprintf(to, "    ... %s more objects\n", hpx_words_number(p->left_out));
+            (void)fprintf(to, "    ... %s more object%s\n", hpx_words_number(p->left_out), p->left_out == 1 ? "" : "s");
         }
         (void)fputs("    ", to);
         put_how(to, g, &p->step[i]);
@@ -404,8 +404,8 @@ void hpx_heap_holders_tell(FILE *to, const struct hpx_heap_holders *h, const str
         tell_top(to, h, g);
     }
     if (g->objects > h->objects) {
-        (void)fprintf(to, "No root leads to %s objects, %s, but by weak references.\n", hpx_words_number(g->objects - h->objects),
-                      hpx_words_size(g->bytes - h->bytes));
+        (void)fprintf(to, "No root leads to %s object%s, %s; weak references do not count.\n", hpx_words_number(g->objects - h->objects),
+                      g->objects - h->objects == 1 ? "" : "s", hpx_words_size(g->bytes - h->bytes));
     }
     for (size_t i = 0; i < h->paths; i++) {
         const struct hpx_heap_path *p = &h->path[i];

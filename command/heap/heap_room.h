@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* heap_room.h: arrays of one entry per object, within the budget of the thread (budget.h). */
+/* heap_room.h: arrays of one entry per object, and lists, within the budget of the thread (budget.h). */
 #ifndef HPX_HEAP_ROOM_H
 #define HPX_HEAP_ROOM_H
 
 #include "budget.h"
 #include "err.h"
+#include "list.h"
 #include <stdlib.h>
 
 /* NULL: no memory, and err says so. */
@@ -22,6 +23,13 @@ static inline void hpx_heap_room_free(void *p, uint64_t n, size_t size)
 {
     hpx_budget_give(p != NULL ? n * size : 0);
     free(p);
+}
+
+/* A list of items of that size, which is empty then. */
+static inline void hpx_heap_list_free(struct hpx_list *l, size_t size)
+{
+    hpx_heap_room_free(l->items, l->cap, size);
+    *l = (struct hpx_list){0};
 }
 
 #endif

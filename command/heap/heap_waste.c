@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_waste.c: see heap_waste.h. */
 #include "heap_waste.h"
-#include "budget.h"
+#include "heap_room.h"
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -313,6 +313,13 @@ static bool count_empty(struct hpx_heap_waste *w, const struct hpx_heap_graph *g
     return made;
 }
 
+static void free_entries(struct hpx_heap_waste *w)
+{
+    hpx_heap_list_free(&w->strings_of, sizeof(struct hpx_heap_entry));
+    hpx_heap_list_free(&w->arrays, sizeof(struct hpx_heap_entry));
+    hpx_heap_list_free(&w->tables, sizeof(struct hpx_heap_entry));
+}
+
 bool hpx_heap_waste_finish(struct hpx_heap_waste *w, const struct hpx_heap_graph *g)
 {
     if (!w->ready) { /* no object at all */
@@ -321,7 +328,9 @@ bool hpx_heap_waste_finish(struct hpx_heap_waste *w, const struct hpx_heap_graph
     join(w);
     hpx_heap_sort(w->arrays.items, w->arrays.len);
     group(w, g);
-    return count_empty(w, g);
+    bool made = count_empty(w, g);
+    free_entries(w);
+    return made;
 }
 
 /* ---- texts ---- */
@@ -384,10 +393,9 @@ enum hpx_heap_read hpx_heap_waste_texts(struct hpx_heap_waste *w, const struct h
 
 void hpx_heap_waste_fini(struct hpx_heap_waste *w)
 {
-    struct hpx_list *lists[] = {&w->empty, &w->strings_of, &w->arrays, &w->tables, &w->kinds};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(lists); i++) {
-        free(lists[i]->items);
-    }
+    free_entries(w);
+    free(w->empty.items);
+    free(w->kinds.items);
     free(w->kind_of);
     free(w->no_elements);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_waste.h: strings with the same text, and collections without elements, in a heap dump. A sink of hpx_heap_graph_read(); one thread.
  *
- * Texts are compared by 64 bits of a hash. Memory: 16 bytes for each string and for each array of bytes or chars, and one bit an object. */
+ * Texts are compared by 64 bits of a hash. Memory: 16 bytes for every string, every array of bytes or chars, and every empty collection
+ * with a table, until hpx_heap_waste_finish(); a bit for every object and 4 bytes for every class. */
 #ifndef HPX_HEAP_WASTE_H
 #define HPX_HEAP_WASTE_H
 

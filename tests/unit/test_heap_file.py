@@ -513,7 +513,20 @@ class HeapFile(unittest.TestCase):
         d.root(d.new('p.Box'))
         d.new('p.Box', **{'in': d.primitives(BYTE, bytes(1000))})
         d.system_classes()
-        self.assertIn('\nNo root leads to 2 objects, 1.0 KiB, but by weak references.\n', self.view(d))
+        self.assertIn('\nNo root leads to 2 objects, 1.0 KiB; weak references do not count.\n', self.view(d))
+
+    def test_one_object_is_one(self):
+        d = Dump()
+        d.klass('p.Link', fields=[('next', OBJECT)])
+        at = d.primitives(BYTE, bytes(100000))
+        for _ in range(24):
+            at = d.new('p.Link', next=at)
+        d.root(at)
+        d.new('p.Link')
+        d.system_classes()
+        said = self.view(d)
+        self.assertIn('\nNo root leads to 1 object, 16 B; weak references do not count.\n', said)
+        self.assertIn('\n    ... 1 more object\n', said)
 
     def test_little_memory_is_said(self):
         d = self.known()
@@ -522,6 +535,13 @@ class HeapFile(unittest.TestCase):
         said = self.view(d, HPROFX_MEMORY='4m')
         self.assertIn('\nRetained sizes and paths are missing: it needs more than 4 MiB', said)
         self.assertIn('\nClasses\n', said)
+
+    def test_memory_of_the_readings_is_there_for_retained_sizes(self):
+        for kind, data in ((INT, b''), (BYTE, b'x')):
+            with self.subTest(kind=kind):
+                d = Dump()
+                d.subs += [d.f.primitives(0x500000000 + 64 * i, 1, kind, data, len(data)) for i in range(100000)]
+                self.assertNotIn('are missing', self.view(d, HPROFX_MEMORY='5000k'))
 
     def diff(self, before, after, *options):
         for name, d in (('before.hprof', before), ('after.hprof', after)):
