@@ -376,34 +376,37 @@ static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
            !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
 }
 
-/* *none: there is no dump in binary. */
-static enum hpx_status show_heap(const struct asked *a, bool *none, struct hpx_err *err)
+/* false: the page about the dump is missing; the reason is said unless the dump is text. */
+static bool show_heap(const struct asked *a)
 {
     const struct hpx_input *in = a->inputs.files.items;
-    int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) {
-        return hpx_fail(err, HPX_FAILED, "%s: %s", in->name, strerror(errno));
-    }
     bool whole; /* if not, the first reading told it */
-    struct hpx_err why;
-    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
-    (void)close(fd);
-    *none = done == HPX_HEAP_NONE;
-    return done != HPX_HEAP_FAILED ? HPX_OK : hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg);
+    struct hpx_err why, said;
+    enum hpx_heap_read done = HPX_HEAP_FAILED;
+    int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) {
+        done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
+        (void)close(fd);
+    } else {
+        (void)hpx_err_set(&why, HPX_E_IO, "%s", strerror(errno));
+    }
+    if (done == HPX_HEAP_FAILED) {
+        (void)hpx_complain(hpx_fail(&said, HPX_FAILED, "%s: only the table of its heap: %s", in->name, why.msg), &said);
+    }
+    return done == HPX_HEAP_READ;
 }
 
 static enum hpx_status show_all(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
-    bool heap = wants_heap(a, l->tree), none = true;
-    if (heap && hpx_tree_is_heap(l->tree)) {
-        enum hpx_status s = show_heap(a, &none, err);
-        if (s != HPX_OK || !none) {
-            return s;
-        }
-        heap = false;
+    bool heap = wants_heap(a, l->tree), alone = heap && hpx_tree_is_heap(l->tree);
+    if (alone && show_heap(a)) {
+        return HPX_OK;
     }
     enum hpx_status s = show_or_save(l, a, err);
-    return s == HPX_OK && heap ? show_heap(a, &none, err) : s;
+    if (s == HPX_OK && heap && !alone) {
+        (void)show_heap(a);
+    }
+    return s;
 }
 
 static int run(struct asked *a)
