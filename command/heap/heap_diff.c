@@ -109,18 +109,18 @@ static void tell_side(FILE *to, const char *which, const char *name, const struc
 {
     (void)fprintf(to, "%s: ", which);
     hpx_words_name(to, name, 0, false);
-    (void)fprintf(to, ", %s objects, %s", hpx_words_number(s->objects), hpx_words_size(s->bytes));
+    (void)fprintf(to, ", %s object%s, %s", hpx_words_number(s->objects), s->objects == 1 ? "" : "s", hpx_words_size(s->bytes));
     if (s->dumps > 1) {
         (void)fprintf(to, ", dump %" PRIu32 " of %" PRIu32, s->dump, s->dumps);
     }
     (void)fprintf(to, "%s.\n", s->complete ? "" : ", incomplete");
 }
 
-static void tell_change(FILE *to, int width, const uint64_t v[2])
+static void tell_change(FILE *to, const uint64_t v[2])
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%s%s", v[1] > v[0] ? "+" : v[1] < v[0] ? "-" : "", hpx_words_number(change(v[0], v[1])));
-    (void)fprintf(to, "%*s", width, text);
+    (void)fprintf(to, " %16s", text);
 }
 
 static void tell_rows(FILE *to, const struct rows *all)
@@ -131,23 +131,23 @@ static void tell_rows(FILE *to, const struct rows *all)
         n++;
     }
     if (n == 0) {
-        (void)fprintf(to, "None of %s classes has other objects.\n", hpx_words_number(all->len));
+        (void)fprintf(to, "None of %s classes has changed.\n", hpx_words_number(all->len));
         return;
     }
-    (void)fprintf(to, "%s of %s classes have other objects.\n\n        objects     change             bytes          change  class\n",
-                  hpx_words_number(n), hpx_words_number(all->len));
+    (void)fprintf(to, "%s of %s class%s %s changed.\n\n        objects           change             bytes           change  class\n",
+                  hpx_words_number(n), hpx_words_number(all->len), all->len == 1 ? "" : "es", n == 1 ? "has" : "have");
     for (size_t i = 0; i < n && i < HPX_HEAP_CHANGES; i++) {
         const struct row *r = &all->at[i];
         (void)fprintf(to, "%15s", hpx_words_number(r->objects[1]));
-        tell_change(to, 11, r->objects);
+        tell_change(to, r->objects);
         (void)fprintf(to, " %17s", hpx_words_number(r->bytes[1]));
-        tell_change(to, 16, r->bytes);
+        tell_change(to, r->bytes);
         (void)fputs("  ", to);
         hpx_words_java(to, r->name);
         (void)fputc('\n', to);
     }
     if (n > HPX_HEAP_CHANGES) {
-        (void)fprintf(to, "  and %s more classes\n", hpx_words_number(n - HPX_HEAP_CHANGES));
+        (void)fprintf(to, "  and %s more class%s\n", hpx_words_number(n - HPX_HEAP_CHANGES), n - HPX_HEAP_CHANGES == 1 ? "" : "es");
     }
 }
 

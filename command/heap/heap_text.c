@@ -81,8 +81,8 @@ static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_
         }
     }
     if (n > rows) {
-        (void)fprintf(to, "%15s %17s%s  %s more classes\n", hpx_words_number(count), hpx_words_number(bytes),
-                      retained != NULL ? "                  " : "", hpx_words_number(n - rows));
+        (void)fprintf(to, "%15s %17s%s  %s more class%s\n", hpx_words_number(count), hpx_words_number(bytes),
+                      retained != NULL ? "                  " : "", hpx_words_number(n - rows), n - rows == 1 ? "" : "es");
     }
     free(all);
     return true;
@@ -121,8 +121,8 @@ static void tell_tables(FILE *to, const struct hpx_heap_graph *g, const struct h
     if (count == 0) {
         return;
     }
-    (void)fprintf(to, "\nEmpty collections\n%s collections have no element and a table; the tables have %s.\n", hpx_words_number(count),
-                  hpx_words_size(bytes));
+    (void)fprintf(to, "\nEmpty collections\n%s collection%s no element and a table; %s %s.\n", hpx_words_number(count),
+                  count == 1 ? " has" : "s have", count == 1 ? "the table has" : "the tables have", hpx_words_size(bytes));
     (void)fputs("          count             bytes  class\n", to);
     for (size_t i = 0; i < w->empty.len && i < EMPTY_ROWS; i++) {
         row(to, e[i].count, e[i].bytes, hpx_heap_class_at(g, e[i].klass)->name);
@@ -139,8 +139,8 @@ static bool tell_arrays(FILE *to, const struct hpx_heap_graph *g)
         bytes += all[i].of->empty * hpx_heap_empty_array(g, all[i].of);
     }
     if (count > 0) {
-        (void)fprintf(to, "\nArrays without elements\n%s arrays, %s.\n          count             bytes  class\n", hpx_words_number(count),
-                      hpx_words_size(bytes));
+        (void)fprintf(to, "\nArrays without elements\n%s array%s, %s.\n          count             bytes  class\n", hpx_words_number(count),
+                      count == 1 ? "" : "s", hpx_words_size(bytes));
     }
     for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i].of->empty > 0; i++) {
         row(to, all[i].of->empty, all[i].of->empty * hpx_heap_empty_array(g, all[i].of), all[i].of->name);
@@ -157,8 +157,10 @@ static void tell_head(FILE *to, const struct hpx_heap_graph *g)
     for (size_t i = 0; i < g->classes.len; i++) {
         classes += hpx_heap_class_at(g, (uint32_t)i)->dumped;
     }
-    (void)fprintf(to, "Heap dump: %s objects, %s; %s classes, %s roots.", hpx_words_number(g->objects), hpx_words_size(g->bytes),
-                  hpx_words_number(classes), hpx_words_number(g->first[1] - g->first[0]));
+    uint64_t roots = g->first[1] - g->first[0];
+    (void)fprintf(to, "Heap dump: %s object%s, %s; %s class%s, %s root%s.", hpx_words_number(g->objects), g->objects == 1 ? "" : "s",
+                  hpx_words_size(g->bytes), hpx_words_number(classes), classes == 1 ? "" : "es", hpx_words_number(roots),
+                  roots == 1 ? "" : "s");
     (void)fputs(" Sizes are estimates: the file has those of fields.\n", to);
     if (g->dumps > 1) {
         (void)fprintf(to, "It is dump %" PRIu32 " of %" PRIu32 " in the file%s.\n", g->dump, g->dumps,

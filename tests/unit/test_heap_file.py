@@ -151,7 +151,7 @@ class HeapFile(unittest.TestCase):
                 said = self.view(self.known(size))
                 want = {'p.Node': (5, 5 * 24), 'p.Leaf': (3, 3 * 32), 'p.Node[]': (2, 48 + 16), 'int[]': (1, 56), 'long[]': (2, 24 + 16), 'java.lang.Class': (6, 6 * 24)}
                 self.assertEqual(self.rows(said, 'Classes'), want)
-                self.assertIn('Heap dump: 19 objects, %d B; 6 classes, 1 roots.' % sum(b for _, b in want.values()), said)
+                self.assertIn('Heap dump: 19 objects, %d B; 6 classes, 1 root.' % sum(b for _, b in want.values()), said)
                 self.assertEqual(self.rows(said, 'Arrays without elements'), {'p.Node[]': (1, 16), 'long[]': (1, 16)})
 
     def test_the_rows_that_are_left_out_are_summed(self):
@@ -563,17 +563,32 @@ class HeapFile(unittest.TestCase):
         self.assertEqual(self.diff(before, after), """\
 Before: before.hprof, 20 objects, 544 B.
 After: after.hprof, 28 objects, 784 B.
-4 of 7 classes have other objects.
+4 of 7 classes have changed.
 
-        objects     change             bytes          change  class
-             10         +7               320            +224  p.Leaf
-              7         +1               168             +24  java.lang.Class
-              5         -1               120             -24  p.Node
-              1         +1                16             +16  p.New
+        objects           change             bytes           change  class
+             10               +7               320             +224  p.Leaf
+              7               +1               168              +24  java.lang.Class
+              5               -1               120              -24  p.Node
+              1               +1                16              +16  p.New
 """)
 
+    def test_one_class_that_differs_has_words_for_one(self):
+        before, after = Dump(), Dump()
+        after.primitives(INT, bytes(4))
+        before.subs, after.subs = [], after.subs[-1:]
+        before.primitives(INT, b'')
+        self.assertIn('Before: before.hprof, 1 object, 16 B.\nAfter: after.hprof, 1 object, 24 B.\n1 of 1 class has changed.\n', self.diff(before, after))
+
+    def test_one_object_has_words_for_one(self):
+        d = Dump()
+        d.subs = []
+        d.root(d.primitives(INT, b''))
+        said = self.view(d)
+        self.assertIn('Heap dump: 1 object, 16 B; 0 classes, 1 root.', said)
+        self.assertIn('\n1 array, 16 B.\n', said)
+
     def test_the_same_dump_in_two_files_does_not_differ(self):
-        self.assertIn('None of 6 classes has other objects.\n', self.diff(self.known(), gzip.compress(self.known().data())))
+        self.assertIn('None of 6 classes has changed.\n', self.diff(self.known(), gzip.compress(self.known().data())))
 
     def test_a_diff_for_programs_has_methods_still(self):
         self.assertIn('"methods"', self.diff(self.known(), self.known(), '--json'))
