@@ -127,8 +127,8 @@ const struct hpx_verb hpx_verbs[] = {
     {.name = "heap", .session = true, .words = HPX_WORDS_SESSION,
      .summary = "what is in the heap of a JVM: classes, what retains most, strings that are there twice",
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
-     .about = "Takes a heap dump, for which the JVM stops a moment, tells what is in it, and removes it, as hprofx view does of a file: classes,\n"
-              "retained sizes, paths from roots to what retains most, duplicate strings, empty collections.\n",
+     .about = "Takes a heap dump, for which the JVM stops a moment, tells what is in it, and removes it, as hprofx view does of a file:\n"
+              "classes, retained sizes, paths from roots to what retains most, duplicate strings, empty collections.\n",
      OWN({HPX_O_ROWS, "classes of the table (30)"}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx heap -n 100 MyServer\n" STATUS_JVM},
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,
