@@ -21,7 +21,7 @@ SETTLE = 0.3         # seconds: the profiler reads what the program left
 AFTER = 0.5          # seconds of work after a dump
 LOOK = 0.05          # seconds between two looks at the memory of the child
 DUMPED = "Dumping Java heap ... done.\n"
-WALKED = re.compile(rb"hprofx: heap walk: (\w+), program stopped ([0-9.]+) ms, ([0-9.]+) ms in all")
+WALKED = re.compile(rb"hprofx: heap walk: (\w+(?:, traced)?), program stopped ([0-9.]+) ms, ([0-9.]+) ms in all")
 OBJECTS = re.compile(rb"hprofx: heap: ([0-9]+) objects, ")
 NULL_WALK = re.compile(r"^null walk: 0, ([0-9]+) objects, ([0-9]+) ns", re.M)
 SAFEPOINT = re.compile(r"Safepoint \"\w+\".* Total:\s+([0-9]+) ns")
@@ -196,7 +196,7 @@ def result(ctx, configuration, text):
     if not walked or not objects:
         raise DidNotRun("%s: the report has no heap walk\n%s" % (configuration, text[-1000:]))
     engine = walked.group(1).decode()
-    if engine != configuration.split(",")[0]:
+    if engine != {"fork": "fork, traced"}.get(configuration, configuration.split(",")[0]):
         raise DidNotRun("%s became %s\n%s" % (configuration, engine, text[-1000:]))
     return dict(got, objects=int(objects.group(1)), said_ms=float(walked.group(2)))
 
