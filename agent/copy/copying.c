@@ -98,6 +98,9 @@ void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how 
                                .heap_marked = how.light ? 0 : used,
                                .here = how.here,
                                .tagged = how.tagged,
+                               .files = how.files,
+                               .addresses = &how.object,
+                               .naddresses = how.object != 0,
                                .rate_ns_per_gib = atomic_load_explicit(&fork_rate, memory_order_relaxed)};
     hpx_fork_check(&q, &c->fork);
     if (hpx_copying_never() != NULL && !how.here) {

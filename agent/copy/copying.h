@@ -29,9 +29,11 @@ struct hpx_copying {
 };
 /* Asks whether the process may be copied now, and what that costs. */
 struct hpx_copying_how {
-    bool here;   /* the VM reads its heap itself: only the memory of that matters */
-    bool tagged; /* the walk tags every object */
-    bool light;  /* the walk writes to no object */
+    bool here;        /* the VM reads its heap itself: only the memory of that matters */
+    bool tagged;      /* the walk tags every object */
+    bool light;       /* the walk writes to few objects */
+    uintptr_t object; /* in the heap, or where the heap was a moment ago; 0: not known */
+    uint64_t files;   /* bytes that may be written to files in memory (tmpfs) */
 };
 void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how);
 /* The fork that was asked for stopped the program for that long: the next prediction is better. */

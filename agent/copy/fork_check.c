@@ -75,7 +75,7 @@ static bool heap_by_name(const struct mapping *m)
     bool large = m->to - m->from > SHARED,
          nameless = m->name[0] == '\0' || ends(m->name, "(deleted)") || strstr(m->name, "/SYSV") == m->name;
     return m->mode[1] == 'w' && (m->mode[3] == 's' || huge_pages(m)) &&
-           (strstr(m->name, "java_heap") != NULL || (large && (nameless || huge_pages(m))));
+           (strstr(m->name, "java_heap") != NULL || strstr(m->name, "/jvmheap.") != NULL || (large && (nameless || huge_pages(m))));
 }
 
 static bool heap_by_address(const struct check *c, const struct mapping *m)
@@ -291,7 +291,7 @@ static void find_need(const struct check *c, struct hpx_fork_answer *a)
     uint64_t own = plus(plus(q->heap_committed / HPX_FORK_BITMAP_SHARE, times(q->objects, each)), HPX_FORK_OWN_BYTES);
     a->oom_group = false;
     hpx_cgroup_each(q->root, look_oom_group, &a->oom_group);
-    a->need = plus(own, q->here ? 0 : a->oom_group ? plus(a->small, a->huge) : copied(q));
+    a->need = plus(plus(own, q->files), q->here ? 0 : a->oom_group ? plus(a->small, a->huge) : copied(q));
 }
 
 /* With vm.overcommit_memory=2 the kernel counts all memory of the child as used, even if it is never copied. */

@@ -14,8 +14,8 @@
 #define HPX_FORK_OWN_BYTES    (UINT64_C(16) << 20)
 
 /* The kernel copies every page that the program or the child writes while the child lives. How many those will be nobody knows before:
- * fork_watch.h ends a child that uses up the memory. Asked for beforehand is this share of the committed heap, for the program, and all
- * that the child writes to. */
+ * fork_watch.h ends a child that uses up the memory. Asked for beforehand is this share of the committed heap, for the program, and the
+ * pages with live objects of a walk by the VM, which writes to most of them; a trace (agent/heap/trace.h) writes to few. */
 #define HPX_FORK_DIRTY_SHARE 8u /* committed heap / that */
 
 /* The stop: the kernel copies the page tables. Pages of 4 KiB cost 10 to 18 ms per GiB (measured: clone() with 0.5 to 4 GiB, Linux
@@ -29,6 +29,7 @@ struct hpx_fork_query {
     bool careful;             /* also look for I/O by devices into the program's memory, which takes some us for every descriptor */
     uint64_t objects;         /* estimate */
     uint64_t heap_committed;  /* bytes */
+    uint64_t files;           /* bytes that will be written to files in memory */
     uint64_t heap_marked;     /* bytes of the pages that the walk writes: the used heap, if it writes to the objects */
     bool here;                /* the VM walks itself: no page is copied */
     bool tagged;              /* the walk tags every object */

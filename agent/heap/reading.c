@@ -14,11 +14,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#define HELPER_ROOM      (UINT64_C(1) << 20) /* bytes that the heap must have free */
 #define STALL_NS         UINT64_C(20000000000)
 #define LAST_THAT_RESETS 17 /* the last release whose walks end with one through the whole heap */
 #define SPIN_NS          UINT64_C(120000000000)
@@ -256,11 +259,13 @@ static bool traceable(const struct hpx_walk *w)
            !hpx_vm_flag("UseShenandoahGC", false);
 }
 
-/* The helper of a trace. NULL: none. */
+/* The helper of a trace. NULL: none, or it might be the object for which the heap has no room, which can end the program. */
 static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
 {
     jobject helper = NULL;
-    for (uint32_t i = 0; i < l->loaded && helper == NULL; i++) {
+    uint64_t used, committed;
+    hpx_copying_heap(env, &used, &committed);
+    for (uint32_t i = 0; i < l->loaded && helper == NULL && committed - used >= HELPER_ROOM; i++) {
         if (l->class_numbers[i].v == l->object_class.v) {
             helper = (*env)->NewObjectArray(env, HPX_TRACE_HELPER, l->class_refs[i], NULL);
             (*env)->ExceptionClear(env);
@@ -269,9 +274,19 @@ static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
     return helper;
 }
 
-bool hpx_reading_traces(const struct hpx_heap_take *t)
+static bool traces(const struct hpx_heap_take *t)
 {
     return traceable(&reading.walk) && t->untraced == NULL && !t->of_error;
+}
+
+struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used)
+{
+    struct statfs fs;
+    const bool in_memory = fstatfs(t->image.spool, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+    return (struct hpx_copying_how){.tagged = t->by_tags,
+                                    .light = traces(t),
+                                    .object = t->by_tags ? 0 : (uintptr_t)reading.walk.oops.somewhere,
+                                    .files = in_memory ? used : 0};
 }
 
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory)
@@ -293,7 +308,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
-    t->traced = w->traces = hpx_reading_traces(t);
+    t->traced = w->traces = traces(t);
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
     bool helped = w->traces && hpx_vm_release() >= HPX_RELEASE_VIRTUAL && (*env)->PushLocalFrame(env, 1) == 0;
     w->trace.helper = helped ? new_helper(env, &t->layout) : NULL; /* in a frame of its own, which the VM tells first of the thread's */

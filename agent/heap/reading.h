@@ -6,6 +6,7 @@
 #define HPX_READING_H
 
 #include "child.h"
+#include "copying.h"
 #include "take.h"
 #include "walk.h"
 
@@ -19,8 +20,8 @@ struct hpx_heap_sizes {
 bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_heap_sizes *sizes);
 /* Walks in the JVM. */
 void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti);
-/* Whether a copy of the process would trace what was prepared: it then writes to few objects (trace.h). */
-bool hpx_reading_traces(const struct hpx_heap_take *t);
+/* What was prepared needs of a copy of the process. used: bytes of the heap. */
+struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used);
 /* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and t->why
  * tells the cause; *memory: the system has no memory for it. */
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory);

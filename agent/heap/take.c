@@ -196,7 +196,7 @@ enum how { LEAVE_OUT, HERE, COPY };
 static bool may_stop(struct hpx_heap_take *t, uint64_t ns, const char *what)
 {
     uint64_t limit = hpx_session.opt->maxpause_ns;
-    bool over = t->queued.last && !hpx_life_goes_on(); /* the program has ended, so a stop does not matter */
+    bool over = (t->queued.last || taking.ending) && !hpx_life_goes_on(); /* the program has ended, so a stop does not matter */
     if (over || t->of_error || ns <= limit) {
         return true;
     }
@@ -223,7 +223,9 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
         return here(env, t);
     }
     const struct hpx_fork_answer *fork = &taking.copying.fork;
-    hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.tagged = t->by_tags, .light = hpx_reading_traces(t)});
+    uint64_t used, committed;
+    hpx_copying_heap(env, &used, &committed);
+    hpx_copying_ask(&taking.copying, env, hpx_reading_needs(t, used));
     switch (fork->verdict) {
     case HPX_FORK_SOUND:
         return may_stop(t, fork->stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
@@ -352,15 +354,14 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     }
 }
 
-/* A trace has ended, and was not whole. true: another attempt, by *how. */
-static bool leave_to_vm(JNIEnv *env, struct hpx_heap_take *t, enum hpx_walk_end end, enum how *how)
+/* A trace has ended, and was not whole. true: another attempt, by *how: a walk by the VM, but for classes that came late once. What passes
+ * (classes, memory) is no reason for later dumps. */
+static bool leave_to_vm(JNIEnv *env, struct hpx_heap_take *t, const char *why, bool once, enum how *how)
 {
-    bool again_late = end == HPX_WALK_LATE && taking.attempts > 1;
-    if (end == HPX_WALK_STRANGE || again_late) {
-        untraced = hpx_reading_text(end);
+    if (!once || taking.ending) {
+        t->untraced = why;
     }
-    t->untraced = taking.ending ? hpx_reading_text(end) : untraced;
-    *how = taking.ending ? here(env, t) : COPY; /* nobody waits for a copy any more */
+    *how = taking.ending ? here(env, t) : LEAVE_OUT; /* nobody waits for a copy any more; else decide again: a walk needs more memory */
     return !t->failed;
 }
 
@@ -370,10 +371,9 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
-    if (child == HPX_CHILD_CRASHED && t->traced && t->untraced == NULL && !taking.ending) { /* the VM may walk what the trace could not */
-        t->untraced = untraced = "the copy of the process crashed as it traced";
-        *how = COPY;
-        return true;
+    if (child == HPX_CHILD_CRASHED && t->traced && !taking.ending) { /* the VM may walk what the trace could not */
+        untraced = "the copy of the process crashed as it traced";
+        return leave_to_vm(env, t, untraced, false, how);
     }
     if (child != HPX_CHILD_ENDED) {
         copy_failed(env, t, child, how);
@@ -385,8 +385,9 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
-    if (end == HPX_WALK_STRANGE || end == HPX_WALK_LATE) {
-        return leave_to_vm(env, t, end, how);
+    if (t->traced && (end == HPX_WALK_STRANGE || end == HPX_WALK_LATE || end == HPX_WALK_NO_MEMORY)) {
+        untraced = end == HPX_WALK_STRANGE ? hpx_reading_text(end) : untraced;
+        return leave_to_vm(env, t, hpx_reading_text(end), end == HPX_WALK_LATE && taking.attempts == 1, how);
     }
     if (end != HPX_WALK_WHOLE) {
         give_up(t, again, "%s", hpx_reading_text(end));

@@ -12,10 +12,9 @@ static inline void fail(struct hpx_walk *w, enum hpx_walk_end end)
     w->end = w->end == HPX_WALK_WHOLE ? end : w->end;
 }
 
-/* The VM's walk needs less than a trace. */
 static inline void no_memory(struct hpx_walk *w)
 {
-    fail(w, w->traces ? HPX_WALK_STRANGE : HPX_WALK_NO_MEMORY);
+    fail(w, HPX_WALK_NO_MEMORY);
 }
 
 /* What the VM tells does not fit together. */

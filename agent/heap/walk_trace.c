@@ -127,10 +127,23 @@ static void end_told(struct hpx_walk *w)
     t->told = 0;
 }
 
+static inline bool test_bit(const uint64_t *bits, uint64_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
+}
+
+static inline void set_bit(uint64_t *bits, uint64_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 static void add_edge(struct hpx_walk *w, uint64_t of, uint64_t to)
 {
     struct hpx_trace *t = &w->trace;
     struct hpx_address_entry *e = put(w, &t->visited, of);
+    if (t->marks != NULL && test_bit(t->marks, (of - w->low) / 8)) {
+        stop(w); /* it was traced as one that refers to nothing: the VM visits in another order */
+    }
     if (e != NULL && e->value == 0) {
         e->value = 1 + t->edges.len;
     } else if (t->edges.len > 0 && ((const struct hpx_trace_edge *)t->edges.at)[t->edges.len - 1].of != of) {
@@ -181,9 +194,9 @@ static jint carry_on(const struct hpx_walk *w, bool visit)
     return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : visit ? JVMTI_VISIT_OBJECTS : 0;
 }
 
-/* Class objects and threads are visited all, of any other class the first object that the VM tells of; and what comes before it is known
- * that its class is one of threads. The VM visits last what it is told first, so up to the helper that is nothing. Not a long array: each
- * element would cost a call of the VM. */
+/* Class objects and threads are visited all, of any other class the first object that the VM tells of; and objects that come before it is
+ * known whether their class is one of threads. The VM visits last what it is told first, so up to the helper that is nothing. Not a long
+ * array: each element would cost a call of the VM. */
 static jint visit(struct hpx_walk *w, struct hpx_walk_class *c, uint64_t key, jint length)
 {
     struct hpx_trace *t = &w->trace;
@@ -396,7 +409,7 @@ static void *map(struct hpx_walk *w, uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        stop(w); /* the VM needs no such maps */
+        no_memory(w); /* the VM needs no such maps */
         return NULL;
     }
     return p;
@@ -582,16 +595,6 @@ static bool make_plan(struct hpx_walk *w, struct hpx_walk_class *c)
 static inline uint64_t filter_bit(const struct hpx_walk *w, uint64_t key)
 {
     return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - w->trace.filter_bits);
-}
-
-static inline bool test_bit(const uint64_t *bits, uint64_t i)
-{
-    return bits[i / 64] >> i % 64 & 1;
-}
-
-static inline void set_bit(uint64_t *bits, uint64_t i)
-{
-    bits[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 /* The id of an object that is referred to. */

@@ -300,6 +300,7 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
     const char *why = follow(&t, jvmti, env, false, &all, &t);
     why = why != NULL ? why : judge(&t, o);
     if (why == NULL) {
+        o->somewhere = t.somewhere;
         find_bounds(o, t.somewhere);
         find_field_shift(o, env, t.known[LONG]);
     }

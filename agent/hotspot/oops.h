@@ -21,6 +21,7 @@ struct hpx_oops {
     uint32_t class_of_classes;      /* class word of the instances of java.lang.Class */
     uint32_t field_shift;           /* of the offset in a jfieldID; 0: not known */
     bool views;                     /* ZGC: the heap is mapped several times; addresses differ above the lowest HPX_OOPS_VIEW bits */
+    uint64_t somewhere;             /* where an object was when it was checked */
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */
 };
 

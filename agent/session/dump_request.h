@@ -33,7 +33,7 @@ void hpx_dump_request_signal(void);
 /* VMDeath, after the gate was closed: requests the last dump (if doe=y), then the end of the output. Called once. */
 void hpx_dump_request_final(void);
 
-/* VMDeath, after hpx_dump_await_served(): how many pending requests the mode has rows for; those of dump= are not made any more. */
+/* VMDeath, after hpx_dump_await_served(): how many pending requests show rows of the mode; those of dump= are not made any more. */
 uint32_t hpx_dump_request_pending(const struct hpx_mode *mode);
 
 /* ---- for dump.c ---- */

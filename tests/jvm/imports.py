@@ -42,6 +42,7 @@ TRIED = set('perf_event_open timer_create timer_settime timer_delete membarrier 
 
 CANNOT = {
     'makes the child that tries a call (TRIED); if it fails the call is taken as refused': 'clone',
+    'if it fails the folder of a spool is taken for one on a disk': 'fstatfs',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid getuid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l time qsort twalk tfind ferror''',

@@ -152,7 +152,7 @@ def the_graph_of_a_program(t, form):
             _thread_local(t, run, v)
 
 
-VIRTUALS = {'few': (20, 5), 'few, wide references': (20, 5), 'many': (10000, 5), 'nested too deeply': (20, 1100)}
+VIRTUALS = {'few': (20, 5), 'few, wide references': (20, 5), 'few, aligned to 16': (20, 5), 'many': (10000, 5), 'nested too deeply': (20, 1100)}
 
 
 def _held(v):
@@ -165,7 +165,7 @@ def _held(v):
 @test(level='plain', since=21, collectors='all', params=tuple(VIRTUALS), plain_params=('few',), needs=('hotspot',))
 def stacks_of_virtual_threads_are_read(t, which):
     """A trace asks the VM for the stacks without a carrier; if each is held by the one before, too many in a row, a second copy is the VM's."""
-    args, jvm = VIRTUALS[which], ['-Djdk.trackAllThreads=false'] + (['-XX:-UseCompressedOops'] if which.endswith('wide references') else [])
+    args, jvm = VIRTUALS[which], ['-Djdk.trackAllThreads=false'] + LAYOUTS.get(which.partition(', ')[2], [])
     traces = which != 'nested too deeply'
     run = _start(t, 'HeapVirtual', *args, opts='heap=dump,format=b,split=y,sites=none,doe=n', jvm=jvm)
     _request(t, run)
@@ -184,6 +184,17 @@ def stacks_of_virtual_threads_are_read(t, which):
     want = _held(_view(t, 'java.hprof'))
     t.equal(want[0], list(range(sum(args) + 1)), 'objects that a walk by the VM reads')
     t.equal(found, [want] * 2, 'objects that only such stacks hold, and roots that name them')
+
+
+@test(level='plain', since=11, collectors='any', needs=('hotspot',))
+def a_heap_in_a_file_is_not_read_by_a_copy(t):
+    """The memory is shared with the copy, which would write to the program's objects; as small as it is no size tells it."""
+    run = _start(t, 'HeapThreads', 5, 5, opts='heap=dump,format=b,sites=none,doe=n', jvm=['-Xmx48m', '-XX:AllocateHeapAt=%s' % t.work])
+    _request(t, run)
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    _engine(t, v, 'walk')
+    t.check('the heap is or may be a shared mapping' in v.p.report.get('heap walk not forked', ''), 'report: %s' % v.p.report)
 
 
 REFLECT = {'by addresses': 'format=b', 'by tags': 'format=b,vmstructs=n', 'text': 'format=a'}

@@ -61,6 +61,8 @@ TEST(a_shared_heap_is_not, tree_and_query, teardown)
     unsound("the heap is or may be a shared mapping (/memfd:java_heap (deleted), 32 MiB)");
     file("proc/self/maps", HEAP "4000000000-4010000000 rw-s 00000000 00:01 9   /data/jvmheap.x (deleted)\n");
     unsound("the heap is or may be a shared mapping (/data/jvmheap.x (deleted), 256 MiB)");
+    file("proc/self/maps", HEAP "4000000000-4002000000 rw-s 00000000 00:01 9   /data/jvmheap.x1y2z3 (deleted)\n");
+    unsound("the heap is or may be a shared mapping (/data/jvmheap.x1y2z3 (deleted), 32 MiB)");
     file("proc/self/maps", HEAP "4000000000-4010000000 rw-p 00000000 00:01 9   /anon_hugepage (deleted)\n");
     unsound("the heap is on huge pages of a pool (/anon_hugepage (deleted), 256 MiB)");
     file("proc/self/maps", HEAP "4000000000-4010000000 rw-s 00000000 00:01 9   /data/index.db\n"
@@ -113,6 +115,8 @@ TEST(need_is_a_share_and_what_the_child_writes, tree_and_query, teardown)
     ask.tagged = false;
     ask.here = true;
     needs(OWN);
+    ask.files = 30 * MIB;
+    needs(OWN + 30 * MIB);
 }
 
 TEST(memory_must_suffice, tree_and_query, teardown)
