@@ -289,7 +289,6 @@ GROWS = {
     ('heap', 'hpx_kept_states_renew@kept_states.c'): 10,  # of threads that live: some modes are first used by the last session
     ('heap', 'claim@threads.c'): 4,
     ('heap', 'find_or_make@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
-    ('heap', 'new_state@kept_states.c'): 3,  # threads that the VM starts meanwhile; a session that lost one would lose eleven
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files, which the VM frees
 }
 
