@@ -3,6 +3,7 @@
 #ifndef HPX_COMMAND_ASKED_H
 #define HPX_COMMAND_ASKED_H
 
+#include "filter.h"
 #include "outfile.h"
 #include "verdict.h"
 #include <limits.h>
@@ -22,6 +23,7 @@ struct hpx_asked {
     const char *more;  /* options of the agent; "" */
     bool words;        /* a heap dump, told in words */
     size_t rows;       /* -n; 0: not given */
+    struct hpx_filter filter;
 };
 
 /* The options of the agent for -e; NULL: no such kind. */

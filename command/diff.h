@@ -22,6 +22,9 @@ bool hpx_diff_json(FILE *to, const struct hpx_diff *d);
 /* A page for browsers, which says the same of every measure that a side has. false: no memory. */
 bool hpx_diff_page(FILE *to, const struct hpx_diff *d);
 
+/* The filters of the profiles; NULL: there are none. *part, *all: what the runs of a side have of the measure with and without them; all 0:
+ * not known. */
+const char *hpx_diff_filtered(const struct hpx_diff *d, int side, uint64_t *part, uint64_t *all);
 /* Parts of hpx_diff_text(), for the page. */
 void hpx_diff_say_sides(FILE *to, const struct hpx_diff *d);
 void hpx_diff_say_changes(FILE *to, const struct hpx_compare *c);

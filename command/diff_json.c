@@ -27,6 +27,9 @@ static void side(struct hpx_json *j, const struct hpx_diff *d, int s)
         hpx_json_open(j, NULL, '{');
         hpx_json_text(j, "file", d->files[first + i]);
         hpx_json_real(j, "total", r->all.value);
+        if (r->view != NULL && r->view->before[r->measure] > 0) {
+            hpx_json_uint(j, "of", r->view->before[r->measure]);
+        }
         hpx_json_real(j, "samples", r->samples > 0 ? nearbyint(r->samples) : NAN);
         hpx_json_close(j, '}');
     }
@@ -83,6 +86,8 @@ bool hpx_diff_json(FILE *to, const struct hpx_diff *d)
                                         [HPX_CHANGE_UNKNOWN] = "unknown"};
     const struct hpx_compare *c = &d->compare;
     struct hpx_json j = {.to = to};
+    const char *filters = NULL;
+    uint64_t part, all;
     hpx_json_open(&j, NULL, '{');
     hpx_json_uint(&j, "status", (uint64_t)hpx_diff_status(d));
     hpx_json_text(&j, "view", c->key);
@@ -91,6 +96,12 @@ bool hpx_diff_json(FILE *to, const struct hpx_diff *d)
     hpx_json_flag(&j, "absolute", c->absolute);
     hpx_json_text(&j, "kind", kinds[c->kind]);
     hpx_json_flag(&j, "broken", d->broken);
+    for (int s = HPX_BEFORE; s < HPX_SIDES && filters == NULL; s++) {
+        filters = hpx_diff_filtered(d, s, &part, &all);
+    }
+    if (filters != NULL) {
+        hpx_json_text(&j, "filtered", filters);
+    }
     side(&j, d, HPX_BEFORE);
     side(&j, d, HPX_AFTER);
     hpx_json_open(&j, "conditions", '[');

@@ -131,10 +131,47 @@ static void say_within(FILE *to, const struct hpx_compare *c)
     }
 }
 
+const char *hpx_diff_filtered(const struct hpx_diff *d, int side, uint64_t *part, uint64_t *all)
+{
+    const struct hpx_compare *c = &d->compare;
+    const char *filters = NULL;
+    *part = *all = 0;
+    for (size_t i = side == HPX_BEFORE ? 0 : c->runs[HPX_BEFORE], end = i + c->runs[side]; i < end; i++) {
+        const struct hpx_compare_run *r = &c->run[i];
+        filters = r->tree->filtered != 0 ? hpx_tree_text(r->tree, r->tree->filtered) : filters;
+        *part = hpx_tree_sum(*part, r->view != NULL ? r->view->totals[r->measure] : 0);
+        *all = hpx_tree_sum(*all, r->view != NULL ? r->view->before[r->measure] : 0);
+    }
+    return filters;
+}
+
+static void say_filtered(FILE *to, const struct hpx_diff *d)
+{
+    uint64_t part[HPX_SIDES], all[HPX_SIDES];
+    const char *before = hpx_diff_filtered(d, HPX_BEFORE, &part[HPX_BEFORE], &all[HPX_BEFORE]),
+               *after = hpx_diff_filtered(d, HPX_AFTER, &part[HPX_AFTER], &all[HPX_AFTER]);
+    if (before == NULL && after == NULL) {
+        return;
+    }
+    (void)fputs("Filtered by ", to);
+    hpx_words_name(to, before != NULL ? before : after, 0, false);
+    for (int side = 0; side < HPX_SIDES; side++) {
+        char of[64];
+        struct hpx_compare amounts = d->compare;
+        amounts.absolute = true;
+        amount(of, sizeof of, &amounts, (double)part[side]);
+        (void)fprintf(to, "%s%s of ", side == HPX_BEFORE ? ": before " : ", after ", of);
+        amount(of, sizeof of, &amounts, (double)all[side]);
+        (void)fprintf(to, "%s", all[side] > 0 ? of : "an unknown total");
+    }
+    (void)fprintf(to, " (%s).\n", d->compare.measure.title);
+}
+
 void hpx_diff_say_sides(FILE *to, const struct hpx_diff *d)
 {
     say_side(to, d, HPX_BEFORE);
     say_side(to, d, HPX_AFTER);
+    say_filtered(to, d);
 }
 
 void hpx_diff_say_changes(FILE *to, const struct hpx_compare *c)

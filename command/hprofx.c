@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx.c: the command hprofx: profiles a JVM that runs, or one that it starts, and shows profiles. hprofx(1), docs/attach.md. */
 #include "arguments.h"
+#include "filters.h"
 #include "hprofx_doctor.h"
 #include "hprofx_run.h"
 #include "hprofx_top.h"
@@ -190,8 +191,11 @@ static const char *hint_event(const char *given)
 static int take_option(struct call *c, enum hpx_option_id option)
 {
     struct hpx_asked *a = &c->asked;
-    const char *value = c->arguments.value;
+    const char *value = c->arguments.value, *wrong;
     c->given[option] = true;
+    if (hpx_filters_option(&a->filter, (int)option, value, &wrong)) {
+        return wrong == NULL ? -1 : MISUSE(c, "%s", wrong);
+    }
     switch (option) {
     case HPX_O_DURATION:
         a->bounded = true;
@@ -287,6 +291,7 @@ static int for_jvm(const struct hpx_verb *verb, char **argv)
             status = all[i].run(&c);
         }
     }
+    hpx_filter_fini(&c.asked.filter);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_convert.c: hprofx convert and hprofx merge: profiles of any format to one file of the format that its name asks for. */
+#include "filters.h"
 #include "inputs.h"
 #include "own.h"
 #include "picture.h"
@@ -40,6 +41,10 @@ int hpx_convert(struct hpx_arguments *args)
     for (int next; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
         if (next == HPX_ARGUMENTS_ENDS) {
             return args->status;
+        }
+        const char *wrong;
+        if (hpx_filters_option(&a.inputs.filter, next, args->value, &wrong) && wrong != NULL) {
+            return hpx_arguments_misuse(args, "%s", wrong);
         }
         (void)hpx_engine_option(&a.inputs.how, next, args->value);
         a.view = next == HPX_O_VIEW ? args->value : a.view;

@@ -2,6 +2,7 @@
 /* hprofx_diff.c: the command line of hprofx diff, its files, and its status. */
 #include "budget.h"
 #include "diff.h"
+#include "filters.h"
 #include "heap_diff.h"
 #include "heap_source.h"
 #include "inputs.h"
@@ -25,6 +26,7 @@ struct asked {
     size_t noutputs, before; /* files: those of all sides in d.files */
     size_t files;
     struct hpx_engine_how how;
+    struct hpx_filter filter;
     struct hpx_diff d;
 };
 
@@ -141,6 +143,9 @@ static enum hpx_status read_run(struct asked *a, const char *word, struct hpx_tr
     struct hpx_inputs in = {.how = a->how};
     enum hpx_status s = hpx_inputs_add(&in, word, err);
     s = s == HPX_OK ? hpx_inputs_read(&in, t, err) : s;
+    if (s == HPX_OK || s == HPX_PARTIAL) {
+        hpx_filter_apply(t, &a->filter);
+    }
     hpx_inputs_fini(&in);
     a->d.broken |= s == HPX_PARTIAL;
     s = s == HPX_PARTIAL ? HPX_OK : s;
@@ -231,7 +236,10 @@ static int compare(struct asked *a)
 /* The status with which the command ends at once, or -1. */
 static int take(struct asked *a, const struct hpx_arguments *args, int option)
 {
-    const char *value = args->value;
+    const char *value = args->value, *wrong;
+    if (hpx_filters_option(&a->filter, option, value, &wrong)) {
+        return wrong == NULL ? -1 : hpx_arguments_misuse(args, "%s", wrong);
+    }
     switch (option) {
     case HPX_ARGUMENTS_WORD:
         a->d.files[a->files++] = args->rest[-1];
@@ -321,6 +329,7 @@ int hpx_diff(struct hpx_arguments *args)
     for (size_t i = 0; i < a.d.nconditions; i++) {
         hpx_condition_fini(&a.d.conditions[i]);
     }
+    hpx_filter_fini(&a.filter);
     free(a.d.conditions);
     free(a.d.files);
     return status;

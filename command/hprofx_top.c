@@ -62,7 +62,7 @@ static void say_own(struct hpx_tree *t, const struct hpx_usage *used)
 }
 
 /* The caller frees it. NULL: no memory. */
-static char *text_of(int fd, const char *name, const struct hpx_usage *used)
+static char *text_of(int fd, const struct hpx_asked *a, const char *name, const struct hpx_usage *used)
 {
     char *text = NULL;
     size_t n = 0;
@@ -78,7 +78,10 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
     if (hpx_picture_read_fd(&t, fd, "the profile", &v, &err) != HPX_FAILED) {
         say_own(&t, used);
         hpx_tree_finish(&t);
-        (void)hpx_look_all(to, &t, true, &err);
+        hpx_filter_apply(&t, &a->filter);
+        if (hpx_look_all(to, &t, true, &err) == HPX_FAILED && t.filtered != 0) { /* else there is nothing to say of a second without work */
+            (void)fprintf(to, "\n%s.\n", err.msg);
+        }
     }
     hpx_tree_fini(&t);
     if (fclose(to) != 0) {
@@ -88,14 +91,14 @@ static char *text_of(int fd, const char *name, const struct hpx_usage *used)
     return text;
 }
 
-static enum hpx_status show(int fd, const char *name, struct hpx_usage *before, enum next *n)
+static enum hpx_status show(int fd, const struct hpx_asked *a, const char *name, struct hpx_usage *before, enum next *n)
 {
     struct hpx_usage now, used = {0};
     if (hpx_usage_read("", live.target.pid, &now)) {
         used = hpx_usage_between(before, &now);
         *before = now;
     }
-    char *text = text_of(fd, name, &used);
+    char *text = text_of(fd, a, name, &used);
     enum hpx_status s = text == NULL ? hpx_fail(&live.err, HPX_FAILED, "no memory") : HPX_OK;
     if (s == HPX_OK && !hpx_screen_show(text)) {
         if (hpx_out_nobody_reads()) { /* as head, which has seen enough */
@@ -127,7 +130,7 @@ static void remove_profile(unsigned k)
 }
 
 /* One second. *n: whether it was the last. */
-static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *before, enum next *n)
+static enum hpx_status look(unsigned k, const struct hpx_asked *a, const char *name, struct hpx_usage *before, enum next *n)
 {
     char behind[16], dump[32];
     int fd = -1;
@@ -137,7 +140,7 @@ static enum hpx_status look(unsigned k, const char *name, struct hpx_usage *befo
     enum hpx_status s = hpx_client_ask(&live.client, dump, NULL, NULL, &live.err);
     if (s == HPX_OK) {
         *n = await_profile(behind, &fd);
-        s = fd >= 0 ? show(fd, name, before, n) : *n == ENDS ? HPX_OK : fail_gone();
+        s = fd >= 0 ? show(fd, a, name, before, n) : *n == ENDS ? HPX_OK : fail_gone();
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -159,7 +162,7 @@ static enum hpx_status watch(const struct hpx_asked *a)
     for (unsigned k = 1; s == HPX_OK && n == GOES_ON && hpx_clock_mono() < last; k++) {
         at = at + SECOND > hpx_clock_mono() ? at + SECOND : hpx_clock_mono(); /* seconds that were missed do not follow each other */
         n = wait_until(at);
-        s = n == GOES_ON ? look(k, name, &before, &n) : n == GONE ? fail_gone() : HPX_OK;
+        s = n == GOES_ON ? look(k, a, name, &before, &n) : n == GONE ? fail_gone() : HPX_OK;
     }
     hpx_screen_close();
     return s;

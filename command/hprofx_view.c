@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_view.c: hprofx view: its command line, and what of the profile is shown. Contract: look.h. */
+#include "filters.h"
 #include "heap_source.h"
 #include "heap_text.h"
 #include "idle.h"
@@ -25,7 +26,7 @@
 enum form { TABLE, TREE, METHOD, THREADS };
 
 struct asked {
-    const char *view, *method, *thread, *out;
+    const char *view, *method, *out;
     const char *file; /* the word, of several the first */
     struct hpx_inputs inputs;
     enum form form;
@@ -85,29 +86,6 @@ static enum hpx_status choose(const struct hpx_tree *t, const struct hpx_list *m
         return hpx_fail(err, HPX_USAGE, "which method? give more of its name");
     }
     return HPX_OK;
-}
-
-/* *threads: by name, those that count; the caller frees it. *exact: it is the whole name. */
-static enum hpx_status choose_threads(const struct hpx_tree *t, const char *wanted, bool **threads, bool *exact, struct hpx_err *err)
-{
-    int best = 0;
-    *threads = calloc(t->names.len, sizeof **threads);
-    if (*threads == NULL) {
-        return hpx_fail(err, HPX_FAILED, "no memory");
-    }
-    for (int pass = 0; pass < 2; pass++) { /* how alike they are, then those */
-        for (size_t k = 0; k < HPX_VIEWS; k++) {
-            for (size_t i = 0; i < t->views[k].samples.len; i++) {
-                uint32_t thread = hpx_tree_sample_at(&t->views[k], i)->thread;
-                const char *name = hpx_tree_text(t, thread);
-                int like = thread == 0 ? 0 : strcmp(name, wanted) == 0 ? 2 : strstr(name, wanted) != NULL;
-                best = like > best ? like : best;
-                (*threads)[thread] = pass > 0 && like == best && like > 0;
-            }
-        }
-    }
-    *exact = best == 2;
-    return best > 0 ? HPX_OK : hpx_fail(err, HPX_FAILED, "no thread has %s in its name; --threads lists them", wanted);
 }
 
 /* ---- one profile ---- */
@@ -290,17 +268,12 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
 {
     l->folded = folds(a) && hpx_idle_fold(l->tree);
     struct hpx_tree_column c = {0, 0}, shown[2 * HPX_VIEWS];
-    bool *threads = NULL, empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
+    bool empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
     enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
     s = empty && !l->tree->no_memory ? HPX_OK : s;
     if (!a->json && l->tree->verdict != NULL) { /* it may say why there is nothing */
         (void)fputs(l->tree->verdict, l->to);
         l->apart |= l->tree->verdict[0] != '\0';
-    }
-    if (s == HPX_OK && a->thread != NULL) {
-        s = choose_threads(l->tree, a->thread, &threads, &l->thread_exact, err);
-        l->of.threads = threads;
-        l->thread = a->thread;
     }
     size_t n = s == HPX_OK ? chosen(l->tree, a, c, shown) : 0;
     l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : a->view != NULL || n == 1 ? ROWS : ROWS_BRIEF;
@@ -309,7 +282,6 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
     } else if (s == HPX_OK) {
         s = show_text(l, a, shown, n, err);
     }
-    free(threads);
     return s;
 }
 
@@ -372,7 +344,7 @@ bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t)
 static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
 {
     const struct hpx_input *in = a->inputs.files.items;
-    return a->inputs.files.len == 1 && a->view == NULL && a->thread == NULL && a->form == TABLE && !a->json && a->out == NULL &&
+    return a->inputs.files.len == 1 && a->view == NULL && t->filtered == 0 && a->form == TABLE && !a->json && a->out == NULL &&
            !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
 }
 
@@ -443,13 +415,13 @@ static void take_form(struct asked *a, enum form form)
 static int take(struct asked *a, const struct hpx_arguments *args, int option)
 {
     struct hpx_err unknown;
-    const char *value = args->value;
+    const char *value = args->value, *wrong;
+    if (hpx_filters_option(&a->inputs.filter, option, value, &wrong)) {
+        return wrong == NULL ? -1 : hpx_arguments_misuse(args, "%s", wrong);
+    }
     switch (option) {
     case HPX_O_VIEW:
         a->view = value;
-        return -1;
-    case HPX_O_THREAD:
-        a->thread = value;
         return -1;
     case HPX_O_METHOD:
         a->method = value;

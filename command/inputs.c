@@ -133,6 +133,7 @@ void hpx_inputs_fini(struct hpx_inputs *in)
     }
     free(in->files.items);
     in->files = (struct hpx_list){0};
+    hpx_filter_fini(&in->filter);
 }
 
 /* ---- one file ---- */
@@ -448,17 +449,23 @@ static enum hpx_status read_several(struct hpx_inputs *in, struct hpx_tree *t, s
     return done == HPX_OK && in->unread > 0 ? HPX_PARTIAL : done;
 }
 
-enum hpx_status hpx_inputs_read(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
+static enum hpx_status read_one_file(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
 {
-    in->read = in->runs = in->unread = 0;
-    if (in->files.len != 1) {
-        return read_several(in, t, err);
-    }
     enum hpx_status s = read_file(in, in->files.items, t, err);
     if (s == HPX_PARTIAL) {
         tell(in, s, err);
     }
     hpx_tree_finish(t);
     in->read = in->runs = 1;
+    return s;
+}
+
+enum hpx_status hpx_inputs_read(struct hpx_inputs *in, struct hpx_tree *t, struct hpx_err *err)
+{
+    in->read = in->runs = in->unread = 0;
+    enum hpx_status s = in->files.len == 1 ? read_one_file(in, t, err) : read_several(in, t, err);
+    if (s == HPX_OK || s == HPX_PARTIAL) {
+        hpx_filter_apply(t, &in->filter);
+    }
     return s;
 }

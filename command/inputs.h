@@ -8,10 +8,11 @@
 #define HPX_COMMAND_INPUTS_H
 
 #include "engine.h"
-#include "tree.h"
+#include "filter.h"
 
 struct hpx_inputs {
     struct hpx_engine_how how;
+    struct hpx_filter filter;                                           /* of the sum */
     struct hpx_list files;                                              /* struct hpx_input */
     void (*told)(void *to, const char *file, const struct hpx_tree *t); /* of several files each that is read; NULL: nobody */
     void *told_to;
@@ -29,8 +30,9 @@ struct hpx_input {
 /* Adds what a word stands for. HPX_FAILED: there is nothing like that (err). */
 enum hpx_status hpx_inputs_add(struct hpx_inputs *in, const char *word, struct hpx_err *err);
 void hpx_inputs_fini(struct hpx_inputs *in);
-/* Adds the sum of all to a tree, which hpx_tree_init() made, and finishes it. HPX_PARTIAL: what could not be read is said on stderr. A file
- * that was named and cannot be read is HPX_FAILED (err), as is no file at all; of those that were found the others are the sum.
+/* Adds the sum of all to a tree, which hpx_tree_init() made, finishes it, and applies the filter. HPX_PARTIAL: what could not be read is
+ * said on stderr. A file that was named and cannot be read is HPX_FAILED (err), as is no file at all; of those that were found the others
+ * are the sum.
  *
  * Allocations count from the start of a run in each of its profiles, and heap dumps have what lived at their time: of several profiles of a
  * run the last counts in both. A profile that comes twice, which its

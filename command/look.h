@@ -12,8 +12,7 @@ struct hpx_look {
     FILE *to;
     struct hpx_tree *tree;
     struct hpx_graph_of of;
-    const char *thread; /* NULL: all */
-    bool thread_exact;  /* its whole name */
+    const char *thread; /* one of which only a part is shown; NULL: all */
     size_t rows;        /* of a table */
     double least;       /* percent: smaller parts of a call tree are left out; 0: all of it */
     bool apart;         /* something stands above */

@@ -14,6 +14,9 @@ static void measures(struct hpx_json *j, const struct hpx_tree_view *v)
             hpx_json_text(j, "name", v->measures[m].name);
             hpx_json_text(j, "unit", hpx_tree_unit_name(v->measures[m].unit));
             hpx_json_uint(j, "total", v->totals[m]);
+            if (v->before[m] > 0) {
+                hpx_json_uint(j, "of", v->before[m]);
+            }
             hpx_json_close(j, '}');
         }
     }
@@ -81,6 +84,9 @@ bool hpx_look_json(const struct hpx_look *l, struct hpx_json *j, const struct hp
     bool made = true;
     if (t->verdict != NULL) {
         hpx_json_text(j, "verdict", t->verdict);
+    }
+    if (t->filtered != 0) {
+        hpx_json_text(j, "filtered", hpx_tree_text(t, t->filtered));
     }
     if (t->effective > 0) {
         hpx_json_uint(j, "effective", t->effective);

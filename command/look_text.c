@@ -69,23 +69,33 @@ static double share(uint64_t part, uint64_t total)
     return total > 0 ? (double)part * 100.0 / (double)total : 0.0;
 }
 
+/* "samples 12 of 50": n bytes are in the text. */
+static size_t put_total(const struct hpx_tree_view *v, size_t m, char *text, size_t n, size_t size)
+{
+    const char *of = v->before[m] > 0 ? " of " : "";
+    return n >= size
+               ? n
+               : n + (size_t)snprintf(text + n, size - n, "%s %s%s%s", v->measures[m].title, hpx_look_amount(&v->measures[m], v->totals[m]),
+                                      of, of[0] != '\0' ? hpx_look_amount(&v->measures[m], v->before[m]) : "");
+}
+
 void hpx_look_head(struct hpx_look *l)
 {
     const struct hpx_tree_view *v = view(l);
     char text[512];
-    int n =
-        snprintf(text, sizeof text, "%s: %s %s", v->title, measure(l)->title, hpx_look_amount(measure(l), v->totals[l->of.column.measure]));
-    for (size_t m = 0; m < v->values && n > 0 && (size_t)n < sizeof text; m++) {
+    size_t n = (size_t)snprintf(text, sizeof text, "%s: ", v->title);
+    n = put_total(v, l->of.column.measure, text, n, sizeof text);
+    for (size_t m = 0; m < v->values && n < sizeof text; m++) {
         if (m != l->of.column.measure && v->totals[m] > 0) {
-            n += snprintf(text + n, sizeof text - (size_t)n, ", %s %s", v->measures[m].title,
-                          hpx_look_amount(&v->measures[m], v->totals[m]));
+            n += (size_t)snprintf(text + n, sizeof text - n, ", ");
+            n = put_total(v, m, text, n, sizeof text);
         }
     }
     (void)fprintf(l->to, l->bold ? "%s\033[1m%s\033[0m\n" : "%s%s\n", l->apart ? "\n" : "", hpx_words_cut(text, sizeof text));
     l->apart = true;
-    if (l->thread != NULL) {
-        (void)fputs(l->thread_exact ? "  Only threads with this name: " : "  Only threads with this in their name: ", l->to);
-        hpx_words_name(l->to, l->thread, HPX_NAME_COLUMNS, false);
+    if (l->tree->filtered != 0) {
+        (void)fputs("  Filtered by ", l->to);
+        hpx_words_name(l->to, hpx_tree_text(l->tree, l->tree->filtered), 0, false);
         (void)fputc('\n', l->to);
     }
 }

@@ -120,8 +120,11 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
         return HPX_OK;
     }
     views(t, have, sizeof have);
-    return have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
-                           : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
+    return have[0] == '\0' && t->filtered != 0
+               ? hpx_fail(err, HPX_FAILED, "nothing in the profile fits %s; a pattern is a whole name, or has * for any characters",
+                          hpx_tree_text(t, t->filtered))
+           : have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
+                             : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
 }
 
 static void put_escaped(FILE *to, const char *text)

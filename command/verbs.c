@@ -84,17 +84,30 @@ static void put_lines(FILE *to, const char *head, int column, const char *lines)
     }
 }
 
+/* What the verb says of an option. */
+static const char *said(const struct hpx_verb_option *o)
+{
+    return o->help != NULL && o->help[0] != '\0' ? o->help : hpx_options_all[o->id].help;
+}
+
 static void put_options(FILE *to, const struct hpx_verb *v)
 {
-    char names[64];
+    char names[256] = ""; /* of one option, or of several whose names share a line */
     int widest = 0;
     for (int pass = 0; pass < 2; pass++) {
+        size_t before = 0;
         for (const struct hpx_verb_option *o = v->own;; o++) {
-            put_names(&hpx_options_all[o->id], names, sizeof names);
+            bool goes_on = o->help != NULL && o->help[0] == '\0';
+            put_names(&hpx_options_all[o->id], names + before, sizeof names - before);
             int n = (int)strlen(names);
-            widest = n > widest ? n : widest;
-            if (pass == 1) {
-                put_lines(to, names, widest, o->help != NULL ? o->help : hpx_options_all[o->id].help);
+            widest = before == 0 && !goes_on && n > widest ? n : widest;
+            if (goes_on) {
+                before = (size_t)snprintf(names + n, sizeof names - (size_t)n, "  ") + (size_t)n;
+            } else {
+                before = 0;
+                if (pass == 1) {
+                    put_lines(to, names, widest, said(o));
+                }
             }
             if (o->id == HPX_O_HELP) {
                 break;
@@ -144,7 +157,7 @@ void hpx_verbs_print(FILE *to)
         (void)fprintf(to, "verb\t%s\t%s\t%s\t%s\n", v->name, words[v->words], v->separates ? "separates" : "", v->summary);
         for (const struct hpx_verb_option *o = v->own;; o++) {
             const struct hpx_option *of = &hpx_options_all[o->id];
-            const char *help = o->help != NULL ? o->help : of->help;
+            const char *help = said(o);
             (void)fprintf(to, "option\t%s\t%s\t%s\t%s\t%.*s\n", of->name, of->letter != 0 ? (char[]){of->letter, 0} : "",
                           of->arg != NULL ? values[of->value] : "", of->choices != NULL ? of->choices : "", (int)strcspn(help, "\n"), help);
             if (o->id == HPX_O_HELP) {

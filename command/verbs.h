@@ -20,13 +20,16 @@ enum hpx_option_id {
     HPX_O_DURATION,
     HPX_O_EVENT,
     HPX_O_EVERY,
+    HPX_O_EXCLUDE,
     HPX_O_FAIL_IF,
     HPX_O_FOR,
     HPX_O_HEADERS,
     HPX_O_HELP,
     HPX_O_IDLE,
+    HPX_O_INCLUDE,
     HPX_O_JSON,
     HPX_O_KEY,
+    HPX_O_LEAF,
     HPX_O_LISTEN,
     HPX_O_LISTEN_ANYWHERE,
     HPX_O_MATCH,
@@ -38,11 +41,13 @@ enum hpx_option_id {
     HPX_O_PART,
     HPX_O_PRINT_AGENT_PATH,
     HPX_O_REMOVE,
+    HPX_O_ROOT,
     HPX_O_ROWS,
     HPX_O_SERVICE,
     HPX_O_SHARE,
     HPX_O_SPOOL,
     HPX_O_SPOOL_BYTES,
+    HPX_O_STATE,
     HPX_O_STRICT,
     HPX_O_TABLE,
     HPX_O_THREAD,
@@ -80,7 +85,7 @@ enum hpx_words {
 
 struct hpx_verb_option {
     enum hpx_option_id id;
-    const char *help; /* for this verb; NULL: that of the option */
+    const char *help; /* for this verb; NULL: that of the option; "": --help names it before the next one, in one line with that */
 };
 
 struct hpx_verb {

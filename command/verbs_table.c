@@ -4,6 +4,7 @@
 #include "verbs.h"
 
 #define KINDS "cpu wall times alloc live lock heap all"
+#define STATES "running runnable blocked waiting parked sleeping io native"
 #define VIEWS "cpu wall times alloc heap lock owner park wait pinned"
 
 /* clang-format off */
@@ -18,6 +19,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_EVENT] = {.name = "event", .letter = 'e', .arg = "WHAT", .value = HPX_VALUE_CHOICE, .choices = KINDS,
         .help = "cpu, wall, times, alloc, live, lock, heap or all (cpu)"},
     [HPX_O_EVERY] = {.name = "every", .arg = "TIME", .help = "write a profile of each JVM every TIME (60s)"},
+    [HPX_O_EXCLUDE] = {.name = "exclude", .arg = "PATTERN", .help = "only stacks without such a method, class or package, and not of such a thread"},
     [HPX_O_FAIL_IF] = {.name = "fail-if", .arg = "COND",
         .help = "'METHOD +5%': the method with what it calls grew by more than 5 %; 'METHOD self +5%': itself;\n"
                 "+2pt: percentage points; - for +: it shrank; several METHODs by * and ?; '* +2pt': any method;\n"
@@ -27,8 +29,10 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
         .help = "for a URL: lines of HTTP headers, such as X-ClickHouse-Key: PASSWORD. FILE needs mode 600"},
     [HPX_O_HELP] = {.name = "help", .letter = 'h', .help = "this text"},
     [HPX_O_IDLE] = {.name = "idle", .help = "wall clock: the stacks of idle threads, too, not one row [idle]"},
+    [HPX_O_INCLUDE] = {.name = "include", .arg = "PATTERN", .help = "only stacks with such a method, class or package, or of such a thread"},
     [HPX_O_JSON] = {.name = "json", .help = "one JSON object"},
     [HPX_O_KEY] = {.name = "key", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "private key of the client certificate"},
+    [HPX_O_LEAF] = {.name = "leaf", .arg = "PATTERN", .help = "only stacks with such a method, without what it calls"},
     [HPX_O_LISTEN] = {.name = "listen", .arg = "WHERE",
         .help = "answer /metrics, /debug/pprof/profile and /debug/pprof/heap at unix:PATH or 127.0.0.1:PORT"},
     [HPX_O_LISTEN_ANYWHERE] = {.name = "listen-anywhere", .help = "WHERE may be another address than this machine's own"},
@@ -45,6 +49,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_PART] = {.name = "part", .help = "an unfinished file: its end inside a record is a note (so if FILE ends in .part)"},
     [HPX_O_PRINT_AGENT_PATH] = {.name = "print-agent-path", .help = "the file of the library"},
     [HPX_O_REMOVE] = {.name = "remove", .help = "remove files that were sent"},
+    [HPX_O_ROOT] = {.name = "root", .arg = "PATTERN", .help = "only stacks with such a method, without what calls it"},
     [HPX_O_ROWS] = {.name = "rows", .letter = 'n', .arg = "ROWS", .help = "rows of a table (20; 10 without --view)"},
     [HPX_O_SERVICE] = {.name = "service", .arg = "NAME", .help = "name of the service, in place of the name in the profile"},
     [HPX_O_SHARE] = {.name = "share", .arg = "PERCENT", .help = "profile on PERCENT of the hosts, always the same ones (100)"},
@@ -52,6 +57,8 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
         .help = "where profiles wait for a destination ($STATE_DIRECTORY, ~/.local/state/hprofx)"},
     [HPX_O_SPOOL_BYTES] = {.name = "spool-bytes", .arg = "SIZE",
         .help = "limit for each destination; beyond it the oldest profiles are dropped (256m)"},
+    [HPX_O_STATE] = {.name = "state", .arg = "STATE", .value = HPX_VALUE_CHOICE, .choices = STATES,
+        .help = "only wall-clock time in that state: running, runnable, blocked, waiting, parked, sleeping, io, native"},
     [HPX_O_STRICT] = {.name = "strict", .help = "treat notes as errors"},
     [HPX_O_TABLE] = {.name = "table", .help = "self and total by method; by class, too, if it is about objects (the default)"},
     [HPX_O_THREAD] = {.name = "thread", .arg = "NAME", .help = "only threads with that name, or, if there is none, with NAME in their name"},
@@ -67,7 +74,10 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
 };
 
 #define HELP        {HPX_O_HELP, NULL}
-#define OF_URL      {HPX_O_HEADERS, NULL}, {HPX_O_CA, NULL}, {HPX_O_CERT, NULL}, {HPX_O_KEY, NULL}
+#define OF_URL      {HPX_O_HEADERS, ""}, {HPX_O_CA, ""}, {HPX_O_CERT, ""}, {HPX_O_KEY, "for a URL, as hprofx fetch --help says"}
+#define FILTERS     {HPX_O_INCLUDE, ""}, {HPX_O_EXCLUDE, "only stacks with (without) such a method p.C.m, class p.C, package p, or thread; * fits all"}, \
+                    {HPX_O_THREAD, ""}, {HPX_O_STATE, "only of threads with (else: with a part of) that name; in that state of the wall clock"},       \
+                    {HPX_O_ROOT, ""}, {HPX_O_LEAF, "only stacks with such a method, without what calls it (what it calls)"}
 #define OF_DEST     {HPX_O_HEADERS, "for the next DESTINATION: lines of HTTP headers, as \"Authorization: Bearer ...\""},                \
                     {HPX_O_CA, "likewise: trust these certificates instead of the system's"},                                            \
                     {HPX_O_CERT, "likewise: our certificate"}, {HPX_O_KEY, "likewise: its private key"}, {HPX_O_SPOOL, NULL},              \
@@ -146,7 +156,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
      .about = "Shows every second what the JVM did: CPU time, methods, states of threads, contended monitors. q and Ctrl-C end it.\n",
      OWN({HPX_O_DURATION, "end after TIME: 30s, 2m"}, {HPX_O_EVENT, "only cpu, wall, times or lock"}, {HPX_O_THREADS, "each thread by itself (thread=y)"},
-         {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_AGENT, NULL}),
+         {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, FILTERS, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx top -e wall MyServer\n" STATUS_JVM},
     {.name = "list", .session = true, .words = HPX_WORDS_NONE,
      .summary = "JVMs that run here",
@@ -191,8 +201,8 @@ const struct hpx_verb hpx_verbs[] = {
               "a folder; a pattern in quotes; or a URL (hprofx fetch --help). Without --view it shows the tables of all views; --tree,\n"
               "--method and --threads show the first. Of a heap dump in binary it also tells what is in it.\n",
      OWN({HPX_O_VIEW, NULL}, {HPX_O_TABLE, NULL}, {HPX_O_TREE, NULL}, {HPX_O_METHOD, NULL}, {HPX_O_THREADS, "the total of every thread"},
-         {HPX_O_THREAD, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
-         {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, OF_URL),
+         {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
+         {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, FILTERS, OF_URL),
      .more = "Example: hprofx view --tree java.hprof.txt\n"
              "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n"},
     {.name = "convert", .words = HPX_WORDS_FILES,
@@ -201,14 +211,14 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Writes a profile, HPROF (text or binary), pprof or collapsed stacks, in the format of OUT's suffix. IN and OUT may be -; IN also\n"
               "a folder, a pattern in quotes, or a URL (hprofx fetch --help).\n",
      OWN({HPX_O_VIEW, "for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, {HPX_O_MINE, NULL}, OF_URL),
+                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, {HPX_O_MINE, NULL}, FILTERS, OF_URL),
      .more = "Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n"},
     {.name = "merge", .words = HPX_WORDS_FILES,
      .summary = "the sum of several profiles, as hprofx convert writes it",
      .synopsis = "[OPTIONS] IN IN... OUT",
      .about = "Adds the values of equal stacks and threads, and writes the sum in the format of OUT's suffix. IN and OUT are as for hprofx convert.\n",
      OWN({HPX_O_VIEW, "for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, OF_URL),
+                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, FILTERS, OF_URL),
      .more = "Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n"},
     {.name = "diff", .words = HPX_WORDS_FILES, .separates = true,
      .summary = "what changed between two profiles, beyond chance",
@@ -218,7 +228,7 @@ const struct hpx_verb hpx_verbs[] = {
               "in quotes and a URL (hprofx fetch --help) are one run each, the sum of their profiles.\n",
      OWN({HPX_O_VIEW, "cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or\n"
                       "calls; without it the first that all profiles have"}, {HPX_O_ABSOLUTE, NULL}, {HPX_O_FAIL_IF, NULL},
-         {HPX_O_JSON, NULL}, {HPX_O_OUTPUT, "also write FILE: .html, .json or .txt. May be given several times"}, OF_URL),
+         {HPX_O_JSON, NULL}, {HPX_O_OUTPUT, "also write FILE: .html, .json or .txt. May be given several times"}, FILTERS, OF_URL),
      .more = "Status: 0 no condition holds, 1 one holds, 2 usage, or a file cannot be read or written, 6 too few samples to tell, or a\n"
              "profile was broken.\n"},
     {.name = "fetch", .words = HPX_WORDS_NONE, .fleet = true,

@@ -143,8 +143,9 @@ class Page {
     const samples = cpu ? cpu.values.reduce((a, b) => a + b, 0) : 0;
     const each = samples > 0 && tree.interval ? amount(tree.interval, "ns") : "";
     return [
-      counted ? ["CPU sample every", each] : ["CPU samples", samples > 0 ? exactly(samples) + (each ? `, one per ${each}` : "") : ""],
+      counted ? ["CPU sample every", each] : ["CPU samples", samples > 0 ? exactly(samples) + (cpu.before > 0 ? ` of ${exactly(cpu.before)}` : "") + (each ? `, one per ${each}` : "") : ""],
       ["Confidence", tree.effective > 0 && !counted ? `shares are right within ± ${(98 / Math.sqrt(tree.effective)).toFixed(1)} points` : ""],
+      ["Filtered by", tree.filtered],
       ["Lost", tree.lost],
       ["Own CPU time", tree.own],
       ["Without debug information", tree.verdict.includes(tree.older) ? "" : tree.older],
@@ -177,6 +178,11 @@ class Page {
     this.makeViews();
   }
 
+  // Of how much all of a column is the part that filters have left.
+  of(column) {
+    return column.before > 0 ? ` of ${amount(column.before, column.unit)}` : "";
+  }
+
   // A tab for each view; live objects have their own.
   makeViews() {
     this.tabs = [];
@@ -189,7 +195,7 @@ class Page {
     for (const tab of this.tabs) {
       if (tab.title === "Live") tab.columns.sort((a, b) => (b.unit === "bytes") - (a.unit === "bytes"));
       const first = tab.columns[0];
-      tab.button = make("button", { type: "button" }, make("b", {}, tab.title), make("span", {}, told(this.whole.get(first), first)));
+      tab.button = make("button", { type: "button" }, make("b", {}, tab.title), make("span", {}, told(this.whole.get(first), first) + this.of(first)));
       tab.button.addEventListener("click", () => this.chooseView(tab));
     }
     $("views").append(...this.tabs.map((tab) => tab.button));
@@ -535,7 +541,7 @@ class Page {
     pane.save.hidden = kind !== "graph";
     this.renderLegend(pane, column);
     const isTold = !base && at === 0 && !$("views").hidden && total[0] === this.whole.get(column) && this.tabs.some((tab) => tab.columns[0] === column);
-    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, before ${amount(base.total[at], column.unit)}` : ""}`;
+    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 || base ? "" : this.of(column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, before ${amount(base.total[at], column.unit)}` : ""}`;
     if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);

@@ -239,11 +239,11 @@ class Profile {
   }
 
   // Other profilers have measures that differ only in their unit: the name of the second one has it.
-  addColumn(view, { name, title, unit }) {
+  addColumn(view, { name, title, unit, before }) {
     const same = this.columns.find((c) => c.view === view && c.measure === name && c.unit === unit);
     if (same) return same;
     const taken = this.columns.some((c) => c.name === name);
-    const column = { view, measure: name, name: taken ? `${name} ${unit}` : name, title: taken ? `${title} (${unit})` : title, unit };
+    const column = { view, measure: name, name: taken ? `${name} ${unit}` : name, title: taken ? `${title} (${unit})` : title, unit, before: this.isDiff ? 0 : before };
     this.columns.push(column);
     return column;
   }

@@ -18,6 +18,7 @@ enum {
     ALLOCATIONS,
     REPLACED,
     COUNTS,
+    FILTERED,
     HOST,
     SERVICE,
     VERSION,
@@ -39,6 +40,7 @@ static const char *const keys[KEYS] = {"effective samples",
                                        "allocations",
                                        "replaced by the VM",
                                        "counts",
+                                       "filtered",
                                        "host",
                                        "service",
                                        "service version",
@@ -174,6 +176,9 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         s->sampled = n > sizeof estimated && memcmp(value, estimated, sizeof estimated - 1) == 0
                          ? leading_number(value + sizeof estimated - 1, n - (sizeof estimated - 1))
                          : 0;
+        break;
+    case FILTERED:
+        keep(s->filtered, sizeof(s->filtered), value, n);
         break;
     case REPLACED:
         keep(s->replaced, sizeof(s->replaced), value, n);

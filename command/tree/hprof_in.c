@@ -482,6 +482,7 @@ static void facts(struct hprof_in *in)
     note_empty(t, p);
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
+    t->filtered = fact(t, p->said.filtered, t->filtered);
     t->older = fact(t, p->said.older, t->older);
     t->replaced = fact(t, p->said.replaced, t->replaced);
     origin(t, &p->said);

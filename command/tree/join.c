@@ -26,6 +26,9 @@ static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k
         }
         hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
     }
+    for (size_t m = 0; m < v->values && k != HPX_VIEW_OTHER; m++) {
+        to->views[k].before[m] = hpx_tree_sum(to->views[k].before[m], v->before[m]);
+    }
     if (v->samples.len > 0) {
         to->views[k].exact = v->exact; /* of the last that has any, as its facts */
     }
@@ -50,6 +53,7 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
     to->lost = names[from->lost];
     to->own = names[from->own];
     to->older = names[from->older];
+    to->filtered = names[from->filtered];
     to->origin = from->origin;
     to->origin.host = names[from->origin.host];
     to->origin.service = names[from->origin.service];

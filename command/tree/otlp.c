@@ -137,6 +137,7 @@ void hpx_otlp_add(struct hpx_otlp *o, const struct hpx_tree *t, const uint8_t id
         take_facts(p, t);
         p->lost = fact(o, t, t->lost);
         p->own = fact(o, t, t->own);
+        p->filtered = fact(o, t, t->filtered);
         o->no_memory |= !take_origin(p, t) || !add_columns(o, p, t, map.nodes, id);
     } else {
         o->no_memory = true;
@@ -168,7 +169,7 @@ static bool add_samples(struct hpx_otlp_part *p, const struct hpx_tree *t, struc
 bool hpx_write_otlp(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
-    struct hpx_otlp_part p = {.lost = t->lost, .own = t->own};
+    struct hpx_otlp_part p = {.lost = t->lost, .own = t->own, .filtered = t->filtered};
     size_t n = hpx_tree_columns_from(t, c, of);
     take_facts(&p, t);
     bool all = take_origin(&p, t);

@@ -78,6 +78,7 @@ struct hpx_tree_view {
     struct hpx_list numbers; /* uint64_t: `values` for each sample */
     struct hpx_seeded_map index;
     uint64_t totals[HPX_TREE_VALUES]; /* by hpx_tree_finish(); 0: nothing was measured, and no writer shows the measure */
+    uint64_t before[HPX_TREE_VALUES]; /* what they were before hpx_filter_apply(); 0: it was not applied, or they were 0 */
 };
 
 /* Whose profile it is, as hprofx's report says; 0: unknown. The words are names. */
@@ -101,6 +102,7 @@ struct hpx_tree {
     uint64_t sampled;                    /* the same of allocations that were sampled; 0: they were counted, or nothing says how many */
     bool live_drawn;                     /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older, replaced; /* names: what hprofx's report says of each */
+    uint32_t filtered;                   /* a name: the filters that left something out (filter.h); 0: none */
     struct hpx_tree_origin origin;
     uint64_t in_probes;     /* samples inside probes, since the start of the run */
     uint32_t probes_share;  /* theirs of all samples since then, in hundredths of a percent */

@@ -327,6 +327,7 @@ static void meta(const struct firefox *x)
     fact(x, "verdict", x->tree->verdict, &first);
     fact(x, "lost", hpx_tree_text(x->tree, x->tree->lost), &first);
     fact(x, "own CPU time", hpx_tree_text(x->tree, x->tree->own), &first);
+    fact(x, "filtered by", hpx_tree_text(x->tree, x->tree->filtered), &first);
     (void)fputs("]}]},\n\"libs\":[],\"threads\":[", x->to);
 }
 

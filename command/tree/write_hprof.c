@@ -323,6 +323,7 @@ static void report(const struct hpx_tree *t, struct report *r)
     say_fact(r, t, "lost", t->lost);
     say_fact(r, t, "own CPU time", t->own);
     say_fact(r, t, "without debug information", t->older);
+    say_fact(r, t, "filtered", t->filtered);
 }
 
 static void each_thread(struct hprof *h, void *w, bool is_text)

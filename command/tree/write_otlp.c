@@ -17,11 +17,11 @@ enum { SAMPLE_TYPE = 1, SAMPLES, TIME, DURATION, PERIOD_TYPE, PERIOD, PROFILE_ID
 enum { STACK = 1, ATTRIBUTES, VALUES = 4 };
 enum { MAPPINGS = 1, LOCATIONS, FUNCTIONS, LINKS, STRINGS, ATTRIBUTE_TABLE, STACKS };
 
-/* Strings that the tree does not have: three keys, "cpu", and name and unit of each measure there is. */
+/* Strings that the tree does not have: keys of threads and facts, "cpu", and name and unit of each measure there is. */
 #define MOST_EXTRA (8 + 2 * HPX_VIEWS * HPX_TREE_VALUES)
 
 /* The attributes of a profile, behind those of threads. */
-static const char *const facts[] = {"hprofx.lost", "hprofx.own"};
+static const char *const facts[] = {"hprofx.lost", "hprofx.own", "hprofx.filtered"};
 
 struct otlp {
     const struct hpx_tree *tree;
@@ -32,7 +32,7 @@ struct otlp {
     struct hpx_pb part, inner, packed;
     struct hpx_functions functions;
     struct hpx_numbering stacks, threads;             /* of nodes, of names: from 1 on */
-    struct hpx_numbering facts[HPX_ARRAY_LEN(facts)]; /* of names; the numbers of the second follow those of the first */
+    struct hpx_numbering facts[HPX_ARRAY_LEN(facts)]; /* of names; the numbers of each follow those of the one before */
     const char *extra[MOST_EXTRA];                    /* strings behind the tree's names */
     uint32_t nextra;
 };
@@ -200,7 +200,7 @@ static void sample(struct otlp *o, const struct hpx_otlp_row *r)
 
 static uint32_t fact(const struct hpx_otlp_part *p, size_t i)
 {
-    return i == 0 ? p->lost : p->own;
+    return i == 0 ? p->lost : i == 1 ? p->own : p->filtered;
 }
 
 static void profile(struct otlp *o, size_t part, size_t k)
@@ -314,7 +314,11 @@ static bool prepare(struct otlp *o, struct hpx_otlp_part *parts)
             of[k].size = count(o, profile, part, k);
         }
     }
-    return !o->stacks.no_memory && !o->threads.no_memory && !o->facts[0].no_memory && !o->facts[1].no_memory;
+    all = !o->stacks.no_memory && !o->threads.no_memory;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(facts); i++) {
+        all = all && !o->facts[i].no_memory;
+    }
+    return all;
 }
 
 bool hpx_otlp_write_parts(const struct hpx_tree *t, struct hpx_otlp_part *parts, size_t n, FILE *to)

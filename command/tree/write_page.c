@@ -95,6 +95,7 @@ static void put_view(const struct page *p, FILE *to, const struct hpx_tree_colum
         const struct hpx_tree_measure *m = &v->measures[columns[i].measure];
         uint64_t times = columns[i].measure != v->main && columns[0].measure == v->main ? times_main(v, columns[i].measure) : 0;
         (void)fprintf(to, "%s{\"times\":%" PRIu64, i == 0 ? "" : ",", times);
+        number_fact(to, "before", v->before[columns[i].measure]);
         text_fact(to, "name", m->name);
         text_fact(to, "title", m->title);
         text_fact(to, "unit", units[m->unit]);
@@ -134,6 +135,7 @@ static void put_facts(const struct page *p, FILE *to, const char *first)
     text_fact(to, "lost", hpx_tree_text(t, t->lost));
     text_fact(to, "own", hpx_tree_text(t, t->own));
     text_fact(to, "older", hpx_tree_text(t, t->older));
+    text_fact(to, "filtered", hpx_tree_text(t, t->filtered));
     text_fact(to, "verdict", t->verdict != NULL ? t->verdict : "");
     number_fact(to, "bytes", name_bytes(t));
     number_fact(to, "frames", t->frames.len);

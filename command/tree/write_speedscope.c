@@ -81,8 +81,14 @@ bool hpx_write_speedscope(const struct hpx_tree *t, struct hpx_tree_column c, FI
     bool all = hpx_functions_init(&s.functions, t);
     if (all) {
         (void)fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"hprofx@" HPX_VERSION
-                    "\",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[",
+                    "\",\"activeProfileIndex\":0,",
                     to);
+        if (t->filtered != 0) {
+            (void)fputs("\"name\":", to);
+            hpx_json_string(to, hpx_tree_text(t, t->filtered));
+            (void)fputs(",", to);
+        }
+        (void)fputs("\n\"shared\":{\"frames\":[", to);
         frames(&s);
         (void)fputs("]},\n\"profiles\":[", to);
         for (size_t i = 0; i < n && all; i++) {

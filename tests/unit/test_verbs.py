@@ -60,7 +60,7 @@ class VerbTests(unittest.TestCase):
                 done = run(*self.words(verb), word)
                 self.assertEqual((done.returncode, done.stderr), (0, ''), verb)
                 self.assertTrue(done.stdout.startswith('usage: hprofx ' + verb), verb)
-                self.assertEqual(re.findall(r'(?m)^  (?:-\w, )?--([\w-]+)', done.stdout), list(options), verb)
+                self.assertEqual(re.findall(r'(?m)  (?:-\w, )?--([\w-]+)', done.stdout), list(options), verb)
                 self.assertIn('\nStatus: ', done.stdout)
                 self.assertLessEqual(done.stdout.count('\n'), MOST, verb)
         told = re.findall(r'(?m)^  ((?:\w+, )*\w+)  +\S', run('--help').stdout)

@@ -28,13 +28,7 @@ static bool same(char pattern, char name)
     return pattern == name || (pattern == '.' && name == '/');
 }
 
-/* true if a class or a package of the name ends at `at`. */
-static bool ends_here(const char *name, size_t at, size_t len)
-{
-    return at == len || name[at] == '/' || name[at] == '$';
-}
-
-static bool fits(const char *p, size_t np, const char *name, size_t len)
+bool hpx_pattern_fits(const char *p, size_t np, const char *name, size_t len, const char *ends)
 {
     size_t i = 0, at = 0, star = np, back = 0;
     while (at < len) {
@@ -44,7 +38,7 @@ static bool fits(const char *p, size_t np, const char *name, size_t len)
         } else if (i < np && same(p[i], name[at])) {
             i++;
             at++;
-        } else if (i == np && star == np && ends_here(name, at, len)) {
+        } else if (i == np && star == np && strchr(ends, name[at]) != NULL && name[at] != 0) {
             return true; /* the pattern names an outer class or a package of the class */
         } else if (star < np) {
             i = star + 1;
@@ -63,7 +57,7 @@ bool hpx_patterns_match(const char *list, const char *name, size_t len)
 {
     for (const char *p = list; *p;) {
         size_t n = strcspn(p, ":");
-        if (fits(p, n, name, len)) {
+        if (hpx_pattern_fits(p, n, name, len, "/$")) {
             return true;
         }
         p += n + (p[n] != 0);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* filters.c: see filters.h. */
+#include "filters.h"
+#include <string.h>
+
+bool hpx_filters_option(struct hpx_filter *f, int option, const char *value, const char **wrong)
+{
+    static const struct {
+        enum hpx_option_id option;
+        enum hpx_filter_kind kind;
+        const char *empty;
+    } all[HPX_FILTERS] = {{HPX_O_INCLUDE, HPX_FILTER_INCLUDE, "--include wants a method, class, package or thread"},
+                          {HPX_O_EXCLUDE, HPX_FILTER_EXCLUDE, "--exclude wants a method, class, package or thread"},
+                          {HPX_O_THREAD, HPX_FILTER_THREAD, "--thread wants the name of a thread"},
+                          {HPX_O_STATE, HPX_FILTER_STATE, "--state wants a state, such as blocked"},
+                          {HPX_O_ROOT, HPX_FILTER_ROOT, "--root wants a method, class or package"},
+                          {HPX_O_LEAF, HPX_FILTER_LEAF, "--leaf wants a method, class or package"}};
+    *wrong = NULL;
+    for (size_t i = 0; i < HPX_FILTERS; i++) {
+        if ((int)all[i].option == option) {
+            *wrong = value[0] == '\0' ? all[i].empty : hpx_filter_add(f, all[i].kind, value) ? NULL : "no memory";
+            return true;
+        }
+    }
+    return false;
+}

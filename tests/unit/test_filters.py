@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_filters HPROFX [unittest arguments]: --include, --exclude, --thread, --state, --root and --leaf of view, convert, merge and diff, and what they say, against
+profiles whose answers are counted here."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'read'))
+import hprof_files as h  # noqa: E402
+
+PROGRAM = None
+# Of stack and samples. Names are as the JVM makes them, and worse.
+STACKS = {
+    'm.Main.main;w.OrderServlet.doGet;d.Pool.get': 10,
+    'm.Main.main;w.OrderServlet.doGet;w.OrderServlet.doGet;d.Pool.get': 5,
+    'm.Main.main;w.CartServlet.doPost;w.OrderServlet.doGet;d.Pool$Lock.take': 7,
+    'm.Main.main;w.CartServlet$Inner.doPost;d.Pool.get': 3,
+    'm.Main.main;wide.OrderServlet.doGet': 2,
+    'm.Main.main;k.Kt.été-ß(int, long);k.Kt.<init>': 4,
+    'm.Main.main;s.Odd.\'q"uote': 1,
+    'x.Timer.run': 20,
+}
+ALL = sum(STACKS.values())
+# Of pattern: what it means, told apart here without patterns.
+PATTERNS = {
+    'w.OrderServlet': lambda frames: any(f.startswith('w.OrderServlet.') for f in frames),
+    'w.CartServlet': lambda frames: any(f.startswith(('w.CartServlet.', 'w.CartServlet$')) for f in frames),
+    'w.CartServlet$Inner': lambda frames: any(f.startswith('w.CartServlet$Inner.') for f in frames),
+    'w': lambda frames: any(f.startswith('w.') for f in frames),
+    'w.OrderServlet.doGet': lambda frames: 'w.OrderServlet.doGet' in frames,
+    '*Servlet.do*': lambda frames: any('Servlet.do' in f for f in frames),
+    '*.CartServlet': lambda frames: any('.CartServlet.' in f for f in frames),
+    'd.*.take': lambda frames: any(f.startswith('d.') and f.endswith('.take') for f in frames),
+    'k.Kt.été-ß': lambda frames: any('été' in f for f in frames),
+    '*.<init>': lambda frames: any('<init>' in f for f in frames),
+    's.Odd.\'q"uote': lambda frames: any('uote' in f for f in frames),
+    'OrderServlet': lambda frames: False,
+    '*': lambda frames: True,
+}
+
+
+def fitting(means):
+    return sum(n for stack, n in STACKS.items() if means(stack.split(';')))
+
+
+class Filters(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / 'in.folded').write_text(''.join('%s %d\n' % each for each in STACKS.items()))
+        (self.folder / 'hprof').write_bytes(h.text().data())
+
+    def run_it(self, *arguments, status=0, said=''):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(done.returncode, status, (arguments, done.stderr))
+        (self.assertIn if said else self.assertEqual)(said, done.stderr.decode())
+        return done.stdout.decode()
+
+    def cpu(self, *arguments, file='in.folded'):
+        """Samples, samples without the filter, and methods by name."""
+        view = json.loads(self.run_it('view', '--json', *arguments, file))['views'][0]
+        return view['measures'][0]['total'], view['measures'][0].get('of'), {m['name']: (m['self'], m['total']) for m in view['methods']}
+
+    def folded(self, *arguments):
+        self.run_it('convert', *arguments, 'in.folded', 'out.folded')
+        return dict((line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1])) for line in (self.folder / 'out.folded').read_text().splitlines())
+
+    def test_included_and_excluded_are_all(self):
+        for pattern, means in PATTERNS.items():
+            wanted = fitting(means)
+            for option, n in (('--include', wanted), ('--exclude', ALL - wanted)):
+                with self.subTest((option, pattern)):
+                    if n == 0:
+                        self.run_it('view', option, pattern, 'in.folded', status=1, said='nothing in the profile fits ' + option)
+                        continue
+                    self.assertEqual(self.cpu(option, pattern)[:2], (n, ALL))
+                    self.assertEqual(sum(self.folded(option, pattern).values()), n)
+
+    def test_several_are_any_of_them_and_kinds_agree(self):
+        self.assertEqual(self.cpu('--include', 'x', '--include', 'k')[0], 24)
+        self.assertEqual(self.cpu('--exclude', 'x', '--exclude', 'k')[0], ALL - 24)
+        self.assertEqual(self.cpu('--include', 'w', '--exclude', 'w.CartServlet')[0], 15)
+
+    def test_roots_and_leaves_cut_at_the_outermost_method(self):
+        self.assertEqual(self.folded('--root', '*Servlet*.do*'), {
+            'w.OrderServlet.doGet;d.Pool.get': 10, 'w.OrderServlet.doGet;w.OrderServlet.doGet;d.Pool.get': 5, 'wide.OrderServlet.doGet': 2,
+            'w.CartServlet.doPost;w.OrderServlet.doGet;d.Pool$Lock.take': 7, 'w.CartServlet$Inner.doPost;d.Pool.get': 3})
+        self.assertEqual(self.folded('--leaf', 'w'), {
+            'm.Main.main;w.OrderServlet.doGet': 15, 'm.Main.main;w.CartServlet.doPost': 7, 'm.Main.main;w.CartServlet$Inner.doPost': 3})
+        self.assertEqual(self.folded('--root', 'w.CartServlet', '--leaf', 'd.Pool'), {
+            'w.CartServlet.doPost;w.OrderServlet.doGet;d.Pool$Lock.take': 7, 'w.CartServlet$Inner.doPost;d.Pool.get': 3})
+
+    def test_each_view_says_what_was_filtered(self):
+        shown = self.run_it('view', '--include', 'w.CartServlet', '--exclude', 'w.CartServlet$Inner', 'in.folded')
+        self.assertTrue(shown.startswith("CPU: samples 7 of 52\n  Filtered by --include w.CartServlet --exclude 'w.CartServlet$Inner'\n     self "), shown)
+        for form in (['--tree'], ['--threads'], ['--method', 'd.Pool$Lock.take']):
+            self.assertTrue(self.run_it('view', *form, '--include', 'w.CartServlet', '--exclude', '*Inner*', 'in.folded').startswith('CPU: samples 7 of 52\n  Filtered by '))
+        said = json.loads(self.run_it('view', '--json', '--include', 'w', 'in.folded'))
+        self.assertEqual((said['filtered'], said['views'][0]['measures'][0]['of']), ('--include w', ALL))
+        self.assertNotIn('filtered', json.loads(self.run_it('view', '--json', 'in.folded')))
+        hostile = self.run_it('view', '--include', '*', '--exclude', '\x1b[31m', 'in.folded')
+        self.assertIn("--exclude '\\u001B[31m'", hostile)
+
+    def test_threads_states_and_classes_of_hprof(self):
+        views = {v['view']: v for v in json.loads(self.run_it('view', '--json', 'hprof'))['views']}
+        wall = {s['name']: s['self'] for s in views['wall']['states']}
+        for state, time in wall.items():
+            of = {v['view']: v for v in json.loads(self.run_it('view', '--json', '--state', state, 'hprof'))['views']}
+            self.assertEqual(list(of), ['wall'])  # nothing else has a state
+            self.assertEqual(of['wall']['measures'], [{'name': 'wall', 'unit': 'nanoseconds', 'total': time, 'of': sum(wall.values())}])
+        self.assertEqual(self.cpu('--thread', 'main', file='hprof')[:2], (6, 10))
+        self.assertEqual(self.cpu('--thread', 'm*n', file='hprof')[:2], (6, 10))
+        self.assertEqual(self.cpu('--exclude', 'main', file='hprof')[:2], (4, 10))
+        classes = {c['name']: c['self'] for c in views['alloc']['classes']}
+        for name, size in classes.items():
+            alloc = json.loads(self.run_it('view', '--view', 'alloc', '--json', '--include', name, 'hprof'))['views'][0]
+            self.assertIn((name, size), [(c['name'], c['self']) for c in alloc['classes']])
+
+    def test_every_format_that_is_read_back_has_what_is_left_and_says_so(self):
+        for suffix, says in (('.pb.gz', True), ('.txt', True), ('.hprof', True), ('.folded', False)):
+            with self.subTest(suffix):
+                self.run_it('convert', '--include', 'w', 'in.folded', 'out' + suffix)
+                shown = self.run_it('view', 'out' + suffix)
+                self.assertIn('CPU: samples 25\n', shown)
+                self.assertEqual('  Filtered by --include w\n' in shown, says, shown)
+                self.assertNotIn('x.Timer', shown)
+
+    def test_formats_for_others_say_it_where_they_can(self):
+        for suffix in ('.speedscope.json', '.firefox.json', '.otlp', '.html'):
+            self.run_it('convert', '--include', 'w', 'in.folded', 'out' + suffix)
+        self.assertEqual(json.loads((self.folder / 'out.speedscope.json').read_text())['name'], '--include w')
+        self.assertIn('--include w', (self.folder / 'out.firefox.json').read_text())
+        self.assertIn(b'hprofx.filtered', (self.folder / 'out.otlp').read_bytes())
+        for suffix in ('.speedscope.json', '.firefox.json', '.otlp'):
+            self.assertNotIn(b'x.Timer', (self.folder / ('out' + suffix)).read_bytes(), suffix)
+
+    def test_a_profile_of_which_nothing_is_left_is_written_as_one_without_stacks(self):
+        self.run_it('convert', '--include', 'nowhere', 'in.folded', 'out.pb.gz', said='the profile has no stacks')
+
+    def test_merge_filters_the_sum(self):
+        self.run_it('merge', '--include', 'w', 'in.folded', 'in.folded', 'hprof', 'sum.pb.gz')
+        self.assertEqual(self.cpu(file='sum.pb.gz')[0], 50)
+        shown = self.run_it('view', '--include', 'w', 'in.folded', 'hprof')
+        self.assertIn('CPU: samples 25 of %d\n' % (ALL + 10), shown)
+
+    def test_diff_filters_both_sides(self):
+        (self.folder / 'after.folded').write_text('m.Main.main;w.OrderServlet.doGet 30\nx.Timer.run 500\n')
+        shown = self.run_it('diff', '--include', 'w', 'in.folded', 'after.folded', '-o', 'd.html', '-o', 'd.json')
+        self.assertIn('Before: in.folded, 25 samples. After: after.folded, 30 samples.\nFiltered by --include w: before 25 of 52, after 30 of 530 (samples).\n', shown)
+        said = json.loads((self.folder / 'd.json').read_text())
+        self.assertEqual((said['filtered'], [r['of'] for r in said['before'] + said['after']]), ('--include w', [52, 530]))
+        self.assertNotIn('x.Timer.run', [m['method'] for m in said['methods']])
+        self.assertNotIn('Filtered', self.run_it('diff', 'in.folded', 'after.folded'))
+
+    def test_wrong_ones(self):
+        for option in ('include', 'exclude', 'thread', 'state', 'root', 'leaf'):
+            for verb, words in (('view', ['in.folded']), ('convert', ['in.folded', 'x.html']), ('diff', ['in.folded', 'in.folded']), ('top', ['1'])):
+                self.run_it(verb, '--%s=' % option, *words, status=2, said='--%s wants ' % option)
+
+
+if __name__ == '__main__':
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
