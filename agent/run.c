@@ -29,12 +29,24 @@
 #include <string.h>
 #include <time.h>
 
+struct kept {
+    size_t bytes;
+    uint32_t states;
+};
+
+static void add_kept(void *ctx, const struct hpx_mode_thread *s)
+{
+    struct kept *k = ctx;
+    k->bytes += hpx_vm_mode_of(s)->state_bytes;
+    k->states++;
+}
+
 /* What sessions before this one left for the next. */
 static void kept_lines(struct hpx_lines *to)
 {
-    size_t bytes = 0;
-    uint32_t states = hpx_kept_states_held(&bytes);
-    hpx_lines_add(to, "hprofx: kept by the process: %zu bytes, for %u states of threads\n", bytes, states);
+    struct kept k = {0};
+    hpx_kept_states_each(add_kept, &k);
+    hpx_lines_add(to, "hprofx: kept by the process: %zu bytes, for %u states of threads\n", k.bytes, k.states);
 }
 
 static void lines(struct hpx_lines *to)

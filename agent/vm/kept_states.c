@@ -178,15 +178,13 @@ uint32_t hpx_kept_states_sweep(void)
     return atomic_load_explicit(&kept.n, memory_order_relaxed);
 }
 
-uint32_t hpx_kept_states_held(size_t *bytes)
+void hpx_kept_states_each(void (*each)(void *ctx, const struct hpx_mode_thread *s), void *ctx)
 {
-    *bytes = 0;
     pthread_mutex_lock(&kept.lock);
     for (uint32_t i = 0; i < LISTS; i++) {
-        for (struct hpx_mode_thread *s = kept.first[i]; s != NULL; s = s->next) {
-            *bytes += hpx_vm_mode_of(s)->state_bytes;
+        for (const struct hpx_mode_thread *s = kept.first[i]; s != NULL; s = s->next) {
+            each(ctx, s);
         }
     }
     pthread_mutex_unlock(&kept.lock);
-    return atomic_load_explicit(&kept.n, memory_order_relaxed);
 }

@@ -26,7 +26,7 @@ void hpx_kept_states_drop(struct hpx_mode_thread *s);
 void hpx_kept_states_replaced(const struct hpx_mode *mode, pid_t tid);
 /* Frees those of threads that have ended. Returns how many are left. Between sessions: at the begin and the end of one. */
 uint32_t hpx_kept_states_sweep(void);
-/* How many are kept, and their bytes. Any thread. */
-uint32_t hpx_kept_states_held(size_t *bytes);
+/* Those that are kept, which cannot go meanwhile: `each` calls nothing of this file and nothing of the JVM. Any thread. */
+void hpx_kept_states_each(void (*each)(void *ctx, const struct hpx_mode_thread *s), void *ctx);
 
 #endif

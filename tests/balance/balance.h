@@ -17,12 +17,16 @@ void hpx_balance_add(enum hpx_balance_kind kind, const void *p, size_t bytes, co
 void hpx_balance_remove(enum hpx_balance_kind kind, const void *p);
 /* Takes a block out that is documented to stay; nothing if there is none. */
 void hpx_balance_keep(const void *p);
+/* The next report leaves this block out, which will be given back. One that is not in the table is counted as strange. */
+void hpx_balance_spare(const void *p);
 
 /* Opens HPX_BALANCE.PID for the report; without HPX_BALANCE nothing is written. */
 void hpx_balance_open(void);
 void hpx_balance_close(void);
 /* One line a group of live blocks: STAGE KIND BLOCKS BYTES OFFSET..., offsets from the base of the library, innermost call first. */
 void hpx_balance_report(const char *stage);
+/* A line for the reader: how often something was so that should not be. */
+void hpx_balance_note(const char *stage, const char *what, unsigned long long n);
 
 /* Wraps the allocating functions of the agent's environment. */
 void hpx_balance_jvmti(void);

@@ -4,6 +4,7 @@
 #include "aggregator.h"
 #include "balance.h"
 #include "callbacks.h"
+#include "kept_states.h"
 #include "known_threads.h"
 #include "mode_thread.h"
 #include "session_life.h"
@@ -56,6 +57,13 @@ static void keep(void *ctx, struct hpx_thread *t)
     hpx_balance_keep(HPX_CONTAINER_OF(t, struct hpx_mode_thread, base));
 }
 
+/* Of threads that were there before the agent, and have ended: handlers of others may look at them. */
+static void keep_state(void *ctx, const struct hpx_mode_thread *s)
+{
+    (void)ctx;
+    hpx_balance_keep(s);
+}
+
 /* For the main aggregator called from Agent_OnUnload alone, when all is written, once for each time the library was named on the command
  * line. The library that ships leaves its tables to the end of the process. Drainers are stopped while the program runs. */
 void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
@@ -72,6 +80,7 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
     hpx_known_threads_fini();
     hpx_thread_list_fini();
     hpx_session_end();
+    hpx_kept_states_each(keep_state, NULL);
     hpx_balance_report("after");
     hpx_balance_close();
 }

@@ -23,6 +23,7 @@ struct block {
     size_t bytes;
     uint32_t kind;
     uint32_t calls[CALLS]; /* offsets of return addresses from the base; 0: no more */
+    bool spared;
 };
 
 static struct {
@@ -97,6 +98,16 @@ static void calls_of(const void *frame, uint32_t *calls)
     }
 }
 
+/* Its place, or the free one where it would be. */
+static uint32_t find(const void *p)
+{
+    uint32_t i = place_of(p);
+    while (table.slots[i].p != NULL && table.slots[i].p != p) {
+        i = (i + 1) % SLOTS;
+    }
+    return i;
+}
+
 void hpx_balance_add(enum hpx_balance_kind kind, const void *p, size_t bytes, const void *frame)
 {
     struct block b = {.p = p, .bytes = bytes, .kind = kind};
@@ -108,10 +119,7 @@ void hpx_balance_add(enum hpx_balance_kind kind, const void *p, size_t bytes, co
     if (table.used > SLOTS / 4 * 3) {
         table.full++;
     } else {
-        uint32_t i = place_of(p);
-        while (table.slots[i].p != NULL && table.slots[i].p != p) {
-            i = (i + 1) % SLOTS;
-        }
+        uint32_t i = find(p);
         table.used += table.slots[i].p == NULL;
         table.slots[i] = b;
     }
@@ -128,16 +136,13 @@ static void close_gap(uint32_t i)
             i = j;
         }
     }
-    table.slots[i].p = NULL;
+    table.slots[i] = (struct block){.p = NULL};
     table.used--;
 }
 
 static bool take(const void *p)
 {
-    uint32_t i = place_of(p);
-    while (table.slots[i].p != NULL && table.slots[i].p != p) {
-        i = (i + 1) % SLOTS;
-    }
+    uint32_t i = find(p);
     bool found = table.slots[i].p == p;
     if (found) {
         close_gap(i);
@@ -159,6 +164,22 @@ void hpx_balance_keep(const void *p)
 {
     lock();
     (void)take(p);
+    unlock();
+}
+
+void hpx_balance_spare(const void *p)
+{
+    if (table.slots == NULL) {
+        return;
+    }
+    lock();
+    uint32_t i = find(p);
+    bool found = table.slots[i].p == p;
+    if (found) {
+        table.slots[i].spared = true;
+    } else {
+        table.strange[HPX_BALANCE_HEAP]++;
+    }
     unlock();
 }
 
@@ -207,7 +228,9 @@ void hpx_balance_report(const char *stage)
     struct block *all = __real_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all != MAP_FAILED) {
         for (uint32_t i = 0; i < SLOTS; i++) {
-            if (table.slots[i].p != NULL) {
+            if (table.slots[i].spared) {
+                table.slots[i].spared = false;
+            } else if (table.slots[i].p != NULL) {
                 all[n++] = table.slots[i];
             }
         }
@@ -218,8 +241,15 @@ void hpx_balance_report(const char *stage)
         qsort(all, n, sizeof *all, by_group);
         print_groups(stage, all, n);
     }
-    fprintf(table.to, "%s-strange %llu\n%s-missed %llu\n", stage, (unsigned long long)strange, stage,
-            (unsigned long long)(all == MAP_FAILED ? full + 1 : full));
+    hpx_balance_note(stage, "strange", strange);
+    hpx_balance_note(stage, "missed", all == MAP_FAILED ? full + 1 : full);
+}
+
+void hpx_balance_note(const char *stage, const char *what, unsigned long long n)
+{
+    if (table.to != NULL) {
+        fprintf(table.to, "%s-%s %llu\n", stage, what, n);
+    }
 }
 
 void hpx_balance_close(void)

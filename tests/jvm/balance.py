@@ -13,8 +13,6 @@ KEPT = {
     ('heap', 'make@out_socket.c'): 2,    # the connection, its queue and its peer's name: its thread may be in the resolver, which nobody can interrupt
     ('mapping', 'make@out_socket.c'): 1,
     ('mapping', 'map_types@counting.c'): 1,  # element types of arrays by place: probes may still look at them
-    ('heap', 'hpx_kept_states_renew@kept_states.c'): 16,  # states of threads that were there before the agent: handlers of others may look at them
-    ('heap', 'claim@threads.c'): 64,  # and what leads to them: the threads may end at any time
 }
 
 Group = collections.namedtuple('Group', 'kind blocks bytes calls')

@@ -72,6 +72,18 @@ public class Sessions {
         ran.await();
     }
 
+    /** A thread that runs until it is told to end. */
+    static Thread until(CountDownLatch end) throws InterruptedException {
+        CountDownLatch runs = new CountDownLatch(1);
+        Thread t = new Thread(() -> {
+            runs.countDown();
+            try { end.await(); } catch (InterruptedException e) { return; }
+        }, "until");
+        t.start();
+        runs.await();
+        return t;
+    }
+
     static void pause() { try { Thread.sleep(1); } catch (InterruptedException e) { stop = true; } }
 
     static int of(String folder) { return new File("/proc/self/" + folder).list().length; }
@@ -127,15 +139,24 @@ public class Sessions {
         for (int i = 0; i < n; i++) {
             int calls = 1000 + i, made = 100 + i, waits = 3 + i % 5;
             String options = a[2 + i % (a.length - 2)];
+            // From the second round on one thread begins before each session and ends in it, and one begins in it and ends behind it.
+            boolean cross = i >= a.length - 2;
+            CountDownLatch inside = new CountDownLatch(1), behind = new CountDownLatch(1);
+            Thread first = cross ? until(inside) : null;
             if (!begin(options.contains("net=") ? options : options + ",file=" + i + ".hprof")) { System.exit(3); }
+            Thread second = cross ? until(behind) : null;
             calls(calls);
             make(made);
             waits(waits);
             sink += more(60000000) + less(20000000);
             CountDownLatch parked = new CountDownLatch(1);
             park(parked);
+            inside.countDown();
+            if (cross) { first.join(); }
             if (!end()) { System.exit(4); }
             parked.countDown();
+            behind.countDown();
+            if (cross) { second.join(); }
             System.out.println("session " + i + " calls " + calls + " made " + made + " waits " + waits);
             if (i % 10 == 9 || i == n - 1) {
                 System.gc();
