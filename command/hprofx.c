@@ -214,6 +214,10 @@ static int take_option(struct call *c, enum hpx_option_id option)
         return -1;
     case HPX_O_MINE:
         return hpx_own_mine(value) ? -1 : MISUSE(c, "--mine wants prefixes of classes: com.acme,org.shop");
+    case HPX_O_BY:
+        return value[0] == '\0'            ? MISUSE(c, "--by wants a method, class or package")
+               : hpx_look_by_method(value) ? -1
+                                           : MISUSE(c, "no memory");
     case HPX_O_IDLE:
         hpx_look_idle();
         return -1;

@@ -23,7 +23,7 @@
 #define BUSIEST     5  /* threads whose methods are shown */
 #define LISTED      10 /* methods that a part of a name may mean */
 
-enum form { TABLE, TREE, METHOD, THREADS };
+enum form { TABLE, TREE, METHOD, THREADS, BY };
 
 struct asked {
     const char *view, *method, *out;
@@ -258,6 +258,38 @@ void hpx_look_idle(void)
     idle_shown = true;
 }
 
+static struct hpx_list by; /* const char * */
+
+bool hpx_look_by_method(const char *pattern)
+{
+    const char **slot = hpx_list_push(&by, sizeof *slot);
+    if (slot != NULL) {
+        *slot = pattern;
+    }
+    return slot != NULL;
+}
+
+/* view: which; HPX_VIEWS: all. */
+static enum hpx_status show_by(struct hpx_look *l, const struct asked *a, size_t view, struct hpx_err *err)
+{
+    struct hpx_by b;
+    struct hpx_json j = {.to = l->to};
+    enum hpx_status s = hpx_by_make(&b, l->tree, &by, view) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    if (s == HPX_OK && b.rows.len == 0 && a->form == BY) {
+        s = hpx_fail(err, HPX_FAILED, "no stack has a method that matches --by; a pattern is a whole name, or has * for any characters");
+    } else if (s == HPX_OK && a->json) {
+        hpx_json_open(&j, NULL, '{');
+        hpx_json_text(&j, "file", a->file);
+        hpx_look_by_json(l, &j, &b, &by);
+        hpx_json_close(&j, '}');
+        (void)fputc('\n', l->to);
+    } else if (s == HPX_OK) {
+        hpx_look_by(l, &b, &by);
+    }
+    hpx_by_fini(&b);
+    return s;
+}
+
 /* Threads that have nothing to do are most of the time of most programs, and say nothing. Who asks for a method may mean one of theirs. */
 static bool folds(const struct asked *a)
 {
@@ -266,7 +298,6 @@ static bool folds(const struct asked *a)
 
 static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
-    l->folded = folds(a) && hpx_idle_fold(l->tree);
     struct hpx_tree_column c = {0, 0}, shown[2 * HPX_VIEWS];
     bool empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
     enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
@@ -275,6 +306,14 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
         (void)fputs(l->tree->verdict, l->to);
         l->apart |= l->tree->verdict[0] != '\0';
     }
+    l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : ROWS;
+    if (s == HPX_OK && by.len > 0) { /* one of the methods may be in threads that are idle */
+        s = show_by(l, a, a->view != NULL ? c.view : HPX_VIEWS, err);
+        if (a->form == BY) {
+            return s;
+        }
+    }
+    l->folded = folds(a) && hpx_idle_fold(l->tree);
     size_t n = s == HPX_OK ? chosen(l->tree, a, c, shown) : 0;
     l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : a->view != NULL || n == 1 ? ROWS : ROWS_BRIEF;
     if (s == HPX_OK && a->json) {
@@ -427,6 +466,12 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
         a->method = value;
         take_form(a, METHOD);
         return -1;
+    case HPX_O_BY:
+        a->form = BY;
+        a->forms += by.len == 0;
+        return value[0] == '\0'            ? hpx_arguments_misuse(args, "--by wants a method, class or package")
+               : hpx_look_by_method(value) ? -1
+                                           : hpx_arguments_misuse(args, "no memory");
     case HPX_O_TABLE:
         take_form(a, TABLE);
         return -1;
@@ -463,11 +508,12 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
 /* What may not be asked for together; NULL: nothing. */
 static const char *conflict(const struct asked *a)
 {
-    return a->forms > 1                     ? "--table, --tree, --method and --threads exclude each other"
-           : a->json && a->form != TABLE    ? "--json shows tables: neither --tree, nor --method, nor --threads"
-           : a->out != NULL && a->json      ? "-o writes a file in the format of its name: no --json"
-           : a->out != NULL && a->forms > 0 ? "-o writes all of the profile: neither --table, nor --tree, nor --method, nor --threads"
-                                            : NULL;
+    return a->forms > 1                                   ? "--table, --tree, --method, --threads and --by exclude each other"
+           : a->json && a->form != TABLE && a->form != BY ? "--json shows tables: neither --tree, nor --method, nor --threads"
+           : a->out != NULL && a->json                    ? "-o writes a file in the format of its name: no --json"
+           : a->out != NULL && a->forms > 0
+               ? "-o writes all of the profile: neither --table, nor --tree, nor --method, nor --threads, nor --by"
+               : NULL;
 }
 
 int hpx_look(struct hpx_arguments *args)

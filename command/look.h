@@ -3,6 +3,7 @@
 #ifndef HPX_COMMAND_LOOK_H
 #define HPX_COMMAND_LOOK_H
 
+#include "by.h"
 #include "graph.h"
 #include "inputs.h"
 #include "view.h"
@@ -22,7 +23,7 @@ struct hpx_look {
     size_t columns; /* of the terminal; 0: there is none */
 };
 
-/* ---- look_text.c, look_tree.c, look_json.c: false without memory ---- */
+/* ---- look_text.c, look_tree.c, look_by.c, look_json.c: false without memory ---- */
 
 /* The name of the view, and its totals. */
 void hpx_look_head(struct hpx_look *l);
@@ -38,6 +39,12 @@ const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v);
 const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns);
 /* The columns of a line that are left after these. */
 size_t hpx_look_room(const struct hpx_look *l, size_t columns);
+
+/* What a column of numbers is called: "samples", "time", "bytes". */
+const char *hpx_look_word(const struct hpx_tree_view *v, size_t measure);
+/* A row for each method of --by; patterns: const char *. As JSON: members of the object that is open. */
+void hpx_look_by(struct hpx_look *l, const struct hpx_by *b, const struct hpx_list *patterns);
+void hpx_look_by_json(const struct hpx_look *l, struct hpx_json *j, const struct hpx_by *b, const struct hpx_list *patterns);
 
 /* The call tree. */
 bool hpx_look_tree(const struct hpx_look *l);

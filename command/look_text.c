@@ -100,8 +100,7 @@ void hpx_look_head(struct hpx_look *l)
     }
 }
 
-/* What a column of numbers is called. */
-static const char *word(const struct hpx_tree_view *v, size_t m)
+const char *hpx_look_word(const struct hpx_tree_view *v, size_t m)
 {
     static const char *const words[] = {"count", "time", "bytes", "value"};
     bool objects = strstr(v->measures[m].title, "objects") != NULL;
@@ -133,9 +132,9 @@ static size_t columns_of(const struct table *t, struct hpx_grid_column to[HPX_GR
     if (t->totals) {
         to[n++] = (struct hpx_grid_column){"total", 1, 8, false};
     }
-    to[n++] = (struct hpx_grid_column){word(view(l), l->of.column.measure), 1, 10, false};
+    to[n++] = (struct hpx_grid_column){hpx_look_word(view(l), l->of.column.measure), 1, 10, false};
     if (l->of.beside != l->of.column.measure) {
-        to[n++] = (struct hpx_grid_column){word(view(l), l->of.beside), 1, 10, false};
+        to[n++] = (struct hpx_grid_column){hpx_look_word(view(l), l->of.beside), 1, 10, false};
     }
     return n;
 }

@@ -15,6 +15,7 @@ enum hpx_option_id {
     HPX_O_AGENT,
     HPX_O_BATCH,
     HPX_O_BUDGET,
+    HPX_O_BY,
     HPX_O_CA,
     HPX_O_CERT,
     HPX_O_DURATION,

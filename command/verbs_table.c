@@ -13,6 +13,8 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_AGENT] = {.name = "agent", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "another file of the library"},
     [HPX_O_BATCH] = {.name = "batch", .arg = "TIME", .help = "collect profiles for TIME, then send them together (10s)"},
     [HPX_O_BUDGET] = {.name = "budget", .arg = "PERCENT", .help = "of the CPU time of this host; above it JVMs are left alone (1)"},
+    [HPX_O_BY] = {.name = "by", .arg = "PATTERN",
+        .help = "a row for each method that matches, such as '*Servlet.do*', with what is below it, of every view"},
     [HPX_O_CA] = {.name = "ca", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "trust these certificates instead of the system's"},
     [HPX_O_CERT] = {.name = "cert", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "client certificate"},
     [HPX_O_DURATION] = {.name = "duration", .letter = 'd', .arg = "TIME", .help = "how long: 30s, 2m, 500ms (10s)"},
@@ -156,7 +158,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
      .about = "Shows every second what the JVM did: CPU time, methods, states of threads, contended monitors. q and Ctrl-C end it.\n",
      OWN({HPX_O_DURATION, "end after TIME: 30s, 2m"}, {HPX_O_EVENT, "only cpu, wall, times or lock"}, {HPX_O_THREADS, "each thread by itself (thread=y)"},
-         {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, FILTERS, {HPX_O_AGENT, NULL}),
+         {HPX_O_BY, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, FILTERS, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx top -e wall MyServer\n" STATUS_JVM},
     {.name = "list", .session = true, .words = HPX_WORDS_NONE,
      .summary = "JVMs that run here",
@@ -201,7 +203,7 @@ const struct hpx_verb hpx_verbs[] = {
               "a folder; a pattern in quotes; or a URL (hprofx fetch --help). Without --view it shows the tables of all views; --tree,\n"
               "--method and --threads show the first. Of a heap dump in binary it also tells what is in it.\n",
      OWN({HPX_O_VIEW, NULL}, {HPX_O_TABLE, NULL}, {HPX_O_TREE, NULL}, {HPX_O_METHOD, NULL}, {HPX_O_THREADS, "the total of every thread"},
-         {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
+         {HPX_O_BY, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
          {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, FILTERS, OF_URL),
      .more = "Example: hprofx view --tree java.hprof.txt\n"
              "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n"},

@@ -11,6 +11,8 @@
 enum hpx_status hpx_look_all(FILE *to, struct hpx_tree *t, bool apart, struct hpx_err *err);
 /* --idle: idle threads are not folded into one row of the wall clock. */
 void hpx_look_idle(void);
+/* --by: the methods that match get a table of their own, before all others. false: no memory. */
+bool hpx_look_by_method(const char *pattern);
 /* -t: behind its table the first view has the total of every thread, and the methods of the busiest. */
 void hpx_look_by_thread(void);
 /* The same as members of the object that is open. false: no memory. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define HPX_GRID_COLUMNS 5
+#define HPX_GRID_COLUMNS 26 /* of hprofx view --by, with all views */
 
 struct hpx_grid_column {
     const char *head;

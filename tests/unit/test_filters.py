@@ -160,6 +160,55 @@ class Filters(unittest.TestCase):
         self.assertNotIn('x.Timer.run', [m['method'] for m in said['methods']])
         self.assertNotIn('Filtered', self.run_it('diff', 'in.folded', 'after.folded'))
 
+    # ---- --by ----
+
+    def by(self, *arguments, file='in.folded'):
+        said = json.loads(self.run_it('view', '--json', *arguments, file))
+        return said, {row['method']: row['values'] for row in said['rows']}
+
+    def test_by_has_a_row_for_each_method_whose_outermost_stacks_are_counted_once(self):
+        said, rows = self.by('--by', '*Servlet*.do*')
+        self.assertEqual(rows, {'w.OrderServlet.doGet': [15], 'w.CartServlet.doPost': [7], 'w.CartServlet$Inner.doPost': [3], 'wide.OrderServlet.doGet': [2]})
+        self.assertEqual((said['rest']['values'], said['columns']), ([25], [{'view': 'cpu', 'measure': 'samples', 'unit': 'count', 'total': ALL}]))
+        self.assertEqual(list(rows), sorted(rows, key=lambda name: -rows[name][0]))
+        shown = self.run_it('view', '--by', 'w.OrderServlet', '--by', 'k.Kt.été-ß', 'in.folded')
+        self.assertEqual(shown, '''By w.OrderServlet, k.Kt.été-ß: each stack counts for its outermost method that matches
+      CPU samples  method
+   42.31%      22  w.OrderServlet.doGet
+    7.69%       4  k.Kt.été-ß(int, long)
+   50.00%      26  [none of these]
+  100.00%      52  [all]
+''')
+        self.run_it('view', '--by', 'nowhere', 'in.folded', status=1, said='no stack has a method that matches --by')
+        self.assertIn('  and 3 more\n', self.run_it('view', '--by', '*Servlet*.do*', '-n', '1', 'in.folded'))
+
+    def test_by_adds_up_for_each_pattern(self):
+        for pattern, means in PATTERNS.items():
+            n = fitting(means)
+            if n == 0:
+                continue
+            said, rows = self.by('--by', pattern)
+            self.assertEqual((sum(v[0] for v in rows.values()), said['rest']['values'][0]), (n, ALL - n), pattern)
+
+    def test_by_tells_all_views_and_what_was_filtered(self):
+        said, rows = self.by('--by', 'B', '--thread', 'main', file='hprof')
+        of = {(c['view'], c.get('state')): (v, c['total'], c.get('of')) for c, v in zip(said['columns'], rows['B.x'])}
+        self.assertEqual(of[('cpu', None)], (6, 6, 10))
+        self.assertEqual(of[('wall', None)], (80000000, 80000000, 100000000))
+        self.assertEqual(of[('wall', 'waiting')], (50000000, 50000000, None))  # parked
+        self.assertEqual(said['filtered'], '--thread main')
+        shown = self.run_it('view', '--by', 'B', '--view', 'wall', '--state', 'io', 'hprof')
+        self.assertEqual(shown, '''By B: each stack counts for its outermost method that matches
+  Filtered by --state io (Wall clock: time 20 ms of 100 ms)
+     wall    time  waiting    time  method
+  100.00%   20 ms  100.00%   20 ms  B.x
+  100.00%   20 ms  100.00%   20 ms  [all]
+''')
+
+    def test_by_goes_with_no_other_form(self):
+        for words, why in ((['--by', 'w', '--tree'], 'exclude each other'), (['--by', 'w', '-o', 'x.html'], 'nor --by'), (['--by='], '--by wants')):
+            self.run_it('view', *words, 'in.folded', status=2, said=why)
+
     def test_wrong_ones(self):
         for option in ('include', 'exclude', 'thread', 'state', 'root', 'leaf'):
             for verb, words in (('view', ['in.folded']), ('convert', ['in.folded', 'x.html']), ('diff', ['in.folded', 'in.folded']), ('top', ['1'])):
