@@ -164,7 +164,8 @@ static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct 
 /* Two files with a heap dump and nothing else, for a person, who thinks of classes then and not of methods. */
 static bool wants_heaps(const struct asked *a, const struct hpx_tree *trees)
 {
-    bool heaps = a->files == 2 && a->view == NULL && !a->absolute && !a->json && a->noutputs == 0 && a->d.nconditions == 0;
+    bool heaps = a->files == 2 && a->view == NULL && !a->absolute && !a->json && a->noutputs == 0 && a->d.nconditions == 0 &&
+                 a->filter.patterns.len == 0;
     for (size_t i = 0; heaps && i < a->files; i++) {
         heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && hpx_tree_is_heap(&trees[i]) &&
                 hpx_heap_is_file(a->d.files[i]);

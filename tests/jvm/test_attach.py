@@ -414,6 +414,24 @@ def top_shows_one_second_after_the_other(t):
 
 
 @test(level='plain', collectors='any')
+def top_counts_only_what_filters_leave(t):
+    p = Program(t)
+    p.tell('making 1')
+    top = [*command(t), 'top', '-d', '2s']
+    shown = subprocess.run([*top, '--include', 'Attached', '--by', 'Attached.make', str(p.run.pid)], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    t.equal(shown.returncode, OK, 'status')
+    t.check(re.search(r'^By Attached\.make: each stack .*\n  Filtered by --include Attached \(CPU: samples [\d,]+ of [\d,]+\)\n *CPU samples  method\n.*  Attached\.make\n(?:.*\[none of these\]\n)? *100\.00% +[\d,]+  \[all\]\n', shown.stdout, re.M), 'by: %r' % shown.stdout)
+    t.check(re.search(r'^CPU: samples [\d,]+ of [\d,]+', shown.stdout, re.M), 'the head: %r' % shown.stdout)
+    shown = subprocess.run([*top, '--thread', 'no such thread', str(p.run.pid)], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    t.equal(shown.returncode, OK, 'status without a thread')
+    t.check("\nnothing in the profile fits --thread 'no such thread'" in shown.stdout, 'without a thread: %r' % shown.stdout)
+    t.check('samples' not in shown.stdout, 'it shows something: %r' % shown.stdout)
+    p.tell('making 0')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='plain', collectors='any')
 def top_on_a_terminal_ends_with_q(t):
     p = Program(t)
     ours, its = pty.openpty()

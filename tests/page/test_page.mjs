@@ -12,10 +12,10 @@ const tests = [];
 const test = (name, run) => tests.push({ name, run });
 let browser;
 
-function convert(text, name) {
+function convert(text, name, ...options) {
   const file = path.join(WORK, name);
   writeFileSync(`${file}.folded`, text);
-  execFileSync(PROGRAM, ["convert", `${file}.folded`, `${file}.html`]);
+  execFileSync(PROGRAM, ["convert", ...options, `${file}.folded`, `${file}.html`]);
   return `${file}.html`;
 }
 
@@ -64,6 +64,13 @@ async function row(page, level, part = 0.5) {
     return { x: box.left + box.width * x, y: up ? box.bottom - 19 * at - 10 : box.top + 19 * at + 10 };
   }, level, part);
 }
+
+test("a_page_of_filtered_stacks_says_which_and_of_how_many", () => withPage(convert("a.B.main;c.D.x 60\na.B.main;c.D.y 30\ne.F.z 10\n", "filtered", "--include", "a.B", "--exclude", "*.y"), {}, async (page) => {
+  const facts = await text(page, "#facts");
+  assert.match(facts, /CPU samples60 of 100/);
+  assert.match(facts, /Filtered by--include a\.B --exclude '\*\.y'/);
+  assert.ok((await page.$$eval("*", (all) => all.map((e) => e.childElementCount === 0 ? e.textContent : ""))).some((t) => /60 samples of 100/.test(t)));
+}));
 
 async function openWhole(page, table) {
   for (let more; (more = await page.$(`.${table} ~ p.more button`));) await more.evaluate((button) => button.click());
