@@ -6,7 +6,21 @@
 #include "budget.h"
 #include "err.h"
 #include "list.h"
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define HPX_HEAP_LARGE_PAGE ((uintptr_t)2 << 20)
+
+/* Arrays that are read here and there miss the TLB half as often with pages of 2 MiB. Without them it works, too. */
+static inline void hpx_heap_large_pages(void *p, uint64_t bytes)
+{
+    uintptr_t from = ((uintptr_t)p + HPX_HEAP_LARGE_PAGE - 1) & ~(HPX_HEAP_LARGE_PAGE - 1),
+              to = ((uintptr_t)p + (uintptr_t)bytes) & ~(HPX_HEAP_LARGE_PAGE - 1);
+    if (p != NULL && from < to) {
+        (void)madvise((char *)p + (from - (uintptr_t)p), to - from, MADV_HUGEPAGE);
+    }
+}
 
 /* NULL: no memory, and err says so. */
 static inline void *hpx_heap_room(uint64_t n, size_t size, struct hpx_err *err)
@@ -14,6 +28,8 @@ static inline void *hpx_heap_room(uint64_t n, size_t size, struct hpx_err *err)
     void *p = n < SIZE_MAX / 2 / size && hpx_budget_take(n * size) ? malloc((size_t)n * size + 1) : NULL;
     if (p == NULL) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+    } else {
+        hpx_heap_large_pages(p, n * size);
     }
     return p;
 }
