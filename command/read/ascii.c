@@ -18,6 +18,7 @@ int hpx_txt_emit(struct hpx_txt *t, struct hpx_rd_event *ev)
 int hpx_txt_record(struct hpx_txt *t, int tag)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_RECORD, .record = {.tag = tag}};
+    t->bare &= tag != HPX_TAG_OLD;
     return hpx_txt_emit(t, &ev);
 }
 
@@ -170,7 +171,7 @@ static int first_line(struct hpx_txt *t, struct hpx_rd_text l)
         if (!begins_as_record(l) && !hpx_txt_begins(l, "count callee caller time")) {
             return hpx_txt_break(t, "no HPROF file: it begins neither with JAVA PROFILE nor as the output of cpu=old");
         }
-        ev.header.bare = true;
+        ev.header.bare = t->bare = true;
         ev.header.minor = 0;
         t->state = hpx_txt_top;
         int rc = hpx_txt_emit(t, &ev);
@@ -278,7 +279,7 @@ int hpx_rd_ascii(struct hpx_reader *r)
             rc = feed(&t, l);
         }
         hpx_source_take(r->source, l.n + 1);
-        if (rc == HPX_RD_SOUND && t.joined == 0 && hpx_txt_between(&t)) {
+        if (rc == HPX_RD_SOUND && t.joined == 0 && hpx_txt_between(&t) && (!t.bare || r->unfinished)) {
             r->whole = hpx_source_offset(r->source);
         }
     }

@@ -17,6 +17,7 @@ struct hpx_txt {
     hpx_txt_state *state;
     uint64_t at, line;        /* of the line */
     uint64_t begun_at, begun; /* of the section or trace that is open */
+    bool bare;                /* without a header; a profile only once the table of cpu=old has come */
     bool cut;                 /* the line is the first 1023 bytes of a longer record */
     struct hpx_rd_event open; /* TRACE, TABLE or HEAP, for its end */
     uint32_t frames;          /* of the open trace */

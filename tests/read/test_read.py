@@ -454,6 +454,14 @@ class CutTests(Folder):
         self.assertEqual(self.check(h.binary().data()[:30], name='file.part')[0], BROKEN)
         self.assertEqual(self.check(h.text().data()[:40], name='file.part')[0], BROKEN)
 
+    def test_nothing_is_whole_without_a_header_or_the_table_of_cpu_old(self):
+        records = h.text().data()[h.text().offset('start 1'):h.text().data().index(b'TRACE ')]
+        for tail in (b'JAVA PROF ILE   ', b'THREAD', b'MONITOR DUMP BEGIN\nJAVA PROF ILE   '):
+            status, said = self.check(records + tail)
+            self.assertEqual((status, said['break']['cut'], said['whole']), (BROKEN, True, 0), tail)
+            status, said = self.check(records + tail, '--part')
+            self.assertEqual((status, said['whole']), (0, len(records)), tail)
+
     def test_an_unfinished_file_in_which_nothing_is_yet(self):
         for options, name in (((), 'file.part'), (('--part',), 'file')):
             status, said = self.check(b'', *options, name=name)
