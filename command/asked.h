@@ -23,6 +23,7 @@ struct hpx_asked {
     const char *more;  /* options of the agent; "" */
     bool words;        /* a heap dump, told in words */
     size_t rows;       /* -n; 0: not given */
+    bool json;         /* the same as JSON */
     struct hpx_filter filter;
 };
 

@@ -73,6 +73,12 @@ static int check(struct call *c)
     return s != HPX_OK ? hpx_complain(s, &err) : -1;
 }
 
+/* A heap dump that can be told in words. */
+static bool is_binary_dump(const struct hpx_asked *a)
+{
+    return !hpx_asked_names(a->more, "format") || strstr(a->more, "format=b") != NULL;
+}
+
 static int profile(struct call *c)
 {
     bool number = c->n > 0 && c->words[0][0] >= '0' && c->words[0][0] <= '9';
@@ -84,6 +90,7 @@ static int profile(struct call *c)
     if (status < 0 && c->asked.bounded && hpx_asked_at_once(&c->asked)) {
         return MISUSE(c, "-e heap dumps the heap at once, so that -d has nothing to limit; leave it out");
     }
+    c->asked.words = c->asked.out == NULL && hpx_asked_at_once(&c->asked) && is_binary_dump(&c->asked); /* as hprofx heap */
     return status < 0 ? hint_verb(c->words[0], hpx_live_profile(&c->asked, c->words[0])) : status;
 }
 
@@ -100,7 +107,7 @@ static int heap(struct call *c)
         return MISUSE(c, "heap takes a heap dump alone; allocation sites take time: hprofx -d 10 -e heap -o heap.hprof PID %.80s",
                       c->asked.more);
     }
-    if (status < 0 && hpx_asked_names(c->asked.more, "format") && strstr(c->asked.more, "format=b") == NULL) {
+    if (status < 0 && !is_binary_dump(&c->asked)) {
         return MISUSE(c, "heap reads the dump in binary: leave out format=");
     }
     status = status < 0 ? check(c) : status;
@@ -223,6 +230,9 @@ static int take_option(struct call *c, enum hpx_option_id option)
         return -1;
     case HPX_O_ROWS:
         return hpx_rows_of(value, &a->rows) ? -1 : MISUSE(c, "-n wants a number of rows");
+    case HPX_O_JSON:
+        a->json = true;
+        return -1;
     case HPX_O_AGENT:
         a->agent = value;
         return -1;

@@ -21,7 +21,7 @@
 
 struct asked {
     const char *view;
-    bool absolute, json;
+    bool absolute, json, retained;
     const char *outputs[OUTPUTS];
     size_t noutputs, before; /* files: those of all sides in d.files */
     size_t files;
@@ -183,7 +183,7 @@ static enum hpx_status compare_heaps(const struct asked *a, bool *none, struct h
         side[i] = (struct hpx_heap_side){a->d.files[i], open(a->d.files[i], O_RDONLY | O_CLOEXEC | O_NOCTTY)};
         done = side[i].fd >= 0 ? done : HPX_HEAP_NONE;
     }
-    done = done == HPX_HEAP_READ ? hpx_heap_diff_tell(stdout, side, &why) : done;
+    done = done == HPX_HEAP_READ ? hpx_heap_diff_tell(stdout, side, a->retained, &why) : done;
     for (int i = 0; i < 2; i++) {
         if (side[i].fd >= 0) {
             (void)close(side[i].fd);
@@ -201,6 +201,9 @@ static enum hpx_status compare_trees(struct asked *a, const struct hpx_tree *tre
         if (s != HPX_OK || !none) {
             return s;
         }
+    }
+    if (a->retained) {
+        return hpx_fail(err, HPX_FAILED, "--retained compares two binary files that have a heap dump and nothing else");
     }
     bool enough = hpx_compare_init(&a->d.compare, a->before, a->files - a->before, a->absolute);
     for (size_t i = 0; enough && i < a->files; i++) {
@@ -255,6 +258,9 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
         return -1;
     case HPX_O_JSON:
         a->json = true;
+        return -1;
+    case HPX_O_RETAINED:
+        a->retained = true;
         return -1;
     case HPX_O_FAIL_IF:
         a->d.conditions[a->d.nconditions++].text = value;

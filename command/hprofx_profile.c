@@ -2,6 +2,7 @@
 /* hprofx_profile.c: hprofx PID|NAME: a session of some seconds, and its profile. Contract: subcommands.h. */
 #include "clock.h"
 #include "heap_text.h"
+#include "json.h"
 #include "session.h"
 #include "subcommands.h"
 #include <fcntl.h>
@@ -43,7 +44,18 @@ static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
         return s;
     }
     bool whole;
-    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
+    uint32_t dumps;
+    struct hpx_json j = {.to = stdout};
+    if (a->json) {
+        hpx_json_open(&j, NULL, '{');
+        hpx_json_uint(&j, "pid", (uint64_t)live.target.pid);
+    }
+    enum hpx_heap_read done =
+        hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){.rows = a->rows, .json = a->json ? &j : NULL}, &whole, &dumps, &why);
+    if (a->json) {
+        hpx_json_close(&j, '}');
+        (void)putchar('\n');
+    }
     return done != HPX_HEAP_READ ? hpx_fail(&live.err, HPX_FAILED, "%s", why.msg)
            : whole               ? HPX_OK
                                  : hpx_fail(&live.err, HPX_PARTIAL, "the heap dump is not complete");

@@ -32,7 +32,8 @@ struct asked {
     enum form form;
     unsigned forms; /* that were asked for */
     bool json;
-    size_t rows; /* 0: not given */
+    size_t rows;   /* 0: not given */
+    uint32_t dump; /* --dump; 0: not given */
     double least;
 };
 
@@ -175,15 +176,53 @@ static void foot(const struct hpx_look *l, const struct hpx_tree_column *columns
     }
 }
 
-static bool put_json(const struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n)
+/* ---- heap dumps ---- */
+
+/* One file, all of it: then a heap dump in it is told of, if that is binary. */
+static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
+{
+    const struct hpx_input *in = a->inputs.files.items;
+    return a->inputs.files.len == 1 && a->view == NULL && t->filtered == 0 && a->form == TABLE && a->out == NULL &&
+           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
+}
+
+/* HPX_PARTIAL: what is told about the dump is missing; the reason is said unless the dump is text. HPX_FAILED: there is no such dump. */
+static enum hpx_status show_heap(const struct asked *a, struct hpx_json *json, struct hpx_err *err)
+{
+    const struct hpx_input *in = a->inputs.files.items;
+    bool whole; /* if not, the first reading told it */
+    uint32_t dumps = 0;
+    struct hpx_err why, said;
+    enum hpx_heap_read done = HPX_HEAP_FAILED;
+    int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) {
+        done = hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){a->rows, a->dump, json}, &whole, &dumps, &why);
+        (void)close(fd);
+    } else {
+        (void)hpx_err_set(&why, HPX_E_IO, "%s", strerror(errno));
+    }
+    if (done == HPX_HEAP_FAILED) {
+        (void)hpx_complain(hpx_fail(&said, HPX_FAILED, "%s: only the table of its heap: %s", in->name, why.msg), &said);
+    }
+    return done == HPX_HEAP_NONE && a->dump != 0 ? hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg)
+           : done == HPX_HEAP_READ               ? HPX_OK
+                                                 : HPX_PARTIAL;
+}
+
+static enum hpx_status put_json(const struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n,
+                                struct hpx_err *err)
 {
     struct hpx_json j = {.to = l->to};
     hpx_json_open(&j, NULL, '{');
     hpx_json_text(&j, "file", a->file);
-    bool made = hpx_look_json(l, &j, columns, n);
+    enum hpx_status s = hpx_look_json(l, &j, columns, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    if (s == HPX_OK && wants_heap(a, l->tree)) {
+        s = show_heap(a, &j, err);
+        s = s == HPX_PARTIAL ? HPX_OK : s;
+    }
     hpx_json_close(&j, '}');
     (void)fputc('\n', l->to);
-    return made;
+    return s;
 }
 
 static bool by_thread;
@@ -317,7 +356,7 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
     size_t n = s == HPX_OK ? chosen(l->tree, a, c, shown) : 0;
     l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : a->view != NULL || n == 1 ? ROWS : ROWS_BRIEF;
     if (s == HPX_OK && a->json) {
-        s = put_json(l, a, shown, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+        s = put_json(l, a, shown, n, err);
     } else if (s == HPX_OK) {
         s = show_text(l, a, shown, n, err);
     }
@@ -377,47 +416,23 @@ bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t)
     return !t->no_memory && hpx_look_json(&l, j, shown, chosen(t, &(struct asked){.json = true}, (struct hpx_tree_column){0, 0}, shown));
 }
 
-/* ---- heap dumps ---- */
-
-/* One file, all of it, for a person: then a heap dump in it is told of, if that is binary. */
-static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
-{
-    const struct hpx_input *in = a->inputs.files.items;
-    return a->inputs.files.len == 1 && a->view == NULL && t->filtered == 0 && a->form == TABLE && !a->json && a->out == NULL &&
-           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
-}
-
-/* false: the page about the dump is missing; the reason is said unless the dump is text. */
-static bool show_heap(const struct asked *a)
-{
-    const struct hpx_input *in = a->inputs.files.items;
-    bool whole; /* if not, the first reading told it */
-    struct hpx_err why, said;
-    enum hpx_heap_read done = HPX_HEAP_FAILED;
-    int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd >= 0) {
-        done = hpx_heap_tell(stdout, fd, a->rows, &whole, &why);
-        (void)close(fd);
-    } else {
-        (void)hpx_err_set(&why, HPX_E_IO, "%s", strerror(errno));
-    }
-    if (done == HPX_HEAP_FAILED) {
-        (void)hpx_complain(hpx_fail(&said, HPX_FAILED, "%s: only the table of its heap: %s", in->name, why.msg), &said);
-    }
-    return done == HPX_HEAP_READ;
-}
-
 static enum hpx_status show_all(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
     bool heap = wants_heap(a, l->tree), alone = heap && hpx_tree_is_heap(l->tree);
-    if (alone && show_heap(a)) {
-        return HPX_OK;
+    if (a->dump != 0 && !heap) {
+        return hpx_fail(err, HPX_FAILED, "%s: --dump chooses a heap dump of one binary file, and there is none", a->file);
+    }
+    if (alone && !a->json) {
+        enum hpx_status s = show_heap(a, NULL, err);
+        if (s != HPX_PARTIAL) {
+            return s;
+        }
     }
     enum hpx_status s = show_or_save(l, a, err);
-    if (s == HPX_OK && heap && !alone) {
-        (void)show_heap(a);
+    if (s == HPX_OK && heap && !alone && !a->json) {
+        s = show_heap(a, NULL, err);
     }
-    return s;
+    return s == HPX_PARTIAL ? HPX_OK : s;
 }
 
 static int run(struct asked *a)
@@ -442,6 +457,14 @@ static bool take_least(struct asked *a, const char *text)
     char *end;
     a->least = strtod(text, &end);
     return end != text && *end == '\0' && a->least >= 0 && a->least <= 100;
+}
+
+static bool take_dump(struct asked *a, const char *text)
+{
+    size_t n = 0;
+    bool good = hpx_rows_of(text, &n);
+    a->dump = good ? (uint32_t)n : 0;
+    return good;
 }
 
 static void take_form(struct asked *a, enum form form)
@@ -490,6 +513,8 @@ static int take(struct asked *a, const struct hpx_arguments *args, int option)
     case HPX_O_IDLE:
         hpx_look_idle();
         return -1;
+    case HPX_O_DUMP:
+        return take_dump(a, value) ? -1 : hpx_arguments_misuse(args, "--dump wants the number of a heap dump: 1 is the first of the file");
     case HPX_O_JSON:
         a->json = true;
         return -1;
@@ -510,7 +535,9 @@ static const char *conflict(const struct asked *a)
 {
     return a->forms > 1                                   ? "--table, --tree, --method, --threads and --by exclude each other"
            : a->json && a->form != TABLE && a->form != BY ? "--json shows tables: neither --tree, nor --method, nor --threads"
-           : a->out != NULL && a->json                    ? "-o writes a file in the format of its name: no --json"
+           : a->dump != 0 && (a->forms > 0 || a->view != NULL || a->out != NULL)
+               ? "--dump chooses a heap dump, which is told of without an option that chooses a view, and not written"
+           : a->out != NULL && a->json ? "-o writes a file in the format of its name: no --json"
            : a->out != NULL && a->forms > 0
                ? "-o writes all of the profile: neither --table, nor --tree, nor --method, nor --threads, nor --by"
                : NULL;

@@ -17,6 +17,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
         .help = "a row for each method that matches, such as '*Servlet.do*', with what is below it, of every view"},
     [HPX_O_CA] = {.name = "ca", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "trust these certificates instead of the system's"},
     [HPX_O_CERT] = {.name = "cert", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "client certificate"},
+    [HPX_O_DUMP] = {.name = "dump", .arg = "NUMBER", .help = "of several heap dumps in FILE tell of this one (the last that is complete)"},
     [HPX_O_DURATION] = {.name = "duration", .letter = 'd', .arg = "TIME", .help = "how long: 30s, 2m, 500ms (10s)"},
     [HPX_O_EVENT] = {.name = "event", .letter = 'e', .arg = "WHAT", .value = HPX_VALUE_CHOICE, .choices = KINDS,
         .help = "cpu, wall, times, alloc, live, lock, heap or all (cpu)"},
@@ -51,6 +52,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_PART] = {.name = "part", .help = "an unfinished file: its end inside a record is a note (so if FILE ends in .part)"},
     [HPX_O_PRINT_AGENT_PATH] = {.name = "print-agent-path", .help = "the file of the library"},
     [HPX_O_REMOVE] = {.name = "remove", .help = "remove files that were sent"},
+    [HPX_O_RETAINED] = {.name = "retained", .help = "of two heap dumps: what the objects of a class retain, not their bytes"},
     [HPX_O_ROOT] = {.name = "root", .arg = "PATTERN", .help = "only stacks with such a method, without what calls it"},
     [HPX_O_ROWS] = {.name = "rows", .letter = 'n', .arg = "ROWS", .help = "rows of a table (20; 10 without --view)"},
     [HPX_O_SERVICE] = {.name = "service", .arg = "NAME", .help = "name of the service, in place of the name in the profile"},
@@ -141,7 +143,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
      .about = "Takes a heap dump, for which the JVM stops a moment, tells what is in it, and removes it, as hprofx view does of a file:\n"
               "classes, retained sizes, paths from roots to what retains most, duplicate strings, empty collections.\n",
-     OWN({HPX_O_ROWS, "classes of the table (30)"}, {HPX_O_AGENT, NULL}),
+     OWN({HPX_O_ROWS, "classes of the table (30)"}, {HPX_O_JSON, "one JSON object, with all classes unless -n is given"}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx heap -n 100 MyServer\n" STATUS_JVM},
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,
      .summary = "profile a program from its start to its end",
@@ -203,7 +205,7 @@ const struct hpx_verb hpx_verbs[] = {
               "a folder; a pattern in quotes; or a URL (hprofx fetch --help). Without --view it shows the tables of all views; --tree,\n"
               "--method and --threads show the first. Of a heap dump in binary it also tells what is in it.\n",
      OWN({HPX_O_VIEW, NULL}, {HPX_O_TABLE, NULL}, {HPX_O_TREE, NULL}, {HPX_O_METHOD, NULL}, {HPX_O_THREADS, "the total of every thread"},
-         {HPX_O_BY, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
+         {HPX_O_BY, NULL}, {HPX_O_ROWS, NULL}, {HPX_O_MIN, NULL}, {HPX_O_MINE, NULL}, {HPX_O_IDLE, NULL}, {HPX_O_DUMP, NULL}, {HPX_O_JSON, "the tables as one JSON object, with all rows unless -n is given"},
          {HPX_O_OUTPUT, "write FILE instead, as hprofx convert does: .html, .pb.gz and others"}, FILTERS, OF_URL),
      .more = "Example: hprofx view --tree java.hprof.txt\n"
              "Status: 0 ok, 1 FILE cannot be read, or has nothing like that, 2 usage, 6 FILE is broken: what could be read is shown.\n"},
@@ -229,7 +231,7 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Tells changes of methods from chance, at 95 %. Several runs on each side also show how much runs differ. A folder, a pattern\n"
               "in quotes and a URL (hprofx fetch --help) are one run each, the sum of their profiles.\n",
      OWN({HPX_O_VIEW, "cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned, or a measure such as inuse_space or\n"
-                      "calls; without it the first that all profiles have"}, {HPX_O_ABSOLUTE, NULL}, {HPX_O_FAIL_IF, NULL},
+                      "calls; without it the first that all profiles have"}, {HPX_O_ABSOLUTE, NULL}, {HPX_O_RETAINED, NULL}, {HPX_O_FAIL_IF, NULL},
          {HPX_O_JSON, NULL}, {HPX_O_OUTPUT, "also write FILE: .html, .json or .txt. May be given several times"}, FILTERS, OF_URL),
      .more = "Status: 0 no condition holds, 1 one holds, 2 usage, or a file cannot be read or written, 6 too few samples to tell, or a\n"
              "profile was broken.\n"},

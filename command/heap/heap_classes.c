@@ -14,7 +14,7 @@
 #define SHARE      20      /* one of so many must fit, else the first layout counts */
 
 /* The first is that of most JVMs. Those with padded fields are of JDK 8 to 14; elements at 20 of 22 and later. */
-static const struct hpx_heap_layout layouts[] = {
+static const struct hpx_heap_layout layouts[HPX_HEAP_LAYOUTS] = {
     {4, 12, 16, 16, 8, false},  {4, 12, 16, 16, 8, true},  /* compressed references and class words; with ids of 4 bytes, too */
     {4, 8, 12, 16, 8, false},                              /* compressed references, compact headers */
     {4, 8, 12, 16, 8, true},                               /* a JVM of 32 bits */
@@ -218,15 +218,10 @@ static uint64_t bytes_of(const struct hpx_heap_graph *g, const struct hpx_heap_l
     return (bytes + l->align - 1) & ~(uint64_t)(l->align - 1);
 }
 
-/* How many of the neighbours are as far from each other as an object of that layout is long; 0: hardly any. */
-struct fit {
-    uint64_t arrays, instances;
-};
-
-static struct fit fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e, size_t n,
-                      uint64_t scale)
+static struct hpx_heap_fit fit(const struct hpx_heap_graph *g, const struct hpx_heap_layout *l, const struct hpx_heap_entry *e, size_t n,
+                               uint64_t scale)
 {
-    struct fit fits = {0, 0}, asked = {0, 0};
+    struct hpx_heap_fit fits = {0, 0}, asked = {0, 0};
     for (size_t i = 0; i + 1 < n && asked.arrays + asked.instances < PAIRS; i++) {
         uint64_t gap = e[i + 1].key - e[i].key;
         if (e[i].a != HPX_HEAP_NO_CLASS && gap > 0 && gap <= NEAR / scale) {
@@ -240,21 +235,54 @@ static struct fit fit(const struct hpx_heap_graph *g, const struct hpx_heap_layo
     return fits;
 }
 
+static bool is_better(struct hpx_heap_fit a, struct hpx_heap_fit b)
+{
+    return a.arrays != b.arrays ? a.arrays > b.arrays : a.instances > b.instances;
+}
+
 /* Arrays have no fields, whose places are guesswork, so they tell where elements begin, and with it the length of a header and of a
  * reference. Layouts with the same arrays differ in the places of fields. */
 void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n)
 {
-    struct fit best = {0, 0};
+    struct hpx_heap_fit best = {0, 0};
     g->layout = layouts[0];
+    memset(g->fits, 0, sizeof g->fits);
     for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
         for (size_t i = 0; i < HPX_ARRAY_LEN(layouts); i++) {
-            struct fit fits = fit(g, layouts + i, e, n, scale);
-            if (fits.arrays != best.arrays ? fits.arrays > best.arrays : fits.instances > best.instances) {
+            struct hpx_heap_fit fits = fit(g, layouts + i, e, n, scale);
+            g->fits[i] = is_better(fits, g->fits[i]) ? fits : g->fits[i];
+            if (is_better(fits, best)) {
                 best = fits;
                 g->layout = layouts[i];
             }
         }
     }
+}
+
+/* A dump of few objects may fit a wrong layout best, by little: half of what the best one has is enough. */
+static bool allows(const struct hpx_heap_fit *fits, size_t i)
+{
+    struct hpx_heap_fit best = {0, 0};
+    for (size_t k = 0; k < HPX_HEAP_LAYOUTS; k++) {
+        best.arrays = fits[k].arrays > best.arrays ? fits[k].arrays : best.arrays;
+        best.instances = fits[k].instances > best.instances ? fits[k].instances : best.instances;
+    }
+    return fits[i].arrays >= best.arrays / 2 && fits[i].instances >= best.instances / 2;
+}
+
+const struct hpx_heap_layout *hpx_heap_layout_of_both(const struct hpx_heap_fit a[static HPX_HEAP_LAYOUTS],
+                                                      const struct hpx_heap_fit b[static HPX_HEAP_LAYOUTS])
+{
+    const struct hpx_heap_layout *found = NULL;
+    struct hpx_heap_fit best = {0, 0};
+    for (size_t i = 0; i < HPX_HEAP_LAYOUTS; i++) {
+        struct hpx_heap_fit both = {a[i].arrays + b[i].arrays, a[i].instances + b[i].instances};
+        if (allows(a, i) && allows(b, i) && (found == NULL || is_better(both, best))) {
+            best = both;
+            found = layouts + i;
+        }
+    }
+    return found;
 }
 
 uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_diff.c: see heap_diff.h. */
 #include "heap_diff.h"
+#include "heap_classes.h"
+#include "heap_holders.h"
 #include "heap_source.h"
 #include "words.h"
 #include <inttypes.h>
@@ -17,6 +19,8 @@ struct sums {
     uint64_t objects, bytes;
     bool complete;
     uint32_t dump, dumps;
+    struct hpx_heap_layout layout;
+    struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
 };
 
 struct rows {
@@ -44,7 +48,8 @@ static int by_change(const void *a, const void *b)
                                       : by_name(a, b);
 }
 
-static bool add(struct rows *all, const struct hpx_heap_graph *g, int side)
+/* retained: by class; NULL: their bytes count. */
+static bool add(struct rows *all, const struct hpx_heap_graph *g, int side, const uint64_t *retained)
 {
     struct row *more = realloc(all->at, (all->len + g->classes.len + 1) * sizeof *more);
     bool good = more != NULL;
@@ -55,7 +60,7 @@ static bool add(struct rows *all, const struct hpx_heap_graph *g, int side)
             struct row *r = &all->at[all->len];
             *r = (struct row){.name = strdup(c->name)};
             r->objects[side] = c->objects;
-            r->bytes[side] = c->bytes;
+            r->bytes[side] = retained != NULL ? retained[i] : c->bytes;
             good = r->name != NULL;
             all->len += good;
         }
@@ -85,20 +90,33 @@ static void merge(struct rows *all)
     all->len = kept;
 }
 
-static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int side, int fd, struct hpx_err *err)
+static bool add_side(struct rows *all, const struct hpx_heap_graph *g, int side, bool by_retained, struct hpx_err *err)
+{
+    uint64_t *retained = by_retained ? hpx_heap_retained_of_classes(g, err) : NULL;
+    bool added = !by_retained || retained != NULL;
+    if (added && !add(all, g, side, retained)) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        added = false;
+    }
+    free(retained);
+    return added;
+}
+
+/* as: a layout of the heap; NULL: the one that fits best. */
+static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int side, const struct hpx_heap_layout *as, bool retained, int fd,
+                                    struct hpx_err *err)
 {
     struct hpx_heap_source s;
     struct hpx_heap_graph g;
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    enum hpx_heap_read done = hpx_heap_graph_read(&g, &s.file, 0, HPX_HEAP_CLASSES, NULL, NULL, err);
+    enum hpx_heap_read done = hpx_heap_graph_read_as(&g, &s.file, 0, retained ? HPX_HEAP_REFERENCES : HPX_HEAP_CLASSES, as, err);
     if (done == HPX_HEAP_READ) {
-        *sums = (struct sums){g.objects, g.bytes, g.complete, g.dump, g.dumps};
-        if (!add(all, &g, side)) {
-            (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
-            done = HPX_HEAP_FAILED;
-        }
+        *sums = (struct sums){
+            .objects = g.objects, .bytes = g.bytes, .complete = g.complete, .dump = g.dump, .dumps = g.dumps, .layout = g.layout};
+        memcpy(sums->fits, g.fits, sizeof sums->fits);
+        done = add_side(all, &g, side, retained, err) ? done : HPX_HEAP_FAILED;
     }
     hpx_heap_graph_fini(&g);
     hpx_heap_source_end(&s);
@@ -123,7 +141,7 @@ static void tell_change(FILE *to, const uint64_t v[2])
     (void)fprintf(to, " %16s", text);
 }
 
-static void tell_rows(FILE *to, const struct rows *all)
+static void tell_rows(FILE *to, const struct rows *all, bool retained)
 {
     size_t n = 0;
     while (n < all->len &&
@@ -134,8 +152,9 @@ static void tell_rows(FILE *to, const struct rows *all)
         (void)fprintf(to, "None of %s classes has changed.\n", hpx_words_number(all->len));
         return;
     }
-    (void)fprintf(to, "%s of %s class%s %s changed.\n\n        objects           change             bytes           change  class\n",
-                  hpx_words_number(n), hpx_words_number(all->len), all->len == 1 ? "" : "es", n == 1 ? "has" : "have");
+    (void)fprintf(to, "%s of %s class%s %s changed.\n\n        objects           change          %s           change  class\n",
+                  hpx_words_number(n), hpx_words_number(all->len), all->len == 1 ? "" : "es", n == 1 ? "has" : "have",
+                  retained ? "retained" : "   bytes");
     for (size_t i = 0; i < n && i < HPX_HEAP_CHANGES; i++) {
         const struct row *r = &all->at[i];
         (void)fprintf(to, "%15s", hpx_words_number(r->objects[1]));
@@ -151,14 +170,49 @@ static void tell_rows(FILE *to, const struct rows *all)
     }
 }
 
-enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], struct hpx_err *err)
+static bool same(const struct hpx_heap_layout *a, const struct hpx_heap_layout *b)
+{
+    return a->ref == b->ref && a->header == b->header && a->array == b->array && a->array8 == b->array8 && a->align == b->align &&
+           a->padded == b->padded;
+}
+
+static void drop(struct rows *all)
+{
+    for (size_t i = 0; i < all->len; i++) {
+        free(all->at[i].name);
+    }
+    free(all->at);
+    *all = (struct rows){NULL, 0};
+}
+
+/* If one of the dumps has chosen another layout, both are read as the one that fits both. *differ: there is none. */
+static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2], const struct hpx_heap_side side[static 2], bool retained,
+                                     bool *differ, struct hpx_err *err)
+{
+    enum hpx_heap_read done = HPX_HEAP_READ;
+    for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
+        done = read_side(all, &sums[i], i, NULL, retained, side[i].fd, err);
+    }
+    if (done != HPX_HEAP_READ || same(&sums[0].layout, &sums[1].layout)) {
+        return done;
+    }
+    const struct hpx_heap_layout *both = hpx_heap_layout_of_both(sums[0].fits, sums[1].fits);
+    *differ = both == NULL;
+    if (both != NULL) {
+        drop(all);
+        for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
+            done = read_side(all, &sums[i], i, both, retained, side[i].fd, err);
+        }
+    }
+    return done;
+}
+
+enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], bool retained, struct hpx_err *err)
 {
     struct rows all = {NULL, 0};
     struct sums sums[2];
-    enum hpx_heap_read done = HPX_HEAP_READ;
-    for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
-        done = read_side(&all, &sums[i], i, side[i].fd, err);
-    }
+    bool differ = false;
+    enum hpx_heap_read done = read_sides(&all, sums, side, retained, &differ, err);
     if (done == HPX_HEAP_READ) {
         merge(&all);
         if (all.len > 0) {
@@ -166,11 +220,11 @@ enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[
         }
         tell_side(to, "Before", side[0].name, &sums[0]);
         tell_side(to, "After", side[1].name, &sums[1]);
-        tell_rows(to, &all);
+        if (differ) {
+            (void)fputs("The JVMs lay out objects differently, so equal objects differ in bytes.\n", to);
+        }
+        tell_rows(to, &all, retained);
     }
-    for (size_t i = 0; i < all.len; i++) {
-        free(all.at[i].name);
-    }
-    free(all.at);
+    drop(&all);
     return done;
 }

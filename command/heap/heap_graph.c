@@ -35,6 +35,8 @@ struct reading {
     uint32_t *degree;
     uint64_t from; /* of refs: those of the open object */
 
+    struct hpx_heap_dump unlisted;
+
     uint32_t last;         /* the object before: the next one is often its neighbour */
     uint32_t node;         /* the open object; 0: none, or it counts no more */
     enum hpx_rd_kind kind; /* its record */
@@ -45,7 +47,7 @@ struct reading {
 
 static void *room(struct reading *r, uint64_t n, size_t size)
 {
-    void *p = n < SIZE_MAX / 2 / size && hpx_budget_take(n * size) ? malloc((size_t)n * size + 1) : NULL;
+    void *p = hpx_heap_room(n, size, NULL);
     r->no_memory |= p == NULL;
     return p;
 }
@@ -464,10 +466,22 @@ static bool order_references(struct reading *r)
 
 /* ---- readings ---- */
 
+/* The dump that is being read, for the list; a spare one if that is full. */
+static struct hpx_heap_dump *listed(struct reading *r)
+{
+    return r->dump > 0 && r->dump <= HPX_HEAP_LISTED ? &r->g->listed[r->dump - 1] : &r->unlisted;
+}
+
+static void count_object(struct reading *r, int kind)
+{
+    listed(r)->objects += kind == HPX_RD_CLASS || kind == HPX_RD_INSTANCE || kind == HPX_RD_OBJECTS || kind == HPX_RD_PRIMITIVES;
+}
+
 static void heap(struct reading *r, const struct hpx_rd_heap *h)
 {
     if (!r->in_heap || h->tag == HPX_TAG_HEAP_DUMP) {
         r->dump++;
+        *listed(r) = (struct hpx_heap_dump){0, false};
         r->taking = r->wanted == 0 || r->wanted == r->dump;
         if (r->taking && r->pass == OBJECTS) {
             clear(r);
@@ -480,6 +494,7 @@ static void heap_end(struct reading *r, const struct hpx_rd_heap *h)
 {
     if (h->ended && r->in_heap) {
         close_object(r);
+        listed(r)->complete = true;
         r->whole = r->taking || r->wanted == 0 ? r->dump : r->whole;
         r->in_heap = r->taking = false;
     }
@@ -488,6 +503,9 @@ static void heap_end(struct reading *r, const struct hpx_rd_heap *h)
 static int event(void *ctx, struct hpx_reader *reader, const struct hpx_rd_event *ev)
 {
     struct reading *r = ctx;
+    if (r->pass == OBJECTS) {
+        count_object(r, (int)ev->kind);
+    }
     if (ev->kind == HPX_RD_HEADER) {
         r->g->id_size = ev->header.id_size;
     } else if (ev->kind == HPX_RD_HEAP) {
@@ -541,6 +559,18 @@ static enum hpx_heap_read pass(struct reading *r, const struct hpx_heap_file *fi
     return done;
 }
 
+static void list_dumps(const struct hpx_heap_graph *g, struct hpx_err *err)
+{
+    char text[HPX_HEAP_LISTED * 64 + 32] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < g->dumps && i < HPX_HEAP_LISTED; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu32 " of %" PRIu64 " object%s%s", i > 0 ? ", " : "", i + 1,
+                              g->listed[i].objects, g->listed[i].objects == 1 ? "" : "s", g->listed[i].complete ? "" : " (incomplete)");
+    }
+    (void)hpx_err_set(err, HPX_E_RANGE, "the file has no heap dump %" PRIu32 "; it has %s%s", g->dump, text,
+                      g->dumps > HPX_HEAP_LISTED ? " and more" : "");
+}
+
 /* The objects of the dump that counts. */
 static enum hpx_heap_read read_objects(struct reading *r, const struct hpx_heap_file *file, uint32_t dump, struct hpx_err *err)
 {
@@ -560,14 +590,14 @@ static enum hpx_heap_read read_objects(struct reading *r, const struct hpx_heap_
     g->complete = r->whole == g->dump;
     if (done == HPX_HEAP_READ && (g->dumps == 0 || g->dump > g->dumps)) {
         if (g->dumps > 0) {
-            (void)hpx_err_set(err, HPX_E_RANGE, "the file has no heap dump %" PRIu32 ", but %" PRIu32, g->dump, g->dumps);
+            list_dumps(g, err);
         }
         done = HPX_HEAP_NONE;
     }
     return done;
 }
 
-static bool finish_objects(struct reading *r)
+static bool finish_objects(struct reading *r, const struct hpx_heap_layout *as)
 {
     struct hpx_heap_graph *g = r->g;
     unique(r);
@@ -575,6 +605,7 @@ static bool finish_objects(struct reading *r)
         return false;
     }
     hpx_heap_layout_choose(g, r->objects.items, r->objects.len);
+    g->layout = as != NULL ? *as : g->layout;
     count(r);
     join_primitive_arrays(g);
     hpx_seeded_map_clear(&r->class_of);
@@ -599,15 +630,15 @@ static bool begin_references(struct reading *r)
     return !r->no_memory;
 }
 
-enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
-                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
+static enum hpx_heap_read read_graph(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
+                                     const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
 {
     struct reading r = {.g = g, .sink = sink, .ctx = ctx};
     *g = (struct hpx_heap_graph){0};
     hpx_seeded_map_init(&r.class_of, true);
     r.no_memory = hpx_definitions_init(&g->defined) != 0;
     enum hpx_heap_read done = r.no_memory ? HPX_HEAP_FAILED : read_objects(&r, file, dump, err);
-    bool made = done == HPX_HEAP_READ && finish_objects(&r);
+    bool made = done == HPX_HEAP_READ && finish_objects(&r, as);
     if (made && want == HPX_HEAP_REFERENCES && (made = begin_references(&r))) {
         r.wanted = g->dump;
         done = pass(&r, file, REFERENCES, err);
@@ -626,6 +657,18 @@ enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hp
     hpx_heap_room_free(r.degree, g->n, sizeof *r.degree);
     hpx_seeded_map_fini(&r.class_of);
     return done;
+}
+
+enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
+                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
+{
+    return read_graph(g, file, dump, want, NULL, sink, ctx, err);
+}
+
+enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
+                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, struct hpx_err *err)
+{
+    return read_graph(g, file, dump, want, as, NULL, NULL, err);
 }
 
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

@@ -70,6 +70,21 @@ struct hpx_heap_layout {
     bool padded;                         /* fields of a class begin at a multiple of a reference, as before JDK 15 */
 };
 
+#define HPX_HEAP_LISTED 16 /* dumps of a file that a message lists */
+
+/* A dump of the file, whether it is read or not. */
+struct hpx_heap_dump {
+    uint64_t objects; /* records */
+    bool complete;
+};
+
+#define HPX_HEAP_LAYOUTS 15 /* that are known: heap_classes.h */
+
+/* How many neighbours in the heap are as far apart as an object is long in a layout; 0: hardly any. */
+struct hpx_heap_fit {
+    uint64_t arrays, instances;
+};
+
 struct hpx_heap_graph {
     uint32_t n;      /* node 0 is the root of roots; 1 to n - 1 are objects, in the order of their ids */
     uint64_t *ids;   /* 0 for node 0 */
@@ -79,17 +94,19 @@ struct hpx_heap_graph {
     uint32_t *refs;
     uint8_t *roots; /* enum hpx_root of the references of node 0: the first that was told of each object */
 
-    struct hpx_list classes; /* struct hpx_heap_class */
-    struct hpx_list fields;  /* struct hpx_heap_field */
-    struct hpx_heap_layout layout;
+    struct hpx_list classes;       /* struct hpx_heap_class */
+    struct hpx_list fields;        /* struct hpx_heap_field */
+    struct hpx_heap_layout layout; /* the one that fits best */
+    struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
     uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
-    uint32_t dump, dumps;    /* the one that was read, from 1; how many there are */
-    bool complete;           /* of that dump */
-    uint64_t objects, bytes; /* of all */
-    uint64_t dangling;       /* references and roots to what is not in the dump */
-    uint64_t twice;          /* objects that the dump has a second time */
-    char why[640];           /* the file is broken, or ends too early: where, and why; "": it does not */
+    uint32_t dump, dumps;                         /* the one that was read, from 1; how many there are */
+    bool complete;                                /* of that dump */
+    struct hpx_heap_dump listed[HPX_HEAP_LISTED]; /* the first of them */
+    uint64_t objects, bytes;                      /* of all */
+    uint64_t dangling;                            /* references and roots to what is not in the dump */
+    uint64_t twice;                               /* objects that the dump has a second time */
+    char why[640];                                /* the file is broken, or ends too early: where, and why; "": it does not */
 
     /* For those that look at contents: */
     struct hpx_definitions defined;
@@ -108,9 +125,13 @@ enum hpx_heap_read {
     HPX_HEAP_FAILED, /* err: no memory, or it cannot be read */
 };
 
-/* dump: 0, or its number from 1. sink: may be NULL; needs HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
+/* dump: 0, or its number from 1; if the file has no such dump, err lists those that it has, and g->dumps is not 0. sink: may be NULL; needs
+ * HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
 enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
                                        hpx_heap_sink *sink, void *ctx, struct hpx_err *err);
+/* The same without a sink, and with sizes as in that layout, whether it fits or not. NULL: as above. */
+enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
+                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, struct hpx_err *err);
 /* Another reading of the same dump, for the sink alone, until that returns false. It is also told of the fields of classes, with node 0,
  * before the class. */
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

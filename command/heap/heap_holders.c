@@ -294,6 +294,22 @@ enum hpx_heap_read hpx_heap_holders_find(struct hpx_heap_holders *h, const struc
     return e != 0 ? HPX_HEAP_FAILED : name_steps(h, g, file, err);
 }
 
+uint64_t *hpx_heap_retained_of_classes(const struct hpx_heap_graph *g, struct hpx_err *err)
+{
+    struct tree t = {0};
+    struct hpx_heap_holders h = {0};
+    int e = find_tree(&t, &h, g, err);
+    free_sizes(&t, g->n);
+    hpx_heap_room_free(t.idom, g->n, sizeof *t.idom);
+    for (size_t i = 0; e == 0 && i < g->classes.len; i++) {
+        h.of_class[i] *= UNIT;
+    }
+    if (e != 0) {
+        hpx_heap_holders_fini(&h);
+    }
+    return h.of_class;
+}
+
 void hpx_heap_holders_fini(struct hpx_heap_holders *h)
 {
     free(h->of_class);
@@ -302,7 +318,7 @@ void hpx_heap_holders_fini(struct hpx_heap_holders *h)
 
 /* ---- in words ---- */
 
-static const char *root_kind(uint64_t kind)
+const char *hpx_heap_root_kind(uint64_t kind)
 {
     switch (kind) {
     case HPX_ROOT_JNI_GLOBAL:
@@ -326,15 +342,30 @@ static const char *root_kind(uint64_t kind)
     }
 }
 
-static void put_object(FILE *to, const struct hpx_heap_graph *g, uint32_t node)
+const char *hpx_heap_field_name(const struct hpx_heap_graph *g, uint64_t name)
+{
+    const uint32_t *known = hpx_seeded_map_find(&g->defined.strings, name);
+    return known != NULL ? hpx_defined_name(&g->defined, *known) : "?";
+}
+
+const struct hpx_heap_class *hpx_heap_class_of_object(const struct hpx_heap_graph *g, uint32_t node)
 {
     for (size_t i = 0; i < g->classes.len; i++) {
         const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
         if (c->node == node) {
-            (void)fputs("class ", to);
-            hpx_words_java(to, c->name);
-            return;
+            return c;
         }
+    }
+    return NULL;
+}
+
+static void put_object(FILE *to, const struct hpx_heap_graph *g, uint32_t node)
+{
+    const struct hpx_heap_class *itself = hpx_heap_class_of_object(g, node);
+    if (itself != NULL) {
+        (void)fputs("class ", to);
+        hpx_words_java(to, itself->name);
+        return;
     }
     hpx_words_java(to, hpx_heap_class_at(g, g->klass[node])->name);
     (void)fprintf(to, " @ 0x%" PRIx64, g->ids[node]);
@@ -342,15 +373,13 @@ static void put_object(FILE *to, const struct hpx_heap_graph *g, uint32_t node)
 
 static void put_how(FILE *to, const struct hpx_heap_graph *g, const struct hpx_heap_step *s)
 {
-    const uint32_t *known;
     switch (s->by) {
     case HPX_STEP_ROOT:
-        (void)fprintf(to, "%s: ", root_kind(s->detail));
+        (void)fprintf(to, "%s: ", hpx_heap_root_kind(s->detail));
         break;
     case HPX_STEP_FIELD:
-        known = hpx_seeded_map_find(&g->defined.strings, s->detail);
         (void)fputc('.', to);
-        hpx_words_name(to, known != NULL ? hpx_defined_name(&g->defined, *known) : "?", HPX_NAME_COLUMNS, false);
+        hpx_words_name(to, hpx_heap_field_name(g, s->detail), HPX_NAME_COLUMNS, false);
         (void)fputs(": ", to);
         break;
     case HPX_STEP_ELEMENT:

@@ -52,7 +52,14 @@ struct hpx_heap_holders {
 /* Reads the file once more, for the names of fields. The struct is to be given back in any case. */
 enum hpx_heap_read hpx_heap_holders_find(struct hpx_heap_holders *h, const struct hpx_heap_graph *g, const struct hpx_heap_file *file,
                                          struct hpx_err *err);
+/* Bytes that the objects of every class retain, which the caller frees. NULL: no memory. Memory as above. */
+uint64_t *hpx_heap_retained_of_classes(const struct hpx_heap_graph *g, struct hpx_err *err);
 void hpx_heap_holders_tell(FILE *to, const struct hpx_heap_holders *h, const struct hpx_heap_graph *g);
+/* What a step's detail means: of a root its kind; of a field its name. */
+const char *hpx_heap_root_kind(uint64_t kind);
+const char *hpx_heap_field_name(const struct hpx_heap_graph *g, uint64_t name);
+/* Of which class it is the class object; NULL: of none. */
+const struct hpx_heap_class *hpx_heap_class_of_object(const struct hpx_heap_graph *g, uint32_t node);
 void hpx_heap_holders_fini(struct hpx_heap_holders *h);
 
 #endif

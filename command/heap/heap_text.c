@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_text.c: see heap_text.h. */
 #include "heap_text.h"
-#include "heap_holders.h"
+#include "heap_json.h"
+#include "heap_rank.h"
 #include "heap_source.h"
-#include "heap_waste.h"
 #include "words.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,41 +13,6 @@
 #define EMPTY_ROWS   20
 
 /* ---- classes ---- */
-
-struct ranked {
-    const struct hpx_heap_class *of;
-};
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct hpx_heap_class *x = ((const struct ranked *)a)->of, *y = ((const struct ranked *)b)->of;
-    return x->bytes != y->bytes       ? (x->bytes < y->bytes ? 1 : -1)
-           : x->objects != y->objects ? (x->objects < y->objects ? 1 : -1)
-                                      : (x < y ? -1 : x > y);
-}
-
-static int by_empty(const void *a, const void *b)
-{
-    const struct hpx_heap_class *x = ((const struct ranked *)a)->of, *y = ((const struct ranked *)b)->of;
-    return x->empty != y->empty ? (x->empty < y->empty ? 1 : -1) : (x < y ? -1 : x > y);
-}
-
-/* Those with objects; NULL: no memory. */
-static struct ranked *order(const struct hpx_heap_graph *g, int (*by)(const void *, const void *), size_t *n)
-{
-    struct ranked *all = calloc(g->classes.len + 1, sizeof *all);
-    *n = 0;
-    for (size_t i = 0; all != NULL && i < g->classes.len; i++) {
-        const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
-        if (c->objects > 0) {
-            all[(*n)++].of = c;
-        }
-    }
-    if (all != NULL) {
-        qsort(all, *n, sizeof(void *), by);
-    }
-    return all;
-}
 
 static void row(FILE *to, uint64_t count, uint64_t bytes, const char *class)
 {
@@ -60,7 +25,7 @@ static void row(FILE *to, uint64_t count, uint64_t bytes, const char *class)
 static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_t *retained, size_t rows)
 {
     size_t n;
-    struct ranked *all = order(g, by_bytes, &n);
+    const struct hpx_heap_class **all = hpx_heap_rank(g, hpx_heap_by_bytes, &n);
     uint64_t count = 0, bytes = 0;
     if (all == NULL) {
         return false;
@@ -68,16 +33,16 @@ static bool tell_classes(FILE *to, const struct hpx_heap_graph *g, const uint64_
     (void)fprintf(to, "\nClasses\n        objects             bytes%s  class\n", retained != NULL ? "          retained" : "");
     for (size_t i = 0; i < n; i++) {
         if (i < rows) {
-            (void)fprintf(to, "%15s %17s", hpx_words_number(all[i].of->objects), hpx_words_number(all[i].of->bytes));
+            (void)fprintf(to, "%15s %17s", hpx_words_number(all[i]->objects), hpx_words_number(all[i]->bytes));
             if (retained != NULL) {
-                (void)fprintf(to, " %17s", hpx_words_number(retained[all[i].of - hpx_heap_class_at(g, 0)]));
+                (void)fprintf(to, " %17s", hpx_words_number(retained[all[i] - hpx_heap_class_at(g, 0)]));
             }
             (void)fputs("  ", to);
-            hpx_words_java(to, all[i].of->name);
+            hpx_words_java(to, all[i]->name);
             (void)fputc('\n', to);
         } else {
-            count += all[i].of->objects;
-            bytes += all[i].of->bytes;
+            count += all[i]->objects;
+            bytes += all[i]->bytes;
         }
     }
     if (n > rows) {
@@ -132,18 +97,18 @@ static void tell_tables(FILE *to, const struct hpx_heap_graph *g, const struct h
 static bool tell_arrays(FILE *to, const struct hpx_heap_graph *g)
 {
     size_t n;
-    struct ranked *all = order(g, by_empty, &n);
+    const struct hpx_heap_class **all = hpx_heap_rank(g, hpx_heap_by_empty, &n);
     uint64_t count = 0, bytes = 0;
     for (size_t i = 0; all != NULL && i < n; i++) {
-        count += all[i].of->empty;
-        bytes += all[i].of->empty * hpx_heap_empty_array(g, all[i].of);
+        count += all[i]->empty;
+        bytes += all[i]->empty * hpx_heap_empty_array(g, all[i]);
     }
     if (count > 0) {
         (void)fprintf(to, "\nArrays without elements\n%s array%s, %s.\n          count             bytes  class\n", hpx_words_number(count),
                       count == 1 ? "" : "s", hpx_words_size(bytes));
     }
-    for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i].of->empty > 0; i++) {
-        row(to, all[i].of->empty, all[i].of->empty * hpx_heap_empty_array(g, all[i].of), all[i].of->name);
+    for (size_t i = 0; i < n && i < EMPTY_ROWS && count > 0 && all[i]->empty > 0; i++) {
+        row(to, all[i]->empty, all[i]->empty * hpx_heap_empty_array(g, all[i]), all[i]->name);
     }
     free(all);
     return all != NULL;
@@ -151,7 +116,8 @@ static bool tell_arrays(FILE *to, const struct hpx_heap_graph *g)
 
 /* ---- all of it ---- */
 
-static void tell_head(FILE *to, const struct hpx_heap_graph *g)
+/* dump: that was asked for */
+static void tell_head(FILE *to, const struct hpx_heap_graph *g, uint32_t dump)
 {
     size_t classes = 0;
     for (size_t i = 0; i < g->classes.len; i++) {
@@ -164,7 +130,7 @@ static void tell_head(FILE *to, const struct hpx_heap_graph *g)
     (void)fputs(" Sizes are estimates: the file has those of fields.\n", to);
     if (g->dumps > 1) {
         (void)fprintf(to, "It is dump %" PRIu32 " of %" PRIu32 " in the file%s.\n", g->dump, g->dumps,
-                      g->complete ? g->dump < g->dumps ? ", the last that is complete" : ", the last" : "");
+                      g->complete && dump == 0 ? g->dump < g->dumps ? ", the last that is complete" : ", the last" : "");
     }
     if (!g->complete) {
         (void)fputs("The dump is not complete: objects and references are missing.\n", to);
@@ -173,7 +139,12 @@ static void tell_head(FILE *to, const struct hpx_heap_graph *g)
         (void)fprintf(to, "The file is broken or unfinished, %s.\n", g->why);
     }
     if (g->twice > 0) {
-        (void)fprintf(to, "%s objects are there twice, and count once.\n", hpx_words_number(g->twice));
+        (void)fprintf(to, "%s object%s there twice, and count%s once.\n", hpx_words_number(g->twice), g->twice == 1 ? " is" : "s are",
+                      g->twice == 1 ? "s" : "");
+    }
+    if (g->dangling > 0) {
+        (void)fprintf(to, "%s reference%s that the dump does not have; %s left out.\n", hpx_words_number(g->dangling),
+                      g->dangling == 1 ? " leads to an object" : "s lead to objects", g->dangling == 1 ? "it is" : "they are");
     }
 }
 
@@ -191,15 +162,32 @@ static void tell_why(const struct hpx_heap_graph *g, struct hpx_err *err)
     }
 }
 
-static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_t rows, bool *whole, struct hpx_err *err)
+static bool tell_words(FILE *to, const struct hpx_heap_told *t, const struct hpx_heap_ask *ask)
+{
+    const struct hpx_heap_graph *g = t->graph;
+    tell_head(to, g, ask->dump);
+    bool made = tell_classes(to, g, t->holders != NULL ? t->holders->of_class : NULL, ask->rows > 0 ? ask->rows : HPX_HEAP_ROWS);
+    if (t->holders != NULL) {
+        hpx_heap_holders_tell(to, t->holders, g);
+    } else {
+        (void)fprintf(to, "\nRetained sizes and paths are missing: %s.\n", t->missing);
+    }
+    tell_strings(to, t->waste);
+    tell_tables(to, g, t->waste);
+    return made && tell_arrays(to, g);
+}
+
+static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const struct hpx_heap_ask *ask, bool *whole, uint32_t *dumps,
+                               struct hpx_err *err)
 {
     struct hpx_heap_graph g;
     struct hpx_heap_waste w = {0};
     struct hpx_heap_holders h = {0};
     struct hpx_err missing = {""};
-    enum hpx_heap_read done = hpx_heap_graph_read(&g, file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
+    enum hpx_heap_read done = hpx_heap_graph_read(&g, file, ask->dump, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
     bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
     *whole = g.complete && g.why[0] == '\0';
+    *dumps = g.dumps;
     if (done == HPX_HEAP_NONE) {
         tell_why(&g, err);
     }
@@ -208,16 +196,8 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
     }
     if (made && done == HPX_HEAP_READ) {
         bool held = hpx_heap_holders_find(&h, &g, file, &missing) == HPX_HEAP_READ;
-        tell_head(to, &g);
-        made = tell_classes(to, &g, held ? h.of_class : NULL, rows > 0 ? rows : HPX_HEAP_ROWS);
-        if (held) {
-            hpx_heap_holders_tell(to, &h, &g);
-        } else {
-            (void)fprintf(to, "\nRetained sizes and paths are missing: %s.\n", missing.msg);
-        }
-        tell_strings(to, &w);
-        tell_tables(to, &g, &w);
-        made = made && tell_arrays(to, &g);
+        struct hpx_heap_told t = {&g, &w, held ? &h : NULL, missing.msg};
+        made = ask->json != NULL ? hpx_heap_json(ask->json, &t, ask->rows) : tell_words(to, &t, ask);
     }
     if (!made && done == HPX_HEAP_READ) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
@@ -229,13 +209,15 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, size_
     return done;
 }
 
-enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, size_t rows, bool *whole, struct hpx_err *err)
+enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, const struct hpx_heap_ask *ask, bool *whole, uint32_t *dumps, struct hpx_err *err)
 {
     struct hpx_heap_source s;
+    *whole = false;
+    *dumps = 0;
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    enum hpx_heap_read done = tell(to, &s.file, rows, whole, err);
+    enum hpx_heap_read done = tell(to, &s.file, ask, whole, dumps, err);
     hpx_heap_source_end(&s);
     return done;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_heap_file HPROFX [unittest arguments]: what hprofx view says of a heap dump whose objects are known: classes, strings, collections, several dumps, damage."""
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -380,6 +381,58 @@ class HeapFile(unittest.TestCase):
         self.assertIn('It is dump 2 of 3 in the file, the last that is complete.', said)
         self.assertEqual(self.rows(said, 'Classes')['p.Node'], (6, 144))
 
+    def test_a_dump_is_chosen_by_its_number(self):
+        first, second, third = self.known(), self.known(), self.known()
+        second.new('p.Node')
+        third.new('p.Node')
+        third.new('p.Node')
+        data = first.head() + first.definitions() + first.segments() + second.segments() + third.segments(end=False)
+        for number, nodes in ((1, 5), (2, 6), (3, 7)):
+            said = self.view(data, '--dump', str(number))
+            self.assertIn('It is dump %d of 3 in the file.\n' % number, said)
+            self.assertEqual(self.rows(said, 'Classes')['p.Node'], (nodes, 24 * nodes))
+        self.assertEqual(self.view(data, '--dump=4', status=1, said='heap.hprof: the file has no heap dump 4; it has 1 of 19 objects, 2 of 20 objects, '
+                                   '3 of 21 objects (incomplete)\n'), '')
+        self.view(data, '--dump=0', status=2, said='--dump wants the number of a heap dump')
+        self.view(data, '--dump=1', '--tree', status=2, said='--dump chooses a heap dump')
+        self.view(h.text().data(), '--dump=1', status=1, said='heap.hprof: no heap dump is in it')
+        self.view(h.times().data(), '--dump=1', status=1, said='--dump chooses a heap dump of one binary file, and there is none')
+
+    def test_references_to_nothing_are_told(self):
+        d = self.known()
+        self.assertNotIn('that the dump does not have', self.view(d))
+        d.new('p.Node', next=0x123456780)
+        self.assertIn('\n1 reference leads to an object that the dump does not have; it is left out.\n', self.view(d))
+        d.root(0x123456780)
+        self.assertIn('\n2 references lead to objects that the dump does not have; they are left out.\n', self.view(d))
+
+    def test_json_has_what_the_words_have(self):
+        d = self.known()
+        held = d.string('twice')
+        d.root(d.new('p.Node', next=d.string('twice')))
+        d.new('p.Node', next=0x123456780)
+        d.root(held, 8, b'\0\0\0\1\0\0\0\1')
+        d.system_classes()
+        said = json.loads(self.view(d, '--json'))
+        dump = said['heap_dump']
+        self.assertEqual([v['view'] for v in said['views']], ['heap'])
+        self.assertEqual([dump[k] for k in ('dump', 'dumps', 'complete', 'objects', 'roots', 'dangling', 'twice')], [1, 1, True, 25, 9, 1, 0])
+        words = self.rows(self.view(d, '-n', '100'), 'Classes')
+        self.assertEqual({c['class']: (c['objects'], c['bytes']) for c in dump['classes']}, words)
+        self.assertTrue(all(c['retained'] <= c['bytes'] or c['class'] in ('p.Node', 'p.Node[]', 'java.lang.String') for c in dump['classes']), dump['classes'])
+        top = dump['retained'][0]
+        self.assertEqual((top['class'], top['objects'], top['itself']), ('p.Node[]', 9, 48))
+        self.assertEqual(top['bytes'], 48 + 5 * 24 + 3 * 32)
+        self.assertEqual(dump['unreached']['objects'], 5)
+        self.assertEqual([{k: s[k] for k in ('by', 'root', 'class')} for s in dump['paths'][0]['steps']], [{'by': 'root', 'root': 'unknown root', 'class': 'p.Node[]'}])
+        self.assertEqual(int(top['id'], 16), int(dump['paths'][0]['steps'][0]['id'], 16))
+        self.assertEqual([(t['text'], t['strings'], t['arrays']) for t in dump['duplicate_strings']['top']], [('twice', 2, 2)])
+        self.assertEqual({(a['class'], a['count']) for a in dump['empty_arrays']}, {('p.Node[]', 1), ('long[]', 1)})
+        self.assertEqual(dump['empty_collections'], [])
+        self.assertEqual(len(json.loads(self.view(d, '--json', '-n', '2'))['heap_dump']['classes']), 2)
+        self.assertNotIn('heap_dump', json.loads(self.view(d, '--json', '--view', 'heap')))
+        self.assertNotIn('heap_dump', json.loads(self.view(h.text().data(), '--json')))
+
     def test_a_dump_that_is_cut_off_is_told_as_far_as_it_goes(self):
         d = self.known()
         data = d.data()
@@ -589,6 +642,49 @@ After: after.hprof, 28 objects, 784 B.
 
     def test_the_same_dump_in_two_files_does_not_differ(self):
         self.assertIn('None of 6 classes has changed.\n', self.diff(self.known(), gzip.compress(self.known().data())))
+
+    def test_both_sides_have_the_layout_that_one_of_them_shows(self):
+        """Fields of each class begin at a multiple of 4: 24 bytes. One object alone does not show it."""
+        sides = []
+        for count in (10, 1):
+            d = Dump(jdk=8)
+            d.klass('p.A', fields=[('a', BYTE)])
+            d.klass('p.B', 'p.A', fields=[('b', BYTE)])
+            for _ in range(count):
+                d.subs.append(d.f.instance(d.place(24), 1, d.classes['p.B']['id'], b'\0\0'))
+            sides.append(d)
+        said = self.diff(*sides)
+        self.assertRegex(said, r' 1 +-9 +24 +-216  p\.B\n')
+        self.assertIn('1 of 2 classes has changed.', said)
+        self.assertRegex(self.diff(*reversed(sides)), r' 10 +\+9 +240 +\+216  p\.B\n')
+
+    def test_sides_without_a_layout_in_common_say_so(self):
+        sides = []
+        for width, header in ((4, 16), (8, 24)):
+            d = Dump()
+            d.klass('p.X[]')
+            for n in range(1, 40):
+                d.subs.append(d.f.objects(d.place(header + width * n), 1, d.classes['p.X[]']['id'], *[0] * n))
+            sides.append(d)
+        self.assertIn('The JVMs lay out objects differently, so equal objects differ in bytes.\n', self.diff(*sides))
+        self.assertNotIn('differently', self.diff(sides[0], sides[0]))
+
+    def test_two_dumps_differ_by_what_classes_retain(self):
+        sides = []
+        for size in (80, 800):
+            d = Dump()
+            d.klass('p.Keeper', fields=[('held', OBJECT)])
+            d.system_classes()
+            d.root(d.new('p.Keeper', held=d.primitives(LONG, bytes(size))))
+            sides.append(d)
+        self.assertNotIn('p.Keeper', self.diff(*sides))
+        said = self.diff(*sides, '--retained')
+        self.assertIn('        objects           change          retained           change  class\n', said)
+        self.assertRegex(said, r' 1 +0 +832 +\+720  p\.Keeper\n')
+        self.view(sides[0])
+        done = subprocess.run([PROGRAM, 'diff', '--retained', '--json', 'heap.hprof', 'heap.hprof'], cwd=self.folder, capture_output=True, check=False, text=True)
+        self.assertEqual((done.returncode, done.stdout), (2, ''))
+        self.assertIn('--retained compares two binary files', done.stderr)
 
     def test_a_diff_for_programs_has_methods_still(self):
         self.assertIn('"methods"', self.diff(self.known(), self.known(), '--json'))
