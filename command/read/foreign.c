@@ -12,7 +12,7 @@ static const struct {
     size_t n;
     const char *what;
 } kinds[] = {
-    {STARTS("FLR\0"), "a JFR recording; `jfr print` and JDK Mission Control read it"},
+    {STARTS("FLR\0"), "a JFR recording; `hprofx view` reads it"},
     {STARTS("<svg"), "a picture; its profile is needed"},
     {STARTS("<?xml"), "XML, perhaps a picture; its profile is needed"},
     {STARTS("<!"), "a page; its profile is needed"},

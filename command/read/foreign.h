@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* foreign.h: files that people take for profiles and that hprofx does not read, by their first bytes. No state; any thread. */
+/* foreign.h: files that people take for HPROF, by their first bytes: of JFR, which hpx_tree_read() reads, and of what hprofx does not read.
+ * No state; any thread. */
 #ifndef HPX_READ_FOREIGN_H
 #define HPX_READ_FOREIGN_H
 

@@ -5,6 +5,7 @@
 #include "edits.h"
 #include "foreign.h"
 #include "gunzip.h"
+#include "jfr.h"
 #include "memory.h"
 #include "writers.h"
 #include <ctype.h>
@@ -30,6 +31,11 @@ static bool is_hprof(const struct hpx_source *s, size_t n)
         }
     }
     return false;
+}
+
+static bool is_jfr(const struct hpx_source *s, size_t n)
+{
+    return n >= 4 && memcmp(hpx_source_bytes(s), HPX_JFR_MAGIC, 4) == 0;
 }
 
 /* The first field of a pprof profile is the type of its samples, a message; writers may begin with another one, but none with text. */
@@ -72,12 +78,13 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
         done = HPX_TREE_FAILED;
     } else {
         size_t n = hpx_source_ahead(&s, 64);
-        const char *other = hpx_foreign(hpx_source_bytes(&s), n < HPX_FOREIGN_BYTES ? n : HPX_FOREIGN_BYTES);
+        const char *other = is_jfr(&s, n) ? NULL : hpx_foreign(hpx_source_bytes(&s), n < HPX_FOREIGN_BYTES ? n : HPX_FOREIGN_BYTES);
         if (other != NULL && !is_collapsed(&s)) {
             (void)hpx_err_set(err, HPX_E_RANGE, "hprofx does not read this: %s", other);
             done = HPX_TREE_FAILED;
         } else {
             done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)
+                   : is_jfr(&s, n)   ? hpx_tree_read_jfr(t, &s, err)
                    : is_pprof(&s, n) ? hpx_tree_read_pprof(t, &s, err)
                                      : hpx_tree_read_folded(t, &s, err);
         }

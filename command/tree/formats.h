@@ -21,7 +21,7 @@ enum hpx_tree_read {
 /* Told of an HPROF file that was read: for the verdict. */
 typedef void hpx_tree_profile(void *ctx, struct hpx_tree *t, struct hpx_profile *p);
 
-/* Reads fd to its end. The format shows in the first bytes: HPROF (text or binary), pprof, or collapsed stacks. Gzip is unpacked. tell: may
+/* Reads fd to its end. The format shows in the first bytes: HPROF (text or binary), pprof, JFR, or collapsed stacks. Gzip is unpacked. tell: may
  * be NULL. Without another budget of the caller, hpx_memory_for_file() is what it may allocate. */
 enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 
@@ -38,6 +38,7 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
 enum hpx_tree_read hpx_tree_read_folded(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 /* Whether a line of text is a collapsed stack, rather than a sentence that ends with a number. */
 bool hpx_folded_is_stack(struct hpx_rd_text line);
+enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 enum hpx_tree_read hpx_tree_read_pprof(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err);
 
 /* A comment of pprof files, where it holds; pprof does not tell classes from methods. */

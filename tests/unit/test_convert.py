@@ -163,7 +163,7 @@ class Kinds(Folder):
         self.done('convert', 'in', 'own.html')
         self.done('convert', 'in', 'own.speedscope.json')
         for name, data, named in (
-                ('own.otlp', None, 'OpenTelemetry'), ('own.html', None, 'a page'), ('own.speedscope.json', None, 'speedscope'), ('x.jfr', b'FLR\0\0\2\0\1' + bytes(60), 'JFR'),
+                ('own.otlp', None, 'OpenTelemetry'), ('own.html', None, 'a page'), ('own.speedscope.json', None, 'speedscope'),
                 ('x.jar', b'PK\3\4' + bytes(60), 'zip or jar'), ('perf.data', b'PERFILE2' + bytes(60), 'perf script'), ('x.zst', b'\x28\xb5\x2f\xfd' + bytes(60), 'zstd'),
                 ('gc.log', b'[0.005s][info][gc] Using G1\n[0.2s][info][gc] Heap 12\n', 'log of the JVM'), ('x.svg', b'<svg width="1">\n', 'picture')):
             if data is not None:

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* jfr_in.c: reads a JFR recording.
+ *
+ * What JFR has for a view, and how sure it is, depends on the events that were switched on. Where two kinds tell the same thing, the better
+ * one is the view: jdk.CPUTimeSample before jdk.ExecutionSample, jdk.ObjectAllocationSample before those of TLABs, samples of the wall
+ * clock before the sum of all waits. The other kind of samples is a measure of HPX_VIEW_OTHER. Which kinds a file has shows at its end. */
+#include "budget.h"
+#include "formats.h"
+#include "generated.h"
+#include "jfr.h"
+#include "names.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT         4200               /* as tree.c keeps */
+#define DEFAULT_CPU  UINT64_C(10000000) /* ns: of async-profiler, if none was asked for */
+#define DEFAULT_WALL UINT64_C(50000000)
+
+/* What is decided at the end. */
+enum pending { EXECUTION, TLABS, WAITS, WALL, PENDING };
+
+struct jfr_in {
+    struct hpx_tree *tree;
+    struct hpx_tree_view pending[PENDING]; /* of one value: samples, bytes, ns, samples */
+    struct hpx_seeded_map nodes, names[3]; /* of the chunk: keys -> numbers of the tree + 1; names: enum cache */
+    size_t chunk;                          /* these are of */
+    struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
+    struct hpx_tree_path path;
+    uint64_t samples, allocations, lost;
+    uint64_t interval, wall_interval; /* ns: settings of async-profiler; 0: not told */
+    bool event_is_cpu, event_is_wall; /* likewise */
+};
+
+enum cache { METHODS, CLASSES, THREADS };
+
+/* ---- names and stacks: each constant once a chunk ---- */
+
+static void forget(struct jfr_in *in)
+{
+    hpx_seeded_map_clear(&in->nodes);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(in->names); i++) {
+        hpx_seeded_map_clear(&in->names[i]);
+    }
+}
+
+/* Where the number of a constant is kept; NULL: nowhere. */
+static uint32_t *known(struct jfr_in *in, struct hpx_seeded_map *map, const struct hpx_jfr_value *v)
+{
+    uint32_t *slot = NULL;
+    if (v->f != NULL && v->f->pool && hpx_seeded_map_add(map, v->n, &slot) < 0) {
+        in->tree->no_memory = true;
+        return NULL;
+    }
+    return slot;
+}
+
+/* As people write it. */
+static uint32_t spoken(struct jfr_in *in, const char *name)
+{
+    char text[TEXT];
+    hpx_name_spoken(text, sizeof text, name);
+    hpx_name_generated(text);
+    return hpx_tree_name(in->tree, text, strlen(text));
+}
+
+/* Of a function the library, or nothing, stands in the place of the class. */
+static uint32_t method_name(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_value *v)
+{
+    char class[TEXT], name[TEXT], both[TEXT + TEXT];
+    hpx_jfr_method(j, v, class, name, sizeof class);
+    if (class[0] == '\0') {
+        return hpx_name_of_frame(in->tree, name[0] != '\0' ? name : "?", strlen(name[0] != '\0' ? name : "?"));
+    }
+    (void)snprintf(both, sizeof both, "%s.%s", class, name);
+    return spoken(in, both);
+}
+
+static uint32_t class_name(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_value *v)
+{
+    char name[TEXT];
+    return hpx_jfr_class(j, v, name, sizeof name) && name[0] != '\0' ? spoken(in, name) : 0;
+}
+
+static uint32_t thread_name(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_value *v)
+{
+    char name[TEXT];
+    return hpx_jfr_thread(j, v, name, sizeof name) && name[0] != '\0' ? hpx_tree_name(in->tree, name, strlen(name)) : 0;
+}
+
+static uint32_t name_of(struct jfr_in *in, struct hpx_jfr *j, enum cache of, const struct hpx_jfr_value *v)
+{
+    static uint32_t (*const make[])(struct jfr_in *, struct hpx_jfr *, const struct hpx_jfr_value *) = {
+        [METHODS] = method_name, [CLASSES] = class_name, [THREADS] = thread_name};
+    uint32_t *slot = known(in, &in->names[of], v);
+    if (slot == NULL) {
+        return v->f != NULL && !in->tree->no_memory ? make[of](in, j, v) : 0;
+    }
+    if (*slot == 0) {
+        *slot = make[of](in, j, v) + 1;
+    }
+    return *slot - 1;
+}
+
+/* The node of a stack; the root: there is none. */
+static uint32_t node_of(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_value *stack)
+{
+    uint32_t *slot = known(in, &in->nodes, stack);
+    if (slot == NULL || *slot != 0) {
+        return slot != NULL ? *slot - 1 : 0;
+    }
+    in->frames.len = 0;
+    hpx_tree_path_begin(&in->path);
+    if (hpx_jfr_frames(j, stack, &in->frames)) {
+        for (size_t i = in->frames.len; i-- > 0;) {
+            const struct hpx_jfr_frame *f = (const struct hpx_jfr_frame *)in->frames.items + i;
+            uint32_t name = name_of(in, j, METHODS, &f->method);
+            if (in->path.at > 0 || !hpx_tree_no_stack(in->tree, 0, name)) {
+                hpx_tree_path_down(in->tree, &in->path, hpx_tree_frame(in->tree, name, 0, f->line > 0 ? f->line : 0, HPX_FRAME_METHOD));
+            }
+        }
+    }
+    *slot = hpx_tree_path_end(&in->path) + 1;
+    return *slot - 1;
+}
+
+static uint32_t below(struct jfr_in *in, uint32_t node, uint32_t name)
+{
+    return hpx_tree_node(in->tree, node, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_CLASS));
+}
+
+static uint32_t word(struct jfr_in *in, const char *text)
+{
+    return hpx_tree_name(in->tree, text, strlen(text));
+}
+
+/* ---- events ---- */
+
+/* An event with its constants looked up. */
+struct seen {
+    const struct hpx_jfr_event *ev;
+    uint32_t node, thread;
+};
+
+static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
+{
+    const struct hpx_jfr_value *v = &ev->v[slot];
+    return v->f != NULL && v->n <= INT64_MAX ? v->n : 0;
+}
+
+static void add(struct jfr_in *in, const struct seen *s, struct hpx_tree_view *v, uint32_t node, uint64_t first, uint64_t second)
+{
+    const uint64_t values[HPX_TREE_VALUES] = {first, second};
+    if (first != 0 || second != 0) {
+        hpx_tree_add(in->tree, v, node, s->thread, values);
+    }
+}
+
+static void add_other(struct jfr_in *in, const struct seen *s, const char *name, const char *unit, uint64_t n)
+{
+    uint64_t values[HPX_TREE_VALUES] = {0};
+    size_t measure;
+    struct hpx_tree_view *v = n > 0 ? hpx_tree_find(in->tree, name, unit, &measure) : NULL;
+    if (v != NULL) {
+        values[measure] = n;
+        hpx_tree_add(in->tree, v, s->node, s->thread, values);
+    }
+}
+
+/* "STATE", or "STATE CLASS". */
+static uint32_t state_name(struct jfr_in *in, const char *state, uint32_t class)
+{
+    char text[TEXT];
+    (void)snprintf(text, sizeof text, "%s%s%s", state, class != 0 ? " " : "", hpx_tree_text(in->tree, class));
+    return word(in, text);
+}
+
+/* async-profiler tells in the state of a sample which of its clocks took it: that of CPU time has none. */
+static bool is_of_wall(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, char *state, size_t room)
+{
+    bool told = hpx_jfr_text(&j->chunk, &s->ev->v[HPX_JFR_STATE], state, room);
+    return (s->ev->kind == HPX_JFR_WALL) || (j->async && told && (in->event_is_wall || strcmp(state, "STATE_DEFAULT") != 0));
+}
+
+static void take_sample(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s)
+{
+    char state[64];
+    if (is_of_wall(in, j, s, state, sizeof state)) {
+        const char *name = strcmp(state, "STATE_SLEEPING") == 0 ? "sleeping" : strcmp(state, "STATE_RUNNABLE") == 0 ? "running" : "?";
+        uint64_t n = s->ev->v[HPX_JFR_SAMPLES].f != NULL ? number(s->ev, HPX_JFR_SAMPLES) : 1;
+        add(in, s, &in->pending[WALL], below(in, s->node, word(in, name)), n, 0);
+    } else {
+        add(in, s, &in->pending[EXECUTION], s->node, 1, 0);
+    }
+}
+
+static void take_allocation(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s)
+{
+    uint32_t class = name_of(in, j, CLASSES, &s->ev->v[HPX_JFR_OBJECT_CLASS]),
+             node = below(in, s->node, class != 0 ? class : word(in, "?"));
+    if (s->ev->kind == HPX_JFR_ALLOC) {
+        add(in, s, &in->tree->views[HPX_VIEW_ALLOC], node, 0, number(s->ev, HPX_JFR_WEIGHT));
+    } else { /* the event stands for all that was allocated in the TLAB before */
+        uint64_t tlab = number(s->ev, HPX_JFR_TLAB_SIZE);
+        add(in, s, &in->pending[TLABS], node, tlab != 0 ? tlab : number(s->ev, HPX_JFR_SIZE), 0);
+    }
+    in->allocations++;
+}
+
+static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, enum hpx_view_kind view, enum hpx_jfr_slot slot,
+                      const char *state)
+{
+    uint32_t class = name_of(in, j, CLASSES, &s->ev->v[slot]);
+    if (view != HPX_VIEW_WALL) {
+        add(in, s, &in->tree->views[view], below(in, s->node, class != 0 ? class : word(in, "?")), 1, s->ev->ns);
+    }
+    add(in, s, &in->pending[WAITS], below(in, s->node, state_name(in, state, class)), s->ev->ns, 0);
+}
+
+static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
+{
+    char name[32], value[32];
+    if (!j->async || !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) ||
+        !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_VALUE], value, sizeof value)) {
+        return;
+    }
+    uint64_t n = strtoull(value, NULL, 10);
+    n = n <= INT64_MAX ? n : 0;
+    if (strcmp(name, "interval") == 0) {
+        in->interval = n;
+    } else if (strcmp(name, "wall") == 0) {
+        in->wall_interval = n;
+    } else if (strcmp(name, "event") == 0) {
+        in->event_is_wall = strcmp(value, "wall") == 0;
+        in->event_is_cpu = strcmp(value, "cpu") == 0 || strcmp(value, "itimer") == 0 || strcmp(value, "ctimer") == 0;
+    }
+}
+
+/* The main class is the first word of its arguments. */
+static void take_jvm(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
+{
+    char text[TEXT];
+    in->tree->origin.pid = number(ev, HPX_JFR_PID);
+    if (hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_ARGUMENTS], text, sizeof text) && text[0] != '\0') {
+        in->tree->origin.service = hpx_tree_name(in->tree, text, strcspn(text, " "));
+    }
+}
+
+static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
+{
+    struct jfr_in *in = ctx;
+    if (in->chunk != j->chunks) {
+        forget(in);
+        in->chunk = j->chunks;
+    }
+    const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
+    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread)};
+    switch (ev->kind) {
+    case HPX_JFR_EXECUTION:
+    case HPX_JFR_WALL:
+        take_sample(in, j, &s);
+        break;
+    case HPX_JFR_NATIVE:
+        add_other(in, &s, "native_samples", "count", 1);
+        break;
+    case HPX_JFR_CPU_TIME:
+        add(in, &s, &in->tree->views[HPX_VIEW_CPU], s.node, 1, ev->ns);
+        in->samples++;
+        break;
+    case HPX_JFR_LOST:
+        in->lost = hpx_tree_sum(in->lost, number(ev, HPX_JFR_LOST_SAMPLES));
+        break;
+    case HPX_JFR_ALLOC:
+    case HPX_JFR_TLAB:
+        take_allocation(in, j, &s);
+        break;
+    case HPX_JFR_ENTER:
+        take_wait(in, j, &s, HPX_VIEW_LOCK, HPX_JFR_MONITOR_CLASS, "blocked");
+        break;
+    case HPX_JFR_WAIT:
+        take_wait(in, j, &s, HPX_VIEW_WAIT, HPX_JFR_MONITOR_CLASS, "waiting");
+        break;
+    case HPX_JFR_PARK:
+        take_wait(in, j, &s, HPX_VIEW_PARK, HPX_JFR_PARKED_CLASS, "parked");
+        break;
+    case HPX_JFR_SLEEP:
+        take_wait(in, j, &s, HPX_VIEW_WALL, HPX_JFR_OBJECT_CLASS, "sleeping");
+        break;
+    case HPX_JFR_SETTING:
+        take_setting(in, j, ev);
+        break;
+    case HPX_JFR_JVM:
+        take_jvm(in, j, ev);
+        break;
+    case HPX_JFR_NONE:
+        break;
+    }
+    return !in->tree->no_memory && !j->no_memory;
+}
+
+/* ---- at the end ---- */
+
+static uint64_t times(uint64_t n, uint64_t by)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
+}
+
+/* CPU time of samples is told by async-profiler alone: the JDK looks at a few threads every 10 or 20 ms, however many run. */
+static void settle_one(struct jfr_in *in, enum pending p, const struct seen *s, uint64_t n, bool better)
+{
+    struct hpx_tree_view *views = in->tree->views;
+    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU, wall = in->wall_interval != 0 ? in->wall_interval : in->interval;
+    if (p == EXECUTION && better) {
+        add_other(in, s, "execution_samples", "count", n);
+    } else if (p == EXECUTION) {
+        add(in, s, &views[HPX_VIEW_CPU], s->node, n, in->event_is_cpu ? times(n, cpu) : 0);
+    } else if (p == TLABS && better) {
+        add_other(in, s, "tlab_space", "bytes", n);
+    } else if (p == TLABS) {
+        add(in, s, &views[HPX_VIEW_ALLOC], s->node, 0, n);
+    } else {
+        add(in, s, &views[HPX_VIEW_WALL], s->node, p == WAITS ? n : times(n, wall != 0 ? wall : DEFAULT_WALL), 0);
+    }
+}
+
+static void settle(struct jfr_in *in, enum pending p, bool better)
+{
+    const struct hpx_tree_view *v = &in->pending[p];
+    for (size_t i = 0; i < v->samples.len && !in->tree->no_memory; i++) {
+        const struct hpx_tree_sample *sample = hpx_tree_sample_at(v, i);
+        const struct seen s = {NULL, sample->node, sample->thread};
+        settle_one(in, p, &s, *hpx_tree_values_at(v, i), better);
+        in->samples += p == EXECUTION && !better ? *hpx_tree_values_at(v, i) : 0;
+    }
+}
+
+static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
+{
+    struct hpx_tree *t = in->tree;
+    char text[48];
+    settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
+    settle(in, TLABS, t->views[HPX_VIEW_ALLOC].samples.len > 0);
+    settle(in, WALL, false);
+    if (in->pending[WALL].samples.len == 0) {
+        settle(in, WAITS, false);
+    }
+    t->effective = hpx_tree_sum(t->effective, in->samples);
+    t->sampled = hpx_tree_sum(t->sampled, in->allocations);
+    t->start_ms = j->start / 1000000;
+    t->duration_ms = j->end > j->start ? (j->end - j->start) / 1000000 : 0;
+    if (in->lost > 0) {
+        (void)snprintf(text, sizeof text, "%llu samples", (unsigned long long)in->lost);
+        t->lost = word(in, text);
+    }
+    if (in->event_is_cpu) {
+        t->interval_ns = in->interval != 0 ? in->interval : DEFAULT_CPU;
+    }
+}
+
+enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
+{
+    struct jfr_in in = {.tree = t};
+    struct hpx_jfr j = {.source = s, .sink = event, .ctx = &in};
+    hpx_seeded_map_init(&in.nodes, true);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(in.names); i++) {
+        hpx_seeded_map_init(&in.names[i], true);
+    }
+    for (size_t i = 0; i < PENDING; i++) {
+        in.pending[i].values = 1;
+        hpx_seeded_map_init(&in.pending[i].index, true);
+    }
+    hpx_jfr_read(&j);
+    t->no_memory |= j.no_memory;
+    settle_all(&in, &j);
+    forget(&in);
+    for (size_t i = 0; i < PENDING; i++) {
+        hpx_seeded_map_fini(&in.pending[i].index);
+        free(in.pending[i].samples.items);
+        free(in.pending[i].numbers.items);
+    }
+    free(in.frames.items);
+    free(in.path.steps.items);
+    hpx_jfr_fini(&j);
+    if (t->no_memory || s->error != 0 || j.chunks == 0) {
+        (void)hpx_err_set(err, HPX_E_RANGE, "%s", t->no_memory ? hpx_budget_why() : s->error != 0 ? strerror(s->error) : j.why);
+        return HPX_TREE_FAILED;
+    }
+    if (j.why[0] != '\0') {
+        (void)hpx_err_set(err, HPX_E_RANGE, "%s", j.why);
+    }
+    return j.why[0] != '\0' ? HPX_TREE_PART : HPX_TREE_WHOLE;
+}

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_jfr HPROFX [unittest arguments]: JFR recordings that were made by hand: values of every view, every encoding, several chunks, cut and hostile files."""
+import gzip
+import pathlib
+import re
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'read'))
+import jfr_files as j  # noqa: E402
+
+PROGRAM = None
+CUT = 'the recording is cut off, or was still being written; what is complete was read'
+STRINGS, TIME, DURATION, PERIOD = 6, 9, 10, 12  # fields of pprof
+RUN, LEAF = '[main];p.C.main;p.C.run', '[worker];p.C.main;p.C.run;p.D.leaf'
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, data, name='x.jfr'):
+        path = self.folder / name
+        path.write_bytes(data.data() if isinstance(data, j.Chunk) else data)
+        return path
+
+    def run_it(self, *arguments, **how):
+        how.setdefault('timeout', 20)
+        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL, **how)
+
+    def view(self, measure, data, status=0, said=''):
+        """{stack: value} of a measure."""
+        done = self.run_it('convert', '--view', measure, '--to', '.folded', self.write(data), '-')
+        error = done.stderr.decode()
+        self.assertEqual(done.returncode, status, error)
+        (self.assertIn if said else self.assertEqual)(said, error)
+        return {s: int(n) for s, n in (line.rsplit(' ', 1) for line in done.stdout.decode().splitlines())}
+
+    def facts(self, data):
+        """The fields of a pprof file of it."""
+        self.assertIn(self.run_it('convert', self.write(data), 'x.pb.gz').returncode, (0, 6))
+        data, found, at = gzip.decompress((self.folder / 'x.pb.gz').read_bytes()), {}, 0
+
+        def varint(at):
+            n = shift = 0
+            while True:
+                n |= (data[at] & 0x7f) << shift
+                shift, at = shift + 7, at + 1
+                if data[at - 1] < 0x80:
+                    return n, at
+        while at < len(data):
+            tag, at = varint(at)
+            n, at = varint(at)
+            if tag & 7 == 2:
+                n, at = data[at:at + n], at + n
+            found.setdefault(tag >> 3, []).append(n)
+        return found
+
+    def fails(self, data, said):
+        done = self.run_it('convert', self.write(data), 'out.folded')
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(said, done.stderr.decode())
+
+
+class Values(Folder):
+    def check_whole(self, data):
+        self.assertEqual(self.view('samples', data), {RUN: 3, RUN + ';p.D.leaf': 2, LEAF: 1, '[worker]': 1})
+        self.assertEqual(self.view('native_samples', data), {LEAF: 1})
+        self.assertEqual(self.view('alloc_space', data), {RUN + ';byte[]': 5000, RUN + ';p.D.leaf;p.D': 1 << 40})
+        self.assertEqual(self.view('contentions', data), {LEAF + ';p.C': 2})
+        self.assertEqual(self.view('delay', data), {LEAF + ';p.C': 50_000_000})
+        self.assertEqual(self.view('wait_delay', data), {RUN + ';p.D': 40_000_000})
+        self.assertEqual(self.view('park_delay', data), {RUN + ';?': 50_000_000})
+        self.assertEqual(self.view('wall', data), {LEAF + ';blocked p.C': 50_000_000, RUN + ';waiting p.D': 40_000_000, RUN + ';parked': 50_000_000,
+                                                   '[worker];p.C.main;p.C.run;sleeping': 60_000_000})
+
+    def test_every_view_has_its_values(self):
+        self.check_whole(j.whole())
+
+    def test_integers_of_full_width_are_read_and_version_1(self):
+        self.check_whole(j.whole(compressed=False, version=(1, 0)))
+        self.check_whole(j.whole(version=(2, 0)))
+
+    def test_lines_are_those_of_the_frames(self):
+        self.write(j.whole())
+        self.assertEqual(self.run_it('convert', 'x.jfr', 'x.pb.gz').returncode, 0)
+        self.assertEqual(self.run_it('convert', 'x.pb.gz', 'x.txt').returncode, 0)
+        self.assertRegex((self.folder / 'x.txt').read_text(), r'p\.D\.leaf\(.*:30\)\n\tp\.C\.run\(.*:12\)\n\tp\.C\.main\(.*:Unknown line\)\n')
+
+    def test_samples_of_CPU_time_are_the_CPU_view_and_the_others_are_beside_it(self):
+        data = j.cpu_time()
+        self.assertEqual(self.view('samples', data), {RUN + ';p.D.leaf': 4, '[worker];p.C.main;p.C.run': 1, '[main]': 1})
+        self.assertEqual(self.view('cpu', data), {RUN + ';p.D.leaf': 40_000_000, '[worker];p.C.main;p.C.run': 10_000_000, '[main]': 10_000_000})
+        self.assertEqual(self.view('execution_samples', data), {RUN: 3, RUN + ';p.D.leaf': 2, LEAF: 1, '[worker]': 1})
+        self.assertIn(b'lost: 17 samples', self.facts(data)[STRINGS])
+
+    def test_states_of_async_profiler_tell_CPU_from_wall_clock(self):
+        data = j.async_profiler()
+        self.assertEqual(self.view('samples', data), {RUN: 4})
+        self.assertEqual(self.view('cpu', data), {RUN: 20_000_000})
+        self.assertEqual(self.view('wall', data), {RUN + ';running': 40_000_000, RUN + ';sleeping': 20_000_000, LEAF + ';sleeping': 200_000_000})
+        self.assertEqual(self.view('alloc_space', data), {RUN + ';byte[]': 74000})
+        data = j.async_profiler(settings=[('event', 'wall')])
+        self.assertEqual(self.view('wall', data), {RUN + ';?': 200_000_000, RUN + ';running': 100_000_000, RUN + ';sleeping': 50_000_000, LEAF + ';sleeping': 500_000_000})
+        self.assertEqual(self.view('samples', j.async_profiler(settings=[('event', 'cache-misses'), ('interval', '1000')])), {RUN: 4})
+        self.assertIn('has no CPU time', self.run_it('convert', '--view', 'CPU time', '--to', '.folded', 'x.jfr', '-').stderr.decode())
+
+    def test_what_was_sampled_counts_before_what_was_seen_in_TLABs(self):
+        data = j.whole().event('jdk.ObjectAllocationInNewTLAB', eventThread=1, stackTrace=1, objectClass=1, allocationSize=24, tlabSize=4000)
+        self.assertEqual(self.view('alloc_space', data), {RUN + ';byte[]': 5000, RUN + ';p.D.leaf;p.D': 1 << 40})
+        self.assertEqual(self.view('tlab_space', data), {RUN + ';p.C': 4000})
+
+    def test_facts(self):
+        found = self.facts(j.whole())
+        self.assertEqual((found[TIME], found[DURATION]), ([j.START_NS], [3_000_000_000]))
+        self.assertIn(b'effective samples: 7', found[STRINGS])
+        self.assertEqual(self.facts(j.async_profiler())[PERIOD], [5_000_000])
+        self.assertEqual(self.facts(j.async_profiler(settings=[('event', 'cpu'), ('interval', '0')]))[PERIOD], [10_000_000])
+
+
+class Encodings(Folder):
+    def threads(self, names):
+        c = j.Chunk().metadata().stacks()
+        c.constants('java.lang.String', {5: j.Text('from a constant'), 6: j.Text('', j.EMPTY)})
+        c.constants('java.lang.Thread', {10 + i: {'javaName': n, 'osName': 'os'} for i, n in enumerate(names)})
+        for i in range(len(names)):
+            c.event('jdk.ExecutionSample', sampledThread=10 + i, stackTrace=1, state=1)
+        return sorted(re.match(r'\[(.*)\];p', s).group(1) for s in self.view('samples', c))
+
+    def test_strings_of_every_encoding(self):
+        names = [j.Text('utf-8 \u00e9\u4e2d\U0001f600'), j.Text('chars \u00e9\u4e2d\U0001f600', j.CHARS), j.Text('latin \u00e9', j.LATIN1), j.Text(5, j.CONSTANT)]
+        self.assertEqual(self.threads(names), sorted(['utf-8 \u00e9\u4e2d\U0001f600', 'chars \u00e9\u4e2d\U0001f600', 'latin \u00e9', 'from a constant']))
+        for none in (j.Text('', j.NULL), j.Text('', j.EMPTY), j.Text(6, j.CONSTANT), j.Text(99, j.CONSTANT)):
+            self.assertEqual(self.threads([none]), ['os'])
+
+    def test_half_a_pair_of_surrogates_is_no_character(self):
+        c = j.Chunk()
+        halves = bytes([j.CHARS]) + c.integer(3, 4) + c.integer(0xd83d, 2) + c.integer(ord('a'), 2) + c.integer(0xde00, 2)
+        c.metadata().stacks().raw(c.record(1, b''.join(c.integer(0, 8) for _ in range(3)) + b'\0' + c.integer(1, 4) + c.integer(c.ids['java.lang.Thread'], 8) + c.integer(1, 4) +
+                                           c.integer(9, 8) + c.string('os') + c.integer(1, 8) + halves + b'\0'))
+        c.event('jdk.ExecutionSample', sampledThread=9, stackTrace=1, state=1)
+        self.assertEqual(self.view('samples', c), {'[\ufffda\ufffd];p.C.main;p.C.run': 1})
+
+    def test_metadata_in_other_encodings(self):
+        for encoding in (j.CHARS, j.LATIN1):
+            c = j.Chunk()
+            c.metadata(encoding).stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+            self.assertEqual(self.view('samples', c), {RUN: 1})
+
+    def test_names_that_would_break_a_line_are_escaped(self):
+        self.assertEqual(self.threads(['a\nb']), ['a\\nb'])
+
+
+class Layouts(Folder):
+    """Only the metadata say what stands where."""
+
+    def test_fields_in_another_order_and_unknown_ones(self):
+        more = [('spare', 'jdk.Spare', 'a'), ('spares', 'java.lang.Class', 'ap'), ('n', 'short', ''), ('c', 'char', 'a'), ('f', 'float', ''), ('d', 'double', 'a'), ('s', 'java.lang.String', 'a')]
+        types = {'jdk.Spare': [('b', 'byte', ''), ('l', 'long', 'a')]}
+        types.update({name: more + list(reversed(fields)) + more for name, fields in {**j.TYPES, **j.EVENTS}.items()})
+        del types['jdk.types.Symbol'], types['jdk.types.ThreadState']
+        types.update({name: j.TYPES[name] for name in ('jdk.types.Symbol', 'jdk.types.ThreadState')})
+        filled = {'spare': [{'b': 1, 'l': [1, -1]}, {}], 'spares': [1, 2], 'n': -3, 'c': [65, 0xffff], 'f': 1.5, 'd': [2.5], 's': [None, 'x', j.Text('', j.EMPTY)]}
+        for compressed in (True, False):
+            c = j.Chunk(compressed=compressed, types=types)
+            fields = c.fields
+            c.fields = lambda kind, values: fields(kind, {**filled, **values} if 'spares' in {f[0] for f in types[kind]} else values)
+            c.stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=2, state=1).event('jdk.ThreadPark', duration=10, eventThread=1, stackTrace=1, parkedClass=2).metadata()
+            self.assertEqual(self.view('samples', c), {RUN + ';p.D.leaf': 1})
+            self.assertEqual(self.view('park_delay', c), {RUN + ';p.D': 10000})
+
+    def test_values_in_place_of_keys(self):
+        types = {**j.TYPES, 'jdk.ExecutionSample': [('sampledThread', 'java.lang.Thread', ''), ('stackTrace', 'jdk.types.StackTrace', 'p'), ('startTime', 'long', 't')],
+                 'java.lang.Class': [('name', 'java.lang.String', '')]}
+        types['jdk.types.Method'] = [('type', 'java.lang.Class', ''), ('name', 'java.lang.String', '')]
+        c = j.Chunk(types=types).metadata()
+        c.constants('jdk.types.Method', {7: {'type': {'name': 'q/E'}, 'name': 'm'}}).constants('jdk.types.StackTrace', {1: {'frames': [{'method': 7}]}})
+        c.event('jdk.ExecutionSample', sampledThread={'javaName': 'inline'}, stackTrace=1)
+        self.assertEqual(self.view('samples', c), {'[inline];q.E.m': 1})
+
+    def test_units_of_times(self):
+        for flag, ns in (('t', 7000), ('n', 7), ('m', 7_000_000), ('', 7000)):
+            c = j.Chunk(types={**j.TYPES, **j.EVENTS, 'jdk.ThreadSleep': [('startTime', 'long', 't'), ('duration', 'long', flag), ('eventThread', 'java.lang.Thread', 'p'), ('stackTrace', 'jdk.types.StackTrace', 'p')]})
+            c.metadata().stacks().event('jdk.ThreadSleep', duration=7, eventThread=1, stackTrace=1)
+            self.assertEqual(self.view('wall', c), {RUN + ';sleeping': ns}, flag)
+
+    def test_a_time_that_is_none_counts_nothing(self):
+        c = j.Chunk().metadata().stacks().event('jdk.JavaMonitorWait', duration=-1 << 63, eventThread=1, stackTrace=1, monitorClass=1).event(
+            'jdk.JavaMonitorWait', duration=(1 << 63) - 1, eventThread=1, stackTrace=1, monitorClass=1)
+        self.assertEqual(self.view('waits', c), {RUN + ';p.C': 2})
+
+    def test_functions_have_no_class(self):
+        c = j.Chunk().metadata().stacks().constants('jdk.types.Symbol', {50: {'string': '/usr/lib/libc.so.6'}}).constants('jdk.types.Method', {9: {'name': 50}})
+        c.constants('jdk.types.StackTrace', {9: {'frames': [{'method': 9}, {'method': 1}]}}).event('jdk.ExecutionSample', sampledThread=1, stackTrace=9, state=1)
+        self.assertEqual(self.view('samples', c), {'[main];p.C.main;/usr/lib/libc.so.6': 1})
+
+
+class Chunks(Folder):
+    def test_keys_hold_in_one_chunk(self):
+        one, two = j.Chunk().metadata().stacks(), j.Chunk().metadata().stacks('q/', at=100)
+        for c, n in ((one, 2), (two, 3)):
+            for _ in range(n):
+                c.event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+        self.assertEqual(self.view('samples', one.data() + two.data()), {RUN: 2, RUN.replace('p.', 'q.'): 3})
+
+    def test_chunks_of_both_kinds_are_judged_together(self):
+        one = j.Chunk().metadata().stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+        two = j.Chunk().metadata().stacks().event('jdk.CPUTimeSample', eventThread=1, stackTrace=2, samplingPeriod=1000)
+        for data in (one.data() + two.data(), two.data() + one.data()):
+            self.assertEqual(self.view('samples', data), {RUN + ';p.D.leaf': 1})
+            self.assertEqual(self.view('execution_samples', data), {RUN: 1})
+
+    def test_the_time_is_from_the_first_chunk_to_the_end_of_the_last(self):
+        def chunk(s):
+            return j.Chunk(start=j.START_NS + s * 10**9).metadata().stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+        self.assertEqual(self.facts(chunk(0).data() + chunk(100).data())[DURATION], [103_000_000_000])
+        # of a chunk without a length its last event tells it
+        c = j.Chunk().metadata().stacks().event('jdk.ThreadSleep', startTime=j.TICKS + 4_000_000, duration=500_000, eventThread=1, stackTrace=1)
+        self.assertEqual(self.facts(c.data(size=0, duration_ns=0))[DURATION], [4_500_000_000])
+
+    def test_metadata_and_constants_may_stand_anywhere_and_more_than_once(self):
+        few = {**j.TYPES, 'jdk.ThreadPark': j.EVENTS['jdk.ThreadPark']}
+        c = j.Chunk()
+        c.event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+        c.types = few
+        c.metadata()
+        c.types = {**j.TYPES, **j.EVENTS}
+        c.stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=20, state=1).metadata()
+        c.constants('jdk.types.StackTrace', {20: {'frames': [{'method': 1}]}, 1: {'frames': []}})  # the first of a key counts
+        self.assertEqual(self.view('samples', c), {RUN: 1, '[main];p.C.main': 1})
+
+    def test_gzip_and_other_commands(self):
+        self.write(j.whole(), 'a.jfr')
+        self.write(gzip.compress(j.whole().data()), 'b.jfr.gz')
+        for words in (('view', 'a.jfr'), ('view', 'b.jfr.gz'), ('diff', 'a.jfr', 'b.jfr.gz'), ('merge', 'a.jfr', 'b.jfr.gz', 'ab.html'), ('convert', 'a.jfr', 'x.txt'), ('view', 'x.txt')):
+            done = self.run_it(*words)
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+        merged = self.run_it('merge', '--to', '.folded', 'a.jfr', 'b.jfr.gz', '-').stdout.decode()
+        self.assertIn(RUN + ' 6\n', merged)
+        self.assertIn('hprofx view', self.run_it('info', 'a.jfr').stdout.decode())
+
+    def test_a_recording_in_which_nothing_happened(self):
+        self.assertEqual(self.run_it('convert', self.write(j.Chunk().metadata().stacks()), 'x.folded').returncode, 0)
+
+
+class Cut(Folder):
+    def test_what_is_complete_is_read_of_a_file_that_is_cut_anywhere(self):
+        data = j.whole().data()
+        before = 0
+        for n in list(range(4, len(data), 41)) + [len(data) - 1]:
+            done = self.run_it('convert', '--view', 'samples', '--to', '.folded', self.write(data[:n]), '-')
+            got = sum(int(line.rsplit(b' ', 1)[1]) for line in done.stdout.splitlines())
+            self.assertIn(done.returncode, (1, 6), (n, done.stderr))
+            self.assertTrue(b'cut off' in done.stderr or (b'no stacks' in done.stderr) or b'has no samples' in done.stderr, (n, done.stderr))
+            self.assertGreaterEqual(got, before, n)
+            before = got
+        self.assertEqual(before, 7)
+
+    def test_a_recording_that_is_still_being_written_says_so(self):
+        for how in ({'size': 0}, {'state': 1}, {'state': 255}, {'size': 1 << 31}):
+            self.assertEqual(self.view('native_samples', j.whole().data(**how), 6, CUT), {LEAF: 1})
+        self.assertEqual(self.view('native_samples', j.whole().data() + b'more', 6, CUT), {LEAF: 1})
+        self.assertEqual(self.view('native_samples', j.whole().data() + j.whole().data()[:-5], 6, CUT), {LEAF: 2})
+
+    def test_without_metadata_nothing_can_be_read(self):
+        late = j.Chunk().stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+        self.fails(late.data(size=0), 'cut off before its metadata')
+        self.fails(late, 'has no metadata')
+        self.assertEqual(self.view('native_samples', j.whole().data() + late.data(size=0), 6, 'the events of the last chunk cannot be read'), {LEAF: 1})
+
+    def test_other_versions_are_named(self):
+        self.fails(j.whole(version=(0, 9)), 'version 0.9')
+        self.fails(j.whole(version=(3, 0)), 'version 3.0')
+
+
+class Hostile(Folder):
+    """Files that were made to harm: the reader ends soon, with little memory, and says what is wrong."""
+
+    def harmless(self, data):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+            resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+        sanitized = 'asan' in str(pathlib.Path(PROGRAM).resolve())
+        done = self.run_it('convert', '--view', 'samples', '--to', '.folded', self.write(data), '-', **({} if sanitized else {'preexec_fn': limit}))
+        self.assertIn(done.returncode, (0, 1, 6), done.stderr)
+        return done
+
+    def test_a_string_that_is_itself(self):
+        c = j.Chunk().metadata().stacks().constants('java.lang.String', {5: j.Text(6, j.CONSTANT), 6: j.Text(5, j.CONSTANT)})
+        c.constants('java.lang.Thread', {9: {'javaName': j.Text(5, j.CONSTANT), 'osName': 'os'}}).event('jdk.ExecutionSample', sampledThread=9, stackTrace=1, state=1)
+        self.assertEqual(self.view('samples', c), {RUN.replace('main]', 'os]'): 1})
+
+    def test_constants_that_name_each_other(self):
+        types = {**j.TYPES, **j.EVENTS, 'jdk.types.Symbol': [('string', 'jdk.types.Symbol', 'p')]}
+        c = j.Chunk(types=types).metadata().constants('jdk.types.Symbol', {1: {'string': 2}, 2: {'string': 1}}).constants('java.lang.Class', {1: {'name': 1}})
+        c.constants('jdk.types.Method', {1: {'type': 1, 'name': 2}}).constants('jdk.types.StackTrace', {1: {'frames': [{'method': 1}]}})
+        c.event('jdk.ExecutionSample', stackTrace=1)
+        self.assertEqual(self.view('samples', c), {'?': 1})
+
+    def test_a_type_within_itself(self):
+        types = {**j.TYPES, **j.EVENTS, 'jdk.types.Symbol': [('string', 'jdk.types.Symbol', '')]}
+        c = j.Chunk(types=types).metadata()
+        body = b''.join(c.integer(0, 8) for _ in range(3)) + b'\0' + c.integer(1, 4) + c.integer(c.ids['jdk.types.Symbol'], 8) + c.integer(1, 4) + c.integer(1, 8) + bytes(50)
+        done = self.harmless(c.raw(c.record(1, body)).event('jdk.ExecutionSample'))
+        self.assertIn(b'constants', done.stderr)
+
+    def test_many_values_of_no_bytes(self):
+        layers = {'t.L0': []}
+        for i in range(1, 12):
+            layers['t.L%d' % i] = [('f%d' % k, 't.L%d' % (i - 1), '') for k in range(40)]
+        types = {**j.TYPES, **j.EVENTS, **layers, 'jdk.ExecutionSample': [('a', 't.L11', ''), ('b', 't.L0', 'a')] + j.EVENTS['jdk.ExecutionSample']}
+        c = j.Chunk(types=types).metadata().stacks()
+        c.raw(c.record(c.ids['jdk.ExecutionSample'], c.integer(1 << 31, 4) + bytes(20)))
+        self.assertIn(b'beyond all bounds', self.harmless(c).stderr)
+        types['jdk.ExecutionSample'] = [('b', 't.L0', 'a')] + j.EVENTS['jdk.ExecutionSample']
+        c = j.Chunk(types=types).metadata().stacks()
+        c.raw(c.record(c.ids['jdk.ExecutionSample'], c.integer((1 << 32) - 1, 4) + bytes(20)))
+        self.assertIn(b'beyond all bounds', self.harmless(c).stderr)
+
+    def test_numbers_that_are_too_large(self):
+        c = j.Chunk()
+        for body in (c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\3' + c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\4' + c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\2' + c.integer(1, 8)):
+            d = j.Chunk().raw(c.record(0, bytes(3) + body))
+            self.assertEqual(self.harmless(d).returncode, 1)
+        deep = c.integer(1, 4) + c.string('class') + (c.integer(0, 4) + c.integer(0, 4) + c.integer(1, 4)) * 5000
+        self.assertEqual(self.harmless(j.Chunk().raw(c.record(0, bytes(3) + deep))).returncode, 1)
+        for size in (1, 67, 1 << 40, (1 << 64) - 1):
+            self.assertEqual(self.harmless(j.whole().data(size=size)).returncode, 1, size)
+        for at, width in ((48, 8), (56, 8), (32, 8), (40, 8)):
+            for value in (0, 1, (1 << 63), (1 << 64) - 1):
+                data = bytearray(j.whole().data())
+                data[at:at + width] = struct.pack('>Q', value)
+                self.assertEqual(self.harmless(bytes(data)).returncode, 0, (at, value))
+
+    def test_a_class_within_a_field(self):
+        c = j.Chunk()
+        words = ['root', 'class', 'field', 'annotation', 'value', 'TICKS', 'id', '7']
+
+        def element(name, attributes, *children):
+            return c.integer(words.index(name), 4) + c.integer(len(attributes), 4) + b''.join(c.integer(words.index(w), 4) for a in attributes for w in a) + c.integer(len(children), 4) + b''.join(children)
+        tree = element('root', [], element('class', [], element('field', [], element('class', [('id', '7')]), element('annotation', [('value', 'TICKS')]))))
+        c.raw(c.record(0, bytes(3) + c.integer(len(words), 4) + b''.join(c.string(w) for w in words) + tree))
+        self.assertEqual(self.harmless(c).returncode, 0)
+
+    def test_events_of_no_size(self):
+        for junk in (bytes(4), b'\1', b'\x84\x80\x80\x00', b'\xff' * 12):
+            done = self.harmless(j.Chunk().metadata().stacks().event('jdk.ExecutionSample', sampledThread=1, stackTrace=1).raw(junk).event('jdk.ExecutionSample'))
+            self.assertEqual((done.returncode, done.stdout), (6, (RUN + ' 1\n').encode()), junk)
+
+    def test_a_small_file_that_needs_much_memory_is_refused(self):
+        c = j.Chunk().metadata().stacks()
+        c.constants('jdk.types.StackTrace', {k: {'frames': [{'method': 1, 'lineNumber': k * 1000 + i} for i in range(200)]} for k in range(10, 200)})
+        for k in range(10, 200):
+            c.event('jdk.ExecutionSample', sampledThread=1, stackTrace=k)
+        self.write(c)
+        done = subprocess.run([PROGRAM, 'convert', 'x.jfr', 'x.folded'], cwd=self.folder, capture_output=True, env={'HPROFX_MEMORY': '1m'}, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'HPROFX_MEMORY', done.stderr)
+
+
+if __name__ == '__main__':
+    PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
