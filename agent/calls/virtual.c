@@ -86,7 +86,7 @@ static void switch_to(struct hpx_calls_thread *t, uint64_t key, uint64_t turn)
 /* On the carrier; nothing of the virtual thread's runs between this and its mounting. The stacks are there while the gate is open. */
 static void mounted(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-    if (!hpx_gate_enter(&hpx_session.gate)) {
+    if (!hpx_vm_enter(&hpx_session.gate, jvmti)) {
         return;
     }
     struct stack *s = stack_of(jvmti, thread);
@@ -135,7 +135,7 @@ void hpx_virtual_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     void *mine = NULL;
     unmounted(env);
-    if (!hpx_gate_enter(&hpx_session.gate)) {
+    if (!hpx_vm_enter(&hpx_session.gate, jvmti)) {
         return;
     }
     if ((*jvmti)->GetThreadLocalStorage(jvmti, thread, &mine) == JVMTI_ERROR_NONE && mine != NULL) {

@@ -580,10 +580,10 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *env)
 }
 
 /* Outside the gate the loader is asked, which may take long, so what it is asked for must not be of the session. */
-static bool must_ask(jobject loader, const char *name, const struct hpx_probe_class **c)
+static bool must_ask(jvmtiEnv *jvmti, jobject loader, const char *name, const struct hpx_probe_class **c)
 {
     bool must = false;
-    if (loader != NULL && hpx_gate_enter(&hook)) {
+    if (loader != NULL && hpx_vm_enter(&hook, jvmti)) {
         must = wanted_of_file(name) != 0 && look(loader) == HPX_LOADER_UNKNOWN;
         *c = &called[downcalls];
         hpx_gate_leave(&hook);
@@ -598,10 +598,10 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
     (void)protection_domain;
     const struct hpx_probe_class *c = NULL;
     enum hpx_loader answer = HPX_LOADER_UNKNOWN;
-    if (redefined == NULL && must_ask(loader, name, &c)) {
+    if (redefined == NULL && must_ask(jvmti, loader, name, &c)) {
         answer = hpx_loaders_ask(c, env, loader);
     }
-    if (hpx_gate_enter(&hook)) {
+    if (hpx_vm_enter(&hook, jvmti)) {
         bool known = answer != HPX_LOADER_UNKNOWN && c == &called[downcalls]; /* its tag may be lost, or there are no tags */
         rewrite(jvmti, redefined, known ? answer : look(loader), name, n, data, new_n, new_data);
         hpx_gate_leave(&hook);

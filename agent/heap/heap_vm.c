@@ -45,8 +45,11 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
 {
     static HPX_OF_SESSION atomic_bool once;
     (void)reserved, (void)description;
-    if ((flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP) == 0 || atomic_exchange_explicit(&once, true, memory_order_relaxed) ||
-        !hpx_gate_enter(&hpx_session.gate)) {
+    if ((flags & JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP) == 0 || !hpx_vm_enter(&hpx_session.gate, jvmti)) {
+        return;
+    }
+    if (atomic_exchange_explicit(&once, true, memory_order_relaxed)) {
+        hpx_gate_leave(&hpx_session.gate);
         return;
     }
     hpx_say("OutOfMemoryError: dumping the Java heap ...");

@@ -38,9 +38,9 @@ struct event {
 };
 
 /* false: it is not recorded. */
-static bool begin(struct event *e, JNIEnv *env, jthread thread, enum hpx_block_part part)
+static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread, enum hpx_block_part part)
 {
-    if (!hpx_gate_enter(&hpx_session.gate)) {
+    if (!hpx_vm_enter(&hpx_session.gate, jvmti)) {
         return false;
     }
     e->t = hpx_block_find_self(env);
@@ -142,7 +142,7 @@ void JNICALL hpx_contention_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, 
 {
     struct event e;
     struct hpx_pending p = {.since = hpx_clock_mono()};
-    if (!begin(&e, env, thread, HPX_BLOCK_ENTER)) {
+    if (!begin(&e, jvmti, env, thread, HPX_BLOCK_ENTER)) {
         return;
     }
     if (exact()) {
@@ -171,7 +171,7 @@ void JNICALL hpx_contention_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 {
     struct event e;
     uint64_t now = hpx_clock_mono();
-    if (!begin(&e, env, thread, HPX_BLOCK_ENTER)) {
+    if (!begin(&e, jvmti, env, thread, HPX_BLOCK_ENTER)) {
         return;
     }
     struct hpx_pending p = take(&e, &e.t->enter, now);
@@ -203,7 +203,7 @@ void JNICALL hpx_contention_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
     struct event e;
     struct hpx_pending p = {.since = hpx_clock_mono()};
     bool place = hpx_session.opt->waits && exact();
-    if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
+    if (!begin(&e, jvmti, env, thread, HPX_BLOCK_WAIT)) {
         return;
     }
     look(&e, jvmti, env, object);
@@ -224,7 +224,7 @@ void JNICALL hpx_contention_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
     struct event e;
     uint64_t now = hpx_clock_mono();
     (void)timed_out;
-    if (!begin(&e, env, thread, HPX_BLOCK_WAIT)) {
+    if (!begin(&e, jvmti, env, thread, HPX_BLOCK_WAIT)) {
         return;
     }
     struct hpx_pending p = take(&e, &e.t->wait, now);

@@ -274,9 +274,8 @@ static struct hpx_site_thread *enter(JNIEnv *env)
 
 void JNICALL hpx_allocation_event(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jobject object, jclass klass, jlong size)
 {
-    (void)jvmti;
     bool collect = hpx_new_class_is_due(&last_object, hpx_new_class_now());
-    if (hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_vm_enter(&hpx_session.gate, jvmti)) {
         struct hpx_site_thread *t = enter(env);
         if (hpx_unlikely(collect)) {
             atomic_fetch_add_explicit(&hpx_new_class_repairs, 1, memory_order_relaxed);

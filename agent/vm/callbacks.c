@@ -111,7 +111,7 @@ static void begin_early(jvmtiEnv *jvmti, JNIEnv *env);
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    if (hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_vm_enter(&hpx_session.gate, jvmti)) {
         hpx_threads_begin(jvmti, env, true);
         hpx_gate_leave(&hpx_session.gate);
     }
@@ -120,7 +120,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)thread;
-    if (hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_vm_enter(&hpx_session.gate, jvmti)) {
         hpx_threads_end(jvmti, env);
         hpx_gate_leave(&hpx_session.gate);
     }
@@ -130,7 +130,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 {
     (void)thread;
     begin_early(jvmti, env);
-    if (!hpx_names_ignored() && hpx_gate_enter(&hpx_session.gate)) {
+    if (!hpx_names_ignored() && hpx_vm_enter(&hpx_session.gate, jvmti)) {
         hpx_names_class(jvmti, env, klass, HPX_NAMES_ALL);
         HPX_EACH_MODE(vm->prepared, (jvmti));
         hpx_gate_leave(&hpx_session.gate);
@@ -140,8 +140,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread threa
 /* SIGQUIT: on a thread of the VM, before or after it prints its own thread dump. */
 static void JNICALL on_data_dump_request(jvmtiEnv *jvmti)
 {
-    (void)jvmti;
-    if (hpx_gate_enter(&hpx_session.gate)) {
+    if (hpx_vm_enter(&hpx_session.gate, jvmti)) {
         hpx_dump_request_signal();
         hpx_gate_leave(&hpx_session.gate);
     }

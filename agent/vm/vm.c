@@ -49,6 +49,17 @@ JNIEnv *hpx_vm_env(void)
     return (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
 }
 
+/* Of an environment that is disposed of the VM keeps the address while it tells of an event: no other one can have it. */
+bool hpx_vm_enter(struct hpx_gate *g, jvmtiEnv *jvmti)
+{
+    bool inside = hpx_gate_enter(g);
+    if (inside && jvmti != hpx_vm.jvmti) {
+        hpx_gate_leave(g);
+        inside = false;
+    }
+    return inside;
+}
+
 jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)
 {
     void *env = NULL;

@@ -265,6 +265,17 @@ def a_thread_that_is_in_a_probe_at_its_end_counts_in_the_next(t, what):
         t.equal(sum(r.objects for r in p.table(SITES).rows if r.name == 'SessionsHeld$Made'), 1000, 'objects')
 
 
+@test(level='plain', collectors='any', params=('start', 'end'))
+def a_thread_that_the_vm_tells_the_one_before_of_is_the_next_ones_once(t, what):
+    """ThreadStart or ThreadEnd of an environment that is disposed of comes to the gate when the next session has opened it."""
+    _, told = _held(t, what, 'cpu=samples,interval=1')
+    t.equal(told, [('begins', 'true'), ('ends', 'true')] * 2, 'what was done')
+    threads = t.parse(t.work / '1', None).threads.values()
+    work = [h.ended for h in threads if h.name == 'work']  # a VM may list one that ends
+    t.check(work == [True] or what == 'end' and work == [], 'the thread is there, and has ended: %s' % work)
+    t.check(all(h.name for h in threads), 'a thread without a name')
+
+
 @test(level='plain', collectors='any')
 def a_class_that_loads_while_one_begins_is_counted(t):
     _, told = _held(t, 'classes', 'cpu=times')

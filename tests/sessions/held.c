@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 
 /* As in SessionsHeld.java. */
-enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES, RING, TABLE };
+enum { NOWHERE, ALLOCATION, SAMPLER, CLASSES, STACK_END, RELEASES, RING, TABLE, EVENT };
 
 static _Atomic int place; /* seq_cst: a test's */
 static pthread_t holder;  /* called hold(), and is not held itself */
@@ -52,13 +52,20 @@ struct hpx_class_number __wrap_hpx_class_announce(jvmtiEnv *jvmti, jclass klass,
     return __real_hpx_class_announce(jvmti, klass, table, message);
 }
 
-/* The sampling thread, behind a stack that it has taken. */
+static bool is_of_java(void)
+{
+    void *env;
+    return (*hpx_vm.java)->GetEnv(hpx_vm.java, &env, JNI_VERSION_1_6) == JNI_OK;
+}
+
+/* The sampling thread, behind a stack that it has taken; a thread that the VM has called for an event of the session. */
 bool __wrap_hpx_gate_enter(struct hpx_gate *g)
 {
     char name[16] = "";
-    if (atomic_load(&place) == SAMPLER && pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
-        strcmp(name, "hprofx-sampler") == 0) {
-        reach(SAMPLER);
+    int at = atomic_load(&place);
+    if ((at == SAMPLER || at == EVENT) && pthread_getname_np(pthread_self(), name, sizeof name) == 0 &&
+        (at == SAMPLER ? strcmp(name, "hprofx-sampler") == 0 : strncmp(name, "hprofx", 6) != 0 && is_of_java())) {
+        reach(at);
     }
     return __real_hpx_gate_enter(g);
 }

@@ -13,7 +13,7 @@ public class SessionsHeld {
     static native boolean suspend();
     static native boolean resume();
 
-    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6, TABLE = 7;
+    static final int ALLOCATION = 1, SAMPLER = 2, CLASSES = 3, STACK_END = 4, RELEASES = 5, RING = 6, TABLE = 7, EVENT = 8;
     static volatile boolean stop;
     static volatile Object sink;
     static volatile long burnt, made;
@@ -86,6 +86,30 @@ public class SessionsHeld {
         stop = true;
         t.join();
         told("goesOn", true);
+    }
+
+    /** A thread that the VM tells of its start or its end when the session is over, and that finds the gate of the next one open. */
+    static void event(String options, boolean start) throws Exception {
+        CountDownLatch ends = new CountDownLatch(1), runs = new CountDownLatch(1);
+        told("begins", Sessions.begin(options + ",file=0"));
+        hold(start ? EVENT : 0);
+        Thread t = work(() -> {
+            runs.countDown();
+            try { ends.await(); } catch (InterruptedException e) { throw new IllegalStateException(e); }
+        });
+        if (!start) {
+            runs.await();
+            hold(EVENT);
+            ends.countDown();
+        }
+        await();
+        told("ends", Sessions.end());
+        told("begins", Sessions.begin(options + ",file=1"));
+        release();
+        runs.await();
+        ends.countDown();
+        t.join();
+        told("ends", Sessions.end());
     }
 
     static int deep(int n) { return 1 + deep(n + 1); }
@@ -174,6 +198,8 @@ public class SessionsHeld {
         case "probeOfCalls": probe(a[2], SessionsHeld::fill); break;
         case "probeOfCounts": probe(a[2], () -> sink = new int[2][2]); break;
         case "stackEnd": stackEnd(a[2]); break;
+        case "start": event(a[2], true); break;
+        case "end": event(a[2], false); break;
         case "table": table(a[2]); break;
         case "sampler": sampler(a[2]); break;
         default: classes(a[2]); break;
