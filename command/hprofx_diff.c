@@ -161,13 +161,22 @@ static enum hpx_status read_all(struct asked *a, struct hpx_tree *trees, struct 
     return s;
 }
 
+static bool has_heap_alone(const struct hpx_tree *t)
+{
+    bool alone = true;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        alone = alone && (k == HPX_VIEW_HEAP || t->views[k].samples.len == 0);
+    }
+    return alone;
+}
+
 /* Two files with a heap dump and nothing else, for a person, who thinks of classes then and not of methods. */
 static bool wants_heaps(const struct asked *a, const struct hpx_tree *trees)
 {
     bool heaps = a->files == 2 && a->view == NULL && !a->absolute && !a->json && a->noutputs == 0 && a->d.nconditions == 0 &&
                  a->filter.patterns.len == 0;
     for (size_t i = 0; heaps && i < a->files; i++) {
-        heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && hpx_tree_is_heap(&trees[i]) &&
+        heaps = !hpx_engine_is(a->d.files[i]) && strcmp(a->d.files[i], "-") != 0 && has_heap_alone(&trees[i]) &&
                 hpx_heap_is_file(a->d.files[i]);
     }
     return heaps;

@@ -3,21 +3,25 @@
 #include "heap_diff.h"
 #include "heap_classes.h"
 #include "heap_holders.h"
+#include "heap_sites.h"
 #include "heap_source.h"
 #include "words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a class, on one side or on both. */
+#define SITE_COLUMNS 140
+
+/* Of a class, or of one that was allocated at a site, on one side or on both. */
 struct row {
     char *name;
+    char *site; /* where they were allocated; NULL: the row is of all of the class */
     uint64_t objects[2], bytes[2];
 };
 
 struct sums {
     uint64_t objects, bytes;
-    bool complete;
+    bool complete, sited;
     uint32_t dump, dumps;
     struct hpx_heap_layout layout;
     struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
@@ -35,7 +39,9 @@ static uint64_t change(uint64_t before, uint64_t after)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+    const struct row *x = a, *y = b;
+    int names = strcmp(x->name, y->name);
+    return names != 0 || x->site == NULL || y->site == NULL ? names : strcmp(x->site, y->site);
 }
 
 static int by_change(const void *a, const void *b)
@@ -68,7 +74,7 @@ static bool add(struct rows *all, const struct hpx_heap_graph *g, int side, cons
     return good;
 }
 
-/* Rows of one name become one. */
+/* Rows of one name, and site, become one. */
 static void merge(struct rows *all)
 {
     size_t kept = 0;
@@ -77,7 +83,7 @@ static void merge(struct rows *all)
     }
     for (size_t i = 0; i < all->len; i++) {
         struct row *into = kept > 0 ? &all->at[kept - 1] : NULL, *from = &all->at[i];
-        if (into == NULL || strcmp(into->name, from->name) != 0) {
+        if (into == NULL || by_name(into, from) != 0) {
             all->at[kept++] = *from;
             continue;
         }
@@ -86,6 +92,7 @@ static void merge(struct rows *all)
             into->bytes[side] += from->bytes[side];
         }
         free(from->name);
+        free(from->site);
     }
     all->len = kept;
 }
@@ -111,13 +118,56 @@ static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int sid
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    enum hpx_heap_read done = hpx_heap_graph_read_as(&g, &s.file, 0, retained ? HPX_HEAP_REFERENCES : HPX_HEAP_CLASSES, as, err);
+    enum hpx_heap_read done =
+        hpx_heap_graph_read_as(&g, &s.file, 0, retained ? HPX_HEAP_REFERENCES : HPX_HEAP_CLASSES, as, NULL, NULL, err);
     if (done == HPX_HEAP_READ) {
-        *sums = (struct sums){
-            .objects = g.objects, .bytes = g.bytes, .complete = g.complete, .dump = g.dump, .dumps = g.dumps, .layout = g.layout};
+        *sums = (struct sums){.objects = g.objects,
+                              .bytes = g.bytes,
+                              .complete = g.complete,
+                              .sited = g.sited,
+                              .dump = g.dump,
+                              .dumps = g.dumps,
+                              .layout = g.layout};
         memcpy(sums->fits, g.fits, sizeof sums->fits);
         done = add_side(all, &g, side, retained, err) ? done : HPX_HEAP_FAILED;
     }
+    hpx_heap_graph_fini(&g);
+    hpx_heap_source_end(&s);
+    return done;
+}
+
+/* Within the budget of the side: a file may have as many sites as objects. */
+static bool add_sites(struct rows *all, struct hpx_heap_graph *g, int side, const struct hpx_heap_sites *s)
+{
+    const struct hpx_heap_site *site = s->all.items;
+    struct row *more = realloc(all->at, (all->len + s->all.len + 1) * sizeof *more);
+    bool good = more != NULL;
+    all->at = good ? more : all->at;
+    for (size_t i = 0; good && i < s->all.len; i++) {
+        struct row *r = &all->at[all->len++];
+        *r = (struct row){.name = strdup(hpx_heap_class_at(g, site[i].klass)->name), .site = hpx_heap_site_name(g, site[i].trace)};
+        r->objects[side] = site[i].objects;
+        r->bytes[side] = site[i].bytes;
+        good = r->name != NULL && r->site != NULL && hpx_budget_take(sizeof *r + strlen(r->name) + strlen(r->site));
+    }
+    return good;
+}
+
+static enum hpx_heap_read read_sites(struct rows *all, int side, const struct hpx_heap_layout *as, int fd, struct hpx_err *err)
+{
+    struct hpx_heap_source s;
+    struct hpx_heap_graph g;
+    struct hpx_heap_sites sites;
+    if (!hpx_heap_source_begin(&s, fd, err)) {
+        return HPX_HEAP_FAILED;
+    }
+    hpx_heap_sites_init(&sites);
+    enum hpx_heap_read done = hpx_heap_graph_read_as(&g, &s.file, 0, HPX_HEAP_REFERENCES, as, hpx_heap_sites_take, &sites, err);
+    if (done == HPX_HEAP_READ && !add_sites(all, &g, side, &sites)) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        done = HPX_HEAP_FAILED;
+    }
+    hpx_heap_sites_fini(&sites);
     hpx_heap_graph_fini(&g);
     hpx_heap_source_end(&s);
     return done;
@@ -141,7 +191,23 @@ static void tell_change(FILE *to, const uint64_t v[2])
     (void)fprintf(to, " %16s", text);
 }
 
-static void tell_rows(FILE *to, const struct rows *all, bool retained)
+static void tell_row(FILE *to, const struct row *r)
+{
+    (void)fprintf(to, "%15s", hpx_words_number(r->objects[1]));
+    tell_change(to, r->objects);
+    (void)fprintf(to, " %17s", hpx_words_number(r->bytes[1]));
+    tell_change(to, r->bytes);
+    (void)fputs("  ", to);
+    hpx_words_java(to, r->name);
+    if (r->site != NULL) {
+        (void)fputs("\n    at ", to);
+        hpx_words_name(to, r->site[0] != '\0' ? r->site : "an unknown site", SITE_COLUMNS, false);
+    }
+    (void)fputc('\n', to);
+}
+
+/* what, many: of what a row is; bytes: what its bytes are, in 8 columns. */
+static void tell_rows(FILE *to, const struct rows *all, const char *what, const char *many, const char *bytes)
 {
     size_t n = 0;
     while (n < all->len &&
@@ -149,24 +215,24 @@ static void tell_rows(FILE *to, const struct rows *all, bool retained)
         n++;
     }
     if (n == 0) {
-        (void)fprintf(to, "None of %s classes has changed.\n", hpx_words_number(all->len));
+        (void)fprintf(to, "None of %s %s has changed.\n", hpx_words_number(all->len), many);
         return;
     }
-    (void)fprintf(to, "%s of %s class%s %s changed.\n\n        objects           change          %s           change  class\n",
-                  hpx_words_number(n), hpx_words_number(all->len), all->len == 1 ? "" : "es", n == 1 ? "has" : "have",
-                  retained ? "retained" : "   bytes");
+    (void)fprintf(to, "%s of %s %s %s changed.\n\n        objects           change          %s           change  class\n",
+                  hpx_words_number(n), hpx_words_number(all->len), all->len == 1 ? what : many, n == 1 ? "has" : "have", bytes);
     for (size_t i = 0; i < n && i < HPX_HEAP_CHANGES; i++) {
-        const struct row *r = &all->at[i];
-        (void)fprintf(to, "%15s", hpx_words_number(r->objects[1]));
-        tell_change(to, r->objects);
-        (void)fprintf(to, " %17s", hpx_words_number(r->bytes[1]));
-        tell_change(to, r->bytes);
-        (void)fputs("  ", to);
-        hpx_words_java(to, r->name);
-        (void)fputc('\n', to);
+        tell_row(to, &all->at[i]);
     }
     if (n > HPX_HEAP_CHANGES) {
-        (void)fprintf(to, "  and %s more class%s\n", hpx_words_number(n - HPX_HEAP_CHANGES), n - HPX_HEAP_CHANGES == 1 ? "" : "es");
+        (void)fprintf(to, "  and %s more %s\n", hpx_words_number(n - HPX_HEAP_CHANGES), n - HPX_HEAP_CHANGES == 1 ? what : many);
+    }
+}
+
+static void order(struct rows *all)
+{
+    merge(all);
+    if (all->len > 0) {
+        qsort(all->at, all->len, sizeof *all->at, by_change);
     }
 }
 
@@ -180,14 +246,15 @@ static void drop(struct rows *all)
 {
     for (size_t i = 0; i < all->len; i++) {
         free(all->at[i].name);
+        free(all->at[i].site);
     }
     free(all->at);
     *all = (struct rows){NULL, 0};
 }
 
-/* If one of the dumps has chosen another layout, both are read as the one that fits both. *differ: there is none. */
+/* If one of the dumps has chosen another layout, both are read as *as, which fits both. *differ: there is none. */
 static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2], const struct hpx_heap_side side[static 2], bool retained,
-                                     bool *differ, struct hpx_err *err)
+                                     const struct hpx_heap_layout **as, bool *differ, struct hpx_err *err)
 {
     enum hpx_heap_read done = HPX_HEAP_READ;
     for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
@@ -196,35 +263,55 @@ static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2
     if (done != HPX_HEAP_READ || same(&sums[0].layout, &sums[1].layout)) {
         return done;
     }
-    const struct hpx_heap_layout *both = hpx_heap_layout_of_both(sums[0].fits, sums[1].fits);
-    *differ = both == NULL;
-    if (both != NULL) {
+    *as = hpx_heap_layout_of_both(sums[0].fits, sums[1].fits);
+    *differ = *as == NULL;
+    if (*as != NULL) {
         drop(all);
         for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
-            done = read_side(all, &sums[i], i, both, retained, side[i].fd, err);
+            done = read_side(all, &sums[i], i, *as, retained, side[i].fd, err);
         }
     }
     return done;
+}
+
+/* What is missing without memory is said. */
+static void tell_sites(FILE *to, const struct hpx_heap_side side[static 2], const struct hpx_heap_layout *as)
+{
+    struct rows all = {NULL, 0};
+    struct hpx_err why = {""};
+    enum hpx_heap_read done = HPX_HEAP_READ;
+    for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
+        done = read_sites(&all, i, as, side[i].fd, &why);
+    }
+    (void)fputs("\nBy class and allocation site\n", to);
+    if (done == HPX_HEAP_READ) {
+        order(&all);
+        tell_rows(to, &all, "site", "sites", "   bytes");
+    } else {
+        (void)fprintf(to, "It is missing: %s.\n", why.msg);
+    }
+    drop(&all);
 }
 
 enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], bool retained, struct hpx_err *err)
 {
     struct rows all = {NULL, 0};
     struct sums sums[2];
+    const struct hpx_heap_layout *as = NULL;
     bool differ = false;
-    enum hpx_heap_read done = read_sides(&all, sums, side, retained, &differ, err);
+    enum hpx_heap_read done = read_sides(&all, sums, side, retained, &as, &differ, err);
     if (done == HPX_HEAP_READ) {
-        merge(&all);
-        if (all.len > 0) {
-            qsort(all.at, all.len, sizeof *all.at, by_change);
-        }
+        order(&all);
         tell_side(to, "Before", side[0].name, &sums[0]);
         tell_side(to, "After", side[1].name, &sums[1]);
         if (differ) {
             (void)fputs("The JVMs lay out objects differently, so equal objects differ in bytes.\n", to);
         }
-        tell_rows(to, &all, retained);
+        tell_rows(to, &all, "class", "classes", retained ? "retained" : "   bytes");
     }
     drop(&all);
+    if (done == HPX_HEAP_READ && !retained && sums[0].sited && sums[1].sited) {
+        tell_sites(to, side, as);
+    }
     return done;
 }

@@ -36,6 +36,7 @@ struct reading {
     uint64_t from; /* of refs: those of the open object */
 
     struct hpx_heap_dump unlisted;
+    uint32_t trace; /* of the object before */
 
     uint32_t last;         /* the object before: the next one is often its neighbour */
     uint32_t node;         /* the open object; 0: none, or it counts no more */
@@ -67,7 +68,8 @@ static void clear(struct reading *r)
 {
     drop_classes(r->g);
     r->objects.len = r->roots.len = 0;
-    r->near = 0;
+    r->near = r->trace = 0;
+    r->g->sited = false;
     r->field = r->statics_refs = r->statics_bytes = 0;
     hpx_seeded_map_clear(&r->class_of);
     r->no_memory |= !hpx_heap_classes_begin(r->g);
@@ -134,8 +136,19 @@ static void take_class(struct reading *r, const struct hpx_rd_object *o)
     r->statics_refs = r->statics_bytes = 0;
 }
 
+static void look_for_stack(struct reading *r, uint32_t trace)
+{
+    const struct hpx_definitions *d = &r->g->defined;
+    const uint32_t *known = trace != r->trace ? hpx_seeded_map_find(&d->trace_of, trace) : NULL;
+    r->trace = trace;
+    r->g->sited |= known != NULL && ((const struct hpx_defined_trace *)d->traces.items)[*known - 1].frames > 0;
+}
+
 static void take_object(struct reading *r, enum hpx_rd_kind kind, const struct hpx_rd_object *o)
 {
+    if (!r->g->sited) {
+        look_for_stack(r, o->trace);
+    }
     uint32_t index = kind == HPX_RD_PRIMITIVES ? o->type - HPX_HEAP_ARRAYS : class_index(r, o->class_id);
     if (index != HPX_HEAP_NO_CLASS) {
         struct hpx_heap_class *c = hpx_heap_class_at(r->g, index);
@@ -666,9 +679,10 @@ enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hp
 }
 
 enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
-                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, struct hpx_err *err)
+                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx,
+                                          struct hpx_err *err)
 {
-    return read_graph(g, file, dump, want, as, NULL, NULL, err);
+    return read_graph(g, file, dump, want, as, sink, ctx, err);
 }
 
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

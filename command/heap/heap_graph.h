@@ -101,6 +101,7 @@ struct hpx_heap_graph {
     uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
     uint32_t dump, dumps;                         /* the one that was read, from 1; how many there are */
+    bool sited;                                   /* there are objects with a stack of their allocation */
     bool complete;                                /* of that dump */
     struct hpx_heap_dump listed[HPX_HEAP_LISTED]; /* the first of them */
     uint64_t objects, bytes;                      /* of all */
@@ -129,9 +130,10 @@ enum hpx_heap_read {
  * HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
 enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
                                        hpx_heap_sink *sink, void *ctx, struct hpx_err *err);
-/* The same without a sink, and with sizes as in that layout, whether it fits or not. NULL: as above. */
+/* The same with sizes as in that layout, whether it fits or not. NULL: as above. */
 enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
-                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, struct hpx_err *err);
+                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx,
+                                          struct hpx_err *err);
 /* Another reading of the same dump, for the sink alone, until that returns false. It is also told of the fields of classes, with node 0,
  * before the class. */
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_heap.c: any bytes as a heap dump: the graph keeps its bounds, and is the same if the file comes in pieces. */
 #include "fuzz.h"
-#include "heap_holders.h"
-#include "heap_waste.h"
+#include "heap_json.h"
+#include "heap_sites.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct pieces {
@@ -50,6 +51,38 @@ static void check_graph(const struct hpx_heap_graph *g)
     require(objects == g->objects && bytes == g->bytes, "sums");
 }
 
+static void check_json(const struct hpx_heap_told *t)
+{
+    static FILE *shown;
+    if (shown == NULL) {
+        shown = fopen("/dev/null", "w");
+        require(shown != NULL, "/dev/null");
+    }
+    struct hpx_json j = {.to = shown};
+    require(hpx_heap_json(&j, t, 0), "no memory for JSON");
+}
+
+static uint64_t check_sites(const struct hpx_heap_file *file)
+{
+    struct hpx_heap_graph g;
+    struct hpx_heap_sites s;
+    struct hpx_err err;
+    uint64_t objects = 0;
+    hpx_heap_sites_init(&s);
+    require(hpx_heap_graph_read_as(&g, file, 0, HPX_HEAP_REFERENCES, NULL, hpx_heap_sites_take, &s, &err) == HPX_HEAP_READ, "read once");
+    for (size_t i = 0; i < s.all.len; i++) {
+        const struct hpx_heap_site *site = (const struct hpx_heap_site *)s.all.items + i;
+        char *name = hpx_heap_site_name(&g, site->trace);
+        require(name != NULL && site->klass < g.classes.len, "a site");
+        objects += site->objects;
+        free(name);
+    }
+    require(objects <= g.objects, "more is allocated than there is");
+    hpx_heap_sites_fini(&s);
+    hpx_heap_graph_fini(&g);
+    return objects;
+}
+
 static uint64_t run(const uint8_t *data, size_t size, size_t piece)
 {
     struct pieces d = {data, size, 0, piece};
@@ -65,7 +98,8 @@ static uint64_t run(const uint8_t *data, size_t size, size_t piece)
         require(hpx_heap_waste_texts(&w, &g, &file, &err) == HPX_HEAP_READ, "read once, and not again");
         require(hpx_heap_holders_find(&h, &g, &file, &err) == HPX_HEAP_READ, "no memory, or not read again");
         require(h.objects <= g.objects && h.bytes <= g.bytes, "more is kept than there is");
-        sum = g.first[g.n] + g.bytes + w.bytes + w.strings + h.objects + h.bytes + h.tops + h.paths;
+        check_json(&(struct hpx_heap_told){&g, &w, &h, ""});
+        sum = check_sites(&file) + g.first[g.n] + g.bytes + w.bytes + w.strings + h.objects + h.bytes + h.tops + h.paths;
     }
     hpx_heap_holders_fini(&h);
     hpx_heap_waste_fini(&w);

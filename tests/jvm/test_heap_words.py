@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """hprofx view of a heap dump, of the JVM's own or of hprofx: classes, strings, empty collections and what retains most are those of a program that is known, and as long as the JVM says."""
 import fcntl
+import json
 import re
 import signal
 import subprocess
@@ -88,6 +89,10 @@ def a_dump_is_told_in_words(t):
 def heap_takes_what_goes_with_a_dump(t):
     p = Program(t, 'HeapWords')
     does(t, 'heap', p.run.pid, 'maxpause=off')
+    said = json.loads(does(t, 'heap', '--json', p.run.pid))
+    t.equal((said['pid'], said['heap_dump']['complete'], said['heap_dump']['dangling']), (p.run.pid, True, 0), 'pid, complete, dangling')
+    t.check(said['heap_dump']['classes'] and said['heap_dump']['retained'] and said['heap_dump']['paths'], 'a part of the JSON is empty')
+    t.check(does(t, '-e', 'heap', p.run.pid).startswith('Heap dump: '), '-e heap does not tell what is in the heap')
     refuses(t, USAGE, 'heap takes a heap dump alone', 'heap', p.run.pid, 'cpu=samples')
     refuses(t, USAGE, 'allocation sites take time', 'heap', p.run.pid, 'sites=exact')
     refuses(t, USAGE, 'leave out format=', 'heap', p.run.pid, 'format=a')

@@ -686,6 +686,31 @@ After: after.hprof, 28 objects, 784 B.
         self.assertEqual((done.returncode, done.stdout), (2, ''))
         self.assertIn('--retained compares two binary files', done.stderr)
 
+    def test_two_dumps_with_stacks_differ_by_class_and_site(self):
+        sides = []
+        for counts in ((3, 2), (3, 7)):
+            d = Dump()
+            i = [d.name(n) for n in ('add', '()V', 'Shop.java', 'main')]
+            for trace, count in zip((11, 12), counts):
+                for _ in range(count):
+                    at = d.place(16 + 8)
+                    d.subs.append(d.f.primitives(at, trace, LONG, bytes(8), 1))
+            frames = d.f.frame(901, i[0], i[1], i[2], 1, 7) + d.f.frame(902, i[3], i[1], i[2], 1, 12)
+            stacks = d.f.trace(11, 0, 902) + d.f.trace(12, 0, 901, 902)
+            sides.append(d.head() + d.definitions() + frames + stacks + d.segments())
+        said = self.diff(*sides)
+        self.assertIn(' of 2 classes has changed.\n', said)
+        self.assertTrue(said.endswith("""
+By class and allocation site
+1 of 2 sites has changed.
+
+        objects           change             bytes           change  class
+              7               +5               168             +120  long[]
+    at java.lang.Object.add:7 < java.lang.Object.main:12
+"""), said)
+        self.assertIn('methods', self.diff(*sides, '--view', 'heap'))
+        self.assertNotIn('allocation site', self.diff(sides[0], self.known()))
+
     def test_a_diff_for_programs_has_methods_still(self):
         self.assertIn('"methods"', self.diff(self.known(), self.known(), '--json'))
 
