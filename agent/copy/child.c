@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,14 +205,19 @@ static bool own_counters(const struct hpx_child *child)
     return true;
 }
 
-static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t frame)
+static void die_with(pid_t parent)
 {
-    shared = child->shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     pid_t now = (pid_t)syscall(SYS_getppid);
     if (now != parent && now != 0) { /* the parent died before the line above; 0: it is outside of our pid namespace */
         hpx_child_leave(HPX_CHILD_EXIT_ORPHAN);
     }
+}
+
+static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t frame)
+{
+    shared = child->shared;
+    die_with(parent);
     close_others(child); /* first: files can be opened only if the table of descriptors has room */
     have_no_core();
     take_faults();
@@ -243,6 +249,36 @@ pid_t hpx_child_fork(struct hpx_child *child, const void *frame)
     }
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &was, NULL, SIGSET);
     return pid > 0 ? (pid_t)pid : -e;
+}
+
+/* ---- workers ---- */
+
+pid_t hpx_child_self(void)
+{
+    return (pid_t)syscall(SYS_getpid);
+}
+
+pid_t hpx_child_worker(int (*run)(void *arg), void *arg, void *stack_end)
+{
+    return clone(run, stack_end, CLONE_VM | CLONE_FILES | CLONE_FS, arg);
+}
+
+void hpx_child_worker_begins(pid_t parent)
+{
+    die_with(parent);
+    syscall(SYS_setpriority, PRIO_PROCESS, 0, 10);
+}
+
+bool hpx_child_worker_ended(pid_t pid, bool wait)
+{
+    int status;
+    pid_t got;
+    while ((got = waitpid(pid, &status, __WALL | (wait ? 0 : WNOHANG))) < 0 && errno == EINTR) {
+    }
+    if (got != 0 && (got < 0 || status != 0)) {
+        hpx_child_leave(got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : HPX_CHILD_EXIT_GAVE_UP);
+    }
+    return got != 0;
 }
 
 /* ---- the end ---- */

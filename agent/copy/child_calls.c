@@ -20,6 +20,12 @@ static struct {
 
 /* ---- the functions ---- */
 
+_Noreturn void hpx_child_finish(void)
+{
+    int status = child.over(child.arg);
+    hpx_child_leave(status >= 0 && status <= HPX_CHILD_STATUS ? status : HPX_CHILD_EXIT_GAVE_UP);
+}
+
 /* The stack grows down: after the walk the VM thread waits in a function that is nearer to the bottom than the walk was. A wait further up
  * belongs to the walk: for a thread that the child does not have. */
 static __attribute__((noinline)) int child_waits(void)
@@ -27,8 +33,7 @@ static __attribute__((noinline)) int child_waits(void)
     if ((uintptr_t)HPX_FRAME_END() <= child.frame) {
         hpx_child_leave(HPX_CHILD_EXIT_WAITED);
     }
-    int status = child.over(child.arg);
-    hpx_child_leave(status >= 0 && status <= HPX_CHILD_STATUS ? status : HPX_CHILD_EXIT_GAVE_UP);
+    hpx_child_finish();
 }
 
 /* The VM's log takes a semaphore for every line, also at the end of the safepoint: one that is free is no wait. */

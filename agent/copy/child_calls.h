@@ -33,6 +33,8 @@ enum { HPX_CHILD_EXIT_FAULT = 120, HPX_CHILD_EXIT_GAVE_UP, HPX_CHILD_EXIT_WAITED
 /* In the child, once: libjvm calls our functions from now on. A wait of a frame above `frame` is the end of the walk: it calls over(arg),
  * whose value is the exit status. false: the slots cannot be written. */
 bool hpx_child_redirect(const struct hpx_child_slots *slots, int (*over)(void *arg), void *arg, uintptr_t frame);
+/* In the child, after hpx_child_redirect(): the walk is over, by what its callbacks know. Does not return. */
+_Noreturn void hpx_child_finish(void);
 /* Ends the process without the C library. Async-signal-safe. */
 static inline _Noreturn void hpx_child_leave(int status)
 {

@@ -18,7 +18,7 @@ static struct {
     /* release: who has looked them up; acquire: who calls them */
     _Atomic int state;
     jclass klass;
-    jmethodID get, total, unused;
+    jmethodID get, total, unused, processors;
 } runtime;
 enum { UNKNOWN, LOOKS, KNOWN };
 
@@ -58,6 +58,7 @@ void hpx_copying_measure(JNIEnv *env)
     runtime.get = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
     runtime.total = runtime.get != NULL ? (*env)->GetMethodID(env, klass, "totalMemory", "()J") : NULL;
     runtime.unused = runtime.total != NULL ? (*env)->GetMethodID(env, klass, "freeMemory", "()J") : NULL;
+    runtime.processors = runtime.unused != NULL ? (*env)->GetMethodID(env, klass, "availableProcessors", "()I") : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, klass);
     bool found = runtime.klass != NULL && runtime.unused != NULL;
@@ -85,6 +86,20 @@ void hpx_copying_heap(JNIEnv *env, uint64_t *used, uint64_t *committed)
         *used = *committed > unused ? *committed - unused : 0;
     }
     (*env)->DeleteLocalRef(env, of);
+}
+
+/* Java counts cpusets, and quotas of cgroups. */
+uint32_t hpx_copying_workers(JNIEnv *env)
+{
+    jobject of = NULL;
+    if (atomic_load_explicit(&runtime.state, memory_order_acquire) == KNOWN) { /* partner: hpx_copying_measure() */
+        of = (*env)->CallStaticObjectMethod(env, runtime.klass, runtime.get);
+        (*env)->ExceptionClear(env);
+    }
+    jint n = of != NULL && runtime.processors != NULL ? (*env)->CallIntMethod(env, of, runtime.processors) : 1;
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, of);
+    return n < 2 ? 1 : n == 2 ? 2 : (uint32_t)n - 1;
 }
 
 void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how)

@@ -36,6 +36,9 @@ struct hpx_copying_how {
     uint64_t files;   /* bytes that may be written to files in memory (tmpfs) */
 };
 void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how);
+/* How many workers may read a heap at once: the processors that the program may use, from three on one less, which the program keeps. A
+ * thread that may call Java. */
+uint32_t hpx_copying_workers(JNIEnv *env);
 /* The fork that was asked for stopped the program for that long: the next prediction is better. */
 void hpx_copying_note(const struct hpx_copying *c, uint64_t fork_ns);
 /* A measured rate, limited to a quarter and three times the usual one, so that one slow stop does not forbid all later ones. 0: none. Any

@@ -157,6 +157,7 @@ struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
     uint64_t objects, bytes, classes, stopped_ns, ns, unknown, cut; /* of the image */
     bool forked, traced;
+    uint32_t workers;
     const char *untraced;
     char why[sizeof((struct hpx_heap_take *)NULL)->why], doubt[sizeof((struct hpx_heap_take *)NULL)->doubt];
 };
@@ -178,6 +179,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.cut = t->cut;
         g.forked = t->forked;
         g.traced = t->traced;
+        g.workers = t->workers;
         g.untraced = t->untraced;
         memcpy(g.why, t->why, sizeof g.why);
         memcpy(g.doubt, t->doubt, sizeof g.doubt);
@@ -204,11 +206,15 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         return;
     }
     hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", g.objects, g.bytes, g.classes);
-    hpx_lines_add(to, "hprofx: heap walk: %s, program stopped %.1f ms, %.1f ms in all\n",
+    char workers[24] = "";
+    if (g.workers > 1) {
+        (void)snprintf(workers, sizeof workers, ", %" PRIu32 " workers", g.workers);
+    }
+    hpx_lines_add(to, "hprofx: heap walk: %s%s, program stopped %.1f ms, %.1f ms in all\n",
                   g.traced   ? "fork, traced"
                   : g.forked ? "fork"
                              : "walk",
-                  hpx_lines_ms(g.stopped_ns), hpx_lines_ms(g.ns));
+                  workers, hpx_lines_ms(g.stopped_ns), hpx_lines_ms(g.ns));
     if (g.why[0] != 0) {
         hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.why);
     }

@@ -6,12 +6,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t size, _Atomic uint64_t *end)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *s = (struct hpx_heap_spool){
+        .fd = fd, .id_size = id_size, .buffer = p, .size = size, .used = HPX_RECORD_HEAD, .elements = p, .end = end};
+    return p != MAP_FAILED ? 0 : -HPX_E_NOMEM;
+}
+
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least)
 {
-    size_t largest = HPX_RECORD_HEAD + least + HPX_HEAP_SPOOL_HEAD, size = largest > HPX_HEAP_SEGMENT ? largest : HPX_HEAP_SEGMENT;
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *s = (struct hpx_heap_spool){.fd = fd, .id_size = id_size, .buffer = p, .size = size, .used = HPX_RECORD_HEAD, .elements = p};
-    return p != MAP_FAILED ? 0 : -HPX_E_NOMEM;
+    size_t largest = HPX_RECORD_HEAD + least + HPX_HEAP_SPOOL_HEAD;
+    return init(s, fd, id_size, largest > HPX_HEAP_SEGMENT ? largest : HPX_HEAP_SEGMENT, &s->first_end);
+}
+
+int hpx_heap_spool_join(struct hpx_heap_spool *s, const struct hpx_heap_spool *first)
+{
+    return init(s, first->fd, first->id_size, first->size, first->end);
 }
 
 void hpx_heap_spool_fini(struct hpx_heap_spool *s)
@@ -25,20 +36,27 @@ void hpx_heap_spool_fini(struct hpx_heap_spool *s)
 static void write_all(struct hpx_heap_spool *s, const uint8_t *p, size_t n)
 {
     while (n > 0 && s->error == 0) {
-        ssize_t k = write(s->fd, p, n);
+        ssize_t k = pwrite(s->fd, p, n, (off_t)s->at);
         if (k > 0) {
             p += k;
             n -= (size_t)k;
-            s->written += (uint64_t)k;
+            s->at += (uint64_t)k;
         } else if (k == 0 || errno != EINTR) {
             s->error = k == 0 ? ENOSPC : errno;
         }
     }
 }
 
-/* rest: bytes of the segment that are not in the buffer. */
-static void put_head(const struct hpx_heap_spool *s, uint32_t rest)
+/* The next n bytes that are written lie together. */
+static void reserve(struct hpx_heap_spool *s, uint64_t n)
 {
+    s->at = atomic_fetch_add_explicit(s->end, n, memory_order_relaxed);
+}
+
+/* rest: bytes of the segment that are not in the buffer. */
+static void put_head(struct hpx_heap_spool *s, uint32_t rest)
+{
+    reserve(s, s->used + rest);
     (void)hpx_put_record(s->buffer, HPX_TAG_SEGMENT, s->sites != 0, (uint32_t)(s->used - HPX_RECORD_HEAD) + rest);
 }
 
@@ -61,7 +79,14 @@ int hpx_heap_spool_flush(struct hpx_heap_spool *s)
 void hpx_heap_spool_bytes(struct hpx_heap_spool *s, const void *p, size_t n)
 {
     (void)hpx_heap_spool_flush(s);
+    reserve(s, n);
     write_all(s, p, n);
+}
+
+uint64_t hpx_heap_spool_at(struct hpx_heap_spool *s)
+{
+    (void)hpx_heap_spool_flush(s);
+    return atomic_load_explicit(s->end, memory_order_relaxed);
 }
 
 /* ---- sub-records longer than a segment ---- */

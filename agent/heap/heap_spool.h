@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_spool.h: the objects of a heap walk as segments of the binary format, into a descriptor (heap_image.h).
  *
- * Everything here may run in a VM operation or in the child of a fork: no malloc, no lock, only async-signal-safe calls. One thread. After
- * a failed write the rest is dropped, and `error` is its errno. */
+ * Everything here may run in a VM operation or in the child of a fork: no malloc, no lock, only async-signal-safe calls. One thread for
+ * each writer. After a failed write the rest is dropped, and `error` is its errno. */
 #ifndef HPX_HEAP_SPOOL_H
 #define HPX_HEAP_SPOOL_H
 
 #include "heap_image.h"
+#include <stdatomic.h>
 
 struct hpx_heap_spool {
     int fd, error;
     uint32_t id_size;
     uint8_t *buffer; /* a segment */
     size_t size, used;
-    uint64_t written;      /* bytes that went to fd */
-    uint32_t sites;        /* 0: no sub-record of the segment has a site */
-    uint32_t length, next; /* of the last object array */
-    uint8_t *elements;     /* of it; NULL: longer than a segment, it goes out piece by piece */
+    _Atomic uint64_t first_end, *end; /* relaxed: where the file ends; of several writers that of the first one */
+    uint64_t at;                      /* where what is left of a record goes */
+    uint32_t sites;                   /* 0: no sub-record of the segment has a site */
+    uint32_t length, next;            /* of the last object array */
+    uint8_t *elements;                /* of it; NULL: longer than a segment, it goes out piece by piece */
 };
 
-/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. */
+/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. The file is empty, and *s is not moved. */
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least);
+/* One more writer of a file, on another thread or in another process that has the same memory: segments of both come in any order. */
+int hpx_heap_spool_join(struct hpx_heap_spool *s, const struct hpx_heap_spool *first);
 void hpx_heap_spool_fini(struct hpx_heap_spool *s);
 
 /* Ends the segment and writes it. 0, or errno of the first failure. Not inside an object array. */
 int hpx_heap_spool_flush(struct hpx_heap_spool *s);
-/* Offset behind the last sub-record. Not inside an object array. */
-static inline uint64_t hpx_heap_spool_at(const struct hpx_heap_spool *s)
-{
-    return s->written + (s->used > HPX_RECORD_HEAD ? s->used : 0);
-}
+/* Ends the segment. Where the file ends. Not inside an object array; no other writer has an open segment. */
+uint64_t hpx_heap_spool_at(struct hpx_heap_spool *s);
 
 #define HPX_HEAP_SPOOL_HEAD 64u /* more than the head of any sub-record, and 16 bytes that may be written beyond the end */
 

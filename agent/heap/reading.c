@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define HELPER_ROOM      (UINT64_C(1) << 20) /* bytes that the heap must have free */
+#define ALONE            65536               /* objects: a few ms */
 #define STALL_NS         UINT64_C(20000000000)
 #define LAST_THAT_RESETS 17 /* the last release whose walks end with one through the whole heap */
 #define SPIN_NS          UINT64_C(120000000000)
@@ -197,7 +198,7 @@ void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
 /* ---- in a copy ---- */
 
 /* Figures of a walk, as the child passes them on. */
-enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, FIGURES };
+enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, WORKERS, FIGURES };
 _Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
 
 static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
@@ -212,6 +213,7 @@ static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
     to[FACTS] = w->facts.len;
     to[ROOTS_AT] = w->roots_at;
     to[ROOTS] = w->roots.len;
+    to[WORKERS] = w->team;
 }
 
 static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGURES])
@@ -227,6 +229,7 @@ static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGU
     i->nfacts = from[FACTS];
     i->roots_at = from[ROOTS_AT];
     i->nroots = from[ROOTS];
+    t->workers = (uint32_t)from[WORKERS];
 }
 
 /* In the child, after the walk. */
@@ -309,8 +312,11 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
     t->traced = w->traces = traces(t);
+    w->workers = hpx_copying_workers(env);
+    w->alone = ALONE;
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
-    bool helped = w->traces && hpx_vm_release() >= HPX_RELEASE_VIRTUAL && (*env)->PushLocalFrame(env, 1) == 0;
+    w->last = hpx_child_finish;
+    bool helped = w->traces && (*env)->PushLocalFrame(env, 1) == 0;
     w->trace.helper = helped ? new_helper(env, &t->layout) : NULL; /* in a frame of its own, which the VM tells first of the thread's */
     reading.begun = hpx_clock_mono();
     follow(jvmti);
@@ -320,6 +326,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     t->stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
+    w->last = NULL;
     reading.watch.pid = reading.pid;
     t->fork_ns = reading.fork_ns;
     *memory = reading.pid == -ENOMEM;

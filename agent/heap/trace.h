@@ -6,9 +6,12 @@
  * is read: where its fields are, how a reference and a class word are encoded, how large it is. Then a trace from the roots reads all
  * objects and writes their records.
  *
- * Only the VM can read the stack of an unmounted virtual thread, and the trace may be the first to meet that thread. So the VM visits an
- * array of ours last, the helper, and in the callback about its class the trace runs: what it meets it writes to the elements of the
- * helper, in the copy of the process only, and the VM goes on to visit those. Their stacks are further roots.
+ * The VM visits an array of ours last, the helper, and in the callback about its class the trace runs. Only the VM can read the stack of an
+ * unmounted virtual thread, and the trace may be the first to meet that thread: what it meets it writes to the elements of the helper, in
+ * the copy of the process only, and the VM goes on to visit those. Their stacks are further roots.
+ *
+ * A large heap is read by several workers. They are processes without a copy of the memory, as one more copy would cost its page tables
+ * once more. Each has a stack, plans and records of its own; the marks are common, and who sets one reads the object.
  *
  * Nothing here is an interface of the VM, and nothing is taken on trust: one contradiction fails the walk (HPX_WALK_STRANGE), and the next
  * attempt is the VM's. Restrictions as for callbacks (walk.h). */
@@ -21,6 +24,15 @@
 #include <stdint.h>
 
 #define HPX_TRACE_HELPER 8192 /* elements of the helper */
+
+/* Words of the stack: the key of an object; or elements of an array: its key | ARRAY, above what HPX_TRACE_RANGE() makes of the first one
+ * and of the one behind the last. */
+#define HPX_TRACE_ARRAY           UINT64_C(1)
+#define HPX_TRACE_IS_RANGE(word)  (((word)&3) == 2)
+#define HPX_TRACE_RANGE(from, to) ((uint64_t)(from) << 33 | (uint64_t)(to) << 2 | 2)
+#define HPX_TRACE_RANGE_FROM(r)   ((uint32_t)((r) >> 33))
+#define HPX_TRACE_RANGE_TO(r)     ((uint32_t)(r) >> 2 | (uint32_t)((r) >> 32 & 1) << 30)
+#define HPX_TRACE_CHUNK           64u /* elements that go onto the stack at once */
 
 /* A list in mapped memory. */
 struct hpx_walk_list {
@@ -37,6 +49,14 @@ struct hpx_trace_code {
     unsigned shift;
 };
 
+/* A field of the instances of a class: references first, then values. */
+struct hpx_trace_step {
+    uint32_t at;   /* in the object */
+    uint32_t slot; /* in the record, and the type: HPX_HEAP_SLOT */
+};
+
+struct hpx_trace_team; /* trace_team.c */
+
 struct hpx_trace {
     struct hpx_trace_code reference; /* unless references are whole addresses */
     struct hpx_trace_code klass;     /* unless class words are lower halves of addresses */
@@ -50,17 +70,21 @@ struct hpx_trace {
     uint64_t traced;                 /* of these */
     jobject helper;                  /* the taker's local reference, set by the caller; NULL: there is no such array */
     uint64_t next, array;            /* keys: of the array of the helper that the VM will visit last, and that it visits; 0: none */
+    uint64_t mark;                   /* the first word of the helper, as it was before the walk */
     bool pushed;                     /* the VM was told to visit the helper: what it is told later it visits before */
     struct hpx_walk_list later;      /* keys of what it shall visit by the helper */
     uint64_t asked;                  /* of these */
     struct hpx_address_map visited;  /* key of a class object -> 1 + its first edge, 0: none; of a virtual thread -> 0 */
     struct hpx_walk_list edges;      /* struct hpx_trace_edge: what class objects refer to, one class after the other */
     struct hpx_walk_list steps;      /* struct hpx_trace_step */
-    struct hpx_walk_list stack;      /* keys; an array that goes on as the element, then its key | 1 */
-    unsigned filter_bits;            /* the filter has 2^filter_bits bits */
-    uint64_t *marks;                 /* bit: key - low, by 8 bytes */
-    uint64_t *special;               /* a filter of the keys that have ids of their own */
-    uint64_t *reached;               /* bit, by number: of the classes */
+    struct hpx_walk_list stack;      /* above `bottom`; what lay below was passed on to other workers */
+    uint64_t bottom;
+    struct hpx_trace_team *team; /* the workers; NULL: alone */
+    uint64_t share_at;           /* objects: when the walk passes work on */
+    unsigned filter_bits;        /* the filter has 2^filter_bits bits */
+    uint64_t *marks;             /* bit: key - low, by 8 bytes */
+    uint64_t *special;           /* a filter of the keys that have ids of their own */
+    uint64_t *reached;           /* bit, by number: of the classes */
 };
 
 #endif

@@ -59,9 +59,13 @@ struct hpx_walk {
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
     bool traces; /* in a copy of the process: the VM tells of roots, classes and one object of each, and hpx_walk_finish() reads the rest */
-    bool verifies; /* a trace: the VM visits all objects, and each is compared */
+    uint32_t workers; /* of a trace, at most; 0 and 1: one */
+    uint32_t alone;   /* objects that one worker reads before it looks for others */
+    bool verifies;    /* a trace: the VM visits all objects, and each is compared */
     /* At the first callback, with the end of that callback's frame: JVMTI_VISIT_ABORT, or JVMTI_VISIT_OBJECTS to walk here; may be NULL. */
     jint (*first)(struct hpx_walk *w, const void *frame);
+    /* A trace is over, and the VM has nothing more to tell, or the trace has failed; need not return; may be NULL. */
+    void (*last)(void);
     _Atomic uint64_t *progress; /* relaxed: objects so far; may be NULL */
     struct hpx_heap_spool spool;
     struct hpx_walk_class *classes; /* a hash table, cleared */
@@ -70,6 +74,7 @@ struct hpx_walk {
     /* the result */
     struct hpx_walk_list facts, roots;
     uint64_t objects, bytes, unknown; /* records; VM bytes; objects of classes that were loaded meanwhile */
+    uint32_t team;                    /* the most workers that a trace had */
     uint64_t cut;                     /* arrays that are longer than a record can be */
     uint64_t heads;                   /* the part of the bytes that is not contents of primitive arrays, but in these */
     uint64_t objects_end, facts_at, roots_at;

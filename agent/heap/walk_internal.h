@@ -44,6 +44,15 @@ jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
 /* Reads everything that the roots reach, after the VM's part. */
 void hpx_trace_run(struct hpx_walk *w);
 void hpx_trace_fini(struct hpx_walk *w);
+/* What is on the stack, and what follows from it. */
+void hpx_trace_work(struct hpx_walk *w);
+
+/* ---- trace_team.c ---- */
+
+/* Begins the team, or passes work on if another worker has none. */
+void hpx_trace_share(struct hpx_walk *w);
+/* Helps until all workers are done, and takes their results. Without a team nothing. */
+void hpx_trace_join(struct hpx_walk *w);
 
 /* ---- walk_objects.c ---- */
 
@@ -127,7 +136,7 @@ static inline void count_object(struct hpx_walk *w)
 {
     w->objects++;
     if (w->progress != NULL && w->objects % HPX_WALK_STEP == 0) {
-        atomic_store_explicit(w->progress, w->objects, memory_order_relaxed);
+        atomic_fetch_add_explicit(w->progress, HPX_WALK_STEP, memory_order_relaxed);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "walk_internal.h"
 #include <sys/mman.h>
 
-#define CHUNK           64u   /* elements of an array that go onto the stack at once */
 #define LONG            65536 /* elements of an array that the VM does not visit */
 #define SHIFT_MOST      16u
 #define FILTER_BITS     15u  /* at least: a filter that stays in the nearest cache */
@@ -18,17 +17,20 @@ struct hpx_trace_edge {
     uint64_t of, to; /* keys */
 };
 
-/* A field of the instances of a class: references first, then values. */
-struct hpx_trace_step {
-    uint32_t at;   /* in the object */
-    uint32_t slot; /* in the record, and the type: HPX_HEAP_SLOT */
-};
-
 static void trace(struct hpx_walk *w);
 
 static void stop(struct hpx_walk *w)
 {
     fail(w, HPX_WALK_STRANGE);
+}
+
+/* The walk is over. Up to JDK 20 HotSpot would go through the whole heap once more, where the helper has no object's form. */
+static jint leave(struct hpx_walk *w)
+{
+    if (w->last != NULL) {
+        w->last();
+    }
+    return JVMTI_VISIT_ABORT;
 }
 
 /* ---- what stands for an address ---- */
@@ -189,9 +191,9 @@ static void add_later(struct hpx_walk *w, uint64_t key)
     }
 }
 
-static jint carry_on(const struct hpx_walk *w, bool visit)
+static jint carry_on(struct hpx_walk *w, bool visit)
 {
-    return w->end != HPX_WALK_WHOLE ? JVMTI_VISIT_ABORT : visit ? JVMTI_VISIT_OBJECTS : 0;
+    return w->end != HPX_WALK_WHOLE ? leave(w) : visit ? JVMTI_VISIT_OBJECTS : 0;
 }
 
 /* Class objects and threads are visited all, of any other class the first object that the VM tells of; and objects that come before it is
@@ -235,6 +237,9 @@ static void ask(struct hpx_walk *w)
     const uint64_t step = w->alignment > HELPER_STEP ? w->alignment : HELPER_STEP;
     if (t->asked == t->later.len) {
         trace(w);
+        if (t->asked == t->later.len) {
+            (void)leave(w);
+        }
     }
     const bool begins = t->array == 0;
     t->array = t->next;
@@ -246,6 +251,7 @@ static void ask(struct hpx_walk *w)
         stop(w);
     } else {
         memcpy((void *)(uintptr_t)t->next, (const void *)(uintptr_t)t->array, w->oops.length_at);
+        *(uint64_t *)(uintptr_t)t->next = t->mark; /* up to JDK 20 the VM has written to it that the array was visited */
         *(uint32_t *)(uintptr_t)(t->next + w->oops.length_at) = 0;
         set_reference(w, at, t->next);
         for (at += size; t->asked < t->later.len && at <= until; at += size) {
@@ -289,13 +295,14 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     uint32_t at;
     if (hpx_unlikely(!w->begun)) {
         if (!hpx_walk_begin(w, HPX_FRAME_END())) {
-            return JVMTI_VISIT_ABORT;
+            return w->end != HPX_WALK_WHOLE ? leave(w) : JVMTI_VISIT_ABORT; /* of the process that was copied */
         }
         w->trace.next = hpx_oops_handle(w->trace.helper);
+        w->trace.mark = w->trace.next != 0 ? *(const uint64_t *)(uintptr_t)w->trace.next : 0;
     }
     uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
-        return JVMTI_VISIT_ABORT;
+        return leave(w);
     }
     if (hpx_unlikely(is_helper(w, referrer, key))) {
         if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
@@ -362,7 +369,7 @@ jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
     struct hpx_walk *w = user;
     uint64_t key = key_of(w, tag);
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
-        return JVMTI_VISIT_ABORT;
+        return leave(w);
     }
     struct hpx_walk_class *c = class_of(w, key, class_tag);
     if (kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) {
@@ -374,7 +381,7 @@ jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
     uint8_t as = HPX_HEAP_SLOT_TYPE(slot);
     if (key != w->trace.object || slot == 0 || as == HPX_TYPE_OBJECT || value_at(key + at, as) != cut_to(hpx_walk_bits(value, type), as)) {
         stop(w);
-        return JVMTI_VISIT_ABORT;
+        return leave(w);
     }
     return JVMTI_VISIT_OBJECTS;
 }
@@ -385,13 +392,13 @@ jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     uint64_t key = key_of(w, tag);
     (void)size, (void)type;
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
-        return JVMTI_VISIT_ABORT;
+        return leave(w);
     }
     const struct hpx_heap_klass *klass = class_of(w, key, class_tag)->klass;
     const uint64_t at = (uint64_t)(uintptr_t)elements - key;
     if (klass == NULL || klass->kind != HPX_HEAP_PRIMITIVES || hpx_oops_length(&w->oops, key) != (uint32_t)n) {
         stop(w);
-        return JVMTI_VISIT_ABORT;
+        return leave(w);
     }
     uint32_t *base = &w->trace.array_base[klass->type];
     if (n > 0) {
@@ -619,15 +626,25 @@ static inline void put_task(struct hpx_walk *w, uint64_t word)
     }
 }
 
+/* false: it was set before. Of several workers one sets it. */
+static inline bool claim_bit(const struct hpx_walk *w, uint64_t *bits, uint64_t i)
+{
+    const uint64_t bit = UINT64_C(1) << i % 64;
+    if (bits[i / 64] & bit) {
+        return false;
+    }
+    if (w->trace.team == NULL) {
+        bits[i / 64] |= bit;
+        return true;
+    }
+    return (__atomic_fetch_or(&bits[i / 64], bit, __ATOMIC_RELAXED) & bit) == 0;
+}
+
 static inline void reach(struct hpx_walk *w, uint64_t key)
 {
     if (hpx_unlikely(key < w->low || key >= w->high || key % 8 != 0)) {
         stop(w);
-        return;
-    }
-    const uint64_t bit = (key - w->low) / 8;
-    if (!test_bit(w->trace.marks, bit)) {
-        set_bit(w->trace.marks, bit);
+    } else if (claim_bit(w, w->trace.marks, (key - w->low) / 8)) {
         __builtin_prefetch((const void *)(uintptr_t)key);
         put_task(w, key);
     }
@@ -640,7 +657,7 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
     const struct hpx_trace_edge *edges = w->trace.edges.at;
     const bool listed = klass_at(w, number) != NULL;
     if (listed) {
-        set_bit(w->trace.reached, number.v);
+        (void)claim_bit(w, w->trace.reached, number.v);
     } else {
         hpx_walk_meet_mirror(w, key, 0, w->class_of_classes);
     }
@@ -676,16 +693,15 @@ static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct
     }
 }
 
-/* From this element on. */
-static inline void trace_elements(struct hpx_walk *w, uint64_t key, uint64_t from)
+static inline void trace_elements(struct hpx_walk *w, uint64_t key, uint32_t from, uint32_t end)
 {
-    const uint64_t length = hpx_oops_length(&w->oops, key), to = length - from > CHUNK ? from + CHUNK : length;
-    if (to < length) {
-        put_task(w, to);
-        put_task(w, key | 1);
+    const uint32_t to = end - from > HPX_TRACE_CHUNK ? from + HPX_TRACE_CHUNK : end;
+    if (to < end) {
+        put_task(w, HPX_TRACE_RANGE(to, end));
+        put_task(w, key | HPX_TRACE_ARRAY);
     }
-    for (uint64_t i = from; i < to; i++) {
-        uint64_t element = refers(w, key + w->array_base + i * w->reference_size);
+    for (uint32_t i = from; i < to; i++) {
+        uint64_t element = refers(w, key + w->array_base + (uint64_t)i * w->reference_size);
         if (element != 0) {
             reach(w, element);
         }
@@ -704,7 +720,7 @@ static inline void trace_objects(struct hpx_walk *w, uint64_t key, const struct 
         }
     }
     hpx_heap_spool_objects_end(&w->spool);
-    trace_elements(w, key, 0);
+    trace_elements(w, key, 0, length);
 }
 
 static inline void trace_primitives(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
@@ -786,6 +802,24 @@ static void drop_unreached(struct hpx_walk *w)
     w->facts.len = kept;
 }
 
+/* What is on the stack, and what follows from it. */
+void hpx_trace_work(struct hpx_walk *w)
+{
+    struct hpx_trace *t = &w->trace;
+    while (t->stack.len > t->bottom && w->end == HPX_WALK_WHOLE && w->spool.error == 0) {
+        uint64_t key = ((const uint64_t *)t->stack.at)[--t->stack.len];
+        if (hpx_unlikely(key & HPX_TRACE_ARRAY)) {
+            const uint64_t range = ((const uint64_t *)t->stack.at)[--t->stack.len];
+            trace_elements(w, key & ~HPX_TRACE_ARRAY, HPX_TRACE_RANGE_FROM(range), HPX_TRACE_RANGE_TO(range));
+        } else {
+            trace_object(w, key);
+            if (hpx_unlikely(w->objects >= t->share_at)) {
+                hpx_trace_share(w);
+            }
+        }
+    }
+}
+
 /* From the roots that were added. */
 static void trace(struct hpx_walk *w)
 {
@@ -797,14 +831,9 @@ static void trace(struct hpx_walk *w)
     while (t->traced < t->roots.len) {
         reach(w, ((const uint64_t *)t->roots.at)[t->traced++]);
     }
-    while (t->stack.len > 0 && w->end == HPX_WALK_WHOLE && w->spool.error == 0) {
-        uint64_t key = ((const uint64_t *)t->stack.at)[--t->stack.len];
-        if (hpx_unlikely(key & 1)) {
-            trace_elements(w, key & ~UINT64_C(1), ((const uint64_t *)t->stack.at)[--t->stack.len]);
-        } else {
-            trace_object(w, key);
-        }
-    }
+    t->share_at = w->workers > 1 ? w->objects + w->alone : UINT64_MAX;
+    hpx_trace_work(w);
+    hpx_trace_join(w);
 }
 
 void hpx_trace_run(struct hpx_walk *w)

@@ -292,6 +292,22 @@ def other_readers_open_it(t):
 
 # ---- 3. consistency
 
+SHAPES = 20000
+
+
+@test(level='plain', collectors='any', params=('1', '4'), plain_params=('4',), needs=('hotspot',), timeout=300)
+def workers_read_each_object_once(t, processors):
+    """However many processes read the heap, every object has one record with its values, and the report says how many they were."""
+    run = _start(t, 'HeapShapes', SHAPES, opts='heap=dump,format=b,doe=n,split=y,sites=none,heapdump=fork', jvm=['-XX:ActiveProcessorCount=' + processors])
+    _request(t, run)
+    v = _view(t, 'java.hprof.1')
+    _engine(t, v, 'fork', True)
+    t.equal([x for x in v.p.report['heap walk'].split(', ') if 'workers' in x], ['3 workers'] if processors == '4' and t.case.collector not in ('ZGC', 'Shenandoah') else [], 'workers')
+    t.equal(sorted(v.field(i, 'number') for i in v.instances('HeapShapes$Node')), list(range(4 * SHAPES)), 'numbers of nodes')
+    t.equal(int(v.p.report['heap'].split()[0]), len(v.objects), 'records, of the report')
+    _stop(t, run)
+
+
 CELLS = 100000
 
 

@@ -103,4 +103,7 @@ PLANTS = [
     Plant('drainers', 'NOT_OLD', 'assertion', 'a SWITCH is admitted in the pass that has read it'),
     Plant('drainers', 'NO_HOLD', 'assertion', 'a SWITCH is admitted while drainers may have records before it'),
     Plant('drainers', 'ONE_PASS', 'assertion', 'one pass of a drainer is enough, though it may have begun before'),
+    Plant('pool', 'GRASPS_LATE', 'assertion', 'a piece is looked at and taken in two steps: no exchange'),
+    Plant('pool', 'EMPTY_FIRST', 'assertion', 'a piece is given back before its words are copied'),
+    Plant('pool', 'ENDS_IDLE', 'assertion', 'a worker that has given work away ends without a look'),
 ]

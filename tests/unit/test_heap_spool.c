@@ -28,7 +28,7 @@ static void begin(void)
 static const uint8_t *all(size_t n)
 {
     assert_int_equal(hpx_heap_spool_flush(&s), 0);
-    assert_int_equal(s.written, n);
+    assert_int_equal(s.first_end, n);
     const uint8_t *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
     assert_true(p != MAP_FAILED);
     return p;
@@ -101,7 +101,7 @@ TEST(an_array_that_a_record_cannot_hold_is_cut)
     assert_true(hpx_heap_spool_element(&s, 599999999, 1)); /* behind the cut */
     hpx_heap_spool_objects_end(&s);
     assert_int_equal(hpx_heap_spool_flush(&s), 0);
-    assert_true(s.written <= 2 * ((uint64_t)UINT32_MAX + HEAD));
+    assert_true(s.first_end <= 2 * ((uint64_t)UINT32_MAX + HEAD));
     hpx_heap_spool_fini(&s);
     close(null);
 }
@@ -116,7 +116,6 @@ TEST(after_a_failed_write_the_rest_is_dropped)
     assert_int_equal(hpx_heap_spool_primitives(&s, 1, 0, HPX_TYPE_LONG, MANY, NULL), MANY);
     (void)hpx_heap_spool_instance(&s, 1, 0, 2, 100);
     assert_int_equal(hpx_heap_spool_flush(&s), ENOSPC);
-    assert_int_equal(s.written, 0);
     hpx_heap_spool_fini(&s);
     close(full);
 }

@@ -27,9 +27,9 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
     const struct hpx_heap_image i = {.spool = spool.fd,
                                      .once = true,
                                      .id_size = spool.id_size,
-                                     .objects_end = spool.written,
-                                     .facts_at = spool.written,
-                                     .roots_at = spool.written,
+                                     .objects_end = spool.first_end,
+                                     .facts_at = spool.first_end,
+                                     .roots_at = spool.first_end,
                                      .classes = no_classes,
                                      .nclasses = 1,
                                      .sites = sites,
@@ -98,7 +98,7 @@ TEST(a_spool_that_ends_inside_an_object_is_an_error)
         begin_spool(8);
         put_bytes(1, 10);
         assert_int_equal(hpx_heap_spool_flush(&spool), 0);
-        spool.written -= cut;
+        spool.first_end -= cut;
         assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
         assert_int_equal(records(tags, lengths, 8), 1); /* the end alone */
         end();
@@ -167,7 +167,7 @@ TEST(a_read_error_inside_a_long_array_leaves_zeros)
         open_file(k % 2 != 0);
         begin_spool(8);
         assert_int_equal(hpx_heap_spool_primitives(&spool, 1, k & 2, HPX_TYPE_BYTE, n, bytes), n);
-        assert_int_equal(ftruncate(spool.fd, (off_t)(spool.written - cut)), 0);
+        assert_int_equal(ftruncate(spool.fd, (off_t)(spool.first_end - cut)), 0);
         assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
         close_file();
         if (k % 2 != 0) {
@@ -218,8 +218,8 @@ TEST(a_read_error_between_objects_leaves_whole_segments)
             put_bytes(HPX_HEAP_OBJECT_FIRST + i, i == OBJECTS / 2 ? 3 * HPX_HEAP_SEGMENT : i % 5);
         }
         assert_int_equal(hpx_heap_spool_flush(&spool), 0);
-        uint64_t cut = 4096 + k / 2 * (spool.written / 21); /* the mapped rest of a page has zeros */
-        assert_int_equal(ftruncate(spool.fd, (off_t)(spool.written - cut)), 0);
+        uint64_t cut = 4096 + k / 2 * (spool.first_end / 21); /* the mapped rest of a page has zeros */
+        assert_int_equal(ftruncate(spool.fd, (off_t)(spool.first_end - cut)), 0);
         assert_int_equal(write_spool(NULL, 0), -HPX_E_IO);
         close_file();
         assert_true(sub_records() < OBJECTS);

@@ -3,6 +3,7 @@
  * asked to. References are narrow, class words too: both shifted by 3, from bases of their own. */
 #include "cmocka_all.h"
 #include "failing_memory.h"
+#include "heap_reader.h"
 #include "walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -686,6 +687,69 @@ TEST(a_stack_counts_with_its_words_and_a_bit_for_each_half_of_them, NULL, end)
             end(NULL);
         }
     }
+}
+
+/* ---- several workers ---- */
+
+/* A long array of nodes, each with one below it; and a list. Half of the array holds what the other half does. */
+static uint64_t wide_heap(uint32_t n)
+{
+    uint64_t second = two_nodes(), all = make(NODES, 16 + 4 * n, (jint)n), list = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        put4(all + 16 + 4 * (uint64_t)i, i < n / 2 ? narrow(node(node(0, i, 1), i, 2)) : get4(all + 16 + 4 * (uint64_t)(i - n / 2)));
+        list = node(list, i, 3);
+    }
+    put4(second + NEXT_AT, narrow(all));
+    root(list);
+    return n + n + 1;
+}
+
+/* The records of the spool; each is of another object. */
+static uint64_t records_once(void)
+{
+    static bool met[HEAP / 8];
+    uint8_t *all = malloc(vm.spool_len);
+    uint64_t n = 0;
+    memset(met, 0, sizeof met);
+    assert_int_equal(pread(vm.fd, all, vm.spool_len, 0), vm.spool_len);
+    for (size_t at = 0; at < vm.walk.objects_end;) {
+        size_t end_of = at + HPX_RECORD_HEAD + hpx_get_be4(all + at + 5);
+        assert_true(end_of <= vm.walk.objects_end);
+        for (at += HPX_RECORD_HEAD; at < end_of; n++) {
+            uint64_t length = hpx_heap_sub_length(8, all + at, end_of - at), word = (hpx_get_be8(all + at + 1) - id_of(vm.at)) / 8;
+            assert_true(length > 0 && word < HEAP / 8 && !met[word]);
+            met[word] = true;
+            at += length;
+        }
+    }
+    free(all);
+    return n;
+}
+
+TEST(several_workers_read_each_object_once, NULL, end)
+{
+    for (uint32_t workers = 1; workers <= 5; workers++) {
+        uint64_t more = wide_heap(4000);
+        vm.walk.workers = workers;
+        vm.walk.alone = 100;
+        assert_int_equal(walked(), HPX_WALK_WHOLE);
+        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 2 + more);
+        assert_int_equal(vm.walk.team, workers == 1 ? 0 : workers < 4 ? workers : 4);
+        assert_int_equal(records_once(), vm.walk.objects);
+        if (workers < 5) {
+            end(NULL);
+        }
+    }
+}
+
+TEST(a_contradiction_that_another_worker_meets_fails_the_walk, NULL, end)
+{
+    (void)wide_heap(4000);
+    vm.walk.workers = 4;
+    vm.walk.alone = 100;
+    const uint64_t inside = vm.objects[vm.nobjects - 2000].key; /* of the list */
+    put4(inside + NEXT_AT, (uint32_t)((2 * HEAP) >> 3) + 12345 * 8);
+    assert_int_equal(walked(), HPX_WALK_STRANGE);
 }
 
 /* ---- memory ---- */
