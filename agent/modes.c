@@ -6,7 +6,8 @@
 #include "monitor.h"
 #include "samples.h"
 #include "sites.h"
+#include "timeline.h"
 #include "wall.h"
 
-const struct hpx_mode *const hpx_modes[] = {&hpx_monitor_mode, &hpx_heap_mode,  &hpx_sites_mode,     &hpx_samples,
-                                            &hpx_wall_mode,    &hpx_calls_mode, &hpx_calls_mode_old, NULL};
+const struct hpx_mode *const hpx_modes[] = {&hpx_monitor_mode, &hpx_heap_mode,      &hpx_sites_mode,    &hpx_samples, &hpx_wall_mode,
+                                            &hpx_calls_mode,   &hpx_calls_mode_old, &hpx_timeline_mode, NULL};

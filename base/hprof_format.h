@@ -44,7 +44,8 @@
     X(WALL, 0x109, "WALL CLOCK (ms)")                                                                                                      \
     X(WAIT, 0x10A, "WAIT, WAITED")                                                                                                         \
     X(REPORT, 0x10B, "hprofx report")                                                                                                      \
-    X(THREAD_NAME, 0x10C, "newest name of a thread")
+    X(THREAD_NAME, 0x10C, "newest name of a thread")                                                                                       \
+    X(TIMELINE, 0x10D, "TIMELINE")
 
 #define HPX_FORMAT_ENUM(kind, symbol, value) HPX_##kind##_##symbol = (value),
 #define HPX_FORMAT_TAG(symbol, value, name)  HPX_FORMAT_ENUM(TAG, symbol, value)
@@ -77,6 +78,27 @@ enum {
 #define HPX_TEXT_EXACT_TOTAL "hprofx: total in ns: "
 #define HPX_TEXT_EXACT_ROWS  "hprofx: rows in ns: "
 #define HPX_TEXT_EXACT_LINE  1000u /* bytes, at most: readers need not keep longer ones */
+
+/* TIMELINE: when everything was that the tables count; the same lines in text and, behind HPX_TIMELINE_NOTE, in strings that nothing names.
+ *
+ *   TIMELINE BEGIN (zero = MS since 1970, end = MS, places = N, events = N, coarse = MS)
+ *   p cpu TRACE                       places, the first has the number 0. TRACE 0: not known
+ *   p wall TRACE STATE [CLASS]
+ *   p alloc TRACE BYTES SHARES [CLASS]   each sampled object has BYTES and stands for SHARES / HPX_TIMELINE_SHARES objects
+ *   p block TRACE PART OWNER [CLASS]     PART: one of HPX_TIMELINE_PARTS, of the tables from MONITOR TIME to PINNED TIME; OWNER: a trace,
+ * or 0 p gc 0 t ITEM ...                        events; each line can be read alone TIMELINE END
+ *
+ * ITEM: @MS: the time is MS since zero; +MS: so much later; ~MS: times of the line are the begin of a unit so long; #SERIAL: of that
+ * thread, 0: of none; PLACE, PLACE*COUNT, PLACE*COUNT/NS: an event. Of cpu COUNT is samples, of alloc sampled objects, of block blocks. NS:
+ * of wall, block and gc: so long, until that time. `end`: when the section was made; what is before `coarse` may have units of a second or
+ * more, 0: nothing has. */
+#define HPX_TIMELINE_BEGIN  "TIMELINE BEGIN ("
+#define HPX_TIMELINE_END    "TIMELINE END"
+#define HPX_TIMELINE_NOTE   "hprofx: TIMELINE\n"
+#define HPX_TIMELINE_STEP   10u /* ms */
+#define HPX_TIMELINE_SHARES 1000u
+#define HPX_TIMELINE_KINDS  "cpu", "wall", "alloc", "block", "gc"
+#define HPX_TIMELINE_PARTS  "enter", "owners", "wait", "park", "pinned"
 
 /* Begins the line of a thread that has renamed itself: its number, ": ", and the newest name, in quotes; in binary a string, not in quotes,
  * that nothing names, and whose id no other has, because the program may name a thread so. THREAD START keeps the first name. */

@@ -177,8 +177,9 @@ bool hpx_asked_options(const struct hpx_asked *a, const char *file, char *to, si
     const char *mode = mode_of(a);
     const char *form = format_option(a), *own = form[0] != 0 ? strstr(mode, ",format=") : NULL; /* no option stands there twice */
     const char *threads = a->threads && !hpx_asked_names(a->more, "thread") ? "thread=y," : "";
-    int len = snprintf(to, size, "%.*s%s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
-                       mode[0] != 0 ? "," : "", form, threads, for_picture(a), file, a->more[0] != 0 ? "," : "", a->more);
+    const char *times = a->times && !hpx_asked_names(a->more, "timeline") && !hpx_asked_at_once(a) ? "timeline=y," : "";
+    int len = snprintf(to, size, "%.*s%s%s%s%s%sverbose=n,file=%s%s%s", (int)(own != NULL ? (size_t)(own - mode) : strlen(mode)), mode,
+                       mode[0] != 0 ? "," : "", form, threads, times, for_picture(a), file, a->more[0] != 0 ? "," : "", a->more);
     return len > 0 && (size_t)len < size && strchr(file, ',') == NULL;
 }
 

@@ -20,6 +20,7 @@ struct hpx_asked {
     const char *out;   /* -o; NULL: a table */
     const char *agent; /* --agent; NULL: not given */
     bool threads;      /* -t */
+    bool times;        /* the profile shall have times (timeline=y), unless the options of the user say something else */
     const char *more;  /* options of the agent; "" */
     bool words;        /* a heap dump, told in words */
     size_t rows;       /* -n; 0: not given */

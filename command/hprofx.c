@@ -287,6 +287,7 @@ static int for_jvm(const struct hpx_verb *verb, char **argv)
                {"run", run},  {"top", top},     {"list", list}, {"doctor", doctor}, {"jmh", jmh}};
     struct call c = {.arguments = hpx_arguments_of(verb, argv), .asked = {.seconds = 10, .what = "cpu", .more = ""}};
     int status = -1;
+    c.asked.times = verb->name[0] == '\0' || strcmp(verb->name, "start") == 0 || strcmp(verb->name, "run") == 0;
     if (argv[0] == NULL || (argv[1] == NULL && verb->name[0] == '\0')) {
         hpx_verb_help(verb, stderr);
         return HPX_USAGE;

@@ -48,7 +48,7 @@ int hpx_convert(struct hpx_arguments *args)
         }
         (void)hpx_engine_option(&a.inputs.how, next, args->value);
         a.view = next == HPX_O_VIEW ? args->value : a.view;
-        a.to = next == HPX_O_TO ? args->value : a.to;
+        a.to = next == HPX_O_TO && !hpx_filters_is_time(next, args->value) ? args->value : a.to;
         if (next == HPX_O_MINE && !hpx_own_mine(args->value)) {
             return hpx_arguments_misuse(args, "--mine wants prefixes of classes: com.acme,org.shop");
         }

@@ -13,6 +13,7 @@
 enum hpx_option_id {
     HPX_O_ABSOLUTE,
     HPX_O_AGENT,
+    HPX_O_AROUND,
     HPX_O_BATCH,
     HPX_O_BUDGET,
     HPX_O_BY,
@@ -25,6 +26,7 @@ enum hpx_option_id {
     HPX_O_EXCLUDE,
     HPX_O_FAIL_IF,
     HPX_O_FOR,
+    HPX_O_FROM,
     HPX_O_HEADERS,
     HPX_O_HELP,
     HPX_O_IDLE,
@@ -56,6 +58,7 @@ enum hpx_option_id {
     HPX_O_THREAD,
     HPX_O_THREADS,
     HPX_O_TO,
+    HPX_O_TO_TIME, /* --to of the verbs that take no suffix */
     HPX_O_TREE,
     HPX_O_VERBOSE,
     HPX_O_VERSION,

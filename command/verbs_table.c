@@ -11,6 +11,7 @@
 const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_ABSOLUTE] = {.name = "absolute", .help = "compare amounts of a run, not shares of its total"},
     [HPX_O_AGENT] = {.name = "agent", .arg = "FILE", .value = HPX_VALUE_FILE, .help = "another file of the library"},
+    [HPX_O_AROUND] = {.name = "around", .arg = "TIME", .help = "only 5 s before and behind TIME: 14:03:20, or 90s since the start"},
     [HPX_O_BATCH] = {.name = "batch", .arg = "TIME", .help = "collect profiles for TIME, then send them together (10s)"},
     [HPX_O_BUDGET] = {.name = "budget", .arg = "PERCENT", .help = "of the CPU time of this host; above it JVMs are left alone (1)"},
     [HPX_O_BY] = {.name = "by", .arg = "PATTERN",
@@ -28,6 +29,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
                 "+2pt: percentage points; - for +: it shrank; several METHODs by * and ?; '* +2pt': any method;\n"
                 "'total +5%': the sum, with --absolute. May be given several times"},
     [HPX_O_FOR] = {.name = "for", .arg = "TIME", .help = "profile only TIME of every --every (all of it)"},
+    [HPX_O_FROM] = {.name = "from", .arg = "TIME", .help = "only what was from TIME on: 90s, 1m30s since the start, or 14:03:20 (timeline=y)"},
     [HPX_O_HEADERS] = {.name = "headers", .arg = "FILE", .value = HPX_VALUE_FILE,
         .help = "for a URL: lines of HTTP headers, such as X-ClickHouse-Key: PASSWORD. FILE needs mode 600"},
     [HPX_O_HELP] = {.name = "help", .letter = 'h', .help = "this text"},
@@ -69,6 +71,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_THREADS] = {.name = "threads", .letter = 't',
         .help = "each thread by itself (thread=y), also in tables; in collapsed stacks it is the root of its stacks"},
     [HPX_O_TO] = {.name = "to", .arg = "SUFFIX", .value = HPX_VALUE_SUFFIX, .help = "the format, if OUT is - or has another suffix"},
+    [HPX_O_TO_TIME] = {.name = "to", .arg = "TIME", .help = "only what was before TIME, as --from has it"},
     [HPX_O_TREE] = {.name = "tree", .help = "the call tree"},
     [HPX_O_VERBOSE] = {.name = "verbose", .letter = 'v', .help = "notes, too: what is odd, and disturbs no reader"},
     [HPX_O_VERSION] = {.name = "version", .help = "the version"},
@@ -78,7 +81,10 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
 };
 
 #define HELP        {HPX_O_HELP, NULL}
-#define OF_URL      {HPX_O_HEADERS, ""}, {HPX_O_CA, ""}, {HPX_O_CERT, ""}, {HPX_O_KEY, "for a URL, as hprofx fetch --help says"}
+#define TIMES       {HPX_O_FROM, ""}, {HPX_O_TO_TIME, ""}, {HPX_O_AROUND, "only that part of the run: 90s, 1m30s from its start, or 14:03:20 (timeline=y)"}
+#define OF_IN       {HPX_O_FROM, ""}, {HPX_O_AROUND, "only that part of the run, up to --to TIME: 90s, 1m30s from its start, or 14:03:20"}, \
+                    {HPX_O_HEADERS, ""}, {HPX_O_CA, ""}, {HPX_O_CERT, ""}, {HPX_O_KEY, "for a URL, as hprofx fetch --help says"}
+#define OF_URL      TIMES, {HPX_O_HEADERS, ""}, {HPX_O_CA, ""}, {HPX_O_CERT, ""}, {HPX_O_KEY, "for a URL, as hprofx fetch --help says"}
 #define FILTERS     {HPX_O_INCLUDE, ""}, {HPX_O_EXCLUDE, "only stacks with (without) such a method p.C.m, class p.C, package p, or thread; * fits all"}, \
                     {HPX_O_THREAD, ""}, {HPX_O_STATE, "only of threads with (else: with a part of) that name; in that state of the wall clock"},       \
                     {HPX_O_ROOT, ""}, {HPX_O_LEAF, "only stacks with such a method, without what calls it (what it calls)"}
@@ -215,14 +221,14 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Writes a profile, HPROF (text or binary), pprof or collapsed stacks, in the format of OUT's suffix. IN and OUT may be -; IN also\n"
               "a folder, a pattern in quotes, or a URL (hprofx fetch --help).\n",
      OWN({HPX_O_VIEW, "for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, {HPX_O_MINE, NULL}, FILTERS, OF_URL),
+                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, {HPX_O_MINE, NULL}, FILTERS, OF_IN),
      .more = "Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n"},
     {.name = "merge", .words = HPX_WORDS_FILES,
      .summary = "the sum of several profiles, as hprofx convert writes it",
      .synopsis = "[OPTIONS] IN IN... OUT",
      .about = "Adds the values of equal stacks and threads, and writes the sum in the format of OUT's suffix. IN and OUT are as for hprofx convert.\n",
      OWN({HPX_O_VIEW, "for formats with one value a stack: cpu, wall, times, alloc, heap, lock, owner, park, wait, pinned,\n"
-                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, FILTERS, OF_URL),
+                      "or a measure such as inuse_space; without it the first that the profile has"}, {HPX_O_TO, NULL}, FILTERS, OF_IN),
      .more = "Status: 0 ok, 1 a file cannot be read or written, 2 usage, 6 a profile was broken: what could be read is in OUT.\n"},
     {.name = "diff", .words = HPX_WORDS_FILES, .separates = true,
      .summary = "what changed between two profiles, beyond chance",

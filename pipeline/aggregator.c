@@ -380,6 +380,17 @@ void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t
     return p;
 }
 
+void hpx_time_put(struct hpx_aggregator *a, struct hpx_thread *t)
+{
+    uint64_t now = hpx_clock_mono();
+    struct hpx_ev_head *ev = now >= t->told_ns + HPX_TIME_STEP_NS ? reserve(hpx_aggregator_of(t, a), &t->ring, sizeof *ev) : NULL;
+    if (ev != NULL) {
+        *ev = (struct hpx_ev_head){.kind = HPX_EV_TIME, .stamp = now};
+        hpx_ring_commit(&t->ring, ev, sizeof *ev);
+        t->told_ns = now;
+    }
+}
+
 /* One slice, of whoever has t now; true: it is over. */
 static bool wait_a_slice(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t end, void **p)
 {

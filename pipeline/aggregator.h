@@ -100,6 +100,11 @@ static inline struct hpx_aggregator *hpx_aggregator_of(const struct hpx_thread *
  * than half full, again after every further quarter, and whenever it is full. Async-signal-safe. The caller holds t->busy. */
 void *hpx_reserve_or_drop(struct hpx_aggregator *a, struct hpx_thread *t, size_t n, uint64_t weight);
 
+/* Before a record whose time matters (timeline=y), and before its reserve: writes HPX_EV_TIME, if the last one of this ring is
+ * HPX_TIME_STEP_NS old. In a full ring there is none, and the next record tries again. Async-signal-safe. The caller holds t->busy. */
+#define HPX_TIME_STEP_NS UINT64_C(1000000)
+void hpx_time_put(struct hpx_aggregator *a, struct hpx_thread *t);
+
 /* Exact modes: reserve. If the ring is full, wakes the aggregator that drains t and waits in slices of 1 ms while the gate is open, at
  * most wait_ns; then counts HPX_C_LOST_WAIT and returns NULL, and the report says "incomplete". Not in signal handlers or GC callbacks,
  * nor while holding a lock of the VM. */

@@ -60,6 +60,7 @@ enum hpx_ev_kind {
                         * first; no frames: no stack, because of `why` */
     HPX_EV_WALL,       /* no body; id = a watched thread, stamp = ns that it was where its last WALL_DEF says */
     HPX_EV_WALL_READY, /* struct hpx_ev_thread; stamp = ns that the thread was ready to run, but not on a CPU */
+    HPX_EV_TIME,       /* no body; stamp = hpx_clock_mono(): the time of the records of this ring from here on (hpx_time_put()) */
 };
 
 struct hpx_ev_head {

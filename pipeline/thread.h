@@ -24,6 +24,7 @@ struct hpx_thread {
     HPX_ALIGNED(HPX_CACHE_LINE)
     atomic_int busy; /* relaxed with signal fences: set around every push, so that the owner's handler stays out */
     struct hpx_counters counters;
+    uint64_t told_ns; /* of the last HPX_EV_TIME in its ring */
     /* hand-over */
     HPX_ALIGNED(HPX_CACHE_LINE) _Atomic int state; /* release: hpx_registry_retire(); acquire: the aggregator's pass */
     ck_stack_entry_t entry;
@@ -34,6 +35,7 @@ struct hpx_thread {
     uint64_t drain_to; /* tail that the current pass has read */
     uint64_t mark;     /* tables/call_balance: its ring's position when something began */
     bool retired;      /* state that the current pass has read, before drain_to */
+    uint64_t time_ns;  /* tables/timeline_table: of the last HPX_EV_TIME that was drained */
     uint32_t serial;   /* tables/model: HPX_SERIAL_THREAD and its number; 0: its start was not seen */
     void *slots;       /* tables/sample_table: its slots for stacks */
     void *call_stacks; /* tables/call_table: its call stacks */

@@ -3,6 +3,7 @@
 #include "block_table.h"
 #include "model_table.h"
 #include "site_ids.h"
+#include "timeline_table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,9 +144,12 @@ static bool blocked(struct hpx_blocks *b, const struct hpx_thread *t, const stru
     p->early += p->raw == 0 && ev->kind == HPX_EV_BLOCKED;
     if (ev->kind == HPX_EV_BLOCKED) {
         add(&p->sum.all, 1, ev->stamp);
+        hpx_timeline_add(hpx_timeline_of(b->m), t, HPX_TIME_BLOCK, hpx_serial_of(t), ev->id, 1, ev->stamp);
     } else if (b->o.interval_ns > 0) {
         double w = weight(b, ev->stamp);
         add(&p->sum.all, (uint64_t)(w * SHARES), (uint64_t)(w * (double)ev->stamp));
+        hpx_timeline_add(hpx_timeline_of(b->m), t, HPX_TIME_BLOCK, hpx_serial_of(t), ev->id, (uint64_t)(w + 0.5),
+                         (uint64_t)(w * (double)ev->stamp));
     }
     return true;
 }
@@ -197,6 +201,8 @@ static void destroy(void *self)
 static const struct hpx_model_table table = {
     .first = HPX_EV_BLOCK_DEF, .last = HPX_EV_WAITED, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
+static hpx_time_resolve resolve;
+
 struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block_options *o)
 {
     struct hpx_blocks *b = calloc(1, sizeof(*b));
@@ -211,6 +217,7 @@ struct hpx_blocks *hpx_blocks_create(struct hpx_model *m, const struct hpx_block
     hpx_vec_init(&b->sums, sizeof(struct class_sums));
     b->unknown = hpx_symbols_string(b->symbols, HPX_SYMBOLS_UNKNOWN); /* which symbols have from the start */
     hpx_model_add_table(m, &table, b);
+    hpx_timeline_source(m, HPX_TIME_BLOCK, resolve, b);
     return b;
 }
 
@@ -257,6 +264,24 @@ static uint32_t name_of(const struct hpx_blocks *b, uint32_t number)
 {
     const struct klass *k = hpx_vec_find(&b->classes, number);
     return k && k->name ? k->name : b->unknown;
+}
+
+static bool resolve(void *self, struct hpx_time_place *to)
+{
+    const struct hpx_blocks *b = self;
+    const struct place *p = hpx_vec_at(&b->places, to->id);
+    uint32_t trace, owner;
+    if (p->raw == 0) { /* not defined yet */
+        return true;
+    }
+    if (!hpx_symbols_print(b->symbols, p->raw - 1, &trace) || (p->owner != 0 && !hpx_symbols_print(b->symbols, p->owner - 1, &owner))) {
+        return false;
+    }
+    to->trace = hpx_symbols_rec(b->symbols, trace);
+    to->owner = p->owner != 0 ? hpx_symbols_rec(b->symbols, owner) : NULL;
+    to->class_name = hpx_symbols_text(b->symbols, name_of(b, p->klass));
+    to->part = p->part;
+    return true;
 }
 
 /* false without memory. */

@@ -2,6 +2,7 @@
 /* sample_table.c: events and snapshots of samples. Contract: sample_table.h. */
 #include "sample_table.h"
 #include "model_table.h"
+#include "timeline_table.h"
 #include <stdlib.h>
 
 /* hpx_thread.slots */
@@ -81,6 +82,7 @@ static bool add_weight(struct hpx_samples *s, const struct hpx_thread *t, uint32
     } else {
         *count += weight;
         s->count += weight;
+        hpx_timeline_add(hpx_timeline_of(s->m), t, HPX_TIME_CPU, hpx_serial_of(t), raw, weight, 0);
     }
     if (s->listener) {
         s->listener(s->listening, raw, weight, hpx_serial_of(t));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* site_table.c: classes, events and snapshots of allocation sites. Contract: site_table.h. */
 #include "site_table_internal.h"
+#include "timeline_table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,9 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
             hpx_count(hpx_model_counters(s->m), HPX_C_LOST_NO_MEMORY, 1);
             continue;
         }
+        if (s->o.interval > 0) { /* every allocation of a program would be too many */
+            hpx_timeline_add(hpx_timeline_of(s->m), t, HPX_TIME_ALLOC, hpx_serial_of(t), ev->id, 1, 0);
+        }
         id->objects++;
         id->bytes += ev->stamp;
         s->objects++;
@@ -192,6 +196,8 @@ static void destroy(void *self)
 static const struct hpx_model_table table = {
     .first = HPX_EV_SITE_DEF, .last = HPX_EV_COUNT_MADE, .apply = apply, .message = message, .bytes = bytes, .destroy = destroy};
 
+static hpx_time_resolve resolve;
+
 struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_options *o)
 {
     struct hpx_sites *s = calloc(1, sizeof(*s));
@@ -211,6 +217,7 @@ struct hpx_sites *hpx_sites_create(struct hpx_model *m, const struct hpx_site_op
         return NULL;
     }
     hpx_model_add_table(m, &table, s);
+    hpx_timeline_source(m, HPX_TIME_ALLOC, resolve, s);
     return s;
 }
 
@@ -289,6 +296,21 @@ const struct hpx_trace_rec **hpx_sites_traces(struct hpx_sites *s, uint32_t *n)
 static double weight(const struct hpx_sites *s, const struct hpx_site_id *id)
 {
     return s->o.interval && id->size ? 1 / -expm1(-(double)id->size / (double)s->o.interval) : 1;
+}
+
+static bool resolve(void *self, struct hpx_time_place *to)
+{
+    struct hpx_sites *s = self;
+    const struct hpx_site_id *id = hpx_vec_at(&s->ids, to->id);
+    uint32_t symbolized;
+    if (id->raw != 0 && !hpx_symbols_print(s->symbols, id->raw - 1, &symbolized)) {
+        return false;
+    }
+    to->trace = id->raw != 0 ? hpx_symbols_rec(s->symbols, symbolized) : NULL;
+    to->class_name = hpx_symbols_text(s->symbols, hpx_sites_class_of(s, id->klass)->name);
+    to->objects = weight(s, id);
+    to->bytes = id->size;
+    return true;
 }
 
 static double above_zero(uint64_t a, uint64_t b)

@@ -4,6 +4,7 @@
 #include "id_map.h"
 #include "model_table.h"
 #include "sample_table.h"
+#include "timeline_table.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,11 @@ struct cell {
     uint64_t dumped, journaled; /* of them, what dumps have reset, and what the journal has */
 };
 
+/* Where a watched thread is. */
+struct place {
+    uint32_t cell, thread; /* cell: its number + 1; 0: not known. thread: its serial */
+};
+
 struct hpx_walls {
     struct hpx_model *m;
     struct hpx_symbols *symbols;
@@ -23,7 +29,7 @@ struct hpx_walls {
     struct hpx_intern index; /* of cells */
     struct hpx_vec cells;    /* struct cell */
     struct hpx_vec classes;  /* uint32_t, by number of a class: number of its name; 0: not known */
-    struct hpx_vec places;   /* uint32_t, by watched thread: number of its cell + 1; 0: not known */
+    struct hpx_vec places;   /* struct place, by watched thread */
     struct hpx_slots last;   /* by serial of a live thread: raw trace of its last sample */
     struct hpx_vec gone;     /* uint32_t: serials of threads that have ended, the first `ngone`, which are forgotten in the next pass */
     uint32_t ngone, ngone_before; /* ngone_before: of them, those of the pass before */
@@ -132,11 +138,12 @@ static void add(struct hpx_walls *w, uint32_t cell, uint64_t ns)
     w->totals.ns[c->state] += ns;
 }
 
-/* Element i of numbers + 1; HPX_INTERN_NONE beyond the end. */
-static uint32_t number_at(const struct hpx_vec *v, uint32_t i)
+/* A thread was there so long, until the time of the ring of t. */
+static void add_to_timeline(const struct hpx_walls *w, const struct hpx_thread *t, uint32_t thread, uint32_t cell, uint64_t ns)
 {
-    const uint32_t *n = hpx_vec_find(v, i);
-    return n ? *n - 1 : HPX_INTERN_NONE;
+    if (cell != HPX_INTERN_NONE) {
+        hpx_timeline_add(hpx_timeline_of(w->m), t, HPX_TIME_WALL, thread, cell, 1, ns);
+    }
 }
 
 /* A sample of the sample table. */
@@ -155,7 +162,8 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_hash *hash = (const void *)(ev + 1);
     const struct hpx_ev_wall *wall = (const void *)(hash + 1);
-    uint32_t *place = hpx_vec_reach(&w->places, ev->id), n = ev->units - 3u, raw;
+    struct place *place = hpx_vec_reach(&w->places, ev->id);
+    uint32_t n = ev->units - 3u, raw;
     uint32_t thread = hpx_symbols_thread(w->symbols, wall->serial), state = wall->state < HPX_WALL_STATES ? wall->state : HPX_WALL_NATIVE;
     if (n > 0) {
         raw = hpx_symbols_stack(w->symbols, hash, (const void *)(wall + 1), n, thread);
@@ -163,7 +171,7 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
         raw = hpx_symbols_no_stack(w->symbols, (enum hpx_unknown)wall->why, thread);
     }
     if (place) {
-        *place = cell_of(w, raw, state, wall->klass) + 1; /* 0, not known, when there was no memory */
+        *place = (struct place){cell_of(w, raw, state, wall->klass) + 1, wall->serial}; /* 0, not known, when there was no memory */
     }
 }
 
@@ -173,35 +181,38 @@ static bool is_unknown(const struct hpx_walls *w, uint32_t cell)
     return hpx_symbols_is_unknown(w->symbols, c->raw);
 }
 
-static void waited(struct hpx_walls *w, const struct hpx_ev_head *ev)
+static void waited(struct hpx_walls *w, const struct hpx_thread *t, const struct hpx_ev_head *ev)
 {
-    uint32_t cell = number_at(&w->places, ev->id);
+    const struct place *place = hpx_vec_find(&w->places, ev->id);
+    uint32_t cell = place ? place->cell - 1 : HPX_INTERN_NONE;
     add(w, cell, ev->stamp);
+    add_to_timeline(w, t, place ? place->thread : HPX_SERIAL_THREAD, cell, ev->stamp);
     w->totals.unknown_ns += cell != HPX_INTERN_NONE && is_unknown(w, cell) ? ev->stamp : 0;
 }
 
-static void ready(struct hpx_walls *w, const struct hpx_ev_head *ev)
+static void ready(struct hpx_walls *w, const struct hpx_thread *t, const struct hpx_ev_head *ev)
 {
-    const struct hpx_ev_thread *t = (const void *)(ev + 1);
-    const uint32_t *last = last_of(w, t->serial);
+    const uint32_t serial = ((const struct hpx_ev_thread *)(const void *)(ev + 1))->serial;
+    const uint32_t *last = last_of(w, serial);
     uint32_t raw = last ? last[LAST_WORDS - 1] : HPX_INTERN_NONE;
     if (!last) {
-        raw = hpx_symbols_no_stack(w->symbols, HPX_UNKNOWN_NO_JAVA, hpx_symbols_thread(w->symbols, t->serial));
+        raw = hpx_symbols_no_stack(w->symbols, HPX_UNKNOWN_NO_JAVA, hpx_symbols_thread(w->symbols, serial));
         w->totals.unknown_ns += ev->stamp;
     }
-    add(w, cell_of(w, raw, HPX_WALL_RUNNABLE, 0), ev->stamp);
+    uint32_t cell = cell_of(w, raw, HPX_WALL_RUNNABLE, 0);
+    add(w, cell, ev->stamp);
+    add_to_timeline(w, t, serial, cell, ev->stamp);
 }
 
 static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const struct hpx_ev_head *ev, const struct hpx_ev_head *end)
 {
-    (void)t;
     for (; hpx_model_table_has(ev, end, HPX_EV_WALL_DEF, HPX_EV_WALL_READY); ev += ev->units) {
         if (ev->kind == HPX_EV_WALL_DEF && ev->units >= 3) {
             define(self, ev);
         } else if (ev->kind == HPX_EV_WALL) {
-            waited(self, ev);
+            waited(self, t, ev);
         } else if (ev->kind == HPX_EV_WALL_READY && ev->units == 2) {
-            ready(self, ev);
+            ready(self, t, ev);
         }
     }
     return ev;
@@ -252,6 +263,8 @@ static const struct hpx_model_table table = {.first = HPX_EV_WALL_DEF,
                                              .bytes = bytes,
                                              .destroy = destroy};
 
+static hpx_time_resolve resolve;
+
 struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
 {
     struct hpx_samples *samples = hpx_model_table(m, HPX_EV_SAMPLE);
@@ -264,7 +277,7 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
     w->interval_ns = interval_ns;
     hpx_vec_init(&w->cells, sizeof(struct cell));
     hpx_vec_init(&w->classes, sizeof(uint32_t));
-    hpx_vec_init(&w->places, sizeof(uint32_t));
+    hpx_vec_init(&w->places, sizeof(struct place));
     hpx_vec_init(&w->gone, sizeof(uint32_t));
     if (hpx_intern_init(&w->index, 0) != 0) {
         free(w);
@@ -279,6 +292,7 @@ struct hpx_walls *hpx_walls_create(struct hpx_model *m, uint64_t interval_ns)
     if (samples) {
         hpx_samples_listen(samples, sampled, w);
     }
+    hpx_timeline_source(m, HPX_TIME_WALL, resolve, w);
     return w;
 }
 
@@ -369,6 +383,20 @@ static struct hpx_wall_row row_of(struct hpx_walls *w, const struct cell *c, enu
         row.state = HPX_WALL_IO;
     }
     return row;
+}
+
+static bool resolve(void *self, struct hpx_time_place *to)
+{
+    const struct cell *c = hpx_vec_at(&((struct hpx_walls *)self)->cells, to->id);
+    uint32_t symbolized;
+    if (!hpx_symbols_print(((struct hpx_walls *)self)->symbols, c->raw, &symbolized)) {
+        return false;
+    }
+    struct hpx_wall_row row = row_of(self, c, HPX_TAKE_ALL);
+    to->trace = row.trace;
+    to->class_name = row.class_name;
+    to->part = row.state;
+    return true;
 }
 
 static int by_row(const void *a, const void *b)

@@ -517,6 +517,19 @@ bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text)
     return new_string(w, text) != 0;
 }
 
+bool hpx_binary_own_note(struct hpx_binary *w, struct hpx_text text)
+{
+    uint8_t record[HPX_BINARY_SMALL];
+    if (w->nnames > HPX_THREAD_NAME_LAST - HPX_THREAD_NAME_FIRST) {
+        return false;
+    }
+    hpx_out_room(w->out, text.len + HPX_BINARY_SMALL);
+    uint8_t *at = hpx_binary_head(w, record, HPX_TAG_STRING, w->id_size + text.len);
+    put_part(w, record, hpx_binary_id(w, at, (uint64_t)HPX_THREAD_NAME_FIRST + w->nnames++));
+    hpx_out_bytes(w->out, text.bytes, text.len);
+    return hpx_binary_end_record(w);
+}
+
 bool hpx_binary_reserve(struct hpx_binary *w, struct hpx_class_serial klass, uint32_t thread, const struct hpx_trace_rec *t)
 {
     return (klass.v == 0 || hpx_bitset_reserve(&w->classes, bit_of(klass))) &&

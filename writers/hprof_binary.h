@@ -36,7 +36,7 @@ struct hpx_binary {
     struct hpx_intern strings;                        /* names of methods, signatures, sources: numbers */
     bool strings_ready;
     struct hpx_vec methods;                  /* strings of numbered methods, so that a method is looked up once, not for every line */
-    uint32_t nstrings, nnames, spare_frames; /* strings so far; newest names of threads; frames without a number */
+    uint32_t nstrings, nnames, spare_frames; /* strings so far; newest names of threads and own notes; frames without a number */
     /* The most recent names of threads, groups and classes, so that a run with many short threads needs no table of names. */
     struct hpx_recent {
         struct hpx_hash128 hash;
@@ -77,6 +77,8 @@ void hpx_binary_class_unload(struct hpx_binary *w, const struct hpx_class_rec *c
 
 /* A UTF8 record that nothing names, which readers skip. false: it is not in the file. */
 bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text);
+/* The same with an id that no name of the program has (HPX_THREAD_NAME_FIRST), so that none can pass for it. */
+bool hpx_binary_own_note(struct hpx_binary *w, struct hpx_text text);
 /* The strings, classes, frames and traces that the rows need, then CPU SAMPLES. Rows as in hpx_ascii_cpu_samples(). */
 void hpx_binary_cpu_samples(struct hpx_binary *w, struct hpx_snapshot *s, double cutoff);
 /* Writes only the traces. */

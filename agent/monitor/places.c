@@ -36,6 +36,7 @@ uint32_t hpx_places_class(jvmtiEnv *jvmti, JNIEnv *env, jobject object)
 void hpx_places_put(struct hpx_block_thread *t, uint16_t kind, uint32_t id, uint64_t stamp, uint32_t serial)
 {
     size_t size = sizeof(struct hpx_ev_head) + (serial != 0 ? sizeof(struct hpx_ev_thread) : 0);
+    hpx_session_time(&t->s.base);
     struct hpx_ev_head *ev = hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, size);
     if (ev == NULL) {
         return; /* counted */

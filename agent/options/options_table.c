@@ -26,6 +26,11 @@ const struct hpx_opt hpx_opts[] = {
      .more = "Every MS milliseconds hprofx looks at every thread: where it is, and whether it runs, waits, sleeps, is parked or blocked. y means "
              "20. A thread that has not run since the last look is not disturbed, and no thread that waits gets a signal. The time in which threads run "
              "comes from samples of CPU time, every interval=, as with cpu=samples. The table is WALL CLOCK; format=b has it, too."},
+    {.name = "timeline", .parse = hpx_opt_flag, .offset = AT(timeline), .values = YN, .must = YN, .def = "n",
+     .what = "when every sample was taken",
+     .more = "y: a section TIMELINE has the time of every sample of cpu=samples, sampled allocation, contention and wait, with thread and trace, "
+             "and the pauses of the garbage collector. hprofx view --from and --to then show a part of the run. At most 64 MiB of "
+             "memory: older parts of a long run fall to a resolution of one second. cpu=times, and sites of every allocation, have no times."},
     {.name = "format", .hprof = true, .parse = hpx_opt_format, .values = "a|b", .missing = "a|b", .must = "a|b", .def = "a",
      .what = "text (a) or binary (b) output",
      .more = "b is refused together with cpu=times, cpu=old or monitor=y."},

@@ -22,6 +22,7 @@ uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t)
 
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight)
 {
+    hpx_session_time(&t->s.base);
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, HPX_EV_SAMPLE_BYTES(frames), weight);
     return ev != NULL ? (struct hpx_ev_frame *)(ev + 2) : NULL;
 }
@@ -40,7 +41,11 @@ int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *f
 /* A record that is its head alone. NULL: the ring is full, or the weight 0. */
 static struct hpx_ev_head *reserve_head(struct hpx_sample_thread *t, uint64_t weight)
 {
-    return weight > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof(struct hpx_ev_head), weight) : NULL;
+    if (weight == 0) {
+        return NULL;
+    }
+    hpx_session_time(&t->s.base);
+    return hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof(struct hpx_ev_head), weight);
 }
 
 static void push(struct hpx_sample_thread *t, struct hpx_ev_head *ev, enum hpx_ev_kind kind, uint32_t id, uint64_t weight)
@@ -101,6 +106,7 @@ void hpx_stacks_stall(struct hpx_sample_thread *t, uint64_t stalled)
 
 bool hpx_stacks_known(struct hpx_sample_thread *t, uint32_t slot, uint64_t weight)
 {
+    hpx_session_time(&t->s.base);
     struct hpx_ev_head *ev = hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, sizeof *ev, weight);
     if (ev != NULL) {
         push_known(t, ev, slot, weight);

@@ -61,6 +61,14 @@ static inline bool hpx_session_is(uint32_t number)
     return hpx_likely(atomic_load_explicit(&hpx_session_number, memory_order_relaxed) == number);
 }
 
+/* Before the reserve of a record that timeline=y is to know the time of: hpx_time_put(). Async-signal-safe. */
+static inline void hpx_session_time(struct hpx_thread *t)
+{
+    if (hpx_session.opt->timeline) {
+        hpx_time_put(&hpx_session.aggregator, t);
+    }
+}
+
 /* Calls fn of every active mode that has one, in their order: HPX_EACH_MODE(pass.look, ()). */
 #define HPX_EACH_MODE(fn, args)                                                                                                            \
     do {                                                                                                                                   \

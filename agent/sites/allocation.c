@@ -131,8 +131,11 @@ static uint32_t take_frames(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct f
 
 static struct hpx_ev_head *reserve(struct hpx_site_thread *t, size_t room)
 {
-    return hpx_allocation_interval() > 0 ? hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1)
-                                         : hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
+    if (hpx_allocation_interval() == 0) {
+        return hpx_reserve_or_wait(&hpx_session.aggregator, &hpx_session.gate, &t->s.base, room);
+    }
+    hpx_session_time(&t->s.base);
+    return hpx_reserve_or_drop(&hpx_session.aggregator, &t->s.base, room, 1);
 }
 
 /* What tells sites of one stack apart. */

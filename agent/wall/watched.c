@@ -79,7 +79,11 @@ static struct hpx_share_pace pace(void)
 
 static struct hpx_ev_head *reserve(size_t bytes)
 {
-    return list.out != NULL ? hpx_reserve_or_drop(&hpx_session.aggregator, list.out, bytes, 0) : NULL; /* 0: the time stays here */
+    if (list.out == NULL) {
+        return NULL;
+    }
+    hpx_session_time(list.out);
+    return hpx_reserve_or_drop(&hpx_session.aggregator, list.out, bytes, 0); /* 0: the time stays here */
 }
 
 /* false: the ring is full, and it is tried again at the next occasion. */

@@ -69,6 +69,7 @@ static bool begins_as_record(struct hpx_rd_text l)
                                         "PINNED TIME ",
                                         "WALL CLOCK (ms) ",
                                         "DEADLOCKS ",
+                                        HPX_TIMELINE_BEGIN,
                                         "CPU SAMPLES BEGIN (",
                                         "CPU TIME (ms) ",
                                         "CPU SAMPLES END",

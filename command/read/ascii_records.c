@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ascii_records.c: threads, traces, tables, waits and reports of text files. */
 #include "ascii.h"
+#include "timeline.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -356,6 +357,30 @@ static int exact(struct hpx_txt *t, struct hpx_rd_text l, bool total)
     return rc == HPX_RD_SOUND && !hpx_scan_done(&s) ? HPX_TXT_NO_MATCH : rc;
 }
 
+static int take_time(void *ctx, struct hpx_rd_event *ev)
+{
+    return hpx_txt_emit(ctx, ev);
+}
+
+static int timeline_lines(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    bool end;
+    int rc = hpx_txt_begins(l, HPX_TIMELINE_BEGIN) ? HPX_TXT_NO_MATCH : hpx_timeline_line(l, take_time, t, &end);
+    if (rc == HPX_RD_SOUND && end) {
+        t->state = hpx_txt_top;
+    }
+    return rc;
+}
+static_assert(HPX_TIMELINE_NO_MATCH == HPX_TXT_NO_MATCH, "a line that matches nothing");
+
+static int begin_timeline(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    bool end;
+    int rc = hpx_txt_record(t, HPX_TAG_TIMELINE);
+    hpx_txt_open(t, timeline_lines);
+    return rc == HPX_RD_SOUND ? hpx_timeline_line(l, take_time, t, &end) : rc;
+}
+
 int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
 {
     static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
@@ -389,6 +414,9 @@ int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
         if (hpx_txt_begins(l, hpx_tag_name(ranked[i]))) {
             return begin_cpu(t, l, ranked[i]);
         }
+    }
+    if (hpx_txt_begins(l, HPX_TIMELINE_BEGIN)) {
+        return begin_timeline(t, l);
     }
     if (hpx_txt_begins(l, "MONITOR DUMP ")) {
         return hpx_txt_begin_monitors(t, l);

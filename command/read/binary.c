@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* binary.c: the layout of binary files: header, records, and that each record holds its fields and nothing else. heap.c has heap dumps. */
 #include "binary.h"
+#include "timeline.h"
 #include "utf8.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -152,6 +153,31 @@ static void thread_name(struct hpx_bin *b, struct hpx_rd_text t)
     hpx_bin_emit(b, &ev);
 }
 
+static int take_time(void *ctx, struct hpx_rd_event *ev)
+{
+    struct hpx_bin *b = ctx;
+    hpx_bin_emit(b, ev);
+    return b->status;
+}
+
+/* Lines of TIMELINE. What a stream has lost makes the others no worse: without its begin they are not of the section before. */
+static void timeline(struct hpx_bin *b, struct hpx_rd_text t)
+{
+    const char *at = t.p + sizeof HPX_TIMELINE_NOTE - 1, *end = t.p + t.n;
+    while (at < end && b->status == HPX_RD_SOUND) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        struct hpx_rd_text line = {at, (size_t)((newline != NULL ? newline : end) - at)};
+        bool begins = line.n > sizeof HPX_TIMELINE_BEGIN - 1 && memcmp(line.p, HPX_TIMELINE_BEGIN, sizeof HPX_TIMELINE_BEGIN - 1) == 0;
+        bool last = false;
+        b->timeline = b->timeline || begins;
+        if (b->timeline && hpx_timeline_line(line, take_time, b, &last) == HPX_TIMELINE_NO_MATCH) {
+            b->status = hpx_reader_break(b->r, b->at, 0, "no line of TIMELINE");
+        }
+        b->timeline = b->timeline && !last;
+        at = newline != NULL ? newline + 1 : end;
+    }
+}
+
 static void string(struct hpx_bin *b)
 {
     struct hpx_rd_event ev = {.kind = HPX_RD_STRING};
@@ -176,6 +202,8 @@ static void string(struct hpx_bin *b)
     hpx_bin_emit(b, &ev);
     if (hpx_rd_is_thread_name(&ev.string)) {
         thread_name(b, ev.string.text);
+    } else if (hpx_rd_is_timeline(&ev.string) && ev.string.text.n == ev.string.length) {
+        timeline(b, ev.string.text);
     }
     hpx_bin_skip(b, ev.string.text.n);
     while (b->status == HPX_RD_SOUND && b->left > 0) {

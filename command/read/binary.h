@@ -21,6 +21,7 @@ struct hpx_bin {
     uint64_t wall_ms;               /* of a count in the next CPU SAMPLES, which is one of WALL CLOCK; 0: it is none */
     uint64_t wall_total;            /* its ms */
     char wall_state[HPX_BIN_STATE]; /* its state, and the class of what threads wait for */
+    bool timeline;                  /* its lines go on */
     bool wall_open;                 /* the states of a WALL CLOCK may go on */
 };
 

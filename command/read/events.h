@@ -47,7 +47,11 @@ enum hpx_rd_kind {
     HPX_RD_SINCE,        /* text: tables count since the one before; binary has a flag of CONTROL */
     HPX_RD_EXACT,        /* text: a number of the table before */
     HPX_RD_REPORT,       /* text: a line of hprofx's report */
-    HPX_RD_FINISH,       /* the file ended after a whole record */
+    HPX_RD_TIMELINE,     /* TIMELINE begins: PLACE*, MOMENT*, TIMELINE_END; a stream may have lost some of them */
+    HPX_RD_PLACE,
+    HPX_RD_MOMENT,
+    HPX_RD_TIMELINE_END,
+    HPX_RD_FINISH, /* the file ended after a whole record */
 };
 
 static inline bool hpx_rd_blocked(int tag)
@@ -77,8 +81,10 @@ struct hpx_rd_string {
     bool modified;
 };
 
-/* It is a report of hprofx: no head of a table, and no name of a thread. */
+/* It is a report of hprofx: no head of a table, no name of a thread, and no timeline. */
 bool hpx_rd_is_report(const struct hpx_rd_string *s);
+/* It has lines of TIMELINE. */
+bool hpx_rd_is_timeline(const struct hpx_rd_string *s);
 /* It tells the newest name of a thread. */
 bool hpx_rd_is_thread_name(const struct hpx_rd_string *s);
 
@@ -174,6 +180,29 @@ struct hpx_rd_exact {
     uint64_t ns;
 };
 
+struct hpx_rd_timeline {
+    uint64_t zero_ms; /* since 1970: of the time 0 */
+    uint64_t end_ms, coarse_ms, places, events;
+};
+
+enum hpx_rd_time_kind { HPX_RD_TIME_CPU, HPX_RD_TIME_WALL, HPX_RD_TIME_ALLOC, HPX_RD_TIME_BLOCK, HPX_RD_TIME_GC }; /* HPX_TIMELINE_KINDS */
+
+/* What an event is about; the first of a TIMELINE has the number 0. */
+struct hpx_rd_place {
+    enum hpx_rd_time_kind kind;
+    uint32_t trace, owner;   /* 0: none, or not in the file */
+    struct hpx_rd_text name; /* WALL: as the state of a row; ALLOC, BLOCK: of the class */
+    int tag;                 /* BLOCK: of the table that counts it */
+    uint64_t bytes, shares;  /* ALLOC: of each object; in thousandths, for how many one stands */
+};
+
+struct hpx_rd_moment {
+    uint64_t ms, unit; /* since the time 0; unit above 1: some time in so many ms from there on */
+    uint32_t thread;   /* its serial; 0: none */
+    uint32_t place;    /* may be one that is not there */
+    uint64_t count, ns;
+};
+
 struct hpx_rd_event {
     enum hpx_rd_kind kind;
     uint64_t at;   /* offset of its record, or of its record inside a heap dump */
@@ -201,6 +230,9 @@ struct hpx_rd_event {
         struct hpx_rd_monitor monitor;
         struct hpx_rd_report report;
         struct hpx_rd_exact exact;
+        struct hpx_rd_timeline timeline;
+        struct hpx_rd_place place;
+        struct hpx_rd_moment moment;
     };
 };
 

@@ -31,9 +31,15 @@ bool hpx_rd_is_thread_name(const struct hpx_rd_string *s)
     return s->id >= HPX_THREAD_NAME_FIRST && s->id <= HPX_THREAD_NAME_LAST && begins(s->text, HPX_THREAD_NAME);
 }
 
+bool hpx_rd_is_timeline(const struct hpx_rd_string *s)
+{
+    return s->id >= HPX_THREAD_NAME_FIRST && s->id <= HPX_THREAD_NAME_LAST && begins(s->text, HPX_TIMELINE_NOTE);
+}
+
 bool hpx_rd_is_report(const struct hpx_rd_string *s)
 {
-    return begins(s->text, "hprofx: ") && !begins(s->text, "hprofx: WALL CLOCK ") && !hpx_rd_is_thread_name(s);
+    return begins(s->text, "hprofx: ") && !begins(s->text, "hprofx: WALL CLOCK ") && !hpx_rd_is_thread_name(s) &&
+           !hpx_rd_is_timeline(s);
 }
 
 static int broken(struct hpx_reader *r, int result, uint64_t at, uint64_t line)

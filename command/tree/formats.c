@@ -7,6 +7,7 @@
 #include "gunzip.h"
 #include "jfr.h"
 #include "memory.h"
+#include "window.h"
 #include "writers.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -81,6 +82,9 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
         const char *other = is_jfr(&s, n) ? NULL : hpx_foreign(hpx_source_bytes(&s), n < HPX_FOREIGN_BYTES ? n : HPX_FOREIGN_BYTES);
         if (other != NULL && !is_collapsed(&s)) {
             (void)hpx_err_set(err, HPX_E_RANGE, "hprofx does not read this: %s", other);
+            done = HPX_TREE_FAILED;
+        } else if (hpx_window_is_set() && !is_hprof(&s, n)) {
+            (void)hpx_err_set(err, HPX_E_RANGE, "only HPROF of hprofx has times of samples");
             done = HPX_TREE_FAILED;
         } else {
             done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)

@@ -6,6 +6,7 @@
 #include "generated.h"
 #include "names.h"
 #include "show.h"
+#include "window.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,15 @@
 struct objects {
     uint32_t trace, class; /* its key's index in hprof_in.classes, + 1 */
     uint64_t count, bytes;
+};
+
+/* A place of TIMELINE, with what it has in the window. */
+struct timed {
+    enum hpx_rd_time_kind kind;
+    uint32_t trace, owner;
+    uint32_t name; /* a defined one */
+    int tag;
+    uint64_t bytes, shares, count, ns;
 };
 
 struct hprof_in {
@@ -33,7 +43,12 @@ struct hprof_in {
     struct hpx_list classes; /* uint32_t: names of the tree */
     struct hpx_list objects; /* struct objects */
     size_t near;             /* of objects: of the object before */
-    hpx_tree_each *each;     /* of a stream; NULL: a file, whose last tables count */
+    struct hpx_list timed;   /* struct timed: of all TIMELINEs, if there is a window */
+    size_t timed_from;       /* of them, the first of the last TIMELINE */
+    bool has_times;
+    struct hpx_rd_timeline times; /* the last one */
+    struct hpx_window window;     /* of it */
+    hpx_tree_each *each;          /* of a stream; NULL: a file, whose last tables count */
     void *each_ctx;
     bool left; /* each() wants no more */
 };
@@ -252,6 +267,13 @@ static bool place(struct hprof_in *in)
             nodes[index - 1] = used;
         }
     }
+    const struct timed *timed = in->timed.items;
+    for (size_t i = 0; i < 2 * in->timed.len; i++) {
+        uint32_t index = index_of(in, i % 2 == 0 ? timed[i / 2].trace : timed[i / 2].owner);
+        if (index != 0) {
+            nodes[index - 1] = used;
+        }
+    }
     for (size_t i = 0; i < in->nodes.len; i++) {
         nodes[i] = nodes[i] == used ? node_of(in, trace_at(in, i)) : 0;
     }
@@ -332,6 +354,128 @@ static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct
     }
 }
 
+/* ---- a part of the time ---- */
+
+static void begin_times(struct hprof_in *in, const struct hpx_rd_timeline *t)
+{
+    in->has_times = true;
+    in->times = *t;
+    in->window = hpx_window_of(t->zero_ms, t->end_ms);
+    in->timed_from = in->timed.len;
+}
+
+static void take_place(struct hprof_in *in, const struct hpx_rd_place *p)
+{
+    struct timed *to = in->timed.len < MOST ? hpx_list_push(&in->timed, sizeof *to) : NULL;
+    if (to == NULL) {
+        in->tree->no_memory = true;
+        return;
+    }
+    *to = (struct timed){.kind = p->kind, .trace = p->trace, .owner = p->owner, .tag = p->tag, .bytes = p->bytes, .shares = p->shares};
+    to->name = hpx_defined_keep(&in->profile.defined, p->name);
+}
+
+static uint64_t thousandths(uint64_t n, uint64_t of)
+{
+    double v = (double)n * (double)of / HPX_TIMELINE_SHARES + 0.5;
+    return v < (double)UINT64_MAX ? (uint64_t)v : UINT64_MAX;
+}
+
+/* A moment of a coarse part counts by how much of its unit is in the window. */
+static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
+{
+    struct timed *to = m->place < in->timed.len - in->timed_from ? (struct timed *)in->timed.items + in->timed_from + m->place : NULL;
+    if (to == NULL) {
+        return; /* of a stream that has lost the place */
+    }
+    uint64_t unit_ns, end;
+    bool spans =
+        m->unit > 1 && !__builtin_mul_overflow(m->unit, UINT64_C(1000000), &unit_ns) && !__builtin_add_overflow(m->ms, m->unit, &end);
+    if (spans) {
+        uint64_t part = hpx_window_part(in->window, end, unit_ns) / 1000000, whole = m->unit;
+        to->count = hpx_tree_sum(to->count, (uint64_t)((double)m->count * (double)part / (double)whole + 0.5));
+        to->ns = hpx_tree_sum(to->ns, part == whole ? m->ns : (uint64_t)((double)m->ns * (double)part / (double)whole + 0.5));
+        return;
+    }
+    to->count = hpx_tree_sum(to->count, m->ms >= in->window.from && m->ms < in->window.to ? m->count : 0);
+    to->ns = hpx_tree_sum(to->ns, hpx_window_part(in->window, m->ms, m->ns));
+}
+
+/* What the tables say of the whole time. */
+static void note_whole(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sums *of)
+{
+    const struct hpx_sum *row = of->rows.items;
+    uint64_t values[4];
+    for (size_t i = 0; i <= of->rows.len; i++, row++) {
+        bool rest = i == of->rows.len;
+        values_of(in, kind, rest ? (kind == HPX_VIEW_CPU ? of->rest : 0) : row->values[HPX_SUM_COUNT],
+                  rest ? of->rest : row->values[HPX_SUM_NS], values);
+        for (size_t m = 0; m < 4; m++) {
+            uint64_t v = of->tag != HPX_TAG_SITES ? values[m] : rest ? 0 : row->values[m];
+            in->tree->views[kind].before[m] = hpx_tree_sum(in->tree->views[kind].before[m], v);
+        }
+    }
+}
+
+static void add_timed(struct hprof_in *in, const struct timed *p)
+{
+    uint64_t values[4] = {0};
+    struct hpx_profile_table *wall = hpx_profile_table(&in->profile, HPX_TAG_WALL);
+    const char *name = hpx_defined_name(&in->profile.defined, p->name);
+    switch (p->kind) {
+    case HPX_RD_TIME_CPU:
+        values_of(in, HPX_VIEW_CPU, p->count, 0, values);
+        if (hpx_profile_table(&in->profile, HPX_TAG_SAMPLES)->seen > 0) {
+            add(in, HPX_VIEW_CPU, p->trace, 0, values);
+        }
+        if (wall->seen > 0) {
+            const uint64_t ran[4] = {values[1]};
+            add(in, HPX_VIEW_WALL, p->trace, 1 + hpx_name_of_frame(in->tree, "running", 7), ran);
+        }
+        break;
+    case HPX_RD_TIME_WALL:
+        values[0] = p->ns;
+        add(in, HPX_VIEW_WALL, p->trace, 1 + hpx_name_of_frame(in->tree, name, strlen(name)), values);
+        break;
+    case HPX_RD_TIME_ALLOC:
+        values[0] = thousandths(p->count, p->shares);
+        if (!__builtin_mul_overflow(p->count, p->bytes, &values[1])) {
+            values[1] = thousandths(values[1], p->shares);
+        }
+        add(in, HPX_VIEW_ALLOC, p->trace, 1 + spoken(in, p->name), values);
+        break;
+    case HPX_RD_TIME_BLOCK:
+        values_of(in, view_of(p->tag), p->count, p->ns, values);
+        add(in, view_of(p->tag), p->trace, 1 + spoken(in, p->name), values);
+        if (p->owner != 0) {
+            add(in, HPX_VIEW_OWNER, p->owner, 1 + spoken(in, p->name), values);
+        }
+        break;
+    case HPX_RD_TIME_GC:
+    default:
+        break;
+    }
+}
+
+static void add_window(struct hprof_in *in)
+{
+    const struct timed *p = in->timed.items;
+    char words[256];
+    for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
+        const struct hpx_sums *of = &in->profile.tables[k].sums;
+        if (view_of(of->tag) != HPX_VIEWS) {
+            note_whole(in, view_of(of->tag), of);
+        }
+    }
+    for (size_t i = 0; i < in->timed.len; i++, p++) {
+        if (p->count > 0 || p->ns > 0) {
+            add_timed(in, p);
+        }
+    }
+    hpx_window_words(words, sizeof words, in->times.zero_ms, in->window);
+    in->tree->filtered = hpx_tree_name(in->tree, words, strlen(words));
+}
+
 static void add_objects(struct hprof_in *in)
 {
     for (size_t i = 0; i < in->objects.len; i++) {
@@ -346,6 +490,11 @@ static void add_all(struct hprof_in *in)
     hpx_profile_finish(&in->profile);
     if (!place(in)) {
         in->tree->no_memory = true;
+        return;
+    }
+    if (hpx_window_is_set()) {
+        add_window(in);
+        in->tree->no_memory |= in->profile.defined.no_memory;
         return;
     }
     for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
@@ -367,6 +516,8 @@ static void forget(struct hprof_in *in)
     hpx_profile_again(&in->profile);
     in->frames.len = in->nodes.len = in->spoken.len = 0;
     in->classes.len = in->objects.len = in->near = 0;
+    in->timed.len = in->timed_from = 0;
+    in->has_times = false;
     in->thread = in->thread_of = 0;
     in->path.steps.len = in->path.at = 0;
     in->path.parted = false;
@@ -395,6 +546,17 @@ static bool ends_profile(const struct hpx_rd_event *ev)
            (ev->kind == HPX_RD_STRING && hpx_rd_is_report(&ev->string));
 }
 
+static void take_time(struct hprof_in *in, const struct hpx_rd_event *ev)
+{
+    if (ev->kind == HPX_RD_TIMELINE) {
+        begin_times(in, &ev->timeline);
+    } else if (ev->kind == HPX_RD_PLACE) {
+        take_place(in, &ev->place);
+    } else {
+        take_moment(in, &ev->moment);
+    }
+}
+
 static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
     struct hprof_in *in = ctx;
@@ -407,6 +569,13 @@ static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
         break;
     case HPX_RD_HEAP_END:
         in->heap_open = !ev->heap.ended;
+        break;
+    case HPX_RD_TIMELINE:
+    case HPX_RD_PLACE:
+    case HPX_RD_MOMENT:
+        if (hpx_window_is_set()) {
+            take_time(in, ev);
+        }
         break;
     case HPX_RD_INSTANCE:
     case HPX_RD_OBJECTS:
@@ -482,7 +651,7 @@ static void facts(struct hprof_in *in)
     note_empty(t, p);
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
-    t->filtered = fact(t, p->said.filtered, t->filtered);
+    t->filtered = t->filtered != 0 ? t->filtered : fact(t, p->said.filtered, 0);
     t->older = fact(t, p->said.older, t->older);
     t->replaced = fact(t, p->said.replaced, t->replaced);
     origin(t, &p->said);
@@ -494,6 +663,28 @@ static void facts(struct hprof_in *in)
     }
 }
 
+/* What is about the whole time goes or shrinks. */
+static void shrink(struct hprof_in *in)
+{
+    struct hpx_tree *t = in->tree;
+    uint64_t end = in->window.to < in->times.end_ms ? in->window.to : in->times.end_ms;
+    double samples = 0, bytes = 0;
+    for (size_t i = 0; i < in->timed.len; i++) {
+        const struct timed *p = (const struct timed *)in->timed.items + i;
+        samples += p->kind == HPX_RD_TIME_CPU ? (double)p->count : 0;
+        bytes += p->kind == HPX_RD_TIME_ALLOC ? (double)p->count * (double)p->bytes * (double)p->shares / HPX_TIMELINE_SHARES : 0;
+    }
+    const uint64_t *cpu = t->views[HPX_VIEW_CPU].before, *alloc = t->views[HPX_VIEW_ALLOC].before;
+    t->effective = cpu[0] > 0 ? (uint64_t)((double)t->effective * samples / (double)cpu[0]) : 0;
+    t->sampled = alloc[1] > 0 ? (uint64_t)((double)t->sampled * bytes / (double)alloc[1]) : 0;
+    t->start_ms = in->times.zero_ms + in->window.from;
+    t->duration_ms = end > in->window.from ? end - in->window.from : 0;
+    t->empty = 0;
+    free(t->verdict);
+    free(t->states);
+    t->verdict = t->states = NULL;
+}
+
 static void leave(struct hprof_in *in)
 {
     free(in->frames.items);
@@ -502,6 +693,7 @@ static void leave(struct hprof_in *in)
     free(in->path.steps.items);
     free(in->classes.items);
     free(in->objects.items);
+    free(in->timed.items);
     hpx_seeded_map_fini(&in->class_of);
     hpx_seeded_map_fini(&in->object_of);
     hpx_profile_fini(&in->profile);
@@ -566,6 +758,12 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
     }
     if (done != HPX_TREE_FAILED && tell != NULL) {
         tell(ctx, t, &in->profile);
+    }
+    if (done != HPX_TREE_FAILED && hpx_window_is_set() && !in->has_times) {
+        (void)hpx_err_set(err, HPX_E_RANGE, "it has no times of samples; those of a session with timeline=y have");
+        done = HPX_TREE_FAILED;
+    } else if (done != HPX_TREE_FAILED && hpx_window_is_set()) {
+        shrink(in);
     }
     leave(in);
     return done;

@@ -6,6 +6,8 @@ import pathlib
 import re
 import struct
 
+import timeline_text
+
 LOAD, UNLOAD, FRAME, TRACE, SITES, SUMMARY, START, END, SAMPLES, CONTROL, STRING = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x0B, 0x0D, 0x0E, 0x01
 HEAP, SEGMENT, HEAP_END = 0x0C, 0x1C, 0x2C
 
@@ -140,7 +142,7 @@ class Binary:
         self.id_size, self.created_ms = struct.unpack('>IQ', rest[:12])
         self.strings, self.classes, self.unloaded, self.threads, self.ended = {}, {}, [], {}, []
         self.order, self.objects, self.lists, self.summaries = [], {}, [], []
-        self.heaps, self.heap, self.thread_objects, self.newest = [], None, {}, {}
+        self.heaps, self.heap, self.thread_objects, self.newest, self.timelines = [], None, {}, {}, []
         self.frames, self.traces, self.tables, self.records, self.settings, self.report = {}, {}, [], [], None, {}
         self.events, self.sections = [], []
         if original:
@@ -180,12 +182,29 @@ class Binary:
     def _name(self, key):
         return self.strings[key] if key else None
 
+    def _timeline(self, lines):
+        if not lines.endswith('\n'):
+            self._refuse('a line of TIMELINE that goes on in another record')
+        for line in lines[:-1].split('\n'):
+            begun = timeline_text.begin(line)
+            if begun:
+                self.timelines.append(begun)
+                continue
+            wrong = timeline_text.ended(self.timelines[-1]) if line == timeline_text.END_WORDS else timeline_text.take(self.timelines[-1], line)
+            if wrong:
+                self._refuse(wrong)
+            if line == timeline_text.END_WORDS:
+                for p in self.timelines[-1].places:
+                    _ = [self.traces[s] for s in (p.trace, p.owner) if s]
+
     def _record(self, tag, body):
         if tag == STRING:
             key, = self._take(body[:self.id_size], 'X')
             text = body[self.id_size:].decode(errors='backslashreplace' if self.original else 'strict')
             self._new(self.strings, key, text)
-            if NAMES_FIRST <= key <= NAMES_LAST and not self.original:
+            if NAMES_FIRST <= key <= NAMES_LAST and text.startswith(timeline_text.NOTE) and not self.original:
+                self._timeline(text[len(timeline_text.NOTE):])
+            elif NAMES_FIRST <= key <= NAMES_LAST and not self.original:
                 serial, name = re.fullmatch(r'hprofx: thread (\d+): (.*)', text, re.DOTALL).groups()
                 self.newest[int(serial)] = name
                 _ = self.threads[int(serial)]

@@ -10,6 +10,7 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
+import timeline_text
 from monitor_text import LOCK_TIME, MONITOR_DUMP, MONITOR_OWNERS, MONITOR_TIME, PINNED_TIME, WAIT_TIME, BlockTable, MonitorDump, MonitorParser
 from text_lines import DATE, DAYS, EMPTY_TRACE, ESCAPE, MONTHS, NUMBER, ONE_CLASS, QUOTED, SUMMED_TRACE, UNKNOWN_THREAD, Dump, EndsHere, Malformed, sum_by, unescape
 
@@ -162,6 +163,10 @@ class Profile:
     def wall(self):
         """The last WALL CLOCK."""
         return [d for d in self.dumps if d.title == WALL][-1]
+
+    @property
+    def timelines(self):
+        return [d for d in self.dumps if isinstance(d, timeline_text.Timeline)]
 
     @property
     def lists(self):
@@ -340,7 +345,7 @@ class Parser(MonitorParser):
                 self.thread_name()
             elif line.startswith(('WAIT: ', 'WAITED: ')):
                 self.wait()
-            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN')):
+            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN', timeline_text.BEGIN_WORDS)):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()
@@ -433,6 +438,9 @@ class Parser(MonitorParser):
             return
         if strangers and not self.recovered:
             self.bad('a thread starts among the TRACEs of a table, and none of them names it')
+        if self.line().startswith(timeline_text.BEGIN_WORDS):
+            self.timeline()
+            return
         if self.line().startswith(SITES + ' BEGIN'):
             self.sites()
             return
@@ -465,6 +473,22 @@ class Parser(MonitorParser):
             self.shares_add_up(d)
         elif d.shown > d.total or (all_shown and d.shown != d.total):
             self.bad('the rows add up to %d, the total is %d' % (d.shown, d.total))
+        self.at += 1
+        self.report(d)
+
+    def timeline(self):
+        d = timeline_text.begin(self.line()) or self.bad('no TIMELINE BEGIN: %r' % self.line()[:200])
+        self.p.dumps.append(d)
+        self.at += 1
+        while self.line() != timeline_text.END_WORDS:
+            wrong = timeline_text.take(d, self.line())
+            if wrong:
+                self.bad(wrong)
+            self.at += 1
+        wrong = timeline_text.ended(d)
+        traces = {s for p in d.places for s in (p.trace, p.owner) if s}
+        if wrong or traces - set(self.p.traces) - {EMPTY_TRACE}:
+            self.bad(wrong or 'a place names a trace that is not there')
         self.at += 1
         self.report(d)
 

@@ -18,7 +18,7 @@ import build  # noqa: E402
 import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 
-DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...'}
+DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...', 'timeline': ' times of samples ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 SLOW = float(os.environ.get('HPX_SLOW') or 1)  # how many times as long as on the reference everything takes (tools/speed): of every limit
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
@@ -187,11 +187,11 @@ class Test:
         """Runs with the agent and holds the run to what every run must keep: exit code, untouched stdout, messages, a safe and complete file. (run, Profile)"""
         run = self.java(program, *args, opts=opts, cwd=cwd, **kw)
         text = opts or kw.get('agent') or ''
-        asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text) + ['wall'] * ('wall=' in text)
+        asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text) + ['wall'] * ('wall=' in text) + ['timeline'] * ('timeline=y' in text)
         asked += ['dump', 'sites'] if 'all' in asked else []
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
-        return run, self.output(name, cwd, None if 'monitor' in modes else len(modes))
+        return run, self.output(name, cwd, None if 'monitor' in modes else len(set(modes) - {'timeline'}))
 
     def complete(self, run, code=0, stdout=None, verbose=True, done=DONE):
         if run.code != code:
@@ -216,7 +216,7 @@ class Test:
         except hprof_text.Malformed as e:
             raise Harm('%s: %s' % (path, e)) from e
         if dumps is not None:
-            self.equal(len(p.sections), dumps, 'sections of %s' % path)
+            self.equal(len(p.sections) - len(p.timelines), dumps, 'sections of %s without those of times' % path)
         self.sound(path, p.sections if not p.heaps else [])  # in text classes stand behind their objects, which is a note
         self.check(self.planted or ', 0 different' in p.report.get('stacks of events compared', ', 0 different'), 'stacks of events compared: %s' % p.report.get('stacks of events compared'))
         return p

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_times HPROFX [unittest arguments]: --from, --to and --around of view, convert, merge and diff, against a file whose answers are counted here."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = None
+ZERO = 1700000000000  # 2023-11-14 22:13:20 UTC
+HEAD = ('JAVA PROFILE 1.0.1, created Tue Nov 14 22:13:20 2023\n\nTables count since the table before them; SITES and HEAP DUMP since the start.\n\n--------\n\n'
+        'THREAD START (obj=50000001, id = 200001, name="main", group="main")\n')
+TRACES = ''.join('TRACE %d:\n\tp.C.%s(C.java:1)\n\tp.C.main(C.java:2)\n' % (300001 + i, m) for i, m in enumerate('abcd'))
+# (ms, place, count, ns); places: cpu a, cpu b, sleeping c, alloc, park d
+EVENTS = [(1000, 0, 1, 0), (1500, 1, 2, 0), (2000, 2, 1, 1000000000), (3000, 0, 4, 0), (3010, 3, 2, 0), (4000, 4, 3, 600000000), (5000, 5, 1, 7000000), (9000, 1, 1, 0)]
+PLACES = ('p cpu 300001\np cpu 300002\np wall 300003 sleeping\np alloc 300001 100 2500 java.lang.String\np block 300004 park 0 java.util.concurrent.locks.ReentrantLock\n'
+          'p gc 0\n')
+
+
+def timeline(events=EVENTS, coarse=0, lines=None):
+    """A line for each event."""
+    made = lines if lines is not None else ''.join('t @%d #%d %d%s\n' % (ms, 200001 if p != 5 else 0, p, ('*%d' % n if n != 1 or ns else '') + ('/%d' % ns if ns else ''))
+                                                   for ms, p, n, ns in events)
+    return 'TIMELINE BEGIN (zero = %d, end = 10000, places = 6, events = %d, coarse = %d)\n%s%sTIMELINE END\n' % (ZERO, len(events), coarse, PLACES, made)
+
+
+def text(times=None):
+    return (HEAD + TRACES + 'CPU SAMPLES BEGIN (total = 8) Tue Nov 14 22:13:30 2023\nrank   self  accum   count trace method\n'
+            '   1 62.50% 62.50%       5 300001 p.C.a\n   2 37.50% 100.00%       3 300002 p.C.b\nCPU SAMPLES END\n'
+            'WALL CLOCK (ms) BEGIN (total = 1080) Tue Nov 14 22:13:30 2023\nrank   self  accum        ms trace state    method\n'
+            '   1 92.59% 92.59%      1000 300003 sleeping p.C.c\n   2  7.41% 100.00%        80 300001 running  p.C.a\nWALL CLOCK (ms) END\n'
+            + (timeline() if times is None else times) +
+            'hprofx: samples: 8 (one per 10 ms of CPU time of a Java thread)\nhprofx: tables: 1 KiB\n')
+
+
+def binary(chunks):
+    """A file of the samples of `text` alone, and the lines of TIMELINE in these records."""
+    def record(tag, body):
+        return struct.pack('>BII', tag, 0, len(body)) + body
+
+    out = b'JAVA PROFILE 1.0.2\0' + struct.pack('>IQ', 8, ZERO) + record(0x0E, struct.pack('>IH', 6, 64))
+    names = {}
+    for i, s in enumerate(('p.C', 'a', 'b', 'c', 'd', '()V')):
+        names[s] = 0x20000000 + i
+        out += record(1, struct.pack('>Q', names[s]) + s.encode())
+    out += record(2, struct.pack('>IQIQ', 1, 0x10000000, 0, names['p.C'])) + record(5, struct.pack('>III', 300000, 0, 0))
+    for i, m in enumerate('abcd'):
+        out += record(4, struct.pack('>QQQQIi', 1 + i, names[m], names['()V'], 0, 1, 1)) + record(5, struct.pack('>IIIQ', 300001 + i, 0, 1, 1 + i))
+    out += record(0x0D, struct.pack('>IIIIII', 8, 2, 5, 300001, 3, 300002))
+    for i, chunk in enumerate(chunks):
+        out += record(1, struct.pack('>Q', 0x10000000 + i) + b'hprofx: TIMELINE\n' + chunk.encode())
+    return out + record(1, struct.pack('>Q', 0x20000099) + b'hprofx: samples: 8 (one per 10 ms of CPU time of a Java thread)\nhprofx: tables: 1 KiB\n')
+
+
+class Times(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / 'in').write_text(text())
+
+    def call(self, *words, status=0, said='', zone='UTC'):
+        done = subprocess.run([PROGRAM, *words], cwd=self.folder, env={**os.environ, 'TZ': zone}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual((done.returncode, done.stderr.decode()), (status, said))
+        return done.stdout.decode()
+
+    def views(self, *words, file='in', **more):
+        """{view: {method: values of its samples}} of --json, and all of it."""
+        shown = json.loads(self.call('view', '--json', *words, file, **more))
+        return {v['view']: v for v in shown['views']}, shown
+
+    def folded(self, *words, view='samples', file='in', **more):
+        self.call('convert', '--view', view, *words, file, 'out.folded', **more)
+        return dict((line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1])) for line in (self.folder / 'out.folded').read_text().splitlines())
+
+    def test_without_a_window_the_tables_count(self):
+        self.assertEqual(self.folded(), {'p.C.main;p.C.a': 5, 'p.C.main;p.C.b': 3})
+
+    def test_the_whole_time_is_what_the_tables_have(self):
+        self.assertEqual(self.folded('--from', '0'), {'p.C.main;p.C.a': 5, 'p.C.main;p.C.b': 3})
+
+    def test_samples_count_from_the_begin_up_to_the_end(self):
+        for words, want in ((('--from', '1s', '--to', '3s'), {'a': 1, 'b': 2}), (('--from', '3s'), {'a': 4, 'b': 1}), (('--to', '1.5s'), {'a': 1}), (('--to', '1501ms'), {'a': 1, 'b': 2}),
+                            (('--from', '3000ms', '--to', '3001ms'), {'a': 4})):
+            self.assertEqual(self.folded(*words), {'p.C.main;p.C.' + m: n for m, n in want.items()}, words)
+
+    def test_times_of_day_are_those_of_this_clock(self):
+        for words, zone in ((('--from', '22:13:23', '--to', '22:13:24'), 'UTC'), (('--from', '23:13:23', '--to', '23:13:24'), 'CET-1'), (('--from', '00:13:23', '--to', '0:13:24'), 'EET-2')):
+            self.assertEqual(self.folded(*words, zone=zone), {'p.C.main;p.C.a': 4}, words)
+        self.assertEqual(self.folded('--from', '22:13'), {'p.C.main;p.C.a': 5, 'p.C.main;p.C.b': 3})  # before the begin
+        self.assertEqual(self.folded('--around', '22:13:28.500'), {'p.C.main;p.C.b': 1})
+        self.assertEqual(self.folded('--around', '8.5s'), {'p.C.main;p.C.b': 1})
+
+    def test_waits_and_blocks_count_by_their_part(self):
+        self.assertEqual(self.folded('--from', '1500ms', '--to', '1750ms', view='wall'), {'p.C.main;p.C.c;sleeping': 250000000, 'p.C.main;p.C.b;running': 20000000})
+        self.assertEqual(self.folded('--from', '3.5s', '--to', '5s', view='park'), {'p.C.main;p.C.d;java.util.concurrent.locks.ReentrantLock': 500000000})
+
+    def test_sampled_allocations_stand_for_more(self):
+        self.assertEqual(self.folded('--from', '3s', '--to', '4s', view='alloc'), {'p.C.main;p.C.a;java.lang.String': 500})
+        views, _ = self.views('--from', '3s', '--to', '4s')
+        self.assertEqual([m['total'] for m in views['alloc']['measures'] if m['name'] == 'alloc_objects'], [5])
+
+    def test_the_part_is_said_beside_the_total(self):
+        views, shown = self.views('--from', '1s', '--to', '3s')
+        self.assertEqual(shown['filtered'], '--from 1s --to 3s (22:13:21 to 22:13:23)')
+        samples = [m for m in views['cpu']['measures'] if m['name'] == 'samples']
+        self.assertEqual([(m['total'], m['of']) for m in samples], [(3, 8)])
+        self.assertIn('samples 3 of 8', self.call('view', '--from', '1s', '--to', '3s', 'in').splitlines()[0])
+        self.assertIn('  Filtered by --from 1s --to 3s (22:13:21 to 22:13:23)', self.call('view', '--from', '1s', '--to', '3s', 'in'))
+
+    def test_filters_apply_to_what_is_left(self):
+        self.assertEqual(self.folded('--from', '1s', '--to', '3s', '--include', 'p.C.b'), {'p.C.main;p.C.b': 2})
+
+    def test_events_of_a_coarse_part_count_by_their_share(self):
+        (self.folder / 'in').write_text(text(timeline(coarse=2000, lines='t @0 ~2000 #200001 0*10 2*5/1000000000\nt @3000 #200001 1\n')))
+        self.assertEqual(self.folded('--to', '1s'), {'p.C.main;p.C.a': 5})
+        self.assertEqual(self.folded('--to', '1s', view='wall')['p.C.main;p.C.c;sleeping'], 500000000)
+        self.assertEqual(self.folded('--to', '4s'), {'p.C.main;p.C.a': 10, 'p.C.main;p.C.b': 1})
+
+    def test_merge_and_diff_take_the_same_part_of_each_file(self):
+        (self.folder / 'in2').write_text(text())
+        self.call('merge', '--view', 'samples', '--from', '3s', 'in', 'in2', 'out.folded')
+        self.assertEqual((self.folder / 'out.folded').read_text(), 'p.C.main;p.C.a 8\np.C.main;p.C.b 2\n')
+        self.assertIn('before 7 of 8, after 7 of 8 (samples)', self.call('diff', '--from', '0', '--to', '9s', 'in', 'in2'))
+
+    def test_several_sections_of_a_file_are_added_up(self):
+        (self.folder / 'in').write_text(text(timeline(EVENTS[:4]) + timeline(EVENTS[4:])))
+        self.assertEqual(self.folded('--from', '3s'), {'p.C.main;p.C.a': 4, 'p.C.main;p.C.b': 1})
+
+    def test_binary_files_have_the_same_lines_in_one_record_or_several(self):
+        lines = timeline().splitlines(keepends=True)
+        for chunks in ([''.join(lines)], [''.join(lines[:5]), ''.join(lines[5:9]), ''.join(lines[9:])]):
+            (self.folder / 'b').write_bytes(binary(chunks))
+            self.assertEqual(self.folded('--from', '1s', '--to', '3s', file='b'), {'p.C.a': 1, 'p.C.b': 2})
+            self.assertEqual(self.folded(file='b'), {'p.C.a': 5, 'p.C.b': 3})
+            self.call('check', 'b')
+        (self.folder / 'b').write_bytes(binary([''.join(lines[5:])]))  # a stream that has lost the begin
+        self.assertIn('has no times', self.call('view', '--from', '1s', 'b', status=1, said='hprofx: b: it has no times of samples; those of a session with timeline=y have\n') + 'has no times')
+
+    def test_files_without_times_are_refused(self):
+        (self.folder / 'in').write_text(text(''))
+        self.call('view', '--from', '1s', 'in', status=1, said='hprofx: in: it has no times of samples; those of a session with timeline=y have\n')
+        (self.folder / 'x.folded').write_text('a;b 3\n')
+        self.call('view', '--from', '1s', 'x.folded', status=1, said='hprofx: x.folded: only HPROF of hprofx has times of samples\n')
+
+    def test_what_is_no_time_is_a_misuse(self):
+        for words in (('--from', 'x'), ('--from', ''), ('--from', '1q'), ('--from', '25:00'), ('--from', '1:2:3:4'), ('--from', '1:60'), ('--to', 'html'), ('--around', '-5'),
+                      ('--from', '99999999999999999999')):
+            done = subprocess.run([PROGRAM, 'view', *words, 'in'], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual((done.returncode, b'want a time' in done.stderr), (2, True), words)
+        for words, said in ((('--from', '3s', '--to', '2s'), b'--from is not before --to'), (('--around', '3s', '--to', '2s'), b'--around excludes')):
+            done = subprocess.run([PROGRAM, 'view', *words, 'in'], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual((done.returncode, said in done.stderr), (2, True), words)
+
+    def test_to_of_convert_is_a_suffix_or_a_time(self):
+        self.call('convert', '--to', '.folded', '--to', '2s', '--view', 'samples', 'in', 'out')
+        self.assertEqual((self.folder / 'out').read_text(), 'p.C.main;p.C.a 1\np.C.main;p.C.b 2\n')
+
+    def test_broken_lines_are_breaks(self):
+        good = timeline()
+        for bad in (good.replace('t @1000 ', 't 1000 ', 1), good.replace('p cpu 300001', 'p cpu', 1), good.replace('sleeping', 'Sleeping'), good.replace('TIMELINE END', 'TIMELINE'),
+                    good.replace('*2', '*x', 1), good.replace('p gc 0', 'p gc 0 1'), good.replace('@1500', '@99999999999999999999')):
+            (self.folder / 'in').write_text(text(bad))
+            done = subprocess.run([PROGRAM, 'check', 'in'], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 6, bad[:300])
+        (self.folder / 'in').write_text(text(good.replace('t @9000 #200001 1', 't @9000 #200001 77')))  # a place that a stream has lost
+        self.assertEqual(self.folded('--from', '3s'), {'p.C.main;p.C.a': 4})
+
+
+if __name__ == '__main__':
+    PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
