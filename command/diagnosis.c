@@ -2,6 +2,7 @@
 /* diagnosis.c: see diagnosis.h. */
 #include "diagnosis.h"
 #include "clock.h"
+#include "cpus.h"
 #include "plain.h"
 #include "proc.h"
 #include "usage.h"
@@ -107,7 +108,7 @@ void hpx_diagnosis_perf(pid_t pid, bool filtered)
 void hpx_diagnosis_quota(pid_t pid)
 {
     struct hpx_usage use;
-    double quota = hpx_facts_quota("", pid);
+    double quota = hpx_cpus_quota("", pid);
     if (quota > 0 && hpx_usage_read("", pid, &use) && quota < use.cpus) {
         hpx_diagnosis_line(
             HPX_DIAGNOSIS_NOTE,

@@ -2,7 +2,6 @@
 /* facts.c: see facts.h. */
 #include "facts.h"
 #include "compiler.h"
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,91 +119,4 @@ unsigned hpx_facts_major(const char *release)
     unsigned first = 0, second = 0;
     int n = sscanf(release, "%3u.%3u", &first, &second);
     return n == 2 && first == 1 ? second : n >= 1 ? first : 0;
-}
-
-/* ---- the quota ---- */
-
-static bool read_line(const char *file, char *to, size_t size)
-{
-    FILE *f = fopen(file, "re");
-    bool is = f != NULL && fgets(to, (int)size, f) != NULL;
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-    return is;
-}
-
-/* Microseconds of CPU time in a period; without a limit version 2 says "max", version 1 a negative number. */
-static double quota_of_group(const char *root, bool v2, const char *path)
-{
-    char file[PATH_MAX], text[128];
-    long long quota = 0, period = 0;
-    (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, v2 ? "" : "/cpu", path, v2 ? "cpu.max" : "cpu.cfs_quota_us");
-    if (!read_line(file, text, sizeof text)) {
-        return 0;
-    }
-    int n = sscanf(text, "%lld %lld", &quota, &period);
-    if (!v2 && n == 1) {
-        (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", root, path);
-        period = read_line(file, text, sizeof text) ? strtoll(text, NULL, 10) : 0;
-    }
-    return n >= 1 && quota > 0 && period > 0 ? (double)quota / (double)period : 0;
-}
-
-/* The group and all above it. In a container the path may be that of the host: then only the last step, the mount, exists. A group outside
- * of our namespace, "/../", cannot be seen. */
-static double least_of(const char *root, bool v2, char *path)
-{
-    double least = 0;
-    if (path[0] != '/' || strncmp(path, "/..", 3) == 0) {
-        return 0;
-    }
-    for (;;) {
-        size_t n = strlen(path);
-        while (n > 0 && path[n - 1] == '/') {
-            path[--n] = 0;
-        }
-        double here = quota_of_group(root, v2, path);
-        least = here > 0 && (least == 0 || here < least) ? here : least;
-        if (n == 0) {
-            return least;
-        }
-        *strrchr(path, '/') = 0;
-    }
-}
-
-/* "cpu" among the comma-separated names. */
-static bool has_cpu(const char *names)
-{
-    for (const char *at = names; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        if (strcspn(at, ",") == 3 && strncmp(at, "cpu", 3) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-double hpx_facts_quota(const char *root, pid_t pid)
-{
-    char file[PATH_MAX], line[PATH_MAX];
-    double least = 0;
-    (void)snprintf(file, sizeof file, "%s/proc/%d/cgroup", root, (int)pid);
-    FILE *f = fopen(file, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) { /* NUMBER:NAMES:/PATH */
-        char *names = strchr(line, ':'), *path = names != NULL ? strchr(names + 1, ':') : NULL;
-        if (path == NULL) {
-            continue;
-        }
-        *path++ = 0;
-        path[strcspn(path, "\n")] = 0;
-        names++;
-        if (names[0] == 0 || has_cpu(names)) {
-            double here = least_of(root, names[0] == 0, path);
-            least = here > 0 && (least == 0 || here < least) ? here : least;
-        }
-    }
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-    return least;
 }

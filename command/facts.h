@@ -30,8 +30,5 @@ bool hpx_facts_release(const char *bytes, size_t n, char *to, size_t size);
 unsigned hpx_facts_glibc(const char *bytes, size_t n);
 /* 8 of "1.8.0_504", 17 of "17.0.15"; 0: no number. */
 unsigned hpx_facts_major(const char *release);
-/* CPUs that the cgroup of process pid, and all above it, let it use: the least quota; 0: there is none, or it cannot be seen. root: "", or
- * the folder in which a test has proc/ and sys/fs/cgroup/. Versions 1 and 2. */
-double hpx_facts_quota(const char *root, pid_t pid);
 
 #endif

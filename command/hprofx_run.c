@@ -2,6 +2,7 @@
 /* hprofx_run.c: see hprofx_run.h. */
 #include "hprofx_run.h"
 #include "clock.h"
+#include "cpus.h"
 #include "formats.h"
 #include "inputs.h"
 #include "look.h"
@@ -32,7 +33,7 @@ static int wait_child(pid_t child, struct hpx_usage *used)
     pid_t ended;
     while ((ended = wait4(-1, &status, 0, &r)) != child && (ended > 0 || errno == EINTR)) {
     }
-    *used = (struct hpx_usage){.at = (double)(hpx_clock_mono() - begin) / 1e9, .cpus = hpx_usage_cpus(0)};
+    *used = (struct hpx_usage){.at = (double)(hpx_clock_mono() - begin) / 1e9, .cpus = hpx_cpus_allowed(0)};
     used->total = (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -3,11 +3,11 @@
 #include "usage.h"
 #include "clock.h"
 #include "compiler.h"
+#include "cpus.h"
 #include "proc.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,13 +70,6 @@ static void add_thread(const char *root, pid_t pid, pid_t task, struct hpx_usage
     }
 }
 
-unsigned hpx_usage_cpus(pid_t pid)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(pid, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 bool hpx_usage_read(const char *root, pid_t pid, struct hpx_usage *u)
 {
     char text[1024], name[PATH_MAX];
@@ -91,7 +84,7 @@ bool hpx_usage_read(const char *root, pid_t pid, struct hpx_usage *u)
     }
     u->at = (double)hpx_clock_mono() / 1e9;
     u->total = ticks(text);
-    u->cpus = hpx_usage_cpus(pid);
+    u->cpus = hpx_cpus_allowed(pid);
     for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
         if (atoi(d->d_name) > 0) {
             add_thread(root, pid, atoi(d->d_name), u);

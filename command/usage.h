@@ -20,8 +20,6 @@ struct hpx_usage {
 
 /* root: "", or the folder of a test. false: the process has ended, or cannot be looked at; *u is zero. */
 bool hpx_usage_read(const char *root, pid_t pid, struct hpx_usage *u);
-/* That a process may run on; 0: this one. */
-unsigned hpx_usage_cpus(pid_t pid);
 /* What was used from `begin` to `end`; `at` is the time between. */
 struct hpx_usage hpx_usage_between(const struct hpx_usage *begin, const struct hpx_usage *end);
 

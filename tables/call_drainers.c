@@ -2,7 +2,7 @@
 /* call_drainers.c: life of the drainers, and the way of a thread between them. Who gets which: call_balance.c. */
 #include "call_drainers.h"
 #include "clock.h"
-#include <sched.h>
+#include "cpus.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,7 @@ void hpx_call_drainers_init(struct hpx_call_drainers *s, struct hpx_aggregator *
 
 unsigned hpx_call_drainers_limit(void)
 {
-    cpu_set_t set;
-    long n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
-    return (unsigned)(n / 2);
+    return hpx_cpus_allowed(0) / 2;
 }
 
 void hpx_call_drainers_fini(struct hpx_call_drainers *s)
