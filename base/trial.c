@@ -37,6 +37,7 @@ static const struct {
     [HPX_TRIAL_PROCESS_VM_READV] = {"process_vm_readv", {{SYS_process_vm_readv, 0, 0, 0, 0, 0, 0}}},
     [HPX_TRIAL_SIGQUEUE] = {"rt_tgsigqueueinfo", {{SYS_rt_tgsigqueueinfo, 0, 0, 0, 0, 0, 0}}},
     [HPX_TRIAL_EVENTFD] = {"eventfd2", {{SYS_eventfd2, 0, -1, 0, 0, 0, 0}}},
+    [HPX_TRIAL_SETPRIORITY] = {"setpriority", {{SYS_setpriority, -1, 0, 0, 0, 0, 0}}},
 };
 
 static _Atomic int known[HPX_TRIALS]; /* relaxed: what two threads find at once is the same */

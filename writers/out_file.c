@@ -146,7 +146,7 @@ static int gzip_back(void *ctx)
 }
 
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
-static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, NULL, NULL, file_close};
+static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, gzip_truncate, NULL, file_close};
 
 /* O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
 static int create(const char *path)

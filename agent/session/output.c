@@ -8,6 +8,7 @@
 #include "net.h"
 #include "origin.h"
 #include "out_file.h"
+#include "out_gzip.h"
 #include "out_name.h"
 #include "output_internal.h"
 #include "peer.h"
@@ -580,5 +581,5 @@ void hpx_output_forget(void)
 
 uint64_t hpx_output_cpu(void)
 {
-    return hpx_spawn_cpu(&hpx_output.thread);
+    return hpx_spawn_cpu(&hpx_output.thread) + hpx_gzip_workers_cpu();
 }

@@ -58,6 +58,6 @@ const char *hpx_output_stands(void);
 void hpx_output_fini(void);
 /* In the child of a fork, or when everything is written, so that a child has nothing to close: closes what is open. Async-signal-safe. */
 void hpx_output_forget(void);
-uint64_t hpx_output_cpu(void);
+uint64_t hpx_output_cpu(void); /* with the threads of gz=y that have ended */
 
 #endif

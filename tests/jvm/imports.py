@@ -38,12 +38,13 @@ BEHIND = {'dlopen': ('dlsym', 'ENOENT', 1, True), 'mkostemp': ('tmpfile', 'EOPNO
           'clock_nanosleep': ('poll', 'ENOMEM', 1, True), 'opendir': ('process_vm_readv', 'EPERM', 1, True), 'readdir': ('process_vm_readv', 'EPERM', 1, True)}
 
 # Neither the VM nor the C library makes these for every program, so that a seccomp filter may kill who does: base/trial.c tries them in a child.
-TRIED = set('perf_event_open timer_create timer_settime timer_delete membarrier process_vm_readv rt_tgsigqueueinfo eventfd2'.split())
+TRIED = set('perf_event_open timer_create timer_settime timer_delete membarrier process_vm_readv rt_tgsigqueueinfo eventfd2 setpriority'.split())
 
 CANNOT = {
     'makes the child that tries a call (TRIED); if it fails the call is taken as refused': 'clone',
     'if it fails the folder of a spool is taken for one on a disk': 'fstatfs',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
+    'called for a compressed output of more than 4 MiB alone; if it fails its thread does nothing': 'setpriority',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid getuid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l time qsort twalk tfind ferror''',
     'finds a variable of the thread, whose block is static (agent/tls_block.h): it allocates nothing': 'tls_get_addr',
@@ -64,7 +65,7 @@ CANNOT = {
 }
 CANNOT_CALL = {
     'has no way to fail': 'gettid getpid getppid exit_group',
-    'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv eventfd2',
+    'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv eventfd2 setpriority',
     'fails only by a mistake in the program': 'sigaltstack rt_sigaction rt_sigprocmask prlimit64',
     'asks whether a thread lives; if it is refused the state of the thread is kept': 'tgkill',
 }

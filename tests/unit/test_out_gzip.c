@@ -1,24 +1,98 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_out_gzip.c: blocks of gzip, read back by zlib: their sizes, sections, errors at every write, no memory. */
+/* test_out_gzip.c: blocks of gzip, read back by zlib: their sizes, sections, errors at every write, no memory; several threads that
+ * compress. */
 #include "cmocka_all.h"
 #include "failing_memory.h"
 #include "folder_fixture.h"
 #include "out_file.h"
 #include "out_gzip.h"
 #include "sanitized.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <zlib.h>
 
 #define MOST (1u << 20)
+
+/* ---- threads that are there or not ---- */
+
+static unsigned spare;          /* CPUs */
+static bool no_thread, no_nice; /* a thread is refused, or its priority */
+static unsigned threads, niced; /* threads so far; of them with the least priority */
+
+unsigned __wrap_hpx_cpus_spare(void);
+unsigned __wrap_hpx_cpus_spare(void)
+{
+    return spare;
+}
+
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    threads++;
+    return no_thread ? EAGAIN : __real_pthread_create(id, attr, run, arg);
+}
+
+int __real_setpriority(__priority_which_t which, id_t who, int nice);
+int __wrap_setpriority(__priority_which_t which, id_t who, int nice);
+int __wrap_setpriority(__priority_which_t which, id_t who, int nice)
+{
+    int rc = no_nice ? -1 : __real_setpriority(which, who, nice);
+    __atomic_fetch_add(&niced, rc == 0 && getpriority(which, who) == 19, __ATOMIC_RELAXED);
+    return rc;
+}
 
 /* ---- a zlib that is not there, or fails ---- */
 
 static const char *lacks;      /* a function that the library has not; "": there is no library */
 static unsigned deflate_fails; /* 1: every call from now on; 0: none */
 
+/* What the workers do: 'c': compress; 'f': fail; 'w': wait until `over` is posted, while the writer's thread waits until each has a block.
+ */
+static char workers_do = 'c';
+static _Atomic unsigned by_workers, in_vain; /* calls; waits of 20 s */
+static sem_t over, held;
+static unsigned seen_held;
+static pthread_t writer;
+
+static void await(sem_t *s)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    if (sem_timedwait(s, &until) != 0) {
+        atomic_fetch_add(&in_vain, 1);
+    }
+}
+
+static int of_worker(z_stream *z, int flush)
+{
+    atomic_fetch_add(&by_workers, 1);
+    if (workers_do == 'f') {
+        return Z_STREAM_ERROR;
+    }
+    if (workers_do == 'w') {
+        (void)sem_post(&held);
+        await(&over);
+        (void)sem_post(&over); /* for the others */
+    }
+    return deflate(z, flush);
+}
+
 static int __attribute__((unused)) own_deflate(z_stream *z, int flush)
 {
+    if (!pthread_equal(pthread_self(), writer)) {
+        return of_worker(z, flush);
+    }
+    for (; workers_do == 'w' && seen_held < threads; seen_held++) {
+        await(&held);
+    }
     deflate_fails -= deflate_fails > 1;
     return deflate_fails == 1 ? Z_STREAM_ERROR : deflate(z, flush);
 }
@@ -46,7 +120,7 @@ void *__wrap_dlsym(void *lib, const char *name)
 /* The first one: the library, once loaded, stays. */
 TEST(without_zlib_or_with_half_of_it_no_file_is_opened, setup, teardown)
 {
-    static const char *const names[] = {"", "deflateInit2_", "deflateSetHeader", "deflate", "deflateReset", "deflateCopy", "deflateEnd"};
+    static const char *const names[] = {"", "deflateInit2_", "deflateSetHeader", "deflate", "deflateReset", "deflateBound", "deflateEnd"};
     static struct hpx_out o;
     const struct hpx_out_file_opts opts = {.name = "x.gz", .force = true, .gzip = true};
     struct hpx_err err;
@@ -69,6 +143,7 @@ static struct {
     size_t len;
     unsigned calls, fail_at, eintr_every;
     size_t at_once; /* a write takes no more; 0: no limit */
+    size_t over_at; /* then `over` is posted; 0: never */
     off_t cut_to;
     bool full, fixed; /* a write takes nothing; nothing can be cut */
 } to;
@@ -89,6 +164,9 @@ static ssize_t to_write(void *ctx, const void *p, size_t n)
     assert_true(to.len + n <= sizeof(to.data));
     memcpy(to.data + to.len, p, n);
     to.len += n;
+    if (to.len == to.over_at) {
+        (void)sem_post(&over);
+    }
     return (ssize_t)n;
 }
 
@@ -105,7 +183,7 @@ static int to_truncate(void *ctx, off_t length)
     return 0;
 }
 
-static const struct hpx_out_ops to_ops = {.write = to_write, .truncate = to_truncate};
+static const struct hpx_out_ops to_ops = {.write = to_write, .truncate = to_truncate}, to_fifo_ops = {.write = to_write};
 
 /* The same between struct hpx_out and `to`, as out_file.c has it. */
 static struct hpx_gzip *gzip;
@@ -144,16 +222,17 @@ static int gzip_close(void *ctx)
 }
 
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, NULL, gzip_close};
-static const struct hpx_out_ops fifo_ops = {gzip_write, NULL, NULL, gzip_close};
 
 static void begin(uint32_t block, const struct hpx_out_ops *ops)
 {
     memset(&to, 0, sizeof(to));
     to.cut_to = -1;
+    writer = pthread_self();
+    threads = niced = seen_held = by_workers = 0;
     assert_int_equal(hpx_gzip_load(NULL), 0);
-    gzip = hpx_gzip_new(&to_ops, NULL, block);
+    gzip = hpx_gzip_new(ops, NULL, block);
     assert_non_null(gzip);
-    assert_int_equal(hpx_out_init(&out, ops, gzip, "x.gz.part"), 0);
+    assert_int_equal(hpx_out_init(&out, &gzip_ops, gzip, "x.gz.part"), 0);
     out.end_section = gzip_section;
 }
 
@@ -208,30 +287,43 @@ static unsigned members(const unsigned char *data, size_t len, size_t *sizes, un
     return n;
 }
 
+static void blocks_of(size_t left)
+{
+    size_t sizes[512];
+    char comment[32];
+    begin(1000, &to_ops);
+    put(0, left);
+    assert_int_equal(hpx_out_close(&out), 0);
+    unsigned n = members(to.data, to.len, sizes, HPX_ARRAY_LEN(sizes), comment);
+    assert_string_equal(comment, "HPROF BLOCKSIZE=1000");
+    assert_int_equal(n, left == 0 ? 1 : (left + 999) / 1000);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(sizes[i], left < 1000 ? left : 1000);
+        left -= sizes[i];
+    }
+}
+
+static const unsigned spares[] = {0, 1, 2, 100};
+
 TEST(blocks_are_full_but_for_the_last_of_a_section)
 {
-    static const size_t sections[] = {0, 1, 999, 1000, 1001, 2000, 12345, 200000};
-    for (size_t s = 0; s < HPX_ARRAY_LEN(sections); s++) {
-        size_t sizes[512], left = sections[s];
-        char comment[32];
-        begin(1000, &gzip_ops);
-        put(0, left);
-        assert_int_equal(hpx_out_close(&out), 0);
-        unsigned n = members(to.data, to.len, sizes, HPX_ARRAY_LEN(sizes), comment);
-        assert_string_equal(comment, "HPROF BLOCKSIZE=1000");
-        assert_int_equal(n, left == 0 ? 1 : (left + 999) / 1000);
-        for (unsigned i = 0; i < n; i++) {
-            assert_int_equal(sizes[i], left < 1000 ? left : 1000);
-            left -= sizes[i];
+    for (size_t s = 0; s < HPX_ARRAY_LEN(spares); s++) {
+        spare = spares[s];
+        for (size_t blocks = 0; blocks < 20; blocks++) {
+            for (size_t k = blocks == 0; k < 4; k++) {
+                blocks_of(1000 * blocks + k - 1);
+            }
         }
+        blocks_of(200000);
     }
+    spare = 0;
 }
 
 TEST(a_section_ends_its_block_and_is_in_the_output)
 {
     size_t sizes[8];
     char comment[32];
-    begin(1000, &gzip_ops);
+    begin(1000, &to_ops);
     put(0, 31);
     assert_int_equal(hpx_out_section(&out, false), 0); /* the header: its block goes on */
     assert_int_equal(to.len, 0);
@@ -253,7 +345,7 @@ TEST(short_writes_and_eintr_lose_nothing)
 {
     size_t sizes[512];
     char comment[32];
-    begin(1000, &gzip_ops);
+    begin(1000, &to_ops);
     to.at_once = 7;
     to.eintr_every = 3;
     put(0, 120000);
@@ -263,15 +355,14 @@ TEST(short_writes_and_eintr_lose_nothing)
     assert_int_equal(members(to.data, to.len, sizes, 512, comment), 120);
 }
 
-/* Three sections of 90,000 bytes in pieces of 500 compressed bytes: a failure of each write leaves whole sections, and the counts add up.
- */
-TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
+/* Three sections of 90,000 bytes: a failure of each write leaves whole sections, and the counts add up. */
+static void fail_at_each(uint32_t block)
 {
     bool failed = true;
     for (unsigned k = 1; failed; k++) {
-        size_t sizes[32], whole = 0, got = 0;
+        size_t sizes[64], whole = 0, got = 0, blocks = (90000 + block - 1) / block;
         char comment[32];
-        begin(40000, &gzip_ops);
+        begin(block, &to_ops);
         to.at_once = 2500;
         to.fail_at = k;
         for (size_t s = 0; s < 3; s++) {
@@ -283,10 +374,10 @@ TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
         assert_int_equal(out.lost + whole, 270000);
         assert_int_equal(out.written, whole);
         assert_int_equal(to.cut_to >= 0, failed);
-        unsigned n = members(to.data, to.len, sizes, 32, comment);
-        assert_int_equal(n, whole / 30000);
+        unsigned n = members(to.data, to.len, sizes, 64, comment);
+        assert_int_equal(n, whole / 90000 * blocks);
         for (unsigned i = 0; i < n; i++) {
-            assert_int_equal(sizes[i], i % 3 == 2 ? 10000 : 40000);
+            assert_int_equal(sizes[i], (i + 1) % blocks == 0 ? 90000 - (blocks - 1) * block : block);
             got += sizes[i];
         }
         assert_int_equal(got, whole);
@@ -295,9 +386,18 @@ TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
     }
 }
 
+TEST(an_error_at_any_write_leaves_the_last_complete_section, setup, teardown)
+{
+    fail_at_each(40000);
+    for (spare = 1; spare <= 4; spare += 3) {
+        fail_at_each(7000);
+    }
+    spare = 0;
+}
+
 TEST(what_cannot_be_cut_counts_as_lost, setup, teardown)
 {
-    begin(1000, &fifo_ops);
+    begin(1000, &to_fifo_ops);
     put(0, 3000);
     assert_int_equal(hpx_out_section(&out, true), 0);
     to.fail_at = to.calls + 2;
@@ -389,28 +489,31 @@ TEST(what_is_taken_back_is_not_in_the_output)
     static const size_t before[] = {0, 100, 70000, 131072, 200000}, between[] = {0, 1, 1000, 65536, 300000};
     size_t sizes[64];
     char comment[32];
-    for (size_t k = 0; k < 25; k++) {
-        begin(131072, &gzip_ops);
+    for (size_t k = 0; k < 50; k++) {
+        const uint32_t block = k < 25 ? 131072 : 10007;
+        spare = k < 25 ? 0 : 2;
+        begin(block, &to_ops);
         out.point = gzip_point;
         out.back = gzip_back;
-        put(0, before[k / 5]);
+        put(0, before[k / 5 % 5]);
         assert_true(hpx_out_point(&out));
         put(7, between[k % 5]);
         if (k % 2 != 0) {
             assert_int_equal(hpx_out_flush(&out), 0);
         }
         hpx_out_take_back(&out);
-        put(before[k / 5], 150000);
+        put(before[k / 5 % 5], 150000);
         assert_int_equal(hpx_out_close(&out), 0);
-        size_t all = before[k / 5] + 150000, sum = 0;
+        size_t all = before[k / 5 % 5] + 150000, sum = 0;
         unsigned n = members(to.data, to.len, sizes, 64, comment);
         for (unsigned i = 0; i < n; i++) {
-            assert_true(i + 1 == n || sizes[i] == 131072); /* readers count on it */
+            assert_true(i + 1 == n || sizes[i] == block); /* readers count on it */
             sum += sizes[i];
         }
         assert_int_equal(sum, all);
-        assert_string_equal(comment, "HPROF BLOCKSIZE=131072");
+        assert_string_equal(comment, k < 25 ? "HPROF BLOCKSIZE=131072" : "HPROF BLOCKSIZE=10007");
     }
+    spare = 0;
 }
 
 TEST(without_memory_there_is_no_point)
@@ -418,7 +521,7 @@ TEST(without_memory_there_is_no_point)
     size_t sizes[4];
     char comment[32];
     for (uint64_t fault = 1; fault < 6; fault++) {
-        begin(131072, &gzip_ops);
+        begin(131072, &to_ops);
         out.point = gzip_point;
         out.back = gzip_back;
         put(0, 100);
@@ -443,7 +546,7 @@ TEST(an_error_between_writer_and_file_ends_the_output)
         bytes[i] = (char)(random >> 56);
     }
     for (unsigned way = 0; way < (SANITIZED ? 2 : 3); way++) {
-        begin(1u << 20, &gzip_ops);
+        begin(1u << 18, &to_ops);
         to.fail_at = way < 2 ? 1 : 0;
         to.full = way == 1;
         deflate_fails = way == 2 ? 3 : 0;
@@ -453,7 +556,7 @@ TEST(an_error_between_writer_and_file_ends_the_output)
         }
         assert_int_equal(n, -1);
         assert_int_equal(errno, way == 0 ? ENOSPC : EIO);
-        assert_int_equal(hpx_gzip_point(gzip), way < 2 ? -1 : 0);
+        assert_int_equal(hpx_gzip_point(gzip), -1);
         to.fail_at = deflate_fails = 0;
         assert_int_equal(hpx_gzip_point(gzip), 0);
         to.fixed = true;
@@ -465,6 +568,179 @@ TEST(an_error_between_writer_and_file_ends_the_output)
         assert_int_equal(hpx_gzip_section(gzip), 0); /* an empty one */
         assert_int_equal(to.len, len);
         assert_int_equal(hpx_out_close(&out), 0);
+    }
+}
+
+TEST(a_block_of_which_a_part_was_written_is_taken_back)
+{
+    static const char bytes[100] = {1};
+    size_t sizes[4];
+    char comment[32];
+    ssize_t n = 0;
+    begin(1000, &to_ops);
+    assert_int_equal(hpx_gzip_point(gzip), 0);
+    to.at_once = 10;
+    to.fail_at = to.calls + 2;
+    for (unsigned k = 0; k < 50 && n >= 0; k++) {
+        n = hpx_gzip_write(gzip, bytes, sizeof bytes);
+    }
+    assert_int_equal(n, -1);
+    assert_int_equal(to.len, 10);
+    to.fail_at = 0;
+    assert_int_equal(hpx_gzip_back(gzip), 0);
+    put(0, 1500);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(members(to.data, to.len, sizes, 4, comment), 2);
+}
+
+/* ---- several threads ---- */
+
+#define BLOCK 5000
+#define ALL   400123
+
+static unsigned char alone[MOST]; /* what the writer's thread makes of it */
+static size_t alone_len;
+
+static unsigned tasks(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    unsigned n = 0;
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        n += e->d_name[0] != '.';
+    }
+    closedir(d);
+    return n;
+}
+
+static long mapped(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld", &pages), 1);
+    assert_int_equal(fclose(f), 0);
+    return pages;
+}
+
+/* As the writer's thread does it alone, to the byte; no thread is left at the end of the section. */
+static void same_with(unsigned cpus)
+{
+    unsigned before = tasks();
+    spare = cpus;
+    begin(BLOCK, &to_ops);
+    to.over_at = alone_len;
+    put(0, ALL);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    spare = 0;
+    assert_int_equal(tasks(), before);
+    assert_int_equal(hpx_out_close(&out), 0);
+    if (alone_len == 0) {
+        memcpy(alone, to.data, to.len);
+        alone_len = to.len;
+        assert_int_equal(threads, 0);
+    }
+    assert_int_equal(to.len, alone_len);
+    assert_memory_equal(to.data, alone, to.len);
+}
+
+static int setup_alone(void **state)
+{
+    (void)state;
+    alone_len = 0;
+    same_with(0);
+    return sem_init(&over, 0, 0) != 0 || sem_init(&held, 0, 0) != 0;
+}
+
+static int teardown_alone(void **state)
+{
+    (void)state;
+    no_thread = no_nice = false;
+    workers_do = 'c';
+    return sem_destroy(&over) != 0 || sem_destroy(&held) != 0;
+}
+
+TEST(every_number_of_threads_makes_the_same_bytes, setup_alone, teardown_alone)
+{
+    for (unsigned cpus = 1; cpus < 7; cpus++) {
+        same_with(cpus);
+        assert_in_range(threads, 1, ALL / BLOCK);
+        assert_int_equal(niced, threads);
+    }
+}
+
+TEST(a_small_section_has_no_threads)
+{
+    spare = 4;
+    begin(1000, &to_ops);
+    for (unsigned i = 0; i < 3; i++) {
+        put(4000 * i, 4000);
+        assert_int_equal(hpx_out_section(&out, true), 0);
+    }
+    assert_int_equal(threads, 0);
+    put(12000, 4001);
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_int_equal(threads, 1);
+    assert_int_equal(hpx_out_close(&out), 0);
+    spare = 0;
+}
+
+/* The output does not wait for them: each has a block until all is written. */
+TEST(threads_that_get_no_cpu_delay_nothing, setup_alone, teardown_alone)
+{
+    if (SANITIZED) { /* nothing stands in for the library (meson.build) */
+        skip();
+    }
+    workers_do = 'w';
+    long before = 0;
+    for (unsigned cpus = 1; cpus <= 5; cpus++) {
+        while (sem_trywait(&over) == 0 || sem_trywait(&held) == 0) {
+        }
+        before = mapped();
+        same_with(cpus);
+        assert_int_equal(in_vain, 0);
+        assert_int_equal(threads, cpus < 4 ? cpus : 4);
+    }
+    assert_int_equal(mapped(), before); /* the last one needed no more stacks than the one before, and holds no block */
+}
+
+TEST(what_a_thread_cannot_compress_the_writer_does, setup_alone, teardown_alone)
+{
+    if (SANITIZED) {
+        skip();
+    }
+    workers_do = 'f';
+    same_with(3);
+    assert_true(by_workers > 0);
+}
+
+TEST(without_threads_or_their_priority_the_writer_does_all, setup_alone, teardown_alone)
+{
+    no_thread = true;
+    same_with(2);
+    assert_true(threads > 0);
+    no_thread = false;
+    no_nice = true;
+    same_with(2);
+    assert_int_equal(niced + by_workers, 0);
+}
+
+TEST(without_memory_there_are_fewer_threads, setup_alone, teardown_alone)
+{
+    uint64_t calls = 1;
+    for (uint64_t fault = 1; fault <= calls; fault++) {
+        spare = 3;
+        begin(BLOCK, &to_ops);
+        memory_fail(fault, fault + fault % 3);
+        put(0, ALL);
+        assert_int_equal(hpx_out_section(&out, true), 0);
+        calls = memory_calls();
+        memory_allow();
+        assert_int_equal(hpx_out_close(&out), 0);
+        spare = 0;
+        assert_int_equal(to.len, alone_len);
+        assert_memory_equal(to.data, alone, to.len);
+        assert_true(fault < 100);
     }
 }
 
