@@ -3,6 +3,7 @@
 #include "heap_graph.h"
 #include "budget.h"
 #include "heap_classes.h"
+#include "heap_refs.h"
 #include "heap_room.h"
 #include "heap_sort.h"
 #include <inttypes.h>
@@ -388,22 +389,11 @@ static void class_refers(struct reading *r, const struct hpx_rd_object *o)
 
 static void instance_refers(struct reading *r, struct hpx_rd_text t)
 {
-    const struct hpx_heap_graph *g = r->g;
-    const struct hpx_heap_class *c;
-    bool weak = hpx_heap_class_at(g, r->klass)->weak;
-    size_t at = 0;
-    for (uint32_t k = r->klass; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
-        c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
-        for (uint32_t i = 0; i < c->fields; i++) {
-            uint32_t size = hpx_type_size(f[i].type, g->id_size);
-            if (size > t.n - at) {
-                return;
-            }
-            if (f[i].type == HPX_TYPE_OBJECT && !(weak && c->field + i == g->referent)) {
-                refer_to(r, hpx_heap_id(g, t.p + at));
-            }
-            at += size;
+    bool weak = hpx_heap_class_at(r->g, r->klass)->weak;
+    struct hpx_heap_refs refs = {.g = r->g, .klass = r->klass, .contents = t};
+    while (hpx_heap_refs_next(&refs)) {
+        if (!weak || refs.field != r->g->referent) {
+            refer_to(r, refs.id);
         }
     }
 }

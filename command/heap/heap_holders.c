@@ -2,6 +2,7 @@
 /* heap_holders.c: see heap_holders.h. */
 #include "heap_holders.h"
 #include "dominators.h"
+#include "heap_refs.h"
 #include "heap_room.h"
 #include "retained.h"
 #include "words.h"
@@ -197,21 +198,9 @@ static void name(struct naming *w, const struct hpx_heap_graph *g, uint32_t node
 
 static void name_fields(struct naming *w, const struct hpx_heap_graph *g, uint32_t node, struct hpx_rd_text t)
 {
-    const struct hpx_heap_class *c;
-    size_t at = 0;
-    for (uint32_t k = g->klass[node]; k != HPX_HEAP_NO_CLASS && at < t.n; k = c->up) {
-        c = hpx_heap_class_at(g, k);
-        const struct hpx_heap_field *f = hpx_heap_fields_of(g, c);
-        for (uint32_t i = 0; i < c->fields; i++) {
-            uint32_t size = hpx_type_size(f[i].type, g->id_size);
-            if (size > t.n - at) {
-                return;
-            }
-            if (f[i].type == HPX_TYPE_OBJECT) {
-                name(w, g, node, hpx_heap_id(g, t.p + at), HPX_STEP_FIELD, f[i].name);
-            }
-            at += size;
-        }
+    struct hpx_heap_refs refs = {.g = g, .klass = g->klass[node], .contents = t};
+    while (hpx_heap_refs_next(&refs)) {
+        name(w, g, node, refs.id, HPX_STEP_FIELD, ((const struct hpx_heap_field *)g->fields.items)[refs.field].name);
     }
 }
 
