@@ -20,7 +20,8 @@ class Table:
                 verb = self.verbs[of[0]] = {'words': of[1], 'separates': of[2] != '', 'summary': of[3], 'options': []}
             else:
                 verb['options'].append((of[0], of[1], of[4]))
-                self.options[of[0]] = {'letter': of[1], 'value': of[2], 'choices': of[3].split()}
+                if self.options.get(of[0], {}).get('value') != 'suffix':  # --to is a suffix, and to view and diff a time, which nothing completes
+                    self.options[of[0]] = {'letter': of[1], 'value': of[2], 'choices': of[3].split()}
         self.agent = self.said(*emulator, options_doc, '--words').splitlines()
 
     @staticmethod
