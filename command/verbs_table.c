@@ -3,9 +3,9 @@
 #include "compiler.h"
 #include "verbs.h"
 
-#define KINDS "cpu wall times alloc live lock heap all"
+#define KINDS  "cpu wall times alloc live lock heap all"
 #define STATES "running runnable blocked waiting parked sleeping io native"
-#define VIEWS "cpu wall times alloc heap lock owner park wait pinned"
+#define VIEWS  "cpu wall times alloc heap lock owner park wait pinned"
 
 /* clang-format off */
 const struct hpx_option hpx_options_all[HPX_O_COUNT] = {

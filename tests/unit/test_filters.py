@@ -44,6 +44,20 @@ PATTERNS = {
 }
 
 
+def message(*fields):
+    """Protobuf, of (number, int or bytes), with numbers below 128."""
+    return b''.join(bytes([n << 3 | 2, len(v)]) + v if isinstance(v, bytes) else bytes([n << 3, v]) for n, v in fields)
+
+
+def pprof_with_an_inlined_method():
+    """main calls p.A.outer, into which p.B.inlined is compiled (5 samples); main alone has 3."""
+    strings = [b'', b'samples', b'count', b'p.Main.main', b'p.A.outer', b'p.B.inlined']
+    lines = [[1], [3, 2]]  # functions of a location, the inlined one first
+    return message((1, message((1, 1), (2, 2))), (2, message((1, bytes([2, 1])), (2, bytes([5])))), (2, message((1, bytes([1])), (2, bytes([3])))),
+                   *((4, message((1, i + 1), *((4, message((1, f))) for f in of))) for i, of in enumerate(lines)),
+                   *((5, message((1, i + 1), (2, i + 3))) for i in range(3)), *((6, s) for s in strings))
+
+
 def fitting(means):
     return sum(n for stack, n in STACKS.items() if means(stack.split(';')))
 
@@ -159,6 +173,20 @@ class Filters(unittest.TestCase):
         self.assertEqual((said['filtered'], [r['of'] for r in said['before'] + said['after']]), ('--include w', [52, 530]))
         self.assertNotIn('x.Timer.run', [m['method'] for m in said['methods']])
         self.assertNotIn('Filtered', self.run_it('diff', 'in.folded', 'after.folded'))
+
+    def test_inlined_methods_are_methods(self):
+        (self.folder / 'inlined').write_bytes(pprof_with_an_inlined_method())
+        self.assertEqual(self.cpu(file='inlined')[2], {'p.B.inlined': (5, 5), 'p.Main.main': (3, 8), 'p.A.outer': (0, 5)})
+        for option, n in (('--include', 5), ('--exclude', 3)):
+            self.assertEqual(self.cpu(option, 'p.B.inlined', file='inlined')[:2], (n, 8))
+        self.assertEqual(self.cpu('--root', 'p.B', file='inlined')[2], {'p.B.inlined': (5, 5)})
+        self.assertEqual(self.cpu('--leaf', 'p.A', file='inlined')[2], {'p.A.outer': (5, 5), 'p.Main.main': (0, 5)})
+        self.assertEqual(self.by('--by', 'p.B', file='inlined')[1], {'p.B.inlined': [5]})
+
+    def test_diff_of_heaps_says_what_was_filtered(self):
+        (self.folder / 'heap').write_bytes(h.binary().data())
+        shown = self.run_it('diff', '--view', 'heap', '--include', 'A[]', 'heap', 'heap')
+        self.assertIn('Filtered by --include \'A[]\': before ', shown)
 
     # ---- --by ----
 
