@@ -18,7 +18,7 @@ static struct {
     /* release: who has looked them up; acquire: who calls them */
     _Atomic int state;
     jclass klass;
-    jmethodID get, total, unused, processors;
+    jmethodID get, total, unused, most, processors;
 } runtime;
 enum { UNKNOWN, LOOKS, KNOWN };
 
@@ -59,9 +59,10 @@ void hpx_copying_measure(JNIEnv *env)
     runtime.total = runtime.get != NULL ? (*env)->GetMethodID(env, klass, "totalMemory", "()J") : NULL;
     runtime.unused = runtime.total != NULL ? (*env)->GetMethodID(env, klass, "freeMemory", "()J") : NULL;
     runtime.processors = runtime.unused != NULL ? (*env)->GetMethodID(env, klass, "availableProcessors", "()I") : NULL;
+    runtime.most = runtime.unused != NULL ? (*env)->GetMethodID(env, klass, "maxMemory", "()J") : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, klass);
-    bool found = runtime.klass != NULL && runtime.unused != NULL;
+    bool found = runtime.klass != NULL && runtime.most != NULL;
     atomic_store_explicit(&runtime.state, found ? KNOWN : UNKNOWN, memory_order_release); /* partner: hpx_copying_heap() */
 }
 
@@ -100,6 +101,17 @@ uint32_t hpx_copying_workers(JNIEnv *env)
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, of);
     return n < 2 ? 1 : n == 2 ? 2 : (uint32_t)n - 1;
+}
+
+uint64_t hpx_copying_room(JNIEnv *env)
+{
+    uint64_t used, committed;
+    hpx_copying_heap(env, &used, &committed);
+    jobject of = committed > 0 ? (*env)->CallStaticObjectMethod(env, runtime.klass, runtime.get) : NULL;
+    (*env)->ExceptionClear(env);
+    uint64_t most = of != NULL ? call(env, of, runtime.most) : 0;
+    (*env)->DeleteLocalRef(env, of);
+    return most > used ? most - used : 0;
 }
 
 void hpx_copying_ask(struct hpx_copying *c, JNIEnv *env, struct hpx_copying_how how)

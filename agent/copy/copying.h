@@ -21,6 +21,8 @@ const struct hpx_child_slots *hpx_copying_slots(void);
 void hpx_copying_measure(JNIEnv *env);
 /* Bytes of the heap in use and committed; 0 if the VM does not tell. */
 void hpx_copying_heap(JNIEnv *env, uint64_t *used, uint64_t *committed);
+/* By how many bytes what is used may grow: Shenandoah commits memory only as it uses it. 0: not known. */
+uint64_t hpx_copying_room(JNIEnv *env);
 
 /* Of one reading. */
 struct hpx_copying {

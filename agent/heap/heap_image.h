@@ -43,6 +43,7 @@ struct hpx_heap_klass {
     bool keeps;   /* redact=: its fields, and what they refer to, stay readable */
     bool thread;  /* java.lang.Thread or a subclass */
     bool virtual_thread;
+    bool referents;         /* of a Reference, whose referent the collector may clear */
     uint32_t words;         /* the id of the field that tells how many words lie behind the fields: of stacks of virtual threads; else 0 */
     struct hpx_text name;   /* in Java form */
     uint32_t instance_size; /* bytes of all fields, with those of the superclasses */

@@ -210,6 +210,7 @@ static struct hpx_heap_klass *make_class(jvmtiEnv *jvmti, jclass klass, const ch
     }
     c->thread = strcmp(signature, "Ljava/lang/Thread;") == 0 || (super != NULL && super->thread);
     c->virtual_thread = strcmp(signature, "Ljava/lang/BaseVirtualThread;") == 0 || (super != NULL && super->virtual_thread);
+    c->referents = strcmp(signature, "Ljava/lang/ref/Reference;") == 0 || (super != NULL && super->referents);
     return place_fields(c) ? c : NULL;
 }
 

@@ -128,6 +128,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
         doubt = hpx_oops_check(&w->oops, jvmti, env);
     }
     w->oops.views = hpx_vm_flag("UseZGC", false);
+    w->moves = hpx_vm_flag("UseShenandoahGC", false);
     w->oops.class_half = !hpx_vm_flag("UseCompressedClassPointers", true);
     w->by_tags = w->by_tags || doubt != NULL;
     t->by_tags = w->by_tags;
@@ -255,20 +256,18 @@ static jint fork_first(struct hpx_walk *w, const void *frame)
     return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
 
-/* Without tags, as a trace is not told any; Shenandoah's objects may have moved, and the old place has what a read barrier follows. */
+/* Without tags, as a trace is not told any. */
 static bool traceable(const struct hpx_walk *w)
 {
-    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL &&
-           !hpx_vm_flag("UseShenandoahGC", false);
+    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL;
 }
 
 /* The helper of a trace. NULL: none, or it might be the object for which the heap has no room, which can end the program. */
 static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
 {
     jobject helper = NULL;
-    uint64_t used, committed;
-    hpx_copying_heap(env, &used, &committed);
-    for (uint32_t i = 0; i < l->loaded && helper == NULL && committed - used >= HELPER_ROOM; i++) {
+    const bool room = hpx_copying_room(env) >= HELPER_ROOM;
+    for (uint32_t i = 0; i < l->loaded && helper == NULL && room; i++) {
         if (l->class_numbers[i].v == l->object_class.v) {
             helper = (*env)->NewObjectArray(env, HPX_TRACE_HELPER, l->class_refs[i], NULL);
             (*env)->ExceptionClear(env);
@@ -421,6 +420,7 @@ const char *hpx_reading_text(enum hpx_walk_end end)
         [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
         [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
         [HPX_WALK_LATE] = "classes were loaded meanwhile, more than once",
+        [HPX_WALK_MOVED] = "the collector moved objects or cleared references meanwhile",
         [HPX_WALK_STRANGE] = "a trace cannot read this heap, or has no memory for it",
         [HPX_WALK_DOUBT] = "addresses of objects contradict what the VM tells of them",
         [HPX_WALK_REFUSED] = "the VM refused to walk the heap",

@@ -354,7 +354,7 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     }
 }
 
-/* A trace has ended, and was not whole. true: another attempt, by *how: a walk by the VM, but for classes that came late once. What passes
+/* A trace has ended, and was not whole. true: another attempt, by *how: a walk by the VM, but once for what passes. What passes
  * (classes, memory) is no reason for later dumps. */
 static bool leave_to_vm(JNIEnv *env, struct hpx_heap_take *t, const char *why, bool once, enum how *how)
 {
@@ -385,9 +385,10 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
-    if (t->traced && (end == HPX_WALK_STRANGE || end == HPX_WALK_LATE || end == HPX_WALK_NO_MEMORY)) {
+    const bool passes = end == HPX_WALK_LATE || end == HPX_WALK_MOVED;
+    if (t->traced && (end == HPX_WALK_STRANGE || passes || end == HPX_WALK_NO_MEMORY)) {
         untraced = end == HPX_WALK_STRANGE ? hpx_reading_text(end) : untraced;
-        return leave_to_vm(env, t, hpx_reading_text(end), end == HPX_WALK_LATE && taking.attempts == 1, how);
+        return leave_to_vm(env, t, hpx_reading_text(end), passes && taking.attempts == 1, how);
     }
     if (end != HPX_WALK_WHOLE) {
         give_up(t, again, "%s", hpx_reading_text(end));

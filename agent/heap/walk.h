@@ -31,6 +31,7 @@ enum hpx_walk_end {
     HPX_WALK_ORDER,    /* the VM calls back in another order */
     HPX_WALK_DOUBT,    /* addresses contradict what else is known: a walk by tags may succeed */
     HPX_WALK_LATE,     /* a trace met an object of a class that was loaded after the list of classes was made: try again */
+    HPX_WALK_MOVED,    /* the VM moved an object that a trace had met, or clears references: try again */
     HPX_WALK_STRANGE,  /* a trace met what it cannot read, or had no memory: a walk that the VM makes whole may succeed */
     HPX_WALK_REFUSED   /* FollowReferences failed */
 };
@@ -58,6 +59,7 @@ struct hpx_walk {
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
+    bool moves;  /* Shenandoah: objects may have been copied, and references may name the old copy */
     bool traces; /* in a copy of the process: the VM tells of roots, classes and one object of each, and hpx_walk_finish() reads the rest */
     uint32_t workers; /* of a trace, at most; 0 and 1: one */
     uint32_t alone;   /* objects that one worker reads before it looks for others */

@@ -182,6 +182,17 @@ static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, 
     return find_class(w, hpx_unlikely(w->by_tags) ? by_tag : hpx_oops_class_word(&w->oops, key));
 }
 
+/* Where the collector has copied this object to. The old copy's mark ends with 11 and holds the address; 0 there is a mark of the VM's own
+ * walk (JDK 8 to 20). An object that the collector could not copy stays where it is, and its mark has other bits (JDK 28). */
+static inline uint64_t moved(const struct hpx_walk *w, uint64_t key)
+{
+    if (hpx_likely(!w->moves) || key < w->low || key >= w->high || key % 8 != 0) {
+        return key;
+    }
+    const uint64_t mark = *(const uint64_t *)(uintptr_t)key, to = mark & ~UINT64_C(7);
+    return hpx_unlikely((mark & 3) == 3 && to != 0) ? to : key;
+}
+
 static inline uint64_t checked(struct hpx_walk *w, uint64_t key)
 {
     if (hpx_unlikely(key < w->low || key >= w->high || key % 8 != 0)) {

@@ -83,7 +83,7 @@ void hpx_walk_meet_mirror(struct hpx_walk *w, uint64_t key, uint64_t tag, const 
 /* An object whose address its reference tells. */
 static void know(struct hpx_walk *w, jobject local, uint64_t as)
 {
-    uint64_t key = hpx_oops_handle(local);
+    uint64_t key = moved(w, hpx_oops_handle(local));
     struct hpx_address_entry *e = key != 0 ? put(w, &w->known, key) : NULL;
     if (e != NULL) {
         e->value = as;
@@ -94,7 +94,7 @@ static void know(struct hpx_walk *w, jobject local, uint64_t as)
 static void know_contents(struct hpx_walk *w)
 {
     for (size_t i = 0; i < HPX_ARRAY_LEN(w->layout->contents); i++) {
-        uint64_t key = hpx_oops_handle(w->layout->contents[i]);
+        uint64_t key = moved(w, hpx_oops_handle(w->layout->contents[i]));
         if (key != 0) {
             find_class(w, hpx_oops_class_word(&w->oops, key))->klass = klass_at(w, w->layout->contents_numbers[i]);
         }
@@ -106,7 +106,7 @@ void hpx_walk_know(struct hpx_walk *w)
     const struct hpx_layout *l = w->layout;
     for (uint32_t i = 0; i < l->nthreads; i++) {
         know(w, l->refs[i], 1 + (uint64_t)i);
-        uint64_t key = hpx_oops_handle(l->refs[i]);
+        uint64_t key = moved(w, hpx_oops_handle(l->refs[i]));
         if (key != 0) {
             find_class(w, hpx_oops_class_word(&w->oops, key))->special = true;
         }

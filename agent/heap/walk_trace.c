@@ -67,11 +67,11 @@ static inline bool narrow(const struct hpx_walk *w)
 static inline uint64_t refers(const struct hpx_walk *w, uint64_t at)
 {
     if (!narrow(w)) {
-        return *(const uint64_t *)(uintptr_t)at;
+        return moved(w, *(const uint64_t *)(uintptr_t)at);
     }
     const struct hpx_trace_code *c = &w->trace.reference;
     uint32_t word = *(const uint32_t *)(uintptr_t)at;
-    return hpx_likely(word != 0) ? c->base + ((uint64_t)word << c->shift) : 0;
+    return hpx_likely(word != 0) ? moved(w, c->base + ((uint64_t)word << c->shift)) : 0;
 }
 
 static inline bool is_null(const struct hpx_walk *w, uint64_t at)
@@ -79,14 +79,28 @@ static inline bool is_null(const struct hpx_walk *w, uint64_t at)
     return narrow(w) ? *(const uint32_t *)(uintptr_t)at == 0 : *(const uint64_t *)(uintptr_t)at == 0;
 }
 
+/* A reference that names the old copy of an object teaches nothing, so with a collector that moves objects the usual code is tried first:
+ * base 0. */
+static bool learn_reference(struct hpx_walk *w, uint64_t at, uint64_t key)
+{
+    struct hpx_trace_code *c = &w->trace.reference;
+    if (w->moves && !c->known) {
+        const struct hpx_trace_code untried = *c;
+        *c = (struct hpx_trace_code){.known = true, .shift = w->high > UINT64_C(1) << 32 ? (unsigned)__builtin_ctz(w->alignment) : 0};
+        if (refers(w, at) == key) {
+            return true;
+        }
+        *c = untried;
+    }
+    return c->known ? refers(w, at) == key : learn(c, *(const uint32_t *)(uintptr_t)at, key);
+}
+
 /* The VM has told that the reference there names the object. */
 static void told_reference(struct hpx_walk *w, uint64_t referrer, uint64_t at, uint64_t key)
 {
     struct hpx_trace *t = &w->trace;
     t->told++;
-    bool as_told =
-        referrer == t->object && (narrow(w) ? learn(&t->reference, *(const uint32_t *)(uintptr_t)at, key) : refers(w, at) == key);
-    if (!as_told) {
+    if (referrer != t->object || !(narrow(w) ? learn_reference(w, at, key) : refers(w, at) == key)) {
         stop(w);
     }
 }
@@ -122,8 +136,9 @@ static void end_told(struct hpx_walk *w)
         return;
     }
     const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, t->object))->klass;
-    if (references_of(w, t->object, klass) != t->told) {
-        stop(w);
+    const uint64_t held = references_of(w, t->object, klass);
+    if (held != t->told) {
+        fail(w, w->moves && klass->referents && held == t->told + 1 ? HPX_WALK_MOVED : HPX_WALK_STRANGE);
     }
     t->object = 0;
     t->told = 0;
@@ -187,7 +202,7 @@ static void add_later(struct hpx_walk *w, uint64_t key)
     if (later != NULL) {
         *later = key;
     } else {
-        stop(w);
+        fail(w, w->trace.helper == NULL ? HPX_WALK_NO_MEMORY : HPX_WALK_STRANGE); /* the heap had no room for the helper */
     }
 }
 
@@ -233,7 +248,8 @@ static void set_reference(struct hpx_walk *w, uint64_t at, uint64_t key)
 static void ask(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;
-    const uint64_t size = w->reference_size, first = hpx_oops_handle(t->helper), end = first + w->array_base + HPX_TRACE_HELPER * size;
+    const uint64_t size = w->reference_size, first = moved(w, hpx_oops_handle(t->helper)),
+                   end = first + w->array_base + HPX_TRACE_HELPER * size;
     const uint64_t step = w->alignment > HELPER_STEP ? w->alignment : HELPER_STEP;
     if (t->asked == t->later.len) {
         trace(w);
@@ -265,7 +281,8 @@ static void ask(struct hpx_walk *w)
 static bool is_helper(struct hpx_walk *w, uint64_t referrer, uint64_t key)
 {
     struct hpx_trace *t = &w->trace;
-    if (referrer == 0 && key == t->next) {
+    if (referrer == 0 && t->next != 0 && key == moved(w, t->next)) {
+        t->next = key;
         t->pushed = true;
         return true;
     }
@@ -297,7 +314,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         if (!hpx_walk_begin(w, HPX_FRAME_END())) {
             return w->end != HPX_WALK_WHOLE ? leave(w) : JVMTI_VISIT_ABORT; /* of the process that was copied */
         }
-        w->trace.next = hpx_oops_handle(w->trace.helper);
+        w->trace.next = moved(w, hpx_oops_handle(w->trace.helper));
         w->trace.mark = w->trace.next != 0 ? *(const uint64_t *)(uintptr_t)w->trace.next : 0;
     }
     uint64_t referrer = referrer_tag != NULL ? referrer_key(w, tag, referrer_tag) : 0, key = key_of(w, tag);
@@ -514,7 +531,8 @@ static void learn_all_classes(struct hpx_walk *w)
     const struct hpx_layout *l = w->layout;
     const struct hpx_trace_code *code = &w->trace.klass;
     for (uint32_t i = 0; i < l->loaded && w->end == HPX_WALK_WHOLE; i++) {
-        uint64_t mirror = l->class_numbers[i].v != 0 ? hpx_oops_handle(l->class_refs[i]) : 0, klass = mirror != 0 ? klass_of(w, mirror) : 0;
+        uint64_t mirror = l->class_numbers[i].v != 0 ? moved(w, hpx_oops_handle(l->class_refs[i])) : 0,
+                 klass = mirror != 0 ? klass_of(w, mirror) : 0;
         const struct hpx_heap_klass *k = klass_at(w, l->class_numbers[i]);
         if (klass != 0 && k != NULL && k->kind == HPX_HEAP_OBJECTS && w->trace.refined_at != 0) {
             klass = *(const uint64_t *)(uintptr_t)(klass + w->trace.refined_at); /* 0: there is no such array yet */
@@ -782,8 +800,12 @@ static bool prepare(struct hpx_walk *w)
     t->special = map(w, (UINT64_C(1) << t->filter_bits) / 8);
     t->reached = map(w, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
     for (uint64_t i = 0; w->end == HPX_WALK_WHOLE && i < w->known.room; i++) {
-        if (w->known.at[i].key != 0) {
-            set_bit(t->special, filter_bit(w, w->known.at[i].key));
+        const uint64_t key = w->known.at[i].key;
+        if (key != 0) {
+            set_bit(t->special, filter_bit(w, key));
+        }
+        if (moved(w, key) != key) {
+            fail(w, HPX_WALK_MOVED);
         }
     }
     return w->end == HPX_WALK_WHOLE;
@@ -836,6 +858,22 @@ static void trace(struct hpx_walk *w)
     hpx_trace_join(w);
 }
 
+/* While the VM went on after the trace, Shenandoah may have copied an object that was traced: another reference to it would be another
+ * object. */
+static void check_moved(struct hpx_walk *w)
+{
+    const uint64_t *marks = w->trace.marks;
+    for (uint64_t i = 0; i <= (w->high - w->low) / 8 / 64; i++) {
+        for (uint64_t left = marks[i]; left != 0; left &= left - 1) {
+            const uint64_t key = w->low + 8 * (i * 64 + (uint64_t)__builtin_ctzll(left));
+            if (moved(w, key) != key) {
+                fail(w, HPX_WALK_MOVED);
+                return;
+            }
+        }
+    }
+}
+
 void hpx_trace_run(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;
@@ -843,9 +881,12 @@ void hpx_trace_run(struct hpx_walk *w)
     if (w->end != HPX_WALK_WHOLE || w->spool.error != 0) {
         return;
     }
+    if (w->moves && t->asked > 0) {
+        check_moved(w);
+    }
     bool all = t->asked == t->later.len && (!w->verifies || t->objects == w->objects);
     for (uint64_t i = 0; all && i < t->later.len; i++) {
-        const uint64_t key = ((const uint64_t *)t->later.at)[i];
+        const uint64_t key = moved(w, ((const uint64_t *)t->later.at)[i]);
         const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, key))->klass;
         all = !klass->virtual_thread || hpx_address_map_find(&t->visited, key) != NULL; /* the VM has told its stack */
     }
