@@ -205,19 +205,14 @@ static bool own_counters(const struct hpx_child *child)
     return true;
 }
 
-static void die_with(pid_t parent)
+static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t frame)
 {
+    shared = child->shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     pid_t now = (pid_t)syscall(SYS_getppid);
     if (now != parent && now != 0) { /* the parent died before the line above; 0: it is outside of our pid namespace */
         hpx_child_leave(HPX_CHILD_EXIT_ORPHAN);
     }
-}
-
-static void become_child(const struct hpx_child *child, pid_t parent, uintptr_t frame)
-{
-    shared = child->shared;
-    die_with(parent);
     close_others(child); /* first: files can be opened only if the table of descriptors has room */
     have_no_core();
     take_faults();
@@ -253,32 +248,18 @@ pid_t hpx_child_fork(struct hpx_child *child, const void *frame)
 
 /* ---- workers ---- */
 
-pid_t hpx_child_self(void)
+bool hpx_child_worker(int (*run)(void *arg), void *arg, void *stack_end, _Atomic int *running)
 {
-    return (pid_t)syscall(SYS_getpid);
+    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_CHILD_CLEARTID;
+    atomic_store_explicit(running, 1, memory_order_relaxed);
+    return clone(run, stack_end, flags, arg, NULL, NULL, running) > 0;
 }
 
-pid_t hpx_child_worker(int (*run)(void *arg), void *arg, void *stack_end)
+void hpx_child_worker_nice(void)
 {
-    return clone(run, stack_end, CLONE_VM | CLONE_FILES | CLONE_FS, arg);
-}
-
-void hpx_child_worker_begins(pid_t parent)
-{
-    die_with(parent);
-    syscall(SYS_setpriority, PRIO_PROCESS, 0, 10);
-}
-
-bool hpx_child_worker_ended(pid_t pid, bool wait)
-{
-    int status;
-    pid_t got;
-    while ((got = waitpid(pid, &status, __WALL | (wait ? 0 : WNOHANG))) < 0 && errno == EINTR) {
-    }
-    if (got != 0 && (got < 0 || status != 0)) {
-        hpx_child_leave(got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : HPX_CHILD_EXIT_GAVE_UP);
-    }
-    return got != 0;
+    enum { LEAST = 19, MORE = 10, OF_CALL = 20 };                              /* the system call returns 20 less the value */
+    int now = OF_CALL - (int)syscall(SYS_getpriority, PRIO_PROCESS, 0) + MORE; /* of this thread alone */
+    syscall(SYS_setpriority, PRIO_PROCESS, 0, now < LEAST ? now : LEAST);
 }
 
 /* ---- the end ---- */
@@ -341,7 +322,7 @@ static uint64_t cpu_of(pid_t pid)
 
 struct watch {
     uint64_t progress, cpu_then; /* the last progress seen, and the child's CPU time at that moment */
-    uint64_t cpu, moved;         /* the child's CPU time, and when that or the progress last moved */
+    uint64_t cpu, moved;         /* the child's CPU time when that or the progress last moved, and that moment */
 };
 
 /* Has the child been stuck for too long? */
@@ -350,10 +331,10 @@ static bool stuck(struct watch *w, uint64_t progress, pid_t pid, const struct hp
     uint64_t cpu = cpu_of(pid), now = hpx_clock_mono();
     if (progress != w->progress) {
         w->progress = progress;
-        w->cpu_then = cpu;
+        w->cpu_then = w->cpu = cpu;
         w->moved = now;
     }
-    if (cpu != w->cpu) {
+    if (cpu - w->cpu > (now - w->moved) / 16) { /* workers that look for work in vain use less */
         w->cpu = cpu;
         w->moved = now;
     }

@@ -2,9 +2,9 @@
 /* child.h: runs the rest of a heap walk in a copy of the process.
  *
  * The VM calls the first callback of a heap walk on its VM thread, at a safepoint. There hpx_child_fork() clones the process. The parent
- * aborts the walk, and the program goes on. The child consists of the VM thread alone; it walks its copy of the heap and writes to the
- * descriptors that it keeps. After the walk the VM thread waits for its next operation; this wait shows that the walk is over, unless a
- * callback knows that before (hpx_child_finish()).
+ * aborts the walk, and the program goes on. The child consists of the VM thread alone, and of workers that this makes; it walks its copy of
+ * the heap and writes to the descriptors that it keeps. After the walk the VM thread waits for its next operation; this wait shows that the
+ * walk is over, unless a callback knows that before (hpx_child_finish()).
  *
  * A thread that the child does not have may hold any lock of the C library or the VM. So the child replaces the addresses through which
  * libjvm calls other libraries: memory comes from an allocator without locks, locks are always free, nothing is logged. Callbacks in the
@@ -66,16 +66,14 @@ void hpx_child_release(struct hpx_child *child);
  * victim when memory runs out, and dies with the thread that forked it (the VM thread lives as long as the VM). */
 pid_t hpx_child_fork(struct hpx_child *child, const void *frame);
 
-/* ---- in the child: more processes that work for it ---- */
+/* ---- in the child: threads of its own ---- */
 
-/* One more process, which runs run(arg) on a stack of its own and has the memory and descriptors of the child, but not its errno to itself.
- * Dies with the child. <= 0: none. */
-pid_t hpx_child_worker(int (*run)(void *arg), void *arg, void *stack_end);
-/* First in run(): lets the program go first (nice 10). parent: hpx_child_self() of who made it. */
-void hpx_child_worker_begins(pid_t parent);
-pid_t hpx_child_self(void);
-/* Whether run() has returned 0; wait: waits for that. If it has crashed or was killed, the child ends like it, and this does not return. */
-bool hpx_child_worker_ended(pid_t pid, bool wait);
+/* One more thread, which neither the C library nor the VM knows: it runs run(arg) on this stack, and shares errno and all thread variables
+ * with the one that made it, so it may use none. A crash of it is one of the child. *running: not 0, and cleared by the kernel when the
+ * thread has ended and its stack may go. false: there is none (musl, for one, refuses). */
+bool hpx_child_worker(int (*run)(void *arg), void *arg, void *stack_end, _Atomic int *running);
+/* In run(): 10 nicer than the thread that made it, so that the program goes first. */
+void hpx_child_worker_nice(void);
 
 /* ---- in the parent: the end of the child ---- */
 

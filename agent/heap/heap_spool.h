@@ -2,7 +2,7 @@
 /* heap_spool.h: the objects of a heap walk as segments of the binary format, into a descriptor (heap_image.h).
  *
  * Everything here may run in a VM operation or in the child of a fork: no malloc, no lock, only async-signal-safe calls. One thread for
- * each writer. After a failed write the rest is dropped, and `error` is its errno. */
+ * each writer. After a failed write the rest is dropped, and `error` is not 0. */
 #ifndef HPX_HEAP_SPOOL_H
 #define HPX_HEAP_SPOOL_H
 

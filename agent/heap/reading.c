@@ -8,6 +8,7 @@
 #include "output.h"
 #include "releases.h"
 #include "session.h"
+#include "trial.h"
 #include "vm.h"
 #include "vm_flags.h"
 #include <errno.h>
@@ -249,9 +250,9 @@ static int child_over(void *unused)
 /* In the VM operation: parent and child. */
 static jint fork_first(struct hpx_walk *w, const void *frame)
 {
-    (void)w;
     uint64_t begun = hpx_clock_mono();
     reading.pid = hpx_child_fork(&reading.child, frame);
+    w->last = reading.pid == 0 ? hpx_child_finish : NULL;
     reading.fork_ns = hpx_clock_mono() - begun;
     return reading.pid == 0 ? JVMTI_VISIT_OBJECTS : JVMTI_VISIT_ABORT;
 }
@@ -311,10 +312,9 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
     t->traced = w->traces = traces(t);
-    w->workers = hpx_copying_workers(env);
+    w->workers = hpx_trial_passes(HPX_TRIAL_SETPRIORITY) ? hpx_copying_workers(env) : 1;
     w->alone = ALONE;
     w->verifies = getenv("HPROFX_VERIFY") != NULL;
-    w->last = hpx_child_finish;
     bool helped = w->traces && (*env)->PushLocalFrame(env, 1) == 0;
     w->trace.helper = helped ? new_helper(env, &t->layout) : NULL; /* in a frame of its own, which the VM tells first of the thread's */
     reading.begun = hpx_clock_mono();
@@ -325,7 +325,6 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     t->stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
-    w->last = NULL;
     reading.watch.pid = reading.pid;
     t->fork_ns = reading.fork_ns;
     *memory = reading.pid == -ENOMEM;

@@ -10,8 +10,8 @@
  * unmounted virtual thread, and the trace may be the first to meet that thread: what it meets it writes to the elements of the helper, in
  * the copy of the process only, and the VM goes on to visit those. Their stacks are further roots.
  *
- * A large heap is read by several workers. They are processes without a copy of the memory, as one more copy would cost its page tables
- * once more. Each has a stack, plans and records of its own; the marks are common, and who sets one reads the object.
+ * A large heap is read by several workers, threads of the copy: one more copy would cost its page tables once more. Each has a stack, plans
+ * and records of its own; the marks are common, and who sets one reads the object.
  *
  * Nothing here is an interface of the VM, and nothing is taken on trust: one contradiction fails the walk (HPX_WALK_STRANGE), and the next
  * attempt is the VM's. Restrictions as for callbacks (walk.h). */
@@ -80,7 +80,7 @@ struct hpx_trace {
     struct hpx_walk_list stack;      /* above `bottom`; what lay below was passed on to other workers */
     uint64_t bottom;
     struct hpx_trace_team *team; /* the workers; NULL: alone */
-    uint64_t share_at;           /* objects: when the walk passes work on */
+    uint64_t share_at;           /* objects: when the walk begins a team, or looks who is idle */
     unsigned filter_bits;        /* the filter has 2^filter_bits bits */
     uint64_t *marks;             /* bit: key - low, by 8 bytes */
     uint64_t *special;           /* a filter of the keys that have ids of their own */

@@ -37,12 +37,12 @@ bool hpx_trace_pool_give(struct hpx_trace_pool *p, const uint64_t *words, uint32
 }
 
 /* Who takes a piece is at work before the piece is gone, and who gave it was at work until it lay there. So if nobody is at work, every
- * piece lies there to be seen. */
+ * piece lies there to be seen, unless somebody has begun to work since. */
 enum hpx_trace_turn hpx_trace_pool_take(struct hpx_trace_pool *p, uint64_t words[static HPX_TRACE_PIECE], uint32_t *n)
 {
     /* partner: hpx_trace_pool_idle() */
     const bool nobody = atomic_load_explicit(&p->at_work, memory_order_acquire) == 0;
-    if (atomic_load_explicit(&p->ended, memory_order_relaxed)) {
+    if (hpx_trace_pool_ended(p)) {
         return HPX_TRACE_OVER;
     }
     bool any = false;
@@ -50,7 +50,7 @@ enum hpx_trace_turn hpx_trace_pool_take(struct hpx_trace_pool *p, uint64_t words
         any |= atomic_load_explicit(&p->pieces[i].state, memory_order_relaxed) == FULL;
     }
     if (!any) {
-        return nobody ? HPX_TRACE_OVER : HPX_TRACE_WAIT;
+        return nobody && atomic_load_explicit(&p->at_work, memory_order_relaxed) == 0 ? HPX_TRACE_OVER : HPX_TRACE_WAIT;
     }
     atomic_fetch_add_explicit(&p->at_work, 1, memory_order_relaxed);
     struct hpx_trace_piece *piece = grasp(p, FULL);

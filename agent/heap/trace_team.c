@@ -6,19 +6,26 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define MOST    3u                  /* workers beside the first one */
-#define STACK   ((size_t)256 << 10) /* bytes of a worker's, with a page that nobody may touch */
-#define GUARD   ((size_t)64 << 10)  /* the largest page */
-#define EVERY   32u                 /* objects between two looks at who is idle */
-#define LEAST   16u                 /* words that are worth passing on in half */
-#define WAIT_NS 20000
+#define MOST         3u                  /* workers beside the first one */
+#define STACK        ((size_t)256 << 10) /* bytes of a worker's, with a page that nobody may touch */
+#define GUARD        ((size_t)64 << 10)  /* the largest page */
+#define EVERY        32u                 /* objects between two looks at who is idle */
+#define LEAST        16u                 /* words that are worth passing on in half */
+#define WAIT_NS      20000
+#define WAIT_MOST_NS 1000000
+
+/* AddressSanitizer finds variables whose address is taken by a variable of the thread, which workers share. */
+#if defined(__has_attribute) && __has_attribute(no_sanitize_address)
+#define NO_FAKE_STACK __attribute__((no_sanitize_address))
+#else
+#define NO_FAKE_STACK
+#endif
 
 struct worker {
     struct hpx_walk walk; /* a copy of the first one's, with a stack, plans and results of its own */
     struct hpx_trace_pool *pool;
-    pid_t parent, pid;
     void *stack;
-    bool ended;
+    _Atomic int running; /* cleared by the kernel behind all that the worker has written */
 };
 
 struct hpx_trace_team {
@@ -38,20 +45,12 @@ static bool failed(const struct hpx_walk *w)
     return w->end != HPX_WALK_WHOLE || w->spool.error != 0;
 }
 
-/* A worker that did not end by itself ends the trace, as it may have taken work with it: does not return. */
-static void look_after(struct hpx_trace_team *team, bool wait)
-{
-    for (uint32_t i = 0; i < team->n; i++) {
-        struct worker *a = &team->workers[i];
-        a->ended = a->ended || hpx_child_worker_ended(a->pid, wait);
-    }
-}
-
-/* Works for others until all is done. team: of the first worker, else NULL. */
-static void help(struct hpx_walk *w, struct hpx_trace_pool *pool, struct hpx_trace_team *team)
+/* Works for others until all is done. */
+static NO_FAKE_STACK void help(struct hpx_walk *w, struct hpx_trace_pool *pool)
 {
     struct hpx_walk_list *stack = &w->trace.stack;
     enum hpx_trace_turn turn = HPX_TRACE_WAIT;
+    struct timespec pause = {0, WAIT_NS};
     uint32_t n;
     if (stack->room < HPX_TRACE_PIECE && !hpx_walk_room(w, stack, sizeof(uint64_t))) {
         hpx_trace_pool_end(pool);
@@ -62,14 +61,13 @@ static void help(struct hpx_walk *w, struct hpx_trace_pool *pool, struct hpx_tra
             w->trace.bottom = 0;
             hpx_trace_work(w);
             hpx_trace_pool_idle(pool);
+            pause.tv_nsec = WAIT_NS;
         } else {
-            (void)nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+            (void)nanosleep(&pause, NULL);
+            pause.tv_nsec = pause.tv_nsec < WAIT_MOST_NS ? 2 * pause.tv_nsec : pause.tv_nsec;
         }
         if (failed(w)) {
             hpx_trace_pool_end(pool);
-        }
-        if (team != NULL) {
-            look_after(team, false);
         }
     }
 }
@@ -77,8 +75,8 @@ static void help(struct hpx_walk *w, struct hpx_trace_pool *pool, struct hpx_tra
 static int run(void *arg)
 {
     struct worker *a = arg;
-    hpx_child_worker_begins(a->parent);
-    help(&a->walk, a->pool, NULL);
+    hpx_child_worker_nice();
+    help(&a->walk, a->pool);
     (void)hpx_heap_spool_flush(&a->walk.spool);
     return 0;
 }
@@ -111,9 +109,7 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
     own->mirrors = (struct hpx_address_map){.at = NULL};
     own->objects = own->bytes = own->cut = own->heads = 0;
     a->pool = pool;
-    a->parent = hpx_child_self();
     a->stack = map(STACK);
-    a->ended = false;
     bool good = hpx_heap_spool_join(&own->spool, &w->spool) == 0 && own->classes != NULL && a->stack != NULL &&
                 (steps == 0 || own->trace.steps.at != NULL) && mprotect(a->stack, GUARD, PROT_NONE) == 0;
     if (good) {
@@ -122,9 +118,9 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
         if (steps != 0) {
             memcpy(own->trace.steps.at, w->trace.steps.at, w->trace.steps.len * sizeof(struct hpx_trace_step));
         }
-        a->pid = hpx_child_worker(run, a, (char *)a->stack + STACK);
+        good = hpx_child_worker(run, a, (char *)a->stack + STACK, &a->running);
     }
-    if (!good || a->pid <= 0) {
+    if (!good) {
         fini(a);
         return false;
     }
@@ -145,15 +141,15 @@ static void begin_team(struct hpx_walk *w)
     while (team->n < most && begin(&team->workers[team->n], w, &team->pool)) {
         team->n++;
     }
-    team->pool.workers = team->n + 1;
-    w->team = w->team > team->pool.workers ? w->team : team->pool.workers;
+    atomic_store_explicit(&team->pool.workers, team->n + 1, memory_order_relaxed);
+    w->team = w->team > team->n + 1 ? w->team : team->n + 1;
     if (team->n > 0) {
         w->trace.share_at = 0;
     }
 }
 
 /* Half of what the lowest long array has left, as it may be most of the heap; else half of the stack. */
-static void give(struct hpx_trace *t)
+static NO_FAKE_STACK void give(struct hpx_trace *t)
 {
     uint64_t *words = (uint64_t *)t->stack.at + t->bottom, n = (t->stack.len - t->bottom) / 2;
     n = n < HPX_TRACE_PIECE ? n : HPX_TRACE_PIECE;
@@ -177,6 +173,10 @@ void hpx_trace_share(struct hpx_walk *w)
         return;
     }
     t->share_at = w->objects + EVERY;
+    if (hpx_unlikely(hpx_trace_pool_ended(&t->team->pool))) {
+        t->stack.len = t->bottom;
+        return;
+    }
     if (t->stack.len - t->bottom >= LEAST && hpx_trace_pool_hungry(&t->team->pool)) {
         give(t);
     }
@@ -218,10 +218,12 @@ void hpx_trace_join(struct hpx_walk *w)
         hpx_trace_pool_end(&team->pool);
     }
     hpx_trace_pool_idle(&team->pool);
-    help(w, &team->pool, team);
-    look_after(team, true);
+    help(w, &team->pool);
     w->trace.team = NULL;
     for (uint32_t i = 0; i < team->n; i++) {
+        while (atomic_load_explicit(&team->workers[i].running, memory_order_acquire) != 0) {
+            (void)nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+        }
         add_results(w, &team->workers[i].walk);
         fini(&team->workers[i]);
     }

@@ -59,8 +59,8 @@ struct hpx_walk {
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
-    bool moves;  /* Shenandoah: objects may have been copied, and references may name the old copy */
-    bool traces; /* in a copy of the process: the VM tells of roots, classes and one object of each, and hpx_walk_finish() reads the rest */
+    bool moves;       /* Shenandoah: objects may have been copied, and references may name the old copy */
+    bool traces;      /* in a copy of the process: the VM tells of roots, classes and one object of each, and the rest is read (trace.h) */
     uint32_t workers; /* of a trace, at most; 0 and 1: one */
     uint32_t alone;   /* objects that one worker reads before it looks for others */
     bool verifies;    /* a trace: the VM visits all objects, and each is compared */

@@ -24,7 +24,7 @@ static void stop(struct hpx_walk *w)
     fail(w, HPX_WALK_STRANGE);
 }
 
-/* The walk is over. Up to JDK 20 HotSpot would go through the whole heap once more, where the helper has no object's form. */
+/* The walk is over. Up to JDK 20 HotSpot would go through the whole heap once more, and crash at the helper, which is no array any more. */
 static jint leave(struct hpx_walk *w)
 {
     if (w->last != NULL) {
@@ -648,7 +648,7 @@ static inline void put_task(struct hpx_walk *w, uint64_t word)
 static inline bool claim_bit(const struct hpx_walk *w, uint64_t *bits, uint64_t i)
 {
     const uint64_t bit = UINT64_C(1) << i % 64;
-    if (bits[i / 64] & bit) {
+    if (__atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) & bit) {
         return false;
     }
     if (w->trace.team == NULL) {

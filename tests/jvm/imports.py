@@ -14,7 +14,7 @@ SOURCES = ('agent', 'base', 'bci', 'libc', 'pipeline', 'tables', 'writers')
 FAILS = '''
     malloc ENOMEM; calloc ENOMEM; realloc ENOMEM; posix_memalign ENOMEM; mmap ENOMEM; madvise ENOMEM; mprotect ENOMEM; munmap ENOMEM; strdup ENOMEM; tsearch ENOMEM
     register_atfork ENOMEM
-    open EMFILE EINTR ENOSPC; write ENOSPC EIO EINTR short; read EIO EINTR short; pread EIO EINTR short; close EIO EINTR; fclose EIO; fcntl EMFILE
+    open EMFILE EINTR ENOSPC; write ENOSPC EIO EINTR short; read EIO EINTR short; pread EIO EINTR short; pwrite ENOSPC EIO EINTR short; close EIO EINTR; fclose EIO; fcntl EMFILE
     flock ENOLCK; fstat EIO; lstat EACCES; ftruncate EIO; ioctl EPERM; mkostemp EACCES; rename EACCES; unlink EROFS; pipe2 EMFILE; eventfd EMFILE; poll EINTR ENOMEM; fopen EMFILE
     fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES
     socket EMFILE; connect ECONNREFUSED EINTR; send ECONNRESET EINTR EAGAIN short; recv ECONNRESET EINTR EAGAIN; getpeername ENOBUFS; getsockname ENOBUFS; getsockopt ENOBUFS
@@ -64,7 +64,7 @@ CANNOT = {
     'takes a semaphore for libjvm, in the child (test_heap_faults.the_log_of_the_vm_is_no_wait)': 'sem_trywait',
 }
 CANNOT_CALL = {
-    'has no way to fail': 'gettid getpid getppid exit_group',
+    'has no way to fail': 'gettid getpid getppid getpriority exit_group',
     'is tried in a child, with arguments that do nothing (TRIED)': 'timer_create timer_settime timer_delete process_vm_readv eventfd2 setpriority',
     'fails only by a mistake in the program': 'sigaltstack rt_sigaction rt_sigprocmask prlimit64',
     'asks whether a thread lives; if it is refused the state of the thread is kept': 'tgkill',

@@ -439,7 +439,7 @@ def calls_fail_on_further_jdks(t, kind):
 
 
 # What ends a first dump behind its list of threads; the child's faults end the child alone.
-NO_DUMP = {'spool': (Fault('tmpfile', 'EOPNOTSUPP', onward=True), Fault('mkostemp', 'EACCES', onward=True)), 'disk': (Fault('write', 'ENOSPC', onward=True),),
+NO_DUMP = {'spool': (Fault('tmpfile', 'EOPNOTSUPP', onward=True), Fault('mkostemp', 'EACCES', onward=True)), 'disk': (Fault('pwrite', 'ENOSPC', onward=True),),
            'memory': (Fault('mmap', 'ENOMEM', onward=True),), 'child': (Fault('sys_mremap', 'ENOMEM', onward=True),)}
 THREADS = (300, 20)
 

@@ -77,8 +77,8 @@ proctype worker(byte units)
         :: else -> break
         od;
         if
-        :: !any && nobody -> break
-        :: !any && !nobody
+        :: !any && nobody && at_work == 0 -> break
+        :: !any && !(nobody && at_work == 0)
         :: any ->
             at_work++;
             grasp(FULL);

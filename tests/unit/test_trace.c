@@ -39,6 +39,7 @@ static struct {
         bool visited;
     } objects[MOST];
     uint32_t nobjects;
+    uint32_t wide; /* of them, a long array */
     uint64_t mirrors[CLASSES], klasses[CLASSES];
     uint64_t roots[8];
     uint32_t nroots, visited, nodes_visited;
@@ -574,7 +575,7 @@ TEST(a_virtual_thread_that_the_vm_did_not_visit_is_left_to_it, NULL, end)
     uint64_t second = two_nodes();
     uint64_t fiber = make(FIBER, 16, -1);
     put4(second + NEXT_AT, narrow(fiber));
-    assert_int_equal(walked(), HPX_WALK_STRANGE);
+    assert_int_equal(walked(), HPX_WALK_NO_MEMORY);
     end(NULL);
     two_nodes();
     root(make(FIBER, 16, -1)); /* this one the VM visits, with its stack */
@@ -695,6 +696,7 @@ TEST(a_stack_counts_with_its_words_and_a_bit_for_each_half_of_them, NULL, end)
 static uint64_t wide_heap(uint32_t n)
 {
     uint64_t second = two_nodes(), all = make(NODES, 16 + 4 * n, (jint)n), list = 0;
+    vm.wide = vm.nobjects - 1;
     for (uint32_t i = 0; i < n; i++) {
         put4(all + 16 + 4 * (uint64_t)i, i < n / 2 ? narrow(node(node(0, i, 1), i, 2)) : get4(all + 16 + 4 * (uint64_t)(i - n / 2)));
         list = node(list, i, 3);
@@ -728,6 +730,7 @@ static uint64_t records_once(void)
 
 TEST(several_workers_read_each_object_once, NULL, end)
 {
+    uint64_t bytes = 0, heads = 0, facts = 0;
     for (uint32_t workers = 1; workers <= 5; workers++) {
         uint64_t more = wide_heap(4000);
         vm.walk.workers = workers;
@@ -736,20 +739,54 @@ TEST(several_workers_read_each_object_once, NULL, end)
         assert_int_equal(vm.walk.objects, ALL_OBJECTS + 2 + more);
         assert_int_equal(vm.walk.team, workers == 1 ? 0 : workers < 4 ? workers : 4);
         assert_int_equal(records_once(), vm.walk.objects);
+        assert_true(workers == 1 || (vm.walk.bytes == bytes && vm.walk.heads == heads && vm.walk.facts.len == facts));
+        bytes = vm.walk.bytes, heads = vm.walk.heads, facts = vm.walk.facts.len;
         if (workers < 5) {
             end(NULL);
         }
     }
 }
 
+/* The first worker goes through the list, which comes first; half of the array is another one's. */
 TEST(a_contradiction_that_another_worker_meets_fails_the_walk, NULL, end)
 {
     (void)wide_heap(4000);
     vm.walk.workers = 4;
     vm.walk.alone = 100;
-    const uint64_t inside = vm.objects[vm.nobjects - 2000].key; /* of the list */
-    put4(inside + NEXT_AT, (uint32_t)((2 * HEAP) >> 3) + 12345 * 8);
+    for (uint32_t i = 0; i < 4; i++) { /* wherever the array is cut */
+        const uint64_t below = wide(get4(vm.objects[vm.wide].key + 16 + 4 * (uint64_t)(200 + 500 * i)));
+        put4(below + NEXT_AT, (uint32_t)((2 * HEAP) >> 3) + 12345 * 8);
+    }
     assert_int_equal(walked(), HPX_WALK_STRANGE);
+}
+
+TEST(without_memory_for_workers_the_trace_goes_on_alone, NULL, end)
+{
+    for (uint64_t k = 1; k < 60; k++) { /* each mapping in its turn, and all that follow */
+        uint64_t more = wide_heap(1000);
+        vm.walk.workers = 4;
+        vm.walk.alone = 100;
+        memory_fail(k, UINT64_MAX);
+        enum hpx_walk_end as = walked();
+        memory_allow();
+        assert_true(as == HPX_WALK_NO_MEMORY || as == HPX_WALK_WHOLE);
+        assert_true(as != HPX_WALK_WHOLE || vm.walk.objects == ALL_OBJECTS + 2 + more);
+        end(NULL);
+    }
+    (void)two_nodes();
+}
+
+TEST(a_range_of_elements_keeps_both_ends)
+{
+    static const uint32_t ends[] = {0, 1, UINT32_C(1) << 30, INT32_MAX - 1, INT32_MAX};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(ends); i++) {
+        for (size_t k = 0; k < HPX_ARRAY_LEN(ends); k++) {
+            const uint64_t range = HPX_TRACE_RANGE(ends[i], ends[k]);
+            assert_true(HPX_TRACE_IS_RANGE(range));
+            assert_int_equal(HPX_TRACE_RANGE_FROM(range), ends[i]);
+            assert_int_equal(HPX_TRACE_RANGE_TO(range), ends[k]);
+        }
+    }
 }
 
 /* ---- memory ---- */

@@ -35,7 +35,7 @@
     X(perf_event_open) X(clone) X(openat) X(write) X(close) X(getdents64) X(mremap) X(futex) X(membarrier) X(rt_tgsigqueueinfo)
 #define KINDS(X) \
     X(malloc) X(calloc) X(realloc) X(posix_memalign) X(mmap) \
-    X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(send) X(recv) \
+    X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(pwrite) X(send) X(recv) \
     X(accept4) X(bind) X(fchmod) X(listen) X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
     X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
     X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
@@ -394,6 +394,8 @@ BYTES(fd == 2 ? KIND_say : KIND_write, write, (int fd, const void *p, size_t n),
 BYTES(KIND_read, read, (int fd, void *p, size_t n), (fd, p, (size_t)k))
 BYTES(KIND_pread, pread, (int fd, void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
 BYTES(KIND_pread, pread64, (int fd, void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
+BYTES(KIND_pwrite, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
+BYTES(KIND_pwrite, pwrite64, (int fd, const void *p, size_t n, off_t at), (fd, p, (size_t)k, at))
 BYTES(KIND_send, send, (int fd, const void *p, size_t n, int flags), (fd, p, (size_t)k, flags))
 BYTES(KIND_recv, recv, (int fd, void *p, size_t n, int flags), (fd, p, (size_t)k, flags))
 
