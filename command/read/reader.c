@@ -38,8 +38,7 @@ bool hpx_rd_is_timeline(const struct hpx_rd_string *s)
 
 bool hpx_rd_is_report(const struct hpx_rd_string *s)
 {
-    return begins(s->text, "hprofx: ") && !begins(s->text, "hprofx: WALL CLOCK ") && !hpx_rd_is_thread_name(s) &&
-           !hpx_rd_is_timeline(s);
+    return begins(s->text, "hprofx: ") && !begins(s->text, "hprofx: WALL CLOCK ") && !hpx_rd_is_thread_name(s) && !hpx_rd_is_timeline(s);
 }
 
 static int broken(struct hpx_reader *r, int result, uint64_t at, uint64_t line)

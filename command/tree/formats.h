@@ -21,8 +21,8 @@ enum hpx_tree_read {
 /* Told of an HPROF file that was read: for the verdict. */
 typedef void hpx_tree_profile(void *ctx, struct hpx_tree *t, struct hpx_profile *p);
 
-/* Reads fd to its end. The format shows in the first bytes: HPROF (text or binary), pprof, JFR, or collapsed stacks. Gzip is unpacked. tell: may
- * be NULL. Without another budget of the caller, hpx_memory_for_file() is what it may allocate. */
+/* Reads fd to its end. The format shows in the first bytes: HPROF (text or binary), pprof, JFR, or collapsed stacks. Gzip is unpacked.
+ * tell: may be NULL. Without another budget of the caller, hpx_memory_for_file() is what it may allocate. */
 enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *tell, void *ctx, struct hpx_err *err);
 
 /* Told of each profile of a stream when its report has come: a tree that is not finished, and is now the callee's. false: the rest is not

@@ -7,7 +7,7 @@
  * Not known to SPIN: that the words of a piece are seen by who takes it. tests/unit/test_trace_pool.c under TSan. */
 /* mirrors: agent/heap/trace_pool.c:grasp c92585ab7b01 */
 /* mirrors: agent/heap/trace_pool.c:hpx_trace_pool_give c424d78d2bf4 */
-/* mirrors: agent/heap/trace_pool.c:hpx_trace_pool_take f5bc14d0f5fd */
+/* mirrors: agent/heap/trace_pool.c:hpx_trace_pool_take 2fb96a46aa54 */
 /* mirrors: agent/heap/trace_pool.c:hpx_trace_pool_idle 43111197c784 */
 
 #ifdef LONG

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_facts.c: what `hprofx doctor` reads from texts of /proc, from options of a JVM and from its library. */
+#include "cmocka_all.h"
 #include "facts.h"
 #include "flags.h"
-#include "cmocka_all.h"
 #include <string.h>
 
 /* ---- flags.c ---- */
