@@ -215,16 +215,16 @@ static void put_begin(struct lines *l, const struct hpx_timeline_snapshot *s)
 static void put_all(struct lines *l, struct hpx_timeline_snapshot *s, struct hpx_time_event *of, uint32_t *traces)
 {
     for (uint32_t i = 0; i < s->nplaces; i++) {
-        traces[2 * i] = trace_of(l, s->places[i].trace);
-        traces[2 * i + 1] = trace_of(l, s->places[i].owner);
+        traces[2 * (size_t)i] = trace_of(l, s->places[i].trace);
+        traces[2 * (size_t)i + 1] = trace_of(l, s->places[i].owner);
     }
     if (l->text != NULL) {
-        hpx_out_room_parts(l->text->out, s->events.bytes * 2 + HPX_SECTION_ROOM);
+        hpx_out_room_parts(l->text->out, s->events.bytes * 3 + HPX_SECTION_ROOM);
     }
     begin_piece(l);
     put_begin(l, s);
     for (uint32_t i = 0; i < s->nplaces; i++) {
-        put_place(l, &s->places[i], traces[2 * i], traces[2 * i + 1]);
+        put_place(l, &s->places[i], traces[2 * (size_t)i], traces[2 * (size_t)i + 1]);
     }
     put_events(l, &s->events, of);
     put_text(l, "%s", HPX_TIMELINE_END);
@@ -237,9 +237,9 @@ static void put_timeline(struct lines *l, struct hpx_timeline_snapshot *s, struc
     if (s->events.events == 0) {
         return;
     }
-    l->buf = malloc(HEAD + PIECE + 2 * HPX_TEXT_EXACT_LINE + 6 * NAME_MOST);
+    l->buf = malloc((size_t)HEAD + PIECE + 2 * (size_t)HPX_TEXT_EXACT_LINE + 6 * (size_t)NAME_MOST);
     struct hpx_time_event *of = malloc(SORTED * sizeof *of);
-    uint32_t *traces = malloc(2 * s->nplaces * sizeof *traces + 1);
+    uint32_t *traces = malloc(2 * (size_t)s->nplaces * sizeof *traces + 1);
     if (l->buf != NULL && of != NULL && traces != NULL) {
         put_all(l, s, of, traces);
     } else {

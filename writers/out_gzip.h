@@ -7,11 +7,11 @@
  * One thread, the writer's. Bytes are held back until the next block is begun or the section ends.
  *
  * In a section of more than HPX_GZIP_LARGE blocks further threads compress, too: one for each spare CPU (cpus.h), HPX_GZIP_WORKERS at
- * most, of the least priority. The writer's thread alone writes, in order. It never waits for them, but compresses what they have not
- * taken, and once more what they do not finish: a program that wants all CPUs delays no output. Without spare CPUs, threads or memory it
- * does all. A worker ends when nothing is left to take; all have ended when a section ends, is cut back, or the output is closed. Memory:
- * two blocks, compressed and not, and 270 KiB of zlib, all of it from the start, touched as it is used; in large sections two blocks and
- * zlib more for each worker, and one block. */
+ * most, of the least priority. The writer's thread alone writes, in order. It waits for the end of a worker only, not for blocks: it
+ * compresses what they have not taken, and once more what they do not finish, so that a program that wants all CPUs delays the output
+ * little. Without spare CPUs, threads or memory it does all. A worker ends when nothing is left to take; all have ended when a section
+ * ends, is cut back, or the output is closed. Memory: two blocks, compressed and not, and 270 KiB of zlib, all of it from the start,
+ * touched as it is used; in large sections two blocks and zlib more for each worker, and one block. */
 #ifndef HPX_OUT_GZIP_H
 #define HPX_OUT_GZIP_H
 

@@ -186,7 +186,7 @@ static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, 
  * walk (JDK 8 to 20). An object that the collector could not copy stays where it is, and its mark has other bits (JDK 28). */
 static inline uint64_t moved(const struct hpx_walk *w, uint64_t key)
 {
-    if (hpx_likely(!w->moves) || key < w->low || key >= w->high || key % 8 != 0) {
+    if (hpx_likely(!w->moves) || key == 0 || key < w->low || key >= w->high || key % 8 != 0) {
         return key;
     }
     const uint64_t mark = *(const uint64_t *)(uintptr_t)key, to = mark & ~UINT64_C(7);

@@ -3,7 +3,6 @@
 #include "heap_graph.h"
 #include "budget.h"
 #include "heap_classes.h"
-#include "heap_refs.h"
 #include "heap_room.h"
 #include "heap_sort.h"
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 /* heap_holders.c: see heap_holders.h. */
 #include "heap_holders.h"
 #include "dominators.h"
-#include "heap_refs.h"
 #include "heap_room.h"
 #include "retained.h"
 #include "words.h"

@@ -24,7 +24,7 @@ int hpx_heap_by_empty(const void *a, const void *b)
 
 const struct hpx_heap_class **hpx_heap_rank(const struct hpx_heap_graph *g, int (*by)(const void *, const void *), size_t *n)
 {
-    const struct hpx_heap_class **all = calloc(g->classes.len + 1, sizeof *all);
+    const struct hpx_heap_class **all = calloc(g->classes.len + 1, sizeof(void *));
     *n = 0;
     for (size_t i = 0; all != NULL && i < g->classes.len; i++) {
         const struct hpx_heap_class *c = hpx_heap_class_at(g, (uint32_t)i);
@@ -33,7 +33,7 @@ const struct hpx_heap_class **hpx_heap_rank(const struct hpx_heap_graph *g, int 
         }
     }
     if (all != NULL) {
-        qsort(all, *n, sizeof *all, by);
+        qsort(all, *n, sizeof(void *), by);
     }
     return all;
 }

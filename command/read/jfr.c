@@ -66,6 +66,8 @@ static const struct hpx_jfr_shape event_shape = {{[HPX_JFR_START] = "startTime",
                                                   [HPX_JFR_ARGUMENTS] = "javaArguments"}};
 static_assert((int)HPX_JFR_SLOTS <= HPX_JFR_SHAPE, "a slot for every field");
 
+#define FRAMES_MOST 65536u /* of a stack; a JVM records 2,048 at most, and here they may cost no byte */
+
 /* What is wrong first is what is said. */
 static void fault(struct hpx_jfr *j, const char *what)
 {
@@ -77,7 +79,7 @@ static void fault(struct hpx_jfr *j, const char *what)
 static void broken(struct hpx_jfr *j, uint64_t at, const char *what)
 {
     char text[sizeof j->why];
-    (void)snprintf(text, sizeof text, "broken at byte %" PRIu64 ": %s; the rest of the chunk is left out", at, what);
+    (void)snprintf(text, sizeof text, "broken at byte %" PRIu64 ": %s; it is left out", at, what);
     fault(j, text);
 }
 
@@ -325,7 +327,8 @@ bool hpx_jfr_frames(struct hpx_jfr *j, const struct hpx_jfr_value *stack, struct
         return false;
     }
     struct hpx_jfr_in in = {.at = frames.at, .end = j->chunk.bytes + j->chunk.n, .raw = j->chunk.raw};
-    for (uint32_t n = hpx_jfr_int(&in); n > 0 && hpx_jfr_take(&j->chunk, &in, frames.f->type, &frame_shape, v); n--) {
+    uint32_t n = hpx_jfr_int(&in);
+    for (n = n < FRAMES_MOST ? n : FRAMES_MOST; n > 0 && hpx_jfr_take(&j->chunk, &in, frames.f->type, &frame_shape, v); n--) {
         struct hpx_jfr_frame *f = hpx_list_push(to, sizeof *f);
         if (f == NULL) {
             j->no_memory = true;

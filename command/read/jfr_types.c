@@ -496,7 +496,8 @@ static void shape(struct hpx_jfr_chunk *c, struct hpx_jfr_type *t, const struct 
             f->slot = strcmp(s->names[k], name) == 0 ? k + 1 : f->slot;
         }
     }
-    c->steps -= c->steps < t->fields ? c->steps : t->fields;
+    const uint64_t cost = HPX_JFR_SHAPE * (uint64_t)t->fields; /* each is compared with as many names */
+    c->steps -= c->steps < cost ? c->steps : cost;
     t->shape = s;
 }
 

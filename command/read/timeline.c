@@ -143,8 +143,11 @@ static int moments(struct scan *s, hpx_rd_take *take, void *ctx)
     word(s, "t");
     while (s->ok && rc == HPX_RD_SOUND && s->at < s->end) {
         word(s, " ");
-        char mark = s->ok && s->at < s->end ? *s->at : '\0';
-        s->at += mark == '@' || mark == '+' || mark == '~' || mark == '#';
+        char mark = '\0';
+        if (s->ok && s->at < s->end) {
+            mark = *s->at;
+        }
+        s->at += mark == '@' || mark == '+' || mark == '~' || mark == '#' ? 1 : 0;
         switch (mark) {
         case '@':
             ev.moment.ms = number(s);

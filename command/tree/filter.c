@@ -244,7 +244,7 @@ static void take_view(struct work *w, size_t view)
     to->main = v->main;
     for (size_t m = 0; m < v->values; m++) {
         to->measures[m] = v->measures[m];
-        to->before[m] = v->totals[m];
+        to->before[m] = v->before[m] != 0 ? v->before[m] : v->totals[m];
         if (view == HPX_VIEW_OTHER) { /* its names are the tree's */
             to->measures[m].name = to->measures[m].title =
                 hpx_tree_text(&w->to, hpx_tree_name(&w->to, v->measures[m].name, strlen(v->measures[m].name)));

@@ -28,6 +28,7 @@ struct timed {
     uint32_t name; /* a defined one */
     int tag;
     uint64_t bytes, shares, count, ns;
+    double part_count, part_ns; /* of units that lie in the window in part */
 };
 
 struct hprof_in {
@@ -360,7 +361,8 @@ static void begin_times(struct hprof_in *in, const struct hpx_rd_timeline *t)
 {
     in->has_times = true;
     in->times = *t;
-    in->window = hpx_window_of(t->zero_ms, t->end_ms);
+    in->times.zero_ms = t->zero_ms < YEAR_2262 ? t->zero_ms : 0;
+    in->window = hpx_window_of(in->times.zero_ms, t->end_ms);
     in->timed_from = in->timed.len;
 }
 
@@ -382,6 +384,11 @@ static uint64_t thousandths(uint64_t n, uint64_t of)
 }
 
 /* A moment of a coarse part counts by how much of its unit is in the window. */
+static uint64_t rounded(double v)
+{
+    return v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
 static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
 {
     struct timed *to = m->place < in->timed.len - in->timed_from ? (struct timed *)in->timed.items + in->timed_from + m->place : NULL;
@@ -392,9 +399,11 @@ static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
     bool spans =
         m->unit > 1 && !__builtin_mul_overflow(m->unit, UINT64_C(1000000), &unit_ns) && !__builtin_add_overflow(m->ms, m->unit, &end);
     if (spans) {
-        uint64_t part = hpx_window_part(in->window, end, unit_ns) / 1000000, whole = m->unit;
-        to->count = hpx_tree_sum(to->count, (uint64_t)((double)m->count * (double)part / (double)whole + 0.5));
-        to->ns = hpx_tree_sum(to->ns, part == whole ? m->ns : (uint64_t)((double)m->ns * (double)part / (double)whole + 0.5));
+        const double part = (double)hpx_window_part(in->window, end, unit_ns) / (double)unit_ns;
+        to->count = hpx_tree_sum(to->count, part == 1 ? m->count : 0);
+        to->ns = hpx_tree_sum(to->ns, part == 1 ? m->ns : 0);
+        to->part_count += part < 1 ? (double)m->count * part : 0; /* rounded once: one by one, small counts would all be 0 or 1 */
+        to->part_ns += part < 1 ? (double)m->ns * part : 0;
         return;
     }
     to->count = hpx_tree_sum(to->count, m->ms >= in->window.from && m->ms < in->window.to ? m->count : 0);
@@ -459,7 +468,7 @@ static void add_timed(struct hprof_in *in, const struct timed *p)
 
 static void add_window(struct hprof_in *in)
 {
-    const struct timed *p = in->timed.items;
+    struct timed *p = in->timed.items;
     char words[256];
     for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
         const struct hpx_sums *of = &in->profile.tables[k].sums;
@@ -468,6 +477,8 @@ static void add_window(struct hprof_in *in)
         }
     }
     for (size_t i = 0; i < in->timed.len; i++, p++) {
+        p->count = hpx_tree_sum(p->count, rounded(p->part_count));
+        p->ns = hpx_tree_sum(p->ns, rounded(p->part_ns));
         if (p->count > 0 || p->ns > 0) {
             add_timed(in, p);
         }
@@ -675,9 +686,9 @@ static void shrink(struct hprof_in *in)
         bytes += p->kind == HPX_RD_TIME_ALLOC ? (double)p->count * (double)p->bytes * (double)p->shares / HPX_TIMELINE_SHARES : 0;
     }
     const uint64_t *cpu = t->views[HPX_VIEW_CPU].before, *alloc = t->views[HPX_VIEW_ALLOC].before;
-    t->effective = cpu[0] > 0 ? (uint64_t)((double)t->effective * samples / (double)cpu[0]) : 0;
-    t->sampled = alloc[1] > 0 ? (uint64_t)((double)t->sampled * bytes / (double)alloc[1]) : 0;
-    t->start_ms = in->times.zero_ms + in->window.from;
+    t->effective = cpu[0] > 0 ? rounded((double)t->effective * samples / (double)cpu[0]) : 0;
+    t->sampled = alloc[1] > 0 ? rounded((double)t->sampled * bytes / (double)alloc[1]) : 0;
+    t->start_ms = in->window.from < YEAR_2262 - in->times.zero_ms ? in->times.zero_ms + in->window.from : 0;
     t->duration_ms = end > in->window.from ? end - in->window.from : 0;
     t->empty = 0;
     free(t->verdict);

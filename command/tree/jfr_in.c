@@ -26,9 +26,9 @@ struct jfr_in {
     size_t chunk;                          /* these are of */
     struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
     struct hpx_tree_path path;
-    uint64_t samples, allocations, lost;
-    uint64_t interval, wall_interval; /* ns: settings of async-profiler; 0: not told */
-    bool event_is_cpu, event_is_wall; /* likewise */
+    uint64_t samples, allocations, tlabs, lost;
+    uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
+    bool event_is_cpu, has_wall, event_is_wall; /* likewise */
 };
 
 enum cache { METHODS, CLASSES, THREADS };
@@ -174,11 +174,13 @@ static uint32_t state_name(struct jfr_in *in, const char *state, uint32_t class)
     return word(in, text);
 }
 
-/* async-profiler tells in the state of a sample which of its clocks took it: that of CPU time has none. */
+/* async-profiler tells in the state of a sample which of its clocks took it: that of CPU time has none; in version 2, with one clock at a
+ * time, it has the state of a thread that runs. */
 static bool is_of_wall(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, char *state, size_t room)
 {
     bool told = hpx_jfr_text(&j->chunk, &s->ev->v[HPX_JFR_STATE], state, room);
-    return (s->ev->kind == HPX_JFR_WALL) || (j->async && told && (in->event_is_wall || strcmp(state, "STATE_DEFAULT") != 0));
+    return (s->ev->kind == HPX_JFR_WALL) ||
+           (j->async && told && (in->event_is_wall || ((in->has_wall || !in->event_is_cpu) && strcmp(state, "STATE_DEFAULT") != 0)));
 }
 
 static void take_sample(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s)
@@ -203,7 +205,7 @@ static void take_allocation(struct jfr_in *in, struct hpx_jfr *j, const struct s
         uint64_t tlab = number(s->ev, HPX_JFR_TLAB_SIZE);
         add(in, s, &in->pending[TLABS], node, tlab != 0 ? tlab : number(s->ev, HPX_JFR_SIZE), 0);
     }
-    in->allocations++;
+    *(s->ev->kind == HPX_JFR_ALLOC ? &in->allocations : &in->tlabs) += 1;
 }
 
 static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, enum hpx_view_kind view, enum hpx_jfr_slot slot,
@@ -229,6 +231,7 @@ static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_
         in->interval = n;
     } else if (strcmp(name, "wall") == 0) {
         in->wall_interval = n;
+        in->has_wall = value[0] != '-';
     } else if (strcmp(name, "event") == 0) {
         in->event_is_wall = strcmp(value, "wall") == 0;
         in->event_is_cpu = strcmp(value, "cpu") == 0 || strcmp(value, "itimer") == 0 || strcmp(value, "ctimer") == 0;
@@ -309,7 +312,8 @@ static uint64_t times(uint64_t n, uint64_t by)
 static void settle_one(struct jfr_in *in, enum pending p, const struct seen *s, uint64_t n, bool better)
 {
     struct hpx_tree_view *views = in->tree->views;
-    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU, wall = in->wall_interval != 0 ? in->wall_interval : in->interval;
+    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU,
+             wall = in->wall_interval != 0 || !in->event_is_wall ? in->wall_interval : in->interval;
     if (p == EXECUTION && better) {
         add_other(in, s, "execution_samples", "count", n);
     } else if (p == EXECUTION) {
@@ -345,7 +349,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
         settle(in, WAITS, false);
     }
     t->effective = hpx_tree_sum(t->effective, in->samples);
-    t->sampled = hpx_tree_sum(t->sampled, in->allocations);
+    t->sampled = hpx_tree_sum(t->sampled, in->allocations != 0 ? in->allocations : in->tlabs);
     t->start_ms = j->start / 1000000;
     t->duration_ms = j->end > j->start ? (j->end - j->start) / 1000000 : 0;
     if (in->lost > 0) {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define DAY_MS    (24u * 3600u * UINT64_C(1000))
+#define DAY_MS    UINT64_C(86400000)
 #define MOST_MS   (UINT64_C(1000) * 365 * DAY_MS)
 #define NS_PER_MS UINT64_C(1000000)
 

@@ -674,7 +674,7 @@ TEST(a_small_section_has_no_threads)
     spare = 4;
     begin(1000, &to_ops);
     for (unsigned i = 0; i < 3; i++) {
-        put(4000 * i, 4000);
+        put(4000 * (size_t)i, 4000);
         assert_int_equal(hpx_out_section(&out, true), 0);
     }
     assert_int_equal(threads, 0);

@@ -58,7 +58,7 @@ static struct hpx_time_event sample(uint64_t i)
 
 static void an_hour_of_eight_cores_takes_less_than_50_mib(void **state)
 {
-    const uint64_t n = 3600u * 800u;
+    const uint64_t n = UINT64_C(3600) * 800;
     (void)state;
     for (uint64_t i = 0; i < n; i++) {
         struct hpx_time_event e = sample(i);
