@@ -124,7 +124,9 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
                ? hpx_fail(err, HPX_FAILED, "nothing in the profile fits %s; a pattern is a whole name, or has * for any characters",
                           hpx_tree_text(t, t->filtered))
            : have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
-                             : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
+           : t->filtered != 0
+               ? hpx_fail(err, HPX_FAILED, "no %s in the profile fits %s; what fits has %s", view, hpx_tree_text(t, t->filtered), have)
+               : hpx_fail(err, HPX_FAILED, "the profile has no %s; it has %s", view, have);
 }
 
 static void put_escaped(FILE *to, const char *text)

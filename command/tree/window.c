@@ -137,14 +137,15 @@ static int64_t midnight(uint64_t zero_ms)
     return (int64_t)mktime(&tm) * 1000;
 }
 
-/* Since the time 0; below it: before. */
+/* Since the time 0; below it: before. A time of day is that of the next day if the file has that, or if it is nearer: a short file of a
+ * session that passes midnight means the same by it as the later ones do. */
 static int64_t resolve(const struct wish *w, uint64_t zero_ms, uint64_t end_ms)
 {
     if (!w->clock) {
         return (int64_t)w->ms;
     }
-    int64_t at = midnight(zero_ms) + (int64_t)w->ms - (int64_t)zero_ms;
-    return at < 0 && at + (int64_t)DAY_MS <= (int64_t)end_ms ? at + (int64_t)DAY_MS : at;
+    const int64_t at = midnight(zero_ms) + (int64_t)w->ms - (int64_t)zero_ms, next = at + (int64_t)DAY_MS;
+    return at < 0 && (next <= (int64_t)end_ms || next < -at) ? next : at;
 }
 
 static uint64_t not_below_zero(int64_t v)

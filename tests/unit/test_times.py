@@ -97,6 +97,9 @@ class Times(unittest.TestCase):
         self.assertEqual(self.folded('--around', '22:13:28.500'), {'p.C.main;p.C.b': 1})
         self.assertEqual(self.folded('--around', '8.5s'), {'p.C.main;p.C.b': 1})
 
+    def test_a_time_of_day_behind_midnight_is_ahead_of_a_file_that_ends_before(self):
+        self.assertEqual(self.folded('--to', '00:10'), self.folded())  # the session began at 22:13:20
+
     def test_waits_and_blocks_count_by_their_part(self):
         self.assertEqual(self.folded('--from', '1500ms', '--to', '1750ms', view='wall'), {'p.C.main;p.C.c;sleeping': 250000000, 'p.C.main;p.C.b;running': 20000000})
         self.assertEqual(self.folded('--from', '3.5s', '--to', '5s', view='park'), {'p.C.main;p.C.d;java.util.concurrent.locks.ReentrantLock': 500000000})
