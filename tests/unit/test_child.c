@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* With the child's malloc() left to the C library, the first or second fork of one arena (main()) finds its lock held and hangs. */
@@ -27,6 +28,7 @@ struct run {
     int keep[2]; /* read: blocks the child until the parent writes; write: gets the tail */
     unsigned nkeep;
     bool hold; /* the child waits for a byte of keep[0] before it goes on */
+    enum { NO_WORKER, WORKS, FAULTS, SLEEPS } worker;
     pid_t pid;
 };
 
@@ -41,6 +43,37 @@ static int over(void *arg)
     return TAIL;
 }
 
+static _Atomic int running;
+static int nice_of_worker;
+
+static int work(void *arg)
+{
+    struct run *r = arg;
+    hpx_child_worker_nice();
+    nice_of_worker = 20 - (int)syscall(SYS_getpriority, PRIO_PROCESS, 0);
+    if (r->worker == FAULTS) {
+        static volatile uintptr_t nothing = 8;
+        *(volatile int *)nothing = 1;
+    }
+    while (r->worker == SLEEPS) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return 0;
+}
+
+/* In the child. It ends, or is ended, with its worker, or goes on when that has ended. */
+static void make_worker(struct run *r)
+{
+    enum { STACK = 256 << 10 };
+    char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool made = stack != MAP_FAILED && hpx_child_worker(work, r, stack + STACK, &running);
+    while (made && atomic_load(&running) != 0) {
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    atomic_store(&r->child.shared->figure[2], made ? 1 : 0);
+    atomic_store(&r->child.shared->figure[3], (uint64_t)nice_of_worker);
+}
+
 static bool callback(void *arg)
 {
     struct run *r = arg;
@@ -49,6 +82,9 @@ static bool callback(void *arg)
         return false;
     }
     atomic_fetch_add(&r->child.shared->progress, 1);
+    if (r->worker != NO_WORKER) {
+        make_worker(r);
+    }
     char byte;
     if (r->hold && read(r->keep[0], &byte, 1) != 1) {
         _exit(1);
@@ -187,6 +223,54 @@ static bool hung_up(const struct run *r)
 {
     struct pollfd p = {.fd = r->child.alive[0]};
     return poll(&p, 1, 0) == 1 && p.revents == POLLHUP;
+}
+
+/* ---- workers ---- */
+
+TEST(a_worker_runs_in_the_child_and_is_nicer, setup, teardown)
+{
+    struct run r = {.worker = WORKS};
+    struct hpx_child_report report = walk(&r, WALK_WHOLE, &forever);
+    assert_int_equal(report.end, HPX_CHILD_ENDED);
+    if (atomic_load(&r.child.shared->figure[2]) == 0) {
+        hpx_child_release(&r.child);
+        skip(); /* musl has no such threads */
+    }
+    const int own = 20 - (int)syscall(SYS_getpriority, PRIO_PROCESS, 0), want = own + 10;
+    assert_int_equal((int)atomic_load(&r.child.shared->figure[3]), want < 19 ? want : 19);
+    hpx_child_release(&r.child);
+}
+
+TEST(a_crash_of_a_worker_is_one_of_the_child, setup, teardown)
+{
+    struct run r = {.worker = FAULTS};
+    struct hpx_child_report report = walk(&r, WALK_WHOLE, &forever);
+    if (report.end == HPX_CHILD_ENDED && atomic_load(&r.child.shared->figure[2]) == 0) {
+        hpx_child_release(&r.child);
+        skip();
+    }
+    assert_int_equal(report.end, HPX_CHILD_CRASHED);
+    assert_int_equal(report.value, SIGSEGV);
+    hpx_child_release(&r.child);
+}
+
+/* Else it would be left to the first process of a container, which may be the JVM. */
+TEST(a_worker_ends_with_a_child_that_is_killed, setup, teardown)
+{
+    static _Atomic bool cancel = true;
+    const struct hpx_child_wait how = {.cancel = &cancel};
+    struct run r = {.worker = SLEEPS};
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    begin(&r);
+    fake_vm_operation(WALK_WHOLE, callback, &r);
+    while (atomic_load(&r.child.shared->progress) == 0) {
+        sched_yield();
+    }
+    struct hpx_child_report report = hpx_child_await(&r.child, r.pid, &how);
+    assert_true(report.end == HPX_CHILD_CANCELLED || report.end == HPX_CHILD_ENDED); /* ended: there was no worker */
+    assert_true(waitpid(-1, NULL, __WALL | WNOHANG) < 0 && errno == ECHILD);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
+    hpx_child_release(&r.child);
 }
 
 TEST(the_pipe_hangs_up_with_the_end_of_the_child, setup, teardown)
