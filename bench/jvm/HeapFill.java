@@ -3,7 +3,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * How long a thread is stopped, as Windows has it, by a dump of a heap with so many objects, of 36 bytes on average: nodes of a tree, each with a
- * string, a boxed number, numbers and references. Arguments: objects; write: the work of the windows is writing to nodes here and there.
+ * string, a boxed number, numbers and references. Arguments: objects; write: the work of the windows is writing to nodes here and there; idle: no
+ * windows, the program waits for the end of its input.
  */
 public final class HeapFill {
     private static final int PER_NODE = 6; // 40 + 24 + 32 + 24 + 48 + 48 bytes
@@ -51,9 +52,14 @@ public final class HeapFill {
         return x;
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws java.io.IOException {
         Node[] kept = fill(Integer.parseInt(args[0]));
-        if (args.length > 1) {
+        if (args.length > 1 && args[1].equals("idle")) {
+            System.out.println("ready");
+            while (System.in.read() >= 0) {
+                sink++;
+            }
+        } else if (args.length > 1) {
             Windows.run(x -> write(kept, x));
         } else {
             Windows.run();

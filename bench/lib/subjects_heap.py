@@ -21,7 +21,7 @@ SETTLE = 0.3         # seconds: the profiler reads what the program left
 AFTER = 0.5          # seconds of work after a dump
 LOOK = 0.05          # seconds between two looks at the memory of the child
 DUMPED = "Dumping Java heap ... done.\n"
-WALKED = re.compile(rb"hprofx: heap walk: (\w+(?:, traced)?), program stopped ([0-9.]+) ms, ([0-9.]+) ms in all")
+WALKED = re.compile(rb"hprofx: heap walk: (\w+(?:, traced)?)(?:, [0-9]+ workers)?, program stopped ([0-9.]+) ms, ([0-9.]+) ms in all")
 OBJECTS = re.compile(rb"hprofx: heap: ([0-9]+) objects, ")
 NULL_WALK = re.compile(r"^null walk: 0, ([0-9]+) objects, ([0-9]+) ns", re.M)
 SAFEPOINT = re.compile(r"Safepoint \"\w+\".* Total:\s+([0-9]+) ns")
@@ -274,6 +274,29 @@ def harm(ctx, jdk, objects, rows, raw):
     raw += [dict(r, jdk=jdk, objects_wanted=objects, configuration=c) for c in runs for r in runs[c]]
 
 
+def while_idle(ctx, jdk, objects, configuration, vm):
+    """Seconds of a dump of a program that does nothing meanwhile: all processors are the dumper's."""
+    clean(ctx)
+    program = Fill(ctx, jdk, objects, vm, "idle")
+    try:
+        if configuration == "JVM":
+            ask_vm(program, ctx.box, "VM.version")
+        return dump(ctx, program, configuration, Child(program.child.pid))
+    finally:
+        program.close()
+        clean(ctx)
+
+
+def idle(ctx, jdk, objects, rows, raw):
+    modes = {c: a for c, a in configurations(ctx, objects).items() if c in ("JVM", "fork", "fork, gz=y")}
+    runs = interleave(modes, min(ctx.times(3), ctx.rounds or MOST), lambda c: while_idle(ctx, jdk, objects, c, modes[c]), ctx.box)
+    for c in modes:
+        rows.append(row("%g M objects, idle program: to the complete file, %s" % (objects / 1e6, c), jdk, quartiles(runs[c]), "s"))
+    rows.append(row("%g M objects, idle program: to the complete file, fork over JVM" % (objects / 1e6), jdk, ratios(runs["fork"], runs["JVM"]), "ratio",
+                    0.6 if objects >= HUGE and os.cpu_count() > 1 else None))
+    raw += [dict(jdk=jdk, objects_wanted=objects, configuration=c, idle_seconds=s) for c in modes for s in runs[c]]
+
+
 def resident(ctx, jdk, objects, vm):
     """Bytes of a program that holds so many objects; the heap itself is touched from the start."""
     clean(ctx)
@@ -308,5 +331,7 @@ def heapdump(ctx, rows, raw):
                 tracking(ctx, jdk, ctx.size(MIDDLE, SMALL // 5), rows, raw)
             else:
                 dumps(ctx, jdk, objects, rows, raw)
+            if objects is not None and objects > SMALL:
+                idle(ctx, jdk, objects, rows, raw)
             if objects == MIDDLE:
                 harm(ctx, jdk, objects, rows, raw)
