@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """heap=dump, heap=all: the objects, values, roots, threads and traces of a dump are those that the program knows of itself."""
+import gzip
 import pathlib
 import re
 import struct
@@ -324,14 +325,19 @@ def other_readers_open_it(t):
 SHAPES = 20000
 
 
-@test(level='plain', collectors='any', params=('1', '4'), plain_params=('4',), needs=('hotspot',), timeout=300)
-def workers_read_each_object_once(t, processors):
-    """However many processes read the heap, every object has one record with its values, and the report says how many they were."""
-    run = _start(t, 'HeapShapes', SHAPES, opts='heap=dump,format=b,doe=n,split=y,sites=none,heapdump=fork', jvm=['-XX:ActiveProcessorCount=' + processors])
+@test(level='plain', collectors='any', params=('1', '4', '4, gz'), plain_params=('4, gz',), needs=('hotspot',), timeout=300)
+def workers_read_each_object_once(t, how):
+    """However many processors there are to read the heap with, and to compress it, every object has one record with its values; the report says by how many threads."""
+    processors, _, gz = how.partition(', ')
+    run = _start(t, 'HeapShapes', SHAPES, opts='heap=dump,format=b,doe=n,split=y,sites=none,heapdump=fork' + (',gz=y' if gz else ''), jvm=['-XX:ActiveProcessorCount=' + processors])
     _request(t, run)
+    if gz:
+        data = (t.work / 'java.hprof.gz.1').read_bytes()
+        t.check(data.count(b'\x1f\x8b\x08') > 4, 'members')
+        (t.work / 'java.hprof.1').write_bytes(gzip.decompress(data))
     v = _view(t, 'java.hprof.1')
     _engine(t, v, 'fork', True)
-    t.equal([x for x in v.p.report['heap walk'].split(', ') if 'workers' in x], ['3 workers'] if processors == '4' and t.case.collector not in ('ZGC', 'Shenandoah') else [], 'workers')
+    t.equal([x for x in v.p.report['heap walk'].split(', ') if 'workers' in x], ['3 workers'] if processors == '4' and t.case.collector != 'ZGC' else [], 'workers')
     t.equal(sorted(v.field(i, 'number') for i in v.instances('HeapShapes$Node')), list(range(4 * SHAPES)), 'numbers of nodes')
     t.equal(int(v.p.report['heap'].split()[0]), len(v.objects), 'records, of the report')
     _stop(t, run)
