@@ -110,7 +110,7 @@ bool hpx_asked_names_mode(const char *more)
 /* Sites that the user asks for take time to record. */
 bool hpx_asked_at_once(const struct hpx_asked *a)
 {
-    return strcmp(a->what, "heap") == 0 && !hpx_asked_names_mode(a->more) &&
+    return a->what != NULL && strcmp(a->what, "heap") == 0 && !hpx_asked_names_mode(a->more) &&
            (!hpx_asked_names(a->more, "sites") || strstr(a->more, "sites=none") != NULL || strstr(a->more, "sites:none") != NULL);
 }
 
