@@ -304,13 +304,14 @@ def objects_that_the_collector_moves_are_read_once(t, how):
 
 # ---- 2. other readers
 
-@test(one_jdk=True)
-def other_readers_open_it(t):
+@test(one_jdk=True, params=('', ',cpu=samples,timeline=y'))
+def other_readers_open_it(t, more):
     """VisualVM, the parser of the JDK's tests and jhat: no complaint, and the same number of objects of every class."""
-    run = _start(t, 'HeapSecrets', opts='heap=all,format=b')
+    run = _start(t, 'HeapSecrets', opts='heap=all,format=b' + more)
     _stop(t, run)
     v = _view(t, 'java.hprof')
     counts = {n: c for n, c in v.counts().items() if n.startswith('HeapSecrets')}
+    t.equal(b'hprofx: TIMELINE' in (t.work / 'java.hprof').read_bytes(), more != '', 'a timeline')
     for reader in heap_readers.READERS:
         try:
             found = heap_readers.read(reader, t.work / 'java.hprof')
