@@ -28,6 +28,7 @@ static atomic_uchar kind_of[FILES];
 static _Atomic uintptr_t low, high; /* of the agent; high is stored last (release: learn; acquire: clock_gettime) */
 static int (*real_open)(const char *, int, ...);
 static ssize_t (*real_write)(int, const void *, size_t);
+static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static int (*real_clock)(clockid_t, struct timespec *);
 static void *(*real_dlopen)(const char *, int);
 static char folder[PATH / 2];
@@ -38,6 +39,7 @@ __attribute__((constructor)) static void prepare(void)
     if (real_open == NULL) {
         real_open = (__typeof__(real_open))dlsym(RTLD_NEXT, "open");
         real_write = (__typeof__(real_write))dlsym(RTLD_NEXT, "write");
+        real_pwrite = (__typeof__(real_pwrite))dlsym(RTLD_NEXT, "pwrite64");
         real_clock = (__typeof__(real_clock))dlsym(RTLD_NEXT, "clock_gettime");
         real_dlopen = (__typeof__(real_dlopen))dlsym(RTLD_NEXT, "dlopen");
         snprintf(folder, sizeof folder, "%s", f != NULL ? f : "/nonexistent");
@@ -97,7 +99,7 @@ static bool full(int kind)
     return is && passed > status.st_size;
 }
 
-ssize_t write(int fd, const void *p, size_t n)
+static bool may_write(int fd)
 {
     int kind = fd >= 0 && fd < FILES ? kind_of[fd] : 0;
     prepare();
@@ -106,9 +108,24 @@ ssize_t write(int fd, const void *p, size_t n)
     }
     if (kind != 0 && full(kind)) {
         errno = ENOSPC;
-        return -1;
+        return false;
     }
-    return real_write(fd, p, n);
+    return true;
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+    return may_write(fd) ? real_write(fd, p, n) : -1;
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    return may_write(fd) ? real_pwrite(fd, p, n, at) : -1;
+}
+
+ssize_t pwrite64(int fd, const void *p, size_t n, off_t at)
+{
+    return may_write(fd) ? real_pwrite(fd, p, n, at) : -1;
 }
 
 static int learn(struct dl_phdr_info *info, size_t size, void *unused)
