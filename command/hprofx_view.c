@@ -204,9 +204,10 @@ static enum hpx_status show_heap(const struct asked *a, struct hpx_json *json, s
     if (done == HPX_HEAP_FAILED) {
         (void)hpx_complain(hpx_fail(&said, HPX_FAILED, "%s: only the table of its heap: %s", in->name, why.msg), &said);
     }
-    return done == HPX_HEAP_NONE && a->dump != 0 ? hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg)
-           : done == HPX_HEAP_READ               ? HPX_OK
-                                                 : HPX_PARTIAL;
+    return done == HPX_HEAP_NONE && a->dump != 0     ? hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg)
+           : done == HPX_HEAP_FAILED && a->dump != 0 ? HPX_FAILED
+           : done == HPX_HEAP_READ                   ? HPX_OK
+                                                     : HPX_PARTIAL;
 }
 
 static enum hpx_status put_json(const struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n,

@@ -260,14 +260,19 @@ static jint fork_first(struct hpx_walk *w, const void *frame)
 /* Without tags, as a trace is not told any. */
 static bool traceable(const struct hpx_walk *w)
 {
-    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL;
+    const int release = hpx_vm_release();
+    const bool mark = !w->moves || (release >= 11 && release != 12); /* before, Shenandoah had the address of the new copy elsewhere */
+    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL && mark;
 }
 
 /* The helper of a trace. NULL: none, or it might be the object for which the heap has no room, which can end the program. */
 static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
 {
     jobject helper = NULL;
-    const bool room = hpx_copying_room(env) >= HELPER_ROOM;
+    uint64_t used, committed;
+    hpx_copying_heap(env, &used, &committed);
+    const bool late = hpx_vm_flag("UseShenandoahGC", false); /* commits memory as it uses it */
+    const bool room = (late ? hpx_copying_room(env) : committed - used) >= HELPER_ROOM;
     for (uint32_t i = 0; i < l->loaded && helper == NULL && room; i++) {
         if (l->class_numbers[i].v == l->object_class.v) {
             helper = (*env)->NewObjectArray(env, HPX_TRACE_HELPER, l->class_refs[i], NULL);
@@ -312,6 +317,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
     t->traced = w->traces = traces(t);
+    t->moving = w->moves;
     w->workers = hpx_trial_passes(HPX_TRIAL_SETPRIORITY) ? hpx_copying_workers(env) : 1;
     w->alone = ALONE;
     w->verifies = getenv("HPROFX_VERIFY") != NULL;

@@ -372,22 +372,24 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
     if (child == HPX_CHILD_CRASHED && t->traced && !taking.ending) { /* the VM may walk what the trace could not */
-        untraced = "the copy of the process crashed as it traced";
-        return leave_to_vm(env, t, untraced, false, how);
+        static const char crashed[] = "the copy of the process crashed as it traced";
+        untraced = t->moving ? untraced : crashed;
+        return leave_to_vm(env, t, crashed, t->moving && taking.attempts == 1, how);
     }
     if (child != HPX_CHILD_ENDED) {
         copy_failed(env, t, child, how);
         return !t->failed;
     }
-    if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending) {
+    if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending && !(t->traced && t->moving)) {
         t->by_tags = true;
         *how = LEAVE_OUT; /* a walk by tags takes longer and needs more memory, so decide again */
         snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
         return true;
     }
-    const bool passes = end == HPX_WALK_LATE || end == HPX_WALK_MOVED;
+    /* a thread of the collector may have moved an object while the process was copied: the next copy has it as a whole */
+    const bool passes = end == HPX_WALK_LATE || end == HPX_WALK_MOVED || (t->moving && (end == HPX_WALK_STRANGE || end == HPX_WALK_DOUBT));
     if (t->traced && (end == HPX_WALK_STRANGE || passes || end == HPX_WALK_NO_MEMORY)) {
-        untraced = end == HPX_WALK_STRANGE ? hpx_reading_text(end) : untraced;
+        untraced = end == HPX_WALK_STRANGE && !t->moving ? hpx_reading_text(end) : untraced;
         return leave_to_vm(env, t, hpx_reading_text(end), passes && taking.attempts == 1, how);
     }
     if (end != HPX_WALK_WHOLE) {

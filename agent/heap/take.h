@@ -17,6 +17,7 @@ struct hpx_heap_take {
     bool of_error;             /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
     bool by_tags;              /* the walk tagged every object */
     uint32_t workers;          /* that traced it; 0: not known */
+    bool moving;               /* and the collector may move objects while the program runs */
     bool traced;               /* the copy of the process read the heap by a trace (trace.h) */
     const char *untraced;      /* why the VM walks everything where a trace was possible; NULL: it may be traced */
     bool forked;               /* a copy of the process walked, in the last attempt */

@@ -327,6 +327,10 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         }
         return carry_on(w, kind != JVMTI_HEAP_REFERENCE_CLASS);
     }
+    if (hpx_unlikely(moved(w, key) != key)) { /* a handle that the VM has not mended yet: there would be two records */
+        fail(w, HPX_WALK_MOVED);
+        return leave(w);
+    }
     struct hpx_walk_class *c = class_of(w, key, class_tag), *of = referrer != 0 ? class_of(w, referrer, referrer_class_tag) : NULL;
     if (c == w->class_of_classes) {
         (void)put(w, &w->trace.visited, key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_diff.c: see heap_diff.h. */
 #include "heap_diff.h"
+#include "budget.h"
 #include "heap_classes.h"
 #include "heap_holders.h"
 #include "heap_sites.h"
@@ -164,7 +165,7 @@ static enum hpx_heap_read read_sites(struct rows *all, int side, const struct hp
     hpx_heap_sites_init(&sites);
     enum hpx_heap_read done = hpx_heap_graph_read_as(&g, &s.file, 0, HPX_HEAP_REFERENCES, as, hpx_heap_sites_take, &sites, err);
     if (done == HPX_HEAP_READ && !add_sites(all, &g, side, &sites)) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
         done = HPX_HEAP_FAILED;
     }
     hpx_heap_sites_fini(&sites);

@@ -9,16 +9,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HPX_HEAP_LARGE_PAGE ((uintptr_t)2 << 20)
 
 /* Arrays that are read here and there miss the TLB half as often with pages of 2 MiB. Without them it works, too. */
 static inline void hpx_heap_large_pages(void *p, uint64_t bytes)
 {
-    uintptr_t from = ((uintptr_t)p + HPX_HEAP_LARGE_PAGE - 1) & ~(HPX_HEAP_LARGE_PAGE - 1),
-              to = ((uintptr_t)p + (uintptr_t)bytes) & ~(HPX_HEAP_LARGE_PAGE - 1);
-    if (p != NULL && from < to) {
-        (void)madvise((char *)p + (from - (uintptr_t)p), to - from, MADV_HUGEPAGE);
+    const uintptr_t page = (uintptr_t)getpagesize(), from = (uintptr_t)p & ~(page - 1),
+                    to = ((uintptr_t)p + (uintptr_t)bytes) & ~(page - 1);
+    if (p != NULL && bytes >= 2 * HPX_HEAP_LARGE_PAGE) { /* all of the mapping: a part would make two of it, which cannot grow in place */
+        (void)madvise((char *)p - ((uintptr_t)p - from), to + page - from, MADV_HUGEPAGE);
     }
 }
 

@@ -44,7 +44,7 @@ char *hpx_heap_site_name(struct hpx_heap_graph *g, uint32_t trace)
             n += (size_t)snprintf(text + n, sizeof text - n, line > 0 ? "%s%s:%d" : "%s%s", n > 0 ? " < " : "", method, (int)line);
         }
     }
-    return strdup(text);
+    return d->no_memory ? NULL : strdup(text);
 }
 
 void hpx_heap_sites_fini(struct hpx_heap_sites *s)

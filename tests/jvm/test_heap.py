@@ -295,11 +295,11 @@ def objects_that_the_collector_moves_are_read_once(t, how):
         t.equal(([v.field(i, 'number') for i in ring], [v.field(i, 'back') for i in ring]), (list(range(n)), ring[-1:] + ring[:-1]), 'the ring in both directions')
         t.equal(sum(v.field(i, 'number') < n for i in v.instances('HeapMoves$Node')), n, 'nodes of the ring')
         traced += v.p.report['heap walk'].startswith('fork, traced')
-        t.check('heap walk not traced' not in v.p.report or 'the collector' in v.p.report['heap walk not traced'], 'report: %s' % v.p.report)
+        t.check('heap walk by tags' not in v.p.report, 'report: %s' % v.p.report)
         path.unlink()
     (t.work / 'stop').touch()
     run.finish()
-    t.check(traced > 0, 'no dump was traced: %s' % v.p.report)
+    t.check(traced >= dumps // 2 or t.case.collector == 'ZGC', '%d of %d dumps were traced' % (traced, dumps))
 
 
 # ---- 2. other readers
