@@ -228,7 +228,10 @@ static void begin(uint32_t block, const struct hpx_out_ops *ops)
     memset(&to, 0, sizeof(to));
     to.cut_to = -1;
     writer = pthread_self();
-    threads = niced = seen_held = by_workers = 0;
+    threads = 0;
+    niced = 0;
+    seen_held = 0;
+    by_workers = 0;
     assert_int_equal(hpx_gzip_load(NULL), 0);
     gzip = hpx_gzip_new(ops, NULL, block);
     assert_non_null(gzip);
