@@ -28,7 +28,9 @@ uint32_t hpx_defined_keep(struct hpx_definitions *d, struct hpx_rd_text text)
         d->no_memory = true;
         return 0;
     }
-    memcpy(copy, text.p, text.n);
+    if (text.n > 0) { /* else text.p may be NULL */
+        memcpy(copy, text.p, text.n);
+    }
     copy[text.n] = '\0';
     *slot = copy;
     *index = (uint32_t)d->names.len - 1;

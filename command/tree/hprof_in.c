@@ -413,10 +413,11 @@ static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
 /* What the tables say of the whole time. */
 static void note_whole(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sums *of)
 {
-    const struct hpx_sum *row = of->rows.items;
+    const struct hpx_sum *rows = of->rows.items;
     uint64_t values[4];
-    for (size_t i = 0; i <= of->rows.len; i++, row++) {
+    for (size_t i = 0; i <= of->rows.len; i++) {
         bool rest = i == of->rows.len;
+        const struct hpx_sum *row = rest ? NULL : rows + i;
         values_of(in, kind, rest ? (kind == HPX_VIEW_CPU ? of->rest : 0) : row->values[HPX_SUM_COUNT],
                   rest ? of->rest : row->values[HPX_SUM_NS], values);
         for (size_t m = 0; m < 4; m++) {

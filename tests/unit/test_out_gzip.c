@@ -616,6 +616,15 @@ static unsigned tasks(void)
     return n;
 }
 
+/* A thread that was joined may be in the list for a moment. */
+static unsigned tasks_left(unsigned before)
+{
+    for (int i = 0; i < 10000 && tasks() > before; i++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return tasks();
+}
+
 static long mapped(void)
 {
     long pages = 0;
@@ -636,7 +645,7 @@ static void same_with(unsigned cpus)
     put(0, ALL);
     assert_int_equal(hpx_out_section(&out, true), 0);
     spare = 0;
-    assert_int_equal(tasks(), before);
+    assert_true(tasks_left(before) <= before);
     assert_int_equal(hpx_out_close(&out), 0);
     if (alone_len == 0) {
         memcpy(alone, to.data, to.len);
