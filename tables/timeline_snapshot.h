@@ -35,6 +35,7 @@ struct hpx_time_place {
 struct hpx_timeline_snapshot {
     uint64_t zero_ms; /* since 1970: of the time 0 */
     uint64_t end_ms;  /* since then: of the snapshot */
+    bool taken;       /* it has the events of a part of the run, if only none: HPX_TAKE_RESET */
     struct hpx_time_store events;
     uint32_t nplaces;
     struct hpx_time_place *places; /* by the numbers that the events have */

@@ -191,6 +191,7 @@ struct hpx_timeline_snapshot *hpx_timeline_snapshot(struct hpx_timeline *l, enum
         return NULL;
     }
     note(l);
+    s->taken = true;
     hpx_time_store_take(&l->store, &s->events);
     forget_places(l);
     return s;

@@ -226,7 +226,9 @@ static void put_all(struct lines *l, struct hpx_timeline_snapshot *s, struct hpx
     for (uint32_t i = 0; i < s->nplaces; i++) {
         put_place(l, &s->places[i], traces[2 * (size_t)i], traces[2 * (size_t)i + 1]);
     }
-    put_events(l, &s->events, of);
+    if (s->events.events > 0) {
+        put_events(l, &s->events, of);
+    }
     put_text(l, "%s", HPX_TIMELINE_END);
     end_line(l);
     flush(l, true);
@@ -234,8 +236,8 @@ static void put_all(struct lines *l, struct hpx_timeline_snapshot *s, struct hpx
 
 static void put_timeline(struct lines *l, struct hpx_timeline_snapshot *s, struct hpx_bound *bound, const struct hpx_out *o)
 {
-    if (s->events.events == 0) {
-        return;
+    if (!s->taken) {
+        return; /* a part without an event has its begin and its end, so that it is known to have times */
     }
     l->buf = malloc((size_t)HEAD + PIECE + 2 * (size_t)HPX_TEXT_EXACT_LINE + 6 * (size_t)NAME_MOST);
     struct hpx_time_event *of = malloc(SORTED * sizeof *of);

@@ -46,7 +46,7 @@ static void *snapshot(enum hpx_take take)
 
 static bool empty(const void *rows)
 {
-    return ((const struct hpx_timeline_snapshot *)rows)->events.events == 0;
+    return !((const struct hpx_timeline_snapshot *)rows)->taken;
 }
 
 static void destroy(void *rows)

@@ -21,6 +21,7 @@ struct reading {
     uint32_t dump;   /* this one */
     uint32_t whole;  /* the last that is complete */
     bool in_heap, taking, no_memory, full, left;
+    int result; /* enum hpx_rd_result of the first reading */
 
     /* OBJECTS */
     struct hpx_list objects, roots; /* struct hpx_heap_entry: heap_classes.h; of a root its kind, and which one it is */
@@ -549,12 +550,19 @@ static enum hpx_heap_read pass(struct reading *r, const struct hpx_heap_file *fi
     bool binary = hpx_source_ahead(&s, HPX_VERSION_END + 1) > HPX_VERSION_END && hpx_reader_is_binary(&s);
     enum hpx_heap_read done = binary ? HPX_HEAP_READ : HPX_HEAP_NONE;
     (void)hpx_err_set(err, HPX_E_RANGE, "no heap dump is in it");
-    if (binary && hpx_reader_run(&reader) != HPX_RD_SOUND && pass == OBJECTS) {
-        (void)snprintf(r->g->why, sizeof r->g->why, "at byte %" PRIu64 ": %s", reader.at, reader.why);
+    const int result = binary ? hpx_reader_run(&reader) : HPX_RD_SOUND;
+    if (pass == OBJECTS) {
+        r->result = result;
+        if (result != HPX_RD_SOUND) {
+            (void)snprintf(r->g->why, sizeof r->g->why, "at byte %" PRIu64 ": %s", reader.at, reader.why);
+        }
     }
     close_object(r);
     if (r->no_memory) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        done = HPX_HEAP_FAILED;
+    } else if (!r->left && result != r->result) { /* who refers to whom would be known in part */
+        (void)hpx_err_set(err, HPX_E_IO, "it was read differently the second time: at byte %" PRIu64 ": %s", reader.at, reader.why);
         done = HPX_HEAP_FAILED;
     }
     hpx_source_fini(&s);

@@ -100,6 +100,6 @@ def ended(t):
     """What is wrong with a section that is complete, or None."""
     if len(t.places) != t.expected:
         return '%d places, not %d' % (len(t.places), t.expected)
-    if not t.events:
-        return 'no event'
+    if t.places and not t.events:
+        return 'places without an event'
     return None

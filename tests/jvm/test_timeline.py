@@ -4,6 +4,7 @@ import re
 
 from runner import test
 from text_lines import sum_by
+from waiting import stop_steps, until
 
 NEAR = 20  # ms
 OPTS = 'timeline=y,depth=16,cutoff=0,interval=1'
@@ -87,6 +88,18 @@ def a_part_of_the_run_is_shown(t):
     (a, b), = _told(run, 'burst')
     out = t.read('view', '--json', '--from', '%dms' % (a - line.zero), '--to', '%dms' % (b - line.zero), t.work / 'java.hprof.txt')
     t.check('Rhythm.burst' in out and 'Rhythm.steady' not in out, 'what the burst has: %s' % out[:500])
+
+
+@test(level='plain')
+def a_part_without_a_sample_has_times(t):
+    """Else a look at a part of the time would refuse its file."""
+    run = t.start('HeapShapes', 100, opts='cpu=samples,dump=100ms,split=y,timeline=y')
+    run.wait_line('ready')
+    until(run, lambda: (t.work / 'java.hprof.txt.8').exists())
+    stop_steps(run)
+    parts = [t.parse(path) for path in sorted(t.work.glob('java.hprof.txt.?'))]
+    t.equal([len(p.timelines) for p in parts], [1] * len(parts), 'sections')
+    t.check(any(not p.rows for p in parts), 'the program had a sample in every part')
 
 
 @test(level='plain')

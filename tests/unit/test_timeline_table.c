@@ -116,6 +116,7 @@ static void a_snapshot_that_resets_takes_all_and_the_others_nothing(void **state
     for (size_t i = 0; i < HPX_ARRAY_LEN(others); i++) {
         struct hpx_timeline_snapshot *s = hpx_timeline_snapshot(l, others[i], ZERO);
         assert_int_equal(s->events.events, 0);
+        assert_false(s->taken);
         hpx_timeline_snapshot_destroy(s);
     }
     hpx_timeline_snapshot_destroy(take());
@@ -123,6 +124,7 @@ static void a_snapshot_that_resets_takes_all_and_the_others_nothing(void **state
     fx_define(&f, &f.t, 4, 1, FX_STACK({16, 1}));
     fx_event(&f, &f.t, HPX_EV_SAMPLE, 3, 1);
     struct hpx_timeline_snapshot *s = take();
+    assert_true(s->taken);
     assert_int_equal(s->nplaces, 2);
     struct hpx_time_reader r = hpx_time_store_read(&s->events);
     (void)expect(&r, s, 30, 1, 1, 0);
