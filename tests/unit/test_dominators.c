@@ -349,10 +349,11 @@ TEST(a_list_of_a_million_nodes_needs_no_stack)
 }
 
 /* Nodes 1 to half are a list, each with an item, to which a root refers, too: only when all of the list is known. */
-TEST(a_long_list_whose_items_are_in_an_array_takes_no_longer)
+/* A list of half of n nodes, each with an item; the items are in an array, too. */
+static struct deep list_and_array(uint32_t n)
 {
-    uint32_t half = DEEP / 2, array = DEEP - 1;
-    struct deep d = deep_of(DEEP, 4);
+    uint32_t half = n / 2, array = n - 1;
+    struct deep d = deep_of(n, 4);
     refer(&d, 0, 1);
     refer(&d, 0, array);
     for (uint32_t i = 1; i < half; i++) {
@@ -367,6 +368,13 @@ TEST(a_long_list_whose_items_are_in_an_array_takes_no_longer)
     for (uint32_t i = 1; i < half; i++) {
         refer(&d, array, half + i - 1);
     }
+    return d;
+}
+
+TEST(a_long_list_whose_items_are_in_an_array_takes_no_longer)
+{
+    const uint32_t half = DEEP / 2;
+    struct deep d = list_and_array(DEEP);
     solve_deep(&d);
     for (uint32_t i = 1; i < half; i++) {
         if (d.idom[i] != i - 1 || d.idom[half + i - 1] != 0 || d.retained[i] != half - i) {
@@ -387,6 +395,16 @@ TEST(without_memory_there_is_an_error)
         assert_int_equal(hpx_heap_dominators(g.n, g.first, g.refs, idom, &err), -HPX_E_NOMEM);
         memory_allow();
     }
+    assert_int_equal(hpx_heap_dominators(g.n, g.first, g.refs, idom, &err), 0);
+    struct deep d = list_and_array(DEEP); /* more arcs to nodes met before than there is room for at first */
+    uint64_t failing = 0;
+    for (int rc = -HPX_E_NOMEM; rc == -HPX_E_NOMEM && failing < 100; failing += rc != 0) {
+        memory_fail(failing + 1, failing + 1);
+        rc = hpx_heap_dominators(d.n, d.first, d.refs, d.idom, &err);
+        memory_allow();
+    }
+    assert_true(failing > 3 && failing < 100);
+    deep_fini(&d);
     memory_fail(1, 1);
     assert_int_equal(hpx_heap_nearest(g.n, g.first, g.refs, before, &err), -HPX_E_NOMEM);
     memory_fail(1, 1);
