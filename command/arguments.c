@@ -51,11 +51,33 @@ static const char *hint_letter(const struct hpx_verb *v, char letter)
     return NULL;
 }
 
+/* Filters, where profiles are sent. */
+static const char *hint_filter(const struct hpx_verb *v, const char *name)
+{
+    static const enum hpx_option_id all[] = {HPX_O_INCLUDE, HPX_O_EXCLUDE, HPX_O_THREAD, HPX_O_STATE, HPX_O_ROOT,
+                                             HPX_O_LEAF,    HPX_O_BY,      HPX_O_FROM,   HPX_O_TO,    HPX_O_AROUND};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all) && v->fleet; i++) {
+        if (strcmp(hpx_options_all[all[i]].name, name) == 0) {
+            return strcmp(v->name, "fetch") != 0
+                       ? "profiles are sent whole, so that the totals of an engine are those of the programs; hprofx view and fetch filter "
+                         "what an engine keeps"
+                   : all[i] == HPX_O_BY ? "hprofx view --by takes the same URL"
+                                        : "an engine keeps no times of samples; from= and to= of the URL choose profiles";
+        }
+    }
+    return NULL;
+}
+
 static int unknown(struct hpx_arguments *a, const char *dashes, const char *name)
 {
     const char *hint = dashes[1] == '\0' ? hint_letter(a->verb, name[0]) : NULL;
     if (hint != NULL) {
         (void)hpx_arguments_misuse(a, "there is no option -%c; %s", name[0], hint);
+        return wrong(a);
+    }
+    hint = dashes[1] != '\0' ? hint_filter(a->verb, name) : NULL;
+    if (hint != NULL) {
+        (void)hpx_arguments_misuse(a, "%s has no option --%s: %s", a->verb->name, name, hint);
         return wrong(a);
     }
     const char *verb = a->verb->name, *near = dashes[1] != '\0' ? hpx_option_nearest(a->verb, name) : NULL;

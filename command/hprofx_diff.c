@@ -117,12 +117,24 @@ static bool is_of_other(const struct hpx_compare *c, int side)
     return others && !has;
 }
 
+static enum hpx_status fail_nothing(const struct asked *a, struct hpx_err *err)
+{
+    const char *filters = "";
+    for (size_t i = 0; i < a->files && filters[0] == '\0'; i++) {
+        const struct hpx_tree *t = a->d.compare.run[i].tree;
+        filters = hpx_tree_text(t, t->filtered);
+    }
+    return filters[0] != '\0' && a->view == NULL ? hpx_fail(err, HPX_FAILED, "nothing in the profiles fits %s", filters)
+           : filters[0] != '\0'                  ? hpx_fail(err, HPX_FAILED, "no profile has %s that fits %s", a->view, filters)
+           : a->view != NULL                     ? hpx_fail(err, HPX_FAILED, "no profile has %s", a->view)
+                                                 : hpx_fail(err, HPX_FAILED, "the profiles have no stacks");
+}
+
 static enum hpx_status judge(struct asked *a, struct hpx_err *err)
 {
     struct hpx_compare *c = &a->d.compare;
     if (!hpx_compare_choose(c, a->view)) {
-        return a->view != NULL ? hpx_fail(err, HPX_FAILED, "no profile has %s", a->view)
-                               : hpx_fail(err, HPX_FAILED, "the profiles have no stacks");
+        return fail_nothing(a, err);
     }
     for (int side = 0; a->view == NULL && side < HPX_SIDES; side++) {
         if (is_of_other(c, side)) {

@@ -335,7 +335,7 @@ static void tell_one(void *ctx, const char *file, const struct hpx_tree *t)
     (void)fputs(": ", l->to);
     if (hpx_tree_column(t, NULL, &c)) {
         const struct hpx_tree_view *v = &t->views[c.view];
-        (void)fprintf(l->to, "%s, %s\n", v->title, hpx_look_amount(&v->measures[c.measure], v->totals[c.measure]));
+        (void)fprintf(l->to, "%s, %s\n", v->title, hpx_tree_amount(&v->measures[c.measure], v->totals[c.measure]));
     } else {
         (void)fputs("nothing\n", l->to);
     }

@@ -35,6 +35,7 @@ struct asked {
     size_t rows;   /* 0: not given */
     uint32_t dump; /* --dump; 0: not given */
     double least;
+    bool least_given;
 };
 
 /* ---- names that the user gives ---- */
@@ -348,7 +349,9 @@ static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hp
     }
     l->rows = a->rows > 0 ? a->rows : a->json ? SIZE_MAX : ROWS;
     if (s == HPX_OK && by.len > 0) { /* one of the methods may be in threads that are idle */
+        l->least = a->least_given ? a->least : 0;
         s = show_by(l, a, a->view != NULL ? c.view : HPX_VIEWS, err);
+        l->least = a->least;
         if (a->form == BY) {
             return s;
         }
@@ -457,6 +460,7 @@ static bool take_least(struct asked *a, const char *text)
 {
     char *end;
     a->least = strtod(text, &end);
+    a->least_given = true;
     return end != text && *end == '\0' && a->least >= 0 && a->least <= 100;
 }
 

@@ -15,7 +15,7 @@ struct hpx_look {
     struct hpx_graph_of of;
     const char *thread; /* one of which only a part is shown; NULL: all */
     size_t rows;        /* of a table */
-    double least;       /* percent: smaller parts of a call tree are left out; 0: all of it */
+    double least;       /* percent: smaller parts of a call tree, and rows of --by, are left out; 0: none */
     bool apart;         /* something stands above */
     bool folded;        /* idle threads are one row */
     bool bold;
@@ -33,8 +33,6 @@ bool hpx_look_threads(const struct hpx_look *l);
 /* Samples that count for the certainty of the column; 0: nothing is left to chance, or it is not known. Allocations are sampled by bytes.
  */
 uint64_t hpx_look_effective(const struct hpx_look *l);
-/* A value of a measure, for people. */
-const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v);
 /* A name in `columns`, at least 16; good until the next call. */
 const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns);
 /* The columns of a line that are left after these. */

@@ -68,7 +68,7 @@ static void row(const struct hpx_look *l, struct hpx_grid *g, const struct hpx_b
             (void)snprintf(text, sizeof text, "%.2f%%", share(l, b, r, i));
             hpx_grid_cell(g, text);
             if (has_amounts(l, b)) {
-                hpx_grid_cell(g, hpx_look_amount(measure(l, &b->columns[i]), r->values[i]));
+                hpx_grid_cell(g, hpx_tree_amount(measure(l, &b->columns[i]), r->values[i]));
             }
         }
     }
@@ -78,6 +78,30 @@ static void row(const struct hpx_look *l, struct hpx_grid *g, const struct hpx_b
     if (hpx_grid_end(g)) {
         (void)fprintf(l->to, "  %s\n", nameless != NULL ? nameless : hpx_look_name(l, r->name, hpx_look_room(l, width)));
     }
+}
+
+/* Not so small in every column that it is left out. */
+static bool counts(const struct hpx_look *l, const struct hpx_by *b, const struct hpx_by_row *r)
+{
+    bool does = l->least == 0;
+    for (size_t i = 0; i < b->ncolumns && !does; i++) {
+        does = share(l, b, r, i) >= l->least;
+    }
+    return does;
+}
+
+/* The row behind *at that is shown, of at most l->rows; NULL: none. */
+static const struct hpx_by_row *next(const struct hpx_look *l, const struct hpx_by *b, size_t *at, size_t *n)
+{
+    const struct hpx_by_row *rows = b->rows.items;
+    while (*at < b->rows.len && *n < l->rows && !counts(l, b, rows + *at)) {
+        ++*at;
+    }
+    if (*at == b->rows.len || *n == l->rows) {
+        return NULL;
+    }
+    ++*n;
+    return rows + (*at)++;
 }
 
 static bool has_any(const struct hpx_by *b, const struct hpx_by_row *r)
@@ -103,7 +127,7 @@ static void say_filtered(const struct hpx_look *l, const struct hpx_by *b)
         size_t m = b->columns[i].of.measure;
         if (b->columns[i].states == HPX_BY_ALL && v->before[m] > 0) {
             (void)fprintf(l->to, "%s%s: %s %s of %s", between, v->title, v->measures[m].title,
-                          hpx_look_amount(&v->measures[m], v->totals[m]), hpx_look_amount(&v->measures[m], v->before[m]));
+                          hpx_tree_amount(&v->measures[m], v->totals[m]), hpx_tree_amount(&v->measures[m], v->before[m]));
             between = "; ";
         }
     }
@@ -114,7 +138,8 @@ void hpx_look_by(struct hpx_look *l, const struct hpx_by *b, const struct hpx_li
 {
     struct hpx_grid_column columns[HPX_GRID_COLUMNS];
     struct hpx_grid g;
-    const struct hpx_by_row *rows = b->rows.items;
+    const struct hpx_by_row *r;
+    size_t shown;
     (void)fprintf(l->to, l->bold ? "%s\033[1mBy " : "%sBy ", l->apart ? "\n" : "");
     l->apart = true;
     for (size_t i = 0; i < patterns->len; i++) {
@@ -131,16 +156,17 @@ void hpx_look_by(struct hpx_look *l, const struct hpx_by *b, const struct hpx_li
         if (hpx_grid_end(&g)) {
             (void)fputs("  method\n", l->to);
         }
-        for (size_t i = 0; i < b->rows.len && i < l->rows; i++) {
-            row(l, &g, b, rows + i, NULL);
+        shown = 0;
+        for (size_t at = 0; (r = next(l, b, &at, &shown)) != NULL;) {
+            row(l, &g, b, r, NULL);
         }
         if (has_any(b, &b->rest)) {
             row(l, &g, b, &b->rest, "[none of these]");
         }
         row(l, &g, b, &b->all, "[all]");
     } while (hpx_grid_again(&g));
-    if (b->rows.len > l->rows) {
-        (void)fprintf(l->to, "  and %s more\n", hpx_words_number(b->rows.len - l->rows));
+    if (b->rows.len > shown) {
+        (void)fprintf(l->to, "  and %s more\n", hpx_words_number(b->rows.len - shown));
     }
 }
 
@@ -155,7 +181,7 @@ static void values(struct hpx_json *j, const struct hpx_by *b, const struct hpx_
 
 void hpx_look_by_json(const struct hpx_look *l, struct hpx_json *j, const struct hpx_by *b, const struct hpx_list *patterns)
 {
-    const struct hpx_by_row *rows = b->rows.items;
+    const struct hpx_by_row *r;
     if (l->tree->filtered != 0) {
         hpx_json_text(j, "filtered", hpx_tree_text(l->tree, l->tree->filtered));
     }
@@ -183,10 +209,10 @@ void hpx_look_by_json(const struct hpx_look *l, struct hpx_json *j, const struct
     }
     hpx_json_close(j, ']');
     hpx_json_open(j, "rows", '[');
-    for (size_t i = 0; i < b->rows.len && i < l->rows; i++) {
+    for (size_t at = 0, shown = 0; (r = next(l, b, &at, &shown)) != NULL;) {
         hpx_json_open(j, NULL, '{');
-        hpx_json_text(j, "method", hpx_tree_text(l->tree, rows[i].name));
-        values(j, b, rows + i);
+        hpx_json_text(j, "method", hpx_tree_text(l->tree, r->name));
+        values(j, b, r);
         hpx_json_close(j, '}');
     }
     hpx_json_close(j, ']');

@@ -8,28 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES  ((size_t)(6 * 4096 + 8)) /* names of the tree, and three dots */
-#define NAME_LEAST  ((size_t)16)
-#define MICROSECOND UINT64_C(1000)
-#define MILLISECOND UINT64_C(1000000)
-
-const char *hpx_look_amount(const struct hpx_tree_measure *m, uint64_t v)
-{
-    static char ring[4][24];
-    static unsigned next;
-    if (m->unit == HPX_UNIT_BYTES) {
-        return hpx_words_size(v);
-    }
-    if (m->unit != HPX_UNIT_NS) {
-        return hpx_words_number(v);
-    }
-    if (v == 0 || v >= MILLISECOND * 10) {
-        return hpx_words_seconds(v / MICROSECOND);
-    }
-    char *text = ring[next++ % 4];
-    (void)snprintf(text, sizeof ring[0], "%.2f ms", (double)v / (double)MILLISECOND);
-    return text;
-}
+#define NAME_BYTES ((size_t)(6 * 4096 + 8)) /* names of the tree, and three dots */
+#define NAME_LEAST ((size_t)16)
 
 const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns)
 {
@@ -75,8 +55,8 @@ static size_t put_total(const struct hpx_tree_view *v, size_t m, char *text, siz
     const char *of = v->before[m] > 0 ? " of " : "";
     return n >= size
                ? n
-               : n + (size_t)snprintf(text + n, size - n, "%s %s%s%s", v->measures[m].title, hpx_look_amount(&v->measures[m], v->totals[m]),
-                                      of, of[0] != '\0' ? hpx_look_amount(&v->measures[m], v->before[m]) : "");
+               : n + (size_t)snprintf(text + n, size - n, "%s %s%s%s", v->measures[m].title, hpx_tree_amount(&v->measures[m], v->totals[m]),
+                                      of, of[0] != '\0' ? hpx_tree_amount(&v->measures[m], v->before[m]) : "");
 }
 
 void hpx_look_head(struct hpx_look *l)
@@ -157,9 +137,9 @@ static void row(const struct table *t, struct hpx_grid *g, const struct hpx_grap
     if (t->totals) {
         percent(g, "%.2f%%", share(m->total, t->total));
     }
-    hpx_grid_cell(g, hpx_look_amount(measure(l), m->self));
+    hpx_grid_cell(g, hpx_tree_amount(measure(l), m->self));
     if (l->of.beside != l->of.column.measure) {
-        hpx_grid_cell(g, hpx_look_amount(&view(l)->measures[l->of.beside], m->count));
+        hpx_grid_cell(g, hpx_tree_amount(&view(l)->measures[l->of.beside], m->count));
     }
     for (size_t i = 0; i < g->n; i++) {
         width += g->columns[i].gap + g->width[i];

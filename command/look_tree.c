@@ -158,8 +158,8 @@ static void say_method(const struct hpx_look *l, const struct hpx_graph_method *
     const struct hpx_tree_measure *m = &l->tree->views[l->of.column.view].measures[l->of.column.measure];
     double all = total > 0 ? (double)total : 1.0;
     (void)fprintf(l->to, "%s\n", hpx_look_name(l, of->name, hpx_look_room(l, 0)));
-    (void)fprintf(l->to, "  self %s (%.2f%%), total %s (%.2f%%)\n", hpx_look_amount(m, of->self), 100.0 * (double)of->self / all,
-                  hpx_look_amount(m, of->total), 100.0 * (double)of->total / all);
+    (void)fprintf(l->to, "  self %s (%.2f%%), total %s (%.2f%%)\n", hpx_tree_amount(m, of->self), 100.0 * (double)of->self / all,
+                  hpx_tree_amount(m, of->total), 100.0 * (double)of->total / all);
 }
 
 bool hpx_look_method(const struct hpx_look *l, const struct hpx_graph *whole, const struct hpx_graph_method *of)

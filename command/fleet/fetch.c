@@ -3,6 +3,7 @@
 #include "fetch.h"
 #include "answer.h"
 #include "budget.h"
+#include "filters.h"
 #include "http.h"
 #include "memory.h"
 #include "picture.h"
@@ -17,6 +18,7 @@
 struct asked {
     const char *url, *out;
     struct hpx_http_how how;
+    struct hpx_filter filter;
 };
 
 /* ---- asking ---- */
@@ -108,6 +110,7 @@ static enum hpx_status fetch(struct hpx_http *h, const struct asked *a, const st
     if (done != HPX_FAILED) {
         struct hpx_err why;
         hpx_tree_finish(&t);
+        hpx_filter_apply(&t, &a->filter);
         kept = hpx_picture_save(&t, f != NULL ? f : hpx_formats(&n) + 1, NULL, a->out, &why);
         if (kept != HPX_OK) {
             *err = why;
@@ -140,6 +143,10 @@ static int run(const struct asked *a)
 static int take(const struct hpx_arguments *args, int option, struct asked *a)
 {
     struct hpx_err unknown;
+    const char *why;
+    if (hpx_filters_option(&a->filter, option, args->value, &why)) {
+        return why == NULL ? -1 : hpx_arguments_misuse(args, "%s", why);
+    }
     switch (option) {
     case HPX_ARGUMENTS_WORD:
         if (a->url != NULL) {
@@ -167,19 +174,25 @@ static int take(const struct hpx_arguments *args, int option, struct asked *a)
     }
 }
 
-int hpx_fetch(struct hpx_arguments *args)
+/* -1: go on. */
+static int take_all(struct hpx_arguments *args, struct asked *a)
 {
-    struct asked a = {.out = "-", .how = {.seconds = LONGEST}};
     for (int next, status; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
-        if ((status = take(args, next, &a)) >= 0) {
+        if ((status = take(args, next, a)) >= 0) {
             return status;
         }
     }
-    if (a.url == NULL) {
-        return hpx_arguments_misuse(args, "fetch needs one URL");
-    }
-    if (strcmp(a.out, "-") == 0 && isatty(STDOUT_FILENO)) {
-        return hpx_arguments_misuse(args, "pprof is not for a terminal: give -o FILE, or use hprofx view");
-    }
-    return run(&a);
+    return a->url == NULL ? hpx_arguments_misuse(args, "fetch needs one URL")
+           : strcmp(a->out, "-") == 0 && isatty(STDOUT_FILENO)
+               ? hpx_arguments_misuse(args, "pprof is not for a terminal: give -o FILE, or use hprofx view")
+               : -1;
+}
+
+int hpx_fetch(struct hpx_arguments *args)
+{
+    struct asked a = {.out = "-", .how = {.seconds = LONGEST}};
+    int status = take_all(args, &a);
+    status = status >= 0 ? status : run(&a);
+    hpx_filter_fini(&a.filter);
+    return status;
 }

@@ -19,6 +19,7 @@ enum {
     REPLACED,
     COUNTS,
     FILTERED,
+    BEFORE,
     HOST,
     SERVICE,
     VERSION,
@@ -41,6 +42,7 @@ static const char *const keys[KEYS] = {"effective samples",
                                        "replaced by the VM",
                                        "counts",
                                        "filtered",
+                                       "before filters",
                                        "host",
                                        "service",
                                        "service version",
@@ -179,6 +181,9 @@ static void hear(struct hpx_said *s, size_t i, const char *value, size_t n)
         break;
     case FILTERED:
         keep(s->filtered, sizeof(s->filtered), value, n);
+        break;
+    case BEFORE:
+        keep(s->before, sizeof(s->before), value, n);
         break;
     case REPLACED:
         keep(s->replaced, sizeof(s->replaced), value, n);

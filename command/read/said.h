@@ -23,6 +23,7 @@ struct hpx_said {
     uint64_t sampled;         /* of SITES: allocations, if they were sampled */
     char lost[HPX_SAID], own[HPX_SAID], older[HPX_SAID]; /* as text of the file */
     char filtered[HPX_SAID_NAMES];                       /* filters that hprofx convert applied */
+    char before[HPX_SAID_NAMES];                         /* totals before these */
     char replaced[HPX_SAID_NAMES];                       /* of CPU TIME: methods whose counts are lower bounds */
     /* Of the last report that says it. */
     char host[HPX_SAID], service[HPX_SAID], version[HPX_SAID], container[HPX_SAID];

@@ -48,7 +48,8 @@ static const struct hpx_tree_view *find(const struct hpx_tree *t, const char *na
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         const struct hpx_tree_view *v = &t->views[k];
         for (*measure = 0; *measure < v->values; ++*measure) {
-            if (strcmp(v->measures[*measure].name, name) == 0 && v->totals[*measure] > 0) {
+            bool any = v->totals[*measure] > 0 || v->before[*measure] > 0; /* of which a filter left nothing: that is an answer, too */
+            if (any && strcmp(v->measures[*measure].name, name) == 0) {
                 return v;
             }
         }
@@ -123,7 +124,7 @@ static enum hpx_change_kind kind_of(const struct hpx_compare *c)
     enum hpx_change_kind kind = HPX_CHANGE_COUNTED;
     for (size_t i = 0; i < c->all_runs; i++) {
         const struct hpx_compare_run *r = &c->run[i];
-        if (r->view == NULL) {
+        if (r->view == NULL || r->view->totals[r->measure] == 0) {
             continue;
         }
         if (r->how == UNKNOWN) {

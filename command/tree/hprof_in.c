@@ -663,7 +663,10 @@ static void facts(struct hprof_in *in)
     note_empty(t, p);
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
-    t->filtered = t->filtered != 0 ? t->filtered : fact(t, p->said.filtered, 0);
+    if (t->filtered == 0) { /* else the window has said it */
+        t->filtered = fact(t, p->said.filtered, 0);
+        hpx_tree_take_before(t, p->said.before);
+    }
     t->older = fact(t, p->said.older, t->older);
     t->replaced = fact(t, p->said.replaced, t->replaced);
     origin(t, &p->said);

@@ -6,9 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t sum_of(const struct hpx_tree_view *v, size_t m)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < v->samples.len; i++) {
+        sum = hpx_tree_sum(sum, hpx_tree_values_at(v, i)[m]);
+    }
+    return sum;
+}
+
+/* What a profile has that was not filtered stays beside what others had before that. */
+static void join_before(struct hpx_tree_view *to, const struct hpx_tree_view *v)
+{
+    for (size_t m = 0; m < v->values; m++) {
+        if (to->before[m] > 0 || v->before[m] > 0) {
+            uint64_t had = to->before[m] > 0 ? to->before[m] : sum_of(to, m);
+            to->before[m] = hpx_tree_sum(had, v->before[m] > 0 ? v->before[m] : v->totals[m]);
+        }
+    }
+}
+
 static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const uint32_t *nodes, const uint32_t *names)
 {
     const struct hpx_tree_view *v = &from->views[k];
+    if (k != HPX_VIEW_OTHER) {
+        join_before(&to->views[k], v);
+    }
     for (size_t i = 0; i < v->samples.len; i++) {
         const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
         const uint64_t *values = hpx_tree_values_at(v, i);
@@ -25,9 +48,6 @@ static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k
             }
         }
         hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
-    }
-    for (size_t m = 0; m < v->values && k != HPX_VIEW_OTHER; m++) {
-        to->views[k].before[m] = hpx_tree_sum(to->views[k].before[m], v->before[m]);
     }
     if (v->samples.len > 0) {
         to->views[k].exact = v->exact; /* of the last that has any, as its facts */
@@ -53,7 +73,7 @@ static void join_facts(struct hpx_tree *to, const struct hpx_tree *from, const u
     to->lost = names[from->lost];
     to->own = names[from->own];
     to->older = names[from->older];
-    to->filtered = names[from->filtered];
+    to->filtered = from->filtered != 0 ? names[from->filtered] : to->filtered;
     to->origin = from->origin;
     to->origin.host = names[from->origin.host];
     to->origin.service = names[from->origin.service];

@@ -138,6 +138,7 @@ void hpx_otlp_add(struct hpx_otlp *o, const struct hpx_tree *t, const uint8_t id
         p->lost = fact(o, t, t->lost);
         p->own = fact(o, t, t->own);
         p->filtered = fact(o, t, t->filtered);
+        p->unfiltered = fact(o, t, t->unfiltered);
         o->no_memory |= !take_origin(p, t) || !add_columns(o, p, t, map.nodes, id);
     } else {
         o->no_memory = true;
@@ -169,7 +170,7 @@ static bool add_samples(struct hpx_otlp_part *p, const struct hpx_tree *t, struc
 bool hpx_write_otlp(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
     struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES];
-    struct hpx_otlp_part p = {.lost = t->lost, .own = t->own, .filtered = t->filtered};
+    struct hpx_otlp_part p = {.lost = t->lost, .own = t->own, .filtered = t->filtered, .unfiltered = t->unfiltered};
     size_t n = hpx_tree_columns_from(t, c, of);
     take_facts(&p, t);
     bool all = take_origin(&p, t);

@@ -32,8 +32,8 @@ struct hpx_otlp_part {
     char *host, *service, *version, *container; /* NULL: unknown */
     uint64_t pid;                               /* 0: unknown */
     uint64_t start_ms, duration_ms, interval_ns;
-    uint32_t lost, own, filtered; /* names of the dictionary */
-    struct hpx_list profiles;     /* struct hpx_otlp_profile */
+    uint32_t lost, own, filtered, unfiltered; /* names of the dictionary */
+    struct hpx_list profiles;                 /* struct hpx_otlp_profile */
 };
 
 struct hpx_otlp {

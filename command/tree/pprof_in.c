@@ -385,13 +385,16 @@ static bool is_cpu_time(struct pprof *p, struct hpx_pb_in m)
 static void take_comment(struct pprof *p, const char *line)
 {
     struct hpx_tree *t = p->tree;
-    static const char lost[] = "lost: ", own[] = "own CPU time: ", effective[] = "effective samples: ", filtered[] = "filtered: ";
+    static const char lost[] = "lost: ", own[] = "own CPU time: ", effective[] = "effective samples: ", filtered[] = "filtered: ",
+                      before[] = "before filters: ";
     if (strncmp(line, lost, sizeof lost - 1) == 0) {
         t->lost = hpx_tree_name(t, line + sizeof lost - 1, strlen(line + sizeof lost - 1));
     } else if (strncmp(line, own, sizeof own - 1) == 0) {
         t->own = hpx_tree_name(t, line + sizeof own - 1, strlen(line + sizeof own - 1));
     } else if (strncmp(line, filtered, sizeof filtered - 1) == 0) {
         t->filtered = hpx_tree_name(t, line + sizeof filtered - 1, strlen(line + sizeof filtered - 1));
+    } else if (strncmp(line, before, sizeof before - 1) == 0) {
+        hpx_tree_take_before(t, line + sizeof before - 1);
     } else if (strncmp(line, effective, sizeof effective - 1) == 0) {
         t->effective = hpx_tree_sum(t->effective, strtoull(line + sizeof effective - 1, NULL, 10));
     }

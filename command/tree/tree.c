@@ -5,6 +5,7 @@
 #include "check.h"
 #include "memory.h"
 #include "text.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,6 +358,65 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
     hpx_seeded_map_clear(&v->index); /* its indices are those before */
 }
 
+/* As t->unfiltered has it. */
+static uint32_t before_words(struct hpx_tree *t)
+{
+    char text[1024]; /* readers of HPROF keep more of a line */
+    size_t n = 0;
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        for (size_t m = 0; m < t->views[k].values; m++) {
+            const struct hpx_tree_measure *of = &t->views[k].measures[m];
+            char one[128];
+            int len = snprintf(one, sizeof one, "%s%s %" PRIu64 " %s", n > 0 ? "; " : "", of->name, t->views[k].before[m],
+                               hpx_tree_unit_name(of->unit));
+            if (t->views[k].before[m] > 0 && strchr(of->name, ';') == NULL && len < (int)sizeof one && n + (size_t)len < sizeof text) {
+                memcpy(text + n, one, (size_t)len + 1);
+                n += (size_t)len;
+            }
+        }
+    }
+    return n > 0 ? hpx_tree_name(t, text, n) : 0;
+}
+
+/* "NAME NUMBER UNIT", of n bytes. */
+static void take_before(struct hpx_tree *t, const char *text, size_t n)
+{
+    char one[128], *end;
+    if (n >= sizeof one) {
+        return;
+    }
+    memcpy(one, text, n);
+    one[n] = '\0';
+    char *unit = strrchr(one, ' ');
+    if (unit == NULL) {
+        return;
+    }
+    *unit++ = '\0';
+    char *number = strrchr(one, ' ');
+    uint64_t value = number != NULL ? strtoull(number + 1, &end, 10) : 0;
+    if (value == 0 || *end != '\0') {
+        return;
+    }
+    *number = '\0';
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        for (size_t m = 0; m < t->views[k].values; m++) {
+            const struct hpx_tree_measure *of = &t->views[k].measures[m];
+            if (strcmp(of->name, one) == 0 && strcmp(hpx_tree_unit_name(of->unit), unit) == 0) {
+                t->views[k].before[m] = value;
+            }
+        }
+    }
+}
+
+void hpx_tree_take_before(struct hpx_tree *t, const char *text)
+{
+    for (size_t n; *text != '\0'; text += n) {
+        n = strcspn(text, ";");
+        take_before(t, text, n);
+        n += strspn(text + n, "; ");
+    }
+}
+
 void hpx_tree_finish(struct hpx_tree *t)
 {
     struct hpx_budget budget; /* that of the reader has ended; why it refused something must not be forgotten */
@@ -376,6 +436,7 @@ void hpx_tree_finish(struct hpx_tree *t)
             sort(t, v);
         }
     }
+    t->unfiltered = before_words(t);
     if (own) {
         hpx_budget_end(&budget);
     }

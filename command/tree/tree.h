@@ -103,6 +103,7 @@ struct hpx_tree {
     bool live_drawn;                     /* live objects were estimated, also where allocations were counted */
     uint32_t lost, own, older, replaced; /* names: what hprofx's report says of each */
     uint32_t filtered;                   /* a name: the filters that left something out (filter.h); 0: none */
+    uint32_t unfiltered; /* a name, by hpx_tree_finish(): `before` of all views, as files keep it: "samples 50 count; ..." */
     struct hpx_tree_origin origin;
     uint64_t in_probes;     /* samples inside probes, since the start of the run */
     uint32_t probes_share;  /* theirs of all samples since then, in hundredths of a percent */
@@ -148,11 +149,17 @@ struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const 
 /* Computes totals and sorts samples by node, then thread. After the last file, before any writer; what is added later needs it again. */
 void hpx_tree_finish(struct hpx_tree *t);
 
+/* Sets `before` to what a file has as `unfiltered`. What is no such text is left alone. */
+void hpx_tree_take_before(struct hpx_tree *t, const char *text);
+
 /* Adds up what the threads of a stack have, and forgets their names. The tree is finished, and stays so. */
 void hpx_tree_without_threads(struct hpx_tree *t);
 
 /* The same with each thread as the root of its stacks, "[name]", as async-profiler has it: for formats that know no threads. */
 void hpx_tree_root_threads(struct hpx_tree *t);
+
+/* A value of a measure, for people; good for the next few calls. */
+const char *hpx_tree_amount(const struct hpx_tree_measure *m, uint64_t v);
 
 /* A column: a measure of a view that has anything. Writers of formats with one value a stack write one. */
 struct hpx_tree_column {

@@ -281,7 +281,7 @@ static int end(void *to)
 static const struct hpx_out_ops ops = {.write = put, .close = end};
 
 struct report {
-    char text[4096]; /* of facts of HPX_SAID bytes, each of which may be six */
+    char text[8192]; /* of facts of HPX_SAID bytes, each of which may be six */
     size_t len;
 };
 
@@ -324,6 +324,7 @@ static void report(const struct hpx_tree *t, struct report *r)
     say_fact(r, t, "own CPU time", t->own);
     say_fact(r, t, "without debug information", t->older);
     say_fact(r, t, "filtered", t->filtered);
+    say_fact(r, t, "before filters", t->unfiltered);
 }
 
 static void each_thread(struct hprof *h, void *w, bool is_text)

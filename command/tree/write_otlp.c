@@ -18,10 +18,10 @@ enum { STACK = 1, ATTRIBUTES, VALUES = 4 };
 enum { MAPPINGS = 1, LOCATIONS, FUNCTIONS, LINKS, STRINGS, ATTRIBUTE_TABLE, STACKS };
 
 /* Strings that the tree does not have: keys of threads and facts, "cpu", and name and unit of each measure there is. */
-#define MOST_EXTRA (8 + 2 * HPX_VIEWS * HPX_TREE_VALUES)
+#define MOST_EXTRA (9 + 2 * HPX_VIEWS * HPX_TREE_VALUES)
 
 /* The attributes of a profile, behind those of threads. */
-static const char *const facts[] = {"hprofx.lost", "hprofx.own", "hprofx.filtered"};
+static const char *const facts[] = {"hprofx.lost", "hprofx.own", "hprofx.filtered", "hprofx.before_filters"};
 
 struct otlp {
     const struct hpx_tree *tree;
@@ -200,7 +200,7 @@ static void sample(struct otlp *o, const struct hpx_otlp_row *r)
 
 static uint32_t fact(const struct hpx_otlp_part *p, size_t i)
 {
-    return i == 0 ? p->lost : i == 1 ? p->own : p->filtered;
+    return i == 0 ? p->lost : i == 1 ? p->own : i == 2 ? p->filtered : p->unfiltered;
 }
 
 static void profile(struct otlp *o, size_t part, size_t k)

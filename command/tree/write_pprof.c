@@ -247,6 +247,7 @@ bool hpx_write_pprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *t
     comment(&p, "lost: ", hpx_tree_text(t, t->lost));
     comment(&p, "own CPU time: ", hpx_tree_text(t, t->own));
     comment(&p, "filtered: ", hpx_tree_text(t, t->filtered));
+    comment(&p, "before filters: ", hpx_tree_text(t, t->unfiltered));
     if (t->effective > 0) {
         char number[24];
         (void)snprintf(number, sizeof number, "%" PRIu64, t->effective);

@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* write_shared.c: what the writers share. */
+#include "words.h"
 #include "writers.h"
 #include <string.h>
+
+#define MICROSECOND UINT64_C(1000)
+#define MILLISECOND UINT64_C(1000000)
+
+const char *hpx_tree_amount(const struct hpx_tree_measure *m, uint64_t v)
+{
+    static char ring[4][24];
+    static unsigned next;
+    if (m->unit == HPX_UNIT_BYTES) {
+        return hpx_words_size(v);
+    }
+    if (m->unit != HPX_UNIT_NS) {
+        return hpx_words_number(v);
+    }
+    if (v == 0 || v >= MILLISECOND * 10) {
+        return hpx_words_seconds(v / MICROSECOND);
+    }
+    char *text = ring[next++ % 4];
+    (void)snprintf(text, sizeof ring[0], "%.2f ms", (double)v / (double)MILLISECOND);
+    return text;
+}
 
 bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *stack, size_t *n)
 {
@@ -49,9 +71,14 @@ size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column fi
 
 void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c)
 {
+    const struct hpx_tree_view *v = &t->views[c.view];
+    const struct hpx_tree_measure *m = &v->measures[c.measure];
     (void)putc_unlocked('"', to);
-    hpx_json_escaped(to, t->views[c.view].title);
+    hpx_json_escaped(to, v->title);
     (void)fputs(": ", to);
-    hpx_json_escaped(to, t->views[c.view].measures[c.measure].title);
+    hpx_json_escaped(to, m->title);
+    if (v->before[c.measure] > 0) {
+        (void)fprintf(to, " (%s of %s)", hpx_tree_amount(m, v->totals[c.measure]), hpx_tree_amount(m, v->before[c.measure]));
+    }
     (void)putc_unlocked('"', to);
 }

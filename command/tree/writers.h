@@ -24,7 +24,8 @@ bool hpx_tree_next(const struct hpx_tree_view *v, size_t measure, size_t *i, uin
 size_t hpx_tree_columns_from(const struct hpx_tree *t, struct hpx_tree_column first,
                              struct hpx_tree_column of[HPX_VIEWS * HPX_TREE_VALUES]);
 
-/* The name of a column as a string of JSON: "CPU: samples". That of a measure may be from a file. */
+/* The name of a column as a string of JSON: "CPU: samples", of a filtered tree with the total: "CPU: samples (12 of 50)". The name of a
+ * measure may be from a file. */
 void hpx_json_column(FILE *to, const struct hpx_tree *t, struct hpx_tree_column c);
 /* The stack of a node in frames of the tree, outermost first, in `stack`, whose owner frees its items; false: no memory. */
 bool hpx_tree_stack(const struct hpx_tree *t, uint32_t node, struct hpx_list *stack, size_t *n);

@@ -143,16 +143,34 @@ class Filters(unittest.TestCase):
             with self.subTest(suffix):
                 self.run_it('convert', '--include', 'w', 'in.folded', 'out' + suffix)
                 shown = self.run_it('view', 'out' + suffix)
-                self.assertIn('CPU: samples 25\n', shown)
+                self.assertIn('CPU: samples 25 of 52\n' if says else 'CPU: samples 25\n', shown)
                 self.assertEqual('  Filtered by --include w\n' in shown, says, shown)
                 self.assertNotIn('x.Timer', shown)
+
+    def test_a_sum_with_a_profile_that_was_not_filtered_is_of_both(self):
+        for suffix in ('.pb.gz', '.txt'):
+            self.run_it('convert', '--include', 'w', 'in.folded', 'out' + suffix)
+            for files in (['out' + suffix, 'in.folded'], ['in.folded', 'out' + suffix]):
+                self.assertIn('CPU: samples 77 of 104\n  Filtered by --include w\n', self.run_it('view', *files))
+            self.assertEqual(self.cpu('--exclude', 'd.Pool.get', file='out' + suffix)[:2], (fitting(lambda f: any(x.startswith('w.') for x in f) and 'd.Pool.get' not in f), ALL))
+
+    def test_totals_that_nobody_can_have_written_are_left_alone(self):
+        for text in (b'samples', b'samples x count', b'samples 9', b'samples 9 bytes', b'other 9 count', b'; ;', b'samples 0 count', b'samples 9x count', b' 9 count', b'x' * 5000):
+            lines = h.text().data() + b'hprofx: filtered: --include x\nhprofx: before filters: ' + text + b'\n'
+            (self.folder / 'odd').write_bytes(lines)
+            self.assertEqual(self.cpu(file='odd')[:2], (10, None), text)
 
     def test_formats_for_others_say_it_where_they_can(self):
         for suffix in ('.speedscope.json', '.firefox.json', '.otlp', '.html'):
             self.run_it('convert', '--include', 'w', 'in.folded', 'out' + suffix)
         self.assertEqual(json.loads((self.folder / 'out.speedscope.json').read_text())['name'], '--include w')
-        self.assertIn('--include w', (self.folder / 'out.firefox.json').read_text())
-        self.assertIn(b'hprofx.filtered', (self.folder / 'out.otlp').read_bytes())
+        self.assertEqual([p['name'] for p in json.loads((self.folder / 'out.speedscope.json').read_text())['profiles']], ['CPU: samples (25 of 52)'])
+        firefox = json.loads((self.folder / 'out.firefox.json').read_text())
+        self.assertIn({'label': 'filtered by', 'format': 'string', 'value': '--include w'}, firefox['meta']['extra'][0]['entries'])
+        self.assertEqual({t['processName'] for t in firefox['threads']}, {'CPU: samples (25 of 52)'})
+        otlp = (self.folder / 'out.otlp').read_bytes()
+        for text in (b'hprofx.filtered', b'hprofx.before_filters', b'--include w', b'samples 52 count'):
+            self.assertIn(text, otlp)
         for suffix in ('.speedscope.json', '.firefox.json', '.otlp'):
             self.assertNotIn(b'x.Timer', (self.folder / ('out' + suffix)).read_bytes(), suffix)
 
@@ -173,6 +191,17 @@ class Filters(unittest.TestCase):
         self.assertEqual((said['filtered'], [r['of'] for r in said['before'] + said['after']]), ('--include w', [52, 530]))
         self.assertNotIn('x.Timer.run', [m['method'] for m in said['methods']])
         self.assertNotIn('Filtered', self.run_it('diff', 'in.folded', 'after.folded'))
+
+    def test_diff_of_a_side_of_which_nothing_is_left(self):
+        (self.folder / 'after.folded').write_text('x.Timer.run 500\n')
+        shown = self.run_it('diff', '--absolute', '--include', 'w', 'in.folded', 'after.folded')
+        self.assertIn('Before: in.folded, 25 samples. After: after.folded, 0 samples.\nFiltered by --include w: before 25 of 52, after 0 of 500 (samples).\n', shown)
+        self.assertIn('gone', shown)
+        self.run_it('diff', '--include', 'w', 'in.folded', 'after.folded')
+        (self.folder / 'both').write_bytes(h.text().data())  # it has other views, too
+        self.assertIn('after 0 of 10 (samples)', self.run_it('diff', '--include', 'w', '--include', 'A[]', 'in.folded', 'both'))
+        for words, why in (([], 'nothing in the profiles fits --include nowhere'), (['--view', 'cpu'], 'no profile has cpu that fits --include nowhere')):
+            self.run_it('diff', '--include', 'nowhere', *words, 'in.folded', 'after.folded', status=2, said=why)
 
     def test_inlined_methods_are_methods(self):
         (self.folder / 'inlined').write_bytes(pprof_with_an_inlined_method())
@@ -209,6 +238,21 @@ class Filters(unittest.TestCase):
 ''')
         self.run_it('view', '--by', 'nowhere', 'in.folded', status=1, said='no stack has a method that matches --by')
         self.assertIn('  and 3 more\n', self.run_it('view', '--by', '*Servlet*.do*', '-n', '1', 'in.folded'))
+
+    def test_by_leaves_out_rows_below_min_in_every_column(self):
+        shown = self.run_it('view', '--by', '*Servlet*.do*', '--min', '10', 'in.folded')
+        self.assertNotIn('Inner', shown)
+        self.assertIn('  13.46%       7  w.CartServlet.doPost\n', shown)
+        self.assertIn('  and 2 more\n', shown)
+        self.assertEqual(list(self.by('--by', '*Servlet*.do*', '--min', '10')[1]), ['w.OrderServlet.doGet', 'w.CartServlet.doPost'])
+        self.assertIn('  and 3 more\n', self.run_it('view', '--by', '*Servlet*.do*', '-n', '1', '--min', '10', 'in.folded'))
+        strings = [b'', b'samples', b'count', b'cycles', b'p.A.a', b'p.B.b']
+        (self.folder / 'two').write_bytes(message((1, message((1, 1), (2, 2))), (1, message((1, 3), (2, 2))),
+                                                  *((2, message((1, bytes([i])), (2, bytes(values)))) for i, values in ((1, [9, 1]), (2, [1, 9]))),
+                                                  *((4, message((1, i), (4, message((1, i))))) for i in (1, 2)), *((5, message((1, i), (2, i + 3))) for i in (1, 2)),
+                                                  *((6, s) for s in strings)))
+        self.assertEqual(self.by('--by', 'p', '--min', '50', file='two')[1], {'p.A.a': [9, 1], 'p.B.b': [1, 9]})
+        self.assertEqual(self.by('--by', 'p', '--min', '50', '--view', 'cpu', file='two')[1], {'p.A.a': [9]})
 
     def test_by_adds_up_for_each_pattern(self):
         for pattern, means in PATTERNS.items():

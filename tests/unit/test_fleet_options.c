@@ -214,6 +214,10 @@ TEST(options_are_taken, setup, teardown)
     assert_string_equal(asked.watch.agent, "/a.so");
 }
 
+#define WHOLE                                                                                                                              \
+    ": profiles are sent whole, so that the totals of an engine are those of the programs; hprofx view and fetch filter what an engine "   \
+    "keeps"
+
 TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
 {
     static const struct {
@@ -234,6 +238,8 @@ TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
         {{"ship", "a", "pprof:b", "--spool-bytes", "5x"}, "sizes are like 64k, 256m, 2g"},
         {{"ship", "a", "pprof:b", "--every", "60s"}, "ship has no option --every"},
         {{"ship", "a", "pprof:b", "-e", "cpu"}, "ship has no option -e"},
+        {{"ship", "a", "pprof:b", "--include", "c"}, "ship has no option --include" WHOLE},
+        {{"watch", "pprof:b", "--from", "1s"}, "watch has no option --from" WHOLE},
         {{"watch", "a", "pprof:b"}, "watch takes destinations alone, as otlp:http://localhost:4318"},
         {{"watch", "pprof:b", "--once"}, "watch has no option --once"},
         {{"watch", "pprof:b", "--remove"}, "watch has no option --remove"},

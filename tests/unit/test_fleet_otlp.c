@@ -151,7 +151,7 @@ TEST(measures_of_other_profilers_outlive_their_trees)
     assert_string_equal(text, " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
                               " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
                               " cycles/count at 0 for 0 s: <m<main=7\n misses/count at 0 for 0 s: <m<main=8\n"
-                              "2 stacks, 3 functions, 10 strings\n");
+                              "2 stacks, 3 functions, 11 strings\n");
     free(text);
 }
 

@@ -283,6 +283,15 @@ class Engine(Folder):
         self.done('fetch', self.url, '--output', 'x.folded')
         self.assertEqual((self.folder / 'x.folded').read_text(), '[no stack] 2\nmain;p.C.m 3\n')
 
+    def test_fetch_filters(self):
+        self.done('fetch', '--include', 'p.C', '--root', 'p.C.m', self.url, '-o', 'x.pb.gz')
+        self.assertEqual(self.sum_of('x.pb.gz'), {'p.C.m': 3})
+        self.assertIn('  Filtered by --include p.C --root p.C.m\n', self.done('view', 'x.pb.gz'))
+        self.assertIn('CPU: samples 3 of 5, ', self.done('view', 'x.pb.gz'))
+        self.done('fetch', '--include=', self.url, '-o', 'x.pb.gz', status=2, said='--include wants a method')
+        self.done('fetch', '--from', '3s', self.url, status=2, said='an engine keeps no times of samples; from= and to= of the URL choose profiles')
+        self.done('fetch', '--by', 'p.C', self.url, status=2, said='hprofx view --by takes the same URL')
+
     def test_credentials_come_from_a_file(self):
         secret = self.folder / 'secret'
         secret.write_text('X-ClickHouse-User: me\nX-ClickHouse-Key: pass\n')
