@@ -43,22 +43,17 @@ static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
     if (s != HPX_OK) {
         return s;
     }
-    bool whole;
-    uint32_t dumps;
     struct hpx_json j = {.to = stdout};
     if (a->json) {
         hpx_json_open(&j, NULL, '{');
         hpx_json_uint(&j, "pid", (uint64_t)live.target.pid);
     }
-    enum hpx_heap_read done =
-        hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){.rows = a->rows, .json = a->json ? &j : NULL}, &whole, &dumps, &why);
+    enum hpx_heap_read done = hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){.rows = a->rows, .json = a->json ? &j : NULL}, &why);
     if (a->json) {
         hpx_json_close(&j, '}');
         (void)putchar('\n');
     }
-    return done != HPX_HEAP_READ ? hpx_fail(&live.err, HPX_FAILED, "%s", why.msg)
-           : whole               ? HPX_OK
-                                 : hpx_fail(&live.err, HPX_PARTIAL, "the heap dump is not complete");
+    return done == HPX_HEAP_READ ? HPX_OK : hpx_fail(&live.err, done == HPX_HEAP_PARTIAL ? HPX_PARTIAL : HPX_FAILED, "%s", why.msg);
 }
 
 static enum hpx_status run_session(const struct hpx_asked *a, int out)

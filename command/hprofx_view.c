@@ -184,31 +184,31 @@ static bool wants_heap(const struct asked *a, const struct hpx_tree *t)
 {
     const struct hpx_input *in = a->inputs.files.items;
     return a->inputs.files.len == 1 && a->view == NULL && t->filtered == 0 && a->form == TABLE && a->out == NULL &&
-           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->views[HPX_VIEW_HEAP].samples.len > 0 && hpx_heap_is_file(in->name);
+           !hpx_engine_is(a->file) && strcmp(a->file, "-") != 0 && t->heap_dump && hpx_heap_is_file(in->name);
 }
 
-/* HPX_PARTIAL: what is told about the dump is missing; the reason is said unless the dump is text. HPX_FAILED: there is no such dump. */
-static enum hpx_status show_heap(const struct asked *a, struct hpx_json *json, struct hpx_err *err)
+/* false: nothing is told of the dump; if the whole page is, the reason is on stderr, unless the dump is text. *s: what the command ends
+ * with. */
+static bool show_heap(const struct asked *a, struct hpx_json *json, enum hpx_status *s, struct hpx_err *err)
 {
     const struct hpx_input *in = a->inputs.files.items;
-    bool whole; /* if not, the first reading told it */
-    uint32_t dumps = 0;
     struct hpx_err why, said;
     enum hpx_heap_read done = HPX_HEAP_FAILED;
     int fd = open(in->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) {
-        done = hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){a->rows, a->dump, json}, &whole, &dumps, &why);
+        done = hpx_heap_tell(stdout, fd, &(struct hpx_heap_ask){a->rows, a->dump, json}, &why);
         (void)close(fd);
     } else {
         (void)hpx_err_set(&why, HPX_E_IO, "%s", strerror(errno));
     }
-    if (done == HPX_HEAP_FAILED) {
+    bool told = done == HPX_HEAP_READ || done == HPX_HEAP_PARTIAL;
+    if (done == HPX_HEAP_FAILED && a->dump == 0) {
         (void)hpx_complain(hpx_fail(&said, HPX_FAILED, "%s: only the table of its heap: %s", in->name, why.msg), &said);
     }
-    return done == HPX_HEAP_NONE && a->dump != 0     ? hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg)
-           : done == HPX_HEAP_FAILED && a->dump != 0 ? HPX_FAILED
-           : done == HPX_HEAP_READ                   ? HPX_OK
-                                                     : HPX_PARTIAL;
+    *s = done == HPX_HEAP_PARTIAL ? hpx_fail(err, HPX_PARTIAL, "%s: %s", in->name, why.msg)
+         : !told && a->dump != 0  ? hpx_fail(err, HPX_FAILED, "%s: %s", in->name, why.msg)
+                                  : HPX_OK;
+    return told || a->dump != 0;
 }
 
 static enum hpx_status put_json(const struct hpx_look *l, const struct asked *a, const struct hpx_tree_column *columns, size_t n,
@@ -219,8 +219,7 @@ static enum hpx_status put_json(const struct hpx_look *l, const struct asked *a,
     hpx_json_text(&j, "file", a->file);
     enum hpx_status s = hpx_look_json(l, &j, columns, n) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
     if (s == HPX_OK && wants_heap(a, l->tree)) {
-        s = show_heap(a, &j, err);
-        s = s == HPX_PARTIAL ? HPX_OK : s;
+        (void)show_heap(a, &j, &s, err);
     }
     hpx_json_close(&j, '}');
     (void)fputc('\n', l->to);
@@ -340,7 +339,8 @@ static bool folds(const struct asked *a)
 static enum hpx_status show(struct hpx_look *l, const struct asked *a, struct hpx_err *err)
 {
     struct hpx_tree_column c = {0, 0}, shown[2 * HPX_VIEWS];
-    bool empty = a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL);
+    bool empty =
+        a->view == NULL && a->form == TABLE && (l->tree->empty != 0 || l->tree->states != NULL || (a->json && wants_heap(a, l->tree)));
     enum hpx_status s = hpx_picture_column(l->tree, a->view, &c, err);
     s = empty && !l->tree->no_memory ? HPX_OK : s;
     if (!a->json && l->tree->verdict != NULL) { /* it may say why there is nothing */
@@ -426,17 +426,15 @@ static enum hpx_status show_all(struct hpx_look *l, const struct asked *a, struc
     if (a->dump != 0 && !heap) {
         return hpx_fail(err, HPX_FAILED, "%s: --dump chooses a heap dump of one binary file, and there is none", a->file);
     }
-    if (alone && !a->json) {
-        enum hpx_status s = show_heap(a, NULL, err);
-        if (s != HPX_PARTIAL) {
-            return s;
-        }
+    enum hpx_status s = HPX_OK;
+    if (alone && !a->json && show_heap(a, NULL, &s, err)) {
+        return s;
     }
-    enum hpx_status s = show_or_save(l, a, err);
+    s = show_or_save(l, a, err);
     if (s == HPX_OK && heap && !alone && !a->json) {
-        s = show_heap(a, NULL, err);
+        (void)show_heap(a, NULL, &s, err);
     }
-    return s == HPX_PARTIAL ? HPX_OK : s;
+    return s;
 }
 
 static int run(struct asked *a)
@@ -451,7 +449,8 @@ static int run(struct asked *a)
         s = show_all(&l, a, &err);
     }
     hpx_tree_fini(&t);
-    return s != HPX_OK ? hpx_complain(s, &err) : read == HPX_PARTIAL ? HPX_PARTIAL : HPX_OK;
+    bool said = read == HPX_PARTIAL && s == HPX_PARTIAL; /* that the file is broken */
+    return s != HPX_OK && !said ? hpx_complain(s, &err) : read == HPX_PARTIAL ? HPX_PARTIAL : HPX_OK;
 }
 
 /* ---- the command line ---- */

@@ -122,8 +122,9 @@ typedef bool hpx_heap_sink(void *ctx, const struct hpx_heap_graph *g, uint32_t n
 
 enum hpx_heap_read {
     HPX_HEAP_READ = 0,
-    HPX_HEAP_NONE,   /* the file has no heap dump in binary; err says so */
-    HPX_HEAP_FAILED, /* err: no memory, or it cannot be read */
+    HPX_HEAP_PARTIAL, /* what is told of the dump is, but the dump is not complete, or the file is broken; err says so */
+    HPX_HEAP_NONE,    /* the file has no heap dump in binary; err says so */
+    HPX_HEAP_FAILED,  /* err: no memory, or it cannot be read */
 };
 
 /* dump: 0, or its number from 1; if the file has no such dump, err lists those that it has, and g->dumps is not 0. sink: may be NULL; needs

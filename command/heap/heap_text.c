@@ -177,8 +177,7 @@ static bool tell_words(FILE *to, const struct hpx_heap_told *t, const struct hpx
     return made && tell_arrays(to, g);
 }
 
-static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const struct hpx_heap_ask *ask, bool *whole, uint32_t *dumps,
-                               struct hpx_err *err)
+static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const struct hpx_heap_ask *ask, struct hpx_err *err)
 {
     struct hpx_heap_graph g;
     struct hpx_heap_waste w = {0};
@@ -186,8 +185,6 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const
     struct hpx_err missing = {""};
     enum hpx_heap_read done = hpx_heap_graph_read(&g, file, ask->dump, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
     bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
-    *whole = g.complete && g.why[0] == '\0';
-    *dumps = g.dumps;
     if (done == HPX_HEAP_NONE) {
         tell_why(&g, err);
     }
@@ -203,21 +200,23 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const
         (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
         done = HPX_HEAP_FAILED;
     }
+    if (done == HPX_HEAP_READ && (!g.complete || g.why[0] != '\0')) {
+        (void)hpx_err_set(err, HPX_E_RANGE, g.complete ? "the file is broken, %s" : "the heap dump is not complete", g.why);
+        done = HPX_HEAP_PARTIAL;
+    }
     hpx_heap_holders_fini(&h);
     hpx_heap_waste_fini(&w);
     hpx_heap_graph_fini(&g);
     return done;
 }
 
-enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, const struct hpx_heap_ask *ask, bool *whole, uint32_t *dumps, struct hpx_err *err)
+enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, const struct hpx_heap_ask *ask, struct hpx_err *err)
 {
     struct hpx_heap_source s;
-    *whole = false;
-    *dumps = 0;
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
-    enum hpx_heap_read done = tell(to, &s.file, ask, whole, dumps, err);
+    enum hpx_heap_read done = tell(to, &s.file, ask, err);
     hpx_heap_source_end(&s);
     return done;
 }

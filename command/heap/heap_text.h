@@ -18,8 +18,8 @@ struct hpx_heap_ask {
 
 /* Reads an open file, plain or gzip, several times from its beginning (lseek), and writes what is in its heap dump: sums, classes with what
  * they retain, what retains most and the paths to it, strings with the same text, collections without elements. What is wrong with the
- * file is in the text, and *whole tells it. HPX_HEAP_NONE: err has the reason, if the agent's report in the file does, and *dumps the
- * number of dumps in the file. Without another budget of the caller, hpx_memory_for_file() is what it may allocate. */
-enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, const struct hpx_heap_ask *ask, bool *whole, uint32_t *dumps, struct hpx_err *err);
+ * file is in the text, too; then the result is HPX_HEAP_PARTIAL. HPX_HEAP_NONE: err has the reason, if the agent's report in the file does.
+ * Without another budget of the caller, hpx_memory_for_file() is what it may allocate. */
+enum hpx_heap_read hpx_heap_tell(FILE *to, int fd, const struct hpx_heap_ask *ask, struct hpx_err *err);
 
 #endif

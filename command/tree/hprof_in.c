@@ -232,6 +232,7 @@ static void object(struct hprof_in *in, const struct hpx_rd_event *ev)
 
 static void begin_heap(struct hprof_in *in)
 {
+    in->tree->heap_dump = true;
     if (!in->heap_open) {
         in->heap_open = true;
         in->objects.len = 0;

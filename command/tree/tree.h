@@ -109,6 +109,7 @@ struct hpx_tree {
     uint32_t probes_share;  /* theirs of all samples since then, in hundredths of a percent */
     unsigned empty;         /* of one file: views whose tables have no rows: bit `enum hpx_view_kind` */
     char *verdict, *states; /* owned; NULL, or lines as on the terminal: what the profile means; threads and monitors of its last dump */
+    bool heap_dump;         /* of one file: it has one, perhaps an empty one */
     bool crowded;           /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
     bool no_memory;         /* something did not fit: the tree must not be shown; hpx_budget_why() */
     size_t text;            /* bytes of all names */

@@ -388,7 +388,7 @@ class HeapFile(unittest.TestCase):
         third.new('p.Node')
         data = first.head() + first.definitions() + first.segments() + second.segments() + third.segments(end=False)
         for number, nodes in ((1, 5), (2, 6), (3, 7)):
-            said = self.view(data, '--dump', str(number))
+            said = self.view(data, '--dump', str(number), status=0 if number < 3 else 6, said='' if number < 3 else 'heap.hprof: the heap dump is not complete\n')
             self.assertIn('It is dump %d of 3 in the file.\n' % number, said)
             self.assertEqual(self.rows(said, 'Classes')['p.Node'], (nodes, 24 * nodes))
         self.assertEqual(self.view(data, '--dump=4', status=1, said='heap.hprof: the file has no heap dump 4; it has 1 of 19 objects, 2 of 20 objects, '
@@ -397,6 +397,19 @@ class HeapFile(unittest.TestCase):
         self.view(data, '--dump=1', '--tree', status=2, said='--dump chooses a heap dump')
         self.view(h.text().data(), '--dump=1', status=1, said='heap.hprof: no heap dump is in it')
         self.view(h.times().data(), '--dump=1', status=1, said='--dump chooses a heap dump of one binary file, and there is none')
+
+    def test_a_dump_may_be_empty(self):
+        d = self.known()
+        head, empty = d.head() + d.definitions(), d.f.record(0x1c, b'') + d.f.record(0x2c, b'')
+        for data, dumps in ((head + empty, 1), (head + d.segments() + empty, 2)):
+            said = self.view(data)
+            self.assertTrue(said.startswith('Heap dump: 0 objects, 0 B; 0 classes, 0 roots.'), said)
+            self.assertEqual('It is dump 2 of 2 in the file, the last.' in said, dumps == 2)
+            said = json.loads(self.view(data, '--json'))
+            self.assertEqual((said['views'], said['heap_dump']['objects'], said['heap_dump']['dumps']), ([], 0, dumps))
+        said = self.view(data, '--dump', '1')
+        self.assertIn('Heap dump: 19 objects', said)
+        self.assertIn('It is dump 1 of 2 in the file.', said)
 
     def test_references_to_nothing_are_told(self):
         d = self.known()
@@ -438,7 +451,7 @@ class HeapFile(unittest.TestCase):
         data = d.data()
         for cut in (9, 9 + 40, len(d.segments()) // 2):
             with self.subTest(cut=cut):
-                said = self.view(data[:-cut], status=0 if cut == 9 else 6, said='' if cut == 9 else 'heap.hprof')
+                said = self.view(data[:-cut], status=6, said='hprofx: heap.hprof: ' + ('the heap dump is not complete\n' if cut == 9 else 'broken at byte'))
                 self.assertIn('The dump is not complete: objects and references are missing.', said)
 
     def test_a_dump_with_stacks_is_behind_what_they_say(self):
