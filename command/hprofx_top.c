@@ -6,6 +6,7 @@
 #include "picture.h"
 #include "screen.h"
 #include "session.h"
+#include "trend.h"
 #include "view.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #define BY_DEFAULT "cpu=samples,monitor=y,depth=64,"
 
 static struct hpx_live live;
+static struct hpx_trend trend;
 static unsigned session, asked; /* asked: the number of the last profile */
 
 enum next { GOES_ON, ENDS, GONE };
@@ -75,6 +77,8 @@ static char *text_of(int fd, const struct hpx_asked *a, const char *name, const 
     }
     const struct hpx_verdict v = {.name = name, .usage = *used};
     (void)fprintf(to, "%u threads, %u on a CPU or waiting for one.\n", used->threads, used->running);
+    hpx_trend_next(&trend);
+    hpx_look_trend(hpx_screen_columns() > 0 ? &trend : NULL, hpx_screen_columns(), hpx_screen_is_utf8());
     if (hpx_picture_read_fd(&t, fd, "the profile", &v, &err) != HPX_FAILED) {
         say_own(&t, used);
         hpx_tree_finish(&t);
@@ -159,12 +163,14 @@ static enum hpx_status watch(const struct hpx_asked *a)
     (void)hpx_usage_read("", live.target.pid, &before);
     hpx_target_name(&live.target, name, sizeof name);
     hpx_screen_open();
+    hpx_trend_init(&trend);
     for (unsigned k = 1; s == HPX_OK && n == GOES_ON && hpx_clock_mono() < last; k++) {
         at = at + SECOND > hpx_clock_mono() ? at + SECOND : hpx_clock_mono(); /* seconds that were missed do not follow each other */
         n = wait_until(at);
         s = n == GOES_ON ? look(k, a, name, &before, &n) : n == GONE ? fail_gone() : HPX_OK;
     }
     hpx_screen_close();
+    hpx_trend_fini(&trend);
     return s;
 }
 

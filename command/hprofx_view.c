@@ -237,6 +237,7 @@ void hpx_look_by_thread(void)
 static bool show_thread(const struct hpx_look *l, uint32_t name, bool *threads)
 {
     struct hpx_look one = *l;
+    one.trend = NULL;
     threads[name] = true;
     one.of.threads = threads;
     one.thread = hpx_tree_text(l->tree, name);
@@ -406,10 +407,28 @@ static struct hpx_look look_at(FILE *to, struct hpx_tree *t, double least)
     return l;
 }
 
+static struct {
+    struct hpx_trend *of;
+    size_t columns;
+    bool utf8;
+} trend;
+
+void hpx_look_trend(struct hpx_trend *t, size_t columns, bool utf8)
+{
+    trend.of = t;
+    trend.columns = columns;
+    trend.utf8 = utf8;
+}
+
 enum hpx_status hpx_look_all(FILE *to, struct hpx_tree *t, bool apart, struct hpx_err *err)
 {
     struct hpx_look l = look_at(to, t, 1);
     l.apart = apart;
+    if (trend.of != NULL) {
+        l.trend = trend.of;
+        l.columns = trend.columns;
+        l.boxes = trend.utf8;
+    }
     return show(&l, &(struct asked){.least = 1}, err);
 }
 

@@ -6,6 +6,7 @@
 #include "by.h"
 #include "graph.h"
 #include "inputs.h"
+#include "trend.h"
 #include "view.h"
 
 /* What is shown, and how. */
@@ -19,8 +20,9 @@ struct hpx_look {
     bool apart;         /* something stands above */
     bool folded;        /* idle threads are one row */
     bool bold;
-    bool boxes;     /* lines of box characters, not of ASCII */
-    size_t columns; /* of the terminal; 0: there is none */
+    bool boxes;              /* lines of box characters, not of ASCII */
+    size_t columns;          /* of the terminal; 0: there is none */
+    struct hpx_trend *trend; /* of CPU time; hears of this profile, and is a column of its table; NULL: none */
 };
 
 /* ---- look_text.c, look_tree.c, look_by.c, look_json.c: false without memory ---- */

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES ((size_t)(6 * 4096 + 8)) /* names of the tree, and three dots */
-#define NAME_LEAST ((size_t)16)
+#define NAME_BYTES    ((size_t)(6 * 4096 + 8)) /* names of the tree, and three dots */
+#define NAME_LEAST    ((size_t)16)
+#define NAME_SHOWN    ((size_t)20) /* columns that a trend leaves for names */
+#define LEAST_SECONDS 9u           /* as wide as its head */
 
 const char *hpx_look_name(const struct hpx_look *l, uint32_t name, size_t columns)
 {
@@ -98,11 +100,14 @@ struct table {
     uint64_t total;
     uint64_t effective; /* samples that count for the certainty; 0: not known, or nothing is left to chance */
     bool totals;        /* with a column for them */
+    bool trend;         /* with a column for the last seconds, where the screen has room for it */
+    size_t seconds;     /* that it has; 0: it is not there */
     bool (*takes)(const struct hpx_graph_method *m);
 };
 
-static size_t columns_of(const struct table *t, struct hpx_grid_column to[HPX_GRID_COLUMNS])
+static size_t columns_of(struct table *t, struct hpx_grid_column to[HPX_GRID_COLUMNS])
 {
+    static char head[32];
     const struct hpx_look *l = t->look;
     size_t n = 0;
     to[n++] = (struct hpx_grid_column){"self", 2, 7, false};
@@ -115,6 +120,17 @@ static size_t columns_of(const struct table *t, struct hpx_grid_column to[HPX_GR
     to[n++] = (struct hpx_grid_column){hpx_look_word(view(l), l->of.column.measure), 1, 10, false};
     if (l->of.beside != l->of.column.measure) {
         to[n++] = (struct hpx_grid_column){hpx_look_word(view(l), l->of.beside), 1, 10, false};
+    }
+    size_t used = NAME_SHOWN + 2;
+    for (size_t i = 0; i < n; i++) {
+        used += to[i].gap + to[i].width;
+    }
+    size_t left = l->columns > used + 2 ? l->columns - used - 2 : 0;
+    left = left < HPX_TREND_SECONDS ? left : HPX_TREND_SECONDS;
+    t->seconds = t->trend && left >= LEAST_SECONDS ? left : 0;
+    if (t->seconds > 0) {
+        (void)snprintf(head, sizeof head, "last %zu s", t->seconds);
+        to[n++] = (struct hpx_grid_column){head, 2, t->seconds, true};
     }
     return n;
 }
@@ -141,6 +157,11 @@ static void row(const struct table *t, struct hpx_grid *g, const struct hpx_grap
     if (l->of.beside != l->of.column.measure) {
         hpx_grid_cell(g, hpx_tree_amount(&view(l)->measures[l->of.beside], m->count));
     }
+    if (t->seconds > 0) {
+        char line[HPX_TREND_LINE];
+        hpx_trend_line(l->trend, hpx_tree_text(l->tree, m->name), t->seconds, l->boxes, line);
+        hpx_grid_cell(g, line);
+    }
     for (size_t i = 0; i < g->n; i++) {
         width += g->columns[i].gap + g->width[i];
     }
@@ -161,7 +182,7 @@ static size_t rows(const struct table *t, struct hpx_grid *g)
     return taken;
 }
 
-static void print(const struct table *t)
+static void print(struct table *t)
 {
     struct hpx_grid_column columns[HPX_GRID_COLUMNS];
     struct hpx_grid g;
@@ -249,6 +270,16 @@ static void certainty(const struct hpx_look *l, const struct hpx_list *methods, 
     }
 }
 
+static void note_shares(const struct table *t)
+{
+    const struct hpx_graph_method *m = t->rows->items;
+    for (size_t i = 0; i < t->rows->len && t->total > 0; i++) {
+        if (m[i].self > 0) {
+            hpx_trend_add(t->look->trend, hpx_tree_text(t->look->tree, m[i].name), (double)m[i].self / (double)t->total);
+        }
+    }
+}
+
 bool hpx_look_table(const struct hpx_look *l)
 {
     struct hpx_graph c;
@@ -264,6 +295,10 @@ bool hpx_look_table(const struct hpx_look *l)
         t.totals = true;
         t.takes = is_method;
         t.what = "method";
+        t.trend = l->trend != NULL && l->of.column.view == HPX_VIEW_CPU;
+        if (t.trend) {
+            note_shares(&t);
+        }
         if (!after || methods.len > 1 || (methods.len == 1 && ((const struct hpx_graph_method *)methods.items)->name != 0)) {
             (void)fputs(after ? "\n" : "", l->to); /* that no object has a stack says nothing */
             print(&t);

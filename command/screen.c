@@ -53,6 +53,16 @@ void hpx_screen_open(void)
     }
 }
 
+size_t hpx_screen_columns(void)
+{
+    return screen != NULL && COLS > 0 ? (size_t)COLS : 0;
+}
+
+bool hpx_screen_is_utf8(void)
+{
+    return screen != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 static void draw(const char *text)
 {
     int row = 0;
@@ -98,6 +108,16 @@ static bool has_screen(void)
 
 void hpx_screen_open(void)
 {
+}
+
+size_t hpx_screen_columns(void)
+{
+    return 0;
+}
+
+bool hpx_screen_is_utf8(void)
+{
+    return false;
 }
 
 static void draw(const char *text)

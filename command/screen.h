@@ -4,9 +4,13 @@
 #define HPX_COMMAND_SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Takes the terminal, if standard input and output are one whose abilities are known. */
 void hpx_screen_open(void);
+/* The columns of the terminal, and whether it shows more than ASCII. 0, false: it was not taken. */
+size_t hpx_screen_columns(void);
+bool hpx_screen_is_utf8(void);
 /* Lines of UTF-8 without controls; what does not fit is cut off. false: standard output cannot be written. */
 bool hpx_screen_show(const char *text);
 /* Somebody has pressed q. */

@@ -15,6 +15,9 @@ void hpx_look_idle(void);
 bool hpx_look_by_method(const char *pattern);
 /* -t: behind its table the first view has the total of every thread, and the methods of the busiest. */
 void hpx_look_by_thread(void);
+struct hpx_trend;
+/* top, before each profile: the table of CPU time has the last seconds as a column. columns: of the screen; utf8: it has blocks. */
+void hpx_look_trend(struct hpx_trend *t, size_t columns, bool utf8);
 /* The same as members of the object that is open. false: no memory. */
 bool hpx_look_members(struct hpx_json *j, struct hpx_tree *t);
 

@@ -2,6 +2,7 @@
 """hprofx: the command that profiles a JVM that runs."""
 import contextlib
 import errno
+import fcntl
 import os
 import pathlib
 import pty
@@ -9,8 +10,10 @@ import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import waiting
@@ -432,13 +435,16 @@ def top_counts_only_what_filters_leave(t):
 
 
 @test(level='plain', collectors='any')
-def top_on_a_terminal_ends_with_q(t):
+def top_on_a_terminal_has_the_last_seconds_and_ends_with_q(t):
     p = Program(t)
+    p.tell('making 1')
     ours, its = pty.openpty()
-    top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, 'TERM': 'xterm'})
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 120, 0, 0))
+    top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C'})
     os.close(its)
     read = lambda: os.read(ours, 4096).decode(errors='replace')
     shown_until(t, read, r'Attached used ')
+    shown_until(t, read, r'last 30 s')
     os.write(ours, b'q')
     until = time.monotonic() + 60
     while top.poll() is None and time.monotonic() < until:
