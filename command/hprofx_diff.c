@@ -211,7 +211,9 @@ static enum hpx_status compare_heaps(const struct asked *a, bool *none, struct h
         }
     }
     *none = done == HPX_HEAP_NONE;
-    return done != HPX_HEAP_FAILED ? HPX_OK : hpx_fail(err, HPX_FAILED, "%s", why.msg);
+    return done == HPX_HEAP_FAILED                    ? hpx_fail(err, HPX_FAILED, "%s", why.msg)
+           : done == HPX_HEAP_PARTIAL && !a->d.broken ? hpx_fail(err, HPX_PARTIAL, "%s", why.msg)
+                                                      : HPX_OK;
 }
 
 static enum hpx_status compare_trees(struct asked *a, const struct hpx_tree *trees, struct hpx_err *err)

@@ -235,64 +235,59 @@ static struct hpx_heap_fit fit(const struct hpx_heap_graph *g, const struct hpx_
     return fits;
 }
 
+/* Arrays have no fields, whose places are guesswork, so they tell where elements begin, and with it the length of a header and of a
+ * reference. Layouts with the same arrays differ in the places of fields. */
 static bool is_better(struct hpx_heap_fit a, struct hpx_heap_fit b)
 {
     return a.arrays != b.arrays ? a.arrays > b.arrays : a.instances > b.instances;
 }
 
-/* Arrays have no fields, whose places are guesswork, so they tell where elements begin, and with it the length of a header and of a
- * reference. Layouts with the same arrays differ in the places of fields. */
-void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n)
+static size_t best_of(const struct hpx_heap_fit *fits)
 {
-    struct hpx_heap_fit best = {0, 0};
-    g->layout = layouts[0];
-    memset(g->fits, 0, sizeof g->fits);
-    for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
-        for (size_t i = 0; i < HPX_ARRAY_LEN(layouts); i++) {
-            struct hpx_heap_fit fits = fit(g, layouts + i, e, n, scale);
-            g->fits[i] = is_better(fits, g->fits[i]) ? fits : g->fits[i];
-            if (is_better(fits, best)) {
-                best = fits;
-                g->layout = layouts[i];
-            }
-        }
+    size_t best = 0;
+    for (size_t i = 1; i < HPX_HEAP_LAYOUTS; i++) {
+        best = is_better(fits[i], fits[best]) ? i : best;
     }
+    return best;
 }
 
 /* A dump of few objects may fit a wrong layout best, by little: half of what the best one has is enough. */
 static bool allows(const struct hpx_heap_fit *fits, size_t i)
 {
-    struct hpx_heap_fit best = {0, 0};
-    for (size_t k = 0; k < HPX_HEAP_LAYOUTS; k++) {
-        best.arrays = fits[k].arrays > best.arrays ? fits[k].arrays : best.arrays;
-        best.instances = fits[k].instances > best.instances ? fits[k].instances : best.instances;
-    }
-    return fits[i].arrays >= best.arrays / 2 && fits[i].instances >= best.instances / 2;
+    const struct hpx_heap_fit *best = &fits[best_of(fits)];
+    return fits[i].arrays >= best->arrays / 2 && fits[i].instances >= best->instances / 2;
 }
 
-const struct hpx_heap_layout *hpx_heap_layout_of_both(const struct hpx_heap_fit a[static HPX_HEAP_LAYOUTS],
-                                                      const struct hpx_heap_fit b[static HPX_HEAP_LAYOUTS])
+void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n, const struct hpx_heap_fit *beside)
 {
-    const struct hpx_heap_layout *found = NULL;
-    struct hpx_heap_fit best = {0, 0};
-    for (size_t i = 0; i < HPX_HEAP_LAYOUTS; i++) {
-        struct hpx_heap_fit both = {a[i].arrays + b[i].arrays, a[i].instances + b[i].instances};
-        if (allows(a, i) && allows(b, i) && (found == NULL || is_better(both, best))) {
-            best = both;
-            found = layouts + i;
+    struct hpx_heap_fit both = {0, 0};
+    bool found = false;
+    memset(g->fits, 0, sizeof g->fits);
+    for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
+        for (size_t i = 0; i < HPX_HEAP_LAYOUTS; i++) {
+            struct hpx_heap_fit fits = fit(g, layouts + i, e, n, scale);
+            g->fits[i] = is_better(fits, g->fits[i]) ? fits : g->fits[i];
         }
     }
-    return found;
+    g->layout = layouts + best_of(g->fits);
+    for (size_t i = 0; beside != NULL && i < HPX_HEAP_LAYOUTS; i++) {
+        struct hpx_heap_fit sum = {g->fits[i].arrays + beside[i].arrays, g->fits[i].instances + beside[i].instances};
+        if (allows(g->fits, i) && allows(beside, i) && (!found || is_better(sum, both))) {
+            found = true;
+            both = sum;
+            g->layout = layouts + i;
+        }
+    }
 }
 
 uint64_t hpx_heap_empty_array(const struct hpx_heap_graph *g, const struct hpx_heap_class *c)
 {
     struct hpx_heap_entry e = {.a = (uint32_t)(c - hpx_heap_class_at(g, 0))};
-    return bytes_of(g, &g->layout, &e, c);
+    return bytes_of(g, g->layout, &e, c);
 }
 
 uint32_t hpx_heap_size(const struct hpx_heap_graph *g, const struct hpx_heap_entry *e, uint32_t class)
 {
-    uint64_t words = bytes_of(g, &g->layout, e, hpx_heap_class_at(g, class)) / 8;
+    uint64_t words = bytes_of(g, g->layout, e, hpx_heap_class_at(g, class)) / 8;
     return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
 }

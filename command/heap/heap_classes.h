@@ -18,11 +18,8 @@
 bool hpx_heap_classes_begin(struct hpx_heap_graph *g);
 /* Names, superclasses, sums of fields. of: ids -> index + 1. */
 bool hpx_heap_classes_finish(struct hpx_heap_graph *g, const struct hpx_seeded_map *of);
-/* The layout that fits sorted objects best. */
-void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n);
-/* The layout that fits both dumps, of those that each of them allows; NULL: none, so they are of different kinds of JVMs. */
-const struct hpx_heap_layout *hpx_heap_layout_of_both(const struct hpx_heap_fit a[static HPX_HEAP_LAYOUTS],
-                                                      const struct hpx_heap_fit b[static HPX_HEAP_LAYOUTS]);
+/* The layout that fits sorted objects best; of those that each of two dumps allows the best one for both, unless `beside` is NULL. */
+void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n, const struct hpx_heap_fit *beside);
 /* Of an object, in units of 8 bytes; class: hpx_heap_class_class(). */
 uint32_t hpx_heap_size(const struct hpx_heap_graph *g, const struct hpx_heap_entry *e, uint32_t class);
 /* The index of java.lang.Class. */

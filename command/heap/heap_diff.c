@@ -2,7 +2,6 @@
 /* heap_diff.c: see heap_diff.h. */
 #include "heap_diff.h"
 #include "budget.h"
-#include "heap_classes.h"
 #include "heap_holders.h"
 #include "heap_sites.h"
 #include "heap_source.h"
@@ -20,11 +19,14 @@ struct row {
     uint64_t objects[2], bytes[2];
 };
 
+/* What a row is, and what its bytes are. */
+enum by { BY_CLASS, BY_RETAINED, BY_SITE };
+
 struct sums {
     uint64_t objects, bytes;
     bool complete, sited;
     uint32_t dump, dumps;
-    struct hpx_heap_layout layout;
+    const struct hpx_heap_layout *layout;
     struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
 };
 
@@ -110,35 +112,8 @@ static bool add_side(struct rows *all, const struct hpx_heap_graph *g, int side,
     return added;
 }
 
-/* as: a layout of the heap; NULL: the one that fits best. */
-static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int side, const struct hpx_heap_layout *as, bool retained, int fd,
-                                    struct hpx_err *err)
-{
-    struct hpx_heap_source s;
-    struct hpx_heap_graph g;
-    if (!hpx_heap_source_begin(&s, fd, err)) {
-        return HPX_HEAP_FAILED;
-    }
-    enum hpx_heap_read done =
-        hpx_heap_graph_read_as(&g, &s.file, 0, retained ? HPX_HEAP_REFERENCES : HPX_HEAP_CLASSES, as, NULL, NULL, err);
-    if (done == HPX_HEAP_READ) {
-        *sums = (struct sums){.objects = g.objects,
-                              .bytes = g.bytes,
-                              .complete = g.complete,
-                              .sited = g.sited,
-                              .dump = g.dump,
-                              .dumps = g.dumps,
-                              .layout = g.layout};
-        memcpy(sums->fits, g.fits, sizeof sums->fits);
-        done = add_side(all, &g, side, retained, err) ? done : HPX_HEAP_FAILED;
-    }
-    hpx_heap_graph_fini(&g);
-    hpx_heap_source_end(&s);
-    return done;
-}
-
 /* Within the budget of the side: a file may have as many sites as objects. */
-static bool add_sites(struct rows *all, struct hpx_heap_graph *g, int side, const struct hpx_heap_sites *s)
+static bool add_sites(struct rows *all, struct hpx_heap_graph *g, int side, const struct hpx_heap_sites *s, struct hpx_err *err)
 {
     const struct hpx_heap_site *site = s->all.items;
     struct row *more = realloc(all->at, (all->len + s->all.len + 1) * sizeof *more);
@@ -151,22 +126,56 @@ static bool add_sites(struct rows *all, struct hpx_heap_graph *g, int side, cons
         r->bytes[side] = site[i].bytes;
         good = r->name != NULL && r->site != NULL && hpx_budget_take(sizeof *r + strlen(r->name) + strlen(r->site));
     }
+    if (!good) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+    }
     return good;
 }
 
-static enum hpx_heap_read read_sites(struct rows *all, int side, const struct hpx_heap_layout *as, int fd, struct hpx_err *err)
+static void forget(struct rows *all, int side)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < all->len; i++) {
+        if (all->at[i].objects[side] > 0) {
+            free(all->at[i].name);
+            free(all->at[i].site);
+        } else {
+            all->at[kept++] = all->at[i];
+        }
+    }
+    all->len = kept;
+}
+
+static void drop(struct rows *all)
+{
+    forget(all, 0);
+    forget(all, 1);
+    free(all->at);
+    *all = (struct rows){NULL, 0};
+}
+
+/* In the place of the rows that the side has; beside: the other side, if it has been read. */
+static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int side, enum by by, const struct sums *beside, int fd,
+                                    struct hpx_err *err)
 {
     struct hpx_heap_source s;
     struct hpx_heap_graph g;
     struct hpx_heap_sites sites;
+    const struct hpx_heap_how how = {.want = by == BY_CLASS ? HPX_HEAP_CLASSES : HPX_HEAP_REFERENCES,
+                                     .beside = beside != NULL ? beside->fits : NULL,
+                                     .sink = by == BY_SITE ? hpx_heap_sites_take : NULL,
+                                     .ctx = &sites};
+    forget(all, side);
     if (!hpx_heap_source_begin(&s, fd, err)) {
         return HPX_HEAP_FAILED;
     }
     hpx_heap_sites_init(&sites);
-    enum hpx_heap_read done = hpx_heap_graph_read_as(&g, &s.file, 0, HPX_HEAP_REFERENCES, as, hpx_heap_sites_take, &sites, err);
-    if (done == HPX_HEAP_READ && !add_sites(all, &g, side, &sites)) {
-        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
-        done = HPX_HEAP_FAILED;
+    enum hpx_heap_read done = hpx_heap_graph_read(&g, &s.file, &how, err);
+    if (done == HPX_HEAP_READ) {
+        *sums = (struct sums){g.objects, g.bytes, g.complete, g.sited, g.dump, g.dumps, g.layout, {{0, 0}}};
+        memcpy(sums->fits, g.fits, sizeof sums->fits);
+        bool added = by == BY_SITE ? add_sites(all, &g, side, &sites, err) : add_side(all, &g, side, by == BY_RETAINED, err);
+        done = added ? done : HPX_HEAP_FAILED;
     }
     hpx_heap_sites_fini(&sites);
     hpx_heap_graph_fini(&g);
@@ -237,53 +246,23 @@ static void order(struct rows *all)
     }
 }
 
-static bool same(const struct hpx_heap_layout *a, const struct hpx_heap_layout *b)
+/* Both in one layout, if one fits both; what they retain is found once. */
+static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2], const struct hpx_heap_side side[static 2], enum by by,
+                                     struct hpx_err *err)
 {
-    return a->ref == b->ref && a->header == b->header && a->array == b->array && a->array8 == b->array8 && a->align == b->align &&
-           a->padded == b->padded;
-}
-
-static void drop(struct rows *all)
-{
-    for (size_t i = 0; i < all->len; i++) {
-        free(all->at[i].name);
-        free(all->at[i].site);
-    }
-    free(all->at);
-    *all = (struct rows){NULL, 0};
-}
-
-/* If one of the dumps has chosen another layout, both are read as *as, which fits both. *differ: there is none. */
-static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2], const struct hpx_heap_side side[static 2], bool retained,
-                                     const struct hpx_heap_layout **as, bool *differ, struct hpx_err *err)
-{
-    enum hpx_heap_read done = HPX_HEAP_READ;
-    for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
-        done = read_side(all, &sums[i], i, NULL, retained, side[i].fd, err);
-    }
-    if (done != HPX_HEAP_READ || same(&sums[0].layout, &sums[1].layout)) {
-        return done;
-    }
-    *as = hpx_heap_layout_of_both(sums[0].fits, sums[1].fits);
-    *differ = *as == NULL;
-    if (*as != NULL) {
-        drop(all);
-        for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
-            done = read_side(all, &sums[i], i, *as, retained, side[i].fd, err);
-        }
-    }
-    return done;
+    enum hpx_heap_read done = read_side(all, &sums[0], 0, by == BY_RETAINED ? BY_CLASS : by, NULL, side[0].fd, err);
+    done = done == HPX_HEAP_READ ? read_side(all, &sums[1], 1, by, &sums[0], side[1].fd, err) : done;
+    bool once_more = done == HPX_HEAP_READ && (by == BY_RETAINED || sums[0].layout != sums[1].layout);
+    return once_more ? read_side(all, &sums[0], 0, by, &sums[1], side[0].fd, err) : done;
 }
 
 /* What is missing without memory is said. */
-static void tell_sites(FILE *to, const struct hpx_heap_side side[static 2], const struct hpx_heap_layout *as)
+static void tell_sites(FILE *to, const struct hpx_heap_side side[static 2])
 {
     struct rows all = {NULL, 0};
+    struct sums sums[2];
     struct hpx_err why = {""};
-    enum hpx_heap_read done = HPX_HEAP_READ;
-    for (int i = 0; i < 2 && done == HPX_HEAP_READ; i++) {
-        done = read_sites(&all, i, as, side[i].fd, &why);
-    }
+    enum hpx_heap_read done = read_sides(&all, sums, side, BY_SITE, &why);
     (void)fputs("\nBy class and allocation site\n", to);
     if (done == HPX_HEAP_READ) {
         order(&all);
@@ -298,21 +277,23 @@ enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[
 {
     struct rows all = {NULL, 0};
     struct sums sums[2];
-    const struct hpx_heap_layout *as = NULL;
-    bool differ = false;
-    enum hpx_heap_read done = read_sides(&all, sums, side, retained, &as, &differ, err);
+    enum hpx_heap_read done = read_sides(&all, sums, side, retained ? BY_RETAINED : BY_CLASS, err);
     if (done == HPX_HEAP_READ) {
         order(&all);
         tell_side(to, "Before", side[0].name, &sums[0]);
         tell_side(to, "After", side[1].name, &sums[1]);
-        if (differ) {
+        if (sums[0].layout != sums[1].layout) {
             (void)fputs("The JVMs lay out objects differently, so equal objects differ in bytes.\n", to);
         }
         tell_rows(to, &all, "class", "classes", retained ? "retained" : "   bytes");
     }
     drop(&all);
     if (done == HPX_HEAP_READ && !retained && sums[0].sited && sums[1].sited) {
-        tell_sites(to, side, as);
+        tell_sites(to, side);
+    }
+    if (done == HPX_HEAP_READ && !(sums[0].complete && sums[1].complete)) {
+        (void)hpx_err_set(err, HPX_E_RANGE, "%s: the heap dump is not complete", side[sums[0].complete].name);
+        done = HPX_HEAP_PARTIAL;
     }
     return done;
 }

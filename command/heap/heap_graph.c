@@ -607,15 +607,14 @@ static enum hpx_heap_read read_objects(struct reading *r, const struct hpx_heap_
     return done;
 }
 
-static bool finish_objects(struct reading *r, const struct hpx_heap_layout *as)
+static bool finish_objects(struct reading *r, const struct hpx_heap_fit *beside)
 {
     struct hpx_heap_graph *g = r->g;
     unique(r);
     if (!hpx_heap_classes_finish(g, &r->class_of)) {
         return false;
     }
-    hpx_heap_layout_choose(g, r->objects.items, r->objects.len);
-    g->layout = as != NULL ? *as : g->layout;
+    hpx_heap_layout_choose(g, r->objects.items, r->objects.len, beside);
     count(r);
     join_primitive_arrays(g);
     hpx_seeded_map_clear(&r->class_of);
@@ -640,16 +639,16 @@ static bool begin_references(struct reading *r)
     return !r->no_memory;
 }
 
-static enum hpx_heap_read read_graph(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
-                                     const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
+enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, const struct hpx_heap_how *how,
+                                       struct hpx_err *err)
 {
-    struct reading r = {.g = g, .sink = sink, .ctx = ctx};
+    struct reading r = {.g = g, .sink = how->sink, .ctx = how->ctx};
     *g = (struct hpx_heap_graph){0};
     hpx_seeded_map_init(&r.class_of, true);
     r.no_memory = hpx_definitions_init(&g->defined) != 0;
-    enum hpx_heap_read done = r.no_memory ? HPX_HEAP_FAILED : read_objects(&r, file, dump, err);
-    bool made = done == HPX_HEAP_READ && finish_objects(&r, as);
-    if (made && want == HPX_HEAP_REFERENCES && (made = begin_references(&r))) {
+    enum hpx_heap_read done = r.no_memory ? HPX_HEAP_FAILED : read_objects(&r, file, how->dump, err);
+    bool made = done == HPX_HEAP_READ && finish_objects(&r, how->beside);
+    if (made && how->want == HPX_HEAP_REFERENCES && (made = begin_references(&r))) {
         r.wanted = g->dump;
         done = pass(&r, file, REFERENCES, err);
         made = done == HPX_HEAP_READ && !r.left && order_references(&r);
@@ -667,19 +666,6 @@ static enum hpx_heap_read read_graph(struct hpx_heap_graph *g, const struct hpx_
     hpx_heap_room_free(r.degree, g->n, sizeof *r.degree);
     hpx_seeded_map_fini(&r.class_of);
     return done;
-}
-
-enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
-                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err)
-{
-    return read_graph(g, file, dump, want, NULL, sink, ctx, err);
-}
-
-enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
-                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx,
-                                          struct hpx_err *err)
-{
-    return read_graph(g, file, dump, want, as, sink, ctx, err);
 }
 
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

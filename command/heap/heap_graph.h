@@ -94,9 +94,9 @@ struct hpx_heap_graph {
     uint32_t *refs;
     uint8_t *roots; /* enum hpx_root of the references of node 0: the first that was told of each object */
 
-    struct hpx_list classes;       /* struct hpx_heap_class */
-    struct hpx_list fields;        /* struct hpx_heap_field */
-    struct hpx_heap_layout layout; /* the one that fits best */
+    struct hpx_list classes; /* struct hpx_heap_class */
+    struct hpx_list fields;  /* struct hpx_heap_field */
+    const struct hpx_heap_layout *layout;
     struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
     uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
@@ -127,14 +127,18 @@ enum hpx_heap_read {
     HPX_HEAP_FAILED,  /* err: no memory, or it cannot be read */
 };
 
-/* dump: 0, or its number from 1; if the file has no such dump, err lists those that it has, and g->dumps is not 0. sink: may be NULL; needs
- * HPX_HEAP_REFERENCES. The graph is to be given back in any case. */
-enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump, enum hpx_heap_want want,
-                                       hpx_heap_sink *sink, void *ctx, struct hpx_err *err);
-/* The same with sizes as in that layout, whether it fits or not. NULL: as above. */
-enum hpx_heap_read hpx_heap_graph_read_as(struct hpx_heap_graph *g, const struct hpx_heap_file *file, uint32_t dump,
-                                          enum hpx_heap_want want, const struct hpx_heap_layout *as, hpx_heap_sink *sink, void *ctx,
-                                          struct hpx_err *err);
+/* What is read, and how; zeroes: classes of the dump that counts, in the layout that fits best. */
+struct hpx_heap_how {
+    uint32_t dump; /* 0, or its number from 1 */
+    enum hpx_heap_want want;
+    const struct hpx_heap_fit *beside; /* `fits` of another graph: the layout counts that fits both, if there is one; or NULL */
+    hpx_heap_sink *sink;               /* needs HPX_HEAP_REFERENCES; or NULL */
+    void *ctx;
+};
+
+/* If the file does not have the dump, err lists those that it has. The graph is to be given back in any case. */
+enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, const struct hpx_heap_how *how,
+                                       struct hpx_err *err);
 /* Another reading of the same dump, for the sink alone, until that returns false. It is also told of the fields of classes, with node 0,
  * before the class. */
 enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,

@@ -183,7 +183,8 @@ static enum hpx_heap_read tell(FILE *to, const struct hpx_heap_file *file, const
     struct hpx_heap_waste w = {0};
     struct hpx_heap_holders h = {0};
     struct hpx_err missing = {""};
-    enum hpx_heap_read done = hpx_heap_graph_read(&g, file, ask->dump, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, err);
+    const struct hpx_heap_how how = {.dump = ask->dump, .want = HPX_HEAP_REFERENCES, .sink = hpx_heap_waste_take, .ctx = &w};
+    enum hpx_heap_read done = hpx_heap_graph_read(&g, file, &how, err);
     bool made = done == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
     if (done == HPX_HEAP_NONE) {
         tell_why(&g, err);

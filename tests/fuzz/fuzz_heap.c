@@ -69,7 +69,8 @@ static uint64_t check_sites(const struct hpx_heap_file *file)
     struct hpx_err err;
     uint64_t objects = 0;
     hpx_heap_sites_init(&s);
-    require(hpx_heap_graph_read_as(&g, file, 0, HPX_HEAP_REFERENCES, NULL, hpx_heap_sites_take, &s, &err) == HPX_HEAP_READ, "read once");
+    const struct hpx_heap_how how = {.want = HPX_HEAP_REFERENCES, .sink = hpx_heap_sites_take, .ctx = &s};
+    require(hpx_heap_graph_read(&g, file, &how, &err) == HPX_HEAP_READ, "read once");
     for (size_t i = 0; i < s.all.len; i++) {
         const struct hpx_heap_site *site = (const struct hpx_heap_site *)s.all.items + i;
         char *name = hpx_heap_site_name(&g, site->trace);
@@ -92,7 +93,8 @@ static uint64_t run(const uint8_t *data, size_t size, size_t piece)
     struct hpx_heap_holders h = {0};
     struct hpx_err err;
     uint64_t sum = 0;
-    if (hpx_heap_graph_read(&g, &file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, &err) == HPX_HEAP_READ) {
+    const struct hpx_heap_how how = {.want = HPX_HEAP_REFERENCES, .sink = hpx_heap_waste_take, .ctx = &w};
+    if (hpx_heap_graph_read(&g, &file, &how, &err) == HPX_HEAP_READ) {
         check_graph(&g);
         require(hpx_heap_waste_finish(&w, &g), "no memory");
         require(hpx_heap_waste_texts(&w, &g, &file, &err) == HPX_HEAP_READ, "read once, and not again");

@@ -610,12 +610,12 @@ class HeapFile(unittest.TestCase):
                 d.subs += [d.f.primitives(0x500000000 + 64 * i, 1, kind, data, len(data)) for i in range(100000)]
                 self.assertNotIn('are missing', self.view(d, HPROFX_MEMORY='5000k'))
 
-    def diff(self, before, after, *options):
+    def diff(self, before, after, *options, status=0, said=''):
         for name, d in (('before.hprof', before), ('after.hprof', after)):
             (self.folder / name).write_bytes(d if isinstance(d, bytes) else d.data())
         done = subprocess.run([PROGRAM, 'diff', 'before.hprof', 'after.hprof', *options], cwd=self.folder, capture_output=True, check=False, text=True,
                               stdin=subprocess.DEVNULL)
-        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual((done.returncode, done.stderr), (status, said))
         return done.stdout
 
     def test_two_dumps_differ_by_class(self):
@@ -670,6 +670,29 @@ After: after.hprof, 28 objects, 784 B.
         self.assertRegex(said, r' 1 +-9 +24 +-216  p\.B\n')
         self.assertIn('1 of 2 classes has changed.', said)
         self.assertRegex(self.diff(*reversed(sides)), r' 10 +\+9 +240 +\+216  p\.B\n')
+
+    def test_a_layout_that_no_array_fits_does_not_count_for_instances(self):
+        """One side has objects that are as long as if headers were longer; the other one shows padded fields."""
+        odd, padded = Dump(jdk=8), Dump(jdk=8)
+        for d in (odd, padded):
+            d.klass('p.A', fields=[('a', BYTE)])
+            d.klass('p.B', 'p.A', fields=[('b', BYTE)])
+            d.klass('p.Long', fields=[('value', LONG), ('small', INT), ('more', INT), ('next', INT)])
+        for _ in range(1000):
+            odd.subs.append(odd.f.instance(odd.place(40), 1, odd.classes['p.Long']['id'], bytes(20)))
+        for n in range(20):
+            odd.primitives(INT, bytes(4 * n))
+            odd.primitives(LONG, bytes(8 * n))
+        for _ in range(10):
+            padded.subs.append(padded.f.instance(padded.place(24), 1, padded.classes['p.B']['id'], bytes(2)))
+        self.assertNotIn('differently', self.diff(odd, padded))
+        self.assertNotIn('differently', self.diff(padded, odd))
+
+    def test_a_comparison_of_a_dump_that_is_not_complete_has_status_6(self):
+        d = self.known()
+        for sides in ((d.data()[:-9], d), (d, d.data()[:-9])):
+            said = self.diff(*sides, status=6, said='hprofx: %s.hprof: the heap dump is not complete\n' % ('before' if sides[1] is d else 'after'))
+            self.assertIn(', incomplete.\n', said)
 
     def test_sides_without_a_layout_in_common_say_so(self):
         sides = []

@@ -212,7 +212,8 @@ static bool again(void *ctx)
 
 static enum hpx_heap_read read_graph(struct hpx_heap_graph *g, struct file *f, uint32_t dump, struct hpx_err *err)
 {
-    return hpx_heap_graph_read(g, &(struct hpx_heap_file){give, again, f}, dump, HPX_HEAP_REFERENCES, NULL, NULL, err);
+    const struct hpx_heap_how how = {.dump = dump, .want = HPX_HEAP_REFERENCES};
+    return hpx_heap_graph_read(g, &(struct hpx_heap_file){give, again, f}, &how, err);
 }
 
 /* The references of an object, in their order; of 0 the roots. A list ends with 0. */
@@ -321,7 +322,8 @@ TEST(without_memory_there_is_an_error)
         struct hpx_heap_waste w = {0};
         struct hpx_heap_file file = {give, again, &f};
         memory_fail(i, i);
-        read = hpx_heap_graph_read(&g, &file, 0, HPX_HEAP_REFERENCES, hpx_heap_waste_take, &w, &err);
+        const struct hpx_heap_how how = {.want = HPX_HEAP_REFERENCES, .sink = hpx_heap_waste_take, .ctx = &w};
+        read = hpx_heap_graph_read(&g, &file, &how, &err);
         bool made = read == HPX_HEAP_READ && hpx_heap_waste_finish(&w, &g);
         memory_allow();
         assert_true(read == HPX_HEAP_READ || read == HPX_HEAP_FAILED);
