@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_diff.c: see heap_diff.h. */
 #include "heap_diff.h"
-#include "budget.h"
 #include "heap_holders.h"
+#include "heap_rank.h"
+#include "heap_room.h"
 #include "heap_sites.h"
 #include "heap_source.h"
 #include "words.h"
@@ -33,6 +34,7 @@ struct sums {
 struct rows {
     struct row *at;
     size_t len;
+    bool joined; /* classes of one side */
 };
 
 static uint64_t change(uint64_t before, uint64_t after)
@@ -91,6 +93,7 @@ static void merge(struct rows *all)
             continue;
         }
         for (int side = 0; side < 2; side++) {
+            all->joined |= into->objects[side] > 0 && from->objects[side] > 0;
             into->objects[side] += from->objects[side];
             into->bytes[side] += from->bytes[side];
         }
@@ -100,9 +103,37 @@ static void merge(struct rows *all)
     all->len = kept;
 }
 
-static bool add_side(struct rows *all, const struct hpx_heap_graph *g, int side, bool by_retained, struct hpx_err *err)
+static int by_class_name(const void *a, const void *b)
 {
-    uint64_t *retained = by_retained ? hpx_heap_retained_of_classes(g, err) : NULL;
+    const struct hpx_heap_class *x = *(const struct hpx_heap_class *const *)a, *y = *(const struct hpx_heap_class *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* Objects of all classes of one name become those of one of them, so that what one retains of another counts once. */
+static bool join_names(struct hpx_heap_graph *g, struct hpx_err *err)
+{
+    size_t n;
+    const struct hpx_heap_class **all = hpx_heap_rank(g, by_class_name, &n), *first = all != NULL ? all[0] : NULL;
+    uint32_t *one = hpx_heap_room(g->classes.len, sizeof *one, err);
+    for (size_t i = 0; all != NULL && one != NULL && i < n; i++) {
+        first = strcmp(all[i]->name, first->name) == 0 ? first : all[i];
+        one[all[i] - hpx_heap_class_at(g, 0)] = (uint32_t)(first - hpx_heap_class_at(g, 0));
+    }
+    for (uint32_t i = 1; all != NULL && one != NULL && i < g->n; i++) {
+        g->klass[i] = one[g->klass[i]];
+    }
+    bool made = all != NULL && one != NULL;
+    if (!made) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+    }
+    hpx_heap_room_free(one, g->classes.len, sizeof *one);
+    free(all);
+    return made;
+}
+
+static bool add_side(struct rows *all, struct hpx_heap_graph *g, int side, bool by_retained, struct hpx_err *err)
+{
+    uint64_t *retained = by_retained && join_names(g, err) ? hpx_heap_retained_of_classes(g, err) : NULL;
     bool added = !by_retained || retained != NULL;
     if (added && !add(all, g, side, retained)) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
@@ -151,7 +182,7 @@ static void drop(struct rows *all)
     forget(all, 0);
     forget(all, 1);
     free(all->at);
-    *all = (struct rows){NULL, 0};
+    *all = (struct rows){0};
 }
 
 /* In the place of the rows that the side has; beside: the other side, if it has been read. */
@@ -259,7 +290,7 @@ static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2
 /* What is missing without memory is said. */
 static void tell_sites(FILE *to, const struct hpx_heap_side side[static 2])
 {
-    struct rows all = {NULL, 0};
+    struct rows all = {0};
     struct sums sums[2];
     struct hpx_err why = {""};
     enum hpx_heap_read done = read_sides(&all, sums, side, BY_SITE, &why);
@@ -275,7 +306,7 @@ static void tell_sites(FILE *to, const struct hpx_heap_side side[static 2])
 
 enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[static 2], bool retained, struct hpx_err *err)
 {
-    struct rows all = {NULL, 0};
+    struct rows all = {0};
     struct sums sums[2];
     enum hpx_heap_read done = read_sides(&all, sums, side, retained ? BY_RETAINED : BY_CLASS, err);
     if (done == HPX_HEAP_READ) {
@@ -284,6 +315,9 @@ enum hpx_heap_read hpx_heap_diff_tell(FILE *to, const struct hpx_heap_side side[
         tell_side(to, "After", side[1].name, &sums[1]);
         if (sums[0].layout != sums[1].layout) {
             (void)fputs("The JVMs lay out objects differently, so equal objects differ in bytes.\n", to);
+        }
+        if (all.joined) {
+            (void)fputs("Classes of one name from several class loaders are one row.\n", to);
         }
         tell_rows(to, &all, "class", "classes", retained ? "retained" : "   bytes");
     }

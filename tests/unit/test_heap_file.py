@@ -722,6 +722,21 @@ After: after.hprof, 28 objects, 784 B.
         self.assertEqual((done.returncode, done.stdout), (2, ''))
         self.assertIn('--retained compares two binary files', done.stderr)
 
+    def test_what_classes_of_one_name_retain_of_each_other_counts_once(self):
+        sides = []
+        for size in (80, 800):
+            d = Dump()
+            for name in ('p.Keeper', 'p.Keepen'):
+                d.klass(name, fields=[('held', OBJECT)])
+            d.system_classes()
+            d.root(d.new('p.Keeper', held=d.new('p.Keepen', held=d.primitives(LONG, bytes(size)))))
+            sides.append(d.data().replace(b'p.Keepen', b'p.Keeper'))
+        for options, bytes_ in ((('--retained',), r'848 +\+720'), ((), None)):
+            said = self.diff(*sides, *options)
+            self.assertIn('\nClasses of one name from several class loaders are one row.\n', said)
+            if bytes_:
+                self.assertRegex(said, r' 2 +0 +%s  p\.Keeper\n' % bytes_)
+
     def test_two_dumps_with_stacks_differ_by_class_and_site(self):
         sides = []
         for counts in ((3, 2), (3, 7)):
