@@ -133,6 +133,7 @@ struct naming {
     size_t len, unknown;                     /* unknown: whose `next` has no name yet */
     uint64_t elements;                       /* of the open array that are done */
     struct hpx_list statics;                 /* struct hpx_rd_field: of the class to come, those that refer to an object */
+    bool no_memory;
 };
 
 static int by_node(const void *a, const void *b)
@@ -235,7 +236,8 @@ static bool take(void *ctx, const struct hpx_heap_graph *g, uint32_t node, const
         if (f != NULL) {
             *f = ev->field;
         }
-        return f != NULL || ev->field.type != HPX_TYPE_OBJECT;
+        w->no_memory = f == NULL && ev->field.type == HPX_TYPE_OBJECT;
+        return !w->no_memory;
     }
     size_t i = place(w, node);
     if (i < w->len && w->from[i].node == node) {
@@ -260,6 +262,10 @@ static enum hpx_heap_read name_steps(struct hpx_heap_holders *h, const struct hp
     name_classes(&w, g);
     enum hpx_heap_read done = w.unknown > 0 ? hpx_heap_again(g, file, take, &w, err) : HPX_HEAP_READ;
     free(w.statics.items);
+    if (w.no_memory) {
+        (void)hpx_err_set(err, HPX_E_NOMEM, "%s", hpx_budget_why());
+        done = HPX_HEAP_FAILED;
+    }
     return done;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tests of heap_graph.h: who refers to whom in a heap dump that is known, for ids of 4 and of 8 bytes. */
+/* Tests of heap_graph.h: who refers to whom in a heap dump that is known, for ids of 4 and of 8 bytes; and of what is made of it without
+ * memory: paths, JSON, sites, comparisons. */
 #include "cmocka_all.h"
 #include "failing_memory.h"
-#include "heap_graph.h"
-#include "heap_waste.h"
+#include "heap_diff.h"
+#include "heap_json.h"
+#include "heap_sites.h"
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Objects: OBJECT, ABOVE, BELOW, ARRAY are classes; the others what their names say. GONE is not in the dump. */
 enum {
@@ -17,8 +22,12 @@ enum {
     TWO = 0x440,
     LIST = 0x480,
     BYTES = 0x4c0,
+    FRAME = 0x500,
+    STACK = 7, /* a serial number */
     GONE = 0x999
 };
+
+#define TEXT 16384 /* bytes of a page */
 
 struct file {
     unsigned char bytes[4096];
@@ -75,6 +84,25 @@ static void put_class_name(struct file *f, uint64_t id, const char *name)
     end(f, at);
 }
 
+/* One, of one frame, which all objects have. */
+static void put_stack(struct file *f)
+{
+    size_t at = begin(f, HPX_TAG_FRAME);
+    put_id(f, FRAME);
+    for (int i = 0; i < 3; i++) {
+        put_id(f, OBJECT + 1); /* its names */
+    }
+    put(f, OBJECT, 4);
+    put(f, 12, 4);
+    end(f, at);
+    at = begin(f, HPX_TAG_TRACE);
+    put(f, STACK, 4);
+    put(f, 0, 4);
+    put(f, 1, 4);
+    put_id(f, FRAME);
+    end(f, at);
+}
+
 /* Up to its constants. */
 static void put_class(struct file *f, uint64_t id, uint64_t above, uint64_t loader)
 {
@@ -105,7 +133,7 @@ static void put_instance(struct file *f, uint64_t id, uint64_t of, size_t bytes)
 {
     put(f, HPX_SUB_INSTANCE, 1);
     put_id(f, id);
-    put(f, 0, 4);
+    put(f, STACK, 4);
     put_id(f, of);
     put(f, bytes, 4);
 }
@@ -193,6 +221,7 @@ static void put_file(struct file *f, size_t id_size)
     put_class_name(f, ABOVE, "p/Above");
     put_class_name(f, BELOW, "p/Below");
     put_class_name(f, ARRAY, "[Ljava/lang/Object;");
+    put_stack(f);
 }
 
 static ssize_t give(void *ctx, void *to, size_t n)
@@ -336,6 +365,133 @@ TEST(without_memory_there_is_an_error)
         hpx_heap_waste_fini(&w);
         hpx_heap_graph_fini(&g);
     }
+}
+
+/* As JSON. */
+static bool tell(char text[static TEXT], const struct hpx_heap_graph *g, const struct hpx_heap_holders *h)
+{
+    FILE *to = fmemopen(text, TEXT, "w");
+    assert_non_null(to);
+    struct hpx_json j = {.to = to};
+    bool made = hpx_heap_json(&j, &(struct hpx_heap_told){g, &(struct hpx_heap_waste){0}, h, ""}, 0);
+    memory_allow();
+    assert_int_equal(fclose(to), 0);
+    return made;
+}
+
+TEST(without_memory_paths_are_missing_and_JSON_is_not_made)
+{
+    static char whole[TEXT], text[TEXT];
+    struct file f;
+    struct hpx_heap_graph g;
+    struct hpx_heap_holders all, h;
+    struct hpx_err err;
+    put_file(&f, 8);
+    put_dump(&f, TWO);
+    const struct hpx_heap_file file = {give, again, &f};
+    assert_int_equal(read_graph(&g, &f, 0, &err), HPX_HEAP_READ);
+    assert_int_equal(hpx_heap_holders_find(&all, &g, &file, &err), HPX_HEAP_READ);
+    assert_true(tell(whole, &g, &all));
+    assert_non_null(strstr(whole, "\"by\": \"field\""));
+    enum hpx_heap_read found = HPX_HEAP_FAILED;
+    for (uint64_t i = memory_first_fault(); found != HPX_HEAP_READ; i += memory_fault_step()) {
+        memory_fail(i, i);
+        found = hpx_heap_holders_find(&h, &g, &file, &err);
+        memory_allow();
+        if (found == HPX_HEAP_READ) {
+            assert_true(tell(text, &g, &h));
+            assert_string_equal(text, whole);
+        } else {
+            assert_int_equal(found, HPX_HEAP_FAILED);
+            assert_string_equal(err.msg, "no memory");
+        }
+        hpx_heap_holders_fini(&h);
+    }
+    bool made = false;
+    for (uint64_t i = memory_first_fault(); !made; i += memory_fault_step()) {
+        memory_fail(i, i);
+        made = tell(text, &g, &all);
+    }
+    assert_string_equal(text, whole);
+    hpx_heap_holders_fini(&all);
+    hpx_heap_graph_fini(&g);
+}
+
+TEST(without_memory_there_are_no_sites)
+{
+    struct file f;
+    struct hpx_heap_graph g;
+    struct hpx_err err;
+    enum hpx_heap_read read = HPX_HEAP_FAILED;
+    put_file(&f, 8);
+    put_dump(&f, TWO);
+    const struct hpx_heap_file file = {give, again, &f};
+    for (uint64_t i = memory_first_fault(); read != HPX_HEAP_READ; i += memory_fault_step()) {
+        struct hpx_heap_sites s;
+        hpx_heap_sites_init(&s);
+        memory_fail(i, i);
+        read = hpx_heap_graph_read(&g, &file, &(struct hpx_heap_how){.want = HPX_HEAP_REFERENCES, .sink = hpx_heap_sites_take, .ctx = &s},
+                                   &err);
+        memory_allow();
+        if (read == HPX_HEAP_READ) {
+            assert_int_equal(s.all.len, 4); /* BELOW, ABOVE, and the arrays without a stack */
+            char *name = hpx_heap_site_name(&g, STACK);
+            assert_string_equal(name, "java.lang.Object.java.lang.Object:12");
+            free(name);
+        } else {
+            assert_string_equal(err.msg, "no memory");
+        }
+        hpx_heap_sites_fini(&s);
+        hpx_heap_graph_fini(&g);
+    }
+}
+
+static int descriptor_of(const struct file *f)
+{
+    int fd = memfd_create("heap", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, f->bytes, f->n), f->n);
+    return fd;
+}
+
+/* false: not all of it is there, and the reason is said. */
+static bool is_compared(const struct hpx_heap_side side[static 2], bool retained, const char *whole, char text[static TEXT])
+{
+    struct hpx_err err = {""};
+    FILE *to = fmemopen(text, TEXT, "w");
+    assert_non_null(to);
+    enum hpx_heap_read done = hpx_heap_diff_tell(to, side, retained, &err);
+    memory_allow();
+    assert_int_equal(fclose(to), 0);
+    if (done != HPX_HEAP_READ) {
+        assert_int_equal(done, HPX_HEAP_FAILED);
+        assert_string_equal(err.msg, "no memory");
+        return false;
+    }
+    bool sites = strstr(text, "It is missing: no memory.") == NULL;
+    assert_true(whole == NULL || !sites || strcmp(text, whole) == 0);
+    return sites;
+}
+
+TEST(without_memory_dumps_are_not_compared)
+{
+    static char whole[TEXT], text[TEXT];
+    struct file f, more;
+    put_file(&f, 8);
+    more = f;
+    put_dump(&f, TWO);
+    put_dump(&more, BYTES);
+    const struct hpx_heap_side side[2] = {{"f", descriptor_of(&f)}, {"more", descriptor_of(&more)}};
+    for (int retained = 0; retained < 2; retained++) {
+        bool compared = false;
+        assert_true(is_compared(side, retained != 0, NULL, whole));
+        for (uint64_t i = memory_first_fault(); !compared; i += memory_fault_step()) {
+            memory_fail(i, i);
+            compared = is_compared(side, retained != 0, whole, text);
+        }
+    }
+    (void)close(side[0].fd);
+    (void)close(side[1].fd);
 }
 
 TESTS(NULL, NULL)
