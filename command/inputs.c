@@ -5,6 +5,7 @@
 #include "check.h"
 #include "compare.h"
 #include "picture.h"
+#include "window.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of several profiles of a run the last counts in these views. */
+/* Of several profiles of a run the last counts in these views, but the times of each: they have no others'. */
 static const unsigned once[] = {HPX_VIEW_ALLOC, HPX_VIEW_HEAP};
 #define ONCE         HPX_ARRAY_LEN(once)
 #define ONCE_VIEWS   (1U << HPX_VIEW_ALLOC | 1U << HPX_VIEW_HEAP)
@@ -185,6 +186,7 @@ struct run {
         uint64_t number;
         size_t file; /* + 1; 0: none has the view */
     } last[ONCE];
+    uint64_t before[ONCE][HPX_TREE_VALUES]; /* what its last profile had before a window was applied */
 };
 
 struct sum {
@@ -202,6 +204,12 @@ struct sum {
 static bool tells_run(const struct hpx_tree *t)
 {
     return t->origin.began_ms != 0 && t->origin.number != 0;
+}
+
+/* Views made of times are added up. */
+static bool counts_once(const struct hpx_tree *t)
+{
+    return tells_run(t) && !hpx_window_is_set();
 }
 
 /* Of a run's profile of that number; number 0: of the run. */
@@ -249,6 +257,17 @@ static struct hpx_tree_origin shared(const struct hpx_tree *t, const struct hpx_
                                     .pid = a->pid == b->pid ? a->pid : 0};
 }
 
+/* Of a window: what a profile has of these views counts from the start of its run, so that its growth is to be added. */
+static void note_before(struct hpx_tree *to, struct run *r, const struct hpx_tree *t)
+{
+    for (size_t i = 0; i < ONCE * HPX_TREE_VALUES; i++) {
+        uint64_t *had = &r->before[i / HPX_TREE_VALUES][i % HPX_TREE_VALUES];
+        const uint64_t has = t->views[once[i / HPX_TREE_VALUES]].before[i % HPX_TREE_VALUES];
+        to->views[once[i / HPX_TREE_VALUES]].before[i % HPX_TREE_VALUES] -= has < *had ? has : *had;
+        *had = has > *had ? has : *had;
+    }
+}
+
 /* What counts once for each run waits for the second pass. false: no memory. */
 static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
 {
@@ -262,7 +281,7 @@ static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
         r->number = number;
         r->lost = strtoull(lost, NULL, 10);
     }
-    for (size_t i = 0; i < ONCE && tells_run(t); i++) {
+    for (size_t i = 0; i < ONCE && counts_once(t); i++) {
         if (t->views[once[i]].samples.len > 0 && number >= r->last[i].number) {
             r->last[i].number = number;
             r->last[i].file = file + 1;
@@ -271,7 +290,10 @@ static bool add_tree(struct sum *s, const struct hpx_tree *t, size_t file)
     s->says_lost |= lost[0] != '\0';
     note_time(s, t);
     struct hpx_tree_origin both = shared(s->to, t);
-    hpx_tree_join_views(s->to, t, tells_run(t) ? OTHERS_VIEWS : OTHERS_VIEWS | ONCE_VIEWS);
+    hpx_tree_join_views(s->to, t, counts_once(t) ? OTHERS_VIEWS : OTHERS_VIEWS | ONCE_VIEWS, OTHERS_VIEWS | ONCE_VIEWS);
+    if (tells_run(t) && hpx_window_is_set()) {
+        note_before(s->to, r, t);
+    }
     if (s->in->read > 1) {
         s->to->origin = both;
     }
@@ -288,6 +310,7 @@ static const struct hpx_input *input(const struct sum *s, size_t i)
 static enum hpx_status read_one(struct sum *s, size_t i, struct hpx_tree *t, bool again, bool *any, struct hpx_err *err)
 {
     bool ready = hpx_tree_init(t);
+    t->timed = s->to->timed && !again;
     enum hpx_status done = ready ? read_file(s->in, input(s, i), t, err) : hpx_fail(err, HPX_FAILED, "no memory");
     if (done != HPX_FAILED) {
         hpx_tree_finish(t);
@@ -316,7 +339,7 @@ static bool can_read_again(const struct hpx_input *file)
 static bool keep(struct sum *s, size_t i, struct hpx_tree *t)
 {
     bool needed = false;
-    for (size_t k = 0; k < ONCE && tells_run(t); k++) {
+    for (size_t k = 0; k < ONCE && counts_once(t); k++) {
         needed |= t->views[once[k]].samples.len > 0;
     }
     if (!needed || can_read_again(input(s, i))) {
@@ -363,12 +386,12 @@ static enum hpx_status add_again(struct sum *s, size_t file, unsigned views, str
     struct hpx_tree t;
     bool any = true;
     if (s->kept[file] != NULL) {
-        hpx_tree_join_views(s->to, s->kept[file], views);
+        hpx_tree_join_views(s->to, s->kept[file], views, 0);
         return s->to->no_memory ? too_much(err) : HPX_OK;
     }
     enum hpx_status done = read_one(s, file, &t, true, &any, err);
     if (done == HPX_OK && any) {
-        hpx_tree_join_views(s->to, &t, views);
+        hpx_tree_join_views(s->to, &t, views, 0);
         done = s->to->no_memory ? too_much(err) : HPX_OK;
     }
     hpx_tree_fini(&t);

@@ -170,6 +170,9 @@ void hpx_picture_join_locks(struct hpx_tree *t)
         const struct hpx_tree_sample *s = hpx_tree_sample_at(locks, i);
         hpx_tree_add(t, both, s->node, s->thread, hpx_tree_values_at(locks, i));
     }
+    for (size_t i = 0; i < locks->moments.len; i++) {
+        hpx_tree_add_moment(t, both, hpx_tree_moment_at(locks, i), hpx_tree_moment_values_at(locks, i));
+    }
     hpx_tree_clear(locks);
     both->title = "Monitors and locks";
     hpx_tree_finish(t);

@@ -43,7 +43,9 @@ static const struct {
              {"jdk.ThreadPark", HPX_JFR_PARK},
              {"jdk.ThreadSleep", HPX_JFR_SLEEP},
              {"jdk.ActiveSetting", HPX_JFR_SETTING},
-             {"jdk.JVMInformation", HPX_JFR_JVM}};
+             {"jdk.JVMInformation", HPX_JFR_JVM},
+             {"jdk.GarbageCollection", HPX_JFR_COLLECTION},
+             {"jdk.GCPhasePause", HPX_JFR_PAUSE}};
 
 static const struct hpx_jfr_shape event_shape = {{[HPX_JFR_START] = "startTime",
                                                   [HPX_JFR_DURATION] = "duration",
@@ -63,7 +65,8 @@ static const struct hpx_jfr_shape event_shape = {{[HPX_JFR_START] = "startTime",
                                                   [HPX_JFR_NAME] = "name",
                                                   [HPX_JFR_VALUE] = "value",
                                                   [HPX_JFR_PID] = "pid",
-                                                  [HPX_JFR_ARGUMENTS] = "javaArguments"}};
+                                                  [HPX_JFR_ARGUMENTS] = "javaArguments",
+                                                  [HPX_JFR_GC_ID] = "gcId"}};
 static_assert((int)HPX_JFR_SLOTS <= HPX_JFR_SHAPE, "a slot for every field");
 
 #define FRAMES_MOST 65536u /* of a stack; a JVM records 2,048 at most, and here they may cost no byte */

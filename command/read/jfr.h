@@ -16,19 +16,21 @@
 
 enum hpx_jfr_kind {
     HPX_JFR_NONE,
-    HPX_JFR_EXECUTION, /* jdk.ExecutionSample */
-    HPX_JFR_NATIVE,    /* jdk.NativeMethodSample */
-    HPX_JFR_CPU_TIME,  /* jdk.CPUTimeSample */
-    HPX_JFR_LOST,      /* jdk.CPUTimeSamplesLost */
-    HPX_JFR_WALL,      /* profiler.WallClockSample */
-    HPX_JFR_ALLOC,     /* jdk.ObjectAllocationSample */
-    HPX_JFR_TLAB,      /* jdk.ObjectAllocationInNewTLAB, -OutsideTLAB */
-    HPX_JFR_ENTER,     /* jdk.JavaMonitorEnter */
-    HPX_JFR_WAIT,      /* jdk.JavaMonitorWait */
-    HPX_JFR_PARK,      /* jdk.ThreadPark */
-    HPX_JFR_SLEEP,     /* jdk.ThreadSleep */
-    HPX_JFR_SETTING,   /* jdk.ActiveSetting */
-    HPX_JFR_JVM,       /* jdk.JVMInformation */
+    HPX_JFR_EXECUTION,  /* jdk.ExecutionSample */
+    HPX_JFR_NATIVE,     /* jdk.NativeMethodSample */
+    HPX_JFR_CPU_TIME,   /* jdk.CPUTimeSample */
+    HPX_JFR_LOST,       /* jdk.CPUTimeSamplesLost */
+    HPX_JFR_WALL,       /* profiler.WallClockSample */
+    HPX_JFR_ALLOC,      /* jdk.ObjectAllocationSample */
+    HPX_JFR_TLAB,       /* jdk.ObjectAllocationInNewTLAB, -OutsideTLAB */
+    HPX_JFR_ENTER,      /* jdk.JavaMonitorEnter */
+    HPX_JFR_WAIT,       /* jdk.JavaMonitorWait */
+    HPX_JFR_PARK,       /* jdk.ThreadPark */
+    HPX_JFR_SLEEP,      /* jdk.ThreadSleep */
+    HPX_JFR_SETTING,    /* jdk.ActiveSetting */
+    HPX_JFR_JVM,        /* jdk.JVMInformation */
+    HPX_JFR_COLLECTION, /* jdk.GarbageCollection */
+    HPX_JFR_PAUSE,      /* jdk.GCPhasePause */
 };
 
 /* Fields of these events. */
@@ -52,6 +54,7 @@ enum hpx_jfr_slot {
     HPX_JFR_VALUE,
     HPX_JFR_PID,
     HPX_JFR_ARGUMENTS,
+    HPX_JFR_GC_ID,
     HPX_JFR_SLOTS
 };
 

@@ -95,7 +95,8 @@ bool hpx_tree_map(struct hpx_tree_map *m, struct hpx_tree *to, const struct hpx_
 void hpx_tree_map_fini(struct hpx_tree_map *m);
 /* Adds to `to` what a finished tree has, with its facts. Without memory to->no_memory is set. */
 void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from);
-/* The same of some views: bit `enum hpx_view_kind`. The facts that are of no view come with CPU. */
-void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views);
+/* The same of some views: bit `enum hpx_view_kind`; moments: of these the times, if to->timed. The facts that are of no view come with CPU,
+ * and pauses with the moments of CPU. */
+void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views, unsigned moments);
 
 #endif

@@ -5,7 +5,6 @@
 #include "memory.h"
 #include "patterns.h"
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +68,7 @@ struct work {
     uint32_t *frame_of, *name_of;      /* in the new tree; 0: not there yet */
     struct hpx_list stack;             /* uint32_t: frames, innermost first */
     struct hpx_tree_path path;
+    struct hpx_seeded_map fate; /* of the stacks and threads of a view with moments: the node in the new tree + 1; 0: left out */
 };
 
 static const struct hpx_filter_pattern *pattern_at(const struct hpx_filter *f, size_t i)
@@ -116,6 +116,7 @@ static bool prepare(struct work *w)
 {
     const struct hpx_tree *t = w->from;
     size_t frames = t->frames.len, names = t->names.len;
+    hpx_seeded_map_init(&w->fate, true);
     bool made = hpx_tree_init(&w->to) && hpx_budget_take(frames + names + (frames + names) * sizeof(uint32_t));
     w->frame_bits = calloc(frames, 1);
     w->thread_bits = calloc(names, 1);
@@ -127,6 +128,7 @@ static bool prepare(struct work *w)
     for (size_t k = 0; k < w->filter->patterns.len; k++) {
         w->asked |= BIT(pattern_at(w->filter, k)->kind);
     }
+    w->to.timed = t->timed;
     for (uint32_t i = 1; i < frames; i++) {
         mark_frame(w, i);
     }
@@ -199,28 +201,27 @@ static size_t outermost(const struct work *w, enum hpx_filter_kind kind, size_t 
     return begin;
 }
 
-static void add(struct work *w, size_t view, size_t i)
+/* The node + 1 that a stack of the thread has in the new tree; 0: it is left out. */
+static uint32_t cut(struct work *w, size_t view, uint32_t node, uint32_t thread)
 {
-    const struct hpx_tree_view *v = &w->from->views[view];
-    const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
-    if (!take_stack(w, s->node)) {
+    if (!take_stack(w, node)) {
         w->to.no_memory = true;
-        return;
+        return 0;
     }
     size_t from = w->stack.len, to = from > 0 && hpx_tree_frame_at(w->from, stack_at(w, 0))->kind == HPX_FRAME_CLASS, methods = to;
-    if (!chosen(w, view, s->thread, methods)) {
-        return;
+    if (!chosen(w, view, thread, methods)) {
+        return 0;
     }
     if ((w->asked & BIT(HPX_FILTER_ROOT)) != 0) {
         from = outermost(w, HPX_FILTER_ROOT, from, methods);
         if (from == methods) {
-            return;
+            return 0;
         }
     }
     if ((w->asked & BIT(HPX_FILTER_LEAF)) != 0) {
         to = outermost(w, HPX_FILTER_LEAF, from, methods);
         if (to == methods) {
-            return;
+            return 0;
         }
         to--;
     }
@@ -231,7 +232,39 @@ static void add(struct work *w, size_t view, size_t i)
     if (methods > 0) { /* every reader of such a view looks for it */
         hpx_tree_path_down(&w->to, &w->path, take_frame(w, stack_at(w, 0)));
     }
-    hpx_tree_add(&w->to, &w->to.views[view], hpx_tree_path_end(&w->path), take_name(w, s->thread), hpx_tree_values_at(v, i));
+    return hpx_tree_path_end(&w->path) + 1;
+}
+
+static void add(struct work *w, size_t view, size_t i)
+{
+    const struct hpx_tree_view *v = &w->from->views[view];
+    const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
+    uint32_t node = cut(w, view, s->node, s->thread);
+    if (node != 0) {
+        hpx_tree_add(&w->to, &w->to.views[view], node - 1, take_name(w, s->thread), hpx_tree_values_at(v, i));
+    }
+}
+
+/* What is left of the moments is that of the samples. */
+static void take_moments(struct work *w, size_t view)
+{
+    const struct hpx_tree_view *v = &w->from->views[view];
+    bool threads = hpx_tree_has_threads(v);
+    hpx_seeded_map_clear(&w->fate);
+    for (size_t i = 0; i < v->moments.len && !w->to.no_memory; i++) {
+        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
+        uint32_t thread = threads ? m.thread : 0, *node;
+        int added = hpx_seeded_map_add(&w->fate, (uint64_t)m.node << 32 | thread, &node);
+        if (added > 0) {
+            *node = cut(w, view, m.node, thread);
+        }
+        w->to.no_memory |= added < 0;
+        if (added >= 0 && *node != 0) {
+            m.node = *node - 1;
+            m.thread = take_name(w, m.thread);
+            hpx_tree_add_moment(&w->to, &w->to.views[view], &m, hpx_tree_moment_values_at(v, i));
+        }
+    }
 }
 
 static void take_view(struct work *w, size_t view)
@@ -253,6 +286,7 @@ static void take_view(struct work *w, size_t view)
     for (size_t i = 0; i < v->samples.len && !w->to.no_memory; i++) {
         add(w, view, i);
     }
+    take_moments(w, view);
 }
 
 /* ---- facts ---- */
@@ -288,23 +322,17 @@ static uint32_t say(struct work *w)
     return name;
 }
 
-static uint64_t part_of(uint64_t n, uint64_t part, uint64_t all)
-{
-    double share = all > 0 ? (double)part / (double)all : 0;
-    return part == all ? n : n == 0 || part == 0 ? 0 : (uint64_t)fmax(1, round((double)n * share));
-}
-
 static void take_facts(struct work *w)
 {
     const struct hpx_tree *from = w->from;
     struct hpx_tree *to = &w->to;
-    const struct hpx_tree_view *cpu = &to->views[HPX_VIEW_CPU], *alloc = &to->views[HPX_VIEW_ALLOC];
-    size_t counted = cpu->before[0] == 0; /* samples, else their time */
+    const struct hpx_tree_view *cpu = &from->views[HPX_VIEW_CPU], *alloc = &from->views[HPX_VIEW_ALLOC];
+    size_t counted = cpu->totals[0] == 0; /* samples, else their time */
     to->start_ms = from->start_ms;
     to->duration_ms = from->duration_ms;
     to->interval_ns = from->interval_ns;
-    to->effective = part_of(from->effective, cpu->totals[counted], cpu->before[counted]);
-    to->sampled = part_of(from->sampled, alloc->totals[1], alloc->before[1]);
+    to->effective = hpx_tree_part(from->effective, to->views[HPX_VIEW_CPU].totals[counted], cpu->totals[counted]);
+    to->sampled = hpx_tree_part(from->sampled, to->views[HPX_VIEW_ALLOC].totals[1], alloc->totals[1]);
     to->live_drawn = from->live_drawn;
     to->lost = take_name(w, from->lost);
     to->own = take_name(w, from->own);
@@ -318,6 +346,13 @@ static void take_facts(struct work *w)
     to->in_probes = from->in_probes;
     to->probes_share = from->probes_share;
     to->crowded = from->crowded;
+    to->times_from_ms = from->times_from_ms;
+    to->times_to_ms = from->times_to_ms;
+    for (size_t i = 0; i < from->pauses.len; i++) {
+        struct hpx_tree_pause p = ((const struct hpx_tree_pause *)from->pauses.items)[i];
+        p.name = take_name(w, p.name);
+        hpx_tree_add_pause(to, &p);
+    }
     to->filtered = say(w);
 }
 
@@ -337,6 +372,7 @@ void hpx_filter_apply(struct hpx_tree *t, const struct hpx_filter *f)
         hpx_tree_finish(&w.to);
         take_facts(&w);
     }
+    hpx_seeded_map_fini(&w.fate);
     hpx_budget_end(&budget);
     free(w.frame_bits);
     free(w.thread_bits);

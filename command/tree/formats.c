@@ -83,8 +83,8 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
         if (other != NULL && !is_collapsed(&s)) {
             (void)hpx_err_set(err, HPX_E_RANGE, "hprofx does not read this: %s", other);
             done = HPX_TREE_FAILED;
-        } else if (hpx_window_is_set() && !is_hprof(&s, n)) {
-            (void)hpx_err_set(err, HPX_E_RANGE, "only HPROF of hprofx has times of samples");
+        } else if (hpx_window_is_set() && !is_hprof(&s, n) && !is_jfr(&s, n)) {
+            (void)hpx_err_set(err, HPX_E_RANGE, "only HPROF of hprofx and JFR have times of samples");
             done = HPX_TREE_FAILED;
         } else {
             done = is_hprof(&s, n)   ? hpx_tree_read_hprof(t, &s, tell, ctx, err)

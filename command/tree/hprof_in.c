@@ -21,14 +21,17 @@ struct objects {
     uint64_t count, bytes;
 };
 
-/* A place of TIMELINE, with what it has in the window. */
-struct timed {
+/* A place of TIMELINE. */
+struct place {
     enum hpx_rd_time_kind kind;
     uint32_t trace, owner;
     uint32_t name; /* a defined one */
     int tag;
-    uint64_t bytes, shares, count, ns;
-    double part_count, part_ns; /* of units that lie in the window in part */
+    uint64_t bytes, shares;
+    uint64_t counted; /* of allocations: by the moments before */
+    /* At the end of the file: of the tree. */
+    uint32_t node, other;          /* other: cpu: of the wall clock; block: of the owner */
+    uint32_t thread, other_thread; /* of the traces */
 };
 
 struct hprof_in {
@@ -44,8 +47,8 @@ struct hprof_in {
     struct hpx_list classes; /* uint32_t: names of the tree */
     struct hpx_list objects; /* struct objects */
     size_t near;             /* of objects: of the object before */
-    struct hpx_list timed;   /* struct timed: of all TIMELINEs, if there is a window */
-    size_t timed_from;       /* of them, the first of the last TIMELINE */
+    struct hpx_list places;  /* struct place: of all TIMELINEs, if the tree is timed */
+    size_t places_from;      /* of them, the first of the last TIMELINE */
     bool has_times;
     struct hpx_rd_timeline times; /* the last one */
     struct hpx_window window;     /* of it */
@@ -242,9 +245,9 @@ static void begin_heap(struct hprof_in *in)
 
 /* ---- at the end of the file: traces and names may stand behind the dump ---- */
 
-/* Gives a node to every trace that rows or objects name, in the order of traces: stacks are built faster so, because neighbours begin
- * alike. */
-static bool place(struct hprof_in *in)
+/* Gives a node to every trace that rows, objects or places name, in the order of traces: stacks are built faster so, because neighbours
+ * begin alike. */
+static bool place_traces(struct hprof_in *in)
 {
     const uint32_t used = UINT32_MAX;
     while (in->nodes.len < in->profile.defined.traces.len) {
@@ -269,9 +272,9 @@ static bool place(struct hprof_in *in)
             nodes[index - 1] = used;
         }
     }
-    const struct timed *timed = in->timed.items;
-    for (size_t i = 0; i < 2 * in->timed.len; i++) {
-        uint32_t index = index_of(in, i % 2 == 0 ? timed[i / 2].trace : timed[i / 2].owner);
+    const struct place *places = in->places.items;
+    for (size_t i = 0; i < 2 * in->places.len; i++) {
+        uint32_t index = index_of(in, i % 2 == 0 ? places[i / 2].trace : places[i / 2].owner);
         if (index != 0) {
             nodes[index - 1] = used;
         }
@@ -290,12 +293,18 @@ static uint32_t old_node(struct hprof_in *in, const struct hpx_sum *of)
     return hpx_tree_node(in->tree, hpx_tree_node(in->tree, 0, caller), callee);
 }
 
-/* class: a name of the tree + 1, of what is below the stack; 0: nothing is. */
-static void add(struct hprof_in *in, enum hpx_view_kind kind, uint32_t serial, uint32_t class, const uint64_t *values)
+/* The node of a trace, and its thread. class: a name of the tree + 1, of what is below the stack; 0: nothing is. */
+static uint32_t stack_of(struct hprof_in *in, uint32_t serial, uint32_t class, uint32_t *thread)
 {
     uint32_t index = index_of(in, serial), node = index != 0 ? ((const uint32_t *)in->nodes.items)[index - 1] : 0;
-    uint32_t thread = index != 0 ? thread_name(in, trace_at(in, index - 1)->thread) : 0;
-    hpx_tree_add(in->tree, &in->tree->views[kind], class != 0 ? class_node(in, node, class - 1) : node, thread, values);
+    *thread = index != 0 ? thread_name(in, trace_at(in, index - 1)->thread) : 0;
+    return class != 0 ? class_node(in, node, class - 1) : node;
+}
+
+static void add(struct hprof_in *in, enum hpx_view_kind kind, uint32_t serial, uint32_t class, const uint64_t *values)
+{
+    uint32_t thread, node = stack_of(in, serial, class, &thread);
+    hpx_tree_add(in->tree, &in->tree->views[kind], node, thread, values);
 }
 
 /* What the view has of a row of a table. */
@@ -356,26 +365,82 @@ static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct
     }
 }
 
-/* ---- a part of the time ---- */
+/* ---- times ---- */
 
 static void begin_times(struct hprof_in *in, const struct hpx_rd_timeline *t)
 {
     in->has_times = true;
     in->times = *t;
     in->times.zero_ms = t->zero_ms < YEAR_2262 ? t->zero_ms : 0;
-    in->window = hpx_window_of(in->times.zero_ms, t->end_ms);
-    in->timed_from = in->timed.len;
+    in->times.end_ms = t->end_ms < YEAR_2262 - in->times.zero_ms ? t->end_ms : 0;
+    in->window = hpx_window_of(in->times.zero_ms, in->times.end_ms);
+    in->places_from = in->places.len;
 }
 
 static void take_place(struct hprof_in *in, const struct hpx_rd_place *p)
 {
-    struct timed *to = in->timed.len < MOST ? hpx_list_push(&in->timed, sizeof *to) : NULL;
+    struct place *to = in->places.len < MOST ? hpx_list_push(&in->places, sizeof *to) : NULL;
     if (to == NULL) {
         in->tree->no_memory = true;
         return;
     }
-    *to = (struct timed){.kind = p->kind, .trace = p->trace, .owner = p->owner, .tag = p->tag, .bytes = p->bytes, .shares = p->shares};
+    *to = (struct place){.kind = p->kind, .trace = p->trace, .owner = p->owner, .tag = p->tag, .bytes = p->bytes, .shares = p->shares};
     to->name = hpx_defined_keep(&in->profile.defined, p->name);
+}
+
+static enum hpx_view_kind view_at(const struct place *p)
+{
+    return p->kind == HPX_RD_TIME_CPU     ? HPX_VIEW_CPU
+           : p->kind == HPX_RD_TIME_WALL  ? HPX_VIEW_WALL
+           : p->kind == HPX_RD_TIME_ALLOC ? HPX_VIEW_ALLOC
+           : p->kind == HPX_RD_TIME_BLOCK ? view_of(p->tag)
+                                          : HPX_VIEWS;
+}
+
+/* Names, traces and the interval may stand behind it: until the end of the file the place is in `node`, and the serial of the thread in
+ * `thread`; the values are count and ns, in the order of the view. */
+static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
+{
+    const struct place *p =
+        m->place < in->places.len - in->places_from ? (struct place *)in->places.items + in->places_from + m->place : NULL;
+    const uint64_t last = YEAR_2262 - in->times.zero_ms, unit = m->unit < UINT32_MAX ? m->unit : UINT32_MAX,
+                   begin = m->ms < m->ns / 1000000 ? 0 : m->ms - m->ns / 1000000;
+    bool outside = hpx_window_is_set() && (m->unit > 1 ? m->ms >= in->window.to || hpx_tree_sum(m->ms, unit) < in->window.from
+                                                       : begin > in->window.to || m->ms < in->window.from);
+    if (p == NULL || outside || (m->count == 0 && m->ns == 0)) {
+        return; /* of a stream that has lost the place, or needless */
+    }
+    const uint64_t at = in->times.zero_ms + (m->ms < last ? m->ms : last);
+    if (p->kind == HPX_RD_TIME_GC) {
+        hpx_tree_add_pause(in->tree, &(struct hpx_tree_pause){m->unit > 1 ? at + unit : at, m->ns, 0});
+        return;
+    }
+    const struct hpx_tree_moment to = {.at_ms = at,
+                                       .unit_ms = (uint32_t)unit,
+                                       .node = (uint32_t)(in->places_from + m->place),
+                                       .thread = m->thread,
+                                       .lasted = p->kind != HPX_RD_TIME_CPU && p->kind != HPX_RD_TIME_ALLOC};
+    const uint64_t values[HPX_TREE_VALUES] = {p->kind == HPX_RD_TIME_WALL ? m->ns : m->count, m->ns};
+    if (view_at(p) != HPX_VIEWS) {
+        hpx_tree_add_moment(in->tree, &in->tree->views[view_at(p)], &to, values);
+    }
+}
+
+/* Gives places their stacks. */
+static void resolve(struct hprof_in *in, struct place *p)
+{
+    bool wall = hpx_profile_table(&in->profile, HPX_TAG_WALL)->seen > 0;
+    if (p->kind == HPX_RD_TIME_CPU) {
+        p->node = stack_of(in, p->trace, 0, &p->thread);
+        p->other = wall ? class_node(in, p->node, hpx_name_of_frame(in->tree, "running", 7)) : 0;
+        p->other_thread = p->thread;
+    } else if (p->kind == HPX_RD_TIME_WALL) {
+        const char *state = hpx_defined_name(&in->profile.defined, p->name);
+        p->node = stack_of(in, p->trace, 1 + hpx_name_of_frame(in->tree, state, strlen(state)), &p->thread);
+    } else {
+        p->node = stack_of(in, p->trace, 1 + spoken(in, p->name), &p->thread);
+        p->other = p->owner != 0 ? stack_of(in, p->owner, 1 + spoken(in, p->name), &p->other_thread) : 0;
+    }
 }
 
 static uint64_t thousandths(uint64_t n, uint64_t of)
@@ -384,109 +449,69 @@ static uint64_t thousandths(uint64_t n, uint64_t of)
     return v < (double)UINT64_MAX ? (uint64_t)v : UINT64_MAX;
 }
 
-/* A moment of a coarse part counts by how much of its unit is in the window. */
-static uint64_t rounded(double v)
+/* What n sampled objects of the place stand for. */
+static void stand_for(const struct place *p, uint64_t n, uint64_t to[4])
 {
-    return v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+    uint64_t bytes;
+    to[0] = thousandths(n, p->shares);
+    to[1] = __builtin_mul_overflow(n, p->bytes, &bytes) ? UINT64_MAX : thousandths(bytes, p->shares);
+    to[2] = to[3] = 0;
 }
 
-static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
+/* Fractions are not lost: all moments of a place add up to what its sum stands for. */
+static void share(struct place *p, uint64_t *values)
 {
-    struct timed *to = m->place < in->timed.len - in->timed_from ? (struct timed *)in->timed.items + in->timed_from + m->place : NULL;
-    if (to == NULL) {
-        return; /* of a stream that has lost the place */
-    }
-    uint64_t unit_ns, end;
-    bool spans =
-        m->unit > 1 && !__builtin_mul_overflow(m->unit, UINT64_C(1000000), &unit_ns) && !__builtin_add_overflow(m->ms, m->unit, &end);
-    if (spans) {
-        const double part = (double)hpx_window_part(in->window, end, unit_ns) / (double)unit_ns;
-        to->count = hpx_tree_sum(to->count, part == 1 ? m->count : 0);
-        to->ns = hpx_tree_sum(to->ns, part == 1 ? m->ns : 0);
-        to->part_count += part < 1 ? (double)m->count * part : 0; /* rounded once: one by one, small counts would all be 0 or 1 */
-        to->part_ns += part < 1 ? (double)m->ns * part : 0;
-        return;
-    }
-    to->count = hpx_tree_sum(to->count, m->ms >= in->window.from && m->ms < in->window.to ? m->count : 0);
-    to->ns = hpx_tree_sum(to->ns, hpx_window_part(in->window, m->ms, m->ns));
+    uint64_t before[4], after[4];
+    stand_for(p, p->counted, before);
+    p->counted = hpx_tree_sum(p->counted, values[0]);
+    stand_for(p, p->counted, after);
+    values[0] = after[0] - before[0];
+    values[1] = after[1] - before[1];
 }
 
-/* What the tables say of the whole time. */
-static void note_whole(struct hprof_in *in, enum hpx_view_kind kind, const struct hpx_sums *of)
+/* Gives a moment its stack and values, and the other view that has the same event a moment of its own. */
+static void finish_moment(struct hprof_in *in, enum hpx_view_kind kind, struct hpx_tree_moment *m, uint64_t *values)
 {
-    const struct hpx_sum *rows = of->rows.items;
-    uint64_t values[4];
-    for (size_t i = 0; i <= of->rows.len; i++) {
-        bool rest = i == of->rows.len;
-        const struct hpx_sum *row = rest ? NULL : rows + i;
-        values_of(in, kind, rest ? (kind == HPX_VIEW_CPU ? of->rest : 0) : row->values[HPX_SUM_COUNT],
-                  rest ? of->rest : row->values[HPX_SUM_NS], values);
-        for (size_t m = 0; m < 4; m++) {
-            uint64_t v = of->tag != HPX_TAG_SITES ? values[m] : rest ? 0 : row->values[m];
-            in->tree->views[kind].before[m] = hpx_tree_sum(in->tree->views[kind].before[m], v);
+    struct place *p = (struct place *)in->places.items + m->node;
+    uint32_t thread = m->thread != 0 ? thread_name(in, m->thread) : 0;
+    m->node = p->node;
+    m->thread = thread != 0 ? thread : p->thread;
+    struct hpx_tree_moment other = *m;
+    other.node = p->other;
+    if (kind == HPX_VIEW_CPU) {
+        uint64_t cpu[4];
+        values_of(in, HPX_VIEW_CPU, values[0], 0, cpu);
+        values[1] = cpu[1];
+        if (p->other != 0) {
+            hpx_tree_add_moment(in->tree, &in->tree->views[HPX_VIEW_WALL], &other, (uint64_t[HPX_TREE_VALUES]){cpu[1]});
         }
-    }
-}
-
-static void add_timed(struct hprof_in *in, const struct timed *p)
-{
-    uint64_t values[4] = {0};
-    struct hpx_profile_table *wall = hpx_profile_table(&in->profile, HPX_TAG_WALL);
-    const char *name = hpx_defined_name(&in->profile.defined, p->name);
-    switch (p->kind) {
-    case HPX_RD_TIME_CPU:
-        values_of(in, HPX_VIEW_CPU, p->count, 0, values);
-        if (hpx_profile_table(&in->profile, HPX_TAG_SAMPLES)->seen > 0) {
-            add(in, HPX_VIEW_CPU, p->trace, 0, values);
-        }
-        if (wall->seen > 0) {
-            const uint64_t ran[4] = {values[1]};
-            add(in, HPX_VIEW_WALL, p->trace, 1 + hpx_name_of_frame(in->tree, "running", 7), ran);
-        }
-        break;
-    case HPX_RD_TIME_WALL:
-        values[0] = p->ns;
-        add(in, HPX_VIEW_WALL, p->trace, 1 + hpx_name_of_frame(in->tree, name, strlen(name)), values);
-        break;
-    case HPX_RD_TIME_ALLOC:
-        values[0] = thousandths(p->count, p->shares);
-        if (!__builtin_mul_overflow(p->count, p->bytes, &values[1])) {
-            values[1] = thousandths(values[1], p->shares);
-        }
-        add(in, HPX_VIEW_ALLOC, p->trace, 1 + spoken(in, p->name), values);
-        break;
-    case HPX_RD_TIME_BLOCK:
-        values_of(in, view_of(p->tag), p->count, p->ns, values);
-        add(in, view_of(p->tag), p->trace, 1 + spoken(in, p->name), values);
-        if (p->owner != 0) {
-            add(in, HPX_VIEW_OWNER, p->owner, 1 + spoken(in, p->name), values);
-        }
-        break;
-    case HPX_RD_TIME_GC:
-    default:
-        break;
+    } else if (kind == HPX_VIEW_ALLOC) {
+        share(p, values);
+    } else if (p->owner != 0) {
+        other.thread = p->other_thread;
+        hpx_tree_add_moment(in->tree, &in->tree->views[HPX_VIEW_OWNER], &other, (uint64_t[HPX_TREE_VALUES]){values[0], values[1]});
     }
 }
 
-static void add_window(struct hprof_in *in)
+static void finish_moments(struct hprof_in *in)
 {
-    struct timed *p = in->timed.items;
-    char words[256];
-    for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
-        const struct hpx_sums *of = &in->profile.tables[k].sums;
-        if (view_of(of->tag) != HPX_VIEWS) {
-            note_whole(in, view_of(of->tag), of);
+    size_t n[HPX_VIEWS]; /* without those that come now */
+    for (size_t i = 0; i < in->places.len; i++) {
+        resolve(in, (struct place *)in->places.items + i);
+    }
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        n[k] = in->tree->views[k].moments.len;
+    }
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct hpx_tree_view *v = &in->tree->views[k];
+        for (size_t i = 0; i < n[k] && !in->tree->no_memory; i++) {
+            finish_moment(in, (enum hpx_view_kind)k, (struct hpx_tree_moment *)v->moments.items + i,
+                          (uint64_t *)v->moment_numbers.items + i * v->values);
         }
     }
-    for (size_t i = 0; i < in->timed.len; i++, p++) {
-        p->count = hpx_tree_sum(p->count, rounded(p->part_count));
-        p->ns = hpx_tree_sum(p->ns, rounded(p->part_ns));
-        if (p->count > 0 || p->ns > 0) {
-            add_timed(in, p);
-        }
+    if (hpx_profile_table(&in->profile, HPX_TAG_SAMPLES)->seen == 0) { /* times of CPU are those of wall=, too */
+        in->tree->views[HPX_VIEW_CPU].moments.len = in->tree->views[HPX_VIEW_CPU].moment_numbers.len = 0;
     }
-    hpx_window_words(words, sizeof words, in->times.zero_ms, in->window);
-    in->tree->filtered = hpx_tree_name(in->tree, words, strlen(words));
 }
 
 static void add_objects(struct hprof_in *in)
@@ -501,13 +526,8 @@ static void add_objects(struct hprof_in *in)
 static void add_all(struct hprof_in *in)
 {
     hpx_profile_finish(&in->profile);
-    if (!place(in)) {
+    if (!place_traces(in)) {
         in->tree->no_memory = true;
-        return;
-    }
-    if (hpx_window_is_set()) {
-        add_window(in);
-        in->tree->no_memory |= in->profile.defined.no_memory;
         return;
     }
     for (size_t k = 0; k < HPX_ARRAY_LEN(in->profile.tables); k++) {
@@ -518,6 +538,7 @@ static void add_all(struct hprof_in *in)
         }
     }
     add_objects(in);
+    finish_moments(in);
     in->tree->no_memory |= in->profile.defined.no_memory;
 }
 
@@ -529,7 +550,7 @@ static void forget(struct hprof_in *in)
     hpx_profile_again(&in->profile);
     in->frames.len = in->nodes.len = in->spoken.len = 0;
     in->classes.len = in->objects.len = in->near = 0;
-    in->timed.len = in->timed_from = 0;
+    in->places.len = in->places_from = 0;
     in->has_times = false;
     in->thread = in->thread_of = 0;
     in->path.steps.len = in->path.at = 0;
@@ -586,7 +607,7 @@ static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
     case HPX_RD_TIMELINE:
     case HPX_RD_PLACE:
     case HPX_RD_MOMENT:
-        if (hpx_window_is_set()) {
+        if (in->tree->timed) {
             take_time(in, ev);
         }
         break;
@@ -664,41 +685,21 @@ static void facts(struct hprof_in *in)
     note_empty(t, p);
     t->lost = fact(t, p->said.lost, t->lost);
     t->own = fact(t, p->said.own, t->own);
-    if (t->filtered == 0) { /* else the window has said it */
-        t->filtered = fact(t, p->said.filtered, 0);
-        hpx_tree_take_before(t, p->said.before);
-    }
+    t->filtered = fact(t, p->said.filtered, 0);
+    hpx_tree_take_before(t, p->said.before);
     t->older = fact(t, p->said.older, t->older);
     t->replaced = fact(t, p->said.replaced, t->replaced);
     origin(t, &p->said);
+    if (in->has_times) {
+        uint64_t zero = in->times.zero_ms, end = zero + in->times.end_ms, first = p->said.first_ms;
+        hpx_tree_add_times(t, first > zero && first < end ? first : zero, end);
+    }
     size_t n;
     FILE *to = in->each == NULL && p->states.len > 0 ? open_memstream(&t->states, &n) : NULL;
     if (to != NULL) { /* else the tables are there all the same */
         hpx_report_monitors(to, p);
         (void)fclose(to);
     }
-}
-
-/* What is about the whole time goes or shrinks. */
-static void shrink(struct hprof_in *in)
-{
-    struct hpx_tree *t = in->tree;
-    uint64_t end = in->window.to < in->times.end_ms ? in->window.to : in->times.end_ms;
-    double samples = 0, bytes = 0;
-    for (size_t i = 0; i < in->timed.len; i++) {
-        const struct timed *p = (const struct timed *)in->timed.items + i;
-        samples += p->kind == HPX_RD_TIME_CPU ? (double)p->count : 0;
-        bytes += p->kind == HPX_RD_TIME_ALLOC ? (double)p->count * (double)p->bytes * (double)p->shares / HPX_TIMELINE_SHARES : 0;
-    }
-    const uint64_t *cpu = t->views[HPX_VIEW_CPU].before, *alloc = t->views[HPX_VIEW_ALLOC].before;
-    t->effective = cpu[0] > 0 ? rounded((double)t->effective * samples / (double)cpu[0]) : 0;
-    t->sampled = alloc[1] > 0 ? rounded((double)t->sampled * bytes / (double)alloc[1]) : 0;
-    t->start_ms = in->window.from < YEAR_2262 - in->times.zero_ms ? in->times.zero_ms + in->window.from : 0;
-    t->duration_ms = end > in->window.from ? end - in->window.from : 0;
-    t->empty = 0;
-    free(t->verdict);
-    free(t->states);
-    t->verdict = t->states = NULL;
 }
 
 static void leave(struct hprof_in *in)
@@ -709,7 +710,7 @@ static void leave(struct hprof_in *in)
     free(in->path.steps.items);
     free(in->classes.items);
     free(in->objects.items);
-    free(in->timed.items);
+    free(in->places.items);
     hpx_seeded_map_fini(&in->class_of);
     hpx_seeded_map_fini(&in->object_of);
     hpx_profile_fini(&in->profile);
@@ -758,15 +759,20 @@ static void run(struct hprof_in *in, struct hpx_reader *r)
 enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, hpx_tree_profile *tell, void *ctx, struct hpx_err *err)
 {
     struct hprof_in *in = enter(t);
+    bool timed = t->timed;
     if (in == NULL) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;
     }
+    t->timed |= hpx_window_is_set();
     run(in, r);
     enum hpx_tree_read done = result(in, r, err);
     if (done != HPX_TREE_FAILED) {
         add_all(in);
         facts(in);
+    }
+    for (size_t k = 0; k < HPX_VIEWS && done == HPX_TREE_FAILED; k++) {
+        hpx_tree_clear(&t->views[k]); /* moments have no stacks yet */
     }
     if (done != HPX_TREE_FAILED && t->no_memory) {
         (void)hpx_reader_no_memory(r);
@@ -779,7 +785,11 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
         (void)hpx_err_set(err, HPX_E_RANGE, "it has no times of samples; those of a session with timeline=y have");
         done = HPX_TREE_FAILED;
     } else if (done != HPX_TREE_FAILED && hpx_window_is_set()) {
-        shrink(in);
+        hpx_window_apply(t, in->times.zero_ms, in->times.end_ms, timed);
+        if (t->no_memory) {
+            (void)hpx_reader_no_memory(r);
+            done = result(in, r, err);
+        }
     }
     leave(in);
     return done;

@@ -57,17 +57,26 @@ bool hpx_idle(const struct hpx_tree *t, uint32_t node)
     return false;
 }
 
+/* Where a stack of an idle thread goes. */
+static bool fold(struct hpx_tree *t, uint32_t *node)
+{
+    if (!hpx_idle(t, *node)) {
+        return false;
+    }
+    uint32_t name = hpx_tree_name(t, HPX_IDLE, sizeof HPX_IDLE - 1), state = hpx_tree_node_at(t, *node)->frame;
+    *node = hpx_tree_node(t, hpx_tree_node(t, 0, hpx_tree_frame(t, name, 0, 0, HPX_FRAME_METHOD)), state);
+    return true;
+}
+
 bool hpx_idle_fold(struct hpx_tree *t)
 {
     struct hpx_tree_view *v = &t->views[HPX_VIEW_WALL];
     bool any = false;
     for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
-        struct hpx_tree_sample *s = (struct hpx_tree_sample *)v->samples.items + i;
-        if (hpx_idle(t, s->node)) {
-            uint32_t name = hpx_tree_name(t, HPX_IDLE, sizeof HPX_IDLE - 1), state = hpx_tree_node_at(t, s->node)->frame;
-            s->node = hpx_tree_node(t, hpx_tree_node(t, 0, hpx_tree_frame(t, name, 0, 0, HPX_FRAME_METHOD)), state);
-            any = true;
-        }
+        any |= fold(t, &((struct hpx_tree_sample *)v->samples.items + i)->node);
+    }
+    for (size_t i = 0; i < v->moments.len && any && !t->no_memory; i++) {
+        (void)fold(t, &((struct hpx_tree_moment *)v->moments.items + i)->node);
     }
     if (any) {
         hpx_tree_finish(t);

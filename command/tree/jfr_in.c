@@ -9,12 +9,21 @@
 #include "generated.h"
 #include "jfr.h"
 #include "names.h"
+#include "window.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT         4200               /* as tree.c keeps */
 #define DEFAULT_CPU  UINT64_C(10000000) /* ns: of async-profiler, if none was asked for */
 #define DEFAULT_WALL UINT64_C(50000000)
+#define NS_PER_MS    UINT64_C(1000000)
+
+/* A collection, or one of its pauses. */
+struct pause {
+    uint64_t id; /* of the collection */
+    bool pauses;
+    struct hpx_tree_pause of;
+};
 
 /* What is decided at the end. */
 enum pending { EXECUTION, TLABS, WAITS, WALL, PENDING };
@@ -27,6 +36,8 @@ struct jfr_in {
     struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
     struct hpx_tree_path path;
     uint64_t samples, allocations, tlabs, lost;
+    struct hpx_list pauses;                     /* struct pause */
+    bool has_pauses;                            /* events that say when, not only how long all of a collection's were */
     uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
     bool event_is_cpu, has_wall, event_is_wall; /* likewise */
 };
@@ -147,11 +158,22 @@ static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
     return v->f != NULL && v->n <= INT64_MAX ? v->n : 0;
 }
 
+/* With its time, if it is that of an event: those that are pending have theirs. */
+static void add_values(struct jfr_in *in, const struct seen *s, struct hpx_tree_view *v, uint32_t node, const uint64_t *values)
+{
+    hpx_tree_add(in->tree, v, node, s->thread, values);
+    if (s->ev != NULL) {
+        bool lasted = s->ev->kind >= HPX_JFR_ENTER && s->ev->kind <= HPX_JFR_SLEEP;
+        uint64_t at = s->ev->at + (lasted ? s->ev->ns : 0);
+        hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, lasted}, values);
+    }
+}
+
 static void add(struct jfr_in *in, const struct seen *s, struct hpx_tree_view *v, uint32_t node, uint64_t first, uint64_t second)
 {
     const uint64_t values[HPX_TREE_VALUES] = {first, second};
     if (first != 0 || second != 0) {
-        hpx_tree_add(in->tree, v, node, s->thread, values);
+        add_values(in, s, v, node, values);
     }
 }
 
@@ -162,7 +184,7 @@ static void add_other(struct jfr_in *in, const struct seen *s, const char *name,
     struct hpx_tree_view *v = n > 0 ? hpx_tree_find(in->tree, name, unit, &measure) : NULL;
     if (v != NULL) {
         values[measure] = n;
-        hpx_tree_add(in->tree, v, s->node, s->thread, values);
+        add_values(in, s, v, s->node, values);
     }
 }
 
@@ -248,6 +270,22 @@ static void take_jvm(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_
     }
 }
 
+/* The name of a pause is always the same; that of its collection tells them apart. */
+static void take_pause(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
+{
+    char name[TEXT];
+    struct pause *p = in->tree->timed ? hpx_list_push(&in->pauses, sizeof *p) : NULL;
+    if (p == NULL) {
+        in->tree->no_memory |= in->tree->timed;
+        return;
+    }
+    bool named = hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) && name[0] != '\0';
+    p->id = number(ev, HPX_JFR_GC_ID);
+    p->pauses = ev->kind == HPX_JFR_PAUSE;
+    p->of = (struct hpx_tree_pause){(ev->at + ev->ns) / NS_PER_MS, ev->ns, named ? word(in, name) : 0};
+    in->has_pauses |= p->pauses;
+}
+
 static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
     struct jfr_in *in = ctx;
@@ -294,6 +332,10 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
     case HPX_JFR_JVM:
         take_jvm(in, j, ev);
         break;
+    case HPX_JFR_COLLECTION:
+    case HPX_JFR_PAUSE:
+        take_pause(in, j, ev);
+        break;
     case HPX_JFR_NONE:
         break;
     }
@@ -308,34 +350,70 @@ static uint64_t times(uint64_t n, uint64_t by)
     return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
 }
 
-/* CPU time of samples is told by async-profiler alone: the JDK looks at a few threads every 10 or 20 ms, however many run. */
-static void settle_one(struct jfr_in *in, enum pending p, const struct seen *s, uint64_t n, bool better)
+/* Where a pending view goes, and the values there of n. CPU time of samples is told by async-profiler alone: the JDK looks at a few threads
+ * every 10 or 20 ms, however many run. NULL: nowhere. */
+static struct hpx_tree_view *place_of(struct jfr_in *in, enum pending p, bool better, size_t *measure)
 {
     struct hpx_tree_view *views = in->tree->views;
+    *measure = p == TLABS;
+    return better
+               ? hpx_tree_find(in->tree, p == EXECUTION ? "execution_samples" : "tlab_space", p == EXECUTION ? "count" : "bytes", measure)
+               : &views[p == EXECUTION ? HPX_VIEW_CPU
+                        : p == TLABS   ? HPX_VIEW_ALLOC
+                                       : HPX_VIEW_WALL];
+}
+
+static void values_of(const struct jfr_in *in, enum pending p, bool better, size_t measure, uint64_t n, uint64_t to[HPX_TREE_VALUES])
+{
     uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU,
              wall = in->wall_interval != 0 || !in->event_is_wall ? in->wall_interval : in->interval;
-    if (p == EXECUTION && better) {
-        add_other(in, s, "execution_samples", "count", n);
-    } else if (p == EXECUTION) {
-        add(in, s, &views[HPX_VIEW_CPU], s->node, n, in->event_is_cpu ? times(n, cpu) : 0);
-    } else if (p == TLABS && better) {
-        add_other(in, s, "tlab_space", "bytes", n);
-    } else if (p == TLABS) {
-        add(in, s, &views[HPX_VIEW_ALLOC], s->node, 0, n);
-    } else {
-        add(in, s, &views[HPX_VIEW_WALL], s->node, p == WAITS ? n : times(n, wall != 0 ? wall : DEFAULT_WALL), 0);
+    memset(to, 0, HPX_TREE_VALUES * sizeof *to);
+    to[measure] = p == WALL ? times(n, wall != 0 ? wall : DEFAULT_WALL) : n;
+    if (p == EXECUTION && !better && in->event_is_cpu) {
+        to[1] = times(n, cpu);
     }
 }
 
 static void settle(struct jfr_in *in, enum pending p, bool better)
 {
     const struct hpx_tree_view *v = &in->pending[p];
-    for (size_t i = 0; i < v->samples.len && !in->tree->no_memory; i++) {
-        const struct hpx_tree_sample *sample = hpx_tree_sample_at(v, i);
-        const struct seen s = {NULL, sample->node, sample->thread};
-        settle_one(in, p, &s, *hpx_tree_values_at(v, i), better);
+    uint64_t values[HPX_TREE_VALUES];
+    size_t measure;
+    struct hpx_tree_view *to = v->samples.len > 0 ? place_of(in, p, better, &measure) : NULL;
+    for (size_t i = 0; i < v->samples.len && to != NULL && !in->tree->no_memory; i++) {
+        const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
+        values_of(in, p, better, measure, *hpx_tree_values_at(v, i), values);
+        hpx_tree_add(in->tree, to, s->node, s->thread, values);
         in->samples += p == EXECUTION && !better ? *hpx_tree_values_at(v, i) : 0;
     }
+    for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
+        values_of(in, p, better, measure, *hpx_tree_moment_values_at(v, i), values);
+        hpx_tree_add_moment(in->tree, to, hpx_tree_moment_at(v, i), values);
+    }
+}
+
+static int by_collection(const void *a, const void *b)
+{
+    const struct pause *x = a, *y = b;
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (int)x->pauses - (int)y->pauses;
+}
+
+/* Where no pause is told, collections are taken for theirs. */
+static void settle_pauses(struct jfr_in *in)
+{
+    const struct pause *p = in->pauses.items, *collection = NULL;
+    if (in->pauses.len > 1) {
+        qsort(in->pauses.items, in->pauses.len, sizeof *p, by_collection);
+    }
+    for (size_t i = 0; i < in->pauses.len; i++, p++) {
+        struct hpx_tree_pause of = p->of;
+        collection = !p->pauses ? p : collection;
+        of.name = collection != NULL && collection->id == p->id ? collection->of.name : of.name;
+        if (p->pauses == in->has_pauses) {
+            hpx_tree_add_pause(in->tree, &of);
+        }
+    }
+    free(in->pauses.items);
 }
 
 static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
@@ -348,10 +426,12 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
     if (in->pending[WALL].samples.len == 0) {
         settle(in, WAITS, false);
     }
+    settle_pauses(in);
     t->effective = hpx_tree_sum(t->effective, in->samples);
     t->sampled = hpx_tree_sum(t->sampled, in->allocations != 0 ? in->allocations : in->tlabs);
-    t->start_ms = j->start / 1000000;
-    t->duration_ms = j->end > j->start ? (j->end - j->start) / 1000000 : 0;
+    t->start_ms = j->start / NS_PER_MS;
+    t->duration_ms = j->end > j->start ? (j->end - j->start) / NS_PER_MS : 0;
+    hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
     if (in->lost > 0) {
         (void)snprintf(text, sizeof text, "%llu samples", (unsigned long long)in->lost);
         t->lost = word(in, text);
@@ -363,6 +443,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
 
 enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
 {
+    bool timed = t->timed;
     struct jfr_in in = {.tree = t};
     struct hpx_jfr j = {.source = s, .sink = event, .ctx = &in};
     hpx_seeded_map_init(&in.nodes, true);
@@ -373,14 +454,20 @@ enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, s
         in.pending[i].values = 1;
         hpx_seeded_map_init(&in.pending[i].index, true);
     }
+    t->timed |= hpx_window_is_set();
     hpx_jfr_read(&j);
     t->no_memory |= j.no_memory;
     settle_all(&in, &j);
+    if (hpx_window_is_set()) {
+        hpx_window_apply(t, t->start_ms, t->duration_ms, timed);
+    }
     forget(&in);
     for (size_t i = 0; i < PENDING; i++) {
         hpx_seeded_map_fini(&in.pending[i].index);
         free(in.pending[i].samples.items);
         free(in.pending[i].numbers.items);
+        free(in.pending[i].moments.items);
+        free(in.pending[i].moment_numbers.items);
     }
     free(in.frames.items);
     free(in.path.steps.items);

@@ -6,51 +6,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t sum_of(const struct hpx_tree_view *v, size_t m)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < v->samples.len; i++) {
-        sum = hpx_tree_sum(sum, hpx_tree_values_at(v, i)[m]);
-    }
-    return sum;
-}
-
 /* What a profile has that was not filtered stays beside what others had before that. */
 static void join_before(struct hpx_tree_view *to, const struct hpx_tree_view *v)
 {
     for (size_t m = 0; m < v->values; m++) {
         if (to->before[m] > 0 || v->before[m] > 0) {
-            uint64_t had = to->before[m] > 0 ? to->before[m] : sum_of(to, m);
+            uint64_t had = to->before[m] > 0 ? to->before[m] : hpx_tree_total(to, m);
             to->before[m] = hpx_tree_sum(had, v->before[m] > 0 ? v->before[m] : v->totals[m]);
         }
     }
 }
 
-static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const uint32_t *nodes, const uint32_t *names)
+/* Values in the order of the sum's view: only measures that hprofx does not have may stand in another one. */
+static const uint64_t *placed(const struct hpx_tree *to, const struct hpx_tree_view *v, size_t k, const uint64_t *values, uint64_t *room)
+{
+    const struct hpx_tree_view *other = &to->views[k];
+    if (k != HPX_VIEW_OTHER) {
+        return values;
+    }
+    memset(room, 0, HPX_TREE_VALUES * sizeof *room);
+    for (size_t m = 0; m < v->values; m++) {
+        for (size_t at = 0; at < other->values; at++) {
+            bool is = other->measures[at].unit == v->measures[m].unit && strcmp(other->measures[at].name, v->measures[m].name) == 0;
+            room[at] = is ? hpx_tree_sum(room[at], values[m]) : room[at];
+        }
+    }
+    return room;
+}
+
+static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const struct hpx_tree_map *map)
 {
     const struct hpx_tree_view *v = &from->views[k];
+    uint64_t room[HPX_TREE_VALUES];
     if (k != HPX_VIEW_OTHER) {
         join_before(&to->views[k], v);
     }
     for (size_t i = 0; i < v->samples.len; i++) {
         const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
-        const uint64_t *values = hpx_tree_values_at(v, i);
-        if (k != HPX_VIEW_OTHER) {
-            hpx_tree_add(to, &to->views[k], nodes[s->node], names[s->thread], values);
-            continue;
-        }
-        uint64_t placed[HPX_TREE_VALUES] = {0};
-        struct hpx_tree_view *other = &to->views[k];
-        for (size_t m = 0; m < v->values; m++) { /* its measures may stand in another order */
-            for (size_t at = 0; at < other->values; at++) {
-                bool is = other->measures[at].unit == v->measures[m].unit && strcmp(other->measures[at].name, v->measures[m].name) == 0;
-                placed[at] = is ? hpx_tree_sum(placed[at], values[m]) : placed[at];
-            }
-        }
-        hpx_tree_add(to, other, nodes[s->node], names[s->thread], placed);
+        hpx_tree_add(to, &to->views[k], map->nodes[s->node], map->names[s->thread], placed(to, v, k, hpx_tree_values_at(v, i), room));
     }
     if (v->samples.len > 0) {
         to->views[k].exact = v->exact; /* of the last that has any, as its facts */
+    }
+}
+
+static void join_moments(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const struct hpx_tree_map *map)
+{
+    const struct hpx_tree_view *v = &from->views[k];
+    uint64_t room[HPX_TREE_VALUES];
+    for (size_t i = 0; i < v->moments.len && to->timed && !to->no_memory; i++) {
+        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
+        m.node = map->nodes[m.node];
+        m.thread = map->names[m.thread];
+        hpx_tree_add_moment(to, &to->views[k], &m, placed(to, v, k, hpx_tree_moment_values_at(v, i), room));
+    }
+}
+
+static void join_times(struct hpx_tree *to, const struct hpx_tree *from, const struct hpx_tree_map *map)
+{
+    hpx_tree_add_times(to, from->times_from_ms, from->times_to_ms);
+    for (size_t i = 0; i < from->pauses.len && to->timed && !to->no_memory; i++) {
+        struct hpx_tree_pause p = ((const struct hpx_tree_pause *)from->pauses.items)[i];
+        p.name = map->names[p.name];
+        hpx_tree_add_pause(to, &p);
     }
 }
 
@@ -135,10 +153,10 @@ static void join_measure(struct hpx_tree *to, const struct hpx_tree_measure *of)
 
 void hpx_tree_join(struct hpx_tree *to, const struct hpx_tree *from)
 {
-    hpx_tree_join_views(to, from, ~0U);
+    hpx_tree_join_views(to, from, ~0U, ~0U);
 }
 
-void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views)
+void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsigned views, unsigned moments)
 {
     struct hpx_tree_map m;
     struct hpx_budget budget;
@@ -146,15 +164,21 @@ void hpx_tree_join_views(struct hpx_tree *to, const struct hpx_tree *from, unsig
     to->no_memory |= !hpx_budget_take(hpx_tree_bytes(to));
     if (hpx_tree_map(&m, to, from, true)) {
         const struct hpx_tree_view *other = &from->views[HPX_VIEW_OTHER];
-        for (size_t i = 0; (views >> HPX_VIEW_OTHER & 1) != 0 && i < other->values; i++) {
+        for (size_t i = 0; ((views | moments) >> HPX_VIEW_OTHER & 1) != 0 && i < other->values; i++) {
             if (other->totals[i] > 0) {
                 join_measure(to, &other->measures[i]);
             }
         }
         for (size_t k = 0; k < HPX_VIEWS; k++) {
             if ((views >> k & 1) != 0) {
-                join_view(to, from, k, m.nodes, m.names);
+                join_view(to, from, k, &m);
             }
+            if ((moments >> k & 1) != 0) {
+                join_moments(to, from, k, &m);
+            }
+        }
+        if ((moments >> HPX_VIEW_CPU & 1) != 0) {
+            join_times(to, from, &m);
         }
         join_facts(to, from, m.names, views);
     }

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "text.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,10 @@ void hpx_tree_fini(struct hpx_tree *t)
         hpx_seeded_map_fini(&t->views[i].index);
         free(t->views[i].samples.items);
         free(t->views[i].numbers.items);
+        free(t->views[i].moments.items);
+        free(t->views[i].moment_numbers.items);
     }
+    free(t->pauses.items);
     hpx_seeded_map_fini(&t->name_of);
     hpx_seeded_map_fini(&t->frame_of);
     hpx_seeded_map_fini(&t->node_of);
@@ -115,10 +119,11 @@ size_t hpx_tree_bytes(const struct hpx_tree *t)
 {
     size_t n = t->text + t->names.cap * sizeof(char *) + t->frames.cap * sizeof(struct hpx_tree_frame) +
                t->nodes.cap * sizeof(struct hpx_tree_node) + hpx_seeded_map_bytes(&t->name_of) + hpx_seeded_map_bytes(&t->frame_of) +
-               hpx_seeded_map_bytes(&t->node_of);
+               hpx_seeded_map_bytes(&t->node_of) + t->pauses.cap * sizeof(struct hpx_tree_pause);
     for (size_t i = 0; i < HPX_VIEWS; i++) {
         const struct hpx_tree_view *v = &t->views[i];
-        n += v->samples.cap * sizeof(struct hpx_tree_sample) + v->numbers.cap * sizeof(uint64_t) + hpx_seeded_map_bytes(&v->index);
+        n += v->samples.cap * sizeof(struct hpx_tree_sample) + v->numbers.cap * sizeof(uint64_t) + hpx_seeded_map_bytes(&v->index) +
+             v->moments.cap * sizeof(struct hpx_tree_moment) + v->moment_numbers.cap * sizeof(uint64_t);
     }
     return n;
 }
@@ -250,10 +255,87 @@ void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, ui
     }
 }
 
+void hpx_tree_add_moment(struct hpx_tree *t, struct hpx_tree_view *v, const struct hpx_tree_moment *m, const uint64_t *values)
+{
+    struct hpx_tree_moment *to = NULL;
+    if (!t->timed) {
+        return;
+    }
+    bool room = v->moments.len < MOST;
+    for (size_t i = 0; i < v->values && room; i++) {
+        uint64_t *slot = hpx_list_push(&v->moment_numbers, sizeof *slot);
+        room = slot != NULL;
+        if (room) {
+            *slot = values[i];
+        }
+    }
+    to = room ? hpx_list_push(&v->moments, sizeof *to) : NULL;
+    if (to == NULL) {
+        t->no_memory = true;
+        return;
+    }
+    *to = *m;
+}
+
+void hpx_tree_add_pause(struct hpx_tree *t, const struct hpx_tree_pause *p)
+{
+    if (t->timed) {
+        struct hpx_tree_pause *to = t->pauses.len < MOST ? hpx_list_push(&t->pauses, sizeof *to) : NULL;
+        t->no_memory |= to == NULL;
+        if (to != NULL) {
+            *to = *p;
+        }
+    }
+}
+
+void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms)
+{
+    if (from_ms != 0 || to_ms != 0) {
+        bool any = t->times_from_ms != 0 || t->times_to_ms != 0;
+        t->times_from_ms = any && t->times_from_ms < from_ms ? t->times_from_ms : from_ms;
+        t->times_to_ms = t->times_to_ms > to_ms ? t->times_to_ms : to_ms;
+    }
+}
+
+bool hpx_tree_has_threads(const struct hpx_tree_view *v)
+{
+    bool any = false;
+    for (size_t i = 0; i < v->samples.len && !any; i++) {
+        any = hpx_tree_sample_at(v, i)->thread != 0;
+    }
+    return any;
+}
+
+uint64_t hpx_tree_total(const struct hpx_tree_view *v, size_t measure)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < v->samples.len; i++) {
+        sum = hpx_tree_sum(sum, hpx_tree_values_at(v, i)[measure]);
+    }
+    return sum;
+}
+
+size_t hpx_tree_length(const struct hpx_tree_view *v)
+{
+    size_t m = 0;
+    while (m < v->values && v->measures[m].unit != HPX_UNIT_NS) {
+        m++;
+    }
+    return m;
+}
+
+uint64_t hpx_tree_part(uint64_t n, uint64_t part, uint64_t all)
+{
+    double share = all > 0 ? (double)part / (double)all : 0;
+    return part == all ? n : n == 0 || part == 0 ? 0 : (uint64_t)fmax(1, round((double)n * share));
+}
+
 void hpx_tree_clear(struct hpx_tree_view *v)
 {
     v->samples.len = 0;
     v->numbers.len = 0;
+    v->moments.len = 0;
+    v->moment_numbers.len = 0;
     hpx_seeded_map_clear(&v->index);
 }
 
@@ -274,28 +356,26 @@ static enum hpx_tree_unit unit_of(const char *unit)
     return u;
 }
 
-/* Takes the place of the numbers that the view has. */
-static void set_numbers(struct hpx_tree_view *v, uint64_t *numbers, size_t n)
+/* Takes the place of the numbers that the list has. */
+static void set_numbers(struct hpx_list *l, uint64_t *numbers, size_t n)
 {
-    hpx_budget_give(v->numbers.cap * sizeof *numbers);
-    free(v->numbers.items);
-    v->numbers = (struct hpx_list){numbers, n, n};
+    hpx_budget_give(l->cap * sizeof *numbers);
+    free(l->items);
+    *l = (struct hpx_list){numbers, n, n};
 }
 
-/* Room for one more value in each sample. false: no memory. */
-static bool widen(struct hpx_tree *t, struct hpx_tree_view *v)
+/* Room for one more value in each of n groups of values. false: no memory. */
+static bool widen(struct hpx_list *l, size_t n, size_t values)
 {
-    size_t n = v->samples.len, wide = v->values + 1;
+    size_t wide = values + 1;
     uint64_t *numbers = n > 0 && hpx_budget_take(n * wide * sizeof *numbers) ? calloc(n, wide * sizeof *numbers) : NULL;
     if (n > 0 && numbers == NULL) {
-        t->no_memory = true;
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        memcpy(numbers + i * wide, hpx_tree_values_at(v, i), v->values * sizeof *numbers);
+        memcpy(numbers + i * wide, (uint64_t *)l->items + i * values, values * sizeof *numbers);
     }
-    set_numbers(v, numbers, n * wide);
-    v->values = wide;
+    set_numbers(l, numbers, n * wide);
     return true;
 }
 
@@ -310,10 +390,14 @@ struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const 
             }
         }
     }
-    if (t->no_memory || other->values == HPX_TREE_VALUES || !widen(t, other)) {
+    if (t->no_memory || other->values == HPX_TREE_VALUES) {
         return NULL;
     }
-    *measure = other->values - 1;
+    if (!widen(&other->numbers, other->samples.len, other->values) || !widen(&other->moment_numbers, other->moments.len, other->values)) {
+        t->no_memory = true;
+        return NULL;
+    }
+    *measure = other->values++;
     other->measures[*measure] = (struct hpx_tree_measure){name, name, unit_of(unit)};
     return other;
 }
@@ -354,7 +438,7 @@ static void sort(struct hpx_tree *t, struct hpx_tree_view *v)
     }
     free(order);
     hpx_budget_give(n * sizeof *order);
-    set_numbers(v, numbers, n * v->values);
+    set_numbers(&v->numbers, numbers, n * v->values);
     hpx_seeded_map_clear(&v->index); /* its indices are those before */
 }
 
@@ -417,6 +501,68 @@ void hpx_tree_take_before(struct hpx_tree *t, const char *text)
     }
 }
 
+/* A moment before and behind sorting. */
+struct turn {
+    uint64_t at_ms;
+    uint32_t from;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    return x->at_ms != y->at_ms ? (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms) : (x->from > y->from) - (x->from < y->from);
+}
+
+/* Puts every moment where it belongs, one after the other round each cycle of places, because a copy of all would need as much again. */
+static void move(struct hpx_tree_view *v, struct turn *order)
+{
+    struct hpx_tree_moment *moments = v->moments.items, kept;
+    uint64_t *numbers = v->moment_numbers.items, kept_numbers[HPX_TREE_VALUES];
+    const size_t bytes = v->values * sizeof *numbers;
+    for (uint32_t i = 0; i < v->moments.len; i++) {
+        kept = moments[i];
+        memcpy(kept_numbers, numbers + i * v->values, bytes);
+        uint32_t to = i;
+        for (uint32_t from = order[i].from; from != i; to = from, from = order[to].from) {
+            moments[to] = moments[from];
+            memcpy(numbers + to * v->values, numbers + from * v->values, bytes);
+            order[to].from = to;
+        }
+        moments[to] = kept;
+        memcpy(numbers + to * v->values, kept_numbers, bytes);
+        order[to].from = to;
+    }
+}
+
+static void sort_moments(struct hpx_tree *t, struct hpx_tree_view *v)
+{
+    size_t n = v->moments.len, sorted = 1;
+    while (sorted < n && hpx_tree_moment_at(v, sorted - 1)->at_ms <= hpx_tree_moment_at(v, sorted)->at_ms) {
+        sorted++;
+    }
+    if (sorted >= n) {
+        return;
+    }
+    struct turn *order = hpx_budget_take(n * sizeof *order) ? malloc(n * sizeof *order) : NULL;
+    if (order == NULL) {
+        t->no_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = (struct turn){hpx_tree_moment_at(v, i)->at_ms, i};
+    }
+    qsort(order, n, sizeof *order, by_time);
+    move(v, order);
+    free(order);
+    hpx_budget_give(n * sizeof *order);
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct hpx_tree_pause *x = a, *y = b;
+    return x->at_ms != y->at_ms ? (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms) : (x->ns > y->ns) - (x->ns < y->ns);
+}
+
 void hpx_tree_finish(struct hpx_tree *t)
 {
     struct hpx_budget budget; /* that of the reader has ended; why it refused something must not be forgotten */
@@ -427,14 +573,18 @@ void hpx_tree_finish(struct hpx_tree *t)
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         struct hpx_tree_view *v = &t->views[k];
         memset(v->totals, 0, sizeof v->totals);
-        for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
-            for (size_t m = 0; m < v->values; m++) {
-                v->totals[m] = hpx_tree_sum(v->totals[m], hpx_tree_values_at(v, i)[m]);
-            }
+        for (size_t m = 0; m < v->values && !t->no_memory; m++) {
+            v->totals[m] = hpx_tree_total(v, m);
         }
         if (v->samples.len > 0 && !t->no_memory) {
             sort(t, v);
         }
+        if (!t->no_memory) {
+            sort_moments(t, v);
+        }
+    }
+    if (t->pauses.len > 1) {
+        qsort(t->pauses.items, t->pauses.len, sizeof(struct hpx_tree_pause), by_end);
     }
     t->unfiltered = before_words(t);
     if (own) {
@@ -463,7 +613,11 @@ static void add_up(struct hpx_tree_view *v)
 void hpx_tree_without_threads(struct hpx_tree *t)
 {
     for (size_t k = 0; k < HPX_VIEWS; k++) {
-        add_up(&t->views[k]);
+        struct hpx_tree_view *v = &t->views[k];
+        add_up(v);
+        for (size_t i = 0; i < v->moments.len; i++) {
+            ((struct hpx_tree_moment *)v->moments.items)[i].thread = 0;
+        }
     }
 }
 
@@ -493,19 +647,41 @@ static uint32_t thread_root(struct hpx_tree *t, uint32_t thread)
     return hpx_tree_node(t, 0, hpx_tree_frame(t, hpx_tree_name(t, text, len), 0, 0, HPX_FRAME_METHOD));
 }
 
+/* roots: nodes and threads -> nodes, of a stack that many moments have. */
+static void root(struct hpx_tree *t, struct hpx_seeded_map *roots, struct hpx_list *stack, uint32_t *node, uint32_t *thread)
+{
+    uint32_t *to;
+    if (*thread == 0) {
+        return;
+    }
+    int added = hpx_seeded_map_add(roots, (uint64_t)*node << 32 | *thread, &to);
+    t->no_memory |= added < 0;
+    if (added > 0) {
+        *to = below(t, stack, thread_root(t, *thread), *node);
+    }
+    *node = added >= 0 ? *to : *node;
+    *thread = 0;
+}
+
 void hpx_tree_root_threads(struct hpx_tree *t)
 {
     struct hpx_list stack = {0};
+    struct hpx_seeded_map roots;
+    hpx_seeded_map_init(&roots, true);
     for (size_t k = 0; k < HPX_VIEWS; k++) {
         struct hpx_tree_view *v = &t->views[k];
+        bool threads = hpx_tree_has_threads(v);
         for (size_t i = 0; i < v->samples.len && !t->no_memory; i++) {
             struct hpx_tree_sample *s = (struct hpx_tree_sample *)v->samples.items + i;
-            if (s->thread != 0) {
-                s->node = below(t, &stack, thread_root(t, s->thread), s->node);
-                s->thread = 0;
-            }
+            root(t, &roots, &stack, &s->node, &s->thread);
+        }
+        for (size_t i = 0; i < v->moments.len && !t->no_memory; i++) {
+            struct hpx_tree_moment *m = (struct hpx_tree_moment *)v->moments.items + i;
+            m->thread = threads ? m->thread : 0;
+            root(t, &roots, &stack, &m->node, &m->thread);
         }
     }
+    hpx_seeded_map_fini(&roots);
     free(stack.items);
     hpx_tree_finish(t);
 }

@@ -2,8 +2,8 @@
 /* tree.h: a profile of any format: its stacks as a call tree, and for every view of the run (CPU, calls, allocations, locks, heap) the
  * values of the stacks. Readers fill it; writers and the diff read it.
  *
- * Memory: every name, frame and node once; one sample for every stack and thread of a view. More than 2^26 of a kind count as no memory,
- * and so does more than the thread's budget (budget.h) allows. One thread. */
+ * Memory: every name, frame and node once; one sample for every stack and thread of a view; where times are kept, a moment for every event.
+ * More than 2^26 of a kind count as no memory, and so does more than the thread's budget (budget.h) allows. One thread. */
 #ifndef HPX_TREE_TREE_H
 #define HPX_TREE_TREE_H
 
@@ -68,6 +68,21 @@ struct hpx_tree_sample {
     uint32_t thread; /* a name; 0: not told */
 };
 
+/* When something of a view was, where the file tells it: TIMELINE of HPROF, events of JFR. */
+struct hpx_tree_moment {
+    uint64_t at_ms;   /* since 1970: when it ended */
+    uint32_t unit_ms; /* 1; above: some time in so many ms from at_ms on */
+    uint32_t node;    /* as of a sample */
+    uint32_t thread;  /* as of a sample; also told where the samples of the view have no threads */
+    bool lasted;      /* a wait: its time, of hpx_tree_length(), is how long it was. Else an instant, whatever it stands for */
+};
+
+/* Of the garbage collector. */
+struct hpx_tree_pause {
+    uint64_t at_ms, ns; /* since 1970: when it ended; how long it was */
+    uint32_t name;      /* 0: not told */
+};
+
 struct hpx_tree_view {
     const char *key, *title; /* "cpu", "CPU" */
     bool exact;              /* counted: nothing is left to chance. Allocations: as the last file says */
@@ -77,6 +92,8 @@ struct hpx_tree_view {
     struct hpx_list samples; /* struct hpx_tree_sample */
     struct hpx_list numbers; /* uint64_t: `values` for each sample */
     struct hpx_seeded_map index;
+    struct hpx_list moments;          /* struct hpx_tree_moment; by at_ms once the tree is finished */
+    struct hpx_list moment_numbers;   /* uint64_t: `values` for each moment. Those of a stack add up to its sample, or to less */
     uint64_t totals[HPX_TREE_VALUES]; /* by hpx_tree_finish(); 0: nothing was measured, and no writer shows the measure */
     uint64_t before[HPX_TREE_VALUES]; /* what they were before hpx_filter_apply(); 0: it was not applied, or they were 0 */
 };
@@ -113,6 +130,9 @@ struct hpx_tree {
     bool crowded;           /* values of measures for which HPX_VIEW_OTHER has no room were left out by a join */
     bool no_memory;         /* something did not fit: the tree must not be shown; hpx_budget_why() */
     size_t text;            /* bytes of all names */
+    bool timed;             /* set by who wants times, before anything is read: moments and pauses are kept */
+    struct hpx_list pauses; /* struct hpx_tree_pause; by at_ms once the tree is finished */
+    uint64_t times_from_ms, times_to_ms; /* since 1970: what the file has times of; both 0: it has none */
 };
 
 /* false: no memory. hpx_tree_fini() in any case. */
@@ -142,12 +162,26 @@ void hpx_tree_path_down(struct hpx_tree *t, struct hpx_tree_path *p, uint32_t fr
 uint32_t hpx_tree_path_end(const struct hpx_tree_path *p);
 /* Adds to the values of a stack; values: v->values of them. */
 void hpx_tree_add(struct hpx_tree *t, struct hpx_tree_view *v, uint32_t node, uint32_t thread, const uint64_t *values);
-/* Forgets the samples of a view. */
+/* The same event with its time. Nothing, unless t->timed. */
+void hpx_tree_add_moment(struct hpx_tree *t, struct hpx_tree_view *v, const struct hpx_tree_moment *m, const uint64_t *values);
+void hpx_tree_add_pause(struct hpx_tree *t, const struct hpx_tree_pause *p);
+/* Times that the tree has are from..to, too. */
+void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms);
+/* Whether a sample of the view has a thread; else the threads of its moments count for nothing that is summed. */
+bool hpx_tree_has_threads(const struct hpx_tree_view *v);
+/* The sum of a measure, whether the tree is finished or not. */
+uint64_t hpx_tree_total(const struct hpx_tree_view *v, size_t measure);
+/* Which value of the view is in nanoseconds; v->values: none is. */
+size_t hpx_tree_length(const struct hpx_tree_view *v);
+/* What is left of a number that is about all of a view, when `part` of `all` is left. */
+uint64_t hpx_tree_part(uint64_t n, uint64_t part, uint64_t all);
+/* Forgets the samples and moments of a view. */
 void hpx_tree_clear(struct hpx_tree_view *v);
 /* Where the measure of that name and unit is: the view, and its index in *measure. One that hprofx does not have is made in HPX_VIEW_OTHER;
  * the name must outlive the tree. NULL: HPX_VIEW_OTHER is full, or there is no memory. */
 struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const char *unit, size_t *measure);
-/* Computes totals and sorts samples by node, then thread. After the last file, before any writer; what is added later needs it again. */
+/* Computes totals, and sorts samples by node, then thread, and moments by time. After the last file, before any writer; what is added later
+ * needs it again. */
 void hpx_tree_finish(struct hpx_tree *t);
 
 /* Sets `before` to what a file has as `unfiltered`. What is no such text is left alone. */
@@ -194,6 +228,14 @@ static inline const struct hpx_tree_sample *hpx_tree_sample_at(const struct hpx_
 static inline const uint64_t *hpx_tree_values_at(const struct hpx_tree_view *v, size_t i)
 {
     return (const uint64_t *)v->numbers.items + i * v->values;
+}
+static inline const struct hpx_tree_moment *hpx_tree_moment_at(const struct hpx_tree_view *v, size_t i)
+{
+    return (const struct hpx_tree_moment *)v->moments.items + i;
+}
+static inline const uint64_t *hpx_tree_moment_values_at(const struct hpx_tree_view *v, size_t i)
+{
+    return (const uint64_t *)v->moment_numbers.items + i * v->values;
 }
 
 #endif

@@ -5,9 +5,7 @@
 #ifndef HPX_TREE_WINDOW_H
 #define HPX_TREE_WINDOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tree.h"
 
 enum hpx_window_end { HPX_WINDOW_FROM, HPX_WINDOW_TO, HPX_WINDOW_AROUND, HPX_WINDOW_ENDS };
 #define HPX_WINDOW_AROUND_MS 5000u /* before and behind */
@@ -26,10 +24,10 @@ struct hpx_window {
 };
 /* zero_ms: since 1970; end_ms: the length of what the file has, for times of day: the first one of it counts. */
 struct hpx_window hpx_window_of(uint64_t zero_ms, uint64_t end_ms);
-/* "--from 90s --to 2m (14:03:10 to 14:03:40)". */
-void hpx_window_words(char *to, size_t n, uint64_t zero_ms, struct hpx_window w);
 
-/* The part of ns, which end at `end` ms, that lies in the window. */
-uint64_t hpx_window_part(struct hpx_window w, uint64_t end_ms, uint64_t ns);
+/* For readers: makes the views of a tree of its moments in the window alone. What they were before stays in it, as of a filter, and facts
+ * that are about all of the time shrink or go. The tree was read with `timed`, and is not finished; timed: whether its moments are wanted
+ * still. Waits count by the part of them in the window, and so do moments of a coarse unit. */
+void hpx_window_apply(struct hpx_tree *t, uint64_t zero_ms, uint64_t end_ms, bool timed);
 
 #endif

@@ -21,6 +21,7 @@ static enum hpx_tree_read read_file(struct hpx_tree *t, int fd)
 {
     struct hpx_err err = {""};
     require(lseek(fd, 0, SEEK_SET) == 0 && hpx_tree_init(t), "a tree");
+    t->timed = true;
     enum hpx_tree_read done = hpx_tree_read(t, fd, NULL, NULL, &err);
     require((done == HPX_TREE_WHOLE) == (err.msg[0] == '\0'), "a message without a fault, or a fault without one");
     hpx_tree_finish(t);
@@ -50,6 +51,12 @@ static void check(const struct hpx_tree *t)
             const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i), *before = i > 0 ? s - 1 : NULL;
             require(s->node < t->nodes.len && s->thread < t->names.len, "a sample of no node or thread");
             require(before == NULL || before->node < s->node || (before->node == s->node && before->thread < s->thread), "not in order");
+        }
+        require(v->moment_numbers.len == v->moments.len * v->values, "numbers that are of no moment");
+        for (size_t i = 0; i < v->moments.len; i++) {
+            const struct hpx_tree_moment *m = hpx_tree_moment_at(v, i);
+            require(m->node < t->nodes.len && m->thread < t->names.len && m->unit_ms > 0, "a moment of no node or thread");
+            require(i == 0 || hpx_tree_moment_at(v, i - 1)->at_ms <= m->at_ms, "moments not in order");
         }
     }
 }

@@ -13,6 +13,7 @@ TYPES = {
     'java.lang.Thread': [('osName', 'java.lang.String', ''), ('osThreadId', 'long', ''), ('javaName', 'java.lang.String', ''), ('virtual', 'boolean', '')],
     'jdk.types.Symbol': [('string', 'java.lang.String', '')],
     'jdk.types.ThreadState': [('name', 'java.lang.String', '')],
+    'jdk.types.GCName': [('name', 'java.lang.String', '')],
     'jdk.types.Method': [('hidden', 'boolean', ''), ('name', 'jdk.types.Symbol', 'p'), ('descriptor', 'jdk.types.Symbol', 'p'), ('type', 'java.lang.Class', 'p')],
     'jdk.types.StackFrame': [('lineNumber', 'int', ''), ('method', 'jdk.types.Method', 'p'), ('bytecodeIndex', 'int', '')],
     'jdk.types.StackTrace': [('truncated', 'boolean', ''), ('frames', 'jdk.types.StackFrame', 'a')],
@@ -33,7 +34,8 @@ EVENTS = {
     'jdk.ThreadSleep': [_AT, _TOOK, _WHO, _STACK, ('time', 'long', '')],
     'jdk.ActiveSetting': [_AT, ('id', 'long', ''), ('name', 'java.lang.String', ''), ('value', 'java.lang.String', '')],
     'jdk.JVMInformation': [_AT, ('javaArguments', 'java.lang.String', ''), ('pid', 'long', '')],
-    'jdk.GarbageCollection': [_AT, _TOOK, ('gcId', 'int', ''), ('share', 'float', ''), ('longest', 'double', '')],
+    'jdk.GarbageCollection': [_AT, _TOOK, ('gcId', 'int', ''), ('share', 'float', ''), ('longest', 'double', ''), ('name', 'jdk.types.GCName', 'p')],
+    'jdk.GCPhasePause': [_AT, _TOOK, _WHO, ('gcId', 'int', ''), ('name', 'java.lang.String', '')],
 }
 OF_ASYNC_PROFILER = {'profiler.WallClockSample': [_AT, ('sampledThread', 'java.lang.Thread', 'p'), _STACK, _STATE, ('samples', 'int', '')]}
 UNITS = {'t': 'TICKS', 'n': 'NANOSECONDS', 'm': 'MILLISECONDS'}

@@ -126,6 +126,52 @@ class Values(Folder):
         self.assertEqual(self.facts(j.async_profiler(settings=[('event', 'cpu'), ('interval', '0')]))[PERIOD], [10_000_000])
 
 
+class Times(Folder):
+    """Events at 1 to 6 s of a recording of 10 s."""
+
+    def window(self, measure, data, *words):
+        done = self.run_it('convert', '--view', measure, *words, '--to', '.folded', self.write(data), '-', env={'TZ': 'UTC'})
+        self.assertEqual(done.stderr, b'')
+        return {s: int(n) for s, n in (line.rsplit(' ', 1) for line in done.stdout.decode().splitlines())}
+
+    def recording(self, **how):
+        def at(s):
+            return j.TICKS + round(s * 1_000_000)
+        c = j.Chunk(**how).metadata().stacks()
+        for s, n in ((1, 1), (2, 2), (4, 4)):
+            for _ in range(n):
+                c.event('jdk.ExecutionSample', startTime=at(s), sampledThread=1, stackTrace=1, state=1)
+        c.event('jdk.ObjectAllocationInNewTLAB', startTime=at(2.5), eventThread=1, stackTrace=1, objectClass=3, allocationSize=24, tlabSize=4000)
+        c.event('jdk.JavaMonitorEnter', startTime=at(3), duration=2_000_000, eventThread=2, stackTrace=2, monitorClass=1)
+        return c.event('jdk.NativeMethodSample', startTime=at(6), sampledThread=2, stackTrace=2, state=1)
+
+    def test_events_count_from_the_begin_up_to_the_end(self):
+        data = self.recording()
+        for words, n in ((('--from', '1s', '--to', '2s'), 1), (('--from', '2s'), 6), (('--to', '4s'), 3), (('--around', '22:13:18'), 3), (('--from', '22:13:24'), 4)):
+            self.assertEqual(self.window('samples', data, *words), {RUN: n}, words)
+        self.assertEqual(self.window('native_samples', data, '--from', '6s'), {LEAF: 1})
+        self.assertEqual(self.window('alloc_space', data, '--from', '2s', '--to', '3s'), {RUN + ';byte[]': 4000})
+
+    def test_waits_count_by_their_part(self):
+        self.assertEqual(self.window('wall', self.recording(), '--from', '3.5s', '--to', '4s'), {LEAF + ';blocked p.C': 500_000_000})
+        self.assertEqual(self.window('delay', self.recording(), '--from', '4s', '--to', '9s'), {LEAF + ';p.C': 1_000_000_000})
+
+    def test_what_is_chosen_at_the_end_has_times(self):
+        data = self.recording().event('jdk.CPUTimeSample', startTime=j.TICKS + 5_000_000, eventThread=2, stackTrace=2, samplingPeriod=7)
+        self.assertEqual(self.window('samples', data, '--from', '4s'), {LEAF: 1})
+        self.assertEqual(self.window('execution_samples', data, '--from', '4s'), {RUN: 4})
+
+    def test_the_part_is_said_beside_the_total(self):
+        self.write(self.recording())
+        said = self.run_it('view', '--from', '1s', '--to', '3s', 'x.jfr', env={'TZ': 'UTC'}).stdout.decode()
+        self.assertIn('samples 3 of 7', said)
+        self.assertIn('Filtered by --from 1s --to 3s (22:13:21 to 22:13:23)', said)
+
+    def test_chunks_have_one_begin(self):
+        data = self.recording().data() + self.recording(start=j.START_NS + 10 * 10**9).data()
+        self.assertEqual(self.window('samples', data, '--from', '3s', '--to', '12s'), {RUN: 5})
+
+
 class Encodings(Folder):
     def threads(self, names):
         c = j.Chunk().metadata().stacks()

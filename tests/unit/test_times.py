@@ -132,6 +132,25 @@ class Times(unittest.TestCase):
         self.assertEqual((self.folder / 'out.folded').read_text(), 'p.C.main;p.C.a 8\np.C.main;p.C.b 2\n')
         self.assertIn('before 7 of 8, after 7 of 8 (samples)', self.call('diff', '--from', '0', '--to', '9s', 'in', 'in2'))
 
+    def test_parts_of_a_run_have_their_own_allocations(self):
+        """SITES count since the start of a run, and TIMELINE since the part before."""
+        for i, (events, bytes_, began) in enumerate((([(3010, 3, 2, 0)], 500, 0), ([(4000, 3, 4, 0)], 1500, 3500))):
+            sites = ('SITES BEGIN (ordered by live bytes) Tue Nov 14 22:13:30 2023\n          percent          live          alloc\'ed  stack class\n'
+                     ' rank   self  accum     bytes objs     bytes  objs trace name\n    1 100.00%% 100.00%%         0    0 %9d %5d 300001 java.lang.String\nSITES END\n' % (bytes_, bytes_ // 100))
+            origin = 'hprofx: host: h\nhprofx: pid: 7\nhprofx: run began: %d\nhprofx: profile: %d, from %d to %d ms since 1970\n' % (ZERO, i + 1, ZERO + began, ZERO + 3500 * (i + 1))
+            (self.folder / ('part.%d' % (i + 1))).write_text(text(timeline(events)).replace('hprofx: samples', sites + 'hprofx: samples').replace('hprofx: tables', origin + 'hprofx: tables'))
+        self.call('merge', '--view', 'alloc', 'part.1', 'part.2', 'out.folded')
+        self.assertEqual((self.folder / 'out.folded').read_text(), 'p.C.main;p.C.a;java.lang.String 1500\n')
+        self.call('merge', '--view', 'alloc', '--from', '1s', 'part.1', 'part.2', 'out.folded')
+        self.assertEqual((self.folder / 'out.folded').read_text(), 'p.C.main;p.C.a;java.lang.String 1500\n')
+        self.call('merge', '--view', 'alloc', '--to', '3.5s', 'part.1', 'part.2', 'out.folded')
+        self.assertEqual((self.folder / 'out.folded').read_text(), 'p.C.main;p.C.a;java.lang.String 500\n')
+
+    def test_fractions_of_sampled_allocations_are_not_lost(self):
+        (self.folder / 'in').write_text(text(timeline([(3000 + i, 3, 1, 0) for i in range(100)])))
+        views, _ = self.views('--from', '3s')
+        self.assertEqual([m['total'] for m in views['alloc']['measures'] if m['name'] == 'alloc_objects'], [250])
+
     def test_several_sections_of_a_file_are_added_up(self):
         (self.folder / 'in').write_text(text(timeline(EVENTS[:4]) + timeline(EVENTS[4:])))
         self.assertEqual(self.folded('--from', '3s'), {'p.C.main;p.C.a': 4, 'p.C.main;p.C.b': 1})
@@ -150,7 +169,7 @@ class Times(unittest.TestCase):
         (self.folder / 'in').write_text(text(''))
         self.call('view', '--from', '1s', 'in', status=1, said='hprofx: in: it has no times of samples; those of a session with timeline=y have\n')
         (self.folder / 'x.folded').write_text('a;b 3\n')
-        self.call('view', '--from', '1s', 'x.folded', status=1, said='hprofx: x.folded: only HPROF of hprofx has times of samples\n')
+        self.call('view', '--from', '1s', 'x.folded', status=1, said='hprofx: x.folded: only HPROF of hprofx and JFR have times of samples\n')
 
     def test_what_is_no_time_is_a_misuse(self):
         for words in (('--from', 'x'), ('--from', ''), ('--from', '1q'), ('--from', '25:00'), ('--from', '1:2:3:4'), ('--from', '1:60'), ('--to', 'html'), ('--around', '-5'),

@@ -75,6 +75,135 @@ TEST(a_joined_tree_knows_what_was_counted, setup, teardown)
     hpx_tree_fini(&from);
 }
 
+/* ---- times ---- */
+
+static void moment(enum hpx_view_kind view, uint64_t at, uint32_t node, const char *thread, uint64_t first, uint64_t second)
+{
+    const struct hpx_tree_moment m = {.at_ms = at, .unit_ms = 1, .node = node, .thread = name(thread)};
+    hpx_tree_add_moment(&tree, &tree.views[view], &m, (uint64_t[HPX_TREE_VALUES]){first, second});
+}
+
+static char told[1024];
+
+/* "AT NODE'S FRAME [THREAD] FIRST; " of each moment. */
+static const char *moments(const struct hpx_tree *t, enum hpx_view_kind view)
+{
+    const struct hpx_tree_view *v = &t->views[view];
+    size_t at = 0;
+    told[0] = '\0';
+    assert_int_equal(v->moment_numbers.len, v->moments.len * v->values);
+    for (size_t i = 0; i < v->moments.len; i++) {
+        const struct hpx_tree_moment *m = hpx_tree_moment_at(v, i);
+        uint32_t above = hpx_tree_node_at(t, m->node)->parent;
+        at += (size_t)snprintf(told + at, sizeof told - at, "%u %s<%s [%s] %u; ", (unsigned)m->at_ms,
+                               hpx_tree_text(t, hpx_tree_frame_at(t, hpx_tree_node_at(t, m->node)->frame)->name),
+                               hpx_tree_text(t, hpx_tree_frame_at(t, hpx_tree_node_at(t, above)->frame)->name), hpx_tree_text(t, m->thread),
+                               (unsigned)hpx_tree_moment_values_at(v, i)[0]);
+    }
+    return told;
+}
+
+/* Times of two threads, of which the samples tell the threads only of view CPU. */
+static void put_times(void)
+{
+    uint32_t a = method(0, "a"), b = method(a, "b"),
+             state = hpx_tree_node(&tree, b, hpx_tree_frame(&tree, name("blocked"), 0, 0, HPX_FRAME_CLASS));
+    tree.timed = true;
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], a, name("x"), (uint64_t[]){3, 30});
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_CPU], b, name("y"), (uint64_t[]){4, 40});
+    hpx_tree_add(&tree, &tree.views[HPX_VIEW_WALL], state, 0, (uint64_t[]){5});
+    moment(HPX_VIEW_CPU, 30, b, "y", 4, 40);
+    moment(HPX_VIEW_CPU, 10, a, "x", 1, 10);
+    moment(HPX_VIEW_CPU, 20, a, "x", 2, 20);
+    moment(HPX_VIEW_WALL, 25, state, "x", 5, 0);
+    hpx_tree_add_pause(&tree, &(struct hpx_tree_pause){9, 900, name("late")});
+    hpx_tree_add_pause(&tree, &(struct hpx_tree_pause){8, 800, 0});
+    hpx_tree_add_times(&tree, 5, 40);
+    hpx_tree_finish(&tree);
+}
+
+TEST(moments_and_pauses_stand_in_the_order_of_their_times, setup, teardown)
+{
+    put_times();
+    assert_string_equal(moments(&tree, HPX_VIEW_CPU), "10 a< [x] 1; 20 a< [x] 2; 30 b<a [y] 4; ");
+    assert_int_equal(hpx_tree_moment_values_at(&tree.views[HPX_VIEW_CPU], 2)[1], 40);
+    const struct hpx_tree_pause *p = tree.pauses.items;
+    assert_int_equal(p[0].ns, 800);
+    assert_string_equal(hpx_tree_text(&tree, p[1].name), "late");
+    moment(HPX_VIEW_CPU, 15, 0, "", 7, 0);
+    moment(HPX_VIEW_CPU, 5, 0, "", 8, 0);
+    moment(HPX_VIEW_CPU, 5, 0, "", 9, 0);
+    hpx_tree_finish(&tree);
+    assert_string_equal(moments(&tree, HPX_VIEW_CPU), "5 < [] 8; 5 < [] 9; 10 a< [x] 1; 15 < [] 7; 20 a< [x] 2; 30 b<a [y] 4; ");
+}
+
+TEST(a_tree_that_nobody_asked_for_times_keeps_none, setup, teardown)
+{
+    size_t bytes = hpx_tree_bytes(&tree);
+    moment(HPX_VIEW_CPU, 1, 0, "", 1, 1);
+    hpx_tree_add_pause(&tree, &(struct hpx_tree_pause){1, 1, 0});
+    assert_int_equal(tree.views[HPX_VIEW_CPU].moments.len + tree.pauses.len, 0);
+    tree.timed = true;
+    moment(HPX_VIEW_CPU, 1, 0, "", 1, 1);
+    assert_true(hpx_tree_bytes(&tree) >= bytes + sizeof(struct hpx_tree_moment) + 2 * sizeof(uint64_t));
+}
+
+TEST(threads_of_moments_become_roots_where_those_of_samples_do, setup, teardown)
+{
+    put_times();
+    hpx_tree_root_threads(&tree);
+    assert_string_equal(moments(&tree, HPX_VIEW_CPU), "10 a<[x] [] 1; 20 a<[x] [] 2; 30 b<a [] 4; ");
+    assert_string_equal(moments(&tree, HPX_VIEW_WALL), "25 blocked<b [] 5; ");
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t node = hpx_tree_moment_at(&tree.views[HPX_VIEW_CPU], i)->node;
+        assert_int_equal(node, hpx_tree_sample_at(&tree.views[HPX_VIEW_CPU], i / 2)->node);
+    }
+}
+
+TEST(without_threads_moments_have_none, setup, teardown)
+{
+    put_times();
+    hpx_tree_without_threads(&tree);
+    assert_string_equal(moments(&tree, HPX_VIEW_CPU), "10 a< [] 1; 20 a< [] 2; 30 b<a [] 4; ");
+}
+
+TEST(a_joined_tree_has_the_times_of_both, setup, teardown)
+{
+    struct hpx_tree to;
+    assert_true(hpx_tree_init(&to));
+    put_times();
+    hpx_tree_join(&to, &tree);
+    assert_int_equal(to.views[HPX_VIEW_CPU].moments.len, 0);
+    to.timed = true;
+    (void)hpx_tree_name(&to, "other numbers of names", 22);
+    hpx_tree_join_views(&to, &tree, 0, ~0U);
+    hpx_tree_join_views(&to, &tree, 0, 1U << HPX_VIEW_WALL);
+    hpx_tree_finish(&to);
+    assert_string_equal(moments(&to, HPX_VIEW_CPU), "10 a< [x] 1; 20 a< [x] 2; 30 b<a [y] 4; ");
+    assert_string_equal(moments(&to, HPX_VIEW_WALL), "25 blocked<b [x] 5; 25 blocked<b [x] 5; ");
+    assert_int_equal(to.views[HPX_VIEW_CPU].totals[0], 7); /* of the first call */
+    assert_int_equal(to.pauses.len, 2);
+    assert_string_equal(hpx_tree_text(&to, ((struct hpx_tree_pause *)to.pauses.items)[1].name), "late");
+    assert_int_equal(to.times_from_ms, 5);
+    assert_int_equal(to.times_to_ms, 40);
+    hpx_tree_add_times(&to, 3, 7);
+    assert_int_equal(to.times_from_ms, 3);
+    assert_int_equal(to.times_to_ms, 40);
+    hpx_tree_fini(&to);
+}
+
+TEST(moments_keep_their_values_when_a_measure_is_added, setup, teardown)
+{
+    size_t m;
+    struct hpx_tree_view *v = hpx_tree_find(&tree, "cycles", "count", &m);
+    tree.timed = true;
+    moment(HPX_VIEW_OTHER, 1, 0, "", 5, 0);
+    moment(HPX_VIEW_OTHER, 2, 0, "", 6, 0);
+    assert_ptr_equal(hpx_tree_find(&tree, "misses", "count", &m), v);
+    moment(HPX_VIEW_OTHER, 3, 0, "", 7, 8);
+    assert_memory_equal(v->moment_numbers.items, ((uint64_t[]){5, 0, 6, 0, 7, 8}), 6 * sizeof(uint64_t));
+}
+
 /* ---- generated.c ---- */
 
 TEST(numbers_of_generated_classes_are_cut)

@@ -29,6 +29,15 @@ static void sample(enum hpx_view_kind view, const char *stack, const char *threa
     hpx_tree_add(&tree, &tree.views[view], node, hpx_tree_name(&tree, thread, strlen(thread)), (uint64_t[]){count, amount, 0, 0});
 }
 
+/* The same of the view that came last, at some time. */
+static void at(uint64_t ms, enum hpx_view_kind view, uint64_t count)
+{
+    const struct hpx_tree_view *v = &tree.views[view];
+    const struct hpx_tree_sample *s = hpx_tree_sample_at(v, v->samples.len - 1);
+    const struct hpx_tree_moment m = {.at_ms = ms, .unit_ms = 1, .node = s->node, .thread = s->thread};
+    hpx_tree_add_moment(&tree, &tree.views[view], &m, (uint64_t[]){count, 0, 0, 0});
+}
+
 static void fill(void)
 {
     assert_true(hpx_tree_init(&tree));
@@ -133,6 +142,37 @@ TEST(filter_patterns_name_a_method_a_class_or_a_package)
             fail_msg("%s %s", all[i].pattern, all[i].name);
         }
     }
+}
+
+TEST(filters_take_the_times_of_what_they_leave)
+{
+    assert_true(hpx_tree_init(&tree));
+    tree.timed = true;
+    sample(HPX_VIEW_CPU, "m.main w.A.serve d.Pool.get", "http-1", 3, 10);
+    at(10, HPX_VIEW_CPU, 1);
+    at(30, HPX_VIEW_CPU, 2);
+    sample(HPX_VIEW_CPU, "m.main w.B.serve d.Pool.get", "http-2", 4, 10);
+    at(20, HPX_VIEW_CPU, 4);
+    hpx_tree_add_pause(&tree, &(struct hpx_tree_pause){15, 5, hpx_tree_name(&tree, "G1New", 5)});
+    hpx_tree_add_times(&tree, 10, 30);
+    hpx_tree_finish(&tree);
+    put(HPX_FILTER_ROOT, "w.A.serve");
+    put(HPX_FILTER_LEAF, "w.A.serve");
+    hpx_filter_apply(&tree, &filter);
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
+    assert_false(tree.no_memory);
+    assert_string_equal(left(HPX_VIEW_CPU), "w.A.serve 3");
+    assert_int_equal(v->moments.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(hpx_tree_moment_at(v, i)->node, hpx_tree_sample_at(v, 0)->node);
+        assert_int_equal(hpx_tree_moment_at(v, i)->at_ms, i == 0 ? 10 : 30);
+        assert_int_equal(hpx_tree_moment_values_at(v, i)[0], i + 1);
+        assert_string_equal(hpx_tree_text(&tree, hpx_tree_moment_at(v, i)->thread), "http-1");
+    }
+    assert_int_equal(tree.pauses.len, 1);
+    assert_string_equal(hpx_tree_text(&tree, ((struct hpx_tree_pause *)tree.pauses.items)->name), "G1New");
+    assert_int_equal(tree.times_to_ms, 30);
+    forget();
 }
 
 TEST(filter_without_patterns_changes_nothing)
