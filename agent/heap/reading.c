@@ -102,6 +102,7 @@ static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const st
                            .array_base = sizes->array_base,
                            .reference_size = sizes->reference,
                            .alignment = sizes->alignment,
+                           .flattened = sizes->flattened && !t->by_tags,
                            .fields = (o->redact & HPX_REDACT_FIELDS) != 0,
                            .arrays = (o->redact & HPX_REDACT_ARRAYS) != 0,
                            .strings = (o->redact & HPX_REDACT_STRINGS) != 0,
@@ -262,7 +263,8 @@ static bool traceable(const struct hpx_walk *w)
 {
     const int release = hpx_vm_release();
     const bool mark = !w->moves || (release >= 11 && release != 12); /* before, Shenandoah had the address of the new copy elsewhere */
-    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && reading.other != NULL && mark;
+    return !w->by_tags && !w->flattened && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 &&
+           reading.other != NULL && mark;
 }
 
 /* The helper of a trace. NULL: none, or it might be the object for which the heap has no room, which can end the program. */
@@ -422,7 +424,7 @@ const char *hpx_reading_text(enum hpx_walk_end end)
         [HPX_WALK_WHOLE] = "no failure",
         [HPX_WALK_NO_MEMORY] = "no memory for the walk",
         [HPX_WALK_NO_SPACE] = "the disk is full, or cannot be written",
-        [HPX_WALK_TOO_MANY] = "the heap is too large for idsize=4; use idsize=8",
+        [HPX_WALK_TOO_MANY] = "ids of this heap need more than idsize=4; use idsize=8",
         [HPX_WALK_ORDER] = "the VM walked the heap in an unknown way",
         [HPX_WALK_LATE] = "classes were loaded meanwhile, more than once",
         [HPX_WALK_MOVED] = "the collector moved objects or cleared references meanwhile",

@@ -10,9 +10,10 @@
 #include "take.h"
 #include "walk.h"
 
-/* Sizes of the VM, in bytes; measured once. */
+/* What the VM tells of its heap, in bytes; measured once. */
 struct hpx_heap_sizes {
     uint32_t array_base, reference, alignment;
+    bool flattened; /* it flattens objects of value classes */
 };
 
 /* Lists classes and threads, opens the spool and checks addresses; `t` gets the layout. The caller has pushed a local frame that stays

@@ -40,7 +40,7 @@ static HPX_OF_SESSION const char *untraced; /* why nothing is traced any more; u
 static HPX_OF_SESSION uint64_t walk_rate;   /* of the last walk in the JVM, ns per object; 0: none. Used as `taking` */
 
 static struct hpx_heap_sizes sizes; /* constant once measured, by VMInit or an earlier dump; of the thread that takes an image */
-static bool values, flattened;      /* the VM has value classes, and flattens their objects; the same */
+static bool values;                 /* the VM has value classes; the same */
 
 void hpx_take_init(void)
 {
@@ -75,7 +75,6 @@ static struct hpx_heap_take *new_take(bool last)
     struct hpx_heap_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         t->queued.last = last;
-        t->untraced = untraced;
         t->image = (struct hpx_heap_image){.spool = -1, .once = !last, .id_size = hpx_session.opt->binary ? hpx_session.opt->idsize : 8};
     }
     return t;
@@ -184,7 +183,7 @@ static void measure(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_copying_measure(env);
     (*env)->ExceptionClear(env);
     values = hpx_value_classes(env);
-    flattened = values && (hpx_vm_flag("UseArrayFlattening", true) || hpx_vm_flag("UseFieldFlattening", true));
+    sizes.flattened = values && (hpx_vm_flag("UseArrayFlattening", true) || hpx_vm_flag("UseFieldFlattening", true));
     (*env)->DeleteLocalRef(env, object);
 }
 
@@ -267,13 +266,10 @@ static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enu
     return false;
 }
 
-/* Flattened objects have no address, and by tags equal ones are one object: such a dump would have records that do not exist. */
+/* By tags equal objects of value classes are one object: such a dump would lack records. */
 static bool refuse_values(struct hpx_heap_take *t)
 {
-    if (flattened) {
-        give_up(t, "run without --enable-preview, or add -XX:+UnlockDiagnosticVMOptions -XX:-UseArrayFlattening -XX:-UseFieldFlattening",
-                "this VM flattens objects of value classes (--enable-preview), which hprofx cannot read");
-    } else if (values && t->by_tags) {
+    if (values && t->by_tags) {
         give_up(t, "run without --enable-preview", "objects of value classes (--enable-preview) cannot be told apart by tags%s%s",
                 t->doubt[0] != 0 ? "; not by addresses: " : "", t->doubt);
     }
@@ -285,10 +281,8 @@ static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, en
 {
     bool child = false;
     discard(t);
-    if (flattened || !hpx_reading_prepare(t, jvmti, env, &sizes)) {
-        if (!refuse_values(t)) {
-            give_up(t, again, "%s", t->why);
-        }
+    if (!hpx_reading_prepare(t, jvmti, env, &sizes)) {
+        give_up(t, again, "%s", t->why);
     } else if (!refuse_values(t)) {
         *how = *how == LEAVE_OUT ? choose(env, t) : *how;
         if (*how == HERE) {
@@ -466,6 +460,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
+    taking.take->untraced = sizes.flattened ? "this VM flattens objects of value classes (--enable-preview)" : untraced;
     taking.begun = hpx_clock_mono();
     work(jvmti, env, false);
 }

@@ -34,10 +34,11 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
 {
     const struct hpx_heap_klass *klass = c->klass;
     uint64_t id = id_of(w, key, c);
-    uint32_t site = site_of(w, tag);
+    uint32_t site = is_flat(w, key) ? HPX_SITE_NONE : site_of(w, tag); /* the tag is that of an equal object */
     close_object(w);
     count_object(w);
     w->current = key;
+    w->nflat -= is_flat(w, key);
     if (!w->by_tags) {
         struct hpx_address_entry *root = hpx_address_map_find(&w->rooted, key);
         if (root != NULL && root->value++ != 0) {
@@ -183,6 +184,9 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     if (hpx_unlikely(referrer_tag == NULL) && hpx_walk_own_root(w, kind, info, key, c)) {
         return w->end == HPX_WALK_WHOLE ? 0 : JVMTI_VISIT_ABORT;
     }
+    if (is_flat(w, key)) {
+        hpx_walk_meet_flat(w, kind, info, referrer, referrer_tag != NULL ? class_of(w, referrer, referrer_class_tag) : NULL, key);
+    }
     uint64_t id = meet(w, key, (uint64_t)*tag, c, size, length);
     if (hpx_likely(kind == JVMTI_HEAP_REFERENCE_FIELD)) {
         set_field(w, referrer, info->field.index, true, id);
@@ -262,7 +266,7 @@ void hpx_walk_follow(jvmtiEnv *jvmti, struct hpx_walk *w)
     if (!w->primitive_fields || (w->fields && !w->keeps)) {
         all.primitive_field_callback = NULL;
     }
-    bool bounds = w->oops.high != 0 && !w->oops.views, small = !w->by_tags && !w->wide;
+    bool bounds = w->oops.high != 0 && !w->oops.views, small = !w->by_tags && !w->wide && !w->flattened;
     w->low = bounds ? w->oops.low : 8;
     w->high = bounds ? w->oops.high : UINT64_MAX;
     w->mask = small && w->oops.views ? (UINT64_C(1) << HPX_OOPS_VIEW) - 1 : UINT64_MAX;
@@ -327,6 +331,7 @@ void hpx_walk_fini(struct hpx_walk *w)
 {
     hpx_walk_list_fini(&w->facts, sizeof(struct hpx_heap_fact));
     hpx_walk_list_fini(&w->roots, sizeof(struct hpx_heap_root_fact));
+    hpx_walk_list_fini(&w->flat, sizeof(struct hpx_walk_class *));
     hpx_walk_list_fini(&w->lengths, sizeof(uint32_t));
     hpx_address_map_fini(&w->known);
     hpx_address_map_fini(&w->rooted);

@@ -11,7 +11,11 @@
  * object after the other, the reference to its class, and its fields or elements by ascending index. So a record is complete when the
  * next one begins, and no object comes twice. The walk checks that order, and by addresses also: an object of a value is the one whose
  * record is open; an array holds the length that the VM tells; an object that a root names has its record at the end; the threads are
- * where their references say. */
+ * where their references say.
+ *
+ * A flattened object of a value class (value_classes.h) has no header. Its key is the address at which its fields lie, which is inside
+ * another object, and above that a number of its class: a value class whose first field is flattened lies where that field does. The VM
+ * visits it once for each place, so all of them are met as often as they have records. */
 #ifndef HPX_WALK_H
 #define HPX_WALK_H
 
@@ -42,6 +46,7 @@ struct hpx_walk_class {
     uint32_t vm_size;                   /* of an instance; 0: none was referred to */
     uint64_t mirror;                    /* key of its class object; 0: not known yet */
     const struct hpx_heap_klass *klass; /* NULL: not known yet, or not in the dump */
+    uint64_t flat;                      /* the number of this class of flattened objects; 0: it is none */
     bool special;                       /* its instances may have ids of their own: class objects, threads */
     /* of a trace */
     uint64_t first;     /* key of the instance that the VM tells of; 0: none */
@@ -59,6 +64,7 @@ struct hpx_walk {
     bool fields, arrays, strings, primitive_fields, primitive_arrays; /* redact=: zeros; primfields=, primarrays= */
     bool keeps;                                                       /* some class is kept readable */
     bool wide;                                                        /* ids are addresses; else they are small */
+    bool flattened;   /* there may be flattened objects: not of a trace, nor by tags, nor where ids have 4 bytes */
     bool moves;       /* Shenandoah: objects may have been copied, and references may name the old copy */
     bool traces;      /* in a copy of the process: the VM tells of roots, classes and one object of each, and the rest is read (trace.h) */
     uint32_t workers; /* of a trace, at most; 0 and 1: one */
@@ -90,6 +96,8 @@ struct hpx_walk {
     struct hpx_address_map rooted;  /* by addresses: key of an object that a root names -> 1: it has its record */
     struct hpx_address_map mirrors; /* keys of class objects that are no class of the dump -> site */
     struct hpx_address_map kept;    /* redact=: keys of contents that stay readable */
+    struct hpx_walk_list flat;      /* struct hpx_walk_class *: of flattened objects, by their number */
+    uint64_t nflat;                 /* flattened objects that were referred to, without those that have their record */
     struct hpx_walk_list lengths;   /* by tags: of arrays, by ordinal */
     const struct hpx_heap_thread *root_thread; /* whose roots come; NULL: not known */
     uint64_t matched;                          /* threads whose root was where their reference says */

@@ -60,6 +60,11 @@ void hpx_trace_join(struct hpx_walk *w);
 bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size);
 /* A class that was not met: *c is a free entry of the table. */
 struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_class *c, uint32_t word);
+/* The key of a flattened object; of another one its address. */
+uint64_t hpx_walk_flat_key(struct hpx_walk *w, const jlong *tag, uint64_t address);
+/* A flattened object is referred to: compares its place with what else is known of it. */
+void hpx_walk_meet_flat(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t referrer,
+                        const struct hpx_walk_class *of, uint64_t key);
 /* By tags: the key of an object, which is its tag from now on. */
 uint64_t hpx_walk_key_by_tag(struct hpx_walk *w, jlong *tag);
 /* What a thread or a class object of the dump is known as: 1 + the place of the thread in the layout, or the tag of the class. 0: neither.
@@ -175,9 +180,19 @@ static inline struct hpx_walk_class *find_class(struct hpx_walk *w, uint32_t wor
     }
 }
 
+#define HPX_WALK_FLAT 48 /* where the number of a flattened object's class begins in its key; it is not 0 */
+
+static inline bool is_flat(const struct hpx_walk *w, uint64_t key)
+{
+    return hpx_unlikely(w->flattened) && key >> HPX_WALK_FLAT != 0;
+}
+
 /* The class of an object. */
 static inline struct hpx_walk_class *class_of(struct hpx_walk *w, uint64_t key, jlong class_tag)
 {
+    if (is_flat(w, key)) {
+        return ((struct hpx_walk_class **)w->flat.at)[(key >> HPX_WALK_FLAT) - 1];
+    }
     uint32_t by_tag = 1 + hpx_site_class_of((uint64_t)class_tag).v; /* 1: a class without a number */
     return find_class(w, hpx_unlikely(w->by_tags) ? by_tag : hpx_oops_class_word(&w->oops, key));
 }
@@ -193,22 +208,24 @@ static inline uint64_t moved(const struct hpx_walk *w, uint64_t key)
     return hpx_unlikely((mark & 3) == 3 && to != 0) ? to : key;
 }
 
-static inline uint64_t checked(struct hpx_walk *w, uint64_t key)
+static inline uint64_t checked(struct hpx_walk *w, const jlong *tag, uint64_t key)
 {
     if (hpx_unlikely(key < w->low || key >= w->high || key % 8 != 0)) {
         fail(w, HPX_WALK_DOUBT);
+        return key;
     }
-    return key;
+    return hpx_unlikely(w->flattened) ? hpx_walk_flat_key(w, tag, key) : key;
 }
 
 static inline uint64_t key_of(struct hpx_walk *w, jlong *tag)
 {
-    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, tag) : checked(w, hpx_oops_object(&w->oops, tag));
+    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, tag) : checked(w, tag, hpx_oops_object(&w->oops, tag));
 }
 
 static inline uint64_t referrer_key(struct hpx_walk *w, jlong *tag, jlong *referrer_tag)
 {
-    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, referrer_tag) : checked(w, hpx_oops_referrer(&w->oops, tag, referrer_tag));
+    return hpx_unlikely(w->by_tags) ? hpx_walk_key_by_tag(w, referrer_tag)
+                                    : checked(w, referrer_tag, hpx_oops_referrer(&w->oops, tag, referrer_tag));
 }
 
 /* The number of a class of the dump whose class object this is; 0: none. */
@@ -268,7 +285,7 @@ static inline uint64_t meet(struct hpx_walk *w, uint64_t key, uint64_t tag, stru
 {
     if (length >= 0) {
         meet_array(w, key, length);
-    } else if (hpx_unlikely(c->vm_size == 0)) {
+    } else if (hpx_unlikely(c->vm_size == 0) && !is_flat(w, key)) { /* its bytes are its holder's */
         c->vm_size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
     }
     if (hpx_unlikely(c->special)) {

@@ -50,6 +50,51 @@ struct hpx_walk_class *hpx_walk_add_class(struct hpx_walk *w, struct hpx_walk_cl
     return c;
 }
 
+/* The class word of flattened objects: no other one has both its first and its last bit, as a class word is an address, or an address
+ * shifted by 3 at least. */
+static uint32_t flat_word(uint64_t klass)
+{
+    return UINT32_C(1) << 31 | (uint32_t)klass >> 4 << 1 | 1;
+}
+
+uint64_t hpx_walk_flat_key(struct hpx_walk *w, const jlong *tag, uint64_t address)
+{
+    const struct hpx_oops_variable *v = hpx_oops_variable(tag);
+    if (hpx_likely(v->flat_at == 0)) {
+        return address;
+    }
+    struct hpx_walk_class *c = find_class(w, flat_word(v->klass));
+    if (c->flat == 0) {
+        struct hpx_walk_class **to = push(w, &w->flat, sizeof(struct hpx_walk_class *));
+        if (to == NULL || w->flat.len >> (64 - HPX_WALK_FLAT) != 0) {
+            no_memory(w);
+            return address;
+        }
+        *to = c;
+        c->flat = w->flat.len;
+    }
+    return (address + v->flat_at) | c->flat << HPX_WALK_FLAT;
+}
+
+/* A field has its place from its id, elements have places of one size. A holder that is flattened itself is not compared. */
+void hpx_walk_meet_flat(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t referrer,
+                        const struct hpx_walk_class *of, uint64_t key)
+{
+    const uint64_t at = (key & ((UINT64_C(1) << HPX_WALK_FLAT) - 1)) - referrer, elements = (w->array_base + 7) & ~7u;
+    bool good = is_flat(w, referrer);
+    if (!good && kind == JVMTI_HEAP_REFERENCE_FIELD) {
+        const uint32_t i = of->klass != NULL ? (uint32_t)info->field.index - of->klass->first : UINT32_MAX;
+        good = of->klass == NULL || (i < of->klass->nslots && at == hpx_oops_field_at(&w->oops, of->klass->ids[i]));
+    } else if (!good && kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
+        const uint64_t i = (uint32_t)info->array.index, bytes = at - elements;
+        good = at >= elements && (i == 0 ? bytes == 0 : bytes >= i && bytes % i == 0);
+    }
+    if (!good) {
+        contradict(w);
+    }
+    w->nflat++;
+}
+
 uint64_t hpx_walk_key_by_tag(struct hpx_walk *w, jlong *tag)
 {
     if (*tag == 0) {

@@ -88,10 +88,11 @@ void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const j
     }
 }
 
-/* Every object that a root names was met as an object; and the roots of the threads that are known were where they should be. */
+/* Every object that a root names, and every flattened one, was met as an object; and the roots of the threads that are known were where
+ * they should be. */
 void hpx_walk_check_roots(struct hpx_walk *w)
 {
-    bool whole = w->matched > 0 || w->layout->nthreads == 0;
+    bool whole = (w->matched > 0 || w->layout->nthreads == 0) && w->nflat == 0;
     for (uint64_t i = 0; i < w->rooted.room; i++) {
         whole = whole && (w->rooted.at[i].key == 0 || w->rooted.at[i].value != 0);
     }

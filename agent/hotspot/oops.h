@@ -49,6 +49,17 @@ static inline uint64_t hpx_oops_beside(bool indirect, const jlong *tag, int word
     }
     return word;
 }
+/* The variable of the indirect form (JDK 28). A flattened object of a value class has no address: it lies in another one, its holder. */
+struct hpx_oops_variable {
+    uint64_t object;
+    uint32_t flat_at; /* not 0: flattened, at this offset in the object */
+    uint64_t klass;   /* of a flattened one: the address of its class in the VM */
+};
+/* In a callback: that of the object or referrer that has this tag, after hpx_oops_object() or hpx_oops_referrer() has read it. */
+static inline const struct hpx_oops_variable *hpx_oops_variable(const jlong *tag)
+{
+    return ((const struct hpx_oops_variable *const *)(const void *)tag)[-2];
+}
 /* In a callback: the address of the object that has this tag. */
 static inline uint64_t hpx_oops_object(const struct hpx_oops *o, const jlong *tag)
 {

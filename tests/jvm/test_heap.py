@@ -4,6 +4,7 @@ import gzip
 import pathlib
 import re
 import struct
+import subprocess
 import threading
 import time
 
@@ -217,19 +218,11 @@ def a_field_that_the_vm_hides_moves_no_value(t, form):
 # ---- value classes
 
 FLAT, BUFFERED = ['--enable-preview'], ['--enable-preview', '-XX:+UnlockDiagnosticVMOptions', '-XX:-UseArrayFlattening', '-XX:-UseFieldFlattening']
-VALUES = {
-    'flattened, fork': (FLAT, 'heapdump=fork', 'flattens objects of value classes'),
-    'flattened, walk': (FLAT, 'heapdump=walk', 'flattens objects of value classes'),
-    'flattened, by tags': (FLAT, 'vmstructs=n', 'flattens objects of value classes'),
-    'by tags': (BUFFERED, 'vmstructs=n', 'cannot be told apart by tags'),
-}
-
-
-@test(since=28, collectors='any', params=sorted(VALUES), needs=('hotspot',))
-def values_that_cannot_be_read_are_refused(t, how):
-    """No heap, one line, and the rest of the profile."""
-    jvm, opts, why = VALUES[how]
-    run = t.start('Values', 100, opts='heap=all,format=b,split=y,maxpause=off,' + opts, jvm=jvm)
+@test(since=28, collectors='any', params=('flattened', 'not flattened'), needs=('hotspot',))
+def values_that_cannot_be_told_apart_are_refused(t, how):
+    """By tags: no heap, one line, and the rest of the profile."""
+    why = 'cannot be told apart by tags'
+    run = t.start('Values', 100, opts='heap=all,format=b,split=y,maxpause=off,vmstructs=n', jvm=FLAT if how == 'flattened' else BUFFERED)
     run.wait_line('ready')
     _request(t, run, 'Dumping%s done.' % DUMPING['sites'])
     stop_steps(run)
@@ -241,14 +234,48 @@ def values_that_cannot_be_read_are_refused(t, how):
         t.check(why in p.report.get('heap', ''), 'the report tells why: %s' % p.report)
 
 
+FLAT_HOW = {'fork': 'heap=dump,heapdump=fork', 'walk': 'heap=dump,heapdump=walk', 'sites': 'heap=all'}
+
+
+@test(since=28, collectors='any', params=sorted(FLAT_HOW), needs=('hotspot',))
+def values_that_are_flattened_have_records_as_in_the_dump_of_the_vm(t, how):
+    """A record for each place where one lies, also of those that are equal, and of one in the first field of another; the VM's dump has as many."""
+    n = 100
+    run = _start(t, 'Values', n, opts='format=b,doe=n,' + FLAT_HOW[how], jvm=FLAT)
+    _request(t, run, ALL if how == 'sites' else HEAP)
+    whole = t.work / 'vm.hprof'
+    subprocess.run([*t.jdk.tool('jcmd'), str(run.pid), 'GC.heap_dump', str(whole)], capture_output=True, check=True, timeout=100)
+    _stop(t, run)
+    v = _view(t, 'java.hprof')
+    _engine(t, v, 'walk' if how == 'walk' else 'fork')
+    t.check('heap walk by tags' not in v.p.report, 'by addresses: %s' % v.p.report)
+    counts = [{name: row[0] for name, row in t.heap(file)[1].items() if name.startswith('Values')} for file in (whole, t.work / 'java.hprof')]
+    unset = {'Values$' + name: 1 for name in ('Point', 'Wide', 'Inner', 'Name')}  # a static field of value classes that the VM hides
+    t.equal({name: objects + unset.get(name, 0) for name, objects in counts[1].items()}, counts[0], 'objects of classes, and those of the dump of the VM')
+    values = v.class_id('Values')
+
+    def elements(name):
+        return v.objects[v.static(values, name)].refs
+    shorts = lambda point: tuple((v.field(point, f) + 2**15) % 2**16 - 2**15 for f in 'xy')
+    t.equal([shorts(i) for i in elements('points')], [(3, 4)] * n, 'points')
+    t.equal(len(set(elements('points'))), n, 'records of equal points')
+    for i, (holder, name) in enumerate(zip(elements('holders'), elements('names'))):
+        inner = v.field(holder, 'inner')
+        t.equal((shorts(v.field(holder, 'point')), v.field(holder, 'none'), v.field(holder, 'tail')), ((i, -i), 0, 2 * i), 'holder %d' % i)
+        t.equal((v.field(v.field(inner, 'b'), 'value'), v.string(v.field(v.field(holder, 'name'), 'name'))), (i, 'name %d' % i), 'values in it')
+        t.equal(v.field(name, 'name'), holder, 'what a flattened element refers to')
+    t.equal([v.field(v.field(i, 'b'), 'value') if i else None for i in elements('inners')], [None, *range(n), None], 'elements, and null')
+
+
 @test(since=28, collectors='any', needs=('hotspot',))
 def values_that_are_objects_of_the_heap_are_read(t):
     """Without flattening every object of a value class has its record, also those that are equal."""
     run = _start(t, 'Values', 100, opts='heap=dump,format=b,sites=none,heapdump=fork', jvm=BUFFERED, env={'HPROFX_VERIFY': '1'})
     _stop(t, run)
     v = _view(t, 'java.hprof')
-    t.equal({tuple(v.field(i, f) for f in 'xy') for i in v.instances('Values$Point')}, {(3, 4)}, 'points')
-    t.equal(len(v.instances('Values$Point')), 100, 'number of points')
+    points = v.objects[v.static(v.class_id('Values'), 'points')].refs
+    t.equal({tuple(v.field(i, f) for f in 'xy') for i in points}, {(3, 4)}, 'points')
+    t.equal((len(set(points)), len(v.instances('Values$Point'))), (100, 200), 'records of equal points, with those of fields')
     t.equal(sorted(v.field(i, 'a') for i in v.instances('Values$Wide')), [i // 2 for i in range(100)], 'wides')
 
 

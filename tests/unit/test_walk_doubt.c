@@ -2,6 +2,8 @@
 /* test_walk_doubt.c: what contradicts itself ends a walk, before an address is read that cannot be one. */
 #include "walk_fixture.h"
 #include <string.h>
+#undef fail /* of cmocka */
+#include "walk_internal.h"
 
 /* Places in the events of fx_begin_small(). */
 enum { ROOT, CLASS_ROOT, CLASS_OF_A, FIELD, VALUE, STATIC, CLASS_OF_BARE, SMALL };
@@ -199,6 +201,75 @@ TEST(a_class_word_of_zero_is_doubted)
 {
     each_mode(FX_BY_TAGS, no_class_word, doubt, FIELD);
     each_mode(FX_BY_TAGS, no_class_word_of_the_first, doubt, ROOT);
+}
+
+/* ---- flattened objects ---- */
+
+#define KLASS UINT64_C(0x7f0012345600)
+
+static uint64_t flat(uint32_t at, uint64_t klass)
+{
+    const struct hpx_oops_variable v = {.object = fx_address(FX_ARRAY), .flat_at = at, .klass = klass};
+    const uint64_t wrapper[] = {(uintptr_t)&v, 0, 0};
+    return hpx_walk_flat_key(&fx.walk, (const jlong *)(const void *)&wrapper[2], v.object);
+}
+
+TEST(the_key_of_a_flattened_object_is_its_place_and_its_class)
+{
+    fx_begin_small(FX_INDIRECT, 8);
+    fx.walk.flattened = true;
+    const uint64_t key = flat(20, KLASS), inner = flat(20, KLASS + 16);
+    assert_int_equal(flat(0, KLASS), fx_address(FX_ARRAY));
+    assert_int_equal(key & ((UINT64_C(1) << HPX_WALK_FLAT) - 1), fx_address(FX_ARRAY) + 20);
+    assert_int_equal(flat(24, KLASS), key + 4);
+    assert_int_equal(inner ^ key, (UINT64_C(1) ^ UINT64_C(2)) << HPX_WALK_FLAT);
+    assert_true(class_of(&fx.walk, key, 0) != class_of(&fx.walk, inner, 0));
+    assert_ptr_equal(class_of(&fx.walk, key, 0), class_of(&fx.walk, flat(32, KLASS), 0));
+    fx.walk.flattened = false; /* of what the fixture tells nothing is */
+    assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
+    fx_end(state);
+}
+
+static enum hpx_walk_end element_at(jint index, uint32_t at)
+{
+    const jvmtiHeapReferenceInfo info = {.array = {.index = index}};
+    fx_begin_small(FX_INDIRECT, 8);
+    fx.walk.flattened = true;
+    fx.walk.array_base = 12;
+    hpx_walk_meet_flat(&fx.walk, JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT, &info, fx_address(FX_ARRAY), NULL, flat(at, KLASS));
+    const enum hpx_walk_end end = fx.walk.end;
+    fx.walk.flattened = false;
+    assert_int_equal(fx_walk(), HPX_WALK_DOUBT); /* it has no record */
+    fx_end(NULL);
+    return end;
+}
+
+TEST(a_flattened_element_lies_where_its_index_says)
+{
+    assert_int_equal(element_at(0, 16), HPX_WALK_WHOLE);
+    assert_int_equal(element_at(3, 28), HPX_WALK_WHOLE);
+    assert_int_equal(element_at(0, 20), HPX_WALK_DOUBT);
+    assert_int_equal(element_at(3, 29), HPX_WALK_DOUBT);
+    assert_int_equal(element_at(1, 16), HPX_WALK_DOUBT);
+    assert_int_equal(element_at(0, 8), HPX_WALK_DOUBT);
+}
+
+TEST(a_flattened_field_lies_where_its_id_says)
+{
+    static const uint32_t ids[] = {0, 0, 20 << 2, 0, 0, 0, 0, 0};
+    for (uint32_t at = 16; at <= 24; at += 4) {
+        fx_begin_small(FX_INDIRECT, 8);
+        fx.walk.flattened = true;
+        fx.walk.oops.field_shift = 2;
+        struct hpx_heap_klass klass = {.nslots = HPX_ARRAY_LEN(ids), .first = 2, .ids = ids};
+        const struct hpx_walk_class of = {.klass = &klass};
+        const jvmtiHeapReferenceInfo info = {.field = {.index = 4}};
+        hpx_walk_meet_flat(&fx.walk, JVMTI_HEAP_REFERENCE_FIELD, &info, fx_address(FX_ARRAY), &of, flat(at, KLASS));
+        assert_int_equal(fx.walk.end, at == 20 ? HPX_WALK_WHOLE : HPX_WALK_DOUBT);
+        fx.walk.flattened = false;
+        assert_int_equal(fx_walk(), HPX_WALK_DOUBT);
+        fx_end(NULL);
+    }
 }
 
 /* ---- whose value it is ---- */
