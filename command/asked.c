@@ -390,7 +390,9 @@ enum hpx_status hpx_asked_put(const struct hpx_asked *a, struct hpx_tree *t, con
 static enum hpx_status draw(const struct hpx_asked *a, const struct hpx_verdict *v, int fd, int out, struct hpx_err *err)
 {
     struct hpx_tree t;
-    enum hpx_status s = hpx_tree_init(&t) ? hpx_picture_read_fd(&t, fd, "the profile", v, err) : hpx_fail(err, HPX_FAILED, "no memory");
+    enum hpx_status s = hpx_tree_init(&t) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    t.timed = out >= 0 && hpx_format_of(a->out)->times;
+    s = s == HPX_OK ? hpx_picture_read_fd(&t, fd, "the profile", v, err) : s;
     if (s != HPX_FAILED) {
         hpx_tree_finish(&t);
         s = hpx_asked_put(a, &t, out >= 0 ? hpx_format_of(a->out) : NULL, s, out, err);

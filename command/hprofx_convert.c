@@ -19,6 +19,7 @@ static int run(struct asked *a, const struct hpx_format *f)
     struct hpx_tree t;
     struct hpx_err err = {""};
     enum hpx_status s = hpx_tree_init(&t) ? HPX_OK : hpx_fail(&err, HPX_FAILED, "no memory"), read = HPX_FAILED;
+    t.timed = f->times;
     for (int i = 0; i + 1 < a->n && s == HPX_OK; i++) {
         s = hpx_inputs_add(&a->inputs, a->files[i], &err);
     }

@@ -347,11 +347,12 @@ static const struct hpx_format *format_of_sum(const struct hpx_asked *a)
     return hpx_format_of(hpx_asked_picture(a) ? a->out : "x.txt");
 }
 
-static enum hpx_status add_up(const struct place *at, struct hpx_tree *t, struct lines *l, struct hpx_err *err)
+static enum hpx_status add_up(const struct hpx_asked *a, const struct place *at, struct hpx_tree *t, struct lines *l, struct hpx_err *err)
 {
     struct hpx_inputs in = {.told = tell_one,
                             .told_to = l}; /* of the folder: one that is broken does not keep the others from being shown */
     enum hpx_status s = hpx_tree_init(t) ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    t->timed = format_of_sum(a)->times;
     s = s == HPX_OK ? hpx_inputs_add(&in, at->folder, err) : s;
     s = s == HPX_OK ? hpx_inputs_read(&in, t, err) : s;
     hpx_inputs_fini(&in);
@@ -378,7 +379,7 @@ static enum hpx_status show_sum(const struct hpx_asked *a, const struct place *a
     if (l.to == NULL) {
         return hpx_fail(err, HPX_FAILED, "no memory");
     }
-    enum hpx_status s = add_up(at, &t, &l, err);
+    enum hpx_status s = add_up(a, at, &t, &l, err);
     bool apart = l.apart && a->out == NULL;
     (void)fprintf(l.to, apart ? "The %zu %s have nothing in common that could be added.\n" : "The sum of the %zu %s:\n", finished,
                   some_are_of_one(at, finished) ? "profiles" : "JVMs");

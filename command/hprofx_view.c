@@ -461,6 +461,7 @@ static int run(struct asked *a)
     struct hpx_tree t;
     struct hpx_err err = {""};
     bool ready = hpx_tree_init(&t);
+    t.timed = a->out != NULL && hpx_format_of(a->out)->times;
     struct hpx_look l = look_at(stdout, &t, a->least);
     enum hpx_status read = ready ? hpx_inputs_read(&a->inputs, &t, &err) : hpx_fail(&err, HPX_FAILED, "no memory"), s = read;
     if (read == HPX_OK || read == HPX_PARTIAL) {

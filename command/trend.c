@@ -108,9 +108,10 @@ void hpx_trend_line(const struct hpx_trend *t, const char *method, size_t second
         int mark = share > 0 ? (int)ceilf(share / most * MARKS) : 0; /* 1 to MARKS */
         mark = mark > MARKS ? MARKS : mark;
         if (mark > 0 && utf8) {
-            const char block[3] = {'\xe2', '\x96', (char)(0x80 + mark)}; /* U+2581 to U+2588 */
-            memcpy(line + len, block, sizeof block);
-            len += sizeof block;
+            char block[] = "\u2581";
+            block[2] = (char)(block[2] + mark - 1); /* U+2581 to U+2588 */
+            memcpy(line + len, block, sizeof block - 1);
+            len += sizeof block - 1;
         } else {
             line[len++] = mark > 0 ? ascii[mark - 1] : ' ';
         }

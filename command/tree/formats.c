@@ -119,8 +119,8 @@ static const struct hpx_format formats[] = {
     {.suffix = ".collapsed", .what = "collapsed stacks", .one_column = true, .roots = true, .write = hpx_write_folded},
     {.suffix = ".hprof", .what = "binary HPROF", .hprof = true, .binary = true, .leaves_out = NO_BINARY, .write = hpx_write_hprof},
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
-    {.suffix = ".speedscope.json", .what = "speedscope", .roots = true, .write = hpx_write_speedscope},
-    {.suffix = ".firefox.json", .what = "Firefox Profiler", .write = hpx_write_firefox},
+    {.suffix = ".speedscope.json", .what = "speedscope", .times = true, .write = hpx_write_speedscope},
+    {.suffix = ".firefox.json", .what = "Firefox Profiler", .times = true, .write = hpx_write_firefox},
     {.suffix = ".otlp", .what = "OpenTelemetry profiles", .write = hpx_write_otlp},
 };
 

@@ -3,21 +3,19 @@
  * measure of each view (for the view of the column that was asked for: that column) is a process, each thread in it a thread. In this
  * version a thread has its own tables, so they are made one after the other, of what the thread uses.
  *
- * The format wants times: the samples of a thread follow each other, each as long as what it stands for. */
+ * The format wants times: those of the profile, where it has them. Samples whose times nobody knows follow each other, each as long as what
+ * it stands for; of a view that has times of others they are a thread of their own. */
 #include "numbering.h"
+#include "timed.h"
 #include "writers.h"
 #include <stdlib.h>
-
-struct entry {
-    uint32_t thread, sample;
-};
 
 struct firefox {
     const struct hpx_tree *tree;
     FILE *to;
     struct hpx_functions functions;
     struct hpx_numbering stacks, frames, funcs, strings; /* of nodes, frames, functions, names; of the thread */
-    struct hpx_list entries;                             /* struct entry: of the view, by thread */
+    struct hpx_list entries;                             /* struct hpx_timed: of the view, by thread */
     struct hpx_list path;
     struct hpx_tree_column column;
     unsigned process, threads; /* so far */
@@ -192,14 +190,9 @@ static void tables(const struct firefox *x)
 
 /* ---- samples of a thread: entries `from` to `end` - 1 ---- */
 
-static const struct entry *entry(const struct firefox *x, size_t i)
+static const struct hpx_timed *entry(const struct firefox *x, size_t i)
 {
-    return (const struct entry *)x->entries.items + i;
-}
-
-static uint64_t value(const struct firefox *x, size_t i)
-{
-    return hpx_tree_values_at(&x->tree->views[x->column.view], entry(x, i)->sample)[x->column.measure];
+    return hpx_timed_at(&x->entries, i);
 }
 
 static const struct hpx_tree_measure *measure(const struct firefox *x)
@@ -213,7 +206,7 @@ static void weights(const struct firefox *x, size_t from, size_t end)
     (void)fprintf(x->to, "\"samples\":{\"weightType\":\"%s\",\"weight\":[", types[measure(x)->unit]);
     for (size_t i = from; i < end; i++) {
         (void)fputs(i > from ? "," : "", x->to);
-        hpx_json_decimal(x->to, value(x, i), measure(x)->unit == HPX_UNIT_NS ? 6 : 0);
+        hpx_json_decimal(x->to, entry(x, i)->value, measure(x)->unit == HPX_UNIT_NS ? 6 : 0);
     }
 }
 
@@ -224,19 +217,26 @@ static void times(const struct firefox *x, size_t from, size_t end)
     (void)fputs("],\"time\":[", x->to);
     for (size_t i = from; i < end; i++) {
         (void)fputs(i > from ? "," : "", x->to);
-        hpx_json_decimal(x->to, at, 6);
-        if (__builtin_mul_overflow(value(x, i), ns[measure(x)->unit], &step) || __builtin_add_overflow(at, step, &at)) {
+        hpx_json_decimal(x->to, entry(x, i)->known ? entry(x, i)->at_ns : at, 6);
+        if (__builtin_mul_overflow(entry(x, i)->value, ns[measure(x)->unit], &step) || __builtin_add_overflow(at, step, &at)) {
             at = UINT64_MAX;
         }
     }
 }
 
+static void thread_name(const struct firefox *x, const struct hpx_timed *first)
+{
+    bool others = !first->known && entry(x, 0)->known;
+    (void)putc_unlocked('"', x->to);
+    hpx_json_escaped(x->to, first->thread != 0 ? hpx_tree_text(x->tree, first->thread) : "all threads");
+    (void)fputs(others ? " (times unknown)\"" : "\"", x->to);
+}
+
 static bool thread(struct firefox *x, size_t from, size_t end)
 {
-    const struct hpx_tree_view *v = &x->tree->views[x->column.view];
     bool all = true;
     for (size_t i = from; i < end && all; i++) {
-        all = use(x, hpx_tree_sample_at(v, entry(x, i)->sample)->node);
+        all = use(x, entry(x, i)->node);
     }
     (void)fprintf(x->to, "%s{\"processType\":\"default\",\"processName\":", x->threads > 0 ? ",\n" : "\n");
     hpx_json_column(x->to, x->tree, x->column);
@@ -244,13 +244,13 @@ static bool thread(struct firefox *x, size_t from, size_t end)
                   ",\"processStartupTime\":0,\"processShutdownTime\":null,"
                   "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"name\":",
                   from == 0 ? "true" : "false", x->process, x->threads + 1);
-    hpx_json_string(x->to, entry(x, from)->thread != 0 ? hpx_tree_text(x->tree, entry(x, from)->thread) : "all threads");
+    thread_name(x, entry(x, from));
     (void)fputs(",\n", x->to);
     weights(x, from, end);
     (void)fputs("],\"stack\":[", x->to);
     for (size_t i = from; i < end && all; i++) {
         (void)fputs(i > from ? "," : "", x->to);
-        hpx_json_number(x->to, x->stacks.of[hpx_tree_sample_at(v, entry(x, i)->sample)->node] - 1);
+        hpx_json_number(x->to, x->stacks.of[entry(x, i)->node] - 1);
     }
     times(x, from, end);
     (void)fprintf(x->to, "],\"length\":%zu},\n", end - from);
@@ -265,34 +265,14 @@ static bool thread(struct firefox *x, size_t from, size_t end)
     return all;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-    const struct entry *p = a, *q = b;
-    return p->thread != q->thread ? (p->thread > q->thread) - (p->thread < q->thread) : (p->sample > q->sample) - (p->sample < q->sample);
-}
-
 /* A column: its samples by thread. */
 static bool process(struct firefox *x, struct hpx_tree_column c)
 {
-    const struct hpx_tree_view *v = &x->tree->views[c.view];
-    bool all = true;
     x->column = c;
     x->process++;
-    x->entries.len = 0;
-    for (size_t i = 0; i < v->samples.len; i++) {
-        struct entry *e = hpx_tree_values_at(v, i)[c.measure] > 0 ? hpx_list_push(&x->entries, sizeof *e) : NULL;
-        if (e != NULL) {
-            *e = (struct entry){hpx_tree_sample_at(v, i)->thread, (uint32_t)i};
-        }
-        all = all && (e != NULL || hpx_tree_values_at(v, i)[c.measure] == 0);
-    }
-    if (x->entries.len > 1) {
-        qsort(x->entries.items, x->entries.len, sizeof(struct entry), by_thread);
-    }
+    bool all = hpx_timed_make(&x->entries, x->tree, c);
     for (size_t from = 0, end; from < x->entries.len && all; from = end) {
-        for (end = from + 1; end < x->entries.len && entry(x, end)->thread == entry(x, from)->thread;) {
-            end++;
-        }
+        end = hpx_timed_end(&x->entries, from);
         all = thread(x, from, end);
     }
     return all;
@@ -322,7 +302,7 @@ static void meta(const struct firefox *x)
                 x->to);
     hpx_json_decimal(x->to, x->tree->interval_ns > 0 ? x->tree->interval_ns : 1000000, 6);
     (void)fputs(",\"startTime\":", x->to);
-    hpx_json_number(x->to, x->tree->start_ms);
+    hpx_json_number(x->to, hpx_timed_zero(x->tree));
     (void)fprintf(x->to, ",\"categories\":%s,\"extra\":[{\"label\":\"hprofx\",\"entries\":[", categories);
     fact(x, "verdict", x->tree->verdict, &first);
     fact(x, "lost", hpx_tree_text(x->tree, x->tree->lost), &first);

@@ -117,6 +117,74 @@ class Times(unittest.TestCase):
         self.assertIn('samples 3 of 8', self.call('view', '--from', '1s', '--to', '3s', 'in').splitlines()[0])
         self.assertIn('  Filtered by --from 1s --to 3s (22:13:21 to 22:13:23)', self.call('view', '--from', '1s', '--to', '3s', 'in'))
 
+    # ---- formats with times ----
+
+    def firefox(self, *words, file='in'):
+        """{(process, thread): [(ms, weight, names)]}, of a file that holds together."""
+        self.call('convert', *words, file, 'out.firefox.json')
+        made = json.loads((self.folder / 'out.firefox.json').read_text())
+        got = {}
+        for t in made['threads']:
+            s, stacks, frames, funcs = t['samples'], t['stackTable'], t['frameTable'], t['funcTable']
+            self.assertEqual([len(s[k]) for k in ('time', 'weight', 'stack')], [s['length']] * 3)
+            self.assertEqual(s['time'], sorted(s['time']))
+            self.assertTrue(s['length'] > 0 and s['time'][0] >= 0 and min(s['weight']) > 0)
+            rows = []
+            for ms, weight, stack in zip(s['time'], s['weight'], s['stack']):
+                names = []
+                while stack is not None:
+                    self.assertTrue(stacks['prefix'][stack] is None or stacks['prefix'][stack] < stack)
+                    names.append(t['stringArray'][funcs['name'][frames['func'][stacks['frame'][stack]]]])
+                    stack = stacks['prefix'][stack]
+                rows.append((ms, weight, ';'.join(reversed(names))))
+            got[t['processName'], t['name']] = rows
+        return got, made
+
+    def test_firefox_has_the_times(self):
+        got, made = self.firefox()
+        a, b = 'p.C.main;p.C.a', 'p.C.main;p.C.b'
+        self.assertEqual(made['meta']['startTime'], ZERO)
+        self.assertEqual(got['CPU: samples', 'main'], [(1000, 1, a), (1500, 2, b), (3000, 4, a), (9000, 1, b)])
+        # a wait stands where it began; what the table has and no time
+        self.assertEqual([r for r in got['Wall clock: time', 'main'] if r[2].endswith('sleeping')], [(1000, 1000, 'p.C.main;p.C.c;sleeping')])
+        self.assertEqual(sum(w for (process, _), rows in got.items() if process == 'Wall clock: time' for _, w, _ in rows), 1080)
+        self.assertEqual([rows for (process, name), rows in got.items() if process == 'Wall clock: time' and 'times unknown' in name], [[(0, 30, a + ';running')]])
+        shown = self.firefox('--from', '1s', '--to', '4s')[0]
+        self.assertEqual([rows for (process, _), rows in shown.items() if process.startswith('CPU')], [[(0, 1, a), (500, 2, b), (2000, 4, a)]])
+        self.assertEqual(set(self.firefox('--include', 'p.C.b')[0]['CPU: samples (3 of 8)', 'main']), {(1500, 2, b), (9000, 1, b)})
+
+    def test_firefox_without_times_is_as_it_was(self):
+        (self.folder / 'none').write_text(text(''))
+        self.assertEqual(self.firefox(file='none')[0]['CPU: samples', 'all threads'], [(0, 5, 'p.C.main;p.C.a'), (50, 3, 'p.C.main;p.C.b')])
+
+    def speedscope(self, *words, file='in'):
+        """{name: [(begin, weight, names)]}; of stacks of no frames nothing."""
+        self.call('convert', *words, file, 'out.speedscope.json')
+        made = json.loads((self.folder / 'out.speedscope.json').read_text())
+        frames = [f['name'] for f in made['shared']['frames']]
+        got = {}
+        for p in made['profiles']:
+            self.assertEqual(len(p['samples']), len(p['weights']))
+            self.assertEqual(p['endValue'] - p['startValue'], sum(p['weights']))
+            at, rows = 0, []
+            for stack, weight in zip(p['samples'], p['weights']):
+                self.assertGreater(weight, 0)
+                if stack:
+                    rows.append((at, weight, ';'.join(frames[i] for i in stack)))
+                at += weight
+            got[p['name']] = rows
+        return got
+
+    def test_speedscope_has_the_times_of_every_thread(self):
+        got, ms = self.speedscope(), 1000000
+        a, b = 'p.C.main;p.C.a', 'p.C.main;p.C.b'
+        self.assertEqual(list(got)[0], 'CPU by time: main')
+        self.assertEqual(got['CPU by time: main'], [(1000 * ms, 10 * ms, a), (1500 * ms, 20 * ms, b), (3000 * ms, 40 * ms, a), (9000 * ms, 10 * ms, b)])
+        self.assertEqual(got['CPU: samples'], [(0, 5, a), (5, 3, b)])
+        self.assertIn((1000 * ms, 1000 * ms, 'p.C.main;p.C.c;sleeping'), got['Wall clock by time: main'])
+        (self.folder / 'none').write_text(text(''))
+        self.assertEqual([name for name in self.speedscope(file='none') if 'by time' in name], [])
+
     def test_filters_apply_to_what_is_left(self):
         self.assertEqual(self.folded('--from', '1s', '--to', '3s', '--include', 'p.C.b'), {'p.C.main;p.C.b': 2})
 

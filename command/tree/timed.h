@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* timed.h: a column of a finished tree event by event, for formats with times. One thread.
+ *
+ * Memory: 32 bytes for each event, and 8 for each sample while the list is made. */
+#ifndef HPX_TREE_TIMED_H
+#define HPX_TREE_TIMED_H
+
+#include "tree.h"
+
+struct hpx_timed {
+    uint64_t at_ns; /* since hpx_timed_zero(): when it was, or when it began if it lasted */
+    uint64_t value;
+    uint32_t node, thread;
+    bool known; /* its time. Else it is all that a sample has beyond its moments */
+};
+
+/* Time 0, in ms since 1970. */
+static inline uint64_t hpx_timed_zero(const struct hpx_tree *t)
+{
+    return t->times_to_ms != 0 ? t->times_from_ms : t->start_ms;
+}
+
+/* struct hpx_timed, of which values add up to the column's total: those whose time is known by thread, then time; behind them the others by
+ * thread, in the order of samples. The caller frees the items in any case. false: no memory. */
+bool hpx_timed_make(struct hpx_list *to, const struct hpx_tree *t, struct hpx_tree_column c);
+/* Behind those that are, from `at` on, of one thread, and whose times are all known or all not. */
+size_t hpx_timed_end(const struct hpx_list *of, size_t at);
+
+static inline const struct hpx_timed *hpx_timed_at(const struct hpx_list *of, size_t i)
+{
+    return (const struct hpx_timed *)of->items + i;
+}
+
+#endif
