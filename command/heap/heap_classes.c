@@ -44,6 +44,7 @@ bool hpx_heap_classes_begin(struct hpx_heap_graph *g)
 {
     char name[32];
     bool made = true;
+    hpx_heap_graph_drop_classes(g);
     for (int type = HPX_HEAP_ARRAYS; made && type <= HPX_TYPE_LONG; type++) {
         (void)snprintf(name, sizeof name, "%s[]", hpx_type_name(type));
         made = add_class(g, name, type);

@@ -14,7 +14,7 @@
 /* Entries of objects: id, class, elements of an array. Of a class object the class is HPX_HEAP_NO_CLASS, and it is itself where elements
  * would be. */
 
-/* The reserved ones. false: no memory, as of all here. */
+/* The reserved ones, in the place of those that there are. false: no memory, as of all here. */
 bool hpx_heap_classes_begin(struct hpx_heap_graph *g);
 /* Names, superclasses, sums of fields. of: ids -> index + 1. */
 bool hpx_heap_classes_finish(struct hpx_heap_graph *g, const struct hpx_seeded_map *of);

@@ -133,13 +133,13 @@ static bool join_names(struct hpx_heap_graph *g, struct hpx_err *err)
 
 static bool add_side(struct rows *all, struct hpx_heap_graph *g, int side, bool by_retained, struct hpx_err *err)
 {
-    uint64_t *retained = by_retained && join_names(g, err) ? hpx_heap_retained_of_classes(g, err) : NULL;
-    bool added = !by_retained || retained != NULL;
-    if (added && !add(all, g, side, retained)) {
+    struct hpx_heap_holders h = {0};
+    bool added = !by_retained || (join_names(g, err) && hpx_heap_holders_find(&h, g, NULL, err) == HPX_HEAP_READ);
+    if (added && !add(all, g, side, h.of_class)) {
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         added = false;
     }
-    free(retained);
+    hpx_heap_holders_fini(&h);
     return added;
 }
 

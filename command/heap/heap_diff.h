@@ -3,7 +3,7 @@
 #ifndef HPX_HEAP_DIFF_H
 #define HPX_HEAP_DIFF_H
 
-#include "heap_graph.h"
+#include "heap_reading.h"
 #include <stdio.h>
 
 #define HPX_HEAP_CHANGES 30 /* classes that are told of */

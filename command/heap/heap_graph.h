@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heap_graph.h: a heap dump of a binary HPROF file as arrays: objects, their classes and sizes, and who refers to whom.
  *
- * The file is read two times: objects, classes and roots; then references. What a caller wants to know of contents he takes from the second
- * time, or from a third one (hpx_heap_again()). The bytes are hostile: what does not fit is left out, or ends the reading.
- *
- * Of several dumps the last complete one counts. If none is complete, what the last has is taken. One thread.
- *
- * Memory, n objects and m references: 16 bytes an object for classes and sizes alone (HPX_HEAP_CLASSES), as long as the file is read; with
- * references 32 n before the second reading, 29 n + 8 m at its end, and 25 n + 4 m afterwards. In addition 16 bytes a root in the first
- * reading, and classes and names. Objects, roots and references are in lists that grow: those may have twice as much address space as
- * they use, and the budget (budget.h) counts all of it.
- *
  * Sizes are estimates, as those of other readers of HPROF: the file has the bytes of fields alone, and references in it have the size of
  * ids. Headers, references, and the place of elements are those of several kinds of HotSpot's; the one counts that fits most of the
  * distances between neighbours in the heap. Sizes are multiples of 8 bytes. A class object has the fields of java.lang.Class and its static
@@ -23,17 +13,9 @@
 #define HPX_HEAP_GRAPH_H
 
 #include "definitions.h"
-#include "err.h"
 #include "reader.h"
 
 #define HPX_HEAP_NO_CLASS UINT32_MAX
-
-/* The bytes of a file, which can be read again from its beginning. */
-struct hpx_heap_file {
-    ssize_t (*read)(void *ctx, void *to, size_t n); /* as read(2) */
-    bool (*again)(void *ctx);                       /* false: errno */
-    void *ctx;
-};
 
 struct hpx_heap_class {
     uint64_t id, super_id;   /* of class objects; 0: the file does not tell */
@@ -115,35 +97,9 @@ struct hpx_heap_graph {
     uint32_t buckets, shift;
 };
 
-enum hpx_heap_want { HPX_HEAP_CLASSES, HPX_HEAP_REFERENCES };
-
-/* Told in the second reading of every object that counts, before its contents, and of those (CONTENT) behind it. false: no memory. */
-typedef bool hpx_heap_sink(void *ctx, const struct hpx_heap_graph *g, uint32_t node, const struct hpx_rd_event *ev);
-
-enum hpx_heap_read {
-    HPX_HEAP_READ = 0,
-    HPX_HEAP_PARTIAL, /* what is told of the dump is, but the dump is not complete, or the file is broken; err says so */
-    HPX_HEAP_NONE,    /* the file has no heap dump in binary; err says so */
-    HPX_HEAP_FAILED,  /* err: no memory, or it cannot be read */
-};
-
-/* What is read, and how; zeroes: classes of the dump that counts, in the layout that fits best. */
-struct hpx_heap_how {
-    uint32_t dump; /* 0, or its number from 1 */
-    enum hpx_heap_want want;
-    const struct hpx_heap_fit *beside; /* `fits` of another graph: the layout counts that fits both, if there is one; or NULL */
-    hpx_heap_sink *sink;               /* needs HPX_HEAP_REFERENCES; or NULL */
-    void *ctx;
-};
-
-/* If the file does not have the dump, err lists those that it has. The graph is to be given back in any case. */
-enum hpx_heap_read hpx_heap_graph_read(struct hpx_heap_graph *g, const struct hpx_heap_file *file, const struct hpx_heap_how *how,
-                                       struct hpx_err *err);
-/* Another reading of the same dump, for the sink alone, until that returns false. It is also told of the fields of classes, with node 0,
- * before the class. */
-enum hpx_heap_read hpx_heap_again(const struct hpx_heap_graph *g, const struct hpx_heap_file *file, hpx_heap_sink *sink, void *ctx,
-                                  struct hpx_err *err);
 void hpx_heap_graph_fini(struct hpx_heap_graph *g);
+/* Classes and fields alone. */
+void hpx_heap_graph_drop_classes(struct hpx_heap_graph *g);
 
 /* The object with that id; 0: none. */
 uint32_t hpx_heap_node(const struct hpx_heap_graph *g, uint64_t id);

@@ -280,28 +280,12 @@ enum hpx_heap_read hpx_heap_holders_find(struct hpx_heap_holders *h, const struc
     if (e == 0) {
         find_tops(&t, h, g);
         free_sizes(&t, g->n);
-        e = find_paths(&t, h, g, err);
+        e = file != NULL ? find_paths(&t, h, g, err) : 0;
     }
     free_sizes(&t, g->n);
     hpx_heap_room_free(t.before, g->n, sizeof *t.before);
     hpx_heap_room_free(t.idom, g->n, sizeof *t.idom);
-    return e != 0 ? HPX_HEAP_FAILED : name_steps(h, g, file, err);
-}
-
-uint64_t *hpx_heap_retained_of_classes(const struct hpx_heap_graph *g, struct hpx_err *err)
-{
-    struct tree t = {0};
-    struct hpx_heap_holders h = {0};
-    int e = find_tree(&t, &h, g, err);
-    free_sizes(&t, g->n);
-    hpx_heap_room_free(t.idom, g->n, sizeof *t.idom);
-    for (size_t i = 0; e == 0 && i < g->classes.len; i++) {
-        h.of_class[i] *= UNIT;
-    }
-    if (e != 0) {
-        hpx_heap_holders_fini(&h);
-    }
-    return h.of_class;
+    return e != 0 ? HPX_HEAP_FAILED : file != NULL ? name_steps(h, g, file, err) : HPX_HEAP_READ;
 }
 
 void hpx_heap_holders_fini(struct hpx_heap_holders *h)

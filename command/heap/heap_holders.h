@@ -6,7 +6,7 @@
 #ifndef HPX_HEAP_HOLDERS_H
 #define HPX_HEAP_HOLDERS_H
 
-#include "heap_graph.h"
+#include "heap_reading.h"
 #include <stdio.h>
 
 #define HPX_HEAP_HOLDERS 50 /* objects in the table */
@@ -49,11 +49,9 @@ struct hpx_heap_holders {
     size_t paths;
 };
 
-/* Reads the file once more, for the names of fields. The struct is to be given back in any case. */
+/* Reads the file once more, for the names of fields; NULL: without paths. The struct is to be given back in any case. */
 enum hpx_heap_read hpx_heap_holders_find(struct hpx_heap_holders *h, const struct hpx_heap_graph *g, const struct hpx_heap_file *file,
                                          struct hpx_err *err);
-/* Bytes that the objects of every class retain, which the caller frees. NULL: no memory. Memory as above. */
-uint64_t *hpx_heap_retained_of_classes(const struct hpx_heap_graph *g, struct hpx_err *err);
 void hpx_heap_holders_tell(FILE *to, const struct hpx_heap_holders *h, const struct hpx_heap_graph *g);
 /* What a step's detail means: of a root its kind; of a field its name. */
 const char *hpx_heap_root_kind(uint64_t kind);

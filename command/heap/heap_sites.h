@@ -5,7 +5,7 @@
 #ifndef HPX_HEAP_SITES_H
 #define HPX_HEAP_SITES_H
 
-#include "heap_graph.h"
+#include "heap_reading.h"
 
 #define HPX_HEAP_SITE_FRAMES 3 /* that name a site */
 

@@ -66,3 +66,17 @@ void hpx_heap_sort(struct hpx_heap_entry *e, size_t n)
         stack[depth++] = (struct part){p.e, low, p.bit - 1};
     }
 }
+
+size_t hpx_heap_sort_unique(struct hpx_heap_entry *e, size_t n)
+{
+    size_t kept = 0;
+    hpx_heap_sort(e, n);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || e[kept - 1].key != e[i].key) {
+            e[kept++] = e[i];
+        } else if (e[i].b < e[kept - 1].b) {
+            e[kept - 1] = e[i];
+        }
+    }
+    return kept;
+}

@@ -11,5 +11,7 @@ struct hpx_heap_entry {
 };
 
 void hpx_heap_sort(struct hpx_heap_entry *e, size_t n);
+/* Also keeps one of each key, that with the least b; returns how many those are. */
+size_t hpx_heap_sort_unique(struct hpx_heap_entry *e, size_t n);
 
 #endif

@@ -4,7 +4,7 @@
 #define HPX_HEAP_SOURCE_H
 
 #include "budget.h"
-#include "heap_graph.h"
+#include "heap_reading.h"
 
 struct hpx_gunzip;
 

@@ -3,7 +3,7 @@
 #ifndef HPX_HEAP_TEXT_H
 #define HPX_HEAP_TEXT_H
 
-#include "heap_graph.h"
+#include "heap_reading.h"
 #include <stdio.h>
 
 #define HPX_HEAP_ROWS 30 /* classes, unless another number is asked for */

@@ -6,7 +6,7 @@
 #ifndef HPX_HEAP_WASTE_H
 #define HPX_HEAP_WASTE_H
 
-#include "heap_graph.h"
+#include "heap_reading.h"
 #include "heap_sort.h"
 
 #define HPX_HEAP_TEXTS 20
