@@ -392,7 +392,7 @@ static void tell_path(FILE *to, const struct hpx_heap_path *p, const struct hpx_
 
 static void tell_top(FILE *to, const struct hpx_heap_holders *h, const struct hpx_heap_graph *g)
 {
-    (void)fputs("\nRetained: what becomes free with an object, itself included\n"
+    (void)fputs("\nRetained: the memory that would become free with an object, its own included\n"
                 "          bytes  share      itself       objects  object\n",
                 to);
     for (size_t i = 0; i < h->tops && (i < SURE || h->top[i].bytes >= h->bytes / 1000); i++) {
@@ -416,7 +416,7 @@ void hpx_heap_holders_tell(FILE *to, const struct hpx_heap_holders *h, const str
     }
     for (size_t i = 0; i < h->paths; i++) {
         const struct hpx_heap_path *p = &h->path[i];
-        (void)fprintf(to, "%s", i == 0 ? "\nPaths: from roots to the largest of them, the shortest of each\n" : "\n");
+        (void)fprintf(to, "%s", i == 0 ? "\nPaths: the shortest one from a root to each of the largest of these objects\n" : "\n");
         tell_path(to, p, g);
     }
 }

@@ -60,11 +60,12 @@ static void tell_strings(FILE *to, const struct hpx_heap_waste *w)
     if (w->strings == 0) {
         return;
     }
-    (void)fprintf(to, "\nDuplicate strings\n%s strings, %s different texts", hpx_words_number(w->strings), hpx_words_number(w->texts));
+    (void)fprintf(to, "\nDuplicate strings\n%s string%s, %s different text%s", hpx_words_number(w->strings), w->strings == 1 ? "" : "s",
+                  hpx_words_number(w->texts), w->texts == 1 ? "" : "s");
     if (w->blank > 0) {
         (void)fprintf(to, " and %s of zeros, as redact= leaves them", hpx_words_number(w->blank));
     }
-    (void)fprintf(to, "; each text once would save %s.\n", hpx_words_size(w->bytes));
+    (void)fprintf(to, "; if each text were there once, %s would be free.\n", hpx_words_size(w->bytes));
     if (w->tops > 0) {
         (void)fputs("        strings             bytes  text\n", to);
     }
@@ -86,8 +87,8 @@ static void tell_tables(FILE *to, const struct hpx_heap_graph *g, const struct h
     if (count == 0) {
         return;
     }
-    (void)fprintf(to, "\nEmpty collections\n%s collection%s no element and a table; %s %s.\n", hpx_words_number(count),
-                  count == 1 ? " has" : "s have", count == 1 ? "the table has" : "the tables have", hpx_words_size(bytes));
+    (void)fprintf(to, "\nEmpty collections\n%s collection%s a table, but no element; the table%s %s.\n", hpx_words_number(count),
+                  count == 1 ? " has" : "s have", count == 1 ? " takes" : "s take", hpx_words_size(bytes));
     (void)fputs("          count             bytes  class\n", to);
     for (size_t i = 0; i < w->empty.len && i < EMPTY_ROWS; i++) {
         row(to, e[i].count, e[i].bytes, hpx_heap_class_at(g, e[i].klass)->name);
@@ -127,7 +128,7 @@ static void tell_head(FILE *to, const struct hpx_heap_graph *g, uint32_t dump)
     (void)fprintf(to, "Heap dump: %s object%s, %s; %s class%s, %s root%s.", hpx_words_number(g->objects), g->objects == 1 ? "" : "s",
                   hpx_words_size(g->bytes), hpx_words_number(classes), classes == 1 ? "" : "es", hpx_words_number(roots),
                   roots == 1 ? "" : "s");
-    (void)fputs(" Sizes are estimates: the file has those of fields.\n", to);
+    (void)fputs(" Sizes are estimates: a dump has the bytes of fields, not of headers and gaps.\n", to);
     if (g->dumps > 1) {
         (void)fprintf(to, "It is dump %" PRIu32 " of %" PRIu32 " in the file%s.\n", g->dump, g->dumps,
                       g->complete && dump == 0 ? g->dump < g->dumps ? ", the last that is complete" : ", the last" : "");

@@ -196,7 +196,7 @@ class HeapFile(unittest.TestCase):
         d.string('')
         d.string('')
         said = self.view(d)
-        self.assertIn('7 strings, 1 different texts and 5 of zeros, as redact= leaves them;', said)
+        self.assertIn('7 strings, 1 different text and 5 of zeros, as redact= leaves them;', said)
         self.assertEqual(self.rows(said, 'Duplicate strings'), {'""': (2, 24 + 16)})
 
     def test_a_text_of_many_pieces_is_compared_to_its_end(self):
