@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* address_map.h: a hash map from words (addresses, thread ids) to small numbers, in mapped memory, for the callbacks of a heap walk: no
- * malloc, no lock. One thread. It only grows. */
+/* address_map.h: a hash map from words (addresses, thread ids) to small numbers, in mapped memory: no malloc and no lock, as the
+ * callbacks of a heap walk need. One thread. It only grows. */
 #ifndef HPX_ADDRESS_MAP_H
 #define HPX_ADDRESS_MAP_H
 
