@@ -365,10 +365,12 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
-    if (child == HPX_CHILD_CRASHED && t->traced && !taking.ending) { /* the VM may walk what the trace could not */
+    /* Shenandoah copies an object that the VM visits, and may wait for threads that the copy of the process does not have */
+    if ((child == HPX_CHILD_CRASHED || (child == HPX_CHILD_STUCK && t->moving)) && t->traced && !taking.ending) {
         static const char crashed[] = "the copy of the process crashed as it traced";
-        untraced = t->moving ? untraced : crashed;
-        return leave_to_vm(env, t, crashed, t->moving && taking.attempts == 1, how);
+        const char *why = child == HPX_CHILD_CRASHED ? crashed : "the copy of the process made no progress as it traced";
+        untraced = t->moving ? untraced : why;
+        return leave_to_vm(env, t, why, t->moving && taking.attempts == 1, how);
     }
     if (child != HPX_CHILD_ENDED) {
         copy_failed(env, t, child, how);
