@@ -200,39 +200,23 @@ void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
 
 /* ---- in a copy ---- */
 
-/* Figures of a walk, as the child passes them on. */
-enum { OBJECTS, BYTES, HEADS, UNKNOWN, CUT, OBJECTS_END, FACTS_AT, FACTS, ROOTS_AT, ROOTS, WORKERS, FIGURES };
+#define FIGURES (sizeof(struct hpx_walk_found) / sizeof(uint64_t))
 _Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
 
-static void put_figures(const struct hpx_walk *w, uint64_t to[static FIGURES])
-{
-    to[OBJECTS] = w->objects;
-    to[BYTES] = w->bytes;
-    to[HEADS] = w->heads;
-    to[UNKNOWN] = w->unknown;
-    to[CUT] = w->cut;
-    to[OBJECTS_END] = w->objects_end;
-    to[FACTS_AT] = w->facts_at;
-    to[FACTS] = w->facts.len;
-    to[ROOTS_AT] = w->roots_at;
-    to[ROOTS] = w->roots.len;
-    to[WORKERS] = w->team;
-}
-
-static void get_figures(struct hpx_heap_take *t, const uint64_t from[static FIGURES])
+static void put_found(struct hpx_heap_take *t, const struct hpx_walk_found *found)
 {
     struct hpx_heap_image *i = &t->image;
-    i->objects = from[OBJECTS];
-    i->bytes = from[BYTES];
-    i->shown_bytes = from[BYTES] - from[HEADS];
-    t->unknown = from[UNKNOWN];
-    t->cut = from[CUT];
-    i->objects_end = from[OBJECTS_END];
-    i->facts_at = from[FACTS_AT];
-    i->nfacts = from[FACTS];
-    i->roots_at = from[ROOTS_AT];
-    i->nroots = from[ROOTS];
-    t->workers = (uint32_t)from[WORKERS];
+    i->objects = found->objects;
+    i->bytes = found->bytes;
+    i->shown_bytes = found->bytes - found->heads;
+    t->unknown = found->unknown;
+    t->cut = found->cut;
+    i->objects_end = found->objects_end;
+    i->facts_at = found->facts_at;
+    i->nfacts = found->nfacts;
+    i->roots_at = found->roots_at;
+    i->nroots = found->nroots;
+    t->workers = (uint32_t)found->team;
 }
 
 /* In the child, after the walk. */
@@ -241,8 +225,8 @@ static int child_over(void *unused)
     uint64_t figures[FIGURES];
     (void)unused;
     hpx_walk_finish(&reading.walk);
-    put_figures(&reading.walk, figures);
-    for (int i = 0; i < FIGURES; i++) {
+    memcpy(figures, &reading.walk.found, sizeof figures);
+    for (size_t i = 0; i < FIGURES; i++) {
         atomic_store_explicit(&reading.child.shared->figure[i], figures[i], memory_order_relaxed);
     }
     return (int)reading.walk.end;
@@ -388,22 +372,23 @@ void hpx_reading_cancel(void)
 
 enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *child)
 {
-    uint64_t figures[FIGURES];
+    struct hpx_walk_found found = reading.walk.found;
     enum hpx_walk_end end = reading.walk.end;
-    put_figures(&reading.walk, figures);
     *child = reading.report.end;
     if (t->forked) {
         end = reading.report.end == HPX_CHILD_ENDED ? (enum hpx_walk_end)reading.report.value : HPX_WALK_REFUSED;
-        for (int i = 0; i < FIGURES; i++) {
+        uint64_t figures[FIGURES];
+        for (size_t i = 0; i < FIGURES; i++) {
             figures[i] = atomic_load_explicit(&reading.child.shared->figure[i], memory_order_relaxed);
         }
+        memcpy(&found, figures, sizeof found);
         if (reading.report.end != HPX_CHILD_ENDED) {
             (void)hpx_child_text(&reading.child, reading.report, t->why, sizeof t->why);
         }
         hpx_child_release(&reading.child);
     }
     if (end == HPX_WALK_WHOLE) {
-        get_figures(t, figures);
+        put_found(t, &found);
     }
     hpx_reading_abandon();
     return end;

@@ -107,7 +107,7 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
     own->trace.stack = own->trace.later = (struct hpx_walk_list){.at = NULL};
     own->trace.bottom = own->trace.share_at = 0;
     own->mirrors = (struct hpx_address_map){.at = NULL};
-    own->objects = own->bytes = own->cut = own->heads = 0;
+    own->found = (struct hpx_walk_found){.objects = 0};
     a->pool = pool;
     a->stack = map(STACK);
     bool good = hpx_heap_spool_join(&own->spool, &w->spool) == 0 && own->classes != NULL && a->stack != NULL &&
@@ -142,7 +142,7 @@ static void begin_team(struct hpx_walk *w)
         team->n++;
     }
     atomic_store_explicit(&team->pool.workers, team->n + 1, memory_order_relaxed);
-    w->team = w->team > team->n + 1 ? w->team : team->n + 1;
+    w->found.team = w->found.team > team->n + 1 ? w->found.team : team->n + 1;
     if (team->n > 0) {
         w->trace.share_at = 0;
     }
@@ -172,7 +172,7 @@ void hpx_trace_share(struct hpx_walk *w)
         begin_team(w);
         return;
     }
-    t->share_at = w->objects + EVERY;
+    t->share_at = w->found.objects + EVERY;
     if (hpx_unlikely(hpx_trace_pool_ended(&t->team->pool))) {
         t->stack.len = t->bottom;
         return;
@@ -184,10 +184,10 @@ void hpx_trace_share(struct hpx_walk *w)
 
 static void add_results(struct hpx_walk *w, const struct hpx_walk *of)
 {
-    w->objects += of->objects;
-    w->bytes += of->bytes;
-    w->cut += of->cut;
-    w->heads += of->heads;
+    w->found.objects += of->found.objects;
+    w->found.bytes += of->found.bytes;
+    w->found.cut += of->found.cut;
+    w->found.heads += of->found.heads;
     w->spool.error = w->spool.error != 0 ? w->spool.error : of->spool.error;
     fail(w, of->end);
     for (uint64_t i = 0; i < of->trace.later.len; i++) {

@@ -25,7 +25,7 @@ static inline void close_object(struct hpx_walk *w)
  */
 static inline void open_instance(struct hpx_walk *w, uint64_t id, uint32_t site, const struct hpx_walk_class *c)
 {
-    w->bytes += c->vm_size;
+    w->found.bytes += c->vm_size;
     w->values = hpx_heap_spool_instance(&w->spool, id, site, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
 }
 
@@ -46,7 +46,7 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
         }
     }
     if (is_unknown(klass)) {
-        w->unknown++;
+        w->found.unknown++;
         (void)hpx_heap_spool_instance(&w->spool, id, site, hpx_heap_class_id(w->layout->object_class), 0);
         return;
     }
@@ -55,8 +55,8 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
         open_instance(w, id, site, c);
     } else if (klass->kind == HPX_HEAP_OBJECTS) {
         uint32_t length = array_length(w, key);
-        w->bytes += array_bytes(w, length);
-        w->cut += hpx_heap_spool_objects(&w->spool, id, site, hpx_heap_class_id(klass->number), length) < length;
+        w->found.bytes += array_bytes(w, length);
+        w->found.cut += hpx_heap_spool_objects(&w->spool, id, site, hpx_heap_class_id(klass->number), length) < length;
     } else {
         w->site = site; /* its contents come next */
     }
@@ -248,9 +248,9 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
     bool text = type == JVMTI_PRIMITIVE_TYPE_BYTE || type == JVMTI_PRIMITIVE_TYPE_CHAR;
     bool hidden = (w->arrays || (w->strings && text)) && !is_kept(w, key);
     uint32_t length = w->primitive_arrays ? (uint32_t)n : 0;
-    w->cut += hpx_heap_spool_primitives(&w->spool, plain_id(w, key), w->site, c->type, length, hidden ? NULL : elements) < length;
-    w->bytes += (uint64_t)size;
-    w->heads += (uint64_t)size - (w->primitive_arrays ? (uint64_t)n * hpx_type_size(c->type, 8) : 0);
+    w->found.cut += hpx_heap_spool_primitives(&w->spool, plain_id(w, key), w->site, c->type, length, hidden ? NULL : elements) < length;
+    w->found.bytes += (uint64_t)size;
+    w->found.heads += (uint64_t)size - (w->primitive_arrays ? (uint64_t)n * hpx_type_size(c->type, 8) : 0);
     w->current = 0;
     w->klass = NULL;
     return carry_on(w);
@@ -299,7 +299,7 @@ static void put_sizes(struct hpx_walk *w)
         const struct hpx_walk_class *c = &w->classes[i];
         if (c->klass != NULL && c->klass->kind == HPX_HEAP_INSTANCES && c->vm_size != 0) {
             hpx_walk_add_fact(w, c->klass->number, HPX_HEAP_VM_SIZE, 0, 0, c->vm_size);
-            w->bytes += c->klass->number.v == w->layout->object_class.v ? w->unknown * c->vm_size : 0;
+            w->found.bytes += c->klass->number.v == w->layout->object_class.v ? w->found.unknown * c->vm_size : 0;
         }
     }
 }
@@ -315,15 +315,17 @@ void hpx_walk_finish(struct hpx_walk *w)
         hpx_walk_check_roots(w);
     }
     put_sizes(w);
-    w->objects_end = w->facts_at = hpx_heap_spool_at(&w->spool);
+    w->found.objects_end = w->found.facts_at = hpx_heap_spool_at(&w->spool);
+    w->found.nfacts = w->facts.len;
     hpx_heap_spool_bytes(&w->spool, w->facts.at, w->facts.len * sizeof(struct hpx_heap_fact));
-    w->roots_at = hpx_heap_spool_at(&w->spool);
+    w->found.roots_at = hpx_heap_spool_at(&w->spool);
+    w->found.nroots = w->roots.len;
     hpx_heap_spool_bytes(&w->spool, w->roots.at, w->roots.len * sizeof(struct hpx_heap_root_fact));
     if (hpx_heap_spool_flush(&w->spool) != 0) {
         fail(w, HPX_WALK_NO_SPACE);
     }
     if (w->progress != NULL) {
-        atomic_store_explicit(w->progress, w->objects, memory_order_relaxed);
+        atomic_store_explicit(w->progress, w->found.objects, memory_order_relaxed);
     }
 }
 

@@ -139,8 +139,8 @@ static inline uint64_t hpx_walk_bits(jvalue value, jvmtiPrimitiveType type)
 
 static inline void count_object(struct hpx_walk *w)
 {
-    w->objects++;
-    if (w->progress != NULL && w->objects % HPX_WALK_STEP == 0) {
+    w->found.objects++;
+    if (w->progress != NULL && w->found.objects % HPX_WALK_STEP == 0) {
         atomic_fetch_add_explicit(w->progress, HPX_WALK_STEP, memory_order_relaxed);
     }
 }

@@ -5,7 +5,7 @@
 /* An object that a root names. The walk has no record for a class object. */
 static void note_root(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
-    bool first = w->objects == 0; /* stacks of virtual threads come among the objects */
+    bool first = w->found.objects == 0; /* stacks of virtual threads come among the objects */
     if (!w->by_tags && !w->traces && first && c != w->class_of_classes) {
         (void)put(w, &w->rooted, key);
     }

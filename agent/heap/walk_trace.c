@@ -694,7 +694,7 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
 static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     uint8_t *values = hpx_heap_spool_instance(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), c->klass->instance_size);
-    w->bytes += hpx_likely(c->klass->words == 0) ? c->vm_size : size_with_stack(w, key, c);
+    w->found.bytes += hpx_likely(c->klass->words == 0) ? c->vm_size : size_with_stack(w, key, c);
     if (hpx_unlikely(c->klass->virtual_thread) && hpx_address_map_find(&w->trace.visited, key) == NULL) {
         add_later(w, key); /* its stack is known to the VM alone */
     }
@@ -733,8 +733,8 @@ static inline void trace_elements(struct hpx_walk *w, uint64_t key, uint32_t fro
 static inline void trace_objects(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
 {
     const uint32_t length = hpx_oops_length(&w->oops, key);
-    w->bytes += array_bytes(w, length);
-    w->cut += hpx_heap_spool_objects(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), length) < length;
+    w->found.bytes += array_bytes(w, length);
+    w->found.cut += hpx_heap_spool_objects(&w->spool, id_at(w, key), 0, hpx_heap_class_id(c->klass->number), length) < length;
     for (uint32_t i = 0; i < length; i++) {
         uint64_t element = refers(w, key + w->array_base + (uint64_t)i * w->reference_size);
         if (element != 0) {
@@ -752,10 +752,10 @@ static inline void trace_primitives(struct hpx_walk *w, uint64_t key, const stru
     const uint64_t size = (base + (uint64_t)n * each + w->alignment - 1) / w->alignment * w->alignment;
     const bool text = type == HPX_TYPE_BYTE || type == HPX_TYPE_CHAR, hidden = w->arrays || (w->strings && text);
     const uint32_t shown = w->primitive_arrays ? n : 0;
-    w->cut +=
+    w->found.cut +=
         hpx_heap_spool_primitives(&w->spool, id_at(w, key), 0, type, shown, hidden ? NULL : (const void *)(uintptr_t)(key + base)) < shown;
-    w->bytes += size;
-    w->heads += size - (uint64_t)shown * each;
+    w->found.bytes += size;
+    w->found.heads += size - (uint64_t)shown * each;
 }
 
 static inline void trace_object(struct hpx_walk *w, uint64_t key)
@@ -839,7 +839,7 @@ void hpx_trace_work(struct hpx_walk *w)
             trace_elements(w, key & ~HPX_TRACE_ARRAY, HPX_TRACE_RANGE_FROM(range), HPX_TRACE_RANGE_TO(range));
         } else {
             trace_object(w, key);
-            if (hpx_unlikely(w->objects >= t->share_at)) {
+            if (hpx_unlikely(w->found.objects >= t->share_at)) {
                 hpx_trace_share(w);
             }
         }
@@ -857,7 +857,7 @@ static void trace(struct hpx_walk *w)
     while (t->traced < t->roots.len) {
         reach(w, ((const uint64_t *)t->roots.at)[t->traced++]);
     }
-    t->share_at = w->workers > 1 ? w->objects + w->alone : UINT64_MAX;
+    t->share_at = w->workers > 1 ? w->found.objects + w->alone : UINT64_MAX;
     hpx_trace_work(w);
     hpx_trace_join(w);
 }
@@ -888,7 +888,7 @@ void hpx_trace_run(struct hpx_walk *w)
     if (w->moves && t->asked > 0) {
         check_moved(w);
     }
-    bool all = t->asked == t->later.len && (!w->verifies || t->objects == w->objects);
+    bool all = t->asked == t->later.len && (!w->verifies || t->objects == w->found.objects);
     for (uint64_t i = 0; all && i < t->later.len; i++) {
         const uint64_t key = moved(w, ((const uint64_t *)t->later.at)[i]);
         const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, key))->klass;

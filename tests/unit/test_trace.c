@@ -399,9 +399,9 @@ TEST(everything_that_roots_reach_is_read_though_the_vm_tells_of_one_of_each, NUL
     uint64_t ints = make(INTS, 16 + 4 * 3, 3);
     vm.statics = ints;
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 201 + 1);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 201 + 1);
     assert_int_equal(vm.nodes_visited, 1);
-    assert_int_equal(vm.walk.bytes, 10 * 16 + 56 + 201 * 24 + 32);
+    assert_int_equal(vm.walk.found.bytes, 10 * 16 + 56 + 201 * 24 + 32);
     uint8_t values[13];
     values_of(last, values, sizeof values);
     static const uint8_t want[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 6};
@@ -417,7 +417,7 @@ TEST(an_array_of_any_length_is_read_to_its_end, NULL, end)
     }
     root(array);
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 1 + 150);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 1 + 150);
 }
 
 TEST(the_vm_visits_no_long_array, NULL, end)
@@ -429,7 +429,7 @@ TEST(the_vm_visits_no_long_array, NULL, end)
     root(vm.roots[0]);
     vm.roots[0] = array; /* the VM tells of it before any other array */
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 1 + 2);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 1 + 2);
     assert_false(vm.objects[place_of(array)].visited);
 }
 
@@ -548,7 +548,7 @@ TEST(what_a_class_holds_that_nothing_reaches_is_not_in_the_dump, NULL, end)
         vm.of_object = node(0, 9, 9);
         put4(second + NEXT_AT, reached != 0 ? narrow(vm.mirrors[OBJECT]) : 0);
         assert_int_equal(walked(), HPX_WALK_WHOLE);
-        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 2 + (uint64_t)reached);
+        assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 2 + (uint64_t)reached);
         assert_int_equal(statics_told(), reached);
         if (reached == 0) {
             end(NULL);
@@ -619,7 +619,7 @@ TEST(the_array_that_helps_is_no_object_of_the_program, NULL, end)
 {
     (void)with_helper();
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 4);
     assert_int_equal(vm.walk.roots.len, CLASSES - 1 + 3);
 }
 
@@ -630,7 +630,7 @@ TEST(the_stacks_of_virtual_threads_that_only_the_trace_meets_are_told, NULL, end
         put4(second + NEXT_AT, narrow(nested_fibers(3)));
         vm.walk.verifies = verifies != 0;
         assert_int_equal(walked(), HPX_WALK_WHOLE);
-        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 6);
+        assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 4 + 6);
         assert_int_equal(vm.walk.roots.len, CLASSES - 1 + 3 + 3);
         if (verifies == 0) {
             end(NULL);
@@ -647,7 +647,7 @@ TEST(any_number_of_virtual_threads_is_told, NULL, end)
         put4(all + 16 + 4 * i, narrow(i % 100 == 0 ? fiber_with(node(0, 1, 1)) : make(FIBER, 16, -1)));
     }
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 1 + MANY + (MANY + 99) / 100);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 4 + 1 + MANY + (MANY + 99) / 100);
 }
 
 TEST(virtual_threads_that_the_array_has_no_room_for_are_left_to_the_vm, NULL, end)
@@ -655,7 +655,7 @@ TEST(virtual_threads_that_the_array_has_no_room_for_are_left_to_the_vm, NULL, en
     uint64_t second = with_helper();
     put4(second + NEXT_AT, narrow(nested_fibers(400)));
     assert_int_equal(walked(), HPX_WALK_WHOLE);
-    assert_int_equal(vm.walk.objects, ALL_OBJECTS + 4 + 800);
+    assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 4 + 800);
     end(NULL);
     second = with_helper();
     put4(second + NEXT_AT, narrow(nested_fibers(600)));
@@ -684,7 +684,7 @@ TEST(a_stack_counts_with_its_words_and_a_bit_for_each_half_of_them, NULL, end)
         put4(vm.objects[CLASSES - 1].key + 12, 3);
         assert_int_equal(walked(), told == 48 ? HPX_WALK_WHOLE : HPX_WALK_STRANGE);
         if (told == 48) {
-            assert_int_equal(vm.walk.bytes, 10 * 16 + 56 + 2 * 24 + 32);
+            assert_int_equal(vm.walk.found.bytes, 10 * 16 + 56 + 2 * 24 + 32);
             end(NULL);
         }
     }
@@ -714,9 +714,9 @@ static uint64_t records_once(void)
     uint64_t n = 0;
     memset(met, 0, sizeof met);
     assert_int_equal(pread(vm.fd, all, vm.spool_len, 0), vm.spool_len);
-    for (size_t at = 0; at < vm.walk.objects_end;) {
+    for (size_t at = 0; at < vm.walk.found.objects_end;) {
         size_t end_of = at + HPX_RECORD_HEAD + hpx_get_be4(all + at + 5);
-        assert_true(end_of <= vm.walk.objects_end);
+        assert_true(end_of <= vm.walk.found.objects_end);
         for (at += HPX_RECORD_HEAD; at < end_of; n++) {
             uint64_t length = hpx_heap_sub_length(8, all + at, end_of - at), word = (hpx_get_be8(all + at + 1) - id_of(vm.at)) / 8;
             assert_true(length > 0 && word < HEAP / 8 && !met[word]);
@@ -736,14 +736,14 @@ TEST(several_workers_read_each_object_once, NULL, end)
         vm.walk.workers = workers;
         vm.walk.alone = 100;
         assert_int_equal(walked(), HPX_WALK_WHOLE);
-        assert_int_equal(vm.walk.objects, ALL_OBJECTS + 2 + more);
-        if (workers == 2 && vm.walk.team <= 1) {
+        assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 2 + more);
+        if (workers == 2 && vm.walk.found.team <= 1) {
             skip(); /* no such threads: musl, an emulator */
         }
-        assert_int_equal(vm.walk.team, workers == 1 ? 0 : workers < 4 ? workers : 4);
-        assert_int_equal(records_once(), vm.walk.objects);
-        assert_true(workers == 1 || (vm.walk.bytes == bytes && vm.walk.heads == heads && vm.walk.facts.len == facts));
-        bytes = vm.walk.bytes, heads = vm.walk.heads, facts = vm.walk.facts.len;
+        assert_int_equal(vm.walk.found.team, workers == 1 ? 0 : workers < 4 ? workers : 4);
+        assert_int_equal(records_once(), vm.walk.found.objects);
+        assert_true(workers == 1 || (vm.walk.found.bytes == bytes && vm.walk.found.heads == heads && vm.walk.facts.len == facts));
+        bytes = vm.walk.found.bytes, heads = vm.walk.found.heads, facts = vm.walk.facts.len;
         if (workers < 5) {
             end(NULL);
         }
@@ -773,7 +773,7 @@ TEST(without_memory_for_workers_the_trace_goes_on_alone, NULL, end)
         enum hpx_walk_end as = walked();
         memory_allow();
         assert_true(as == HPX_WALK_NO_MEMORY || as == HPX_WALK_WHOLE);
-        assert_true(as != HPX_WALK_WHOLE || vm.walk.objects == ALL_OBJECTS + 2 + more);
+        assert_true(as != HPX_WALK_WHOLE || vm.walk.found.objects == ALL_OBJECTS + 2 + more);
         end(NULL);
     }
     (void)two_nodes();

@@ -38,7 +38,7 @@ TEST(a_class_with_a_number_alone_is_not_in_the_dump, NULL, fx_end)
     fx_ref(JVMTI_HEAP_REFERENCE_CLASS_LOADER, FX_UNLINKED, FX_NOT_LINKED, 0);
     fx_class_of(FX_NOT_LINKED);
     assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
-    assert_int_equal(fx.walk.unknown, 1);
+    assert_int_equal(fx.walk.found.unknown, 1);
     want_unknown(FX_NOT_LINKED);
     uint64_t id = 0x60000000 + fx_address(FX_UNLINKED);
     want(1, 0x21);

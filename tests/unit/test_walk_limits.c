@@ -57,8 +57,8 @@ TEST(a_walk_of_many_objects_is_whole)
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
         begin_many(mode);
         assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
-        assert_int_equal(fx.walk.objects, MANY);
-        assert_int_equal(fx.walk.bytes, 16 * MANY);
+        assert_int_equal(fx.walk.found.objects, MANY);
+        assert_int_equal(fx.walk.found.bytes, 16 * MANY);
         assert_int_equal(fx.walk.roots.len, MANY + 1);
         assert_int_equal(fx.walk.facts.len, MANY + 2); /* sizes of Object and Class */
         const struct hpx_heap_root_fact *r = fx_roots();
@@ -296,9 +296,9 @@ TEST(an_array_that_no_record_can_hold_is_cut_and_counted)
     fx_class_of(FX_ARRAY);
     fx_element(FX_ARRAY, FX_ARRAY, (jint)n - 1); /* behind the cut */
     assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
-    assert_int_equal(fx.walk.cut, 1);
-    assert_int_equal(fx.walk.bytes, 16 + 4 * (uint64_t)n);
-    assert_in_range(fx.walk.objects_end, UINT32_MAX - 100, (uint64_t)UINT32_MAX + 9);
+    assert_int_equal(fx.walk.found.cut, 1);
+    assert_int_equal(fx.walk.found.bytes, 16 + 4 * (uint64_t)n);
+    assert_in_range(fx.walk.found.objects_end, UINT32_MAX - 100, (uint64_t)UINT32_MAX + 9);
     close(null);
     fx_end(state);
 }

@@ -10,7 +10,7 @@ static jint first(struct hpx_walk *w, const void *frame)
 {
     assert_ptr_equal(w, &fx.walk);
     assert_int_equal(fx.told, 0);
-    assert_int_equal(w->known.len + w->objects + w->roots.len, 0); /* nothing was looked at */
+    assert_int_equal(w->known.len + w->found.objects + w->roots.len, 0); /* nothing was looked at */
     firsts++;
     first_frame = frame;
     return first_answer;
@@ -35,7 +35,7 @@ TEST(the_first_callback_may_end_the_walk)
         assert_int_equal(firsts, 1);
         assert_true(fx.walk.begun);
         assert_int_equal(fx.walk.end, HPX_WALK_WHOLE);
-        assert_int_equal(fx.walk.objects + fx.walk.roots.len + fx.walk.facts.len + hpx_heap_spool_at(&fx.walk.spool), 0);
+        assert_int_equal(fx.walk.found.objects + fx.walk.roots.len + fx.walk.facts.len + hpx_heap_spool_at(&fx.walk.spool), 0);
         fx_end(state);
     }
 }
@@ -46,7 +46,7 @@ TEST(the_first_callback_comes_once_with_its_frame)
         begin_first(mode, JVMTI_VISIT_OBJECTS);
         assert_int_equal(fx_walk(), HPX_WALK_WHOLE);
         assert_int_equal(firsts, 1);
-        assert_int_equal(fx.walk.objects, 2);
+        assert_int_equal(fx.walk.found.objects, 2);
         assert_in_range((uint64_t)(uintptr_t)__builtin_frame_address(0) - (uint64_t)(uintptr_t)first_frame, 1, 1 << 16);
         fx_end(state);
     }

@@ -358,12 +358,12 @@ static int compare(const void *a, const void *b)
 static size_t without_heads(uint8_t *to)
 {
     size_t n = 0;
-    assert_true(fx.walk.objects_end <= fx.spool_len);
-    for (size_t at = 0, length; at < fx.walk.objects_end; at += HPX_RECORD_HEAD + length) {
+    assert_true(fx.walk.found.objects_end <= fx.spool_len);
+    for (size_t at = 0, length; at < fx.walk.found.objects_end; at += HPX_RECORD_HEAD + length) {
         const uint8_t *head = fx.spool + at;
         assert_int_equal(head[0], HPX_TAG_SEGMENT);
         length = (size_t)head[5] << 24 | (size_t)head[6] << 16 | (size_t)head[7] << 8 | head[8];
-        assert_true(at + HPX_RECORD_HEAD + length <= fx.walk.objects_end);
+        assert_true(at + HPX_RECORD_HEAD + length <= fx.walk.found.objects_end);
         memcpy(to + n, head + HPX_RECORD_HEAD, length);
         n += length;
     }
@@ -372,7 +372,7 @@ static size_t without_heads(uint8_t *to)
 
 void fx_check_records(uint32_t unordered, uint32_t each)
 {
-    uint8_t *got = malloc(fx.walk.objects_end + 1);
+    uint8_t *got = malloc(fx.walk.found.objects_end + 1);
     assert_non_null(got);
     size_t n = without_heads(got), tail = (size_t)unordered * each;
     if (n == fx.want_len && tail > 0) {
@@ -400,11 +400,11 @@ static const void *copied(void *to, uint64_t at, size_t bytes, size_t room)
 const struct hpx_heap_fact *fx_facts(void)
 {
     static struct hpx_heap_fact facts[FX_EVENTS];
-    return copied(facts, fx.walk.facts_at, fx.walk.facts.len * sizeof *facts, sizeof facts);
+    return copied(facts, fx.walk.found.facts_at, fx.walk.facts.len * sizeof *facts, sizeof facts);
 }
 
 const struct hpx_heap_root_fact *fx_roots(void)
 {
     static struct hpx_heap_root_fact roots[FX_EVENTS];
-    return copied(roots, fx.walk.roots_at, fx.walk.roots.len * sizeof *roots, sizeof roots);
+    return copied(roots, fx.walk.found.roots_at, fx.walk.roots.len * sizeof *roots, sizeof roots);
 }
