@@ -84,6 +84,16 @@ class Colours {
     return this.dark ? `hsl(${hue} 42% ${31 + step}%)` : `hsl(${hue} 70% ${76 + step}%)`;
   }
 
+  // The i-th of some groups that are of nothing else.
+  band(i) {
+    return this.dark ? `hsl(${HUES[i % HUES.length]} 46% 46%)` : `hsl(${HUES[i % HUES.length]} 68% 66%)`;
+  }
+
+  // part: 0 to 1.
+  heat(part) {
+    return this.dark ? `hsl(${8 + 38 * part} ${60 + 25 * part}% ${22 + 50 * part}%)` : `hsl(${38 - 26 * part} 88% ${86 - 48 * part}%)`;
+  }
+
   method(method) {
     if (method < 0) return this.root;
     return (this.known[method] ??= this.group(this.groups[method], (hash(this.methods.names[method]) % 5) - 2));

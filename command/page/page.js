@@ -7,6 +7,7 @@ const isGraph = (mode) => mode === "flame" || mode === "icicle";
 
 const DEFAULTS = {
   views: [], mode: "flame", reverse: false, split: false, fold: false, busy: false, absolute: false, thread: "", query: "", regex: false, zoom: 0, focus: "", towards: "", hide: [], method: "", theme: "",
+  from: 0, to: 0, base: "", near: "", by: "threads", sub: false, lanes: false,
 };
 
 function readFragment() {
@@ -49,6 +50,7 @@ class Page {
     this.orderGroups();
     this.tellHead();
     this.makeControls();
+    this.strip = profile.time && profile.columns.some((column) => profile.isTimed(column)) ? new Strip(this) : null;
     this.restore();
     window.addEventListener("hashchange", () => this.restore());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.render());
@@ -106,7 +108,8 @@ class Page {
     const period = lines.find((text) => /^From \d/.test(text));
     $("when").textContent = period && !isDiff ? period.replace(/\.$/, "") : isDiff ? [["before", when(trees[0])], ["after", when(head)]].filter((x) => x[1]).map((x) => x.join(": ")).join("; ") : when(head);
     document.title = `${title}, hprofx`;
-    if (!isDiff) this.tellSentences(lines.filter((text) => text !== period));
+    this.verdict = lines.filter((text) => text !== period);
+    if (!isDiff) this.tellSentences(this.verdict);
     const facts = trees.map((tree) => this.facts(tree));
     facts.at(-1).forEach(([term, text], i) => {
       const all = [...new Set(facts.map((side) => side[i][1] || "not told"))].join(" → ");
@@ -120,9 +123,45 @@ class Page {
     if (lines.length > 0) $("verdict").replaceChildren(make("div", { className: "flow" }, ...lines.flatMap((text) => [make("p", {}, text), " "])));
   }
 
+  // What the parts of the run that are chosen say: of one, how it differs from the rest.
+  renderParts() {
+    const { profile } = this;
+    const column = profile.column(this.state.views[0]);
+    const key = JSON.stringify([column.name, profile.parts, this.filter]);
+    if (this.saidKey === key || (profile.parts.length === 0 && !this.saidKey)) return;
+    this.saidKey = key;
+    if (profile.parts.length === 0) this.tellSentences(this.verdict);
+    else this.tellSentences(profile.isTimed(column) ? this.partSentences(column) : [`${capital(column.title)} ${/s$/.test(column.title) ? "have" : "has"} no times: what is shown is of the whole run.`]);
+    if (profile.parts.length > 0 && this.verdict.length > 0) $("verdict").append(make("details", {}, make("summary", {}, "Of the whole run"), make("p", {}, this.verdict.join(" "))));
+  }
+
+  partName({ from, to, rest }) {
+    return rest ? "the rest" : `${offset(from)} to ${offset(to)}`;
+  }
+
+  partSentences(column) {
+    const { parts, time, columns } = this.profile;
+    const pair = parts.length > 1 ? parts : [{ ...parts[0], rest: true }, parts[0]];
+    const { known, rows, before, after, all, samples } = this.profile.compareParts(column, pair);
+    const ns = column.unit === "ns" ? column : columns.find((c) => c.view === column.view && c.unit === "ns" && this.profile.isTimed(c));
+    const sides = ns === undefined ? [] : ns === column ? all : this.profile.compareParts(ns, pair).all;
+    const rate = (i) => (sides.length > 0 ? `${(sides[i] / (lengthOf(pair[i], time) * 1e6 || 1)).toFixed(2)} ${column.view.key === "cpu" ? "CPUs" : "threads"} on the average, ` : "");
+    const tell = (i) => `${capital(this.partName(pair[i]))}${pair[i].rest ? "" : ` (${this.strip.clock(pair[i].from)} to ${this.strip.clock(pair[i].to)})`}: ${rate(i)}${told(all[i], column)}.`;
+    const found = [...rows].filter(([, row]) => row[1] > 0).map(([method, row]) => {
+      const what = row[1] & 1 ? "ran" : "total";
+      return [row[0], what, before[what][method] / (all[0] || 1), after[what][method] / (all[1] || 1)];
+    }).sort((a, b) => Math.abs(b[3] - b[2]) - Math.abs(a[3] - a[2]));
+    const sentences = [tell(1), tell(0)];
+    if (!known) sentences.push("Of this view the page does not tell changes from chance.");
+    else if (found.length === 0) sentences.push(Math.min(...samples) < ENOUGH ? "There are too few samples to tell changes from chance." : "No method differs beyond chance.");
+    else sentences.push(`${exactly(found.length)} of ${exactly(rows.size)} methods differ${found.length === 1 ? "s" : ""} beyond chance: ${found.slice(0, 3).map(([name, what, a, b]) => `${name} ${percent(a)} → ${percent(b)}${what === "total" ? " with callees" : ""}`).join(", ")}${found.length > 3 ? " ..." : "."}`);
+    return sentences;
+  }
+
   // What diff says of the view that is shown: the same sentences as on the terminal.
   renderSaid() {
     const { said } = this.profile;
+    if (this.strip) this.renderParts();
     const column = this.profile.column(this.state.views[0]);
     const key = JSON.stringify([column.name, this.absolute(), this.profile.isFiltered()]);
     if (!said || this.saidKey === key) return;
@@ -174,7 +213,7 @@ class Page {
     $("search").addEventListener("input", () => this.set({ query: $("search").value }));
     $("keys").addEventListener("click", () => $("help").showModal());
     document.addEventListener("keydown", (event) => this.key(event));
-    $("absolute").hidden = !this.profile.isDiff;
+    $("absolute").hidden = !this.profile.isDiff; // parts of a run are not equally long: their shares alone compare
     this.makeViews();
   }
 
@@ -244,6 +283,9 @@ class Page {
     else if (event.key === "s" && !$("side").hidden) $("side").click();
     else if (event.key === "f" && !$("fold").disabled) $("fold").click();
     else if (event.key === "i" && !$("busy").hidden) $("busy").click();
+    else if (event.key === "t" && this.strip) $("strip").focus();
+    else if (event.key === "w" && this.strip && !$("sub").disabled) $("sub").click();
+    else if (event.key === "l" && this.strip) $("lanes").click();
     else if (event.key === "v" && this.panes[0].graph) this.save(this.panes[0]);
     else if (event.key === "c" && this.state.method) this.copy(this.state.method);
     else if (digit && event.key !== " ") this.set({ mode: digit[0] });
@@ -327,7 +369,7 @@ class Page {
   }
 
   absolute() {
-    return this.profile.isDiff && (this.state?.absolute ?? DEFAULTS.absolute);
+    return this.profile.trees.length > 1 && (this.state?.absolute ?? DEFAULTS.absolute);
   }
 
   // As diff told it, for all stacks; null: it told nothing, or something is left out.
@@ -449,6 +491,7 @@ class Page {
     const filter = JSON.stringify([state.thread, hidden, state.busy]);
     if (filter !== this.filter) profile.setFilter(state.thread, hidden, state.busy);
     this.filter = filter;
+    this.chooseParts();
     this.dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = this.dark ? "dark" : "light";
     this.colours.setTheme(this.dark);
@@ -456,11 +499,28 @@ class Page {
     writeFragment(state, this.first.name);
     this.hit = this.search();
     this.renderControls();
+    this.strip?.show();
     this.renderSaid();
     this.renderChips();
     this.renderPanes();
     this.renderPanel();
     $("tip").hidden = true;
+  }
+
+  // The parts of the run that the state asks for.
+  parts() {
+    const { from, to, base } = this.state;
+    const pair = /^(\d+)-(\d+)$/.exec(base);
+    const before = base === "rest" ? { from, to, rest: true } : pair && Number(pair[1]) < Number(pair[2]) ? { from: Number(pair[1]), to: Number(pair[2]), rest: false } : null;
+    return !this.strip || from >= to ? [] : [...(before ? [before] : []), { from, to, rest: false }];
+  }
+
+  chooseParts() {
+    const parts = this.parts();
+    const key = JSON.stringify(parts);
+    if (this.partsKey === key) return;
+    this.partsKey = key;
+    this.profile.setParts(parts);
   }
 
   renderControls() {
@@ -470,6 +530,7 @@ class Page {
     for (const id of ["reverse", "split", "fold", "busy", "absolute", "regex"]) press($(id), state[id]);
     press($("theme"), this.dark);
     press($("side"), state.views.length > 1);
+    for (const { columns: [first], button } of this.tabs) button.lastChild.textContent = this.profile.parts.length === 1 && this.profile.isTimed(first) ? `${amount(this.profile.whole(first), first.unit)} of ${told(this.whole.get(first), first)}` : told(this.whole.get(first), first) + this.of(first);
     for (const tab of this.tabs) press(tab.button, tab.columns.some((column) => state.views.includes(column.name)));
     const graphs = isGraph(state.mode) || state.mode === "tree";
     $("reverse").disabled = !graphs || state.focus !== "";
@@ -494,7 +555,23 @@ class Page {
     const chips = state.hide.map((name) => chip("Without stacks of", name, "Show again", () => this.set({ hide: state.hide.filter((other) => other !== name), zoom: 0 })));
     if (state.focus) chips.unshift(chip(state.towards === "callees" ? "Callees of" : "Callers of", state.focus, "All stacks", () => this.set({ focus: "", towards: "", zoom: 0 })));
     if (state.thread) chips.push(chip("Thread", state.thread, "All threads", () => this.set({ thread: "" })));
-    $("chips").replaceChildren(...chips);
+    $("chips").replaceChildren(...this.partChips(), ...chips);
+  }
+
+  partChips() {
+    if (!this.strip) return [];
+    const { from, to, base } = this.state;
+    const action = (text, change) => {
+      const button = make("button", { type: "button" }, text);
+      button.addEventListener("click", () => this.set(change));
+      return button;
+    };
+    const chip = (text, name, ...actions) => make("span", {}, text, make("span", { className: "name" }, name), ...actions);
+    const other = base.includes("-") ? base.split("-").map((ms) => offset(Number(ms))).join(" to ") : "";
+    const before = base === "" ? [] : [chip("Before:", other || "the rest of the time", action("No comparison", { base: "", zoom: 0 }))];
+    if (from >= to) return other ? [...before, make("span", {}, "Select the part to compare with it on the time line")] : [];
+    const compare = base === "" ? [action("Compare with the rest", { base: "rest", zoom: 0 }), action("Compare with another part", { base: `${from}-${to}`, from: 0, to: 0, zoom: 0 })] : [];
+    return [...before, chip(base === "" ? "Time:" : "After:", `${offset(from)} to ${offset(to)}`, ...compare, action("All the time", { from: 0, to: 0, base: "", zoom: 0 }))];
   }
 
   makePane(name) {
@@ -541,7 +618,8 @@ class Page {
     pane.save.hidden = kind !== "graph";
     this.renderLegend(pane, column);
     const isTold = !base && at === 0 && !$("views").hidden && total[0] === this.whole.get(column) && this.tabs.some((tab) => tab.columns[0] === column);
-    pane.state.textContent = isTold ? "" : `${told(total[at], column)}${at > 0 || base ? "" : this.of(column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, before ${amount(base.total[at], column.unit)}` : ""}`;
+    const untimed = this.profile.parts.length > 0 && !this.profile.isTimed(column) ? "of the whole run: " : "";
+    pane.state.textContent = isTold ? "" : `${untimed}${told(total[at], column)}${at > 0 || base ? "" : this.of(column)}${at > 0 ? ` in view of ${amount(total[0], column.unit)}` : ""}${base ? `, before ${amount(base.total[at], column.unit)}` : ""}`;
     if (kind !== "graph") pane.host.setAttribute("aria-label", `${MODES.find(([m]) => m === kind)[1]}: ${column.title}`);
     if (kind === "graph") this.renderGraph(pane, sums);
     else if (kind === "tree") pane.tree.show(sums);
@@ -586,7 +664,7 @@ class Page {
     const shown = method >= 0;
     $("panel").hidden = !shown;
     document.querySelector(".work").classList.toggle("two", shown);
-    const key = JSON.stringify([method, this.state.views[0], this.filter, this.absolute(), this.dark]);
+    const key = JSON.stringify([method, this.state.views[0], this.filter, this.partsKey, this.absolute(), this.dark]);
     if (!shown || this.panelKey === key) return;
     this.panelKey = key;
     methodPanel($("method"), method, this.profile.column(this.state.views[0]), this);
@@ -606,7 +684,7 @@ class Page {
   }
 
   renderLegend(pane, column) {
-    const key = JSON.stringify([column.name, this.state.mode, this.filter, this.dark, this.absolute()]);
+    const key = JSON.stringify([column.name, this.state.mode, this.filter, this.partsKey, this.dark, this.absolute()]);
     if (pane.legendKey === key) return;
     pane.legendKey = key;
     pane.legend.replaceChildren(...this.legend(column).map(([colour, text]) => {
@@ -617,10 +695,16 @@ class Page {
   }
 
   point(sums, node, event) {
+    if (node < 0) this.tip(null);
+    else this.tip(event, this.frameName(sums, node), this.frameLines(sums, node));
+  }
+
+  // Shows lines of text where the pointer is; event null: shows none.
+  tip(event, name, lines) {
     const tip = $("tip");
-    tip.hidden = node < 0;
-    if (node < 0) return;
-    tip.replaceChildren(make("div", { className: "name" }, this.frameName(sums, node)), ...this.frameLines(sums, node).map((text) => make("div", {}, text)));
+    tip.hidden = event === null;
+    if (event === null) return;
+    tip.replaceChildren(make("div", { className: "name" }, name), ...lines.map((text) => make("div", {}, text)));
     const { width, height } = tip.getBoundingClientRect();
     const x = event.clientX + 14 + width > innerWidth ? Math.max(4, event.clientX - width - 10) : event.clientX + 14;
     const y = event.clientY + 16 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 16;

@@ -212,6 +212,9 @@ class Profile {
     this.shapes = new Map();
     this.sums = new Map();
     this.filter = { thread: -1, hidden: [], idle: false };
+    this.parts = [];
+    this.compared = new Map();
+    this.time = this.isDiff ? null : this.head.time;
     this.hasIdle = trees.some((tree) => tree.views.some((view) => view.idle?.includes(1)));
     this.flags = null;
   }
@@ -234,8 +237,14 @@ class Profile {
     }
     const thread = raw.thread.map((name) => (name === 0 ? -1 : this.methods.number(tree.names[name], THREAD)));
     const runs = this.said?.runs[side] ?? 1; // of which the tree is the sum: a side is what one run has
-    const values = new Map(raw.measures.map((measure) => [this.addColumn(view, measure).name, runs > 1 ? Float64Array.from(measure.values, (v) => v / runs) : measure.values]));
-    view.sides[side] = { tree, node: raw.node, thread, values, idle: raw.idle };
+    const values = new Map();
+    const moments = new Map(); // of a column: of momentsOf()
+    for (const [at, measure] of raw.measures.entries()) {
+      const { name } = this.addColumn(view, measure);
+      values.set(name, runs > 1 ? Float64Array.from(measure.values, (v) => v / runs) : measure.values);
+      moments.set(name, momentsOf(raw, raw.measures, at));
+    }
+    view.sides[side] = { tree, node: raw.node, thread, values, idle: raw.idle, grains: raw.grains, moments };
   }
 
   // Other profilers have measures that differ only in their unit: the name of the second one has it.
@@ -275,13 +284,13 @@ class Profile {
 
   build(shape) {
     const trie = new Trie(1 << 12);
-    const targets = new Map();
+    const targets = new Map(); // parts of a run share their places
     for (const view of this.views.values()) {
-      for (const samples of view.sides) if (samples) targets.set(samples, this.bend(samples, shape, trie));
+      for (const samples of view.sides) if (samples && !targets.has(samples.main)) targets.set(samples.main, this.bend(samples, shape, trie));
     }
     const number = trie.finish(this.rank);
     for (const map of targets.values()) map.forEach((node, i) => (map[i] = node < 0 ? -1 : number[node]));
-    return { trie, targets: (samples) => targets.get(samples) };
+    return { trie, targets: (samples) => targets.get(samples.main) };
   }
 
   // The node of each sample in a tree of that shape; -1: it has none.
@@ -318,11 +327,69 @@ class Profile {
     this.filter = { thread: number, hidden, idle };
     this.flags = hidden.length > 0 ? this.under((method) => hidden.includes(method)) : null;
     this.sums.clear();
+    this.compared.clear();
+  }
+
+  // Which parts of the run (times.js) all figures are of: one, or two that are compared; none: the whole run.
+  setParts(parts) {
+    this.parts = parts;
+    this.isDiff = this.trees.length > 1 || parts.length > 1;
+    for (const view of this.views.values()) {
+      view.whole ??= view.sides.at(-1);
+      if (this.time) view.sides = parts.length > 0 ? parts.map((part) => this.inPart(view, part)) : [view.whole];
+    }
+    this.sums.clear();
+    this.compared.clear();
+  }
+
+  inPart({ whole }, part) {
+    return { ...whole, values: new ValuesIn(whole, part, this.time) };
+  }
+
+  isTimed(column) {
+    return this.time !== null && Boolean((column.view.whole ?? column.view.sides.at(-1)).moments.get(column.name));
+  }
+
+  // How many samples stand behind a value of a column; 0: nothing says from how many it was drawn.
+  samplesPer(column) {
+    const { view } = column;
+    const count = this.columns.find((c) => c.view === view && c.unit === "count");
+    if (view.key !== "cpu" || view.exact || !count) return 0;
+    const all = (name) => (view.whole ?? view.sides.at(-1)).values.get(name).reduce((a, b) => a + b, 0);
+    const effective = this.head.effective > 0 ? Math.min(1, this.head.effective / all(count.name)) : 1;
+    return (effective * all(count.name)) / (all(column.name) || 1);
+  }
+
+  // What differs between two parts in what is not left out: as changes() has it, with the sums of both.
+  compareParts(column, parts) {
+    const key = JSON.stringify([column.name, parts]);
+    if (!this.compared.has(key)) {
+      const sides = parts.map((part) => this.side(column, this.inPart(column.view, part), this.shape(PLAIN)));
+      this.compared.set(key, this.tellParts(column, sides.map((side) => [this.perMethod(side), side.total[0]])));
+    }
+    return this.compared.get(key);
+  }
+
+  tellParts(column, [[before, beforeAll], [after, afterAll]]) {
+    const per = this.samplesPer(column);
+    const found = [];
+    this.methods.names.forEach((name, method) => {
+      if (before.total[method] > 0 || after.total[method] > 0) found.push([method, "ran", [before.ran[method] * per, after.ran[method] * per]], [method, "total", [before.total[method] * per, after.total[method] * per]]);
+    });
+    const sure = beyondChance(found.map((figure) => figure[2]), [beforeAll * per, afterAll * per]);
+    const rows = new Map();
+    found.forEach(([method, what], i) => {
+      const row = rows.get(method) ?? [this.methods.names[method], 0];
+      row[1] |= sure[i] ? { ran: 1, total: 2 }[what] : 0;
+      rows.set(method, row);
+    });
+    return { known: per > 0, intervals: false, rows, before, after, all: [beforeAll, afterAll], samples: [beforeAll * per, afterAll * per] };
   }
 
   // What diff says of a column as shares or amounts: { said, known, rows }; rows: method -> [name, bits, cells of self, cells of total].
   // null: nothing.
   changes(column, absolute) {
+    if (this.parts.length > 1) return this.isTimed(column) ? this.compareParts(column, this.parts) : null;
     const measure = this.said?.measures.find(({ name, unit }) => name === column.measure && unit === column.unit);
     const mode = measure?.modes[absolute ? 1 : 0] ?? null;
     if (mode && !(mode.rows instanceof Map)) {
@@ -334,8 +401,9 @@ class Profile {
     return mode;
   }
 
+  // Whether something is left out of what diff knew.
   isFiltered() {
-    return this.filter.thread !== -1 || this.filter.hidden.length > 0 || this.filter.idle;
+    return this.parts.length === 0 && (this.filter.thread !== -1 || this.filter.hidden.length > 0 || this.filter.idle);
   }
 
   // Of the nodes of the tree of all stacks: whether they, or one above, are of such a method.

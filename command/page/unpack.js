@@ -67,15 +67,43 @@ function readNodes(numbers, n) {
   return { parent, frame: numbers.column(n, 1) };
 }
 
-function readView(numbers, view) {
-  const node = numbers.column(view.samples);
-  for (let i = 1; i < node.length; i++) node[i] += node[i - 1];
-  const thread = numbers.column(view.samples);
-  const idle = view.idle ? numbers.column(view.samples) : null;
-  for (const measure of view.measures) {
-    measure.values = measure.times === 0 ? numbers.column(view.samples, 0, Float64Array) : view.measures[0].values.map((v) => v * measure.times);
+// The moments of a view, as bins of the same length: the place and the begin, in steps, of each, and the values of each measure, null where
+// a measure has no times.
+function readGrain(numbers, { places, measures }, [ms, bins]) {
+  const counts = numbers.column(places);
+  const place = new Int32Array(bins);
+  const start = new Int32Array(bins);
+  for (let k = 0, i = 0; k < places; k++) {
+    for (let left = counts[k], at = 0; left > 0; left--, i++) {
+      place[i] = k;
+      start[i] = at += numbers.next();
+    }
   }
-  return { ...view, node, thread, idle };
+  const main = measures[0].timed;
+  const values = [];
+  for (const { times, timed } of measures) {
+    values.push(!timed ? null : times === 0 ? numbers.column(bins, 0, Float64Array) : main ? values[0].map((v) => v * times) : null);
+  }
+  return { ms, place, start, values };
+}
+
+function readView(numbers, view) {
+  const node = numbers.column(view.places);
+  for (let i = 1; i < node.length; i++) node[i] += node[i - 1];
+  const thread = numbers.column(view.places);
+  const idle = view.idle ? numbers.column(view.places) : null;
+  for (const measure of view.measures) {
+    measure.values = measure.times === 0 ? numbers.column(view.places, 0, Float64Array) : view.measures[0].values.map((v) => v * measure.times);
+  }
+  return { ...view, node, thread, idle, grains: view.grains.map((grain) => readGrain(numbers, view, grain)) };
+}
+
+// What the collector did. Times are in ms since the begin of the run.
+function readPauses(numbers, { pauses: n, begin }, names) {
+  const ends = numbers.column(n, 0, Float64Array);
+  for (let i = 0; i < n; i++) ends[i] += i > 0 ? ends[i - 1] : begin;
+  const ns = numbers.column(n, 0, Float64Array);
+  return [...numbers.column(n)].map((name, i) => ({ from: ends[i] - ns[i] / 1e6, to: ends[i], name: names[name] }));
 }
 
 const readObject = (numbers) => JSON.parse(numbers.text(numbers.next()), (_, value) => (typeof value === "string" ? still(value) : value));
@@ -85,7 +113,9 @@ function readTree(numbers) {
   const names = still(numbers.text(head.bytes)).split("\0");
   const frames = readFrames(numbers, head.frames);
   const nodes = readNodes(numbers, head.nodes);
-  return { ...head, names, frames, nodes, views: head.views.map((view) => readView(numbers, view)) };
+  const views = head.views.map((view) => readView(numbers, view));
+  const time = head.time ? { ...head.time, pauses: readPauses(numbers, head.time, names) } : null;
+  return { ...head, names, frames, nodes, views, time };
 }
 
 // One tree, or two: the side before of a comparison first, and then what diff says of it.

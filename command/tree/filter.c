@@ -346,6 +346,7 @@ static void take_facts(struct work *w)
     to->in_probes = from->in_probes;
     to->probes_share = from->probes_share;
     to->crowded = from->crowded;
+    to->times_zero_ms = from->times_zero_ms;
     to->times_from_ms = from->times_from_ms;
     to->times_to_ms = from->times_to_ms;
     for (size_t i = 0; i < from->pauses.len; i++) {

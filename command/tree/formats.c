@@ -112,7 +112,7 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
      ONE(HPX_VIEW_OTHER))
 
 static const struct hpx_format formats[] = {
-    {.suffix = ".html", .what = "a page to look at", .write = hpx_write_page},
+    {.suffix = ".html", .what = "a page to look at", .times = true, .write = hpx_write_page},
     {.suffix = ".pb.gz", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".pprof", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
     {.suffix = ".folded", .what = "collapsed stacks", .one_column = true, .roots = true, .write = hpx_write_folded},

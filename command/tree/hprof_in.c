@@ -693,6 +693,7 @@ static void facts(struct hprof_in *in)
     if (in->has_times) {
         uint64_t zero = in->times.zero_ms, end = zero + in->times.end_ms, first = p->said.first_ms;
         hpx_tree_add_times(t, first > zero && first < end ? first : zero, end);
+        t->times_zero_ms = zero;
     }
     size_t n;
     FILE *to = in->each == NULL && p->states.len > 0 ? open_memstream(&t->states, &n) : NULL;

@@ -432,6 +432,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
     t->start_ms = j->start / NS_PER_MS;
     t->duration_ms = j->end > j->start ? (j->end - j->start) / NS_PER_MS : 0;
     hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
+    t->times_zero_ms = t->start_ms;
     if (in->lost > 0) {
         (void)snprintf(text, sizeof text, "%llu samples", (unsigned long long)in->lost);
         t->lost = word(in, text);

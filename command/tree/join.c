@@ -65,6 +65,8 @@ static void join_moments(struct hpx_tree *to, const struct hpx_tree *from, size_
 static void join_times(struct hpx_tree *to, const struct hpx_tree *from, const struct hpx_tree_map *map)
 {
     hpx_tree_add_times(to, from->times_from_ms, from->times_to_ms);
+    bool first = to->times_zero_ms == 0 || (from->times_zero_ms != 0 && from->times_zero_ms < to->times_zero_ms);
+    to->times_zero_ms = first ? from->times_zero_ms : to->times_zero_ms;
     for (size_t i = 0; i < from->pauses.len && to->timed && !to->no_memory; i++) {
         struct hpx_tree_pause p = ((const struct hpx_tree_pause *)from->pauses.items)[i];
         p.name = map->names[p.name];

@@ -133,6 +133,7 @@ struct hpx_tree {
     bool timed;             /* set by who wants times, before anything is read: moments and pauses are kept */
     struct hpx_list pauses; /* struct hpx_tree_pause; by at_ms once the tree is finished */
     uint64_t times_from_ms, times_to_ms; /* since 1970: what the file has times of; both 0: it has none */
+    uint64_t times_zero_ms;              /* since 1970: from where --from counts; of several runs the first */
 };
 
 /* false: no memory. hpx_tree_fini() in any case. */

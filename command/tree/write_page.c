@@ -6,23 +6,29 @@
  *     the size of the head, and the head in JSON;
  *     names, each with a byte 0; of frames 1..: how their name differs from that of the frame before (signed), source, line, kind;
  *     of nodes 1.., in preorder: how many levels their parent is above the node before (0: that is the parent); frames;
- *     of the views of the head: of samples, how much their node's number is above that of the sample before; threads; where the head says
- *     "idle", 1 for those of idle threads (idle.h); each measure, unless it is a multiple ("times") of the first one. */
+ *     of the views of the head: of places, how much their node's number is above that of the place before; threads; where the head says
+ *     "idle", 1 for those of idle threads (idle.h); each measure, unless it is a multiple ("times") of the first one; then, if the file
+ *     has times, the moments (page_times.h) in the grains that the head has as [ms of a bin, bins];
+ *     with times, pauses of the collector: how many ms each ended behind the one before, the first one behind the begin of the times; ns;
+ *     names. */
 #include "idle.h"
-#include "pack.h"
+#include "page_times.h"
 #include "parts.h"
 #include "writers.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
-
 struct page {
     const struct hpx_tree *tree;
     struct hpx_pack *to;
-    uint32_t *order; /* of nodes: preorder */
-    uint32_t *first; /* of a node: its first sample in the view being written; NONE */
+    uint32_t *order, *number; /* the nodes in preorder; of a node: where it is there */
+    struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
+    size_t n;                              /* columns */
+    struct hpx_page_view views[HPX_VIEWS]; /* that have a column */
+    size_t nviews;
+    bool timed;
+    uint64_t step; /* of times */
 };
 
 /* A node, then all below it: neighbours are alike, which packs well. */
@@ -50,6 +56,9 @@ static bool preorder(struct page *p)
     }
     free(child);
     free(next);
+    for (size_t k = 0; k < len; k++) {
+        p->number[p->order[k]] = (uint32_t)k;
+    }
     return len == n;
 }
 
@@ -66,42 +75,59 @@ static void number_fact(FILE *to, const char *key, uint64_t v)
     (void)fprintf(to, ",\"%s\":%" PRIu64, key, v);
 }
 
+/* Whether each value of measure m is so many times the main one. */
+static bool is_multiple(const struct hpx_tree_view *v, const struct hpx_list *of, size_t m, uint64_t times)
+{
+    const uint64_t *values = of->items;
+    uint64_t wanted;
+    for (size_t i = 0; i < of->len; i += v->values, values += v->values) {
+        if (__builtin_mul_overflow(values[v->main], times, &wanted) || values[m] != wanted) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* How many times the main measure each value of measure m is; 0: that differs. */
 static uint64_t times_main(const struct hpx_tree_view *v, size_t m)
 {
-    uint64_t times = 0, wanted;
-    for (size_t i = 0; i < v->samples.len; i++) {
+    uint64_t times = 0;
+    for (size_t i = 0; i < v->samples.len && times == 0; i++) {
         const uint64_t *values = hpx_tree_values_at(v, i);
-        if (times == 0 && values[v->main] > 0) {
-            times = values[m] / values[v->main];
-        }
-        if (__builtin_mul_overflow(values[v->main], times, &wanted) || values[m] != wanted) {
-            return 0;
-        }
+        times = values[v->main] > 0 ? values[m] / values[v->main] : 0;
     }
-    return times;
+    return is_multiple(v, &v->numbers, m, times) && is_multiple(v, &v->moment_numbers, m, times) ? times : 0;
 }
 
-static void put_view(const struct page *p, FILE *to, const struct hpx_tree_column *columns, size_t n)
+static void put_grains(const struct hpx_page_view *of, FILE *to)
+{
+    (void)fputs("],\"grains\":[", to);
+    for (size_t i = 0; i < of->ngrains; i++) {
+        (void)fprintf(to, "%s[%" PRIu64 ",%" PRIu64 "]", i == 0 ? "" : ",", of->grains[i].ms, of->grains[i].bins);
+    }
+    (void)fputs("]}", to);
+}
+
+static void put_view(const struct hpx_page_view *of, FILE *to, const struct hpx_tree_column *columns, size_t n)
 {
     static const char *const units[] = {"count", "ns", "bytes", "other"};
-    const struct hpx_tree_view *v = &p->tree->views[columns[0].view];
+    const struct hpx_tree_view *v = of->view;
     (void)fprintf(to, "{\"exact\":%s,\"idle\":%s", v->exact ? "true" : "false", columns[0].view == HPX_VIEW_WALL ? "true" : "false");
     text_fact(to, "key", v->key);
     text_fact(to, "title", v->title);
-    number_fact(to, "samples", v->samples.len);
+    number_fact(to, "places", of->n);
     (void)fputs(",\"measures\":[", to);
     for (size_t i = 0; i < n; i++) {
-        const struct hpx_tree_measure *m = &v->measures[columns[i].measure];
-        uint64_t times = columns[i].measure != v->main && columns[0].measure == v->main ? times_main(v, columns[i].measure) : 0;
-        (void)fprintf(to, "%s{\"times\":%" PRIu64, i == 0 ? "" : ",", times);
-        number_fact(to, "before", v->before[columns[i].measure]);
+        size_t measure = columns[i].measure;
+        const struct hpx_tree_measure *m = &v->measures[measure];
+        (void)fprintf(to, "%s{\"times\":%" PRIu64, i == 0 ? "" : ",", of->own >> measure & 1 ? 0 : times_main(v, measure));
+        number_fact(to, "before", v->before[measure]);
         text_fact(to, "name", m->name);
         text_fact(to, "title", m->title);
         text_fact(to, "unit", units[m->unit]);
-        (void)putc_unlocked('}', to);
+        (void)fprintf(to, ",\"timed\":%s}", of->timed >> measure & 1 ? "true" : "false");
     }
-    (void)fputs("]}", to);
+    put_grains(of, to);
 }
 
 /* How many of the columns are of the first one's view. */
@@ -140,9 +166,17 @@ static void put_facts(const struct page *p, FILE *to, const char *first)
     number_fact(to, "bytes", name_bytes(t));
     number_fact(to, "frames", t->frames.len);
     number_fact(to, "nodes", t->nodes.len);
+    if (p->timed) {
+        (void)fprintf(to, ",\"time\":{\"zero\":%" PRIu64, t->times_zero_ms);
+        number_fact(to, "begin", hpx_page_begin(t, p->step) - t->times_zero_ms);
+        number_fact(to, "end", t->times_to_ms - t->times_zero_ms);
+        number_fact(to, "step", p->step);
+        number_fact(to, "pauses", t->pauses.len);
+        (void)putc_unlocked('}', to);
+    }
 }
 
-static bool put_head(const struct page *p, const char *first, const struct hpx_tree_column *columns, size_t n)
+static bool put_head(const struct page *p, const char *first)
 {
     char *text = NULL;
     size_t size;
@@ -152,10 +186,11 @@ static bool put_head(const struct page *p, const char *first, const struct hpx_t
     }
     put_facts(p, to, first);
     (void)fputs(",\"views\":[", to);
-    for (size_t i = 0, k; i < n; i += k) {
-        k = of_view(columns + i, n - i);
+    for (size_t i = 0, k = 0; i < p->nviews; i++) {
+        size_t n = of_view(p->columns + k, p->n - k);
         (void)fputs(i == 0 ? "" : ",", to);
-        put_view(p, to, columns + i, k);
+        put_view(&p->views[i], to, p->columns + k, n);
+        k += n;
     }
     (void)fputs("]}", to);
     bool bad = ferror(to) != 0;
@@ -209,77 +244,111 @@ static void put_nodes(const struct page *p)
     }
 }
 
-/* One number of each sample of a view, in preorder of their nodes. */
-typedef uint64_t of_sample(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure);
-
-static uint64_t thread_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
+static uint64_t value_of(const struct hpx_page_view *v, const struct hpx_page_place *place, size_t measure)
 {
-    (void)p;
-    (void)measure;
-    return hpx_tree_sample_at(v, i)->thread;
+    return place->sample != HPX_PAGE_NONE ? hpx_tree_values_at(v->view, place->sample)[measure] : 0;
 }
 
-static uint64_t idle_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
+static void put_view_numbers(const struct page *p, const struct hpx_page_view *v, const struct hpx_tree_column *columns, size_t n)
 {
-    (void)measure;
-    return hpx_idle(p->tree, hpx_tree_sample_at(v, i)->node);
-}
-
-static uint64_t value_of(const struct page *p, const struct hpx_tree_view *v, size_t i, size_t measure)
-{
-    (void)p;
-    return hpx_tree_values_at(v, i)[measure];
-}
-
-static void put_column(const struct page *p, const struct hpx_tree_view *v, of_sample *number, size_t measure)
-{
-    size_t before = 0;
-    for (size_t k = 0; k < p->tree->nodes.len; k++) {
-        uint32_t node = p->order[k];
-        for (size_t i = p->first[node]; i < v->samples.len && hpx_tree_sample_at(v, i)->node == node; i++) {
-            hpx_pack_number(p->to, number != NULL ? number(p, v, i, measure) : k - before);
-            before = k;
+    for (size_t i = 0; i < v->n; i++) {
+        hpx_pack_number(p->to, v->places[i].at - (i > 0 ? v->places[i - 1].at : 0));
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        hpx_pack_number(p->to, v->places[i].thread);
+    }
+    for (size_t i = 0; columns[0].view == HPX_VIEW_WALL && i < v->n; i++) {
+        hpx_pack_number(p->to, hpx_idle(p->tree, p->order[v->places[i].at]));
+    }
+    for (size_t m = 0; m < n; m++) {
+        for (size_t i = 0; v->own >> columns[m].measure & 1 && i < v->n; i++) {
+            hpx_pack_number(p->to, value_of(v, &v->places[i], columns[m].measure));
         }
     }
+    hpx_page_put_moments(v, p->tree, p->step, p->to);
 }
 
-static void put_samples(const struct page *p, const struct hpx_tree_column *columns, size_t n)
+static void put_pauses(const struct page *p)
 {
-    const struct hpx_tree_view *v = &p->tree->views[columns[0].view];
-    memset(p->first, 0xff, p->tree->nodes.len * sizeof *p->first);
-    for (size_t i = v->samples.len; i-- > 0;) {
-        p->first[hpx_tree_sample_at(v, i)->node] = (uint32_t)i;
+    const struct hpx_tree *t = p->tree;
+    const struct hpx_tree_pause *pauses = t->pauses.items;
+    uint64_t before = hpx_page_begin(t, p->step);
+    for (size_t i = 0; i < t->pauses.len; i++) {
+        uint64_t at = pauses[i].at_ms > before ? pauses[i].at_ms : before;
+        hpx_pack_number(p->to, at - before);
+        before = at;
     }
-    put_column(p, v, NULL, 0);
-    put_column(p, v, thread_of, 0);
-    if (columns[0].view == HPX_VIEW_WALL) {
-        put_column(p, v, idle_of, 0);
+    for (size_t i = 0; i < t->pauses.len; i++) {
+        hpx_pack_number(p->to, pauses[i].ns);
     }
+    for (size_t i = 0; i < t->pauses.len; i++) {
+        hpx_pack_number(p->to, pauses[i].name);
+    }
+}
+
+/* ---- a tree ---- */
+
+/* Measures that the page cannot derive from the first one of their view. */
+static unsigned own_measures(const struct hpx_tree_view *v, const struct hpx_tree_column *columns, size_t n)
+{
+    unsigned own = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || columns[0].measure != v->main || times_main(v, columns[i].measure) == 0) {
-            put_column(p, v, value_of, columns[i].measure);
-        }
+        bool derived = i > 0 && columns[0].measure == v->main && times_main(v, columns[i].measure) > 0;
+        own |= derived ? 0 : 1u << columns[i].measure;
+    }
+    return own;
+}
+
+static bool begin_views(struct page *p)
+{
+    bool memory = true;
+    for (size_t k = 0, n; k < p->n && memory; k += n) {
+        const struct hpx_tree_view *v = &p->tree->views[p->columns[k].view];
+        n = of_view(p->columns + k, p->n - k);
+        memory = hpx_page_view_init(&p->views[p->nviews++], v, p->number, p->timed, own_measures(v, p->columns + k, n));
+    }
+    if (memory && p->timed) {
+        p->step = hpx_page_step(p->views, p->nviews, p->tree, HPX_PAGE_TIMES);
+    }
+    return memory;
+}
+
+static void put_numbers(const struct page *p)
+{
+    put_names(p);
+    put_frames(p);
+    put_nodes(p);
+    for (size_t i = 0, k = 0; i < p->nviews; i++) {
+        size_t n = of_view(p->columns + k, p->n - k);
+        put_view_numbers(p, &p->views[i], p->columns + k, n);
+        k += n;
+    }
+    if (p->timed) {
+        put_pauses(p);
     }
 }
 
 /* first: the name of the measure that the page opens with. Only the last tree needs to have it. */
-static bool put_tree(const struct hpx_tree *t, const char *first, struct hpx_pack *to)
+static bool put_tree(const struct hpx_tree *t, const char *first, bool times, struct hpx_pack *to)
 {
-    struct hpx_tree_column columns[HPX_VIEWS * HPX_TREE_VALUES];
-    size_t n = hpx_tree_columns(t, columns);
-    struct page p = {t, to, calloc(t->nodes.len, sizeof *p.order), calloc(t->nodes.len, sizeof *p.first)};
-    bool memory = p.order != NULL && p.first != NULL && preorder(&p) && put_head(&p, first, columns, n);
-    if (memory) {
-        put_names(&p);
-        put_frames(&p);
-        put_nodes(&p);
-        for (size_t i = 0, k; i < n; i += k) {
-            k = of_view(columns + i, n - i);
-            put_samples(&p, columns + i, k);
-        }
+    struct page *p = calloc(1, sizeof *p);
+    if (p == NULL) {
+        return false;
     }
-    free(p.order);
-    free(p.first);
+    *p = (struct page){.tree = t, .to = to, .timed = times && t->times_to_ms > t->times_from_ms};
+    p->order = calloc(t->nodes.len, sizeof *p->order);
+    p->number = calloc(t->nodes.len, sizeof *p->number);
+    p->n = hpx_tree_columns(t, p->columns);
+    bool memory = p->order != NULL && p->number != NULL && preorder(p) && begin_views(p) && put_head(p, first);
+    if (memory) {
+        put_numbers(p);
+    }
+    for (size_t i = 0; i < p->nviews; i++) {
+        hpx_page_view_fini(&p->views[i]);
+    }
+    free(p->order);
+    free(p->number);
+    free(p);
     return memory;
 }
 
@@ -292,7 +361,7 @@ static bool put_page(const struct hpx_tree *base, const struct hpx_tree *t, stru
     const char *first = t->views[c.view].measures[c.measure].name;
     (void)fwrite(hpx_page_head, 1, hpx_page_head_size, to);
     hpx_pack_number(pack, base != NULL ? 2 : 1);
-    bool memory = (base == NULL || put_tree(base, first, pack)) && put_tree(t, first, pack);
+    bool memory = (base == NULL || put_tree(base, first, false, pack)) && put_tree(t, first, base == NULL, pack);
     if (base != NULL) {
         hpx_pack_number(pack, n);
         hpx_pack_bytes(pack, said, n);

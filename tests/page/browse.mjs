@@ -35,8 +35,8 @@ export async function open(browser, file, { fragment = "", dark = false, still =
 }
 
 // A view of a profile: total, self and total by method, and the sums of the stacks that begin so.
-export function folded(program, file, view) {
-  const text = execFileSync(program, ["convert", "--view", view, "--to", ".folded", file, "-"], { encoding: "utf-8", maxBuffer: 1 << 30 });
+export function folded(program, file, view, options = []) {
+  const text = execFileSync(program, ["convert", ...options, "--view", view, "--to", ".folded", file, "-"], { encoding: "utf-8", maxBuffer: 1 << 30 });
   const sums = { all: 0, self: new Map(), total: new Map(), prefix: new Map(), stacks: [] };
   const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value);
   for (const line of text.split("\n").filter(Boolean)) {

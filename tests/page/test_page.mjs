@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AXE, folded, launch, open } from "./browse.mjs";
+import { addTests, rhythm } from "./times.mjs";
 
 const { PROGRAM, WORK, SHOTS, PATTERN } = process.env;
 const mix = path.join(WORK, "mix.txt");
@@ -395,13 +396,14 @@ test("facts_that_no_verdict_has_are_told", () => withPage(hprof("nofacts", [["ma
   assert.equal([...head.matchAll(/4,000/g)].length, 1, head);
 }));
 
-for (const [name, file, fragment] of [["a profile", "mix", ""], ["a long verdict", "wordy", ""], ["a long verdict and the panel", "wordy", "method=com.acme.orders.Main.step1&hide=none"], ["wall clock", "states", "views=wall"], ["the panel of a method", "mix", "method=Mix.much"], ["a comparison", "diff", ""]]) {
+for (const [name, file, fragment] of [["a profile", "mix", ""], ["a long verdict", "wordy", ""], ["a long verdict and the panel", "wordy", "method=com.acme.orders.Main.step1&hide=none"], ["wall clock", "states", "views=wall"], ["the panel of a method", "mix", "method=Mix.much"], ["a comparison", "diff", ""], ["times", "rhythm", ""]]) {
   test(`the_graph_is_within_the_first_screen: ${name}`, async () => {
     if (file === "diff") compare(BASE, NEW, "diff");
     if (file === "states") states();
     if (file === "wordy") wordy();
+    if (file === "rhythm") rhythm();
     await withPage(path.join(WORK, `${file}.html`), { fragment, height: 720 }, async (page) => {
-      const { top, bottom } = await page.$eval("canvas", (canvas) => canvas.getBoundingClientRect().toJSON());
+      const { top, bottom } = await page.$eval("#panes canvas", (canvas) => canvas.getBoundingClientRect().toJSON());
       assert.ok(top < 400 && bottom <= 720, `${top} ${bottom}`);
     });
   });
@@ -649,6 +651,10 @@ test("hostile_names_of_a_comparison_stay_names", () => {
   });
 });
 
+// ---- times ----
+
+addTests(test, { withPage, small, text, say, state, rows, press, tables, hprof });
+
 // ---- hostile names, the policy ----
 
 
@@ -704,9 +710,11 @@ for (const dark of [false, true]) {
   for (const [name, file, fragment] of [
     ["flame", "mix", ""], ["icicle", "mix", "mode=icicle&method=Mix.much"], ["tree", "mix", "mode=tree&method=Mix.much"], ["methods", "mix", "mode=methods"],
     ["threads", "mix", "mode=threads"], ["side", "mix", "views=samples&views=alloc_space&query=much&mode=methods"], ["chips", "mix", "focus=Mix.work&towards=callers&hide=Mix.little&thread=main&zoom=1"],
-    ["help", "mix", ""], ["diff", "diff", "mode=methods&method=gone"], ["difftree", "diff", "mode=tree"], ["hostile", "hostile", "mode=tree"]]) {
+    ["help", "mix", ""], ["diff", "diff", "mode=methods&method=gone"], ["difftree", "diff", "mode=tree"],
+    ["times", "rhythm", "sub=1&lanes=1&from=10000&to=12000"], ["parts", "rhythm", "mode=methods&from=10000&to=12000&base=0-5000"], ["hostile", "hostile", "mode=tree"]]) {
     test(`axe_finds_nothing: ${name}${dark ? ", dark" : ""}`, async () => {
       if (file === "diff") compare(BASE, NEW, "diff");
+      if (file === "rhythm") rhythm();
       if (file === "hostile") convert(`${HOSTILE.join(";")} 1\n`, "hostile");
       const page = await open(browser, path.join(WORK, `${file}.html`), { fragment, dark, before: (p) => p.setBypassCSP(true) });
       if (name === "help") await page.keyboard.press("?");
