@@ -2,17 +2,57 @@
 /* picture.c: see picture.h. */
 #include "picture.h"
 #include "budget.h"
+#include "window.h"
+#include "within.h"
 #include "words.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define SMALL ((off_t)4 << 20) /* bytes of a file whose times are kept for the verdict: some hundred thousand events */
 
 struct told {
     const struct hpx_verdict *verdict;
     const char *file;
 };
+
+/* "40 s", "1 min 20 s": as --from takes it, if it is short. */
+static void put_offset(FILE *to, uint64_t ms)
+{
+    if (ms % 1000 == 0 || ms >= 100000) {
+        (void)fprintf(to, "%" PRIu64 " s", (ms + 500) / 1000);
+    } else {
+        (void)fprintf(to, "%.1f s", (double)ms / 1000);
+    }
+}
+
+/* What changed within the run. */
+static void say_within(FILE *to, const struct hpx_tree *t)
+{
+    struct hpx_within w;
+    if (hpx_window_is_set() || !hpx_within_find(t, &w) || w.part.n == 0) {
+        return;
+    }
+    (void)fputs(w.first ? "The first " : w.last ? "The last " : "From ", to);
+    put_offset(to, w.first ? w.to_ms : w.last ? t->times_to_ms - t->times_from_ms - w.from_ms : w.from_ms);
+    if (!w.first && !w.last) {
+        (void)fputs(" to ", to);
+        put_offset(to, w.to_ms);
+    }
+    (void)fputs(w.first || w.last ? " differ beyond chance: there " : " the run differs beyond chance: there ", to);
+    for (size_t i = 0; i < w.part.n; i++) {
+        const struct hpx_within_change *c = &w.part.top[i];
+        (void)fputs(i > 0 ? ", " : "", to);
+        hpx_words_java(to, w.names[i] != 0 ? hpx_tree_text(t, w.names[i]) : HPX_NO_STACK);
+        (void)fprintf(to, i == 0 ? " has %.0f %% of the CPU time, else %.0f %%" : " %.0f %%, else %.0f %%", 100 * c->inside,
+                      100 * c->outside);
+    }
+    (void)fputs(".\n", to);
+}
 
 /* The sentences for the tree, in memory. */
 static void keep_verdict(void *ctx, struct hpx_tree *t, struct hpx_profile *p)
@@ -26,6 +66,7 @@ static void keep_verdict(void *ctx, struct hpx_tree *t, struct hpx_profile *p)
         return; /* the picture is whole without it */
     }
     hpx_verdict_say(to, told->verdict != NULL ? told->verdict : &none, p);
+    say_within(to, t);
     if (fclose(to) == 0) {
         free(t->verdict);
         t->verdict = text;
@@ -38,7 +79,13 @@ enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name
 {
     struct hpx_err why = {""};
     struct told told = {v, name};
+    struct stat st;
+    bool asked = t->timed, small = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SMALL;
+    t->timed |= small;
     enum hpx_tree_read done = hpx_tree_read(t, fd, keep_verdict, &told, &why);
+    if (!asked) {
+        hpx_tree_without_times(t);
+    }
     return done == HPX_TREE_WHOLE  ? HPX_OK
            : done == HPX_TREE_PART ? hpx_fail(err, HPX_PARTIAL, "%s: %s", name, why.msg)
                                    : hpx_fail(err, HPX_FAILED, "%s: %s", name, why.msg);

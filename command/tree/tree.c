@@ -297,6 +297,22 @@ void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms)
     }
 }
 
+static void empty(struct hpx_list *l)
+{
+    free(l->items);
+    *l = (struct hpx_list){0};
+}
+
+void hpx_tree_without_times(struct hpx_tree *t)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        empty(&t->views[k].moments);
+        empty(&t->views[k].moment_numbers);
+    }
+    empty(&t->pauses);
+    t->timed = false;
+}
+
 bool hpx_tree_has_threads(const struct hpx_tree_view *v)
 {
     bool any = false;

@@ -168,6 +168,8 @@ void hpx_tree_add_moment(struct hpx_tree *t, struct hpx_tree_view *v, const stru
 void hpx_tree_add_pause(struct hpx_tree *t, const struct hpx_tree_pause *p);
 /* Times that the tree has are from..to, too. */
 void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms);
+/* Forgets moments and pauses, and keeps none from now on; whoever read them with a budget has ended it. */
+void hpx_tree_without_times(struct hpx_tree *t);
 /* Whether a sample of the view has a thread; else the threads of its moments count for nothing that is summed. */
 bool hpx_tree_has_threads(const struct hpx_tree_view *v);
 /* The sum of a measure, whether the tree is finished or not. */

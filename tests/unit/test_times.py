@@ -153,6 +153,25 @@ class Times(unittest.TestCase):
         self.assertEqual([rows for (process, _), rows in shown.items() if process.startswith('CPU')], [[(0, 1, a), (500, 2, b), (2000, 4, a)]])
         self.assertEqual(set(self.firefox('--include', 'p.C.b')[0]['CPU: samples (3 of 8)', 'main']), {(1500, 2, b), (9000, 1, b)})
 
+    def changing(self, late, end=20000):
+        """A profile of 20 s, 20 samples in every 500 ms: b is 1 of them, from 12 s on `late`."""
+        events = [(ms, 1 if (ms // 25 * 7) % 20 < (late if ms >= 12000 else 1) else 0, 1, 0) for ms in range(0, end, 25)]
+        made = text(timeline(events).replace('end = 10000', 'end = %d' % end))
+        b = sum(e[1] for e in events)
+        rows = ''.join('   %d 50.00%% 50.00%%  %6d %d p.C.%s\n' % (i + 1, n, 300001 + i, 'ab'[i]) for i, n in enumerate((len(events) - b, b)))
+        (self.folder / 'long').write_text(made.replace('   1 62.50% 62.50%       5 300001 p.C.a\n   2 37.50% 100.00%       3 300002 p.C.b\n', rows).replace('(total = 8)', '(total = %d)' % len(events)))
+        return [line for line in self.call('view', 'long').splitlines() if 'beyond chance' in line]
+
+    def test_the_verdict_says_what_changed_within_the_run(self):
+        said = self.changing(9)
+        self.assertEqual(len(said), 1)
+        self.assertRegex(said[0], r'^The last (8|7\.5) s differ beyond chance: there p\.C\.[ab] has \d\d % of the CPU time, else \d+ %, p\.C\.[ab] \d\d %, else \d+ %\.$')
+        self.assertEqual(self.changing(1), [])
+        self.assertEqual([line for line in self.call('view', '--from', '1s', 'long').splitlines() if 'beyond chance' in line], [])
+        self.changing(9)
+        self.call('convert', 'long', 'long.txt')
+        self.assertNotIn('beyond chance', self.call('view', 'long.txt'))  # it has no times
+
     def test_firefox_without_times_is_as_it_was(self):
         (self.folder / 'none').write_text(text(''))
         self.assertEqual(self.firefox(file='none')[0]['CPU: samples', 'all threads'], [(0, 5, 'p.C.main;p.C.a'), (50, 3, 'p.C.main;p.C.b')])
