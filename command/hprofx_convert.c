@@ -30,43 +30,49 @@ static int run(struct asked *a, const struct hpx_format *f)
         s = hpx_picture_save(&t, f, a->view, a->files[a->n - 1], &err);
     }
     hpx_tree_fini(&t);
-    hpx_inputs_fini(&a->inputs);
     return s != HPX_OK ? hpx_complain(s, &err) : (int)read;
 }
 
-int hpx_convert(struct hpx_arguments *args)
+static int convert(struct hpx_arguments *args, struct asked *a)
 {
-    struct asked a = {.to = NULL};
     bool merges = strcmp(args->verb->name, "merge") == 0;
-    a.files = args->rest; /* words take the places of what was taken */
+    a->files = args->rest; /* words take the places of what was taken */
     for (int next; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
         if (next == HPX_ARGUMENTS_ENDS) {
             return args->status;
         }
         const char *wrong;
-        if (hpx_filters_option(&a.inputs.filter, next, args->value, &wrong) && wrong != NULL) {
+        if (hpx_filters_option(&a->inputs.filter, next, args->value, &wrong) && wrong != NULL) {
             return hpx_arguments_misuse(args, "%s", wrong);
         }
-        (void)hpx_engine_option(&a.inputs.how, next, args->value);
-        a.view = next == HPX_O_VIEW ? args->value : a.view;
-        a.to = next == HPX_O_TO && !hpx_filters_is_time(next, args->value) ? args->value : a.to;
+        (void)hpx_engine_option(&a->inputs.how, next, args->value);
+        a->view = next == HPX_O_VIEW ? args->value : a->view;
+        a->to = next == HPX_O_TO && !hpx_filters_is_time(next, args->value) ? args->value : a->to;
         if (next == HPX_O_MINE && !hpx_own_mine(args->value)) {
             return hpx_arguments_misuse(args, "--mine wants prefixes of classes: com.acme,org.shop");
         }
         if (next == HPX_ARGUMENTS_WORD) {
-            a.files[a.n++] = args->rest[-1];
+            a->files[a->n++] = args->rest[-1];
         }
     }
-    if (merges ? a.n < 2 : a.n != 2) {
+    if (merges ? a->n < 2 : a->n != 2) {
         return hpx_arguments_misuse(args, merges ? "merge needs profiles, and behind them the file to write"
                                                  : "convert needs a profile, and the file to write");
     }
     struct hpx_err why;
-    const char *name = a.to != NULL ? a.to : a.files[a.n - 1];
+    const char *name = a->to != NULL ? a->to : a->files[a->n - 1];
     const struct hpx_format *f = hpx_format_of(name);
-    return f != NULL ? run(&a, f)
+    return f != NULL ? run(a, f)
            : hpx_format_is_unknown(name, &why)
                ? hpx_arguments_misuse(args, "%s", why.msg)
-               : hpx_arguments_misuse(args, a.to != NULL ? "no format has the suffix of --to"
-                                                         : "no format has the suffix of the file to write; --to SUFFIX tells it");
+               : hpx_arguments_misuse(args, a->to != NULL ? "no format has the suffix of --to"
+                                                          : "no format has the suffix of the file to write; --to SUFFIX tells it");
+}
+
+int hpx_convert(struct hpx_arguments *args)
+{
+    struct asked a = {.to = NULL};
+    int status = convert(args, &a);
+    hpx_inputs_fini(&a.inputs);
+    return status;
 }

@@ -567,9 +567,8 @@ static const char *conflict(const struct asked *a)
                : NULL;
 }
 
-int hpx_look(struct hpx_arguments *args)
+static int look(struct hpx_arguments *args, struct asked *a)
 {
-    struct asked a = {.least = 1};
     struct hpx_err err = {""};
     enum hpx_status s = HPX_OK;
     char **words = args->rest; /* words take the places of what was taken */
@@ -577,21 +576,27 @@ int hpx_look(struct hpx_arguments *args)
     for (int next, status; (next = hpx_arguments_next(args)) != HPX_ARGUMENTS_LAST;) {
         if (next == HPX_ARGUMENTS_WORD) {
             words[n++] = args->rest[-1];
-        } else if ((status = next == HPX_ARGUMENTS_ENDS ? args->status : take(&a, args, next)) >= 0) {
+        } else if ((status = next == HPX_ARGUMENTS_ENDS ? args->status : take(a, args, next)) >= 0) {
             return status;
         }
     }
     if (n == 0) {
         return hpx_arguments_misuse(args, "view needs a profile");
     }
-    if (conflict(&a) != NULL) {
-        return hpx_arguments_misuse(args, "%s", conflict(&a));
+    if (conflict(a) != NULL) {
+        return hpx_arguments_misuse(args, "%s", conflict(a));
     }
-    a.file = words[0];
+    a->file = words[0];
     for (size_t i = 0; i < n && s == HPX_OK; i++) {
-        s = hpx_inputs_add(&a.inputs, words[i], &err);
+        s = hpx_inputs_add(&a->inputs, words[i], &err);
     }
-    int status = s == HPX_OK ? run(&a) : hpx_complain(s, &err);
+    return s == HPX_OK ? run(a) : hpx_complain(s, &err);
+}
+
+int hpx_look(struct hpx_arguments *args)
+{
+    struct asked a = {.least = 1};
+    int status = look(args, &a);
     hpx_inputs_fini(&a.inputs);
     return status;
 }
