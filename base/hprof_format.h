@@ -85,8 +85,10 @@ enum {
  *   p cpu TRACE                       places, the first has the number 0. TRACE 0: not known
  *   p wall TRACE STATE [CLASS]
  *   p alloc TRACE BYTES SHARES [CLASS]   each sampled object has BYTES and stands for SHARES / HPX_TIMELINE_SHARES objects
- *   p block TRACE PART OWNER [CLASS]     PART: one of HPX_TIMELINE_PARTS, of the tables from MONITOR TIME to PINNED TIME; OWNER: a trace,
- * or 0 p gc 0 t ITEM ...                        events; each line can be read alone TIMELINE END
+ *   p block TRACE PART OWNER [CLASS]     PART: one of HPX_TIMELINE_PARTS, of the tables from MONITOR TIME to PINNED TIME; OWNER: a trace, 0
+ *   p gc 0
+ *   t ITEM ...                        events; each line can be read alone
+ *   TIMELINE END
  *
  * ITEM: @MS: the time is MS since zero; +MS: so much later; ~MS: times of the line are the begin of a unit so long; #SERIAL: of that
  * thread, 0: of none; PLACE, PLACE*COUNT, PLACE*COUNT/NS: an event. Of cpu COUNT is samples, of alloc sampled objects, of block blocks. NS:

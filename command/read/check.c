@@ -312,6 +312,9 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
         return row(c, r, ev);
     case HPX_RD_TABLE_END:
         return end_table(c);
+    case HPX_RD_TIMELINE:
+        c->traces_open = false;
+        return HPX_RD_SOUND;
     case HPX_RD_SUMMARY:
         c->dumps += c->dumps == 0;
         return HPX_RD_SOUND;

@@ -340,6 +340,13 @@ class RuleTests(Folder):
     def test_each_rule_of_the_text_format(self):
         self.broken(breaks.text_breaks(), 'line')
 
+    def test_traces_may_stand_before_the_times_that_alone_want_them(self):
+        """An event may come between what a table takes and what TIMELINE takes."""
+        lines = b'TIMELINE BEGIN (zero = 1000, end = 50, places = 1, events = 1, coarse = 0)\np cpu 300009\nt @10 #0 0\nTIMELINE END\n'
+        pieces = breaks.h.text().before('end 1', 'new', b'TRACE 300009:\n\t<empty>\n' + lines).drop('end 1')
+        status, said = self.check(pieces.data(), '--strict')
+        self.assertEqual((status, said['notes']), (0, []), said)
+
     def test_notes_are_notes_and_with_strict_breaks(self):
         symbols = set()
         for pieces, symbol, where in breaks.notes():
