@@ -212,7 +212,7 @@ def a_session_in_a_jvm_that_records_classes(t, how):
     run.process.stdin.close()
     run.finish()
     t.equal((run.code, (t.work / 'made').exists()), (0, True), 'exit code, archive (%s)' % run.err[-600:])
-    t.equal(t.parse(t.work / 'y', 2).sections, ['SITES', 'CPU SAMPLES'], 'sections')
+    t.equal(t.parse(t.work / 'y', 2).sections, ['SITES', 'CPU SAMPLES', 'TIMELINE'], 'sections')
 
 
 @test(until=11, needs=('hotspot',), collectors=('G1',))
