@@ -374,7 +374,7 @@ enum hpx_status hpx_asked_put(const struct hpx_asked *a, struct hpx_tree *t, con
     if (out >= 0 && read == HPX_PARTIAL && hpx_picture_is_empty(t)) {
         return HPX_FAILED; /* it may have had something before it broke: the profile is kept */
     }
-    if (out >= 0 && hpx_asked_picture(a)) {
+    if (out >= 0 && hpx_asked_picture(a) && !f->apart) {
         hpx_picture_join_locks(t);
     }
     enum hpx_status s = out < 0 ? hpx_look_all(stdout, t, false, &why) : hpx_picture_write(t, f, NULL, out, a->out, &why);

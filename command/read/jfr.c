@@ -42,6 +42,7 @@ static const struct {
              {"jdk.JavaMonitorWait", HPX_JFR_WAIT},
              {"jdk.ThreadPark", HPX_JFR_PARK},
              {"jdk.ThreadSleep", HPX_JFR_SLEEP},
+             {"hprofx.WallClock", HPX_JFR_STATES},
              {"jdk.ActiveSetting", HPX_JFR_SETTING},
              {"jdk.JVMInformation", HPX_JFR_JVM},
              {"jdk.GarbageCollection", HPX_JFR_COLLECTION},
@@ -161,7 +162,7 @@ static bool read_metadata(struct hpx_jfr *j, bool whole)
 
 static void assign_roles(struct hpx_jfr *j)
 {
-    j->async = false;
+    j->async = j->own = false;
     for (uint32_t i = 1; i <= j->chunk.types.len; i++) {
         struct hpx_jfr_type *t = hpx_jfr_type_at(&j->chunk, i);
         char name[256];
@@ -170,6 +171,7 @@ static void assign_roles(struct hpx_jfr *j)
             t->role = strcmp(kinds[k].name, name) == 0 ? (int)kinds[k].kind : t->role;
         }
         j->async |= strncmp(name, "profiler.", strlen("profiler.")) == 0;
+        j->own |= t->role == HPX_JFR_STATES;
     }
 }
 

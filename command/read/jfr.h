@@ -27,6 +27,7 @@ enum hpx_jfr_kind {
     HPX_JFR_WAIT,       /* jdk.JavaMonitorWait */
     HPX_JFR_PARK,       /* jdk.ThreadPark */
     HPX_JFR_SLEEP,      /* jdk.ThreadSleep */
+    HPX_JFR_STATES,     /* hprofx.WallClock */
     HPX_JFR_SETTING,    /* jdk.ActiveSetting */
     HPX_JFR_JVM,        /* jdk.JVMInformation */
     HPX_JFR_COLLECTION, /* jdk.GarbageCollection */
@@ -74,6 +75,7 @@ struct hpx_jfr {
     struct hpx_jfr_chunk chunk; /* of the event */
     size_t chunks;              /* that were read, with that of the event. Keys of constants hold in one chunk */
     bool async;                 /* async-profiler wrote the chunk */
+    bool own;                   /* hprofx wrote it */
     uint64_t start, end;        /* ns since 1970: of the recording, as far as it was read */
     bool no_memory;
     char why[200]; /* what is wrong with the file; "": nothing. What is complete was told */

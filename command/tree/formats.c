@@ -111,6 +111,8 @@ enum hpx_tree_read hpx_tree_read(struct hpx_tree *t, int fd, hpx_tree_profile *t
     (ONE(HPX_VIEW_CALLS) | ONE(HPX_VIEW_LOCK) | ONE(HPX_VIEW_OWNER) | ONE(HPX_VIEW_PARK) | ONE(HPX_VIEW_WAIT) | ONE(HPX_VIEW_PINNED) |     \
      ONE(HPX_VIEW_OTHER))
 
+#define NO_JFR (ONE(HPX_VIEW_CALLS) | ONE(HPX_VIEW_HEAP) | ONE(HPX_VIEW_OWNER) | ONE(HPX_VIEW_PINNED) | ONE(HPX_VIEW_OTHER))
+
 static const struct hpx_format formats[] = {
     {.suffix = ".html", .what = "a page to look at", .times = true, .write = hpx_write_page},
     {.suffix = ".pb.gz", .what = "pprof", .gzip = true, .write = hpx_write_pprof},
@@ -121,6 +123,7 @@ static const struct hpx_format formats[] = {
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
     {.suffix = ".speedscope.json", .what = "speedscope", .times = true, .write = hpx_write_speedscope},
     {.suffix = ".firefox.json", .what = "Firefox Profiler", .times = true, .write = hpx_write_firefox},
+    {.suffix = ".jfr", .what = "Java Flight Recorder", .times = true, .apart = true, .leaves_out = NO_JFR, .write = hpx_write_jfr},
     {.suffix = ".otlp", .what = "OpenTelemetry profiles", .write = hpx_write_otlp},
 };
 
@@ -165,10 +168,10 @@ static const char *first_dot(const char *file)
 /* What people write for a thing that has another suffix here, or is not written. */
 static const char *meant(const char *suffix, const char *all)
 {
-    static const char *const words[][2] = {
-        {".svg", ".html"}, {".htm", ".html"},    {".png", ".html"},   {".json", ".speedscope.json"}, {".jfr", ".pb.gz"}, {".pb", ".pb.gz"},
-        {".gz", ".pb.gz"}, {".proto", ".pb.gz"}, {".prof", ".pb.gz"}, {".stacks", ".folded"},        {".bin", ".hprof"}, {".log", ".txt"},
-        {".text", ".txt"}, {".out", ".txt"},     {".dump", ".hprof"}, {".flame", ".html"},           {".otel", ".otlp"}};
+    static const char *const words[][2] = {{".svg", ".html"},      {".htm", ".html"},   {".png", ".html"},    {".json", ".speedscope.json"},
+                                           {".pb", ".pb.gz"},      {".gz", ".pb.gz"},   {".proto", ".pb.gz"}, {".prof", ".pb.gz"},
+                                           {".stacks", ".folded"}, {".bin", ".hprof"},  {".log", ".txt"},     {".text", ".txt"},
+                                           {".out", ".txt"},       {".dump", ".hprof"}, {".flame", ".html"},  {".otel", ".otlp"}};
     const char *best = NULL;
     unsigned least = 4;
     for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
@@ -196,7 +199,7 @@ static const char *of_word(const char *file)
                                            {"html", ".html"},
                                            {"tree", ".html"},
                                            {"pprof", ".pb.gz"},
-                                           {"jfr", ".pb.gz"},
+                                           {"jfr", ".jfr"},
                                            {"text", ".txt"},
                                            {"flat", ".txt"},
                                            {"traces", ".txt"},

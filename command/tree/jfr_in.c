@@ -37,6 +37,8 @@ struct jfr_in {
     struct hpx_tree_path path;
     uint64_t samples, allocations, tlabs, lost;
     struct hpx_list pauses;                     /* struct pause */
+    bool own;                                   /* of hprofx: its samples are of both kinds at once, and waits are not its wall clock */
+    uint64_t effective, sampled;                /* as it says; 0: it does not */
     bool has_pauses;                            /* events that say when, not only how long all of a collection's were */
     uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
     bool event_is_cpu, has_wall, event_is_wall; /* likewise */
@@ -150,6 +152,7 @@ static uint32_t word(struct jfr_in *in, const char *text)
 struct seen {
     const struct hpx_jfr_event *ev;
     uint32_t node, thread;
+    bool instant; /* its length is CPU time */
 };
 
 static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
@@ -163,7 +166,7 @@ static void add_values(struct jfr_in *in, const struct seen *s, struct hpx_tree_
 {
     hpx_tree_add(in->tree, v, node, s->thread, values);
     if (s->ev != NULL) {
-        bool lasted = s->ev->kind >= HPX_JFR_ENTER && s->ev->kind <= HPX_JFR_SLEEP;
+        bool lasted = s->ev->kind >= HPX_JFR_ENTER && s->ev->kind <= HPX_JFR_STATES && !s->instant;
         uint64_t at = s->ev->at + (lasted ? s->ev->ns : 0);
         hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, lasted}, values);
     }
@@ -240,11 +243,44 @@ static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s
     add(in, s, &in->pending[WAITS], below(in, s->node, state_name(in, state, class)), s->ev->ns, 0);
 }
 
+static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *of)
+{
+    char state[TEXT];
+    struct seen s = *of;
+    bool told = hpx_jfr_text(&j->chunk, &s.ev->v[HPX_JFR_STATE], state, sizeof state) && state[0] != '\0';
+    s.instant = told && strcmp(state, "running") == 0;
+    add(in, &s, &in->tree->views[HPX_VIEW_WALL],
+        below(in, s.node, told ? hpx_name_of_frame(in->tree, state, strlen(state)) : word(in, "?")), s.ev->ns, 0);
+}
+
+/* What the head of a view says of the run. */
+static void take_own(struct jfr_in *in, const char *name, const char *value)
+{
+    if (strcmp(name, "interval") == 0) {
+        in->tree->interval_ns = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "effective samples") == 0) {
+        in->effective = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "allocations") == 0) {
+        in->sampled = strtoull(value, NULL, 10);
+    } else if (strcmp(name, "lost") == 0) {
+        in->tree->lost = word(in, value);
+    } else if (strcmp(name, "filtered") == 0) {
+        in->tree->filtered = word(in, value);
+    } else if (strcmp(name, "before filters") == 0) {
+        hpx_tree_take_before(in->tree, value);
+    }
+}
+
 static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
-    char name[32], value[32];
-    if (!j->async || !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) ||
+    char name[32], value[1024];
+    if ((!j->async && !j->own) || !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) ||
         !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_VALUE], value, sizeof value)) {
+        return;
+    }
+    if (j->own) {
+        in->own = true;
+        take_own(in, name, value);
         return;
     }
     uint64_t n = strtoull(value, NULL, 10);
@@ -294,7 +330,7 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         in->chunk = j->chunks;
     }
     const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
-    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread)};
+    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread), false};
     switch (ev->kind) {
     case HPX_JFR_EXECUTION:
     case HPX_JFR_WALL:
@@ -325,6 +361,9 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         break;
     case HPX_JFR_SLEEP:
         take_wait(in, j, &s, HPX_VIEW_WALL, HPX_JFR_OBJECT_CLASS, "sleeping");
+        break;
+    case HPX_JFR_STATES:
+        take_state(in, j, &s);
         break;
     case HPX_JFR_SETTING:
         take_setting(in, j, ev);
@@ -420,15 +459,17 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
 {
     struct hpx_tree *t = in->tree;
     char text[48];
-    settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
+    if (!in->own || t->views[HPX_VIEW_CPU].samples.len == 0) {
+        settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
+    }
     settle(in, TLABS, t->views[HPX_VIEW_ALLOC].samples.len > 0);
     settle(in, WALL, false);
-    if (in->pending[WALL].samples.len == 0) {
+    if (in->pending[WALL].samples.len == 0 && !in->own) {
         settle(in, WAITS, false);
     }
     settle_pauses(in);
-    t->effective = hpx_tree_sum(t->effective, in->samples);
-    t->sampled = hpx_tree_sum(t->sampled, in->allocations != 0 ? in->allocations : in->tlabs);
+    t->effective = hpx_tree_sum(t->effective, in->effective != 0 ? in->effective : in->samples);
+    t->sampled = hpx_tree_sum(t->sampled, in->sampled != 0 ? in->sampled : in->allocations != 0 ? in->allocations : in->tlabs);
     t->start_ms = j->start / NS_PER_MS;
     t->duration_ms = j->end > j->start ? (j->end - j->start) / NS_PER_MS : 0;
     hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);

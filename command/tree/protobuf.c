@@ -12,7 +12,7 @@ void hpx_pb_free(struct hpx_pb *m)
     *m = (struct hpx_pb){0};
 }
 
-static void put(struct hpx_pb *m, const void *p, size_t n)
+void hpx_pb_append(struct hpx_pb *m, const void *p, size_t n)
 {
     if (m->cap - m->len < n) {
         size_t cap = 2 * m->cap + n + 256;
@@ -38,7 +38,7 @@ void hpx_pb_raw(struct hpx_pb *m, uint64_t v)
         b[n++] = (uint8_t)(v | 0x80);
     }
     b[n++] = (uint8_t)v;
-    put(m, b, n);
+    hpx_pb_append(m, b, n);
 }
 
 static void head(struct hpx_pb *m, unsigned field, unsigned wire)
@@ -62,7 +62,7 @@ void hpx_pb_fixed64(struct hpx_pb *m, unsigned field, uint64_t v)
             b[i] = (uint8_t)(v >> (8 * i));
         }
         head(m, field, FIXED64);
-        put(m, b, sizeof b);
+        hpx_pb_append(m, b, sizeof b);
     }
 }
 
@@ -70,7 +70,7 @@ void hpx_pb_element(struct hpx_pb *m, unsigned field, const void *p, size_t n)
 {
     head(m, field, BYTES);
     hpx_pb_raw(m, n);
-    put(m, p, n);
+    hpx_pb_append(m, p, n);
 }
 
 void hpx_pb_bytes(struct hpx_pb *m, unsigned field, const void *p, size_t n)

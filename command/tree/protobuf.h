@@ -17,6 +17,8 @@ struct hpx_pb {
 };
 
 void hpx_pb_free(struct hpx_pb *m);
+/* Bytes as they are. */
+void hpx_pb_append(struct hpx_pb *m, const void *p, size_t n);
 void hpx_pb_raw(struct hpx_pb *m, uint64_t varint);
 void hpx_pb_number(struct hpx_pb *m, unsigned field, uint64_t v);
 void hpx_pb_fixed64(struct hpx_pb *m, unsigned field, uint64_t v);

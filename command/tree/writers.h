@@ -13,6 +13,7 @@ bool hpx_write_speedscope(const struct hpx_tree *t, struct hpx_tree_column c, FI
 bool hpx_write_firefox(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_hprof(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_text(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
+bool hpx_write_jfr(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 bool hpx_write_page(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to);
 /* The page that compares t with a base, both finished; c: a column of t; said: JSON of what is known of the changes (diff_page.c). */
 bool hpx_write_page_diff(const struct hpx_tree *base, const struct hpx_tree *t, struct hpx_tree_column c, const char *said, size_t n,

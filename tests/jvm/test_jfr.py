@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """JFR recordings of this JDK, and of async-profiler: what hprofx reads of them is what the JDK's own reader has, stack by stack."""
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -166,6 +167,35 @@ def of_a_killed_JVM_what_was_written_is_read(t):
     t.equal(done.returncode, PARTIAL, 'status: %s' % done.stderr)
     t.check('cut off, or was still being written' in done.stderr, 'it says %r' % done.stderr)
     t.check('Recorded.' in done.stdout, 'it shows %s' % done.stdout)
+
+
+@test(level='plain', collectors='any', since=17, needs=('jfr',))
+def the_JDK_reads_what_hprofx_writes(t):
+    """Every stack with its sum; and events are where the program was."""
+    run, p = t.profile('Rhythm', 4, 300, 3, opts='cpu=samples,wall=5,heap=sites,sites=sampled,sample=64k,live=n,timeline=y,depth=16,cutoff=0,interval=1,thread=y')
+    source, made = t.work / 'java.hprof.txt', t.work / 'x.jfr'
+    for words in (('summary',), ('assemble', 'parts', 'again.jfr')):
+        if words[0] == 'summary':
+            done = subprocess.run([of_build(t, 'hprofx'), 'convert', str(source), str(made)], capture_output=True, check=False, cwd=t.work)
+            t.equal(done.returncode, OK, 'hprofx convert: %s' % done.stderr)
+            words += (str(made),)
+        else:
+            (t.work / 'parts').mkdir()
+            (t.work / 'parts' / 'x.jfr').write_bytes(made.read_bytes())
+        done = subprocess.run([*t.jdk.tool('jfr'), *words], capture_output=True, check=False, cwd=t.work)
+        t.equal(done.returncode, 0, 'jfr %s: %s' % (words, done.stderr[-500:]))
+    events = _events(t, made)
+    want = _wanted([e for e in events if e[0] != 'jdk.ExecutionSample'])
+    t.equal(sum(want['samples'].values()), sum(r.count for r in p.rows), 'samples')
+    for measure in ('samples', 'cpu', 'alloc_space'):
+        got = _convert(t, source, measure)
+        slack, share = 2 * len(events) if measure == 'cpu' else 0, 0.001 if measure == 'alloc_space' else 0  # TIMELINE has shares of objects in thousandths
+        bad = [(s, want[measure][s], got[s]) for s in set(want[measure]) | set(got) if abs(want[measure][s] - got[s]) > slack + share * got[s]]
+        t.equal(bad[:3], [], 'stacks of %s: the JDK, hprofx' % measure)
+    line = p.timelines[0]
+    times = sorted(line.zero + e.ms for e, _ in line.of('cpu') for _ in range(e.count))
+    seen = sorted(round(datetime.datetime.fromisoformat(re.sub(r'Z$', '+00:00', re.sub(r'(\.\d{6})\d*', r'\1', v['startTime']))).timestamp() * 1000) for kind, v in events if kind == 'jdk.CPUTimeSample')
+    t.equal(seen, times, 'times of samples')
 
 
 def _async_profiler(t):

@@ -226,7 +226,7 @@ class Suffixes(Folder):
 
     def test_unknown_suffixes_are_refused_with_the_nearest(self):
         self.write(FOLDED)
-        for name, nearest in (('x.svg', '.html'), ('x.json', '.speedscope.json'), ('x.jfr', '.pb.gz'), ('x.foldd', '.folded'), ('x.pb.gzz', '.pb.gz'), ('x.tx', '.txt'), ('x.HTM', '.html')):
+        for name, nearest in (('x.svg', '.html'), ('x.json', '.speedscope.json'), ('x.foldd', '.folded'), ('x.pb.gzz', '.pb.gz'), ('x.tx', '.txt'), ('x.HTM', '.html')):
             for line in (('convert', 'in', name), ('merge', 'in', 'in', name), ('view', 'in', '-o', name), ('run', '-o', name, '--', '/bin/false'), ('-o', name, '4194305'), ('start', '-o', name, '4194305')):
                 self.done(*line, status=2, said='%s: no format has the suffix %s; the nearest is %s' % (name, name[name.rindex('.'):], nearest))
             self.assertFalse((self.folder / name).exists())
@@ -235,7 +235,7 @@ class Suffixes(Folder):
     def test_a_word_for_a_format_is_no_file(self):
         """Other profilers take -o collapsed; a file of that name would be HPROF."""
         self.write(FOLDED)
-        for name, file in (('collapsed', 'collapsed.collapsed'), ('flamegraph', 'flamegraph.html'), ('jfr', 'jfr.pb.gz')):
+        for name, file in (('collapsed', 'collapsed.collapsed'), ('flamegraph', 'flamegraph.html'), ('jfr', 'jfr.jfr')):
             for line in (('convert', 'in', name), ('run', '-o', name, '--', '/bin/false'), ('-o', name, '4194305'), ('start', '-o', name, '4194305')):
                 self.done(*line, status=2, said='%s names a format, and a file is wanted: %s' % (name, file))
             self.assertFalse((self.folder / name).exists())
@@ -360,7 +360,7 @@ class Command(Folder):
         self.write(head + 'CPU SAMPLES BEGIN (total = 0) Thu Jan  1 00:00:00 1970\nCPU SAMPLES END\nhprofx: service: <img src=x>\nhprofx: lost: 0\n', 'idle')
         for name, why in (('begun', 'The file has no dump yet.'), ('idle', 'There is no sample: no Java thread used CPU time.')):
             for view in ([], ['--view', 'alloc']):
-                for suffix in ('.html', '.pb.gz', '.folded', '.collapsed', '.txt', '.hprof', '.speedscope.json', '.firefox.json', '.otlp'):
+                for suffix in ('.html', '.pb.gz', '.folded', '.collapsed', '.txt', '.hprof', '.speedscope.json', '.firefox.json', '.otlp', '.jfr'):
                     with self.subTest((name, view, suffix)):
                         out = 'x' + suffix
                         self.assertEqual(self.done('convert', *view, name, out, said='hprofx: %s says only that the profile has no stacks\n' % out), '')

@@ -172,6 +172,73 @@ class Times(Folder):
         self.assertEqual(self.window('samples', data, '--from', '3s', '--to', '12s'), {RUN: 5})
 
 
+class Written(Folder):
+    """What hprofx writes, as it reads it."""
+    VIEWS = ('samples', 'cpu', 'alloc_space', 'contentions', 'delay', 'waits', 'wait_delay', 'parks', 'park_delay', 'wall')
+
+    def folded(self, measure, name):
+        done = self.run_it('convert', '--view', measure, '--to', '.folded', name, '-')
+        return sorted(done.stdout.decode().splitlines()) if done.returncode == 0 else done.stderr.decode().split('; it has')[0].replace(name, '')
+
+    def write_again(self, data, *words):
+        self.write(data)
+        done = self.run_it('convert', *words, 'x.jfr', 'y.jfr')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr.decode()
+
+    def recording(self):
+        """Waits of more than a chunk, and of every kind; samples of CPU time."""
+        c = j.whole()
+        for i in range(7):
+            c.event('jdk.CPUTimeSample', startTime=j.TICKS + i * 400_000, eventThread=1 + i % 2, stackTrace=1 + i % 2, samplingPeriod=10000 + i)
+            c.event('jdk.ThreadPark', startTime=j.TICKS + i * 300_000, duration=100_001 + i, eventThread=2, stackTrace=2, parkedClass=2)
+        return c
+
+    def test_sums_of_every_stack_are_the_same(self):
+        for data in (self.recording(), self.recording().data() + self.recording().data(), j.async_profiler()):
+            self.write_again(data)
+            for measure in self.VIEWS:
+                self.assertEqual(self.folded(measure, 'y.jfr'), self.folded(measure, 'x.jfr'), measure)
+
+    def test_times_are_the_same(self):
+        self.write_again(self.recording())
+        for words in (('--from', '1s', '--to', '2s'), ('--from', '0.35s', '--to', '1.3s'), ('--to', '900ms')):
+            for measure in ('samples', 'parks', 'park_delay', 'wall'):
+                seen = [self.run_it('convert', '--view', measure, *words, '--to', '.folded', name, '-').stdout for name in ('x.jfr', 'y.jfr')]
+                self.assertTrue(seen[0], (words, measure))
+                if measure in ('samples', 'parks'):
+                    self.assertEqual(seen[0], seen[1], (words, measure))
+
+    def test_a_profile_without_times_has_events_all_over_its_time(self):
+        self.write_again(self.recording())
+        self.assertEqual(self.run_it('convert', 'y.jfr', 'z.pb.gz').returncode, 0)
+        self.assertEqual(self.run_it('convert', 'z.pb.gz', 'z.jfr').returncode, 0)
+        for measure in self.VIEWS:
+            self.assertEqual(self.folded(measure, 'z.jfr'), self.folded(measure, 'x.jfr'), measure)
+        halves = [sum(int(s.rsplit(b' ', 1)[1]) for s in self.run_it('convert', '--view', 'samples', *words, '--to', '.folded', 'z.jfr', '-').stdout.splitlines())
+                  for words in (('--to', '1.5s'), ('--from', '1.5s'))]
+        self.assertEqual(sorted(halves), [3, 4])
+
+    def test_names_keep_their_spelling(self):
+        lines = ['[a;b];p.C.m(int[], p.D);p.D.<init> 7', '[idle];memcpy;/usr/lib/libc.so.6 2', 'p.C$X.m;hprofx.stalled 1', 'p.\u00e9\u4e2d.m 3']
+        lines = [line.replace('[a;b]', '[a,b]') for line in lines]
+        (self.folder / 'a.folded').write_text(''.join(line + '\n' for line in lines))
+        self.assertEqual(self.run_it('convert', 'a.folded', 'a.jfr').returncode, 0)
+        self.assertEqual(self.folded('samples', 'a.jfr'), sorted(lines))
+
+    def test_what_jfr_does_not_hold_is_said(self):
+        data = self.recording().event('jdk.NativeMethodSample', sampledThread=2, stackTrace=2, state=1)
+        self.assertIn('y.jfr is without', self.write_again(data))
+
+    def test_a_long_recording_has_several_chunks(self):
+        piece = j.Chunk().metadata().stacks()
+        for i in range(1000):
+            piece.event('jdk.CPUTimeSample', startTime=j.TICKS + i, eventThread=1, stackTrace=1, samplingPeriod=10000)
+        self.write_again(b''.join([piece.data()] * 600))
+        self.assertGreater((self.folder / 'y.jfr').read_bytes().count(b'FLR\0\0\2\0\1'), 1)
+        self.assertEqual(self.folded('samples', 'y.jfr'), [RUN + ' 600000'])
+
+
 class Encodings(Folder):
     def threads(self, names):
         c = j.Chunk().metadata().stacks()
