@@ -95,7 +95,7 @@ void hpx_trend_add(struct hpx_trend *t, const char *method, double share)
 
 void hpx_trend_line(const struct hpx_trend *t, const char *method, size_t seconds, bool utf8, char line[HPX_TREND_LINE])
 {
-    static const char ascii[MARKS + 1] = ".:-=+*#@";
+    static const char ascii[MARKS + 2] = " .:-=+*#@", blocks[MARKS][4] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const uint32_t *index = hpx_seeded_map_find(&t->method_of, key_of(method));
     const struct method *m = index != NULL && *index > 0 ? at(t, *index - 1) : NULL;
     size_t n = seconds < HPX_TREND_SECONDS ? seconds : HPX_TREND_SECONDS, len = 0;
@@ -108,12 +108,10 @@ void hpx_trend_line(const struct hpx_trend *t, const char *method, size_t second
         int mark = share > 0 ? (int)ceilf(share / most * MARKS) : 0; /* 1 to MARKS */
         mark = mark > MARKS ? MARKS : mark;
         if (mark > 0 && utf8) {
-            char block[] = "\u2581";
-            block[2] = (char)(block[2] + mark - 1); /* U+2581 to U+2588 */
-            memcpy(line + len, block, sizeof block - 1);
-            len += sizeof block - 1;
+            memcpy(line + len, blocks[mark - 1], 3);
+            len += 3;
         } else {
-            line[len++] = mark > 0 ? ascii[mark - 1] : ' ';
+            line[len++] = ascii[mark];
         }
     }
     line[len] = '\0';

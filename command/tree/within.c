@@ -237,9 +237,11 @@ static bool count(struct table *t, uint32_t name, size_t bin, uint64_t n)
         *slot = name;
         t->index[name] = (uint32_t)t->names.len;
     }
-    uint64_t *at = (uint64_t *)t->counts.items + (t->index[name] - 1) * t->bins + bin;
-    *at = hpx_tree_sum(*at, n);
-    return true;
+    uint64_t *rows = t->counts.items, *at = rows != NULL ? rows + (t->index[name] - 1) * t->bins + bin : NULL;
+    if (at != NULL) {
+        *at = hpx_tree_sum(*at, n);
+    }
+    return at != NULL;
 }
 
 static bool fill(struct table *to, const struct hpx_tree *t, double width, uint64_t *samples)
@@ -287,7 +289,7 @@ bool hpx_within_find(const struct hpx_tree *t, struct hpx_within *w)
         w->from_ms = (uint64_t)((double)w->part.begin * width + 0.5);
         w->to_ms = (uint64_t)((double)w->part.end * width + 0.5);
     }
-    for (size_t i = 0; i < w->part.n; i++) {
+    for (size_t i = 0; to.names.items != NULL && i < w->part.n; i++) {
         w->names[i] = ((const uint32_t *)to.names.items)[w->part.top[i].method];
     }
     if (w->last && w->part.begin < to.bins / 2) { /* what differs is the shorter part */
