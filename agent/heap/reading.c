@@ -102,7 +102,7 @@ static void set_walk(struct hpx_walk *w, const struct hpx_heap_take *t, const st
                            .array_base = sizes->array_base,
                            .reference_size = sizes->reference,
                            .alignment = sizes->alignment,
-                           .flattened = sizes->flattened && !t->by_tags,
+                           .flattened = sizes->flattened,
                            .fields = (o->redact & HPX_REDACT_FIELDS) != 0,
                            .arrays = (o->redact & HPX_REDACT_ARRAYS) != 0,
                            .strings = (o->redact & HPX_REDACT_STRINGS) != 0,
@@ -133,6 +133,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     w->moves = hpx_vm_flag("UseShenandoahGC", false);
     w->oops.class_half = !hpx_vm_flag("UseCompressedClassPointers", true);
     w->by_tags = w->by_tags || doubt != NULL;
+    w->flattened = w->flattened && !w->by_tags;
     t->by_tags = w->by_tags;
     if (doubt != NULL) {
         snprintf(t->doubt, sizeof t->doubt, "%s", doubt);

@@ -266,12 +266,15 @@ static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enu
     return false;
 }
 
-/* By tags equal objects of value classes are one object: such a dump would lack records. */
+/* By tags equal objects of value classes are one object: such a dump would lack records. An id of a flattened one is its place and more. */
 static bool refuse_values(struct hpx_heap_take *t)
 {
+    const struct hpx_options *o = hpx_session.opt;
     if (values && t->by_tags) {
         give_up(t, "run without --enable-preview", "objects of value classes (--enable-preview) cannot be told apart by tags%s%s",
                 t->doubt[0] != 0 ? "; not by addresses: " : "", t->doubt);
+    } else if (sizes.flattened && o->binary && o->idsize == 4) {
+        give_up(t, "run without idsize=4", "flattened objects of value classes (--enable-preview) have no ids of 4 bytes");
     }
     return t->failed;
 }
@@ -365,11 +368,14 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
     *how = t->forked ? COPY : HERE;
-    /* Shenandoah copies an object that the VM visits, and may wait for threads that the copy of the process does not have */
-    if ((child == HPX_CHILD_CRASHED || (child == HPX_CHILD_STUCK && t->moving)) && t->traced && !taking.ending) {
+    /* Shenandoah copies an object that the VM visits, and may wait for threads that the copy of the process does not have. It may be a
+     * disk that hangs, too, so it is tried again once */
+    const bool waits = child == HPX_CHILD_STUCK && t->moving && taking.attempts == 1 && !t->queued.last;
+    if ((child == HPX_CHILD_CRASHED || waits) && t->traced && !taking.ending) {
         static const char crashed[] = "the copy of the process crashed as it traced";
         const char *why = child == HPX_CHILD_CRASHED ? crashed : "the copy of the process made no progress as it traced";
         untraced = t->moving ? untraced : why;
+        t->why[0] = '\0';
         return leave_to_vm(env, t, why, t->moving && taking.attempts == 1, how);
     }
     if (child != HPX_CHILD_ENDED) {

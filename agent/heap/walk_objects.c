@@ -84,7 +84,7 @@ void hpx_walk_meet_flat(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const j
     bool good = is_flat(w, referrer);
     if (!good && kind == JVMTI_HEAP_REFERENCE_FIELD) {
         const uint32_t i = of->klass != NULL ? (uint32_t)info->field.index - of->klass->first : UINT32_MAX;
-        good = of->klass == NULL || (i < of->klass->nslots && at == hpx_oops_field_at(&w->oops, of->klass->ids[i]));
+        good = is_unknown(of->klass) || (i < of->klass->nslots && at == hpx_oops_field_at(&w->oops, of->klass->ids[i]));
     } else if (!good && kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
         const uint64_t i = (uint32_t)info->array.index, bytes = at - elements;
         good = at >= elements && (i == 0 ? bytes == 0 : bytes >= i && bytes % i == 0);

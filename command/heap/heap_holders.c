@@ -131,6 +131,7 @@ struct naming {
         struct hpx_heap_step *next;
     } from[HPX_HEAP_PATHS * HPX_HEAP_STEPS]; /* by node */
     size_t len, unknown;                     /* unknown: whose `next` has no name yet */
+    enum hpx_rd_kind kind;                   /* of the record whose contents come */
     uint64_t elements;                       /* of the open array that are done */
     struct hpx_list statics;                 /* struct hpx_rd_field: of the class to come, those that refer to an object */
     bool no_memory;
@@ -207,11 +208,10 @@ static void name_fields(struct naming *w, const struct hpx_heap_graph *g, uint32
 static void name_content(struct naming *w, const struct hpx_heap_graph *g, uint32_t node, const struct hpx_rd_event *ev)
 {
     struct hpx_rd_text t = ev->content;
-    int array_of = hpx_heap_class_at(g, g->klass[node])->array_of;
-    if (array_of == 0) {
+    if (w->kind == HPX_RD_INSTANCE) {
         name_fields(w, g, node, t);
     }
-    for (size_t at = 0; array_of == HPX_TYPE_OBJECT && t.n - at >= g->id_size; at += g->id_size) {
+    for (size_t at = 0; w->kind == HPX_RD_OBJECTS && t.n - at >= g->id_size; at += g->id_size) {
         name(w, g, node, hpx_heap_id(g, t.p + at), HPX_STEP_ELEMENT, w->elements++);
     }
 }
@@ -248,6 +248,7 @@ static bool take(void *ctx, const struct hpx_heap_graph *g, uint32_t node, const
         }
     }
     if (ev->kind != HPX_RD_CONTENT) {
+        w->kind = ev->kind;
         w->elements = 0;
         w->statics.len = 0;
     }

@@ -27,8 +27,8 @@ struct hpx_heap_step {
         HPX_STEP_LOADER,
         HPX_STEP_OTHER
     } by;
-    uint64_t
-        detail; /* how the object before refers to it: the name of a field, a string of the file; an index; of the first a kind of root */
+    /* How the object before refers to it: the name of a field, a string of the file; an index; of the first a kind of root. */
+    uint64_t detail;
 };
 
 struct hpx_heap_path {
