@@ -454,6 +454,17 @@ class HeapFile(unittest.TestCase):
                 said = self.view(data[:-cut], status=6, said='hprofx: heap.hprof: ' + ('the heap dump is not complete\n' if cut == 9 else 'broken at byte'))
                 self.assertIn('The dump is not complete: objects and references are missing.', said)
 
+    def test_a_broken_dump_has_retained_sizes_and_paths_up_to_its_break(self):
+        """An array is what its record says, whatever its class is called; the readings that look for names end at the break, too."""
+        d = Dump()
+        d.klass('p.C', fields=[('n', INT), ('data', OBJECT)])
+        d.klass('p.Holder', statics=[('all', OBJECT, d.f.id(d.objects('p.C', *(d.new('p.C', data=d.primitives(BYTE, bytes(n))) for n in (5000, 9000)))))])
+        d.system_classes()
+        d.primitives(BYTE, bytes(100))
+        said = self.view(d.data()[:-40], status=6, said='hprofx: heap.hprof: broken at byte')
+        self.assertNotIn('read differently', said)
+        self.assertIn(['system class: class p.Holder', '.all: p.C', '[1]: p.C'], [path[:3] for path in self.paths(said)])
+
     def test_a_dump_with_stacks_is_behind_what_they_say(self):
         said = self.view(h.binary().data())
         self.assertLess(said.index('CPU'), said.index('Heap dump: '))
