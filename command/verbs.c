@@ -121,8 +121,12 @@ static void put_formats(FILE *to)
     size_t n;
     const struct hpx_format *f = hpx_formats(&n);
     (void)fputs("Suffixes:\n", to);
-    for (size_t i = 0; i < n; i++) {
-        (void)fprintf(to, "  %-17s %s%s\n", f[i].suffix, f[i].what, f[i].one_column ? ", one view" : "");
+    for (size_t i = 0; i < n; i++) { /* formats with two suffixes stand one behind the other */
+        const bool both = i + 1 < n && f[i].write == f[i + 1].write && strcmp(f[i].what, f[i + 1].what) == 0;
+        const int width = (int)strlen(f[i].suffix);
+        (void)fprintf(to, "  %s%s%-*s %s%s\n", f[i].suffix, both ? " " : "", width < 18 ? 18 - width - both : 0,
+                      both ? f[i + 1].suffix : "", f[i].what, f[i].one_column ? ", one view" : "");
+        i += both;
     }
 }
 

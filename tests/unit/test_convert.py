@@ -272,8 +272,8 @@ class Command(Folder):
 
     def test_help_names_every_suffix_and_all_can_be_written(self):
         text = self.done('convert', '--help')
-        suffixes = [line.split()[0] for line in text.split('Suffixes:\n')[1].splitlines() if line.startswith('  .')]
-        self.assertGreaterEqual(len(suffixes), 4)
+        suffixes = [word for line in text.split('Suffixes:\n')[1].splitlines() if line.startswith('  .') for word in line.split() if word[0] == '.']
+        self.assertGreaterEqual(len(suffixes), 11)
         path = self.write(h.text().data())
         for suffix in suffixes:
             with self.subTest(suffix):

@@ -492,6 +492,22 @@ TEST_OF_PUSHED_CALLS(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
 }
 
+/* A method calls such a stub at its begin, which pushes a word of ones before its frame pointer: nmethod entry barriers. */
+TEST_OF_PUSHED_CALLS(a_stub_that_lets_a_method_begin_has_its_caller_behind_a_word_of_ones)
+{
+    begin(JDK_25);
+    struct hpx_raw_stack s;
+    stub->frame_size = 0;
+    put_leaf_call((uintptr_t)stub + CODE, true);
+    stack[21] = UINTPTR_MAX;
+    stack[22] = at(methods[1], 100);
+    put_compiled(23, call_return, address(50));
+    assert_true(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+    assert_int_equal(s.methods, 1);
+    stack[21] = UINTPTR_MAX - 1;
+    assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
+}
+
 static enum hpx_raw_end ended;
 static struct hpx_ev_frame part[DEPTH];
 
