@@ -145,13 +145,14 @@ class Page {
     const { known, rows, before, after, all, samples } = this.profile.compareParts(column, pair);
     const ns = column.unit === "ns" ? column : columns.find((c) => c.view === column.view && c.unit === "ns" && this.profile.isTimed(c));
     const sides = ns === undefined ? [] : ns === column ? all : this.profile.compareParts(ns, pair).all;
-    const rate = (i) => (sides.length > 0 ? `${(sides[i] / (lengthOf(pair[i], time) * 1e6 || 1)).toFixed(2)} ${column.view.key === "cpu" ? "CPUs" : "threads"} on the average, ` : "");
+    const rate = (i) => (sides.length > 0 && lengthOf(pair[i], time) > 0 ? `${(sides[i] / (lengthOf(pair[i], time) * 1e6)).toFixed(2)} ${column.view.key === "cpu" ? "CPUs" : "threads"} on the average, ` : "");
     const tell = (i) => `${capital(this.partName(pair[i]))}${pair[i].rest ? "" : ` (${this.strip.clock(pair[i].from)} to ${this.strip.clock(pair[i].to)})`}: ${rate(i)}${told(all[i], column)}.`;
     const found = [...rows].filter(([, row]) => row[1] > 0).map(([method, row]) => {
       const what = row[1] & 1 ? "ran" : "total";
       return [row[0], what, before[what][method] / (all[0] || 1), after[what][method] / (all[1] || 1)];
     }).sort((a, b) => Math.abs(b[3] - b[2]) - Math.abs(a[3] - a[2]));
     const sentences = [tell(1), tell(0)];
+    if (!pair[0].rest && pair[0].from < pair[1].to && pair[1].from < pair[0].to) sentences.push("The two overlap: what is in both counts on both sides.");
     if (!known) sentences.push("Of this view the page does not tell changes from chance.");
     else if (found.length === 0) sentences.push(Math.min(...samples) < ENOUGH ? "There are too few samples to tell changes from chance." : "No method differs beyond chance.");
     else sentences.push(`${exactly(found.length)} of ${exactly(rows.size)} methods differ${found.length === 1 ? "s" : ""} beyond chance: ${found.slice(0, 3).map(([name, what, a, b]) => `${name} ${percent(a)} → ${percent(b)}${what === "total" ? " with callees" : ""}`).join(", ")}${found.length > 3 ? " ..." : "."}`);
@@ -353,7 +354,9 @@ class Page {
   }
 
   save({ graph, name }) {
-    const { title } = this.profile.column(name);
+    const column = this.profile.column(name);
+    const parts = this.profile.isTimed(column) ? this.profile.parts.map((part) => this.partName(part)).join(", then ") : "";
+    const title = column.title + (parts && `, ${parts}`);
     const link = make("a", { download: `${[this.program() || "profile", name].join("-").replace(/[^\w.-]+/g, "_").slice(0, 120)}.svg` });
     link.href = URL.createObjectURL(new Blob([graph.svg(`${$("title").textContent}: ${title}`, (node) => [this.frameName(graph.sums, node), ...this.frameLines(graph.sums, node)].join("\n"))], { type: "image/svg+xml" }));
     link.click();
@@ -509,10 +512,16 @@ class Page {
 
   // The parts of the run that the state asks for.
   parts() {
-    const { from, to, base } = this.state;
-    const pair = /^(\d+)-(\d+)$/.exec(base);
-    const before = base === "rest" ? { from, to, rest: true } : pair && Number(pair[1]) < Number(pair[2]) ? { from: Number(pair[1]), to: Number(pair[2]), rest: false } : null;
+    const { from, to } = this.state;
+    const before = this.base();
     return !this.strip || from >= to ? [] : [...(before ? [before] : []), { from, to, rest: false }];
+  }
+
+  // With which part what is selected is compared; null: with none.
+  base() {
+    const { from, to, base } = this.state;
+    const [a, b] = (/^(\d+)-(\d+)$/.exec(base) ?? []).slice(1).map(Number);
+    return base === "rest" && from < to ? { from, to, rest: true } : a < b ? { from: a, to: b, rest: false } : null;
   }
 
   chooseParts() {
@@ -560,18 +569,18 @@ class Page {
 
   partChips() {
     if (!this.strip) return [];
-    const { from, to, base } = this.state;
+    const { from, to } = this.state;
+    const base = this.base();
     const action = (text, change) => {
       const button = make("button", { type: "button" }, text);
       button.addEventListener("click", () => this.set(change));
       return button;
     };
     const chip = (text, name, ...actions) => make("span", {}, text, make("span", { className: "name" }, name), ...actions);
-    const other = base.includes("-") ? base.split("-").map((ms) => offset(Number(ms))).join(" to ") : "";
-    const before = base === "" ? [] : [chip("Before:", other || "the rest of the time", action("No comparison", { base: "", zoom: 0 }))];
-    if (from >= to) return other ? [...before, make("span", {}, "Select the part to compare with it on the time line")] : [];
-    const compare = base === "" ? [action("Compare with the rest", { base: "rest", zoom: 0 }), action("Compare with another part", { base: `${from}-${to}`, from: 0, to: 0, zoom: 0 })] : [];
-    return [...before, chip(base === "" ? "Time:" : "After:", `${offset(from)} to ${offset(to)}`, ...compare, action("All the time", { from: 0, to: 0, base: "", zoom: 0 }))];
+    const before = base ? [chip("Before:", base.rest ? "the rest of the time" : this.partName(base), action("No comparison", { base: "", zoom: 0 }))] : [];
+    if (from >= to) return base ? [...before, make("span", {}, "Select the part to compare with it on the time line")] : [];
+    const compare = base === null ? [action("Compare with the rest", { base: "rest", zoom: 0 }), action("Compare with another part", { base: `${from}-${to}`, from: 0, to: 0, zoom: 0 })] : [];
+    return [...before, chip(base ? "After:" : "Time:", this.partName({ from, to }), ...compare, action("All the time", { from: 0, to: 0, base: "", zoom: 0 }))];
   }
 
   makePane(name) {

@@ -242,7 +242,7 @@ class Profile {
     for (const [at, measure] of raw.measures.entries()) {
       const { name } = this.addColumn(view, measure);
       values.set(name, runs > 1 ? Float64Array.from(measure.values, (v) => v / runs) : measure.values);
-      moments.set(name, momentsOf(raw, raw.measures, at));
+      moments.set(name, momentsOf(raw.measures, at));
     }
     view.sides[side] = { tree, node: raw.node, thread, values, idle: raw.idle, grains: raw.grains, moments };
   }
@@ -564,7 +564,7 @@ class Profile {
         found.set(samples.thread[i], sum);
       }
     });
-    return [...found.values()].sort((a, b) => b[1] - a[1] || b[2] - a[2]);
+    return [...found.values()].filter((sum) => sum[1] > 0 || sum[2] > 0).sort((a, b) => b[1] - a[1] || b[2] - a[2]);
   }
 }
 

@@ -7,9 +7,11 @@ const LANE = 18;
 const LANES = 8; // at first
 const BAND_WIDTH = 3; // pixels of a bin, at least
 const BANDS = 7; // groups with a colour of their own
-const SECOND = 1000;
 const HEAT_CELL = 20; // ms
 const HEAT_ROW = 2; // pixels
+// Groups that are none of the run: no thread and no package is one of them, whatever its name.
+const FOUND = Symbol("stacks that match");
+const OTHERS = Symbol("others");
 
 class Strip {
   constructor(page) {
@@ -18,6 +20,7 @@ class Strip {
     this.lanes = LANES;
     this.cursor = this.time.begin;
     this.drag = null;
+    this.anchor = null; // where a selection with the keys began
     $("times-of").replaceWith($("times-of").content);
     this.canvases = ["strip", "heat", "lane-canvas"].map($);
     this.papers = new Map(this.canvases.map((canvas) => [canvas, canvas.getContext("2d")]));
@@ -58,12 +61,13 @@ class Strip {
     const { step, begin, end } = this.time; // begin is whole steps
     const from = Math.max(begin, Math.floor(Math.min(a, b) / step) * step);
     const to = Math.min(Math.ceil(end / step) * step, Math.ceil(Math.max(a, b) / step) * step);
-    this.page.set(to > from ? { from, to, zoom: 0 } : { from: 0, to: 0, zoom: 0 });
+    this.anchor = null;
+    this.page.set(to > from ? { from, to, zoom: 0 } : { from: 0, to: 0, zoom: 0, ...(this.page.state.base === "rest" ? { base: "" } : {}) });
     $("say").textContent = to > from ? `Selected: ${offset(from)} to ${offset(to)}` : "All the time";
   }
 
   typed() {
-    const [from, to] = ["from", "to"].map((id) => readOffset($(id).value || offset(id === "from" ? this.time.begin : this.time.end)));
+    const [from, to] = [["from", this.time.begin], ["to", this.time.end]].map(([id, all]) => ($(id).value ? readOffset($(id).value) : all));
     for (const [id, v] of [["from", from], ["to", to]]) $(id).setAttribute("aria-invalid", String(Number.isNaN(v) || from >= to));
     if (from < to) this.select(from, to);
   }
@@ -113,7 +117,7 @@ class Strip {
     const { methods, main } = page.profile;
     if (page.hit) {
       const flags = page.profile.under((method) => page.hit[method]);
-      return (i) => (flags[samples.main[i]] ? "found" : "other");
+      return (i) => (flags[samples.main[i]] ? FOUND : OTHERS);
     }
     if (page.state.by === "code") return (i) => this.codeGroup(main.method[samples.main[i]]);
     return (i) => (samples.thread[i] < 0 ? "not told" : methods.names[samples.thread[i]].replace(/\d+/g, "N"));
@@ -125,9 +129,13 @@ class Strip {
 
   colourOf(name, i) {
     const { colours, state, hit } = this.page;
-    if (hit) return name === "found" ? colours.hit : colours.root;
-    if (name === "others") return colours.root;
+    if (hit) return name === FOUND ? colours.hit : colours.root;
+    if (name === OTHERS) return colours.root;
     return state.by === "code" && name !== "no stack" ? colours.group(name, colours.dark ? 14 : -8) : colours.band(i);
+  }
+
+  nameText(name) {
+    return typeof name === "symbol" ? name.description : this.page.state.by === "code" ? name.replace(/^state /, "") : name;
   }
 
   // The greatest groups first, and the rest as one.
@@ -136,11 +144,13 @@ class Strip {
     const nameOf = this.nameOf(samples);
     const sums = new Map();
     const name = Array.from(samples.node, (_, i) => nameOf(i));
-    inMoments(samples, samples.moments.get(column.name)).forEach((v, i) => sums.set(name[i], (sums.get(name[i]) ?? 0) + v));
-    const order = [...sums].sort((a, b) => (b[0] === "found") - (a[0] === "found") || b[1] - a[1]).map(([group]) => group);
+    inMoments(samples, samples.moments.get(column.name)).forEach((v, i) => {
+      if (v > 0 && this.page.profile.counts(samples, i)) sums.set(name[i], (sums.get(name[i]) ?? 0) + v);
+    });
+    const order = [...sums].sort((a, b) => (b[0] === FOUND) - (a[0] === FOUND) || b[1] - a[1]).map(([group]) => group);
     const own = order.slice(0, order.length > BANDS + 1 ? BANDS : order.length);
     const index = new Map(own.map((group, i) => [group, i]));
-    const names = own.length < order.length ? [...own, "others"] : own;
+    const names = own.length < order.length ? [...own, OTHERS] : own;
     return { names, group: this.groups(samples, (i) => index.get(name[i]) ?? own.length) };
   }
 
@@ -162,7 +172,8 @@ class Strip {
     if (column.unit !== "ns") return `${amount((v * 1000) / ms, column.unit)} ${UNITS[column.unit] ? "" : `${column.title} `}/ s`.replace("  ", " ");
     const n = v / (ms * 1e6);
     const word = column.view.key === "cpu" ? "CPU" : "thread";
-    return `${n.toLocaleString("en", { maximumFractionDigits: n >= 10 ? 0 : 2 })} ${word}${n === 1 ? "" : "s"}`;
+    const text = n.toLocaleString("en", { maximumFractionDigits: n >= 10 ? 0 : 2 });
+    return `${text} ${word}${text === "1" ? "" : "s"}`;
   }
 
   show() {
@@ -200,7 +211,7 @@ class Strip {
     const { drawn, time } = this;
     $("time-title").textContent = `${column.view.key === "other" ? column.title : column.view.title} by time`;
     $("strip-top").textContent = this.amountOf(column, drawn.top, drawn.bin);
-    const marks = drawn.names.map((name, i) => this.swatch(this.colourOf(name, i), this.page.hit ? (name === "found" ? "stacks that match" : "others") : name.startsWith("state ") ? name.slice(6) : name));
+    const marks = drawn.names.map((name, i) => this.swatch(this.colourOf(name, i), this.nameText(name)));
     const all = time.pauses.reduce((sum, pause) => sum + pause.to - pause.from, 0);
     if (time.pauses.length > 0) marks.push(this.swatch(this.mark("--less"), `${exactly(time.pauses.length)} pause${time.pauses.length === 1 ? "" : "s"} of the collector, ${amount(all * 1e6, "ns")}`));
     $("time-legend").replaceChildren(...marks);
@@ -244,12 +255,10 @@ class Strip {
     const each = Math.max(1, round125(Math.ceil((2 * seconds) / width)));
     const rows = SECOND / cell;
     const samples = this.samples(column);
-    const [cells] = overTime(samples, column.name, this.time, [first * SECOND, (first + seconds) * SECOND], seconds * rows, this.groups(samples, () => 0), 1);
-    const columns = Math.ceil(seconds / each);
-    const sums = new Float64Array(columns * rows);
-    cells.forEach((v, i) => (sums[Math.floor(i / rows / each) * rows + (i % rows)] += v));
+    const grid = { first, each, rows, cell, columns: Math.ceil(seconds / each) };
+    const sums = inSeconds(samples, column.name, this.time, grid, this.groups(samples, () => 0));
     const some = sums.filter((v) => v > 0).sort();
-    return { first, seconds, each, rows, cell, columns, sums, top: some[Math.floor(some.length * 0.98)] ?? 1 };
+    return { ...grid, sums, top: some[Math.floor(some.length * 0.98)] ?? 1 };
   }
 
   // ---- lanes ----
@@ -267,7 +276,7 @@ class Strip {
       const of = samples.thread[i];
       if (profile.counts(samples, i)) busy.set(of, (busy.get(of) ?? 0) + (["running", "runnable", "blocked"].includes(states[stateAt(i)]) ? v : v * 1e-6));
     });
-    const order = [...busy].sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
+    const order = [...busy].filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
     const threads = order.slice(0, this.lanes);
     const at = new Map(threads.map((thread, i) => [thread, i]));
     const { bin, n, range } = this.drawn;
@@ -282,7 +291,7 @@ class Strip {
     const { page } = this;
     const key = JSON.stringify([threads, used, page.state.thread, page.dark]);
     $("lanes-more").hidden = more <= 0;
-    $("lanes-more").textContent = `${exactly(more)} more threads`;
+    $("lanes-more").textContent = `${exactly(more)} more thread${more === 1 ? "" : "s"}`;
     if (this.laneKey === key) return;
     this.laneKey = key;
     $("lane-legend").replaceChildren(...used.map((state) => this.swatch(page.colours.group(`state ${state}`), state)));
@@ -375,12 +384,18 @@ class Strip {
     }
   }
 
+  // What is chosen, or is about to be: [from, to]; null: nothing.
+  chosen() {
+    const { from, to } = this.page.state;
+    return this.drag?.canvas ? this.dragged() : this.selected() ? [from, to] : null;
+  }
+
   // What is chosen is clear, the rest is pale; the other side of a comparison has a dotted border.
   paintChoice(canvas, paper, height) {
     const { width } = this.drawn;
-    const { state } = this.page;
-    const part = this.drag?.canvas ? [Math.min(this.drag.from, this.drag.to), Math.max(this.drag.from, this.drag.to)] : this.selected() ? [state.from, state.to] : null;
-    const other = /^\d+-\d+$/.test(state.base) ? state.base.split("-").map(Number) : null;
+    const part = this.chosen();
+    const base = this.page.base();
+    const other = base !== null && !base.rest ? [base.from, base.to] : null;
     const border = ([from, to], colour, dash) => {
       paper.setLineDash(dash);
       paper.strokeStyle = this.mark(colour);
@@ -391,7 +406,7 @@ class Strip {
     if (part) {
       paper.fillStyle = this.page.colours.dim;
       const sides = [[0, this.x(part[0])], [this.x(part[1]), width]];
-      if (state.base !== "rest" && !other) for (const [a, b] of sides) paper.fillRect(a, 0, Math.max(0, b - a), height);
+      if (base === null) for (const [a, b] of sides) paper.fillRect(a, 0, Math.max(0, b - a), height);
       border(part, "--accent", []);
     }
     if (other) border(other, "--less", [5, 3]);
@@ -441,28 +456,29 @@ class Strip {
     this.paintHeatMarks(paper, edge, tall);
   }
 
-  // Pauses, and what is chosen: the cells from its first to its last.
+  // Pauses, and what is chosen: cells of which nothing is chosen are pale.
   paintHeatMarks(paper, edge, tall) {
-    const { rows, columns, first, each, cell } = this.heat;
-    const { state } = this.page;
-    const cellsOf = (from, to, run) => {
-      for (let at = Math.floor(from / cell); at < Math.ceil(to / cell); at++) {
-        const c = Math.floor((at / rows - first) / each);
-        if (c >= 0 && c < columns) run(edge(c), edge(c + 1), (at % rows) * tall);
-      }
+    const { rows, columns } = this.heat;
+    const fill = (at, width = Infinity) => {
+      const [left, right] = [edge(Math.floor(at / rows)), edge(Math.floor(at / rows) + 1)];
+      paper.fillRect(left, (at % rows) * tall, Math.min(right - left, width), tall);
     };
     paper.fillStyle = this.mark("--less");
-    for (const { from, to } of this.time.pauses) cellsOf(from, to, (left, right, y) => paper.fillRect(left, y, Math.max(2, Math.min(6, (right - left) / 4)), tall));
-    const part = this.drag?.canvas ? [Math.min(this.drag.from, this.drag.to), Math.max(this.drag.from, this.drag.to)] : this.selected() ? [state.from, state.to] : null;
+    let after = -Infinity; // pauses are in the order of their ends: what one has covered no other needs to
+    for (const { from, to } of this.time.pauses) {
+      eachCell(this.heat, Math.max(from, after), Math.max(to, from + 1), (at) => fill(at, Math.max(2, Math.min(6, (edge(Math.floor(at / rows) + 1) - edge(Math.floor(at / rows))) / 4))));
+      after = Math.max(after, to);
+    }
+    const part = this.chosen();
     if (part) {
+      const inside = new Uint8Array(columns * rows);
+      eachCell(this.heat, part[0], part[1], (at) => (inside[at] = 1));
       paper.fillStyle = this.page.colours.dim;
-      const [from, to] = [first * SECOND, (first + columns * each) * SECOND];
-      cellsOf(from, Math.min(to, part[0]), (left, right, y) => paper.fillRect(left, y, right - left, tall));
-      cellsOf(Math.max(from, part[1]), to, (left, right, y) => paper.fillRect(left, y, right - left, tall));
+      inside.forEach((is, at) => is || fill(at));
     }
     if (document.activeElement === $("heat")) {
       paper.fillStyle = this.mark("--text");
-      cellsOf(this.cursor, this.cursor + 1, (left, right, y) => paper.fillRect(left, y, right - left, tall));
+      eachCell(this.heat, this.cursor, this.cursor + 1, (at) => fill(at));
     }
   }
 
@@ -509,18 +525,24 @@ class Strip {
     const at = this.at(canvas, event);
     const { state } = this.page;
     const from = event.shiftKey && this.selected() ? (at < (state.from + state.to) / 2 ? state.to : state.from) : at;
-    this.drag = { canvas: null, pressed: canvas, from, to: at, x: event.offsetX, y: event.offsetY, far: event.shiftKey };
+    const cell = canvas === $("heat") && this.heat?.each === 1 ? this.heat.cell : 0;
+    this.drag = { canvas: null, from, to: at, cell, x: event.offsetX, y: event.offsetY, far: event.shiftKey };
   }
 
   move(canvas, event) {
     const at = this.at(canvas, event);
     if (this.drag) {
       const { x, y } = this.drag;
-      this.drag.to = at + (canvas === $("heat") && this.heat?.each === 1 ? this.heat.cell : 0);
+      this.drag.to = at;
       if (Math.abs(event.offsetX - x) > 3 || (canvas === $("heat") && Math.abs(event.offsetY - y) > 3)) this.drag.canvas = canvas;
       this.paint();
     }
     this.point(canvas, at, event);
+  }
+
+  // From one end to the other, with the cells of the heat map that both are in; with Shift the first end is that of what was chosen.
+  dragged({ from, to, cell, far } = this.drag) {
+    return [Math.min(from, to), Math.max(from + (far ? 0 : cell), to + cell)];
   }
 
   release(canvas, event) {
@@ -528,7 +550,7 @@ class Strip {
     if (!drag) return;
     this.drag = null;
     this.cursor = this.at(canvas, event);
-    if (drag.canvas || drag.far) this.select(drag.from, drag.to);
+    if (drag.canvas || drag.far) this.select(...this.dragged(drag));
     else if (this.selected()) this.select(0, 0); // a click
     this.paint();
   }
@@ -545,7 +567,7 @@ class Strip {
     const all = sums.reduce((sum, band) => sum + band[k], 0);
     const parts = names.map((name, i) => [name, sums[i][k]]).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]).slice(0, 4);
     const pauses = this.time.pauses.filter(({ from, to }) => from < first + (k + 1) * bin && to > first + k * bin);
-    const lines = [`${this.amountOf(column, all, bin)}${names.length > 1 && all > 0 ? `: ${parts.map(([name, v]) => `${name.replace(/^state /, "")} ${percent(v / all)}`).join(", ")}` : ""}`];
+    const lines = [`${this.amountOf(column, all, bin)}${names.length > 1 && all > 0 ? `: ${parts.map(([name, v]) => `${this.nameText(name)} ${percent(v / all)}`).join(", ")}` : ""}`];
     for (const { from, to, name } of pauses.slice(0, 3)) lines.push(`Pause of the collector${name ? `, ${name}` : ""}: ${amount((to - from) * 1e6, "ns")} from ${offset(Math.round(from))} on`);
     return [`${offset(first + k * bin)} to ${offset(first + (k + 1) * bin)}, from ${this.clock(first + k * bin)} on`, ...lines];
   }
@@ -594,9 +616,11 @@ class Strip {
     const [from, to] = this.axis();
     this.cursor = Math.max(from, Math.min(to, Math.round((before + step) / bin) * bin));
     if (far) {
-      const end = this.selected() && Math.abs(state.from - before) < 1 ? state.to : this.selected() && Math.abs(state.to - before) < 1 ? state.from : before;
-      this.select(end, this.cursor);
+      const anchor = this.selected() ? this.anchor ?? (Math.abs(state.from - before) < 1 ? state.to : Math.abs(state.to - before) < 1 ? state.from : before) : before;
+      this.select(anchor, this.cursor);
+      this.anchor = anchor; // what is selected ends with steps, which the cursor may be between
     } else {
+      this.anchor = null;
       $("say").textContent = this.lines(this.cursor).join(". ");
       this.paint();
     }

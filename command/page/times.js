@@ -3,20 +3,26 @@
 //
 // A part is { from, to, rest }; rest: all of the time but that.
 
-const lengthOf = (part, time) => (part.rest ? time.end - time.begin - (part.to - part.from) : part.to - part.from);
+const SECOND = 1000;
 
-// Of a measure: where its values are in the moments, and whether they are lengths of what ended then; null: it has no times.
-function momentsOf(view, measures, at) {
-  return measures[at].timed ? { at, spans: measures[at].unit === "ns" && view.key !== "cpu" } : null;
+// How long the part of a run is that has times.
+function lengthOf({ from, to, rest }, { begin, end }) {
+  const inside = Math.max(0, Math.min(to, end) - Math.max(from, begin));
+  return rest ? end - begin - inside : inside;
 }
 
-// Each bin that has a value: run(place, from, to, value).
-function eachMoment({ grains }, { at, spans }, { step, begin }, run) {
-  for (const { ms, place, start, values } of grains) {
+// Of a measure: where its values are in the moments, and whether they are lengths; null: it has no times.
+function momentsOf(measures, at) {
+  return measures[at].timed ? { at, lengths: measures[at].unit === "ns" } : null;
+}
+
+// Each bin that has a value: run(place, from, to, value). A long wait ends with its bin; all else is anywhere in it.
+function eachMoment({ grains }, { at, lengths }, { step, begin }, run) {
+  for (const { ms, waits, place, start, values } of grains) {
     const column = values[at];
     for (let i = 0; i < column.length; i++) {
       const from = begin + start[i] * step;
-      run(place[i], spans ? from + ms - Math.max(column[i] / 1e6, 1e-3) : from, from + ms, column[i]);
+      run(place[i], waits && lengths ? from + ms - column[i] / 1e6 : from, from + ms, column[i]);
     }
   }
 }
@@ -26,6 +32,16 @@ function inMoments({ grains, node }, { at }) {
   const sums = new Float64Array(node.length);
   for (const { place, values } of grains) for (let i = 0; i < place.length; i++) sums[place[i]] += values[at][i];
   return sums;
+}
+
+// Whole numbers, of which any run of neighbours has the sum of the fractions: one by one, small counts would all be 0 or 1.
+function rounded(values) {
+  let rest = 0;
+  return values.map((v) => {
+    const whole = Math.round(v + rest);
+    rest = v + rest - whole;
+    return whole;
+  });
 }
 
 // The values of the places of a view in a part, by column; of one without times those of the whole run.
@@ -47,7 +63,7 @@ class ValuesIn {
     eachMoment(whole, moments, time, (place, from, to, value) => {
       if (to > part.from && from < part.to) sums[place] += (value * (Math.min(to, part.to) - Math.max(from, part.from))) / (to - from);
     });
-    const inside = sums.map(Math.round);
+    const inside = rounded(sums);
     return part.rest ? inMoments(whole, moments).map((v, i) => v - inside[i]) : inside;
   }
 }
@@ -69,6 +85,34 @@ function overTime(samples, name, time, [from, to], n, group, groups) {
   return sums;
 }
 
+// The cells of a grid of seconds in which some of from..to is: run(its number, how many ms of it). A column has `each` seconds, of which the
+// same row is the same part of each.
+function eachCell({ first, each, columns, rows, cell }, from, to, run) {
+  const long = each * SECOND;
+  const begin = first * SECOND;
+  const a = Math.max(from, begin);
+  const b = Math.min(to, begin + columns * long);
+  const before = (at, row) => Math.floor(at / SECOND) * cell + Math.min(cell, Math.max(0, (at % SECOND) - row * cell));
+  for (let c = Math.floor((a - begin) / long); begin + c * long < b; c++) {
+    const left = Math.max(a, begin + c * long);
+    const right = Math.min(b, begin + (c + 1) * long);
+    const k = Math.floor(left / cell);
+    for (let i = k; i < Math.min(Math.ceil(right / cell), k + rows); i++) {
+      const ms = before(right, i % rows) - before(left, i % rows);
+      if (ms > 0) run(c * rows + (i % rows), ms);
+    }
+  }
+}
+
+// Sums of a column in such a grid; counts: whether a place does.
+function inSeconds(samples, name, time, grid, counts) {
+  const sums = new Float64Array(grid.columns * grid.rows);
+  eachMoment(samples, samples.moments.get(name), time, (place, from, to, value) => {
+    if (counts[place] >= 0) eachCell(grid, from, to, (at, ms) => (sums[at] += (value * ms) / (to - from)));
+  });
+  return sums;
+}
+
 // The least of 1, 2, 5, 10 ... times a unit that is not below v.
 function round125(v, unit = 1) {
   let power = unit;
@@ -77,7 +121,8 @@ function round125(v, unit = 1) {
 }
 
 // 12.34 s, 2:05, 1:02:05.
-function offset(ms) {
+function offset(at) {
+  const ms = Math.round(at / 10) * 10;
   const s = ms / 1000;
   if (s < 120) return `${s.toFixed(ms % 1000 === 0 ? 0 : ms % 100 === 0 ? 1 : 2)} s`;
   const two = (v) => String(Math.floor(v)).padStart(2, "0");
@@ -88,6 +133,6 @@ function offset(ms) {
 // Such a text, or seconds; NaN: it is none.
 function readOffset(text) {
   const parts = text.trim().replace(/\s*s$/, "").split(":");
-  return parts.length > 3 || parts.some((part) => !/^\d+(\.\d*)?$/.test(part)) ? NaN : parts.reduce((sum, part) => 60 * sum + Number(part), 0) * 1000;
+  return parts.length > 3 || parts.some((part) => !/^\d+(\.\d*)?$/.test(part)) ? NaN : Math.round(parts.reduce((sum, part) => 60 * sum + Number(part), 0) * 1000);
 }
 

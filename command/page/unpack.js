@@ -68,8 +68,8 @@ function readNodes(numbers, n) {
 }
 
 // The moments of a view, as bins of the same length: the place and the begin, in steps, of each, and the values of each measure, null where
-// a measure has no times.
-function readGrain(numbers, { places, measures }, [ms, bins]) {
+// a measure has no times; waits: each is a wait that is longer than its bin.
+function readGrain(numbers, { places, measures }, [ms, bins, waits]) {
   const counts = numbers.column(places);
   const place = new Int32Array(bins);
   const start = new Int32Array(bins);
@@ -84,7 +84,7 @@ function readGrain(numbers, { places, measures }, [ms, bins]) {
   for (const { times, timed } of measures) {
     values.push(!timed ? null : times === 0 ? numbers.column(bins, 0, Float64Array) : main ? values[0].map((v) => v * times) : null);
   }
-  return { ms, place, start, values };
+  return { ms, waits: waits === 1, place, start, values };
 }
 
 function readView(numbers, view) {

@@ -4,15 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hpx_tree_moment *moment_at(const struct hpx_tree_view *v, size_t i)
-{
-    return (const struct hpx_tree_moment *)v->moments.items + i;
-}
-
-static const uint64_t *moment_values(const struct hpx_tree_view *v, size_t i)
-{
-    return (const uint64_t *)v->moment_numbers.items + i * v->values;
-}
+#define NS_PER_MS UINT64_C(1000000)
 
 /* ---- places ---- */
 
@@ -42,7 +34,7 @@ static size_t find_places(struct hpx_page_view *p, const uint32_t *number, uint3
 {
     size_t sorted = p->n;
     for (size_t i = 0; i < p->view->moments.len; i++) {
-        const struct hpx_tree_moment *m = moment_at(p->view, i);
+        const struct hpx_tree_moment *m = hpx_tree_moment_at(p->view, i);
         const struct hpx_page_place key = {number[m->node], m->thread, HPX_PAGE_NONE};
         const struct hpx_page_place *found = sorted > 0 ? bsearch(&key, p->places, sorted, sizeof key, by_node) : NULL;
         if (found != NULL) {
@@ -71,6 +63,44 @@ static void order(struct hpx_page_view *p, const uint32_t *of)
     p->first[0] = 0;
 }
 
+static uint64_t sampled(const struct hpx_page_view *p, size_t place, size_t measure)
+{
+    return p->places[place].sample != HPX_PAGE_NONE ? hpx_tree_values_at(p->view, p->places[place].sample)[measure] : 0;
+}
+
+/* What a place has in moments, at most what is left. */
+static uint64_t share_of(const struct hpx_page_view *p, size_t place, size_t measure, uint64_t left)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = p->first[place]; i < p->first[place + 1]; i++) {
+        sum = hpx_tree_sum(sum, hpx_tree_moment_values_at(p->view, p->moments[i])[measure]);
+    }
+    return sum < left ? sum : left;
+}
+
+/* The sample of a node is divided among its threads, as its moments tell them; what they do not tell stays with it. It is the first place
+ * of its node: its thread is 0. */
+static bool divide_samples(struct hpx_page_view *p)
+{
+    size_t values = p->view->values, whole = 0;
+    p->values = calloc(p->n * values + 1, sizeof *p->values);
+    for (size_t i = 0; p->values != NULL && i < p->n; i++) {
+        whole = p->places[whole].at == p->places[i].at ? whole : i;
+        for (size_t m = 0; m < values; m++) {
+            uint64_t *left = &p->values[whole * values + m];
+            uint64_t own = i == whole ? sampled(p, i, m) : share_of(p, i, m, *left);
+            *left -= i == whole ? 0 : own;
+            p->values[i * values + m] = own;
+        }
+    }
+    return p->values != NULL;
+}
+
+uint64_t hpx_page_value(const struct hpx_page_view *p, size_t place, size_t measure)
+{
+    return p->values != NULL ? p->values[place * p->view->values + measure] : sampled(p, place, measure);
+}
+
 static bool take_moments(struct hpx_page_view *p, const uint32_t *number)
 {
     size_t n = p->view->moments.len;
@@ -85,11 +115,12 @@ static bool take_moments(struct hpx_page_view *p, const uint32_t *number)
     memory = p->first != NULL;
     if (memory) {
         order(p, of);
+        memory = hpx_tree_has_threads(p->view) || divide_samples(p);
     }
     free(of);
     for (size_t i = 0; i < n; i++) {
         for (size_t m = 0; m < p->view->values; m++) {
-            p->timed |= moment_values(p->view, i)[m] > 0 ? 1u << m : 0;
+            p->timed |= hpx_tree_moment_values_at(p->view, i)[m] > 0 ? 1u << m : 0;
         }
     }
     return memory;
@@ -113,6 +144,7 @@ bool hpx_page_view_init(struct hpx_page_view *p, const struct hpx_tree_view *v, 
 void hpx_page_view_fini(struct hpx_page_view *p)
 {
     free(p->places);
+    free(p->values);
     free(p->moments);
     free(p->first);
 }
@@ -126,25 +158,35 @@ uint64_t hpx_page_begin(const struct hpx_tree *t, uint64_t step)
 
 struct bins {
     const struct hpx_page_view *of;
-    uint64_t from, to, step, grain;
+    uint64_t from, to, step;
+    struct hpx_page_grain grain;
     size_t place, next;
     /* the bin */
     uint64_t start; /* in steps */
     uint64_t values[HPX_TREE_VALUES];
 };
 
-static uint64_t grain_of(const struct hpx_tree_moment *m, uint64_t step)
+static struct hpx_page_grain grain_of(const struct hpx_tree_view *v, size_t i, uint64_t step)
 {
-    uint64_t grain = 1;
-    while (grain < m->unit_ms) {
-        grain *= 10;
+    const struct hpx_tree_moment *m = hpx_tree_moment_at(v, i);
+    size_t length = hpx_tree_length(v);
+    uint64_t ms = 1;
+    while (ms < m->unit_ms) {
+        ms *= 10;
     }
-    return grain > step ? grain : step;
+    bool wait = m->lasted && m->unit_ms == 1 && length < v->values;
+    return (struct hpx_page_grain){ms > step ? ms : step, wait && hpx_tree_moment_values_at(v, i)[length] / NS_PER_MS >= step, 0};
 }
 
+static bool is_same(struct hpx_page_grain a, struct hpx_page_grain b)
+{
+    return a.ms == b.ms && a.waits == b.waits;
+}
+
+/* What was at the end of the times is in their last bin: behind it nothing can be chosen. */
 static uint64_t start_of(const struct bins *b, const struct hpx_tree_moment *m)
 {
-    uint64_t at_ms = m->at_ms < b->to ? m->at_ms : b->to;
+    uint64_t at_ms = m->at_ms < b->to ? m->at_ms : b->to - 1;
     return at_ms > b->from ? (at_ms - b->from) / b->step : 0;
 }
 
@@ -154,13 +196,12 @@ static bool next_bin(struct bins *b)
     const struct hpx_page_view *p = b->of;
     bool found = false;
     for (; b->next < p->first[b->place + 1]; b->next++) {
-        const struct hpx_tree_moment *m = moment_at(p->view, p->moments[b->next]);
-        uint64_t start = start_of(b, m);
-        const uint64_t *values = moment_values(p->view, p->moments[b->next]);
-        if (grain_of(m, b->step) != b->grain) {
+        uint64_t start = start_of(b, hpx_tree_moment_at(p->view, p->moments[b->next]));
+        const uint64_t *values = hpx_tree_moment_values_at(p->view, p->moments[b->next]);
+        if (!is_same(grain_of(p->view, p->moments[b->next], b->step), b->grain)) {
             continue;
         }
-        if (found && start != b->start) {
+        if (found && (b->grain.waits || start != b->start)) {
             return true;
         }
         for (size_t i = 0; i < p->view->values; i++) {
@@ -223,11 +264,11 @@ static void put_grain(const struct bins *b, struct sink *s)
     }
 }
 
-static bool has_grain(const struct hpx_page_view *p, uint64_t ms)
+static bool has_grain(const struct hpx_page_view *p, struct hpx_page_grain grain)
 {
     bool found = false;
     for (size_t i = 0; i < p->ngrains; i++) {
-        found = found || p->grains[i].ms == ms;
+        found = found || is_same(p->grains[i], grain);
     }
     return found;
 }
@@ -238,13 +279,13 @@ static uint64_t divide(struct hpx_page_view *p, const struct hpx_tree *t, uint64
     struct sink s = {0};
     p->ngrains = 0;
     for (size_t i = 0; p->moments != NULL && i < p->view->moments.len; i++) {
-        uint64_t ms = grain_of(moment_at(p->view, i), step);
-        if (!has_grain(p, ms)) {
-            p->grains[p->ngrains++].ms = ms;
+        const struct hpx_page_grain grain = grain_of(p->view, i, step);
+        if (!has_grain(p, grain)) {
+            p->grains[p->ngrains++] = grain;
         }
     }
     for (size_t i = 0; i < p->ngrains; i++) {
-        const struct bins b = {.of = p, .from = hpx_page_begin(t, step), .to = t->times_to_ms, .step = step, .grain = p->grains[i].ms};
+        const struct bins b = {.of = p, .from = hpx_page_begin(t, step), .to = t->times_to_ms, .step = step, .grain = p->grains[i]};
         uint64_t before = s.bins;
         put_grain(&b, &s);
         p->grains[i].bins = s.bins - before;
@@ -261,7 +302,8 @@ uint64_t hpx_page_step(struct hpx_page_view *p, size_t n, const struct hpx_tree 
         for (size_t i = 0; i < n; i++) {
             bytes += divide(&p[i], t, step);
         }
-        if ((bytes <= most_bytes && (t->times_to_ms - hpx_page_begin(t, step)) / step < INT32_MAX) || power > UINT64_MAX / 100) {
+        uint64_t all = t->times_to_ms - hpx_page_begin(t, step);
+        if ((bytes <= most_bytes && all / step < INT32_MAX) || all <= step || power > UINT64_MAX / 100) {
             return step;
         }
         power *= k % 3 == 0 ? 10 : 1;
@@ -273,7 +315,7 @@ void hpx_page_put_moments(const struct hpx_page_view *p, const struct hpx_tree *
 {
     struct sink s = {.to = to};
     for (size_t i = 0; i < p->ngrains; i++) {
-        const struct bins b = {.of = p, .from = hpx_page_begin(t, step), .to = t->times_to_ms, .step = step, .grain = p->grains[i].ms};
+        const struct bins b = {.of = p, .from = hpx_page_begin(t, step), .to = t->times_to_ms, .step = step, .grain = p->grains[i]};
         put_grain(&b, &s);
     }
 }

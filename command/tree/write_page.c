@@ -8,7 +8,7 @@
  *     of nodes 1.., in preorder: how many levels their parent is above the node before (0: that is the parent); frames;
  *     of the views of the head: of places, how much their node's number is above that of the place before; threads; where the head says
  *     "idle", 1 for those of idle threads (idle.h); each measure, unless it is a multiple ("times") of the first one; then, if the file
- *     has times, the moments (page_times.h) in the grains that the head has as [ms of a bin, bins];
+ *     has times, the moments (page_times.h) in the grains that the head has as [ms of a bin, bins, 1 for long waits];
  *     with times, pauses of the collector: how many ms each ended behind the one before, the first one behind the begin of the times; ns;
  *     names. */
 #include "idle.h"
@@ -103,7 +103,7 @@ static void put_grains(const struct hpx_page_view *of, FILE *to)
 {
     (void)fputs("],\"grains\":[", to);
     for (size_t i = 0; i < of->ngrains; i++) {
-        (void)fprintf(to, "%s[%" PRIu64 ",%" PRIu64 "]", i == 0 ? "" : ",", of->grains[i].ms, of->grains[i].bins);
+        (void)fprintf(to, "%s[%" PRIu64 ",%" PRIu64 ",%u]", i == 0 ? "" : ",", of->grains[i].ms, of->grains[i].bins, of->grains[i].waits);
     }
     (void)fputs("]}", to);
 }
@@ -244,11 +244,6 @@ static void put_nodes(const struct page *p)
     }
 }
 
-static uint64_t value_of(const struct hpx_page_view *v, const struct hpx_page_place *place, size_t measure)
-{
-    return place->sample != HPX_PAGE_NONE ? hpx_tree_values_at(v->view, place->sample)[measure] : 0;
-}
-
 static void put_view_numbers(const struct page *p, const struct hpx_page_view *v, const struct hpx_tree_column *columns, size_t n)
 {
     for (size_t i = 0; i < v->n; i++) {
@@ -262,7 +257,7 @@ static void put_view_numbers(const struct page *p, const struct hpx_page_view *v
     }
     for (size_t m = 0; m < n; m++) {
         for (size_t i = 0; v->own >> columns[m].measure & 1 && i < v->n; i++) {
-            hpx_pack_number(p->to, value_of(v, &v->places[i], columns[m].measure));
+            hpx_pack_number(p->to, hpx_page_value(v, i, columns[m].measure));
         }
     }
     hpx_page_put_moments(v, p->tree, p->step, p->to);

@@ -10,27 +10,53 @@ const { PROGRAM, WORK } = process.env;
 const PAGE = path.join(import.meta.dirname, "../../command/page");
 const NEAR = 20; // ms
 
+// What the page's scripts define, without a page.
+const scripts = new Function("$", "document", `${["unpack", "chance", "stacks", "times", "graph", "tables", "strip"].map((name) => readFileSync(path.join(PAGE, `${name}.js`), "utf-8")).join("\n")}; return { unpack, Profile, PLAIN, Strip, offset, readOffset };`)(() => null, { activeElement: undefined });
+
 // The data of a page, unpacked as the page does it.
 async function unpacked(file) {
-  const unpack = new Function(`${readFileSync(path.join(PAGE, "unpack.js"), "utf-8")}; return unpack;`)();
-  return (await unpack(/type="text\/plain">(.*?)<\/script>/s.exec(readFileSync(file, "utf-8"))[1])).trees[0];
+  return (await scripts.unpack(/type="text\/plain">(.*?)<\/script>/s.exec(readFileSync(file, "utf-8"))[1])).trees[0];
 }
 
-// A profile with times: samples [ms, thread, method, unit], one each; pauses [end in ms, ns].
-export function timed(name, samples, { pauses = [], end = 20000 } = {}) {
+// What a column has in a part of the run.
+async function inPart(file, name, from, to) {
+  const profile = new scripts.Profile([await unpacked(file)], null);
+  profile.setFilter("", [], false);
+  profile.setParts([{ from, to, rest: false }]);
+  return profile.sum(profile.column(name), profile.shape(scripts.PLAIN)).total[0];
+}
+
+const THREADS = 2; // of one name
+// Waits of wall=: events [end in ms, unit, thread, ns].
+function waits(name, events, end = 60000) {
+  const file = path.join(WORK, name);
+  const total = Math.round(events.reduce((sum, event) => sum + event[3], 0) / 1e6);
+  writeFileSync(`${file}.txt`, ["JAVA PROFILE 1.0.1, created Tue Jan  6 10:00:00 2026", "", "--------", "",
+    ...Array.from({ length: THREADS }, (_, i) => `THREAD START (obj=50000100, id = ${200001 + i}, name="worker", group="main")`),
+    "TRACE 300001:", "\ta.B.idle(B.java:1)", "\ta.B.main(B.java:3)", `WALL CLOCK (ms) BEGIN (total = ${total}) Tue Jan  6 10:00:01 2026`, "rank   self  accum        ms trace state    method",
+    `   1 100.00% 100.00% ${String(total).padStart(8)} 300001 sleeping a.B.idle`, "WALL CLOCK (ms) END",
+    `TIMELINE BEGIN (zero = 1767693600000, end = ${end}, places = 1, events = ${events.length}, coarse = 0)`, "p wall 300001 sleeping",
+    ...events.map(([ms, unit, thread, ns]) => `t @${ms}${unit > 1 ? ` ~${unit}` : ""} #${200001 + thread} 0*1/${ns}`), "TIMELINE END", "hprofx: tables: 1 KiB", ""].join("\n"));
+  execFileSync(PROGRAM, ["convert", `${file}.txt`, `${file}.html`]);
+  return `${file}.html`;
+}
+
+// A profile with times: samples [ms, thread, method, unit], one each; pauses [end in ms, ns]; alike: tables have no threads, as without thread=y.
+export function timed(name, samples, { pauses = [], end = 20000, alike = false } = {}) {
   const file = path.join(WORK, name);
   const threads = [...new Set(samples.map(([, thread]) => thread))];
-  const keys = [...new Set(samples.map(([, thread, method]) => `${thread} ${method}`))];
+  const keyOf = (of, method) => `${alike ? "" : of} ${method}`;
+  const keys = [...new Set(samples.map(([, of, method]) => keyOf(of, method)))];
   const counts = new Map(keys.map((key) => [key, 0]));
-  samples.forEach(([, thread, method]) => counts.set(`${thread} ${method}`, counts.get(`${thread} ${method}`) + 1));
+  samples.forEach(([, of, method]) => counts.set(keyOf(of, method), counts.get(keyOf(of, method)) + 1));
   const thread = (key) => 200001 + threads.indexOf(key.split(" ")[0]);
   const events = [
-    ...samples.map(([ms, name, method, unit = 1]) => [ms, unit, `#${200001 + threads.indexOf(name)} ${keys.indexOf(`${name} ${method}`)}`]),
+    ...samples.map(([ms, name, method, unit = 1]) => [ms, unit, `#${200001 + threads.indexOf(name)} ${keys.indexOf(keyOf(name, method))}`]),
     ...pauses.map(([ms, ns]) => [ms, 1, `#0 ${keys.length}*1/${ns}`]),
   ].sort((a, b) => a[0] - b[0]);
   writeFileSync(`${file}.txt`, ["JAVA PROFILE 1.0.1, created Tue Jan  6 10:00:00 2026", "", "--------", "",
     ...threads.map((name, i) => `THREAD START (obj=50000100, id = ${200001 + i}, name="${name}", group="main")`),
-    ...keys.flatMap((key, i) => [`TRACE ${300001 + i}: (thread=${thread(key)})`, `\t${key.split(" ")[1]}(B.java:1)`, "\ta.B.main(B.java:3)"]),
+    ...keys.flatMap((key, i) => [`TRACE ${300001 + i}:${alike ? "" : ` (thread=${thread(key)})`}`, `\t${key.split(" ")[1]}(B.java:1)`, "\ta.B.main(B.java:3)"]),
     `CPU SAMPLES BEGIN (total = ${samples.length}) Tue Jan  6 10:00:01 2026`, "rank   self  accum   count trace method",
     ...keys.map((key, i) => `${String(i + 1).padStart(4)}  1.00%  1.00% ${String(counts.get(key)).padStart(7)} ${300001 + i} ${key.split(" ")[1]}`), "CPU SAMPLES END",
     `TIMELINE BEGIN (zero = 1767693600000, end = ${end}, places = ${keys.length + (pauses.length > 0 ? 1 : 0)}, events = ${events.length}, coarse = 0)`,
@@ -209,6 +235,87 @@ export function addTests(test, { withPage, small, text, say, state, rows, press,
   test("a_nonsense_of_parts_is_the_whole_run", () => withPage(rhythm(), { fragment: "from=5000&to=10&base=7-x&near=9-1&by=constructor&mode=methods" }, async (page) => {
     assert.equal((await methods(page))["a.B.steady"], 400);
   }));
+
+  // ---- figures ----
+
+  test("threads_have_what_their_moments_tell_where_the_tables_have_no_threads", () => withPage(timed("alike", [...steps(0, 60, "one", "a.B.x"), ...steps(0, 40, "two", "a.B.x")], { end: 3000, alike: true }), { fragment: "mode=threads" }, async (page) => {
+    const threads = async () => (await rows(page, "threads")).map((cells) => [cells[2], cells[1].split(" ")[0]]);
+    assert.deepEqual(await threads(), [["one", "60"], ["two", "40"]]);
+    await page.evaluate(() => (location.hash = "thread=two&mode=methods"));
+    await page.waitForFunction(() => document.querySelector("table.methods tbody tr")?.cells[2].title.startsWith("40 "));
+    await page.evaluate(() => (location.hash = "thread=two&mode=methods&from=0&to=200"));
+    await page.waitForFunction(() => document.querySelector("table.methods tbody tr")?.cells[2].title.startsWith("20 "));
+  }));
+
+  test("waits_that_end_together_are_no_longer_than_each_was", async () => {
+    const file = waits("together", Array.from({ length: 8 }, (_, i) => [50000, 1, i % THREADS, 5e9]));
+    assert.ok(await inPart(file, "wall", 0, 45000) <= 8 * 10e6); // an end is known to 10 ms
+    assert.equal(await inPart(file, "wall", 0, 60000), 40e9);
+    assert.equal(await inPart(file, "wall", 45010, 50010), 40e9);
+  });
+
+  test("waits_of_a_coarse_time_are_spread_over_it_as_from_and_to_do", async () => {
+    const many = waits("coarse-many", [[45000, 1000, 0, 8e9]]);
+    const few = waits("coarse-few", [[45000, 1000, 0, 1e8]]);
+    assert.equal(await inPart(many, "wall", 0, 45000), 0);
+    assert.equal(await inPart(many, "wall", 0, 45500), 4e9);
+    assert.equal(await inPart(few, "wall", 0, 45500), 5e7);
+  });
+
+  test("small_counts_of_many_stacks_have_the_sum_of_their_parts", async () => {
+    const file = timed("fractions", Array.from({ length: 200 }, (_, i) => [1000, "main", `a.B.m${i}`, 1000]));
+    assert.equal(await inPart(file, "samples", 1000, 1400), 80);
+    assert.equal(await inPart(file, "samples", 1400, 2000), 120);
+  });
+
+  test("what_was_at_the_end_of_the_run_can_be_selected", async () => assert.equal(await inPart(timed("end", [[1000, "main", "a.B.x"], [3000, "main", "a.B.x"]], { end: 3000 }), "samples", 0, 3000), 2));
+
+  test("times_are_rounded_before_they_are_told", () => {
+    assert.deepEqual([179997, 3599996, 119996, 59994, 61230].map(scripts.offset), ["3:00", "1:00:00", "2:00", "59.99 s", "61.23 s"]);
+    for (let ms = 0; ms < 4000000; ms += 12340) assert.equal(scripts.readOffset(scripts.offset(ms)), ms);
+  });
+
+  test("a_pause_without_an_end_is_shown", () => withPage(timed("endless", steps(0, 100, "main", "a.B.x"), { pauses: [[2500, "18446744073709551615"]] }), { fragment: "sub=1" }, async (page) => {
+    assert.equal(await page.$eval("#heat-row", (e) => e.hidden), false);
+  }));
+
+  test("a_run_of_months_has_a_heat_map", () => withPage(timed("months", [...steps(0, 100, "main", "a.B.x"), ...steps(10368000000, 100, "main", "a.B.x")], { end: 10368001000 }), { fragment: "sub=1" }, async (page) => {
+    assert.equal(await page.$eval("#heat-row", (e) => e.hidden), false);
+  }));
+
+  test("a_cell_of_the_heat_map_is_pale_once_and_only_if_nothing_of_it_is_selected", () => {
+    const strip = Object.create(scripts.Strip.prototype);
+    const [columns, rows, each] = [360, 50, 10];
+    Object.assign(strip, { time: { pauses: [], step: 10, begin: 0, end: 3600000 }, page: { state: { from: 605000, to: 608000, near: "", base: "" }, colours: { dim: "dim" } }, drawn: { width: 1080 }, drag: null, mark: () => "", heat: { rows, columns, each, first: 0, cell: 20 } });
+    const pale = new Map();
+    const paper = { fillRect: (x, y) => pale.set(`${x} ${y}`, (pale.get(`${x} ${y}`) ?? 0) + 1) };
+    strip.paintHeatMarks(paper, (column) => 3 * column, 2);
+    assert.deepEqual([Math.max(...pale.values()), pale.size], [1, (columns - 1) * rows]);
+    assert.ok(!pale.has("180 0")); // 600 to 610 s
+  });
+
+  test("a_way_back_in_the_heat_map_selects_the_same_cells", () => withPage(rhythm(), { fragment: "sub=1" }, async (page) => {
+    await drag(page, "heat", [0.63, 0.499], [0.63, 0.301]);
+    assert.deepEqual([(await state(page)).from, (await state(page)).to], ["12300", "12500"]);
+  }));
+
+  test("what_is_no_longer_selected_is_no_longer_compared", () => withPage(rhythm(), { fragment: "from=1000&to=2000&base=rest" }, async (page) => {
+    await page.keyboard.press("t");
+    await page.keyboard.press("Escape");
+    assert.deepEqual([(await state(page)).to, (await state(page)).base], [undefined, undefined]);
+  }));
+
+  test("a_selection_with_keys_keeps_its_begin_where_its_end_was_rounded", () => withPage(timed("keys", steps(0, 100, "main", "a.B.x"), { end: 20005 }), {}, async (page) => {
+    for (const key of ["t", "Home"]) await page.keyboard.press(key);
+    await page.keyboard.down("Shift");
+    for (const key of ["End", "ArrowLeft"]) await page.keyboard.press(key);
+    await page.keyboard.up("Shift");
+    assert.deepEqual([(await state(page)).from, (await state(page)).to], [undefined, "19900"]);
+  }));
+
+  test("parts_that_overlap_are_told", () => withPage(rhythm(), { fragment: "from=1000&to=3000&base=2000-4000" }, async (page) => assert.match(await text(page, "#verdict"), /overlap/)));
+
+  test("a_base_that_is_no_part_is_none", () => withPage(rhythm(), { fragment: "base=7-x&from=0&to=9000" }, async (page) => assert.match(await text(page, "#chips"), /^Time:0 s to 9 s/)));
 
   // ---- a program ----
 
