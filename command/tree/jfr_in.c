@@ -17,6 +17,7 @@
 #define DEFAULT_CPU  UINT64_C(10000000) /* ns: of async-profiler, if none was asked for */
 #define DEFAULT_WALL UINT64_C(50000000)
 #define NS_PER_MS    UINT64_C(1000000)
+#define LAST_MS      (UINT64_MAX / NS_PER_MS)
 
 /* A collection, or one of its pauses. */
 struct pause {
@@ -257,7 +258,8 @@ static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *
 static void take_own(struct jfr_in *in, const char *name, const char *value)
 {
     if (strcmp(name, "interval") == 0) {
-        in->tree->interval_ns = strtoull(value, NULL, 10);
+        uint64_t n = strtoull(value, NULL, 10);
+        in->tree->interval_ns = n <= INT64_MAX ? n : 0;
     } else if (strcmp(name, "effective samples") == 0) {
         in->effective = strtoull(value, NULL, 10);
     } else if (strcmp(name, "allocations") == 0) {
@@ -426,8 +428,14 @@ static void settle(struct jfr_in *in, enum pending p, bool better)
         in->samples += p == EXECUTION && !better ? *hpx_tree_values_at(v, i) : 0;
     }
     for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
-        values_of(in, p, better, measure, *hpx_tree_moment_values_at(v, i), values);
-        hpx_tree_add_moment(in->tree, to, hpx_tree_moment_at(v, i), values);
+        const uint64_t n = *hpx_tree_moment_values_at(v, i);
+        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
+        values_of(in, p, better, measure, n, values);
+        if (p == WALL && n > 1) { /* samples one after the other: the time is that of the first */
+            m.lasted = true;
+            m.at_ms = m.at_ms + values[measure] / NS_PER_MS < LAST_MS ? m.at_ms + values[measure] / NS_PER_MS : LAST_MS;
+        }
+        hpx_tree_add_moment(in->tree, to, &m, values);
     }
 }
 

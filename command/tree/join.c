@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a profile has that was not filtered stays beside what others had before that. */
-static void join_before(struct hpx_tree_view *to, const struct hpx_tree_view *v)
-{
-    for (size_t m = 0; m < v->values; m++) {
-        if (to->before[m] > 0 || v->before[m] > 0) {
-            uint64_t had = to->before[m] > 0 ? to->before[m] : hpx_tree_total(to, m);
-            to->before[m] = hpx_tree_sum(had, v->before[m] > 0 ? v->before[m] : v->totals[m]);
-        }
-    }
-}
-
 /* Values in the order of the sum's view: only measures that hprofx does not have may stand in another one. */
 static const uint64_t *placed(const struct hpx_tree *to, const struct hpx_tree_view *v, size_t k, const uint64_t *values, uint64_t *room)
 {
@@ -34,13 +23,25 @@ static const uint64_t *placed(const struct hpx_tree *to, const struct hpx_tree_v
     return room;
 }
 
+/* What a profile has that was not filtered stays beside what others had before that. */
+static void join_before(struct hpx_tree *to, const struct hpx_tree_view *v, size_t k)
+{
+    struct hpx_tree_view *sum = &to->views[k];
+    uint64_t rooms[2][HPX_TREE_VALUES];
+    const uint64_t *before = placed(to, v, k, v->before, rooms[0]), *totals = placed(to, v, k, v->totals, rooms[1]);
+    for (size_t m = 0; m < sum->values; m++) {
+        if (sum->before[m] > 0 || before[m] > 0) {
+            uint64_t had = sum->before[m] > 0 ? sum->before[m] : hpx_tree_total(sum, m);
+            sum->before[m] = hpx_tree_sum(had, before[m] > 0 ? before[m] : totals[m]);
+        }
+    }
+}
+
 static void join_view(struct hpx_tree *to, const struct hpx_tree *from, size_t k, const struct hpx_tree_map *map)
 {
     const struct hpx_tree_view *v = &from->views[k];
     uint64_t room[HPX_TREE_VALUES];
-    if (k != HPX_VIEW_OTHER) {
-        join_before(&to->views[k], v);
-    }
+    join_before(to, v, k);
     for (size_t i = 0; i < v->samples.len; i++) {
         const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
         hpx_tree_add(to, &to->views[k], map->nodes[s->node], map->names[s->thread], placed(to, v, k, hpx_tree_values_at(v, i), room));

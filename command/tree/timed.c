@@ -26,8 +26,7 @@ static uint64_t time_of(const struct hpx_tree *t, const struct hpx_tree_view *v,
     return ns > lasted ? ns - lasted : 0;
 }
 
-/* The sample of a moment; samples.len: there is none. */
-static size_t sample_of(const struct hpx_tree_view *v, uint32_t node, uint32_t thread)
+size_t hpx_timed_sample(const struct hpx_tree_view *v, uint32_t node, uint32_t thread)
 {
     size_t low = 0, high = v->samples.len;
     while (low < high) {
@@ -65,7 +64,7 @@ static bool add_moments(struct hpx_list *to, const struct hpx_tree *t, struct hp
     bool threads = hpx_tree_has_threads(v), all = true;
     for (size_t i = 0; i < v->moments.len && all; i++) {
         const struct hpx_tree_moment *m = hpx_tree_moment_at(v, i);
-        size_t sample = sample_of(v, m->node, threads ? m->thread : 0);
+        size_t sample = hpx_timed_sample(v, m->node, threads ? m->thread : 0);
         uint64_t value = hpx_tree_moment_values_at(v, i)[c.measure], left = sample < v->samples.len ? rest[sample] : 0;
         value = value < left ? value : left;
         if (value > 0) {

@@ -23,6 +23,8 @@ static inline uint64_t hpx_timed_zero(const struct hpx_tree *t)
 /* struct hpx_timed, of which values add up to the column's total: those whose time is known by thread, then time; behind them the others by
  * thread, in the order of samples. The caller frees the items in any case. false: no memory. */
 bool hpx_timed_make(struct hpx_list *to, const struct hpx_tree *t, struct hpx_tree_column c);
+/* The sample of a stack in a finished tree; samples.len: there is none. thread 0 where hpx_tree_has_threads() says so. */
+size_t hpx_timed_sample(const struct hpx_tree_view *v, uint32_t node, uint32_t thread);
 /* Behind those that are, from `at` on, of one thread, and whose times are all known or all not. */
 size_t hpx_timed_end(const struct hpx_list *of, size_t at);
 

@@ -2,20 +2,22 @@
 /* write_jfr.c: a recording as the JDK's Flight Recorder makes it, for `jfr`, JDK Mission Control and jdk.jfr.consumer: chunks, each with
  * its metadata, the constants that its events name, and events in the order of their times.
  *
- * Events have the names and fields of the JDK's, but for hprofx.WallClock, which holds the wall clock. A view with moments becomes an event
- * for each; one without becomes events that are spread evenly over the time of the profile. JFR counts no objects, so allocations have
+ * Events have the names and fields of the JDK's, but for hprofx.WallClock, which holds the wall clock. Each moment becomes an event;
+ * what has no time becomes events that are spread evenly over the time of the profile. JFR counts no objects, so allocations have
  * bytes alone, and a stack of n samples or waits is n events: of more than 2^24 of a view each stands for more. */
 #include "big_endian.h"
 #include "numbering.h"
 #include "protobuf.h"
+#include "timed.h"
 #include "writers.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_EVENTS ((uint64_t)1 << 24)
-#define CHUNK_BYTES ((size_t)8 << 20) /* of events, and about as much of constants: far below 2^28, the most that an event may have */
-#define DEEPEST     ((size_t)65536)   /* frames of a stack, as jfr.c reads */
+#define CHUNK_BYTES ((size_t)8 << 20)       /* of events, and about as much of constants: far below MOST_BYTES */
+#define MOST_BYTES  (((size_t)1 << 28) - 1) /* of an event or of a chunk's constants */
+#define DEEPEST     ((size_t)65536)         /* frames of a stack, as jfr.c reads */
 #define NS_PER_MS   UINT64_C(1000000)
 #define MOST_MS     ((uint64_t)1 << 40)
 #define HEAD        68
@@ -206,9 +208,13 @@ static void put_string(struct hpx_pb *m, const char *text)
     put_text(m, text, strlen(text));
 }
 
-/* An event with its size, which has four bytes. */
+/* An event with its size, which has four bytes of seven bits. One that is larger counts as no memory: its stack has names of megabytes. */
 static void put_event(struct hpx_pb *to, const struct hpx_pb *event)
 {
+    if (event->len > MOST_BYTES - 4) {
+        to->no_memory = true;
+        return;
+    }
     uint32_t n = (uint32_t)event->len + 4;
     const uint8_t size[4] = {(uint8_t)(n | 0x80), (uint8_t)(n >> 7 | 0x80), (uint8_t)(n >> 14 | 0x80), (uint8_t)(n >> 21 & 0x7f)};
     hpx_pb_append(to, size, sizeof size);
@@ -220,7 +226,7 @@ static void put_event(struct hpx_pb *to, const struct hpx_pb *event)
 
 struct words {
     struct hpx_pb bytes; /* of the strings */
-    const char *of[512]; /* pointers are compared, then text */
+    const char *of[512];
     size_t n;
 };
 
@@ -496,12 +502,13 @@ static void put_threads(const struct jfr *j, struct hpx_pb *m)
 {
     pool(m, THREAD, hpx_numbered(&j->threads));
     for (size_t i = 0; i < hpx_numbered(&j->threads); i++) {
-        const char *name = text_of(j, hpx_numbered_at(&j->threads, i));
+        const uint32_t id = hpx_numbered_at(&j->threads, i); /* the same in every chunk */
+        const char *name = text_of(j, id);
         hpx_pb_raw(m, i + 1);
         put_string(m, name);
-        hpx_pb_raw(m, i + 1);
+        hpx_pb_raw(m, id);
         put_string(m, name);
-        hpx_pb_raw(m, i + 1);
+        hpx_pb_raw(m, id);
         hpx_pb_raw(m, 0);
         hpx_pb_raw(m, 0);
     }
@@ -604,42 +611,84 @@ static const struct kind kinds[] = {{HPX_VIEW_CPU, EXECUTION, 0, 1},
                                     {HPX_VIEW_LOCK, ENTER, 0, 1},
                                     {HPX_VIEW_WAIT, WAIT, 0, 1},
                                     {HPX_VIEW_PARK, PARK, 0, 1}};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], FLOWS = 2 * KINDS };
 
 static uint64_t length_of(const struct hpx_tree *t)
 {
-    return (t->duration_ms < MOST_MS ? t->duration_ms : MOST_MS) * NS_PER_MS;
+    const uint64_t ms = t->times_to_ms > t->times_from_ms ? t->times_to_ms - t->times_from_ms : t->duration_ms;
+    return (ms < MOST_MS ? ms : MOST_MS) * NS_PER_MS;
 }
 
-/* The events of a view, one after the other. */
+/* Events one after the other: those of a view's moments, or those of what its samples have beyond them. */
 struct flow {
     const struct kind *kind;
     const struct hpx_tree_view *view;
-    bool timed;
-    uint64_t each;      /* how many of a count an event stands for */
-    size_t at;          /* sample or moment */
-    uint64_t of, n;     /* how many events that is, and which is next */
-    uint64_t done, all; /* of a view without times */
-    uint64_t next_ns;   /* when the next is; UINT64_MAX: there is none */
+    bool timed, threads;
+    uint64_t *left;         /* as the numbers of the view's samples: what no moment had so far */
+    const uint64_t *rest;   /* likewise, behind all moments */
+    uint64_t longest_ns;    /* of an event without a time of the wall clock, which adds up threads; 0: any */
+    uint64_t each;          /* how many of a count an event stands for */
+    size_t at;              /* sample or moment */
+    uint64_t count, amount; /* its own */
+    uint64_t of, n;         /* how many events that is, and which is next */
+    uint64_t done, all;     /* without times */
+    uint64_t next_ns;       /* when the next is; UINT64_MAX: there is none */
 };
 
-static const uint64_t *values_of(const struct flow *f)
+static size_t length_of_flow(const struct flow *f)
 {
-    return f->timed ? hpx_tree_moment_values_at(f->view, f->at) : hpx_tree_values_at(f->view, f->at);
+    return f->timed ? f->view->moments.len : f->view->samples.len;
 }
 
-static uint64_t events_at(const struct flow *f)
+static uint64_t cut(uint64_t *left, uint64_t value)
 {
-    const uint64_t *v = values_of(f);
-    uint64_t n = f->kind->count < f->view->values ? v[f->kind->count] : 1;
-    return v[f->kind->amount] == 0 && n == 0 ? 0 : n / f->each + (n % f->each != 0 || n == 0);
+    const uint64_t v = value < *left ? value : *left;
+    *left -= v;
+    return v;
+}
+
+/* No moment has more than is left of its sample. Time beyond all moments with nothing to count is the last one's: an event more would be a
+ * wait more. */
+static void take_moment(struct flow *f)
+{
+    const struct kind *k = f->kind;
+    const struct hpx_tree_moment *m = hpx_tree_moment_at(f->view, f->at);
+    const uint64_t *values = hpx_tree_moment_values_at(f->view, f->at);
+    const size_t sample = hpx_timed_sample(f->view, m->node, f->threads ? m->thread : 0), at = sample * f->view->values;
+    f->count = f->amount = 0;
+    if (sample == f->view->samples.len) {
+        return;
+    }
+    f->amount = cut(&f->left[at + k->amount], values[k->amount]);
+    if (k->count < f->view->values) {
+        f->count = cut(&f->left[at + k->count], values[k->count]);
+        bool last = f->rest != NULL && f->count > 0 && f->left[at + k->count] == 0 && f->rest[at + k->count] == 0;
+        f->amount += last ? f->rest[at + k->amount] : 0;
+    }
+}
+
+static void take_rest(struct flow *f)
+{
+    const struct kind *k = f->kind;
+    const size_t at = f->at * f->view->values;
+    const bool counts = k->count < f->view->values;
+    f->count = counts ? f->left[at + k->count] : 0;
+    f->amount = counts && f->count == 0 && hpx_tree_values_at(f->view, f->at)[k->count] > 0 ? 0 : f->left[at + k->amount];
+    f->count = f->longest_ns > 0 ? f->amount / f->longest_ns + (f->amount % f->longest_ns != 0) : f->count;
+}
+
+/* How many events the next moment or sample is. */
+static uint64_t take(struct flow *f)
+{
+    (f->timed ? take_moment : take_rest)(f);
+    return f->count / f->each + (f->count % f->each != 0 || (f->count == 0 && f->amount > 0));
 }
 
 static void find_next(const struct jfr *j, struct flow *f)
 {
-    const size_t len = f->timed ? f->view->moments.len : f->view->samples.len;
+    const size_t len = length_of_flow(f);
     while (f->at < len && f->n == f->of) {
-        f->of = events_at(f);
+        f->of = take(f);
         f->n = 0;
         f->at += f->of == 0;
     }
@@ -655,17 +704,51 @@ static void find_next(const struct jfr *j, struct flow *f)
     }
 }
 
-static void begin_flow(const struct jfr *j, struct flow *f, const struct kind *k)
+static uint64_t each_of(const struct kind *k, const struct hpx_tree_view *v, uint64_t longest_ns)
+{
+    double count = 0; /* more than totals hold */
+    for (size_t i = 0; i < v->samples.len; i++) {
+        const uint64_t *values = hpx_tree_values_at(v, i);
+        count += k->count < v->values ? (double)values[k->count] : longest_ns > 0 ? (double)values[k->amount] / (double)longest_ns : 0;
+    }
+    count /= (double)MOST_EVENTS;
+    return count <= 1 ? 1 : count < (double)INT64_MAX ? (uint64_t)count + 1 : UINT64_MAX;
+}
+
+static uint64_t *numbers_of(const struct hpx_tree_view *v)
+{
+    uint64_t *of = calloc(v->samples.len * v->values + 1, sizeof *of);
+    if (of != NULL && v->samples.len > 0) {
+        memcpy(of, v->numbers.items, v->samples.len * v->values * sizeof *of);
+    }
+    return of;
+}
+
+/* false: no memory. The caller frees `left` of both in any case. */
+static bool begin_flows(const struct jfr *j, struct flow *timed, struct flow *rest, const struct kind *k)
 {
     const struct hpx_tree_view *v = &j->tree->views[k->view];
-    *f = (struct flow){.kind = k, .view = v, .timed = v->moments.len > 0, .each = 1};
-    uint64_t count = k->count < v->values ? v->totals[k->count] : v->samples.len;
-    f->each = count > MOST_EVENTS ? count / MOST_EVENTS + 1 : 1;
-    for (; !f->timed && f->at < v->samples.len; f->at++) {
-        f->all += events_at(f);
+    struct flow f = {.kind = k, .view = v, .threads = hpx_tree_has_threads(v), .left = numbers_of(v)};
+    f.longest_ns = k->type == WALL ? length_of(j->tree) : 0;
+    f.each = each_of(k, v, f.longest_ns);
+    *rest = *timed = f;
+    timed->timed = true;
+    timed->left = numbers_of(v);
+    if (rest->left == NULL || timed->left == NULL) {
+        return false;
     }
-    f->at = 0;
-    find_next(j, f);
+    f.timed = true;
+    for (; f.at < v->moments.len; f.at++) {
+        take_moment(&f);
+    }
+    timed->rest = rest->left;
+    for (; rest->at < v->samples.len; rest->at++) {
+        rest->all += take(rest);
+    }
+    rest->at = 0;
+    find_next(j, timed);
+    find_next(j, rest);
+    return true;
 }
 
 /* The n-th of `of` parts that add up to `all`. */
@@ -681,7 +764,7 @@ static void put_sample(struct jfr *j, uint64_t at_ns, uint32_t stack, uint32_t t
     hpx_pb_raw(&j->event, stack);
     hpx_pb_raw(&j->event, 1);
     end(j);
-    if (period > 0) {
+    if (j->tree->views[HPX_VIEW_CPU].totals[1] > 0) { /* else no sample has any; readers take one kind of them */
         begin(j, CPU_TIME, at_ns, 0);
         hpx_pb_raw(&j->event, stack);
         hpx_pb_raw(&j->event, thread);
@@ -715,7 +798,7 @@ static void put_next(struct jfr *j, struct flow *f)
     const struct hpx_tree_moment *m = f->timed ? hpx_tree_moment_at(f->view, f->at) : NULL;
     uint32_t node = m != NULL ? m->node : hpx_tree_sample_at(f->view, f->at)->node,
              thread = number_of(j, &j->threads, m != NULL ? m->thread : hpx_tree_sample_at(f->view, f->at)->thread), class = 0;
-    uint64_t amount = f->kind->amount < f->view->values ? part(values_of(f)[f->kind->amount], f->n, f->of) : 0;
+    uint64_t amount = part(f->amount, f->n, f->of);
     amount = amount <= INT64_MAX ? amount : INT64_MAX;
     if (f->kind->type == EXECUTION) {
         put_sample(j, f->next_ns, stack_of(j, node), thread, amount);
@@ -796,7 +879,8 @@ static void put_facts(struct jfr *j)
 static void put_pause(struct jfr *j, size_t i)
 {
     const struct hpx_tree_pause *p = (const struct hpx_tree_pause *)j->tree->pauses.items + i;
-    uint64_t ns = p->ns <= INT64_MAX ? p->ns : 0, end_ns = p->at_ms * NS_PER_MS, at = end_ns - j->begin_ns > ns ? end_ns - ns : j->begin_ns;
+    uint64_t ns = p->ns <= INT64_MAX ? p->ns : 0, end_ns = p->at_ms * NS_PER_MS,
+             at = end_ns > hpx_tree_sum(j->begin_ns, ns) ? end_ns - ns : j->begin_ns;
     begin(j, COLLECTION, at, ns);
     hpx_pb_raw(&j->event, ns);
     hpx_pb_raw(&j->event, (uint32_t)i);
@@ -831,15 +915,15 @@ static uint64_t begin_of(const struct hpx_tree *t)
 
 static bool put_events(struct jfr *j)
 {
-    struct flow flows[KINDS];
+    struct flow flows[FLOWS];
     size_t pauses = 0;
     bool all = true;
     for (size_t i = 0; i < KINDS; i++) {
-        begin_flow(j, &flows[i], &kinds[i]);
+        all = begin_flows(j, &flows[2 * i], &flows[2 * i + 1], &kinds[i]) && all;
     }
     while (all) {
         struct flow *first = &flows[0];
-        for (size_t i = 1; i < KINDS; i++) {
+        for (size_t i = 1; i < FLOWS; i++) {
             first = flows[i].next_ns < first->next_ns ? &flows[i] : first;
         }
         if (first->next_ns == UINT64_MAX && pauses == j->tree->pauses.len) {
@@ -853,6 +937,9 @@ static bool put_events(struct jfr *j)
         if (j->events.len > CHUNK_BYTES || j->constants > CHUNK_BYTES) {
             all = end_chunk(j);
         }
+    }
+    for (size_t i = 0; i < FLOWS; i++) {
+        free(flows[i].left);
     }
     return all;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_jfr HPROFX [unittest arguments]: JFR recordings that were made by hand: values of every view, every encoding, several chunks, cut and hostile files."""
 import gzip
+import json
 import pathlib
 import re
 import resource
@@ -156,6 +157,14 @@ class Times(Folder):
         self.assertEqual(self.window('wall', self.recording(), '--from', '3.5s', '--to', '4s'), {LEAF + ';blocked p.C': 500_000_000})
         self.assertEqual(self.window('delay', self.recording(), '--from', '4s', '--to', '9s'), {LEAF + ';p.C': 1_000_000_000})
 
+    def test_samples_of_the_wall_clock_in_one_event_are_one_after_the_other(self):
+        c = j.Chunk(types={**j.TYPES, **j.EVENTS, **j.OF_ASYNC_PROFILER}).metadata().stacks()
+        c.event('jdk.ActiveSetting', name='wall', value='20000000')
+        c.event('profiler.WallClockSample', startTime=j.TICKS + 1_000_000, sampledThread=2, stackTrace=2, state=2, samples=100)
+        c.event('profiler.WallClockSample', startTime=j.TICKS + 5_000_000, sampledThread=1, stackTrace=1, state=2, samples=1)
+        self.assertEqual(self.window('wall', c, '--from', '1.5s', '--to', '2.5s'), {LEAF + ';sleeping': 1_000_000_000})
+        self.assertEqual(self.window('wall', c, '--from', '5s'), {RUN + ';sleeping': 20_000_000})
+
     def test_what_is_chosen_at_the_end_has_times(self):
         data = self.recording().event('jdk.CPUTimeSample', startTime=j.TICKS + 5_000_000, eventThread=2, stackTrace=2, samplingPeriod=7)
         self.assertEqual(self.window('samples', data, '--from', '4s'), {LEAF: 1})
@@ -218,6 +227,47 @@ class Written(Folder):
         halves = [sum(int(s.rsplit(b' ', 1)[1]) for s in self.run_it('convert', '--view', 'samples', *words, '--to', '.folded', 'z.jfr', '-').stdout.splitlines())
                   for words in (('--to', '1.5s'), ('--from', '1.5s'))]
         self.assertEqual(sorted(halves), [3, 4])
+
+    def test_a_sum_with_a_profile_without_times_has_all_of_both(self):
+        (self.folder / 'a.folded').write_text(RUN + ' 1000\np.X.y 10\n')
+        for data in (self.recording(), j.whole()):
+            self.write(data)
+            for name in ('m.jfr', 'm.pb.gz'):
+                self.assertEqual(self.run_it('merge', 'a.folded', 'x.jfr', name).returncode, 0)
+            for measure in self.VIEWS:
+                self.assertEqual(self.folded(measure, 'm.jfr'), self.folded(measure, 'm.pb.gz'), measure)
+
+    def test_totals_without_filters_of_measures_that_hprofx_does_not_know_are_added(self):
+        for name, n in (('a', 3), ('b', 4)):
+            c = self.recording()
+            for i in range(n):
+                c.event('jdk.NativeMethodSample', sampledThread=2, stackTrace=1 + (i > 0), state=1)
+            self.write(c)
+            self.assertEqual(self.run_it('convert', '--include', 'p.D.leaf', 'x.jfr', name + '.pb.gz').returncode, 0)
+        shown = json.loads(self.run_it('merge', '--to', '.pb.gz', 'a.pb.gz', 'b.pb.gz', 'm.pb.gz').returncode == 0 and self.run_it('view', '--json', 'm.pb.gz').stdout)
+        self.assertEqual([(m['total'], m['of']) for v in shown['views'] for m in v['measures'] if m['name'] == 'native_samples'], [(7, 9)])
+
+    def test_the_wall_clock_of_many_threads_is_no_longer_than_the_run(self):
+        c = j.whole()
+        for _ in range(9):
+            c.event('jdk.ThreadSleep', startTime=j.TICKS, duration=2_900_000, eventThread=1, stackTrace=1)
+        self.write(c)
+        self.assertEqual(self.run_it('convert', 'x.jfr', 'z.pb.gz').returncode, 0)
+        self.assertEqual(self.run_it('convert', 'z.pb.gz', 'z.jfr').returncode, 0)
+        self.assertEqual(self.folded('wall', 'z.jfr'), self.folded('wall', 'x.jfr'))
+        self.assertEqual(self.facts((self.folder / 'z.jfr').read_bytes())[DURATION], [3_000_000_000])
+
+    def test_a_thread_is_the_same_in_every_chunk(self):
+        pieces = []
+        for i in range(600):
+            piece = j.Chunk().metadata().stacks()
+            for k in range(1000):
+                piece.event('jdk.CPUTimeSample', startTime=j.TICKS + k, eventThread=1 + (i > 0), stackTrace=1, samplingPeriod=10000)
+            pieces.append(piece.data())
+        self.write_again(b''.join(pieces))
+        made = (self.folder / 'y.jfr').read_bytes()
+        ids = set(re.findall(rb'(?s)\x03\x06worker(..?)\x03\x06worker', made))
+        self.assertEqual((len(ids), made.count(b'\3\6worker') > 2), (1, True))
 
     def test_names_keep_their_spelling(self):
         lines = ['[a;b];p.C.m(int[], p.D);p.D.<init> 7', '[idle];memcpy;/usr/lib/libc.so.6 2', 'p.C$X.m;hprofx.stalled 1', 'p.\u00e9\u4e2d.m 3']
