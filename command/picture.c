@@ -2,6 +2,7 @@
 /* picture.c: see picture.h. */
 #include "picture.h"
 #include "budget.h"
+#include "filter.h"
 #include "window.h"
 #include "within.h"
 #include "words.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SMALL ((off_t)4 << 20) /* bytes of a file whose times are kept for the verdict: some hundred thousand events */
+#define SMALL ((off_t)4 << 20) /* bytes of a file whose times are looked at for the verdict */
 
 struct told {
     const struct hpx_verdict *verdict;
@@ -30,18 +31,19 @@ static void put_offset(FILE *to, uint64_t ms)
     }
 }
 
-/* What changed within the run. */
+/* What changed within the run; offsets as --from takes them. */
 static void say_within(FILE *to, const struct hpx_tree *t)
 {
     struct hpx_within w;
+    const uint64_t behind = t->times_from_ms > t->times_zero_ms ? t->times_from_ms - t->times_zero_ms : 0; /* a later file of split=y */
     if (hpx_window_is_set() || !hpx_within_find(t, &w) || w.part.n == 0) {
         return;
     }
     (void)fputs(w.first ? "The first " : w.last ? "The last " : "From ", to);
-    put_offset(to, w.first ? w.to_ms : w.last ? t->times_to_ms - t->times_from_ms - w.from_ms : w.from_ms);
+    put_offset(to, w.first ? w.to_ms : w.last ? t->times_to_ms - t->times_from_ms - w.from_ms : behind + w.from_ms);
     if (!w.first && !w.last) {
         (void)fputs(" to ", to);
-        put_offset(to, w.to_ms);
+        put_offset(to, behind + w.to_ms);
     }
     (void)fputs(w.first || w.last ? " differ beyond chance: there " : " the run differs beyond chance: there ", to);
     for (size_t i = 0; i < w.part.n; i++) {
@@ -80,12 +82,8 @@ enum hpx_status hpx_picture_read_fd(struct hpx_tree *t, int fd, const char *name
     struct hpx_err why = {""};
     struct told told = {v, name};
     struct stat st;
-    bool asked = t->timed, small = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SMALL;
-    t->timed |= small;
+    t->told_times = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SMALL;
     enum hpx_tree_read done = hpx_tree_read(t, fd, keep_verdict, &told, &why);
-    if (!asked) {
-        hpx_tree_without_times(t);
-    }
     return done == HPX_TREE_WHOLE  ? HPX_OK
            : done == HPX_TREE_PART ? hpx_fail(err, HPX_PARTIAL, "%s: %s", name, why.msg)
                                    : hpx_fail(err, HPX_FAILED, "%s: %s", name, why.msg);
@@ -157,6 +155,18 @@ static enum hpx_status fits(const struct hpx_tree *t, const struct hpx_format *f
     return HPX_OK;
 }
 
+/* What to do if a filter leaves nothing; a part of the time alone has no pattern. */
+static const char *advice(const struct hpx_tree *t)
+{
+    char option[16];
+    bool pattern = false;
+    for (int k = 0; k < HPX_FILTERS; k++) {
+        (void)snprintf(option, sizeof option, "--%s ", hpx_filter_name((enum hpx_filter_kind)k));
+        pattern |= strstr(hpx_tree_text(t, t->filtered), option) != NULL;
+    }
+    return pattern ? "; a pattern is a whole name, or has * for any characters" : "";
+}
+
 enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, struct hpx_tree_column *c, struct hpx_err *err)
 {
     char have[512];
@@ -168,8 +178,7 @@ enum hpx_status hpx_picture_column(const struct hpx_tree *t, const char *view, s
     }
     views(t, have, sizeof have);
     return have[0] == '\0' && t->filtered != 0
-               ? hpx_fail(err, HPX_FAILED, "nothing in the profile fits %s; a pattern is a whole name, or has * for any characters",
-                          hpx_tree_text(t, t->filtered))
+               ? hpx_fail(err, HPX_FAILED, "nothing in the profile fits %s%s", hpx_tree_text(t, t->filtered), advice(t))
            : have[0] == '\0' ? hpx_fail(err, HPX_FAILED, "the profile has no stacks")
            : t->filtered != 0
                ? hpx_fail(err, HPX_FAILED, "no %s in the profile fits %s; what fits has %s", view, hpx_tree_text(t, t->filtered), have)

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define MOST      ((size_t)1 << 26)       /* kinds of objects: as tree.h bounds what it holds */
+#define MOST_TOLD ((size_t)1 << 18)       /* places, and moments of them, that are kept for a sentence alone */
 #define YEAR_2262 UINT64_C(9223372036854) /* ms since 1970; what is later has too many ns for pprof */
 
 /* What the heap has of a class from a trace. */
@@ -50,6 +51,7 @@ struct hprof_in {
     struct hpx_list places;  /* struct place: of all TIMELINEs, if the tree is timed */
     size_t places_from;      /* of them, the first of the last TIMELINE */
     bool has_times;
+    bool told;                    /* times are for a sentence alone: those of CPU */
     struct hpx_rd_timeline times; /* the last one */
     struct hpx_window window;     /* of it */
     hpx_tree_each *each;          /* of a stream; NULL: a file, whose last tables count */
@@ -385,7 +387,9 @@ static void take_place(struct hprof_in *in, const struct hpx_rd_place *p)
         return;
     }
     *to = (struct place){.kind = p->kind, .trace = p->trace, .owner = p->owner, .tag = p->tag, .bytes = p->bytes, .shares = p->shares};
-    to->name = hpx_defined_keep(&in->profile.defined, p->name);
+    if (!in->told) {
+        to->name = hpx_defined_keep(&in->profile.defined, p->name);
+    }
 }
 
 static enum hpx_view_kind view_at(const struct place *p)
@@ -407,7 +411,7 @@ static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
                    begin = m->ms < m->ns / 1000000 ? 0 : m->ms - m->ns / 1000000;
     bool outside = hpx_window_is_set() && (m->unit > 1 ? m->ms >= in->window.to || hpx_tree_sum(m->ms, unit) < in->window.from
                                                        : begin > in->window.to || m->ms < in->window.from);
-    if (p == NULL || outside || (m->count == 0 && m->ns == 0)) {
+    if (p == NULL || outside || (m->count == 0 && m->ns == 0) || (in->told && p->kind != HPX_RD_TIME_CPU)) {
         return; /* of a stream that has lost the place, or needless */
     }
     const uint64_t at = in->times.zero_ms + (m->ms < last ? m->ms : last);
@@ -429,7 +433,10 @@ static void take_moment(struct hprof_in *in, const struct hpx_rd_moment *m)
 /* Gives places their stacks. */
 static void resolve(struct hprof_in *in, struct place *p)
 {
-    bool wall = hpx_profile_table(&in->profile, HPX_TAG_WALL)->seen > 0;
+    bool wall = !in->told && hpx_profile_table(&in->profile, HPX_TAG_WALL)->seen > 0;
+    if (p->kind == HPX_RD_TIME_GC || (in->told && p->kind != HPX_RD_TIME_CPU)) {
+        return; /* it has none, or nobody asks for it */
+    }
     if (p->kind == HPX_RD_TIME_CPU) {
         p->node = stack_of(in, p->trace, 0, &p->thread);
         p->other = wall ? class_node(in, p->node, hpx_name_of_frame(in->tree, "running", 7)) : 0;
@@ -580,6 +587,19 @@ static bool ends_profile(const struct hpx_rd_event *ev)
            (ev->kind == HPX_RD_STRING && hpx_rd_is_report(&ev->string));
 }
 
+/* Times for a sentence alone must not cost a file that is readable without them. */
+static void only_few(struct hprof_in *in)
+{
+    struct hpx_tree *t = in->tree;
+    if (in->told && (t->no_memory || in->places.len > MOST_TOLD || t->views[HPX_VIEW_CPU].moments.len > MOST_TOLD)) {
+        t->no_memory = false; /* events end a reader that has none */
+        hpx_tree_without_times(t);
+        hpx_budget_give(in->places.cap * sizeof(struct place));
+        free(in->places.items);
+        in->places = (struct hpx_list){0};
+    }
+}
+
 static void take_time(struct hprof_in *in, const struct hpx_rd_event *ev)
 {
     if (ev->kind == HPX_RD_TIMELINE) {
@@ -589,6 +609,7 @@ static void take_time(struct hprof_in *in, const struct hpx_rd_event *ev)
     } else {
         take_moment(in, &ev->moment);
     }
+    only_few(in);
 }
 
 static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
@@ -765,7 +786,8 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
         (void)hpx_err_set(err, HPX_E_NOMEM, "no memory");
         return HPX_TREE_FAILED;
     }
-    t->timed |= hpx_window_is_set();
+    in->told = t->told_times && !timed && !hpx_window_is_set();
+    t->timed |= in->told || hpx_window_is_set();
     run(in, r);
     enum hpx_tree_read done = result(in, r, err);
     if (done != HPX_TREE_FAILED) {
@@ -781,6 +803,9 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
     }
     if (done != HPX_TREE_FAILED && tell != NULL) {
         tell(ctx, t, &in->profile);
+    }
+    if (in->told) {
+        hpx_tree_without_times(t);
     }
     if (done != HPX_TREE_FAILED && hpx_window_is_set() && !in->has_times) {
         (void)hpx_err_set(err, HPX_E_RANGE, "it has no times of samples; those of a session with timeline=y have");

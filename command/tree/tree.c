@@ -297,8 +297,9 @@ void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms)
     }
 }
 
-static void empty(struct hpx_list *l)
+static void empty(struct hpx_list *l, size_t size)
 {
+    hpx_budget_give(l->cap * size);
     free(l->items);
     *l = (struct hpx_list){0};
 }
@@ -306,10 +307,10 @@ static void empty(struct hpx_list *l)
 void hpx_tree_without_times(struct hpx_tree *t)
 {
     for (size_t k = 0; k < HPX_VIEWS; k++) {
-        empty(&t->views[k].moments);
-        empty(&t->views[k].moment_numbers);
+        empty(&t->views[k].moments, sizeof(struct hpx_tree_moment));
+        empty(&t->views[k].moment_numbers, sizeof(uint64_t));
     }
-    empty(&t->pauses);
+    empty(&t->pauses, sizeof(struct hpx_tree_pause));
     t->timed = false;
 }
 

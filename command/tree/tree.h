@@ -131,7 +131,8 @@ struct hpx_tree {
     bool no_memory;         /* something did not fit: the tree must not be shown; hpx_budget_why() */
     size_t text;            /* bytes of all names */
     bool timed;             /* set by who wants times, before anything is read: moments and pauses are kept */
-    struct hpx_list pauses; /* struct hpx_tree_pause; by at_ms once the tree is finished */
+    bool told_times; /* likewise by who wants times of CPU samples for what hpx_tree_profile tells alone: of HPROF, if they are few */
+    struct hpx_list pauses;              /* struct hpx_tree_pause; by at_ms once the tree is finished */
     uint64_t times_from_ms, times_to_ms; /* since 1970: what the file has times of; both 0: it has none */
     uint64_t times_zero_ms;              /* since 1970: from where --from counts; of several runs the first */
 };
@@ -168,7 +169,7 @@ void hpx_tree_add_moment(struct hpx_tree *t, struct hpx_tree_view *v, const stru
 void hpx_tree_add_pause(struct hpx_tree *t, const struct hpx_tree_pause *p);
 /* Times that the tree has are from..to, too. */
 void hpx_tree_add_times(struct hpx_tree *t, uint64_t from_ms, uint64_t to_ms);
-/* Forgets moments and pauses, and keeps none from now on; whoever read them with a budget has ended it. */
+/* Forgets moments and pauses, and keeps none from now on. */
 void hpx_tree_without_times(struct hpx_tree *t);
 /* Whether a sample of the view has a thread; else the threads of its moments count for nothing that is summed. */
 bool hpx_tree_has_threads(const struct hpx_tree_view *v);

@@ -125,17 +125,21 @@ const char *hpx_window_wrong(void)
                : NULL;
 }
 
-/* Midnight of the day of the time 0, by this machine's clock, in ms since 1970. */
-static int64_t midnight(uint64_t zero_ms)
+/* That time of the day of the time 0, or of so many days behind it, by this machine's clock; since the time 0. Not every day has 24 hours.
+ */
+static int64_t on_day(uint64_t ms, uint64_t zero_ms, int days)
 {
     time_t at = (time_t)(zero_ms / 1000);
     struct tm tm;
     if (localtime_r(&at, &tm) == NULL) {
         return 0;
     }
-    tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+    tm.tm_mday += days;
+    tm.tm_hour = (int)(ms / 3600000);
+    tm.tm_min = (int)(ms / 60000 % 60);
+    tm.tm_sec = (int)(ms / 1000 % 60);
     tm.tm_isdst = -1;
-    return (int64_t)mktime(&tm) * 1000;
+    return (int64_t)mktime(&tm) * 1000 + (int64_t)(ms % 1000) - (int64_t)zero_ms;
 }
 
 /* Since the time 0; below it: before. A time of day is that of the next day if the file has that, or if it is nearer: a short file of a
@@ -145,7 +149,7 @@ static int64_t resolve(const struct wish *w, uint64_t zero_ms, uint64_t end_ms)
     if (!w->clock) {
         return (int64_t)w->ms;
     }
-    const int64_t at = midnight(zero_ms) + (int64_t)w->ms - (int64_t)zero_ms, next = at + (int64_t)DAY_MS;
+    const int64_t at = on_day(w->ms, zero_ms, 0), next = on_day(w->ms, zero_ms, 1);
     return at < 0 && (next <= (int64_t)end_ms || next < -at) ? next : at;
 }
 
@@ -335,18 +339,6 @@ static void take_pauses(struct hpx_tree *t, uint64_t zero_ms, struct hpx_window 
     t->pauses.len = kept;
 }
 
-static void forget_moments(struct hpx_tree *t)
-{
-    for (size_t k = 0; k < HPX_VIEWS; k++) {
-        struct hpx_tree_view *v = &t->views[k];
-        hpx_budget_give(v->moments.cap * sizeof(struct hpx_tree_moment) + v->moment_numbers.cap * sizeof(uint64_t));
-        free(v->moments.items);
-        free(v->moment_numbers.items);
-        v->moments = v->moment_numbers = (struct hpx_list){0};
-    }
-    t->pauses.len = 0;
-}
-
 void hpx_window_apply(struct hpx_tree *t, uint64_t zero_ms, uint64_t end_ms, bool timed)
 {
     const struct hpx_window w = hpx_window_of(zero_ms, end_ms);
@@ -371,6 +363,6 @@ void hpx_window_apply(struct hpx_tree *t, uint64_t zero_ms, uint64_t end_ms, boo
     t->verdict = t->states = NULL;
     t->timed = timed;
     if (!timed) {
-        forget_moments(t);
+        hpx_tree_without_times(t);
     }
 }

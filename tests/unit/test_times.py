@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_times HPROFX [unittest arguments]: --from, --to and --around of view, convert, merge and diff, against a file whose answers are counted here."""
+import gzip
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -97,6 +99,11 @@ class Times(unittest.TestCase):
         self.assertEqual(self.folded('--around', '22:13:28.500'), {'p.C.main;p.C.b': 1})
         self.assertEqual(self.folded('--around', '8.5s'), {'p.C.main;p.C.b': 1})
 
+    def test_times_of_day_of_a_day_when_the_clock_changes(self):
+        (self.folder / 'in').write_text(text().replace(str(ZERO), '1698555600000'))  # 2023-10-29 05:00:00 UTC
+        for zone, hour in (('CET-1CEST,M3.5.0,M10.5.0/3', 6), ('UTC', 5)):
+            self.assertEqual(self.folded('--from', '%d:00:03' % hour, '--to', '%d:00:04' % hour, zone=zone), {'p.C.main;p.C.a': 4}, zone)
+
     def test_a_time_of_day_behind_midnight_is_ahead_of_a_file_that_ends_before(self):
         self.assertEqual(self.folded('--to', '00:10'), self.folded())  # the session began at 22:13:20
 
@@ -153,10 +160,10 @@ class Times(unittest.TestCase):
         self.assertEqual([rows for (process, _), rows in shown.items() if process.startswith('CPU')], [[(0, 1, a), (500, 2, b), (2000, 4, a)]])
         self.assertEqual(set(self.firefox('--include', 'p.C.b')[0]['CPU: samples (3 of 8)', 'main']), {(1500, 2, b), (9000, 1, b)})
 
-    def changing(self, late, end=20000):
-        """A profile of 20 s, 20 samples in every 500 ms: b is 1 of them, from 12 s on `late`."""
-        events = [(ms, 1 if (ms // 25 * 7) % 20 < (late if ms >= 12000 else 1) else 0, 1, 0) for ms in range(0, end, 25)]
-        made = text(timeline(events).replace('end = 10000', 'end = %d' % end))
+    def changing(self, late, begin=0, part=(12000, 20000), origin='', end=20000):
+        """A profile of 20 s, 20 samples in every 500 ms: b is 1 of them, in the part from 12 s on `late`."""
+        events = [(ms, 1 if (ms // 25 * 7) % 20 < (late if part[0] <= ms < part[1] else 1) else 0, 1, 0) for ms in range(begin, end, 25)]
+        made = text(timeline(events).replace('end = 10000', 'end = %d' % end)).replace('hprofx: tables', origin + 'hprofx: tables')
         b = sum(e[1] for e in events)
         rows = ''.join('   %d 50.00%% 50.00%%  %6d %d p.C.%s\n' % (i + 1, n, 300001 + i, 'ab'[i]) for i, n in enumerate((len(events) - b, b)))
         (self.folder / 'long').write_text(made.replace('   1 62.50% 62.50%       5 300001 p.C.a\n   2 37.50% 100.00%       3 300002 p.C.b\n', rows).replace('(total = 8)', '(total = %d)' % len(events)))
@@ -171,6 +178,40 @@ class Times(unittest.TestCase):
         self.changing(9)
         self.call('convert', 'long', 'long.txt')
         self.assertNotIn('beyond chance', self.call('view', 'long.txt'))  # it has no times
+
+    def test_the_verdict_counts_from_the_begin_of_the_session_as_from_does(self):
+        origin = 'hprofx: host: h\nhprofx: pid: 7\nhprofx: run began: %d\nhprofx: profile: 2, from %d to %d ms since 1970\n' % (ZERO, ZERO + 5000, ZERO + 20000)
+        said = self.changing(12, 5000, (12000, 15000), origin)
+        self.assertEqual([re.sub(' the run .*', '', line) for line in said], ['From 12 s to 15 s'])
+
+    def test_times_for_the_verdict_alone_do_no_harm(self):
+        lines = ''.join('t @%d #200001%s\n' % (ms, ' 0' * 200) for ms in range(9000))
+        (self.folder / 'in').write_text(text(timeline(lines=lines)))
+        self.assertLess((self.folder / 'in').stat().st_size, 4 << 20)
+        (self.folder / 'in.gz').write_bytes(gzip.compress(text(timeline(lines=lines * 4)).encode(), 1))
+        for name in ('in', 'in.gz'):
+            done = subprocess.run([PROGRAM, 'view', name], cwd=self.folder, env={**os.environ, 'HPROFX_MEMORY': '64m'}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b''), name)
+            self.assertIn(b'samples 8', done.stdout)
+
+    def jfr(self, view):
+        self.call('convert', 'in', 'out.jfr')
+        return self.folded(view=view, file='out.jfr')
+
+    def test_jfr_has_what_has_no_time_too(self):
+        sums = {}
+        for stack, n in self.jfr('wall').items():
+            sums[stack.replace('[main];', '')] = sums.get(stack.replace('[main];', ''), 0) + n
+        self.assertEqual(sums, self.folded(view='wall'))
+        self.assertEqual(sum(self.jfr('samples').values()), 8)
+        (self.folder / 'in').write_text(text(timeline(EVENTS[:1])))
+        self.assertEqual(sum(self.jfr('samples').values()), 8)
+        self.assertEqual(sum(self.folded('--from', '0', '--to', '1001ms', file='out.jfr').values()), 2)  # 7 are spread over 10 s
+
+    def test_moments_with_more_than_their_sample_are_cut(self):
+        (self.folder / 'in').write_text(text(timeline(lines='t @1000 #200001 0*18446744073709551615 2*7/18446744073709551615\nt @2000 #200001 0 1*2\n')))
+        self.assertEqual(sum(self.jfr('samples').values()), 8)
+        self.assertEqual(sum(self.jfr('wall').values()), 1080000000)
 
     def test_firefox_without_times_is_as_it_was(self):
         (self.folder / 'none').write_text(text(''))
@@ -203,6 +244,10 @@ class Times(unittest.TestCase):
         self.assertIn((1000 * ms, 1000 * ms, 'p.C.main;p.C.c;sleeping'), got['Wall clock by time: main'])
         (self.folder / 'none').write_text(text(''))
         self.assertEqual([name for name in self.speedscope(file='none') if 'by time' in name], [])
+
+    def test_a_part_in_which_nothing_was_gets_no_advice_about_patterns(self):
+        said = 'hprofx: nothing in the profile fits --from 9.5s (22:13:29.500 on)'
+        self.call('view', '--from', '9.5s', 'in', status=1, said=said + '\n')
 
     def test_filters_apply_to_what_is_left(self):
         self.assertEqual(self.folded('--from', '1s', '--to', '3s', '--include', 'p.C.b'), {'p.C.main;p.C.b': 2})
