@@ -128,6 +128,9 @@ static const char *missing(const struct hpx_tree *t, const struct hpx_format *f,
     if (f->hprof && view == HPX_VIEW_HEAP && t->views[HPX_VIEW_ALLOC].samples.len > 0) {
         return "Heap beside Allocations"; /* both would be SITES */
     }
+    if (f->no_live && view == HPX_VIEW_ALLOC && v->totals[0] == 0 && v->totals[1] == 0) {
+        return "live objects";
+    }
     return (f->leaves_out >> view & 1) != 0 ? v->title : NULL;
 }
 

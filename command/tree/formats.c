@@ -123,7 +123,13 @@ static const struct hpx_format formats[] = {
     {.suffix = ".txt", .what = "HPROF as text", .hprof = true, .leaves_out = ONE(HPX_VIEW_OTHER), .write = hpx_write_text},
     {.suffix = ".speedscope.json", .what = "speedscope", .times = true, .write = hpx_write_speedscope},
     {.suffix = ".firefox.json", .what = "Firefox Profiler", .times = true, .write = hpx_write_firefox},
-    {.suffix = ".jfr", .what = "Java Flight Recorder", .times = true, .apart = true, .leaves_out = NO_JFR, .write = hpx_write_jfr},
+    {.suffix = ".jfr",
+     .what = "Java Flight Recorder",
+     .times = true,
+     .apart = true,
+     .no_live = true,
+     .leaves_out = NO_JFR,
+     .write = hpx_write_jfr},
     {.suffix = ".otlp", .what = "OpenTelemetry profiles", .write = hpx_write_otlp},
 };
 

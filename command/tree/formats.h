@@ -55,6 +55,7 @@ struct hpx_format {
     unsigned leaves_out;                                                         /* views that it cannot hold: bit `enum hpx_view_kind` */
     bool times;                                                                  /* has times: the caller reads with hpx_tree.timed */
     bool apart;                                                                  /* monitors and locks are different things in it */
+    bool no_live;                                                                /* of allocations it has no objects that are live */
     bool one_column;                                                             /* writes column c alone; others write all, c first */
     bool (*write)(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to); /* false: no memory */
 };

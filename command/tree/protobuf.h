@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* protobuf.h: as much of the protocol buffers' wire format as pprof and OTLP need (https://protobuf.dev/programming-guides/encoding). One
- * thread. */
+/* protobuf.h: as much of the protocol buffers' wire format as pprof and OTLP need (https://protobuf.dev/programming-guides/encoding). JFR,
+ * which has the same variable-length numbers, is written with it, too. One thread. */
 #ifndef HPX_TREE_PROTOBUF_H
 #define HPX_TREE_PROTOBUF_H
 

@@ -280,6 +280,15 @@ class Written(Folder):
         data = self.recording().event('jdk.NativeMethodSample', sampledThread=2, stackTrace=2, state=1)
         self.assertIn('y.jfr is without', self.write_again(data))
 
+    def test_live_objects_alone_are_refused(self):
+        def field(number, data):
+            return bytes([number << 3 | 2, len(data)]) + data if isinstance(data, bytes) else bytes([number << 3, data])
+        (self.folder / 'in.pb').write_bytes(field(1, field(1, 1) + field(2, 2)) + field(2, field(1, b'\1') + field(2, b'\7')) + field(4, field(1, 1) + field(4, field(1, 1)))
+                                            + field(5, field(1, 1) + field(2, 3)) + b''.join(field(6, text) for text in (b'', b'inuse_space', b'bytes', b'p.C.m')))
+        done = self.run_it('convert', 'in.pb', 'y.jfr')
+        said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
+        self.assertEqual((done.returncode, said), (1, 'hprofx: y.jfr cannot be written: Java Flight Recorder does not hold live objects\n'))
+
     def test_a_long_recording_has_several_chunks(self):
         piece = j.Chunk().metadata().stacks()
         for i in range(1000):
