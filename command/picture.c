@@ -21,7 +21,7 @@ struct told {
     const char *file;
 };
 
-/* "40 s", "1 min 20 s": as --from takes it, if it is short. */
+/* "40 s", "1.5 s": the number is one that --from takes. */
 static void put_offset(FILE *to, uint64_t ms)
 {
     if (ms % 1000 == 0 || ms >= 100000) {
@@ -31,7 +31,7 @@ static void put_offset(FILE *to, uint64_t ms)
     }
 }
 
-/* What changed within the run; offsets as --from takes them. */
+/* What changed within the run; offsets count from where those of --from do. */
 static void say_within(FILE *to, const struct hpx_tree *t)
 {
     struct hpx_within w;

@@ -53,8 +53,8 @@ static struct hpx_registers caller_at_sp(const struct hpx_frames *k, const struc
     return (struct hpx_registers){back, r->sp + HPX_CALL_PUSHES * WORD, r->fp};
 }
 
-/* Behind the frame pointer. false: there is no frame. The stub with which the VM lets a thread enter a method again has pushed a word of
- * ones before its frame, where the VM may store another stack pointer. */
+/* Behind the frame pointer. false: there is no frame. The stub that a compiled method calls as it is entered (nmethod entry barrier) has
+ * pushed a word of ones before its frame, where the VM may store another stack pointer. */
 static bool hop(const struct hpx_frames *k, struct hpx_registers *r)
 {
     bool up = hpx_frames_in_stack(k, r->fp, r->sp, 2);

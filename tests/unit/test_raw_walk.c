@@ -492,7 +492,7 @@ TEST_OF_PUSHED_CALLS(behind_the_frame_pointer_of_a_stub_is_only_who_calls_it)
     assert_false(walk((uintptr_t)stub + CODE + 8, 10, address(20), &s));
 }
 
-/* A method calls such a stub at its begin, which pushes a word of ones before its frame pointer: nmethod entry barriers. */
+/* The stub of nmethod entry barriers, which methods[1] has called, has pushed a word of ones before its frame pointer. */
 TEST_OF_PUSHED_CALLS(a_stub_that_lets_a_method_begin_has_its_caller_behind_a_word_of_ones)
 {
     begin(JDK_25);
