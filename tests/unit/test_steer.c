@@ -8,6 +8,7 @@
 #include "run.h"
 #include "session.h"
 #include "steer.h"
+#include "tasks.h"
 #include "vm.h"
 #include <stdio.h>
 #include <string.h>
@@ -203,7 +204,7 @@ static int load(void **unused)
 static int unload(void **unused)
 {
     (void)unused;
-    return 0;
+    return tasks_left(1) != 1; /* the thread that listened has ended: memcheck takes what it holds for lost */
 }
 
 TESTS(load, unload)
