@@ -4,6 +4,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,11 @@ CLASSES_KEPT = 12  # folders: for each of three releases some compilers, and som
 def lacks(agent):
     """What this build of the agent has none of, as of OFFERS in jdk.py."""
     return ('hotspot',) if NOTHING_READ.encode() in agent.read_bytes() else ()
+
+
+def compiler():
+    """The words of CC: a cross compiler needs the root of its headers."""
+    return shlex.split(os.environ.get('CC', 'cc'))
 
 
 def clean_environment():
@@ -118,7 +124,7 @@ class Env:
                 to = self.tmp / ('native%s' % jdk.label)
                 to.mkdir()
                 for source in sorted((HERE / 'native').glob('*.c')):
-                    cmd = [os.environ.get('CC', 'cc'), '-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-I%s' % (jdk.home / 'include'),
+                    cmd = compiler() + ['-O2', '-g', '-shared', '-fPIC', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-I%s' % (jdk.home / 'include'),
                            '-I%s' % (jdk.home / 'include' / 'linux'), '-o', str(to / ('lib%s.so' % source.stem)), str(source), '-lpthread']
                     r = subprocess.run(cmd, capture_output=True, text=True)
                     if r.returncode != 0:

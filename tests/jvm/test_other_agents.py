@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """In the process: other agents, other owners of our signal, native threads, a C program that has a JVM."""
-import os
 import pathlib
 import re
 import shutil
@@ -136,7 +135,7 @@ def threads_that_end_attached(t):
 def a_c_program_with_a_jvm(t, where):
     launcher = t.dir / 'launcher'
     inc = t.jdk.home / 'include'
-    subprocess.run([os.environ.get('CC', 'cc'), '-O2', '-D_GNU_SOURCE', '-I%s' % inc, '-I%s' % (inc / 'linux'), '-o', str(launcher),
+    subprocess.run(build.compiler() + ['-O2', '-D_GNU_SOURCE', '-I%s' % inc, '-I%s' % (inc / 'linux'), '-o', str(launcher),
                     str(pathlib.Path(__file__).parent / 'native' / 'launcher.c'), '-ldl', '-lpthread'], check=True)
     start, libjvm = t.jdk.embedding()
     base = start + [str(launcher), libjvm, where, '-Xmx256m', '-Djava.class.path=' + t.env.classpath(t.jdk)] + t.gc

@@ -64,7 +64,7 @@ class Env(build.Env):
         with self.lock:
             if not made.exists():
                 include = j.home / 'include'
-                subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-I%s' % include, '-I%s' % (include / 'linux'), '-o', str(made), str(HERE / 'harm.c')], check=True)
+                subprocess.run(build.compiler() + ['-shared', '-fPIC', '-I%s' % include, '-I%s' % (include / 'linux'), '-o', str(made), str(HERE / 'harm.c')], check=True)
         return made
 
     def premain(self):
