@@ -65,8 +65,9 @@ static double distance(const struct side *in, const struct side *out)
     return fabs(in->share - out->share) / sqrt(p * (1 - p) * (1 / in->all + 1 / out->all));
 }
 
-/* How alike a bin is to the one before it, as a correlation of what is left of them beside the mean of their side; not below 0. */
-static double likeness(const struct sums *s, size_t begin, size_t end, const struct side *in, const struct side *out)
+/* How many times more a sum of bins varies because each is like the one before it: by the correlation of what is left of them beside the
+ * mean of their side. 1: no more. */
+static double alike(const struct sums *s, size_t begin, size_t end, const struct side *in, const struct side *out)
 {
     double before = 0, products = 0, squares = 0;
     for (size_t b = 0; b < s->bins; b++) {
@@ -77,25 +78,72 @@ static double likeness(const struct sums *s, size_t begin, size_t end, const str
         before = rest;
     }
     double r = squares > 0 ? products / squares + 0.5 / sqrt((double)s->bins) : 0; /* an estimate that may be low by chance */
-    return r > 0 ? fmin(r, 0.9) : 0;
+    r = r > 0 ? fmin(r, 0.9) : 0;
+    return (1 + r) / (1 - r);
 }
 
-/* As a multiple of what chance gives: by Student, and by drawing as many samples as give such a spread, because counts of what is rare and
- * long are lopsided. */
-static double surely(const struct sums *s, size_t begin, size_t end, double chance)
+static bool is_judged(const struct sums *s)
+{
+    double of = s->of[s->bins], all = s->all[s->bins];
+    return of >= ENOUGH && of >= LEAST * all && of < all;
+}
+
+/* How many samples come at once, by what all methods do in the longer side of a part: threads stay in a method for a while, and every
+ * method tells for how long. */
+static double lump(const struct sums *of, const uint64_t *counts, size_t methods, size_t begin, size_t end)
+{
+    struct sums s = *of;
+    double sum = 0, n = 0, bins[2] = {0, 0};
+    for (size_t b = 0; b < s.bins; b++) {
+        bins[b < begin || b >= end] += s.all[b + 1] > s.all[b];
+    }
+    for (size_t m = 0; m < methods; m++) {
+        struct side in, out;
+        add_up(&s, counts + m * s.bins);
+        if (is_judged(&s)) {
+            sides(&s, begin, end, &in, &out);
+            const struct side *by = bins[0] > bins[1] ? &in : &out;
+            sum += by->of >= ENOUGH ? by->squares / (fmax(bins[0], bins[1]) - 1) * alike(&s, begin, end, &in, &out) : 0;
+            n += by->of >= ENOUGH;
+        }
+    }
+    return fmax(n > 0 ? sum / n : 0, 1 / s.weight);
+}
+
+/* The logarithm of the chance that samples divide so unevenly, of[0] of all[0] and of[1] of all[1], if they come in stays that end at any
+ * moment alike: their lengths are exponential, and counts of them more lopsided than counts of samples. It is the leading term of large
+ * deviations at the rate of stays that fits best. once: samples of a stay, by their variance. */
+static double of_stays(const double of[2], const double all[2], double once)
+{
+    double far = sqrt(of[0] * all[1]) - sqrt(of[1] * all[0]);
+    return -2 * far * far / (once * (all[0] + all[1]));
+}
+
+/* Of what is rarer, the method or what is not it: of most of the samples there are fewer errors than stays. */
+static double of_rarer(const struct side *in, const struct side *out, double once)
+{
+    const double of[] = {in->of, out->of}, rest[] = {in->all - in->of, out->all - out->of}, all[] = {in->all, out->all};
+    double share = (of[0] + of[1]) / (all[0] + all[1]);
+    return share < 0.5 ? of_stays(of, all, once) / (1 - share) : of_stays(rest, all, once) / share;
+}
+
+/* As a multiple of what chance gives: by Student, by drawing as many samples as come apart from each other, and by drawing stays, because
+ * counts of what is rare and long are lopsided. */
+static double surely(const struct sums *s, const uint64_t *counts, size_t methods, size_t begin, size_t end, double chance)
 {
     struct side in, out;
     sides(s, begin, end, &in, &out);
     if (in.all < ENOUGH || out.all < ENOUGH || fabs(in.share - out.share) < DIFFERENCE) {
         return 0;
     }
-    struct side all = side_of(s->of[s->bins], s->all[s->bins], s->squares[s->bins]), none = {0};
-    double r = likeness(s, begin, end, &in, &out), alike = (1 + r) / (1 - r), wide = spread(s, &in, &out) * alike;
-    double lump = fmax(spread(s, &in, &out), spread(s, &all, &none)) * alike;
-    const struct hpx_change_side a = {.runs = 1, .mean = out.share, .events = out.of / lump, .of = out.all / lump},
-                                 b = {.runs = 1, .mean = in.share, .events = in.of / lump, .of = in.all / lump};
-    double drawn = log(hpx_change_between(HPX_CHANGE_DRAWN, &a, &b, HPX_CHANGE_CHANCE).p) / log(chance);
-    return fmin(drawn, distance(&in, &out) / sqrt(wide) / hpx_change_t(chance, (double)s->used - 2));
+    double wide = spread(s, &in, &out) * alike(s, begin, end, &in, &out);
+    double student = distance(&in, &out) / sqrt(wide) / hpx_change_t(chance, (double)s->used - 2);
+
+    double once = student > 1 ? fmax(wide, lump(s, counts, methods, begin, end)) : 1;
+    const struct hpx_change_side a = {.runs = 1, .mean = out.share, .events = out.of / once, .of = out.all / once},
+                                 b = {.runs = 1, .mean = in.share, .events = in.of / once, .of = in.all / once};
+    double drawn = fmax(log(hpx_change_between(HPX_CHANGE_DRAWN, &a, &b, HPX_CHANGE_CHANCE).p), of_rarer(&in, &out, once));
+    return fmin(student, drawn / log(chance));
 }
 
 /* The part that differs most, by the spread of bins. A part that begins with the first bin is the rest of another one. */
@@ -115,12 +163,6 @@ static double farthest(const struct sums *s, size_t *begin, size_t *end)
         }
     }
     return most;
-}
-
-static bool is_judged(const struct sums *s)
-{
-    double of = s->of[s->bins], all = s->all[s->bins];
-    return of >= ENOUGH && of >= LEAST * all && of < all;
 }
 
 static size_t how_many(const uint64_t *counts, size_t methods, struct sums *s)
@@ -165,7 +207,7 @@ void hpx_within_judge(const uint64_t *counts, size_t methods, size_t bins, doubl
     for (size_t m = 0; m < methods && tests > 0; m++) {
         size_t begin = 0, end = 0;
         add_up(&s, counts + m * bins);
-        double sure = is_judged(&s) && farthest(&s, &begin, &end) > 0 ? surely(&s, begin, end, chance) : 0;
+        double sure = is_judged(&s) && farthest(&s, &begin, &end) > 0 ? surely(&s, counts, methods, begin, end, chance) : 0;
         if (sure > best) {
             best = sure;
             part->begin = begin;
@@ -175,7 +217,7 @@ void hpx_within_judge(const uint64_t *counts, size_t methods, size_t bins, doubl
     for (size_t m = 0; m < methods && best > 1; m++) { /* what else differs there */
         struct side in, out;
         add_up(&s, counts + m * bins);
-        double sure = is_judged(&s) ? surely(&s, part->begin, part->end, chance) : 0;
+        double sure = is_judged(&s) ? surely(&s, counts, methods, part->begin, part->end, chance) : 0;
         if (sure > 1) {
             sides(&s, part->begin, part->end, &in, &out);
             insert(part, (struct hpx_within_change){m, in.share, out.share});
