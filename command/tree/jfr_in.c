@@ -26,8 +26,8 @@ struct pause {
     struct hpx_tree_pause of;
 };
 
-/* What is decided at the end. */
-enum pending { EXECUTION, TLABS, WAITS, WALL, PENDING };
+/* What is decided at the end; OWN: jdk.ExecutionSample of a chunk of hprofx, at the end of the chunk. */
+enum pending { EXECUTION, TLABS, WAITS, WALL, OWN, PENDING };
 
 struct jfr_in {
     struct hpx_tree *tree;
@@ -36,13 +36,13 @@ struct jfr_in {
     size_t chunk;                          /* these are of */
     struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
     struct hpx_tree_path path;
-    uint64_t samples, allocations, tlabs, lost;
-    struct hpx_list pauses;                     /* struct pause */
-    bool own;                                   /* of hprofx: its samples are of both kinds at once, and waits are not its wall clock */
-    uint64_t effective, sampled;                /* as it says; 0: it does not */
-    bool has_pauses;                            /* events that say when, not only how long all of a collection's were */
-    uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
-    bool event_is_cpu, has_wall, event_is_wall; /* likewise */
+    uint64_t samples[2], allocations[2], tlabs, lost; /* [1]: of chunks of hprofx */
+    struct hpx_list pauses;                           /* struct pause */
+    bool own_cpu;                                     /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
+    uint64_t effective, sampled;                      /* as chunks of hprofx say; 0: they do not */
+    bool has_pauses;                                  /* events that say when, not only how long all of a collection's were */
+    uint64_t interval, wall_interval;                 /* ns: settings of async-profiler; 0: not told */
+    bool event_is_cpu, has_wall, event_is_wall;       /* likewise */
 };
 
 enum cache { METHODS, CLASSES, THREADS };
@@ -217,21 +217,26 @@ static void take_sample(struct jfr_in *in, struct hpx_jfr *j, const struct seen 
         uint64_t n = s->ev->v[HPX_JFR_SAMPLES].f != NULL ? number(s->ev, HPX_JFR_SAMPLES) : 1;
         add(in, s, &in->pending[WALL], below(in, s->node, word(in, name)), n, 0);
     } else {
-        add(in, s, &in->pending[EXECUTION], s->node, 1, 0);
+        add(in, s, &in->pending[j->own ? OWN : EXECUTION], s->node, 1, 0);
     }
+}
+
+/* The node of what has a class. hprofx writes none where a profile has none. */
+static uint32_t below_class(struct jfr_in *in, const struct hpx_jfr *j, uint32_t node, uint32_t class)
+{
+    return class == 0 && j->own ? node : below(in, node, class != 0 ? class : word(in, "?"));
 }
 
 static void take_allocation(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s)
 {
-    uint32_t class = name_of(in, j, CLASSES, &s->ev->v[HPX_JFR_OBJECT_CLASS]),
-             node = below(in, s->node, class != 0 ? class : word(in, "?"));
+    uint32_t node = below_class(in, j, s->node, name_of(in, j, CLASSES, &s->ev->v[HPX_JFR_OBJECT_CLASS]));
     if (s->ev->kind == HPX_JFR_ALLOC) {
         add(in, s, &in->tree->views[HPX_VIEW_ALLOC], node, 0, number(s->ev, HPX_JFR_WEIGHT));
     } else { /* the event stands for all that was allocated in the TLAB before */
         uint64_t tlab = number(s->ev, HPX_JFR_TLAB_SIZE);
         add(in, s, &in->pending[TLABS], node, tlab != 0 ? tlab : number(s->ev, HPX_JFR_SIZE), 0);
     }
-    *(s->ev->kind == HPX_JFR_ALLOC ? &in->allocations : &in->tlabs) += 1;
+    *(s->ev->kind == HPX_JFR_ALLOC ? &in->allocations[j->own] : &in->tlabs) += 1;
 }
 
 static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, enum hpx_view_kind view, enum hpx_jfr_slot slot,
@@ -239,9 +244,11 @@ static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s
 {
     uint32_t class = name_of(in, j, CLASSES, &s->ev->v[slot]);
     if (view != HPX_VIEW_WALL) {
-        add(in, s, &in->tree->views[view], below(in, s->node, class != 0 ? class : word(in, "?")), 1, s->ev->ns);
+        add(in, s, &in->tree->views[view], below_class(in, j, s->node, class), 1, s->ev->ns);
     }
-    add(in, s, &in->pending[WAITS], below(in, s->node, state_name(in, state, class)), s->ev->ns, 0);
+    if (!j->own) { /* which has its wall clock beside them */
+        add(in, s, &in->pending[WAITS], below(in, s->node, state_name(in, state, class)), s->ev->ns, 0);
+    }
 }
 
 static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *of)
@@ -250,8 +257,8 @@ static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *
     struct seen s = *of;
     bool told = hpx_jfr_text(&j->chunk, &s.ev->v[HPX_JFR_STATE], state, sizeof state) && state[0] != '\0';
     s.instant = told && strcmp(state, "running") == 0;
-    add(in, &s, &in->tree->views[HPX_VIEW_WALL],
-        below(in, s.node, told ? hpx_name_of_frame(in->tree, state, strlen(state)) : word(in, "?")), s.ev->ns, 0);
+    add(in, &s, &in->tree->views[HPX_VIEW_WALL], told ? below(in, s.node, hpx_name_of_frame(in->tree, state, strlen(state))) : s.node,
+        s.ev->ns, 0);
 }
 
 /* What the head of a view says of the run. */
@@ -261,9 +268,9 @@ static void take_own(struct jfr_in *in, const char *name, const char *value)
         uint64_t n = strtoull(value, NULL, 10);
         in->tree->interval_ns = n <= INT64_MAX ? n : 0;
     } else if (strcmp(name, "effective samples") == 0) {
-        in->effective = strtoull(value, NULL, 10);
+        in->effective = hpx_tree_sum(in->effective, strtoull(value, NULL, 10));
     } else if (strcmp(name, "allocations") == 0) {
-        in->sampled = strtoull(value, NULL, 10);
+        in->sampled = hpx_tree_sum(in->sampled, strtoull(value, NULL, 10));
     } else if (strcmp(name, "lost") == 0) {
         in->tree->lost = word(in, value);
     } else if (strcmp(name, "filtered") == 0) {
@@ -281,7 +288,6 @@ static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_
         return;
     }
     if (j->own) {
-        in->own = true;
         take_own(in, name, value);
         return;
     }
@@ -324,10 +330,79 @@ static void take_pause(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jf
     in->has_pauses |= p->pauses;
 }
 
+/* ---- what is decided later ---- */
+
+static uint64_t times(uint64_t n, uint64_t by)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
+}
+
+/* Where a pending view goes, and the values there of n. CPU time of samples is told by async-profiler alone: the JDK looks at a few threads
+ * every 10 or 20 ms, however many run. NULL: nowhere. */
+static struct hpx_tree_view *place_of(struct jfr_in *in, enum pending p, bool better, size_t *measure)
+{
+    struct hpx_tree_view *views = in->tree->views;
+    *measure = p == TLABS;
+    return better
+               ? hpx_tree_find(in->tree, p == EXECUTION ? "execution_samples" : "tlab_space", p == EXECUTION ? "count" : "bytes", measure)
+               : &views[p == EXECUTION || p == OWN ? HPX_VIEW_CPU
+                        : p == TLABS               ? HPX_VIEW_ALLOC
+                                                   : HPX_VIEW_WALL];
+}
+
+static void values_of(const struct jfr_in *in, enum pending p, bool better, size_t measure, uint64_t n, uint64_t to[HPX_TREE_VALUES])
+{
+    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU,
+             wall = in->wall_interval != 0 || !in->event_is_wall ? in->wall_interval : in->interval;
+    memset(to, 0, HPX_TREE_VALUES * sizeof *to);
+    to[measure] = p == WALL ? times(n, wall != 0 ? wall : DEFAULT_WALL) : n;
+    if (p == EXECUTION && !better && in->event_is_cpu) {
+        to[1] = times(n, cpu);
+    }
+}
+
+static void settle(struct jfr_in *in, enum pending p, bool better)
+{
+    const struct hpx_tree_view *v = &in->pending[p];
+    uint64_t values[HPX_TREE_VALUES];
+    size_t measure;
+    struct hpx_tree_view *to = v->samples.len > 0 ? place_of(in, p, better, &measure) : NULL;
+    for (size_t i = 0; i < v->samples.len && to != NULL && !in->tree->no_memory; i++) {
+        const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
+        values_of(in, p, better, measure, *hpx_tree_values_at(v, i), values);
+        hpx_tree_add(in->tree, to, s->node, s->thread, values);
+        in->samples[p == OWN] += (p == EXECUTION && !better) || p == OWN ? *hpx_tree_values_at(v, i) : 0;
+    }
+    for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
+        const uint64_t n = *hpx_tree_moment_values_at(v, i);
+        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
+        values_of(in, p, better, measure, n, values);
+        if (p == WALL && n > 1) { /* samples one after the other: the time is that of the first */
+            m.lasted = true;
+            m.at_ms = m.at_ms + values[measure] / NS_PER_MS < LAST_MS ? m.at_ms + values[measure] / NS_PER_MS : LAST_MS;
+        }
+        hpx_tree_add_moment(in->tree, to, &m, values);
+    }
+}
+
+/* At the end of each chunk: in chunks of hprofx a sample is both events, or jdk.ExecutionSample alone. */
+static void settle_own(struct jfr_in *in)
+{
+    if (!in->own_cpu) {
+        settle(in, OWN, false);
+    }
+    hpx_tree_clear(&in->pending[OWN]);
+    in->own_cpu = false;
+}
+
+/* ---- all events ---- */
+
 static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
     struct jfr_in *in = ctx;
     if (in->chunk != j->chunks) {
+        settle_own(in);
         forget(in);
         in->chunk = j->chunks;
     }
@@ -343,7 +418,8 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         break;
     case HPX_JFR_CPU_TIME:
         add(in, &s, &in->tree->views[HPX_VIEW_CPU], s.node, 1, ev->ns);
-        in->samples++;
+        in->samples[j->own]++;
+        in->own_cpu |= j->own;
         break;
     case HPX_JFR_LOST:
         in->lost = hpx_tree_sum(in->lost, number(ev, HPX_JFR_LOST_SAMPLES));
@@ -385,60 +461,6 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 
 /* ---- at the end ---- */
 
-static uint64_t times(uint64_t n, uint64_t by)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
-}
-
-/* Where a pending view goes, and the values there of n. CPU time of samples is told by async-profiler alone: the JDK looks at a few threads
- * every 10 or 20 ms, however many run. NULL: nowhere. */
-static struct hpx_tree_view *place_of(struct jfr_in *in, enum pending p, bool better, size_t *measure)
-{
-    struct hpx_tree_view *views = in->tree->views;
-    *measure = p == TLABS;
-    return better
-               ? hpx_tree_find(in->tree, p == EXECUTION ? "execution_samples" : "tlab_space", p == EXECUTION ? "count" : "bytes", measure)
-               : &views[p == EXECUTION ? HPX_VIEW_CPU
-                        : p == TLABS   ? HPX_VIEW_ALLOC
-                                       : HPX_VIEW_WALL];
-}
-
-static void values_of(const struct jfr_in *in, enum pending p, bool better, size_t measure, uint64_t n, uint64_t to[HPX_TREE_VALUES])
-{
-    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU,
-             wall = in->wall_interval != 0 || !in->event_is_wall ? in->wall_interval : in->interval;
-    memset(to, 0, HPX_TREE_VALUES * sizeof *to);
-    to[measure] = p == WALL ? times(n, wall != 0 ? wall : DEFAULT_WALL) : n;
-    if (p == EXECUTION && !better && in->event_is_cpu) {
-        to[1] = times(n, cpu);
-    }
-}
-
-static void settle(struct jfr_in *in, enum pending p, bool better)
-{
-    const struct hpx_tree_view *v = &in->pending[p];
-    uint64_t values[HPX_TREE_VALUES];
-    size_t measure;
-    struct hpx_tree_view *to = v->samples.len > 0 ? place_of(in, p, better, &measure) : NULL;
-    for (size_t i = 0; i < v->samples.len && to != NULL && !in->tree->no_memory; i++) {
-        const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
-        values_of(in, p, better, measure, *hpx_tree_values_at(v, i), values);
-        hpx_tree_add(in->tree, to, s->node, s->thread, values);
-        in->samples += p == EXECUTION && !better ? *hpx_tree_values_at(v, i) : 0;
-    }
-    for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
-        const uint64_t n = *hpx_tree_moment_values_at(v, i);
-        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
-        values_of(in, p, better, measure, n, values);
-        if (p == WALL && n > 1) { /* samples one after the other: the time is that of the first */
-            m.lasted = true;
-            m.at_ms = m.at_ms + values[measure] / NS_PER_MS < LAST_MS ? m.at_ms + values[measure] / NS_PER_MS : LAST_MS;
-        }
-        hpx_tree_add_moment(in->tree, to, &m, values);
-    }
-}
-
 static int by_collection(const void *a, const void *b)
 {
     const struct pause *x = a, *y = b;
@@ -466,18 +488,18 @@ static void settle_pauses(struct jfr_in *in)
 static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
 {
     struct hpx_tree *t = in->tree;
+    const uint64_t drawn = in->allocations[0] != 0 ? in->allocations[0] : in->allocations[1] == 0 ? in->tlabs : 0;
     char text[48];
-    if (!in->own || t->views[HPX_VIEW_CPU].samples.len == 0) {
-        settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
-    }
+    settle_own(in);
+    settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
     settle(in, TLABS, t->views[HPX_VIEW_ALLOC].samples.len > 0);
     settle(in, WALL, false);
-    if (in->pending[WALL].samples.len == 0 && !in->own) {
+    if (in->pending[WALL].samples.len == 0) {
         settle(in, WAITS, false);
     }
     settle_pauses(in);
-    t->effective = hpx_tree_sum(t->effective, in->effective != 0 ? in->effective : in->samples);
-    t->sampled = hpx_tree_sum(t->sampled, in->sampled != 0 ? in->sampled : in->allocations != 0 ? in->allocations : in->tlabs);
+    t->effective = hpx_tree_sum(t->effective, hpx_tree_sum(in->samples[0], in->effective != 0 ? in->effective : in->samples[1]));
+    t->sampled = hpx_tree_sum(t->sampled, hpx_tree_sum(drawn, in->sampled != 0 ? in->sampled : in->allocations[1]));
     t->start_ms = j->start / NS_PER_MS;
     t->duration_ms = j->end > j->start ? (j->end - j->start) / NS_PER_MS : 0;
     hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);

@@ -22,6 +22,17 @@ STRINGS, TIME, DURATION, PERIOD = 6, 9, 10, 12  # fields of pprof
 RUN, LEAF = '[main];p.C.main;p.C.run', '[worker];p.C.main;p.C.run;p.D.leaf'
 
 
+def pprof(samples, functions, unit='nanoseconds'):
+    """A file of one measure, {name: stacks}, where every stack of numbers of functions has 3."""
+    def field(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data if isinstance(data, bytes) else bytes([number << 3, data])
+    measure, stacks = next(iter(samples.items()))
+    texts = [b'', measure.encode(), unit.encode()] + [name.encode() for name in functions.values()]
+    out = field(1, field(1, 1) + field(2, 2)) + b''.join(field(2, field(1, bytes([n])) + field(2, b'\3')) for n in stacks)
+    out += b''.join(field(4, field(1, n) + field(4, field(1, n))) + field(5, field(1, n) + field(2, 3 + i)) for i, n in enumerate(functions))
+    return out + b''.join(field(6, text) for text in texts)
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -276,15 +287,44 @@ class Written(Folder):
         self.assertEqual(self.run_it('convert', 'a.folded', 'a.jfr').returncode, 0)
         self.assertEqual(self.folded('samples', 'a.jfr'), sorted(lines))
 
+    def test_what_other_profilers_recorded_in_the_same_file_counts_too(self):
+        """As `jfr assemble` puts them together: what is left out of one's chunks, as it is told twice, stays in the other's."""
+        self.write_again(self.recording())
+        one, two = j.whole().data(), (self.folder / 'y.jfr').read_bytes()
+        for data in (one + two, two + one):
+            (self.folder / 'z.jfr').write_bytes(data)
+            self.assertEqual(self.folded('execution_samples', 'z.jfr'), sorted([RUN + ' 3', RUN + ';p.D.leaf 2', LEAF + ' 1', '[worker] 1']))
+            self.assertEqual(self.folded('samples', 'z.jfr'), self.folded('samples', 'y.jfr'))
+            self.assertIn('[worker];p.C.main;p.C.run;sleeping 120000000', self.folded('wall', 'z.jfr'))
+            self.assertIn(LEAF + ';blocked p.C 100000000', self.folded('wall', 'z.jfr'))
+
+    def test_samples_of_recordings_with_and_without_CPU_time_are_added(self):
+        self.write_again(self.recording())
+        with_time = (self.folder / 'y.jfr').read_bytes()
+        self.write_again(j.whole())
+        without = (self.folder / 'y.jfr').read_bytes()
+        for data in (with_time + without, without + with_time):
+            self.assertEqual(sum(self.view('samples', data).values()), 14)
+            self.assertIn(b'effective samples: 14', self.facts(data)[STRINGS])
+
+    def test_no_class_and_no_state_are_none(self):
+        (self.folder / 'in.pb').write_bytes(pprof({'delay': [1]}, {1: 'p.C.m'}))
+        self.assertEqual(self.run_it('convert', 'in.pb', 'y.jfr').returncode, 0)
+        for name in ('in.pb', 'y.jfr'):
+            self.assertEqual(self.folded('delay', name), ['p.C.m 3'])
+
+    def test_classes_of_methods_are_no_arrays(self):
+        (self.folder / 'a.folded').write_text('operator new[].cold 3\nm 4\n')
+        self.assertEqual(self.run_it('convert', 'a.folded', 'a.jfr').returncode, 0)
+        self.assertEqual(self.folded('samples', 'a.jfr'), ['m 4', 'operator new[].cold 3'])
+        self.assertIn(b'operator new[]', (self.folder / 'a.jfr').read_bytes())
+
     def test_what_jfr_does_not_hold_is_said(self):
         data = self.recording().event('jdk.NativeMethodSample', sampledThread=2, stackTrace=2, state=1)
         self.assertIn('y.jfr is without', self.write_again(data))
 
     def test_live_objects_alone_are_refused(self):
-        def field(number, data):
-            return bytes([number << 3 | 2, len(data)]) + data if isinstance(data, bytes) else bytes([number << 3, data])
-        (self.folder / 'in.pb').write_bytes(field(1, field(1, 1) + field(2, 2)) + field(2, field(1, b'\1') + field(2, b'\7')) + field(4, field(1, 1) + field(4, field(1, 1)))
-                                            + field(5, field(1, 1) + field(2, 3)) + b''.join(field(6, text) for text in (b'', b'inuse_space', b'bytes', b'p.C.m')))
+        (self.folder / 'in.pb').write_bytes(pprof({'inuse_space': [1]}, {1: 'p.C.m'}, 'bytes'))
         done = self.run_it('convert', 'in.pb', 'y.jfr')
         said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
         self.assertEqual((done.returncode, said), (1, 'hprofx: y.jfr cannot be written: Java Flight Recorder does not hold live objects\n'))
