@@ -21,6 +21,7 @@
 #define NS_PER_MS   UINT64_C(1000000)
 #define MOST_MS     ((uint64_t)1 << 40)
 #define HEAD        68
+#define NAME        4200 /* bytes; tree.c keeps fewer */
 
 /* ---- types ---- */
 
@@ -375,31 +376,39 @@ static size_t method_at(const char *name)
     return n > 1 && memchr(name, '/', n) == NULL && name[0] != '[' ? n : 0;
 }
 
+/* Of a class that is no array; how many bytes that is. */
+static size_t internal_name(char to[NAME], const char *name, size_t n, char divider)
+{
+    size_t len = n < NAME ? n : NAME;
+    for (size_t i = 0; i < len; i++) {
+        to[i] = (char)(name[i] == '.' ? divider : name[i]);
+    }
+    return len;
+}
+
 /* As the JVM has it: java/lang/String, [I. */
-static void put_class_name(struct hpx_pb *m, const char *name, size_t n, char divider)
+static void put_class_name(struct hpx_pb *m, const char *name, size_t n)
 {
     static const char *const primitives[] = {"boolean", "byte", "char", "double", "float", "int", "long", "short"};
     static const char letters[] = "ZBCDFIJS";
-    char text[4200];
-    size_t at = 0, dimensions = 0;
+    char text[256 + NAME + 2];
+    size_t at = 0;
     for (; n >= 2 && name[n - 2] == '[' && name[n - 1] == ']' && at < 255; n -= 2) {
         text[at++] = '[';
-        dimensions++;
     }
-    for (size_t i = 0; i < sizeof letters - 1 && dimensions > 0; i++) {
+    for (size_t i = 0; i < sizeof letters - 1 && at > 0; i++) {
         if (strlen(primitives[i]) == n && memcmp(primitives[i], name, n) == 0) {
             text[at++] = letters[i];
             put_text(m, text, at);
             return;
         }
     }
-    if (dimensions > 0) {
+    const bool array = at > 0;
+    if (array) {
         text[at++] = 'L';
     }
-    for (size_t i = 0; i < n && at + 1 < sizeof text; i++) {
-        text[at++] = (char)(name[i] == '.' ? divider : name[i]);
-    }
-    if (dimensions > 0) {
+    at += internal_name(text + at, name, n, '/');
+    if (array) {
         text[at++] = ';';
     }
     put_text(m, text, at);
@@ -489,12 +498,13 @@ static void put_methods(const struct jfr *j, struct hpx_pb *m)
         hpx_pb_raw(m, 2 + 2 * i);
         put_string(m, name + at);
         hpx_pb_raw(m, 3 + 2 * i);
-        put_class_name(m, name, at > 0 ? at - 1 : 0, strchr(name, '(') != NULL ? '.' : '/'); /* types of arguments have dots, too */
+        char class[NAME], divider = strchr(name, '(') != NULL ? '.' : '/'; /* types of arguments have dots, too */
+        put_text(m, class, internal_name(class, name, at > 0 ? at - 1 : 0, divider));
     }
     for (size_t i = 0; i < classes; i++) {
         const char *name = text_of(j, hpx_numbered_at(&j->classes, i));
         hpx_pb_raw(m, 2 + 2 * methods + i);
-        put_class_name(m, name, strlen(name), '/');
+        put_class_name(m, name, strlen(name));
     }
 }
 
