@@ -172,7 +172,7 @@ def of_a_killed_JVM_what_was_written_is_read(t):
 @test(level='plain', collectors='any', since=17, needs=('jfr',))
 def the_JDK_reads_what_hprofx_writes(t):
     """Every stack with its sum; and events are where the program was."""
-    run, p = t.profile('Rhythm', 4, 300, 3, opts='cpu=samples,wall=5,heap=sites,sites=sampled,sample=64k,live=n,timeline=y,depth=16,cutoff=0,interval=1,thread=y')
+    run, p = t.profile('Rhythm', 4, 300, 3, 1, 2, opts='cpu=samples,wall=5,heap=sites,sites=sampled,sample=64k,live=n,timeline=y,depth=16,cutoff=0,interval=1,thread=y')
     source, made = t.work / 'java.hprof.txt', t.work / 'x.jfr'
     for words in (('summary',), ('assemble', 'parts', 'again.jfr')):
         if words[0] == 'summary':

@@ -5,18 +5,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { folded } from "./browse.mjs";
+import { methodsOf, pausesOf, samplesOf, scripts, unpacked } from "./scripts.mjs";
 
 const { PROGRAM, WORK } = process.env;
-const PAGE = path.join(import.meta.dirname, "../../command/page");
 const NEAR = 20; // ms
-
-// What the page's scripts define, without a page.
-const scripts = new Function("$", "document", `${["unpack", "chance", "stacks", "times", "graph", "tables", "strip"].map((name) => readFileSync(path.join(PAGE, `${name}.js`), "utf-8")).join("\n")}; return { unpack, Profile, PLAIN, Strip, offset, readOffset };`)(() => null, { activeElement: undefined });
-
-// The data of a page, unpacked as the page does it.
-async function unpacked(file) {
-  return (await scripts.unpack(/type="text\/plain">(.*?)<\/script>/s.exec(readFileSync(file, "utf-8"))[1])).trees[0];
-}
 
 // What a column has in a part of the run.
 async function inPart(file, name, from, to) {
@@ -329,25 +321,20 @@ export function addTests(test, { withPage, small, text, say, state, rows, press,
 
   test("the_page_has_the_rhythm_of_a_program", async () => {
     const tree = await unpacked(converted());
-    const cpu = tree.views.find((view) => view.key === "cpu");
-    const has = (node, method) => node > 0 && (tree.names[tree.frames.name[tree.nodes.frame[node]]] === method || has(tree.nodes.parent[node], method));
-    const grain = cpu.grains.find(({ ms }) => ms === tree.time.step);
     for (const method of ["steady", "burst"]) {
       const told = phases(method);
       const hit = new Set();
       const off = [];
-      grain.place.forEach((place, i) => {
-        if (!has(cpu.node[place], `Rhythm.${method}`)) return;
-        const at = tree.time.zero + tree.time.begin + grain.start[i] * tree.time.step;
+      for (const [at, node] of samplesOf(tree).filter(([, node]) => methodsOf(tree, node).includes(`Rhythm.${method}`))) {
         const phase = told.findIndex(([from, to]) => at >= from - NEAR && at <= to + NEAR);
         if (phase >= 0) hit.add(phase);
         else off.push(at);
-      });
+      }
       assert.deepEqual(off.filter((at) => at <= told.at(-1)[1]), [], `${method} ran at no time that the program tells: ${JSON.stringify(told)}`);
       assert.ok(off.length <= 1 && hit.size >= told.length - 1, `${method}: ${hit.size} of ${told.length} phases, ${off.length} later`);
     }
     for (const [from, to] of phases("gc")) {
-      assert.ok(tree.time.pauses.some((pause) => tree.time.zero + pause.from >= from - NEAR && tree.time.zero + pause.to <= to + NEAR), `no pause from ${from} to ${to}`);
+      assert.ok(pausesOf(tree).some(([begin, end]) => begin >= from - NEAR && end <= to + NEAR), `no pause from ${from} to ${to}`);
     }
   });
 
