@@ -70,7 +70,18 @@ void hpx_heap_facts_free(struct hpx_heap_facts *f)
     *f = (struct hpx_heap_facts){.facts = NULL};
 }
 
-const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i, uint64_t object)
+uint64_t hpx_heap_fact_of(const struct hpx_heap_facts *f, struct hpx_class_number number, uint8_t kind, uint32_t index)
+{
+    for (uint32_t k = f->first[number.v]; k < f->first[number.v + 1]; k++) {
+        if (f->facts[k].kind == kind && f->facts[k].index == index) {
+            return f->facts[k].value;
+        }
+    }
+    return 0;
+}
+
+/* The thread with this object; NULL: none. */
+static const struct hpx_heap_thread *thread_of(const struct hpx_heap_image *i, uint64_t object)
 {
     uint32_t low = 0, high = i->nthreads; /* ordered by object */
     while (low < high) {
@@ -84,16 +95,22 @@ const struct hpx_heap_thread *hpx_heap_thread_of(const struct hpx_heap_image *i,
     return low < i->nthreads && i->threads[low].object == object ? &i->threads[low] : NULL;
 }
 
+uint32_t hpx_heap_root_kind(const struct hpx_heap_image *i, const struct hpx_heap_root_fact *r, const struct hpx_heap_thread **t)
+{
+    const bool of_thread = r->kind == HPX_ROOT_THREAD_OBJECT || r->kind == HPX_ROOT_JNI_LOCAL || r->kind == HPX_ROOT_JAVA_FRAME;
+    *t = of_thread ? thread_of(i, r->kind == HPX_ROOT_THREAD_OBJECT ? r->object : r->thread) : NULL;
+    return of_thread && *t == NULL ? HPX_ROOT_UNKNOWN : r->kind;
+}
+
 /* The stack was taken before the walk, and the thread may have called or returned since: the same method at the same depth, or the nearest
  * such frame. */
 int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r)
 {
-    int64_t n = t != NULL ? t->nframes : 0;
     if (r->depth < 0 || r->method == 0) {
         return -1;
     }
-    int64_t at = r->depth - (t != NULL ? (int64_t)t->above : 0);
-    for (int64_t away = 0; away < n + (t != NULL ? (int64_t)t->above : 0); away++) {
+    const int64_t n = t->nframes, at = r->depth - (int64_t)t->above;
+    for (int64_t away = 0; away < n + (int64_t)t->above; away++) {
         int64_t below = at - away, above = at + away;
         if (below >= 0 && below < n && t->methods[below] == r->method) {
             return (int32_t)below;

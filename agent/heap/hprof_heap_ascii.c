@@ -92,13 +92,10 @@ static uint32_t serial_of(const struct hpx_trace_rec *t)
 
 static void put_root(struct text *t, const struct hpx_heap_root_fact *r, uint32_t *references)
 {
-    const struct hpx_heap_thread *thread = hpx_heap_thread_of(t->i, r->kind == HPX_ROOT_THREAD_OBJECT ? r->object : r->thread);
+    const struct hpx_heap_thread *thread;
     const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, r->object);
-    uint32_t kind = r->kind;
-    bool of_thread = kind == HPX_ROOT_THREAD_OBJECT || kind == HPX_ROOT_JNI_LOCAL || kind == HPX_ROOT_JAVA_FRAME;
-    if ((of_thread && thread == NULL) || (kind == HPX_ROOT_STICKY_CLASS && c == NULL)) {
-        kind = HPX_ROOT_UNKNOWN; /* a thread that has started since the threads were listed; not a class */
-    }
+    uint32_t kind = hpx_heap_root_kind(t->i, r, &thread);
+    kind = kind == HPX_ROOT_STICKY_CLASS && c == NULL ? HPX_ROOT_UNKNOWN : kind;
     hpx_out_printf(t->o, "ROOT %" PRIx64 " (kind=", r->object);
     switch (kind) {
     case HPX_ROOT_THREAD_OBJECT:
@@ -467,16 +464,6 @@ static void put_reference(struct text *t, const char *label, uint64_t id)
     }
 }
 
-static uint64_t fact_of(const struct text *t, struct hpx_class_number klass, uint8_t kind)
-{
-    for (uint32_t n = t->facts.first[klass.v]; n < t->facts.first[klass.v + 1]; n++) {
-        if (t->facts.facts[n].kind == kind) {
-            return t->facts.facts[n].value;
-        }
-    }
-    return 0;
-}
-
 static void put_class(struct text *t, const struct hpx_heap_klass *c)
 {
     const struct hpx_heap_fact *facts = t->facts.facts;
@@ -485,9 +472,9 @@ static void put_class(struct text *t, const struct hpx_heap_klass *c)
     hpx_text_put(t->o, c->name, false);
     hpx_out_printf(t->o, ", trace=%u)\n", HPX_SERIAL_TRACE);
     put_reference(t, "\tsuper\t\t", c->above != NULL ? hpx_heap_class_id(c->above->number) : 0);
-    put_reference(t, "\tloader\t\t", fact_of(t, c->number, HPX_HEAP_LOADER));
-    put_reference(t, "\tsigners\t\t", fact_of(t, c->number, HPX_HEAP_SIGNERS));
-    put_reference(t, "\tdomain\t\t", fact_of(t, c->number, HPX_HEAP_DOMAIN));
+    put_reference(t, "\tloader\t\t", hpx_heap_fact_of(&t->facts, c->number, HPX_HEAP_LOADER, 0));
+    put_reference(t, "\tsigners\t\t", hpx_heap_fact_of(&t->facts, c->number, HPX_HEAP_SIGNERS, 0));
+    put_reference(t, "\tdomain\t\t", hpx_heap_fact_of(&t->facts, c->number, HPX_HEAP_DOMAIN, 0));
     for (uint32_t n = from; n < end; n++) {
         if (facts[n].kind == HPX_HEAP_STATIC && facts[n].type == HPX_TYPE_OBJECT && facts[n].value != 0 && facts[n].index < c->nfields) {
             hpx_out_str(t->o, "\tstatic ");
