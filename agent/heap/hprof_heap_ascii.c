@@ -39,8 +39,9 @@ struct text {
     const struct hpx_heap_image *i;
     struct hpx_heap_facts facts;
     struct hpx_arena arena;
-    struct class *classes;      /* by number */
-    uint32_t *order, nordered;  /* numbers of the classes, superclasses first */
+    struct class *classes; /* by number */
+    uint64_t *order;       /* superclasses first, from `first` on; the lower half is the number of the class */
+    uint32_t first;
     const struct class **chain; /* room for the longest chain of superclasses */
     struct hpx_heap_reader r;
     const char *last; /* the last place in the output's buffer where a line may begin */
@@ -191,50 +192,48 @@ static bool set_references(struct text *t, struct class *c, const struct hpx_hea
     return true;
 }
 
-/* Sets the length of the chain from every class to the class without a superclass, by class number. Returns the longest. */
-static uint32_t set_depths(const struct hpx_heap_image *i, uint32_t *depths)
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A class in the order of the dump: by the length of the chain of superclasses, then by number. */
+#define PLACE(depth, number) ((uint64_t)(depth) << 32 | (number))
+
+/* Places by class number, 0: no class. A chain is followed as far as it has none yet. Returns the length of the longest. */
+static uint32_t set_places(const struct hpx_heap_image *i, uint64_t *places)
 {
     uint32_t most = 0;
     for (uint32_t n = 0; n < i->nclasses; n++) {
-        uint32_t steps = 0;
+        uint32_t depth = 0;
         const struct hpx_heap_klass *c = i->classes[n];
-        for (; c != NULL && depths[c->number.v] == 0; c = c->above) {
-            steps++;
+        for (; c != NULL && places[c->number.v] == 0; c = c->above) {
+            depth++;
         }
-        uint32_t depth = steps + (c != NULL ? depths[c->number.v] : 0); /* 1: no superclass */
+        depth += c != NULL ? (uint32_t)(places[c->number.v] >> 32) : 0;
         most = depth > most ? depth : most;
-        for (c = i->classes[n]; c != NULL && depths[c->number.v] == 0; c = c->above) {
-            depths[c->number.v] = depth--;
+        for (c = i->classes[n]; c != NULL && places[c->number.v] == 0; c = c->above) {
+            places[c->number.v] = PLACE(depth--, c->number.v);
         }
     }
     return most;
 }
 
-/* By the length of the chain of superclasses, then by number. */
 static bool set_order(struct text *t)
 {
-    const struct hpx_heap_image *i = t->i;
-    uint32_t *depths = calloc((size_t)i->nclasses + 1, sizeof(*depths));
-    uint32_t most = depths != NULL ? set_depths(i, depths) : 0;
-    uint32_t *first = calloc((size_t)most + 2, sizeof(*first));
-    t->order = hpx_arena_alloc(&t->arena, ((size_t)i->nclasses + 1) * sizeof(*t->order), _Alignof(uint32_t));
+    const uint32_t n = t->i->nclasses;
+    t->order = calloc((size_t)n + 1, sizeof(*t->order));
+    const uint32_t most = t->order != NULL ? set_places(t->i, t->order) : 0;
     t->chain = hpx_arena_alloc(&t->arena, ((size_t)most + 1) * sizeof(struct class *), _Alignof(struct class *));
-    bool good = depths != NULL && first != NULL && t->order != NULL && t->chain != NULL;
-    for (uint32_t n = 0; good && n < i->nclasses; n++) {
-        t->nordered += i->classes[n] != NULL;
-        first[depths[n] + 1] += i->classes[n] != NULL;
+    if (t->order == NULL || t->chain == NULL) {
+        return false;
     }
-    for (uint32_t depth = 0; good && depth <= most; depth++) {
-        first[depth + 1] += first[depth];
+    qsort(t->order, n, sizeof(*t->order), by_value);
+    while (t->first < n && t->order[t->first] == 0) {
+        t->first++;
     }
-    for (uint32_t n = 0; good && n < i->nclasses; n++) {
-        if (i->classes[n] != NULL) {
-            t->order[first[depths[n]]++] = n;
-        }
-    }
-    free(depths);
-    free(first);
-    return good;
+    return true;
 }
 
 /* All that the dump needs of the classes. false: no memory. */
@@ -251,8 +250,8 @@ static bool set_classes(struct text *t)
             classes[f->klass.v].vm_size = hpx_fit4(f->value);
         }
     }
-    for (uint32_t n = 0; n < t->nordered; n++) {
-        const struct hpx_heap_klass *klass = t->i->classes[t->order[n]];
+    for (uint32_t n = t->first; n < t->i->nclasses; n++) {
+        const struct hpx_heap_klass *klass = t->i->classes[(uint32_t)t->order[n]];
         struct class *c = &classes[klass->number.v];
         const struct class *above = klass->above != NULL ? &classes[klass->above->number.v] : NULL;
         c->above = above != NULL && above->nreferences == 0 ? above->above : above;
@@ -503,8 +502,8 @@ static void put_all(struct text *t, time_t now)
             t->r.error = -HPX_E_IO;
         }
     }
-    for (uint32_t n = 0; n < t->nordered; n++) {
-        put_class(t, t->i->classes[t->order[n]]);
+    for (uint32_t n = t->first; n < t->i->nclasses; n++) {
+        put_class(t, t->i->classes[(uint32_t)t->order[n]]);
     }
     hpx_out_part(t->o, true);
     hpx_out_str(t->o, "HEAP DUMP END\n");
@@ -528,6 +527,7 @@ int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t n
     hpx_heap_reader_fini(&t.r);
     hpx_heap_facts_free(&t.facts);
     free(t.classes);
+    free(t.order);
     hpx_arena_fini(&t.arena);
     return rc;
 }

@@ -34,12 +34,6 @@ struct hpx_trace_team {
     struct worker workers[MOST];
 };
 
-static void *map(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p != MAP_FAILED ? p : NULL;
-}
-
 static bool failed(const struct hpx_walk *w)
 {
     return w->end != HPX_WALK_WHOLE || w->spool.error != 0;
@@ -88,12 +82,8 @@ static void fini(struct worker *a)
     hpx_walk_list_fini(&a->walk.trace.later, sizeof(uint64_t));
     hpx_address_map_fini(&a->walk.mirrors);
     hpx_heap_spool_fini(&a->walk.spool);
-    if (a->walk.classes != NULL) {
-        munmap(a->walk.classes, a->walk.classes_room * sizeof *a->walk.classes);
-    }
-    if (a->stack != NULL) {
-        munmap(a->stack, STACK);
-    }
+    hpx_walk_unmap(a->walk.classes, a->walk.classes_room * sizeof *a->walk.classes);
+    hpx_walk_unmap(a->stack, STACK);
 }
 
 /* false: it has not begun. */
@@ -102,14 +92,14 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
     struct hpx_walk *own = &a->walk;
     const size_t classes = w->classes_room * sizeof *w->classes, steps = w->trace.steps.room * sizeof(struct hpx_trace_step);
     memcpy(own, w, sizeof *own);
-    own->classes = map(classes);
-    own->trace.steps.at = steps != 0 ? map(steps) : NULL;
+    own->classes = hpx_walk_map(classes);
+    own->trace.steps.at = steps != 0 ? hpx_walk_map(steps) : NULL;
     own->trace.stack = own->trace.later = (struct hpx_walk_list){.at = NULL};
     own->trace.bottom = own->trace.share_at = 0;
     own->mirrors = (struct hpx_address_map){.at = NULL};
     own->found = (struct hpx_walk_found){.objects = 0};
     a->pool = pool;
-    a->stack = map(STACK);
+    a->stack = hpx_walk_map(STACK);
     bool good = hpx_heap_spool_join(&own->spool, &w->spool) == 0 && own->classes != NULL && a->stack != NULL &&
                 (steps == 0 || own->trace.steps.at != NULL) && mprotect(a->stack, GUARD, PROT_NONE) == 0;
     if (good) {
@@ -130,7 +120,7 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
 /* Without memory or processes for workers the walk goes on alone. */
 static void begin_team(struct hpx_walk *w)
 {
-    struct hpx_trace_team *team = map(sizeof *team);
+    struct hpx_trace_team *team = hpx_walk_map(sizeof *team);
     w->trace.share_at = UINT64_MAX;
     if (team == NULL) {
         return;
@@ -227,5 +217,5 @@ void hpx_trace_join(struct hpx_walk *w)
         add_results(w, &team->workers[i].walk);
         fini(&team->workers[i]);
     }
-    munmap(team, sizeof *team);
+    hpx_walk_unmap(team, sizeof *team);
 }

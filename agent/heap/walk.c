@@ -62,8 +62,8 @@ static inline void open_object(struct hpx_walk *w, uint64_t key, uint64_t tag, c
     }
 }
 
-/* A value of the open instance; reference: it is the id of an object. */
-static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, bool reference, uint64_t value)
+/* A value of the open instance, as wide as the type of the field; reference: it is the id of an object. */
+static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, bool reference, const void *value)
 {
     if (hpx_unlikely(key != w->current)) {
         contradict(w);
@@ -74,11 +74,12 @@ static inline void set_field(struct hpx_walk *w, uint64_t key, jint index, bool 
     }
     uint32_t at = (uint32_t)index - w->klass->first;
     uint64_t slot = at < w->klass->nslots ? w->klass->slots[at] : 0;
-    if (hpx_unlikely(slot == 0 || (HPX_HEAP_SLOT_TYPE(slot) == HPX_TYPE_OBJECT) != reference)) {
+    const uint8_t type = HPX_HEAP_SLOT_TYPE(slot);
+    if (hpx_unlikely(slot == 0 || (type == HPX_TYPE_OBJECT) != reference)) {
         fail(w, HPX_WALK_ORDER); /* the VM told of a field that its class does not have, or the value of another one */
         return;
     }
-    hpx_heap_spool_value(&w->spool, w->values + HPX_HEAP_SLOT_OFFSET(slot), HPX_HEAP_SLOT_TYPE(slot), value);
+    hpx_heap_spool_value(&w->spool, w->values + HPX_HEAP_SLOT_OFFSET(slot), type, hpx_walk_bits(value, type));
 }
 
 static inline void set_element(struct hpx_walk *w, uint64_t key, jint index, uint64_t value)
@@ -98,12 +99,12 @@ void hpx_walk_add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8
     }
 }
 
-void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value)
+void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, const void *value)
 {
     const struct hpx_heap_klass *c = klass_at(w, number);
     uint32_t at = c != NULL ? (uint32_t)index - c->first - c->inherited : 0;
     if (c != NULL && at < c->nfields) {
-        hpx_walk_add_fact(w, number, HPX_HEAP_STATIC, at, c->fields[at].type, value);
+        hpx_walk_add_fact(w, number, HPX_HEAP_STATIC, at, c->fields[at].type, hpx_walk_bits(value, c->fields[at].type));
     }
 }
 
@@ -112,7 +113,7 @@ void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, con
 {
     switch (kind) {
     case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
-        hpx_walk_add_static(w, referrer, info->field.index, id);
+        hpx_walk_add_static(w, referrer, info->field.index, &id);
         break;
     case JVMTI_HEAP_REFERENCE_CONSTANT_POOL:
         hpx_walk_add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_TYPE_OBJECT, id);
@@ -189,7 +190,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     }
     uint64_t id = meet(w, key, (uint64_t)*tag, c, size, length);
     if (hpx_likely(kind == JVMTI_HEAP_REFERENCE_FIELD)) {
-        set_field(w, referrer, info->field.index, true, id);
+        set_field(w, referrer, info->field.index, true, &id);
     } else if (kind == JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) {
         set_element(w, referrer, info->array.index, id);
     } else if (referrer_tag == NULL) {
@@ -213,6 +214,7 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
 {
     struct hpx_walk *w = user;
     uint64_t key = key_of(w, tag);
+    (void)type;
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
         return JVMTI_VISIT_ABORT;
     }
@@ -225,9 +227,9 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
         }
     }
     if (is_static) {
-        hpx_walk_add_static(w, number, info->field.index, hpx_walk_bits(value, type));
+        hpx_walk_add_static(w, number, info->field.index, &value);
     } else {
-        set_field(w, key, info->field.index, false, hpx_walk_bits(value, type));
+        set_field(w, key, info->field.index, false, &value);
     }
     return carry_on(w);
 }

@@ -29,7 +29,8 @@ static inline void contradict(struct hpx_walk *w)
 bool hpx_walk_begin(struct hpx_walk *w, const void *frame);
 /* No number: of a class that was loaded during the dump, which is shown as an object. */
 void hpx_walk_add_fact(struct hpx_walk *w, struct hpx_class_number number, uint8_t kind, uint32_t index, uint8_t type, uint64_t value);
-void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, uint64_t value);
+/* value: as wide as the type of the field. */
+void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jint index, const void *value);
 /* A class refers to the object with this id. */
 void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
                             struct hpx_class_number referrer, uint64_t id);
@@ -88,6 +89,10 @@ void hpx_walk_check_roots(struct hpx_walk *w);
 
 /* ---- lists ---- */
 
+/* Cleared memory; NULL: there is none. */
+void *hpx_walk_map(size_t bytes);
+/* p may be NULL. */
+void hpx_walk_unmap(void *p, size_t bytes);
 void hpx_walk_list_fini(struct hpx_walk_list *l, size_t size);
 
 static inline void *push(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
@@ -106,30 +111,18 @@ static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_addre
 
 /* ---- values ---- */
 
-/* The bits of a value, as wide as its type. */
-static inline uint64_t hpx_walk_bits(jvalue value, jvmtiPrimitiveType type)
+/* The bits of a value, as wide as its type: of the heap, of a jvalue, or the id of an object. */
+static inline uint64_t hpx_walk_bits(const void *at, uint8_t type)
 {
-    uint32_t word;
-    uint64_t wide;
-    switch (type) {
-    case JVMTI_PRIMITIVE_TYPE_BOOLEAN:
-        return value.z;
-    case JVMTI_PRIMITIVE_TYPE_BYTE:
-        return (uint64_t)value.b;
-    case JVMTI_PRIMITIVE_TYPE_CHAR:
-        return value.c;
-    case JVMTI_PRIMITIVE_TYPE_SHORT:
-        return (uint64_t)value.s;
-    case JVMTI_PRIMITIVE_TYPE_INT:
-        return (uint64_t)value.i;
-    case JVMTI_PRIMITIVE_TYPE_FLOAT:
-        memcpy(&word, &value.f, sizeof word);
-        return word;
-    case JVMTI_PRIMITIVE_TYPE_LONG:
-        return (uint64_t)value.j;
+    switch (hpx_type_size(type, 8)) {
+    case 1:
+        return *(const uint8_t *)at;
+    case 2:
+        return *(const uint16_t *)at;
+    case 4:
+        return *(const uint32_t *)at;
     default:
-        memcpy(&wide, &value.d, sizeof wide);
-        return wide;
+        return *(const uint64_t *)at;
     }
 }
 

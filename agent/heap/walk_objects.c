@@ -4,18 +4,31 @@
 #include <string.h>
 #include <sys/mman.h>
 
+void *hpx_walk_map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p != MAP_FAILED ? p : NULL;
+}
+
+void hpx_walk_unmap(void *p, size_t bytes)
+{
+    if (p != NULL) {
+        munmap(p, bytes);
+    }
+}
+
 bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
 {
     uint64_t room = l->room != 0 ? 2 * l->room : 8192;
-    void *p = mmap(NULL, room * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
+    void *p = hpx_walk_map(room * size);
+    if (p == NULL) {
         no_memory(w);
         return false;
     }
     if (l->at != NULL) {
         memcpy(p, l->at, l->len * size);
-        munmap(l->at, l->room * size);
     }
+    hpx_walk_unmap(l->at, l->room * size);
     l->at = p;
     l->room = room;
     return true;
@@ -23,9 +36,7 @@ bool hpx_walk_room(struct hpx_walk *w, struct hpx_walk_list *l, size_t size)
 
 void hpx_walk_list_fini(struct hpx_walk_list *l, size_t size)
 {
-    if (l->at != NULL) {
-        munmap(l->at, l->room * size);
-    }
+    hpx_walk_unmap(l->at, l->room * size);
     *l = (struct hpx_walk_list){.at = NULL};
 }
 

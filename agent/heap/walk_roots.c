@@ -47,44 +47,31 @@ bool hpx_walk_own_root(const struct hpx_walk *w, jvmtiHeapReferenceKind kind, co
            c->special && hpx_walk_known_as(w, key) != 0;
 }
 
-static void add_root(struct hpx_walk *w, uint32_t kind, uint64_t object, uint64_t thread, jmethodID method, jint depth)
-{
-    struct hpx_heap_root_fact *r = push(w, &w->roots, sizeof *r);
-    if (r != NULL) {
-        *r = (struct hpx_heap_root_fact){
-            .object = object, .thread = thread, .method = (uint64_t)(uintptr_t)method, .depth = depth, .kind = kind};
-    }
-}
-
 void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
                         const struct hpx_walk_class *c, uint64_t id)
 {
+    static const uint8_t kinds[] = {
+        [JVMTI_HEAP_REFERENCE_JNI_GLOBAL] = HPX_ROOT_JNI_GLOBAL, [JVMTI_HEAP_REFERENCE_SYSTEM_CLASS] = HPX_ROOT_STICKY_CLASS,
+        [JVMTI_HEAP_REFERENCE_MONITOR] = HPX_ROOT_MONITOR_USED,  [JVMTI_HEAP_REFERENCE_STACK_LOCAL] = HPX_ROOT_JAVA_FRAME,
+        [JVMTI_HEAP_REFERENCE_JNI_LOCAL] = HPX_ROOT_JNI_LOCAL,   [JVMTI_HEAP_REFERENCE_THREAD] = HPX_ROOT_THREAD_OBJECT,
+        [JVMTI_HEAP_REFERENCE_OTHER] = HPX_ROOT_UNKNOWN,
+    };
     note_root(w, key, c);
-    switch (kind) {
-    case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
-        add_root(w, HPX_ROOT_JNI_GLOBAL, id, 0, NULL, -1);
-        break;
-    case JVMTI_HEAP_REFERENCE_SYSTEM_CLASS:
-        add_root(w, HPX_ROOT_STICKY_CLASS, id, 0, NULL, -1);
-        break;
-    case JVMTI_HEAP_REFERENCE_MONITOR:
-        add_root(w, HPX_ROOT_MONITOR_USED, id, 0, NULL, -1);
-        break;
-    case JVMTI_HEAP_REFERENCE_STACK_LOCAL:
-        add_root(w, HPX_ROOT_JAVA_FRAME, id, thread_of(w, info->stack_local.thread_id), info->stack_local.method, info->stack_local.depth);
-        break;
-    case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
-        add_root(w, HPX_ROOT_JNI_LOCAL, id, thread_of(w, info->jni_local.thread_id), info->jni_local.method, info->jni_local.depth);
-        break;
-    case JVMTI_HEAP_REFERENCE_THREAD:
+    if ((size_t)kind >= HPX_ARRAY_LEN(kinds) || kinds[kind] == 0) {
+        return; /* superclass and interface: known */
+    }
+    if (kind == JVMTI_HEAP_REFERENCE_THREAD) {
         begin_thread(w, key);
-        add_root(w, HPX_ROOT_THREAD_OBJECT, id, 0, NULL, -1);
-        break;
-    case JVMTI_HEAP_REFERENCE_OTHER:
-        add_root(w, HPX_ROOT_UNKNOWN, id, 0, NULL, -1);
-        break;
-    default:
-        break; /* superclass and interface: known */
+    }
+    struct hpx_heap_root_fact *r = push(w, &w->roots, sizeof *r);
+    if (r != NULL) {
+        *r = (struct hpx_heap_root_fact){.object = id, .depth = -1, .kind = kinds[kind]};
+        if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL || kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL) {
+            const jvmtiHeapReferenceInfoJniLocal *local = &info->jni_local; /* that of a stack begins with the same members */
+            r->thread = thread_of(w, local->thread_id);
+            r->method = (uint64_t)(uintptr_t)local->method;
+            r->depth = local->depth;
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* walk_trace.c: a walk that reads the heap itself (trace.h). */
 #include "walk_internal.h"
-#include <sys/mman.h>
 
 #define LONG            65536 /* elements of an array that the VM does not visit */
 #define SHIFT_MOST      16u
@@ -363,44 +362,25 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     return visit(w, c, key, length);
 }
 
-/* The bits of a value of the heap, as wide as its type. */
-static inline uint64_t value_at(uint64_t at, uint8_t type)
-{
-    switch (hpx_type_size(type, 8)) {
-    case 1:
-        return *(const uint8_t *)(uintptr_t)at;
-    case 2:
-        return *(const uint16_t *)(uintptr_t)at;
-    case 4:
-        return *(const uint32_t *)(uintptr_t)at;
-    default:
-        return *(const uint64_t *)(uintptr_t)at;
-    }
-}
-
-static uint64_t cut_to(uint64_t value, uint8_t type)
-{
-    const uint32_t bytes = hpx_type_size(type, 8);
-    return bytes == 8 ? value : value & ((UINT64_C(1) << 8 * bytes) - 1);
-}
-
 jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
                              jvmtiPrimitiveType type, void *user)
 {
     struct hpx_walk *w = user;
     uint64_t key = key_of(w, tag);
+    (void)type;
     if (hpx_unlikely(w->end != HPX_WALK_WHOLE)) {
         return leave(w);
     }
     struct hpx_walk_class *c = class_of(w, key, class_tag);
     if (kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) {
-        hpx_walk_add_static(w, number_of(w, key, c), info->field.index, hpx_walk_bits(value, type));
+        hpx_walk_add_static(w, number_of(w, key, c), info->field.index, &value);
         return JVMTI_VISIT_OBJECTS;
     }
     uint32_t at;
     uint64_t slot = slot_of(w, c->klass, info->field.index, &at);
     uint8_t as = HPX_HEAP_SLOT_TYPE(slot);
-    if (key != w->trace.object || slot == 0 || as == HPX_TYPE_OBJECT || value_at(key + at, as) != cut_to(hpx_walk_bits(value, type), as)) {
+    if (key != w->trace.object || slot == 0 || as == HPX_TYPE_OBJECT ||
+        hpx_walk_bits((const void *)(uintptr_t)(key + at), as) != hpx_walk_bits(&value, as)) {
         stop(w);
         return leave(w);
     }
@@ -433,14 +413,10 @@ jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
 
 /* ---- what follows for all classes ---- */
 
-static void *map(struct hpx_walk *w, uint64_t bytes)
+/* Whether a class word stands for the class at this address, or may, which the code learns. */
+static bool stands_for(const struct hpx_walk *w, struct hpx_trace_code *code, uint32_t word, uint64_t klass)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        no_memory(w); /* the VM needs no such maps */
-        return NULL;
-    }
-    return p;
+    return w->oops.class_half ? hpx_walk_half(klass) == word : learn(code, word, klass);
 }
 
 /* Where class objects hold the address of their class: at the offset where all that were told agree with the class words. */
@@ -455,8 +431,7 @@ static void find_klass_at(struct hpx_walk *w)
             const struct hpx_walk_class *c = &w->classes[i];
             if (c->mirror != 0 && !(c->klass != NULL && c->klass->kind == HPX_HEAP_OBJECTS)) {
                 uint64_t klass = *(const uint64_t *)(uintptr_t)(c->mirror + at);
-                all = klass > HPX_WALK_STEP && klass % 8 == 0 &&
-                      (w->oops.class_half ? hpx_walk_half(klass) == c->word : learn(&code, c->word, klass));
+                all = klass > HPX_WALK_STEP && klass % 8 == 0 && stands_for(w, &code, c->word, klass);
                 agree++;
             }
         }
@@ -491,7 +466,7 @@ static void find_refined_at(struct hpx_walk *w)
             if (told_array(c)) {
                 uint64_t klass = klass_of(w, c->mirror);
                 klass = at == 0 ? klass : *(const uint64_t *)(uintptr_t)(klass + at);
-                all = w->oops.class_half ? hpx_walk_half(klass) == c->word : klass == t->klass.base + ((uint64_t)c->word << t->klass.shift);
+                all = stands_for(w, &t->klass, c->word, klass);
             }
         }
         if (all) {
@@ -711,7 +686,8 @@ static inline void trace_instance(struct hpx_walk *w, uint64_t key, const struct
     }
     for (uint32_t i = 0; i < c->nvalues; i++, s++) {
         uint8_t type = HPX_HEAP_SLOT_TYPE(s->slot);
-        hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), type, value_at(key + s->at, type));
+        hpx_heap_spool_value(&w->spool, values + HPX_HEAP_SLOT_OFFSET(s->slot), type,
+                             hpx_walk_bits((const void *)(uintptr_t)(key + s->at), type));
     }
 }
 
@@ -783,6 +759,11 @@ static inline void trace_object(struct hpx_walk *w, uint64_t key)
     }
 }
 
+static uint64_t marks_bytes(const struct hpx_walk *w)
+{
+    return ((w->high - w->low) / 8 / 64 + 1) * 8;
+}
+
 /* Before the trace: what was told of each class serves all. */
 static bool prepare(struct hpx_walk *w)
 {
@@ -798,11 +779,14 @@ static bool prepare(struct hpx_walk *w)
     if (w->end == HPX_WALK_WHOLE) {
         learn_all_classes(w);
     }
-    t->marks = map(w, ((w->high - w->low) / 8 / 64 + 1) * 8);
+    t->marks = hpx_walk_map(marks_bytes(w));
     for (t->filter_bits = FILTER_BITS; w->known.room * 8 >> t->filter_bits > 0; t->filter_bits++) { /* one bit in 16 is set, or fewer */
     }
-    t->special = map(w, (UINT64_C(1) << t->filter_bits) / 8);
-    t->reached = map(w, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    t->special = hpx_walk_map((UINT64_C(1) << t->filter_bits) / 8);
+    t->reached = hpx_walk_map(((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    if (t->marks == NULL || t->special == NULL || t->reached == NULL) {
+        no_memory(w); /* the VM needs no such maps */
+    }
     for (uint64_t i = 0; w->end == HPX_WALK_WHOLE && i < w->known.room; i++) {
         const uint64_t key = w->known.at[i].key;
         if (key != 0) {
@@ -909,14 +893,8 @@ void hpx_trace_fini(struct hpx_walk *w)
     hpx_walk_list_fini(&t->edges, sizeof(struct hpx_trace_edge));
     hpx_walk_list_fini(&t->steps, sizeof(struct hpx_trace_step));
     hpx_walk_list_fini(&t->stack, sizeof(uint64_t));
-    if (t->marks != NULL) {
-        munmap(t->marks, ((w->high - w->low) / 8 / 64 + 1) * 8);
-    }
-    if (t->special != NULL) {
-        munmap(t->special, (UINT64_C(1) << t->filter_bits) / 8);
-    }
-    if (t->reached != NULL) {
-        munmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
-    }
+    hpx_walk_unmap(t->marks, marks_bytes(w));
+    hpx_walk_unmap(t->special, (UINT64_C(1) << t->filter_bits) / 8);
+    hpx_walk_unmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
     *t = (struct hpx_trace){.object = 0};
 }
