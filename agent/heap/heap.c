@@ -155,11 +155,9 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
-    uint64_t objects, bytes, classes, stopped_ns, ns, unknown, cut; /* of the image */
-    bool forked, traced;
-    uint32_t workers;
-    const char *untraced;
-    char why[sizeof((struct hpx_heap_take *)NULL)->why], doubt[sizeof((struct hpx_heap_take *)NULL)->doubt];
+    uint32_t classes;
+    struct hpx_heap_found found;
+    struct hpx_heap_course course;
 };
 HPX_FIGURES_FIT(struct figures);
 
@@ -167,22 +165,12 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 {
     const struct rows *r = rows;
     const struct hpx_heap_take *t = r != NULL ? r->take : NULL;
-    struct figures g = {.dump = r == NULL ? NO_DUMP : t != NULL && !t->failed ? SHOWN : MISSING, .why = "no image was taken"};
+    struct figures g = {.dump = r == NULL ? NO_DUMP : t != NULL && !t->failed ? SHOWN : MISSING, .course.why = "no image was taken"};
     (void)total;
     if (t != NULL) {
-        g.objects = t->image.objects;
-        g.bytes = t->image.bytes;
         g.classes = t->layout.loaded;
-        g.stopped_ns = t->stopped_ns;
-        g.ns = t->ns;
-        g.unknown = t->unknown;
-        g.cut = t->cut;
-        g.forked = t->forked;
-        g.traced = t->traced;
-        g.workers = t->workers;
-        g.untraced = t->untraced;
-        memcpy(g.why, t->why, sizeof g.why);
-        memcpy(g.doubt, t->doubt, sizeof g.doubt);
+        g.found = t->image.found;
+        g.course = t->course;
     }
     HPX_FIGURES_PUT(f, g);
 }
@@ -202,33 +190,34 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         return;
     }
     if (g.dump == MISSING) {
-        hpx_lines_add(to, "hprofx: heap: not in this dump: %s\n", g.why);
+        hpx_lines_add(to, "hprofx: heap: not in this dump: %s\n", g.course.why);
         return;
     }
-    hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu64 " classes\n", g.objects, g.bytes, g.classes);
-    char workers[24] = "";
-    if (g.workers > 1) {
-        (void)snprintf(workers, sizeof workers, ", %" PRIu32 " workers", g.workers);
+    hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes, %" PRIu32 " classes\n", g.found.objects, g.found.bytes,
+                  g.classes);
+    char workers[32] = "";
+    if (g.found.team > 1) {
+        (void)snprintf(workers, sizeof workers, ", %" PRIu64 " workers", g.found.team);
     }
     hpx_lines_add(to, "hprofx: heap walk: %s%s, program stopped %.1f ms, %.1f ms in all\n",
-                  g.traced   ? "fork, traced"
-                  : g.forked ? "fork"
-                             : "walk",
-                  workers, hpx_lines_ms(g.stopped_ns), hpx_lines_ms(g.ns));
-    if (g.why[0] != 0) {
-        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.why);
+                  g.course.traced   ? "fork, traced"
+                  : g.course.forked ? "fork"
+                                    : "walk",
+                  workers, hpx_lines_ms(g.course.stopped_ns), hpx_lines_ms(g.course.ns));
+    if (g.course.why[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk not forked: %s\n", g.course.why);
     }
-    if (g.untraced != NULL && g.forked && !g.traced && g.doubt[0] == 0) {
-        hpx_lines_add(to, "hprofx: heap walk not traced: %s (slower)\n", g.untraced);
+    if (g.course.untraced != NULL && g.course.forked && !g.course.traced && g.course.doubt[0] == 0) {
+        hpx_lines_add(to, "hprofx: heap walk not traced: %s (slower)\n", g.course.untraced);
     }
-    if (g.doubt[0] != 0) {
-        hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", g.doubt);
+    if (g.course.doubt[0] != 0) {
+        hpx_lines_add(to, "hprofx: heap walk by tags: %s (slower; objects have no allocation trace)\n", g.course.doubt);
     }
-    if (g.unknown > 0) {
-        hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", g.unknown);
+    if (g.found.unknown > 0) {
+        hpx_lines_add(to, "hprofx: heap objects of classes loaded meanwhile: %" PRIu64 " (shown as java.lang.Object)\n", g.found.unknown);
     }
-    if (g.cut > 0) {
-        hpx_lines_add(to, "hprofx: heap arrays cut to 4 GiB: %" PRIu64 "\n", g.cut);
+    if (g.found.cut > 0) {
+        hpx_lines_add(to, "hprofx: heap arrays cut to 4 GiB: %" PRIu64 "\n", g.found.cut);
     }
 }
 
@@ -238,7 +227,7 @@ static void summary(struct hpx_lines *to, const struct hpx_report *r, const stru
     (void)r;
     HPX_FIGURES_GET(f, g);
     if (g.dump == SHOWN) {
-        hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.objects, g.bytes);
+        hpx_lines_add(to, "hprofx: heap: %" PRIu64 " objects, %" PRIu64 " bytes\n", g.found.objects, g.found.bytes);
     } else {
         hpx_lines_add(to, "hprofx: heap: no dump at exit\n");
     }

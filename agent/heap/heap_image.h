@@ -101,13 +101,20 @@ struct hpx_heap_thread {
     struct hpx_text name;
 };
 
+/* What a walk has found: figures alone, which a copy of the process passes on to the program. */
+struct hpx_heap_found {
+    uint64_t objects, bytes, unknown; /* records; VM bytes; objects of classes that were loaded meanwhile */
+    uint64_t team;                    /* the most workers that a trace had; 0: it was none, or one */
+    uint64_t cut;                     /* arrays that are longer than a record can be */
+    uint64_t heads;                   /* the part of the bytes that is not contents of primitive arrays, but in these */
+    uint64_t objects_end, facts_at, nfacts, roots_at, nroots; /* offsets in the spool, and counts */
+};
+
 struct hpx_heap_image {
     int spool; /* -1: there is none */
     bool once; /* it is read once: the reader frees its disk space as it goes */
     uint32_t id_size;
-    uint64_t objects_end, facts_at, roots_at; /* offsets */
-    uint64_t nfacts, nroots;
-    uint64_t objects, bytes, shown_bytes;  /* VM sizes; shown: of primitive arrays the contents, as in text */
+    struct hpx_heap_found found;
     uint32_t array_base, reference_size;   /* VM: offset and size of the elements of an object array */
     const struct hpx_heap_klass **classes; /* by number, NULL: none; with every superclass */
     uint32_t nclasses;                     /* length of it */

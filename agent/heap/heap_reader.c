@@ -26,17 +26,17 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
 static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i, const struct hpx_heap_fact *from)
 {
     f->first = calloc((size_t)i->nclasses + 3, sizeof(*f->first));
-    f->facts = calloc(i->nfacts + 1, sizeof(*f->facts));
+    f->facts = calloc(i->found.nfacts + 1, sizeof(*f->facts));
     if (f->first == NULL || f->facts == NULL) {
         return false;
     }
-    for (uint64_t k = 0; k < i->nfacts; k++) {
+    for (uint64_t k = 0; k < i->found.nfacts; k++) {
         f->first[2 + (from[k].klass.v < i->nclasses ? from[k].klass.v : i->nclasses)]++;
     }
     for (uint32_t k = 0; k <= i->nclasses + 1; k++) {
         f->first[k + 1] += f->first[k];
     }
-    for (uint64_t k = 0; k < i->nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
+    for (uint64_t k = 0; k < i->found.nfacts; k++) { /* first[c + 1] grows from the beginning of the facts of c to their end */
         f->facts[f->first[1 + (from[k].klass.v < i->nclasses ? from[k].klass.v : i->nclasses)]++] = from[k];
     }
     return true;
@@ -45,11 +45,11 @@ static bool order_facts(struct hpx_heap_facts *f, const struct hpx_heap_image *i
 int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i)
 {
     *f = (struct hpx_heap_facts){.facts = NULL};
-    struct hpx_heap_fact *facts = calloc(i->nfacts + 1, sizeof(*facts));
-    f->roots = calloc(i->nroots + 1, sizeof(*f->roots));
+    struct hpx_heap_fact *facts = calloc(i->found.nfacts + 1, sizeof(*facts));
+    f->roots = calloc(i->found.nroots + 1, sizeof(*f->roots));
     int rc = facts != NULL && f->roots != NULL ? 0 : -HPX_E_NOMEM;
-    if (rc == 0 && (!read_at(i->spool, facts, i->nfacts * sizeof(*facts), i->facts_at) ||
-                    !read_at(i->spool, f->roots, i->nroots * sizeof(*f->roots), i->roots_at))) {
+    if (rc == 0 && (!read_at(i->spool, facts, i->found.nfacts * sizeof(*facts), i->found.facts_at) ||
+                    !read_at(i->spool, f->roots, i->found.nroots * sizeof(*f->roots), i->found.roots_at))) {
         rc = -HPX_E_IO;
     }
     if (rc == 0 && !order_facts(f, i, facts)) {
@@ -202,7 +202,7 @@ const void *hpx_heap_reader_map(struct hpx_heap_reader *r, size_t *n)
         return NULL;
     }
     if (r->offset - r->window_at >= r->window_size) {
-        uint64_t at = r->offset / WINDOW * WINDOW, left = r->image->objects_end - at;
+        uint64_t at = r->offset / WINDOW * WINDOW, left = r->image->found.objects_end - at;
         close_window(r);
         free_space(r);
         void *p = mmap(NULL, left < WINDOW ? left : WINDOW, PROT_READ, MAP_SHARED | MAP_POPULATE, r->image->spool, (off_t)at);
@@ -227,10 +227,10 @@ void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n)
 bool hpx_heap_reader_head(struct hpx_heap_reader *r)
 {
     hpx_heap_reader_skip(r, r->rest);
-    if (r->error != 0 || r->offset == r->image->objects_end) {
+    if (r->error != 0 || r->offset == r->image->found.objects_end) {
         return false;
     }
-    uint64_t left = r->image->objects_end - r->offset;
+    uint64_t left = r->image->found.objects_end - r->offset;
     if (left <= HPX_RECORD_HEAD || !take(r, r->segment, HPX_RECORD_HEAD)) {
         r->error = -HPX_E_IO;
         return false;

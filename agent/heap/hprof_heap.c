@@ -182,7 +182,7 @@ static void put_roots(struct image *m)
 {
     uint32_t references = 0;
     for (int threads = 1; threads >= 0; threads--) {
-        for (uint64_t k = 0; k < m->i->nroots; k++) {
+        for (uint64_t k = 0; k < m->i->found.nroots; k++) {
             if ((m->facts.roots[k].kind == HPX_ROOT_THREAD_OBJECT) == (threads == 1)) {
                 put_root(m, &m->facts.roots[k], &references);
             }

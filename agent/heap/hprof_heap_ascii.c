@@ -129,7 +129,7 @@ static void put_roots(struct text *t)
 {
     uint32_t references = 0;
     for (int threads = 1; threads >= 0; threads--) {
-        for (uint64_t k = 0; k < t->i->nroots; k++) {
+        for (uint64_t k = 0; k < t->i->found.nroots; k++) {
             const struct hpx_heap_root_fact *r = &t->facts.roots[k];
             if ((r->kind == HPX_ROOT_THREAD_OBJECT) == (threads == 1)) {
                 put_root(t, r, &references);
@@ -244,7 +244,7 @@ static bool set_classes(struct text *t)
     if (classes == NULL || !set_order(t)) {
         return false;
     }
-    for (uint64_t n = 0; n < t->i->nfacts; n++) {
+    for (uint64_t n = 0; n < t->i->found.nfacts; n++) {
         const struct hpx_heap_fact *f = &t->facts.facts[n];
         if (f->kind == HPX_HEAP_VM_SIZE && f->klass.v < t->i->nclasses) {
             classes[f->klass.v].vm_size = hpx_fit4(f->value);
@@ -494,7 +494,8 @@ static void put_all(struct text *t, time_t now)
     put_traces(t->w, t->i); /* stay: the writer knows them to be in the file */
     (void)hpx_out_point(t->o);
     hpx_out_room_parts(t->o, SIZE_MAX);
-    hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->objects, t->i->shown_bytes);
+    hpx_out_printf(t->o, "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", t->i->found.objects,
+                   t->i->found.bytes - t->i->found.heads);
     hpx_ascii_date(t->o, now);
     put_roots(t);
     while (hpx_heap_reader_next(&t->r)) {

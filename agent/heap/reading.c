@@ -136,7 +136,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     w->flattened = w->flattened && !w->by_tags;
     t->by_tags = w->by_tags;
     if (doubt != NULL) {
-        snprintf(t->doubt, sizeof t->doubt, "%s", doubt);
+        snprintf(t->course.doubt, sizeof t->course.doubt, "%s", doubt);
     }
     reading.other = NULL;
     if (w->by_tags || hpx_session.in_effect.sites == HPX_SITES_OFF || hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
@@ -147,7 +147,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
 
 static bool failed(struct hpx_heap_take *t, const char *why)
 {
-    snprintf(t->why, sizeof t->why, "%.250s", why);
+    snprintf(t->course.why, sizeof t->course.why, "%.250s", why);
     return false;
 }
 
@@ -191,34 +191,18 @@ static void follow(jvmtiEnv *jvmti)
 void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti)
 {
     uint64_t begun = hpx_clock_mono();
-    t->forked = t->traced = false;
+    t->course.forked = t->course.traced = false;
     reading.report = (struct hpx_child_report){.end = HPX_CHILD_ENDED};
     follow(jvmti);
     hpx_walk_finish(&reading.walk);
     t->walk_ns = hpx_clock_mono() - begun;
-    t->stopped_ns += t->walk_ns;
+    t->course.stopped_ns += t->walk_ns;
 }
 
 /* ---- in a copy ---- */
 
-#define FIGURES (sizeof(struct hpx_walk_found) / sizeof(uint64_t))
+#define FIGURES (sizeof(struct hpx_heap_found) / sizeof(uint64_t))
 _Static_assert(FIGURES <= HPX_CHILD_FIGURES, "the child passes all figures on");
-
-static void put_found(struct hpx_heap_take *t, const struct hpx_walk_found *found)
-{
-    struct hpx_heap_image *i = &t->image;
-    i->objects = found->objects;
-    i->bytes = found->bytes;
-    i->shown_bytes = found->bytes - found->heads;
-    t->unknown = found->unknown;
-    t->cut = found->cut;
-    i->objects_end = found->objects_end;
-    i->facts_at = found->facts_at;
-    i->nfacts = found->nfacts;
-    i->roots_at = found->roots_at;
-    i->nroots = found->nroots;
-    t->workers = (uint32_t)found->team;
-}
 
 /* In the child, after the walk. */
 static int child_over(void *unused)
@@ -271,7 +255,7 @@ static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
 
 static bool traces(const struct hpx_heap_take *t)
 {
-    return traceable(&reading.walk) && t->untraced == NULL && !t->of_error;
+    return traceable(&reading.walk) && t->course.untraced == NULL && !t->of_error;
 }
 
 struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used)
@@ -290,7 +274,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     static struct hpx_err err;
     struct hpx_walk *w = &reading.walk;
     *memory = false;
-    t->forked = true;
+    t->course.forked = true;
     if (hpx_child_prepare(&reading.child, hpx_copying_slots(), &err) != 0) {
         return failed(t, err.msg);
     }
@@ -303,7 +287,7 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     atomic_store_explicit(&reading.cancel, false, memory_order_relaxed);
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
-    t->traced = w->traces = traces(t);
+    t->course.traced = w->traces = traces(t);
     t->moving = w->moves;
     w->workers = hpx_trial_passes(HPX_TRIAL_SETPRIORITY) ? hpx_copying_workers(env) : 1;
     w->alone = ALONE;
@@ -315,14 +299,14 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     if (helped) {
         (*env)->PopLocalFrame(env, NULL);
     }
-    t->stopped_ns += hpx_clock_mono() - reading.begun;
+    t->course.stopped_ns += hpx_clock_mono() - reading.begun;
     w->progress = NULL;
     w->first = NULL;
     reading.watch.pid = reading.pid;
     t->fork_ns = reading.fork_ns;
     *memory = reading.pid == -ENOMEM;
     if (reading.pid <= 0) {
-        snprintf(t->why, sizeof t->why, "the copy of the process failed: %s",
+        snprintf(t->course.why, sizeof t->course.why, "the copy of the process failed: %s",
                  reading.pid < 0 ? strerror(-reading.pid) : hpx_reading_text(HPX_WALK_REFUSED));
         hpx_child_release(&reading.child);
         w->begun = false;
@@ -373,23 +357,22 @@ void hpx_reading_cancel(void)
 
 enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *child)
 {
-    struct hpx_walk_found found = reading.walk.found;
     enum hpx_walk_end end = reading.walk.end;
     *child = reading.report.end;
-    if (t->forked) {
+    if (t->course.forked) {
         end = reading.report.end == HPX_CHILD_ENDED ? (enum hpx_walk_end)reading.report.value : HPX_WALK_REFUSED;
         uint64_t figures[FIGURES];
         for (size_t i = 0; i < FIGURES; i++) {
             figures[i] = atomic_load_explicit(&reading.child.shared->figure[i], memory_order_relaxed);
         }
-        memcpy(&found, figures, sizeof found);
+        memcpy(&reading.walk.found, figures, sizeof figures);
         if (reading.report.end != HPX_CHILD_ENDED) {
-            (void)hpx_child_text(&reading.child, reading.report, t->why, sizeof t->why);
+            (void)hpx_child_text(&reading.child, reading.report, t->course.why, sizeof t->course.why);
         }
         hpx_child_release(&reading.child);
     }
     if (end == HPX_WALK_WHOLE) {
-        put_found(t, &found);
+        t->image.found = reading.walk.found;
     }
     hpx_reading_abandon();
     return end;

@@ -17,13 +17,14 @@ struct hpx_heap_sizes {
 };
 
 /* Lists classes and threads, opens the spool and checks addresses; `t` gets the layout. The caller has pushed a local frame that stays
- * until the walk has begun. false: t->why. */
+ * until the walk has begun. false: t->course.why. */
 bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, const struct hpx_heap_sizes *sizes);
 /* Walks in the JVM. */
 void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti);
 /* What was prepared needs of a copy of the process. used: bytes of the heap. */
 struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used);
-/* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and t->why
+/* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and
+ * t->course.why
  * tells the cause; *memory: the system has no memory for it. */
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory);
 /* Waits for the copy and reaps it. Any one thread. */

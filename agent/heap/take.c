@@ -107,8 +107,8 @@ static struct hpx_images images = {.lock = PTHREAD_MUTEX_INITIALIZER, .destroy =
 
 static void publish(struct hpx_heap_take *t)
 {
-    if (!t->failed && t->cut > 0) {
-        hpx_warn("heap dump: %" PRIu64 " arrays of 4 GiB or more are cut: a record of the format cannot hold them", t->cut);
+    if (!t->failed && t->image.found.cut > 0) {
+        hpx_warn("heap dump: %" PRIu64 " arrays of 4 GiB or more are cut: a record of the format cannot hold them", t->image.found.cut);
     }
     hpx_images_put(&images, &t->queued, false);
 }
@@ -132,14 +132,14 @@ void hpx_take_fini(void)
 /* Gives up the image; prints the reason and the remedy. */
 static HPX_PRINTF(3, 4) void give_up(struct hpx_heap_take *t, const char *remedy, const char *fmt, ...)
 {
-    char why[sizeof t->why];
+    char why[sizeof t->course.why];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
-    memcpy(t->why, why, sizeof why);
+    memcpy(t->course.why, why, sizeof why);
     t->failed = true;
-    hpx_warn("heap dump: %s; this dump has no heap; %s", t->why, remedy);
+    hpx_warn("heap dump: %s; this dump has no heap; %s", t->course.why, remedy);
 }
 
 static const char again[] = "free memory or disk space and ask again";
@@ -230,7 +230,7 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
         return may_stop(t, fork->stop_ns, "to copy the process") ? COPY : LEAVE_OUT;
     case HPX_FORK_MEMORY:
         if (t->of_error) { /* a later dump would miss the objects that fill the heap */
-            (void)snprintf(t->why, sizeof t->why, "%s", fork->text);
+            (void)snprintf(t->course.why, sizeof t->course.why, "%s", fork->text);
             hpx_copying_ask(&taking.copying, env, (struct hpx_copying_how){.here = true, .tagged = t->by_tags});
             if (fork->verdict == HPX_FORK_SOUND) {
                 return HERE;
@@ -239,9 +239,9 @@ static enum how choose(JNIEnv *env, struct hpx_heap_take *t)
         give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", fork->text);
         return LEAVE_OUT;
     default:
-        (void)snprintf(t->why, sizeof t->why, "%s", fork->text);
+        (void)snprintf(t->course.why, sizeof t->course.why, "%s", fork->text);
         if (option == HPX_HEAPDUMP_FORK) {
-            hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->why);
+            hpx_warn("heapdump=fork: %s; the program stops while the heap is read", t->course.why);
         }
         return here(env, t);
     }
@@ -256,12 +256,12 @@ static bool fork_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enu
         return true;
     }
     if (memory) {
-        give_up(t, again, "%s", t->why);
+        give_up(t, again, "%s", t->course.why);
         return false;
     }
     *how = here(env, t);
     if (*how == HERE) {
-        hpx_warn("heap dump: %s; the program stops while the heap is read", t->why);
+        hpx_warn("heap dump: %s; the program stops while the heap is read", t->course.why);
     }
     return false;
 }
@@ -272,7 +272,7 @@ static bool refuse_values(struct hpx_heap_take *t)
     const struct hpx_options *o = hpx_session.opt;
     if (values && t->by_tags) {
         give_up(t, "run without --enable-preview", "objects of value classes (--enable-preview) cannot be told apart by tags%s%s",
-                t->doubt[0] != 0 ? "; not by addresses: " : "", t->doubt);
+                t->course.doubt[0] != 0 ? "; not by addresses: " : "", t->course.doubt);
     } else if (sizes.flattened && o->binary && o->idsize == 4) {
         give_up(t, "run without idsize=4", "flattened objects of value classes (--enable-preview) have no ids of 4 bytes");
     }
@@ -285,7 +285,7 @@ static bool begin_walk(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, en
     bool child = false;
     discard(t);
     if (!hpx_reading_prepare(t, jvmti, env, &sizes)) {
-        give_up(t, again, "%s", t->why);
+        give_up(t, again, "%s", t->course.why);
     } else if (!refuse_values(t)) {
         *how = *how == LEAVE_OUT ? choose(env, t) : *how;
         if (*how == HERE) {
@@ -308,7 +308,7 @@ static bool attempt(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_heap_take *t, enum 
         return false;
     }
     bool forks = *how != HERE, child = begin_walk(jvmti, env, t, how);
-    if (forks && *how == HERE && t->forked && !t->failed) { /* the fork failed */
+    if (forks && *how == HERE && t->course.forked && !t->failed) { /* the fork failed */
         hpx_reading_abandon();
         (void)begin_walk(jvmti, env, t, how);
     }
@@ -325,13 +325,13 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
     switch (child) {
     case HPX_CHILD_KILLED: /* most often for lack of memory, which a second attempt would meet again */
     case HPX_CHILD_MEMORY:
-        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->why);
+        give_up(t, "free memory, raise the limit, or use heapdump=walk, which stops the program", "%s", t->course.why);
         break;
     case HPX_CHILD_CRASHED: /* the same walk in the JVM might end the program */
-        give_up(t, "ask again; vmstructs=n reads the heap in another way", "%s", t->why);
+        give_up(t, "ask again; vmstructs=n reads the heap in another way", "%s", t->course.why);
         break;
     case HPX_CHILD_STUCK: /* most often a disk that hangs: a walk in the JVM would hang too, at a safepoint */
-        give_up(t, again, "%s", t->why);
+        give_up(t, again, "%s", t->course.why);
         break;
     case HPX_CHILD_CANCELLED:
         give_up(t, "let the program run longer after a request",
@@ -340,12 +340,12 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
         break;
     default:
         if (taking.ending) {
-            give_up(t, "ask earlier", "%s", t->why);
+            give_up(t, "ask earlier", "%s", t->course.why);
             break;
         }
         *how = here(env, t);
         if (*how == HERE) {
-            hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->why);
+            hpx_warn("heap dump: %s; the heap is read again, and the program stops meanwhile", t->course.why);
         }
         break;
     }
@@ -356,7 +356,7 @@ static void copy_failed(JNIEnv *env, struct hpx_heap_take *t, enum hpx_child_end
 static bool leave_to_vm(JNIEnv *env, struct hpx_heap_take *t, const char *why, bool once, enum how *how)
 {
     if (!once || taking.ending) {
-        t->untraced = why;
+        t->course.untraced = why;
     }
     *how = taking.ending ? here(env, t) : LEAVE_OUT; /* nobody waits for a copy any more; else decide again: a walk needs more memory */
     return !t->failed;
@@ -367,30 +367,30 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
 {
     enum hpx_child_end child;
     enum hpx_walk_end end = hpx_reading_end(t, &child);
-    *how = t->forked ? COPY : HERE;
+    *how = t->course.forked ? COPY : HERE;
     /* Shenandoah copies an object that the VM visits, and may wait for threads that the copy of the process does not have. It may be a
      * disk that hangs, too, so it is tried again once */
     const bool waits = child == HPX_CHILD_STUCK && t->moving && taking.attempts == 1 && !t->queued.last;
-    if ((child == HPX_CHILD_CRASHED || waits) && t->traced && !taking.ending) {
+    if ((child == HPX_CHILD_CRASHED || waits) && t->course.traced && !taking.ending) {
         static const char crashed[] = "the copy of the process crashed as it traced";
         const char *why = child == HPX_CHILD_CRASHED ? crashed : "the copy of the process made no progress as it traced";
         untraced = t->moving ? untraced : why;
-        t->why[0] = '\0';
+        t->course.why[0] = '\0';
         return leave_to_vm(env, t, why, t->moving && taking.attempts == 1, how);
     }
     if (child != HPX_CHILD_ENDED) {
         copy_failed(env, t, child, how);
         return !t->failed;
     }
-    if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending && !(t->traced && t->moving)) {
+    if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending && !(t->course.traced && t->moving)) {
         t->by_tags = true;
         *how = LEAVE_OUT; /* a walk by tags takes longer and needs more memory, so decide again */
-        snprintf(t->doubt, sizeof t->doubt, "%s", hpx_reading_text(end));
+        snprintf(t->course.doubt, sizeof t->course.doubt, "%s", hpx_reading_text(end));
         return true;
     }
     /* a thread of the collector may have moved an object while the process was copied: the next copy has it as a whole */
     const bool passes = end == HPX_WALK_LATE || end == HPX_WALK_MOVED || (t->moving && (end == HPX_WALK_STRANGE || end == HPX_WALK_DOUBT));
-    if (t->traced && (end == HPX_WALK_STRANGE || passes || end == HPX_WALK_NO_MEMORY)) {
+    if (t->course.traced && (end == HPX_WALK_STRANGE || passes || end == HPX_WALK_NO_MEMORY)) {
         untraced = end == HPX_WALK_STRANGE && !t->moving ? hpx_reading_text(end) : untraced;
         return leave_to_vm(env, t, hpx_reading_text(end), passes && taking.attempts == 1, how);
     }
@@ -398,10 +398,10 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
         give_up(t, again, "%s", hpx_reading_text(end));
         return false;
     }
-    if (!t->forked && t->image.objects > 0) {
-        walk_rate = t->by_tags ? walk_rate : hpx_copying_within(t->walk_ns / t->image.objects + 1, OBJECT_NS);
+    if (!t->course.forked && t->image.found.objects > 0) {
+        walk_rate = t->by_tags ? walk_rate : hpx_copying_within(t->walk_ns / t->image.found.objects + 1, OBJECT_NS);
     }
-    return t->unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
+    return t->image.found.unknown > 0 && taking.attempts < ATTEMPTS && !taking.ending && !t->of_error;
 }
 
 static HPX_OF_SESSION struct hpx_spawned waiter;
@@ -450,7 +450,7 @@ static void work(jvmtiEnv *jvmti, JNIEnv *env, bool over)
     if (t->failed) {
         discard(t);
     }
-    t->ns = hpx_clock_mono() - taking.begun;
+    t->course.ns = hpx_clock_mono() - taking.begun;
     taking.take = NULL;
     publish(t);
     release(FREE);
@@ -468,7 +468,7 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
-    taking.take->untraced = sizes.flattened ? "this VM flattens objects of value classes (--enable-preview)" : untraced;
+    taking.take->course.untraced = sizes.flattened ? "this VM flattens objects of value classes (--enable-preview)" : untraced;
     taking.begun = hpx_clock_mono();
     work(jvmti, env, false);
 }

@@ -9,25 +9,27 @@
 #include "images.h"
 #include "layout.h"
 
+/* How an image was taken, for the report. */
+struct hpx_heap_course {
+    bool forked;             /* a copy of the process walked, in the last attempt */
+    bool traced;             /* and read the heap by a trace (trace.h) */
+    const char *untraced;    /* why the VM walks everything where a trace was possible; NULL: it may be traced */
+    char why[256];           /* why not by fork, or why there is no image; empty: nothing to tell */
+    char doubt[128];         /* why by tags */
+    uint64_t stopped_ns, ns; /* the program stood still; in all */
+};
+
 struct hpx_heap_take {
     struct hpx_image queued;     /* first */
     struct hpx_heap_image image; /* its threads are those of the layout */
     struct hpx_layout layout;
-    bool named;                /* the aggregator's: its stacks and sites have their traces */
-    bool of_error;             /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
-    bool by_tags;              /* the walk tagged every object */
-    uint32_t workers;          /* that traced it; 0: not known */
-    bool moving;               /* and the collector may move objects while the program runs */
-    bool traced;               /* the copy of the process read the heap by a trace (trace.h) */
-    const char *untraced;      /* why the VM walks everything where a trace was possible; NULL: it may be traced */
-    bool forked;               /* a copy of the process walked, in the last attempt */
-    bool failed;               /* there is no image; `why` tells the cause */
-    char why[256];             /* why not by fork, or why there is no image; empty: nothing to tell */
-    char doubt[128];           /* why by tags */
-    uint64_t stopped_ns, ns;   /* the program stood still; in all */
+    bool named;    /* the aggregator's: its stacks and sites have their traces */
+    bool of_error; /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
+    bool by_tags;  /* the walk tagged every object */
+    struct hpx_heap_course course;
+    bool moving;               /* a trace, and the collector may move objects while the program runs */
+    bool failed;               /* there is no image; course.why tells the cause */
     uint64_t fork_ns, walk_ns; /* of the last attempt: the copy of the process; the walk in the JVM */
-    uint64_t unknown;          /* objects of classes that were loaded during the walk */
-    uint64_t cut;              /* arrays that are longer than a record can be */
 };
 
 /* At load. */

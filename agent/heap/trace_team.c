@@ -97,7 +97,7 @@ static bool begin(struct worker *a, const struct hpx_walk *w, struct hpx_trace_p
     own->trace.stack = own->trace.later = (struct hpx_walk_list){.at = NULL};
     own->trace.bottom = own->trace.share_at = 0;
     own->mirrors = (struct hpx_address_map){.at = NULL};
-    own->found = (struct hpx_walk_found){.objects = 0};
+    own->found = (struct hpx_heap_found){.objects = 0};
     a->pool = pool;
     a->stack = hpx_walk_map(STACK);
     bool good = hpx_heap_spool_join(&own->spool, &w->spool) == 0 && own->classes != NULL && a->stack != NULL &&

@@ -55,15 +55,6 @@ struct hpx_walk_class {
     uint32_t nrefs, nvalues;
 };
 
-/* What a walk has found: what a copy of the process tells the program. */
-struct hpx_walk_found {
-    uint64_t objects, bytes, unknown; /* records; VM bytes; objects of classes that were loaded meanwhile */
-    uint64_t team;                    /* the most workers that a trace had; 0: it was none, or one */
-    uint64_t cut;                     /* arrays that are longer than a record can be */
-    uint64_t heads;                   /* the part of the bytes that is not contents of primitive arrays, but in these */
-    uint64_t objects_end, facts_at, nfacts, roots_at, nroots;
-};
-
 struct hpx_walk {
     /* set by the caller */
     bool by_tags;                                   /* the walking environment is a tagged one of hpx_layout_environment() */
@@ -90,7 +81,7 @@ struct hpx_walk {
 
     /* the result */
     struct hpx_walk_list facts, roots;
-    struct hpx_walk_found found;
+    struct hpx_heap_found found;
     enum hpx_walk_end end; /* so far */
 
     /* the callbacks' */
