@@ -14,16 +14,20 @@ static bool push(struct hpx_list *to, const struct hpx_timed *event)
     return slot != NULL;
 }
 
+uint64_t hpx_timed_begin(const struct hpx_tree *t, uint64_t at_ms, uint64_t lasted_ns)
+{
+    uint64_t zero = hpx_timed_zero(t), ns;
+    if (at_ms < zero || __builtin_mul_overflow(at_ms - zero, NS_PER_MS, &ns)) {
+        return at_ms < zero ? 0 : UINT64_MAX;
+    }
+    return ns > lasted_ns ? ns - lasted_ns : 0;
+}
+
 static uint64_t time_of(const struct hpx_tree *t, const struct hpx_tree_view *v, size_t i)
 {
     const struct hpx_tree_moment *m = hpx_tree_moment_at(v, i);
     size_t length = hpx_tree_length(v);
-    uint64_t zero = hpx_timed_zero(t), ns;
-    uint64_t lasted = m->lasted && length < v->values ? hpx_tree_moment_values_at(v, i)[length] : 0;
-    if (m->at_ms < zero || __builtin_mul_overflow(m->at_ms - zero, NS_PER_MS, &ns)) {
-        return m->at_ms < zero ? 0 : UINT64_MAX;
-    }
-    return ns > lasted ? ns - lasted : 0;
+    return hpx_timed_begin(t, m->at_ms, m->lasted && length < v->values ? hpx_tree_moment_values_at(v, i)[length] : 0);
 }
 
 size_t hpx_timed_sample(const struct hpx_tree_view *v, uint32_t node, uint32_t thread)

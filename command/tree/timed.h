@@ -20,6 +20,9 @@ static inline uint64_t hpx_timed_zero(const struct hpx_tree *t)
     return t->times_to_ms != 0 ? t->times_from_ms : t->start_ms;
 }
 
+/* When began what ended at that time, in ms since 1970, and lasted so long, in ns since time 0; 0: before it. */
+uint64_t hpx_timed_begin(const struct hpx_tree *t, uint64_t at_ms, uint64_t lasted_ns);
+
 /* struct hpx_timed, of which values add up to the column's total: those whose time is known by thread, then time; behind them the others by
  * thread, in the order of samples. The caller frees the items in any case. false: no memory. */
 bool hpx_timed_make(struct hpx_list *to, const struct hpx_tree *t, struct hpx_tree_column c);

@@ -4,7 +4,9 @@
  * version a thread has its own tables, so they are made one after the other, of what the thread uses.
  *
  * The format wants times: those of the profile, where it has them. Samples whose times nobody knows follow each other, each as long as what
- * it stands for; of a view that has times of others they are a thread of their own. */
+ * it stands for; of a view that has times of others they are a thread of their own.
+ *
+ * Pauses of the collector are markers of the first thread of every process whose times are true: its track shows them above the samples. */
 #include "numbering.h"
 #include "timed.h"
 #include "writers.h"
@@ -154,7 +156,82 @@ static void string(const struct firefox *x, uint32_t name)
     hpx_json_string(x->to, name == 0 ? HPX_NO_STACK : hpx_tree_text(x->tree, name));
 }
 
-static void tables(const struct firefox *x)
+/* ---- markers ---- */
+
+enum { CATEGORY_GC = 3, MARKER_INTERVAL = 1 };
+
+/* Behind the names of the tree that of a marker. */
+static void strings(const struct firefox *x, bool pauses)
+{
+    (void)fputs("\"stringArray\":[", x->to);
+    for (size_t i = 0; i < hpx_numbered(&x->strings); i++) {
+        (void)fputs(i > 0 ? "," : "", x->to);
+        string(x, hpx_numbered_at(&x->strings, i));
+    }
+    (void)fputs(pauses ? ",\"GC pause\"]," : "],", x->to); /* no thread is without a name of a function */
+}
+
+typedef void marker(const struct firefox *x, const struct hpx_tree_pause *p);
+
+static void marker_data(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    (void)fputs("{\"type\":\"GCPause\"", x->to);
+    if (p->name != 0) {
+        (void)fputs(",\"collector\":", x->to);
+        hpx_json_string(x->to, hpx_tree_text(x->tree, p->name));
+    }
+    (void)putc_unlocked('}', x->to);
+}
+
+static void marker_name(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    (void)p;
+    hpx_json_number(x->to, hpx_numbered(&x->strings));
+}
+
+static void marker_begin(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    hpx_json_decimal(x->to, hpx_timed_begin(x->tree, p->at_ms, p->ns), 6);
+}
+
+static void marker_end(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    hpx_json_decimal(x->to, hpx_timed_begin(x->tree, p->at_ms, 0), 6);
+}
+
+static void marker_phase(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    (void)p;
+    hpx_json_number(x->to, MARKER_INTERVAL);
+}
+
+static void marker_category(const struct firefox *x, const struct hpx_tree_pause *p)
+{
+    (void)p;
+    hpx_json_number(x->to, CATEGORY_GC);
+}
+
+/* Of the first n pauses. */
+static void markers(const struct firefox *x, size_t n)
+{
+    static const struct {
+        const char *name;
+        marker *put;
+    } columns[] = {{"data", marker_data},   {"name", marker_name},   {"startTime", marker_begin},
+                   {"endTime", marker_end}, {"phase", marker_phase}, {"category", marker_category}};
+    (void)fputs("\n\"markers\":{", x->to);
+    for (size_t k = 0; k < HPX_ARRAY_LEN(columns); k++) {
+        (void)fprintf(x->to, "\"%s\":[", columns[k].name);
+        for (size_t i = 0; i < n; i++) {
+            (void)fputs(i > 0 ? "," : "", x->to);
+            columns[k].put(x, (const struct hpx_tree_pause *)x->tree->pauses.items + i);
+        }
+        (void)fputs("],", x->to);
+    }
+    (void)fprintf(x->to, "\"length\":%zu}", n);
+}
+
+static void tables(const struct firefox *x, bool pauses)
 {
     (void)fputs("\"stackTable\":{", x->to);
     array(x, "frame", &x->stacks, stack_frame);
@@ -181,11 +258,11 @@ static void tables(const struct firefox *x)
     array(x, "lineNumber", &x->funcs, put_null);
     array(x, "columnNumber", &x->funcs, put_null);
     (void)fprintf(x->to, "\"length\":%zu},\n", hpx_numbered(&x->funcs));
-    array(x, "stringArray", &x->strings, string);
+    strings(x, pauses);
     (void)fputs("\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},"
-                "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},"
-                "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0}",
+                "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},",
                 x->to);
+    markers(x, pauses ? x->tree->pauses.len : 0);
 }
 
 /* ---- samples of a thread: entries `from` to `end` - 1 ---- */
@@ -254,7 +331,7 @@ static bool thread(struct firefox *x, size_t from, size_t end)
     }
     times(x, from, end);
     (void)fprintf(x->to, "],\"length\":%zu},\n", end - from);
-    tables(x);
+    tables(x, from == 0 && entry(x, 0)->known && x->tree->pauses.len > 0);
     (void)fputs("}", x->to);
     x->threads++;
     struct hpx_numbering *of[] = {&x->stacks, &x->frames, &x->funcs, &x->strings};
@@ -294,12 +371,19 @@ static void meta(const struct firefox *x)
 {
     static const char categories[] = "[{\"name\":\"Java\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
                                      "{\"name\":\"Class\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
-                                     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]";
+                                     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+                                     "{\"name\":\"GC\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}]"; /* CATEGORY_GC */
+    static const char schema[] =
+        "{\"name\":\"GCPause\",\"tooltipLabel\":\"GC pause\",\"tableLabel\":\"{marker.data.collector}\","
+        "\"chartLabel\":\"{marker.data.collector}\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
+        "\"data\":[{\"key\":\"collector\",\"label\":\"Collector\",\"format\":\"string\",\"searchable\":true}]}";
     bool first = true;
-    (void)fputs("{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":47,\"product\":\"hprofx\",\"importedFrom\":\"hprofx " HPX_VERSION
-                "\",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\"symbolicationNotSupported\":true,"
-                "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\"markerSchema\":[],\"interval\":",
-                x->to);
+    (void)fprintf(
+        x->to,
+        "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":47,\"product\":\"hprofx\",\"importedFrom\":\"hprofx " HPX_VERSION
+        "\",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\"symbolicationNotSupported\":true,"
+        "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\"markerSchema\":[%s],\"interval\":",
+        x->tree->pauses.len > 0 ? schema : "");
     hpx_json_decimal(x->to, x->tree->interval_ns > 0 ? x->tree->interval_ns : 1000000, 6);
     (void)fputs(",\"startTime\":", x->to);
     hpx_json_number(x->to, hpx_timed_zero(x->tree));

@@ -39,7 +39,7 @@ def firefox(data):
     assert file['meta']['preprocessedProfileVersion'] == 47
     assert len({t['tid'] for t in file['threads']}) == len(file['threads'])
     for t in file['threads']:
-        for name in ('stackTable', 'frameTable', 'funcTable', 'samples'):
+        for name in ('stackTable', 'frameTable', 'funcTable', 'samples', 'markers'):
             assert all(len(column) == t[name]['length'] for key, column in t[name].items() if isinstance(column, list)), name
         stack, frame, func, strings = t['stackTable'], t['frameTable'], t['funcTable'], t['stringArray']
 

@@ -166,6 +166,11 @@ class Engine:
             go_down(child, ())
         return tree['weightType'], out
 
+    def markers(self, thread):
+        """[(name, category, begin, ms, {field: value})]."""
+        got = json.loads(self.ask('thread', 'markers', '--thread', thread, '--list', '--limit', '0', '--json'))
+        return [(m['name'], m['category'], m['start'], m['duration'], {f['key']: f['value'] for f in m['fields']}) for m in got['flatMarkers']]
+
 
 # ---- protoc ----
 

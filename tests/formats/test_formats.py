@@ -18,6 +18,9 @@ import files  # noqa: E402
 import programs  # noqa: E402
 import source  # noqa: E402
 
+sys.path.insert(0, str(source.ROOT / 'tests' / 'read'))
+import jfr_files  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get('HPX_BUILD', source.ROOT / 'build')).resolve()
 HPROFX = BUILD / 'hprofx'
 NO_STACK = '[no stack]'
@@ -238,6 +241,28 @@ class FirefoxProfiler(Case):
                 for (thread, frames), value in self.source(name).columns[measure].items():
                     want[TITLES[measure], kind][thread or 'all threads', tuple(n for n, _, _ in frames) or (NO_STACK,)] += value / 1e6 if kind == 'tracing-ms' else value
             self.assertEqual(got, want, name)
+
+    def test_collections_are_markers(self):
+        """Of the first thread of each process; with the name of the collector where it is told."""
+        made = jfr_files.whole()
+        made.constants('jdk.types.GCName', {1: {'name': 'G1 "New" </script>'}})
+        for name in (0, 1):
+            made.event('jdk.GarbageCollection', startTime=jfr_files.TICKS + (1 + name) * jfr_files.FREQUENCY, duration=jfr_files.FREQUENCY // 4, gcId=name, name=name, longest=1.0)
+        made.event('jdk.ExecutionSample', startTime=jfr_files.TICKS + 3 * jfr_files.FREQUENCY, sampledThread=1, stackTrace=1, state=1)  # it shows what is between samples
+        (self.folder / 'collections.jfr').write_bytes(made.data())
+        file = self.folder / 'collections.firefox.json'
+        subprocess.run([HPROFX, 'convert', self.folder / 'collections.jfr', file], check=True, timeout=programs.LIMIT)
+        self.assertNotIn(b'<', file.read_bytes())
+        files.firefox(file.read_bytes())
+
+        def read():
+            with programs.Engine(file, self.folder) as engine:
+                return [(process, [m for m in engine.markers(handle) if m[3] > 1]) for handle, process, _ in engine.threads()]
+        seen = set()
+        for process, markers in self.program(read):
+            self.assertEqual(markers, [('GC pause', 'GC', 1000, 250, {}), ('GC pause', 'GC', 2000, 250, {'collector': 'G1 "New" </script>'})] if process not in seen else [])
+            seen.add(process)
+        self.assertGreater(len(seen), 1)
 
     def test_collapsed_stacks(self):
         def read(): # it makes a sample of each count, so the others are too many

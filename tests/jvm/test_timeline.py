@@ -145,15 +145,16 @@ def _of_page(_, file):
 
 def _of_firefox(_, file):
     made = json.loads(file.read_text())
-    zero, samples = made['meta']['startTime'], []
+    zero, samples, pauses = made['meta']['startTime'], [], []
     for thread in made['threads']:
         if thread['samples']['weightType'] == 'samples':
-            stack, names = thread['stackTable'], thread['stringArray']
+            stack, names, markers = thread['stackTable'], thread['stringArray'], thread['markers']
             methods = []  # of each stack
             for frame, prefix in zip(stack['frame'], stack['prefix']):
                 methods.append((methods[prefix] if prefix is not None else frozenset()) | {names[thread['funcTable']['name'][thread['frameTable']['func'][frame]]]})
             samples += [(zero + ms, methods[i]) for ms, i in zip(thread['samples']['time'], thread['samples']['stack'])]
-    return samples, None
+            pauses += [(zero + begin, zero + end) for begin, end in zip(markers['startTime'], markers['endTime'])]
+    return samples, pauses
 
 
 def _of_speedscope(t, file):

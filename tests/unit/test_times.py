@@ -160,6 +160,34 @@ class Times(unittest.TestCase):
         self.assertEqual([rows for (process, _), rows in shown.items() if process.startswith('CPU')], [[(0, 1, a), (500, 2, b), (2000, 4, a)]])
         self.assertEqual(set(self.firefox('--include', 'p.C.b')[0]['CPU: samples (3 of 8)', 'main']), {(1500, 2, b), (9000, 1, b)})
 
+    def pauses(self, made):
+        """{(process, thread): [(begin, end, collector)]} of those that have markers; what a reader needs to show them."""
+        got = {}
+        for t in made['threads']:
+            m = t['markers']
+            self.assertEqual({len(m[k]) for k in ('data', 'name', 'startTime', 'endTime', 'phase', 'category')}, {m['length']})
+            for i in range(m['length']):
+                self.assertEqual((t['stringArray'][m['name'][i]], m['phase'][i], made['meta']['categories'][m['category'][i]]['name'], m['data'][i]['type']), ('GC pause', 1, 'GC', 'GCPause'))
+                got.setdefault((t['processName'], t['name']), []).append((m['startTime'][i], m['endTime'][i], m['data'][i].get('collector')))
+        return got
+
+    def test_firefox_has_collections_as_markers(self):
+        got, made = self.firefox()
+        first = {}
+        for process, thread in got:
+            first.setdefault(process, thread)
+        self.assertEqual(set(first), {'CPU: samples', 'Wall clock: time'})
+        self.assertEqual(self.pauses(made), {of: [(4993, 5000, None)] for of in first.items()})
+        self.assertEqual([(s['name'], s['display']) for s in made['meta']['markerSchema']], [('GCPause', ['marker-chart', 'marker-table', 'timeline-overview'])])
+        self.assertEqual(self.pauses(self.firefox('--from', '1s', '--to', '4s')[1]), {})
+        self.assertEqual({tuple(p) for p in self.pauses(self.firefox('--from', '4500ms', '--to', '9001ms')[1]).values()}, {((493, 500, None),)})
+        self.call('convert', 'in', 'out.jfr')
+        self.assertEqual({tuple(p) for p in self.pauses(self.firefox(file='out.jfr')[1]).values()}, {((4993, 5000, None),)})
+
+    def test_collections_have_no_place_where_times_are_made_up(self):
+        (self.folder / 'in').write_text(text(timeline([EVENTS[6]])))
+        self.assertEqual(self.pauses(self.firefox()[1]), {})
+
     def changing(self, late, begin=0, part=(12000, 20000), origin='', end=20000):
         """A profile of 20 s, 20 samples in every 500 ms: b is 1 of them, in the part from 12 s on `late`."""
         events = [(ms, 1 if (ms // 25 * 7) % 20 < (late if part[0] <= ms < part[1] else 1) else 0, 1, 0) for ms in range(begin, end, 25)]
