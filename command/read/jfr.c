@@ -67,7 +67,8 @@ static const struct hpx_jfr_shape event_shape = {{[HPX_JFR_START] = "startTime",
                                                   [HPX_JFR_VALUE] = "value",
                                                   [HPX_JFR_PID] = "pid",
                                                   [HPX_JFR_ARGUMENTS] = "javaArguments",
-                                                  [HPX_JFR_GC_ID] = "gcId"}};
+                                                  [HPX_JFR_GC_ID] = "gcId",
+                                                  [HPX_JFR_TIMED] = "timed"}};
 static_assert((int)HPX_JFR_SLOTS <= HPX_JFR_SHAPE, "a slot for every field");
 
 #define FRAMES_MOST 65536u /* of a stack; a JVM records 2,048 at most, and here they may cost no byte */

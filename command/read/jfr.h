@@ -56,6 +56,7 @@ enum hpx_jfr_slot {
     HPX_JFR_PID,
     HPX_JFR_ARGUMENTS,
     HPX_JFR_GC_ID,
+    HPX_JFR_TIMED, /* of hprofx */
     HPX_JFR_SLOTS
 };
 

@@ -808,7 +808,7 @@ enum hpx_tree_read hpx_tree_run_hprof(struct hpx_tree *t, struct hpx_reader *r, 
         hpx_tree_without_times(t);
     }
     if (done != HPX_TREE_FAILED && hpx_window_is_set() && !in->has_times) {
-        (void)hpx_err_set(err, HPX_E_RANGE, "it has no times of samples; those of a session with timeline=y have");
+        (void)hpx_err_set(err, HPX_E_RANGE, HPX_WINDOW_NO_TIMES);
         done = HPX_TREE_FAILED;
     } else if (done != HPX_TREE_FAILED && hpx_window_is_set()) {
         hpx_window_apply(t, in->times.zero_ms, in->times.end_ms, timed);

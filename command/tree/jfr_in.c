@@ -8,6 +8,7 @@
 #include "formats.h"
 #include "generated.h"
 #include "jfr.h"
+#include "jfr_facts.h"
 #include "names.h"
 #include "window.h"
 #include <stdlib.h>
@@ -39,10 +40,11 @@ struct jfr_in {
     uint64_t samples[2], allocations[2], tlabs, lost; /* [1]: of chunks of hprofx */
     struct hpx_list pauses;                           /* struct pause */
     bool own_cpu;                                     /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
-    uint64_t effective, sampled;                      /* as chunks of hprofx say; 0: they do not */
-    bool has_pauses;                                  /* events that say when, not only how long all of a collection's were */
-    uint64_t interval, wall_interval;                 /* ns: settings of async-profiler; 0: not told */
-    bool event_is_cpu, has_wall, event_is_wall;       /* likewise */
+    struct hpx_jfr_told told;
+    bool timed, spread;                         /* some event has a time; some has none */
+    bool has_pauses;                            /* events that say when, not only how long all of a collection's were */
+    uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
+    bool event_is_cpu, has_wall, event_is_wall; /* likewise */
 };
 
 enum cache { METHODS, CLASSES, THREADS };
@@ -154,6 +156,7 @@ struct seen {
     const struct hpx_jfr_event *ev;
     uint32_t node, thread;
     bool instant; /* its length is CPU time */
+    bool timed;   /* else hprofx wrote it of a profile without times */
 };
 
 static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
@@ -162,11 +165,11 @@ static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
     return v->f != NULL && v->n <= INT64_MAX ? v->n : 0;
 }
 
-/* With its time, if it is that of an event: those that are pending have theirs. */
+/* With its time, if there is one. */
 static void add_values(struct jfr_in *in, const struct seen *s, struct hpx_tree_view *v, uint32_t node, const uint64_t *values)
 {
     hpx_tree_add(in->tree, v, node, s->thread, values);
-    if (s->ev != NULL) {
+    if (s->timed) {
         bool lasted = s->ev->kind >= HPX_JFR_ENTER && s->ev->kind <= HPX_JFR_STATES && !s->instant;
         uint64_t at = s->ev->at + (lasted ? s->ev->ns : 0);
         hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, lasted}, values);
@@ -261,34 +264,15 @@ static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *
         s.ev->ns, 0);
 }
 
-/* What the head of a view says of the run. */
-static void take_own(struct jfr_in *in, const char *name, const char *value)
-{
-    if (strcmp(name, "interval") == 0) {
-        uint64_t n = strtoull(value, NULL, 10);
-        in->tree->interval_ns = n <= INT64_MAX ? n : 0;
-    } else if (strcmp(name, "effective samples") == 0) {
-        in->effective = hpx_tree_sum(in->effective, strtoull(value, NULL, 10));
-    } else if (strcmp(name, "allocations") == 0) {
-        in->sampled = hpx_tree_sum(in->sampled, strtoull(value, NULL, 10));
-    } else if (strcmp(name, "lost") == 0) {
-        in->tree->lost = word(in, value);
-    } else if (strcmp(name, "filtered") == 0) {
-        in->tree->filtered = word(in, value);
-    } else if (strcmp(name, "before filters") == 0) {
-        hpx_tree_take_before(in->tree, value);
-    }
-}
-
 static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
-    char name[32], value[1024];
+    char name[32], value[TEXT];
     if ((!j->async && !j->own) || !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) ||
         !hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_VALUE], value, sizeof value)) {
         return;
     }
     if (j->own) {
-        take_own(in, name, value);
+        hpx_jfr_take_fact(in->tree, &in->told, name, value);
         return;
     }
     uint64_t n = strtoull(value, NULL, 10);
@@ -401,13 +385,17 @@ static void settle_own(struct jfr_in *in)
 static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
     struct jfr_in *in = ctx;
+    const struct hpx_jfr_value *timed = &ev->v[HPX_JFR_TIMED];
     if (in->chunk != j->chunks) {
         settle_own(in);
         forget(in);
         in->chunk = j->chunks;
     }
     const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
-    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread), false};
+    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread), false,
+                           !j->own || timed->f == NULL || timed->n != 0};
+    in->timed |= s.timed && ev->kind != HPX_JFR_SETTING && ev->kind != HPX_JFR_JVM;
+    in->spread |= !s.timed;
     switch (ev->kind) {
     case HPX_JFR_EXECUTION:
     case HPX_JFR_WALL:
@@ -498,12 +486,14 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
         settle(in, WAITS, false);
     }
     settle_pauses(in);
-    t->effective = hpx_tree_sum(t->effective, hpx_tree_sum(in->samples[0], in->effective != 0 ? in->effective : in->samples[1]));
-    t->sampled = hpx_tree_sum(t->sampled, hpx_tree_sum(drawn, in->sampled != 0 ? in->sampled : in->allocations[1]));
+    t->effective = hpx_tree_sum(t->effective, hpx_tree_sum(in->samples[0], in->told.effective ? 0 : in->samples[1]));
+    t->sampled = hpx_tree_sum(t->sampled, hpx_tree_sum(drawn, in->told.sampled ? 0 : in->allocations[1]));
     t->start_ms = j->start / NS_PER_MS;
     t->duration_ms = j->end > j->start ? (j->end - j->start) / NS_PER_MS : 0;
-    hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
-    t->times_zero_ms = t->start_ms;
+    if (in->timed || !in->spread) {
+        hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
+        t->times_zero_ms = t->start_ms;
+    }
     if (in->lost > 0) {
         (void)snprintf(text, sizeof text, "%llu samples", (unsigned long long)in->lost);
         t->lost = word(in, text);
@@ -530,7 +520,8 @@ enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, s
     hpx_jfr_read(&j);
     t->no_memory |= j.no_memory;
     settle_all(&in, &j);
-    if (hpx_window_is_set()) {
+    const bool asked = hpx_window_is_set(), refused = asked && in.spread && !in.timed;
+    if (asked) {
         hpx_window_apply(t, t->start_ms, t->duration_ms, timed);
     }
     forget(&in);
@@ -544,8 +535,12 @@ enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, s
     free(in.frames.items);
     free(in.path.steps.items);
     hpx_jfr_fini(&j);
-    if (t->no_memory || s->error != 0 || j.chunks == 0) {
-        (void)hpx_err_set(err, HPX_E_RANGE, "%s", t->no_memory ? hpx_budget_why() : s->error != 0 ? strerror(s->error) : j.why);
+    if (t->no_memory || s->error != 0 || j.chunks == 0 || refused) {
+        (void)hpx_err_set(err, HPX_E_RANGE, "%s",
+                          t->no_memory    ? hpx_budget_why()
+                          : s->error != 0 ? strerror(s->error)
+                          : refused       ? HPX_WINDOW_NO_TIMES
+                                          : j.why);
         return HPX_TREE_FAILED;
     }
     if (j.why[0] != '\0') {

@@ -9,6 +9,8 @@
 
 enum hpx_window_end { HPX_WINDOW_FROM, HPX_WINDOW_TO, HPX_WINDOW_AROUND, HPX_WINDOW_ENDS };
 #define HPX_WINDOW_AROUND_MS 5000u /* before and behind */
+/* Of a file that a window cannot be taken of. */
+#define HPX_WINDOW_NO_TIMES "it has no times of samples; those of a session with timeline=y have"
 
 /* false: it is no time. The text must outlive the window. */
 bool hpx_window_set(enum hpx_window_end end, const char *text);

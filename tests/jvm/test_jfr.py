@@ -184,6 +184,9 @@ def the_JDK_reads_what_hprofx_writes(t):
             (t.work / 'parts' / 'x.jfr').write_bytes(made.read_bytes())
         done = subprocess.run([*t.jdk.tool('jfr'), *words], capture_output=True, check=False, cwd=t.work)
         t.equal(done.returncode, 0, 'jfr %s: %s' % (words, done.stderr[-500:]))
+    if t.jdk.version >= 21:
+        shown = subprocess.run([*t.jdk.tool('jfr'), 'view', 'active-settings', str(made)], capture_output=True, text=True, check=False, cwd=t.work).stdout
+        t.equal([bool(re.search(r'(?m)^%s +%s *$' % x, shown)) for x in (('Method Profiling Sample', 'true'), ('Java Thread Park', 'false'))], [True] * 2, 'jfr view active-settings: %s' % shown)
     events = _events(t, made)
     want = _wanted([e for e in events if e[0] != 'jdk.ExecutionSample'])
     t.equal(sum(want['samples'].values()), sum(r.count for r in p.rows), 'samples')

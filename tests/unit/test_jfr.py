@@ -235,9 +235,23 @@ class Written(Folder):
         self.assertEqual(self.run_it('convert', 'z.pb.gz', 'z.jfr').returncode, 0)
         for measure in self.VIEWS:
             self.assertEqual(self.folded(measure, 'z.jfr'), self.folded(measure, 'x.jfr'), measure)
+        made = (self.folder / 'z.jfr').read_bytes()
+        self.assertEqual(made.count(b'\3\5timed'), 1)
+        (self.folder / 'z.jfr').write_bytes(made.replace(b'\3\5timed', b'\3\5other'))  # else it says that it has no times
         halves = [sum(int(s.rsplit(b' ', 1)[1]) for s in self.run_it('convert', '--view', 'samples', *words, '--to', '.folded', 'z.jfr', '-').stdout.splitlines())
                   for words in (('--to', '1.5s'), ('--from', '1.5s'))]
         self.assertEqual(sorted(halves), [3, 4])
+
+    def test_times_that_were_made_up_are_none(self):
+        (self.folder / 'a.folded').write_text(RUN + ' 1000\n')
+        self.write(self.recording())
+        for words in (('convert', 'a.folded', 'z.jfr'), ('merge', 'a.folded', 'x.jfr', 'm.jfr'), ('convert', 'z.jfr', 'z.speedscope.json'), ('convert', 'm.jfr', 'm.speedscope.json')):
+            self.assertEqual(self.run_it(*words).returncode, 0, words)
+        done = self.run_it('view', '--from', '0s', 'z.jfr')
+        self.assertEqual((done.returncode, done.stdout), (1, b''))
+        self.assertIn(b'it has no times of samples', done.stderr)
+        self.assertEqual([b'CPU by time' in (self.folder / name).read_bytes() for name in ('z.speedscope.json', 'm.speedscope.json')], [False, True])
+        self.assertEqual(*(self.run_it('convert', '--view', 'samples', '--from', '0s', '--to', '2s', '--to', '.folded', name, '-').stdout for name in ('x.jfr', 'm.jfr')))
 
     def test_a_sum_with_a_profile_without_times_has_all_of_both(self):
         (self.folder / 'a.folded').write_text(RUN + ' 1000\np.X.y 10\n')

@@ -2,6 +2,7 @@
 /* test_tree_trips.c: files of each format are read, written and read again; every reader and writer without memory. */
 #include "failing_memory.h"
 #include "idle.h"
+#include "jfr_out.h"
 #include "tree_files.h"
 
 #define DATE "Thu Jan  1 00:00:00 1970"
@@ -188,6 +189,76 @@ TEST(through_pprof_all_values_stay, setup, teardown)
     hpx_tree_fini(&again);
 }
 
+/* The tree with the time of a sample, a wait and a pause. */
+static void fill_timed(void)
+{
+    tree.timed = true;
+    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    static const enum hpx_view_kind kinds[] = {HPX_VIEW_CPU, HPX_VIEW_WALL};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(kinds); i++) {
+        struct hpx_tree_view *v = &tree.views[kinds[i]];
+        const struct hpx_tree_sample *s = hpx_tree_sample_at(v, 0);
+        hpx_tree_add_moment(&tree, v, &(struct hpx_tree_moment){1000 + i, 1, s->node, s->thread, i > 0}, (uint64_t[HPX_TREE_VALUES]){1, 5});
+    }
+    hpx_tree_add_pause(&tree, &(struct hpx_tree_pause){1001, 2000000, name_of("G1 Young")});
+    hpx_tree_add_times(&tree, 900, 1100);
+}
+
+TEST(through_JFR_what_is_known_of_the_run_stays, setup, teardown)
+{
+    fill_timed();
+    uint32_t *const texts[] = {&tree.lost,     &tree.own,         &tree.older,          &tree.replaced,
+                               &tree.filtered, &tree.origin.host, &tree.origin.version, &tree.origin.container};
+    static const char *const said[] = {"3 of 4", "5 ms", "2 of 3", "p.C.m", "--thread x", "h.example", "1.2", "c0ffee"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(texts); i++) {
+        *texts[i] = name_of(said[i]);
+    }
+    tree.verdict = strdup("Look at p.C.m.\n\x1b[31m2 samples.\n");
+    tree.origin.pid = 12;
+    tree.effective = 987654321;
+    hpx_tree_finish(&tree);
+    for (int drawn = 0; drawn < 2; drawn++) { /* allocations were counted, or drawn */
+        struct hpx_tree again;
+        size_t n;
+        tree.views[HPX_VIEW_ALLOC].exact = drawn == 0;
+        tree.sampled = drawn == 0 ? 0 : 77;
+        char *jfr = written(&tree, "x.jfr", NULL, &n);
+        assert_true(hpx_tree_init(&again));
+        assert_int_equal(read_bytes(&again, jfr, n), HPX_TREE_WHOLE);
+        const uint32_t read[] = {again.lost,     again.own,         again.older,          again.replaced,
+                                 again.filtered, again.origin.host, again.origin.version, again.origin.container};
+        for (size_t i = 0; i < HPX_ARRAY_LEN(read); i++) {
+            assert_string_equal(hpx_tree_text(&again, read[i]), said[i]);
+        }
+        assert_string_equal(again.verdict, "Look at p.C.m.\n\\u001B[31m2 samples.\n");
+        assert_int_equal(again.origin.pid, 12);
+        assert_int_equal(again.effective, 987654321);
+        assert_int_equal(again.sampled, tree.sampled);
+        assert_int_equal(again.views[HPX_VIEW_ALLOC].exact, drawn == 0);
+        free(jfr);
+        hpx_tree_fini(&again);
+    }
+}
+
+TEST(what_is_too_large_for_a_record_of_JFR_counts_as_no_memory, setup, teardown)
+{
+    const size_t most = ((size_t)1 << 28) - 1;
+    for (size_t over = 0; over < 2; over++) {
+        struct hpx_jfr_out j;
+        size_t n;
+        char *text = NULL;
+        FILE *to = open_memstream(&text, &n);
+        assert_true(to != NULL && hpx_jfr_out_init(&j, &tree, to, 0));
+        j.event = (struct hpx_pb){.bytes = calloc(1, most), .len = most - 4 + over, .cap = most};
+        assert_non_null(j.event.bytes);
+        hpx_jfr_end(&j);
+        assert_int_equal(j.events.no_memory, over);
+        hpx_jfr_out_fini(&j);
+        assert_int_equal(fclose(to), 0);
+        free(text);
+    }
+}
+
 struct sample_file {
     const char *what;
     void *bytes;
@@ -201,7 +272,7 @@ static uint64_t read_and_write(int fd, bool *whole)
     struct hpx_err why = {""};
     size_t n, length;
     uint64_t bytes = 0;
-    *whole = hpx_tree_init(&t) && hpx_tree_read(&t, fd, NULL, NULL, &why) == HPX_TREE_WHOLE;
+    *whole = hpx_tree_init(&t) && (t.timed = true) && hpx_tree_read(&t, fd, NULL, NULL, &why) == HPX_TREE_WHOLE;
     hpx_tree_finish(&t);
     *whole = *whole && !t.no_memory;
     const struct hpx_format *f = hpx_formats(&n);
@@ -241,19 +312,23 @@ static void fail_each(const struct sample_file *f)
 
 TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
 {
-    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"};
-    assert_int_equal(read_text(all_tables), HPX_TREE_WHOLE);
+    struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"}, jfr = {.what = "jfr"};
+    fill_timed();
+    tree.verdict = strdup("Look at p.C.m.\n");
     hpx_tree_finish(&tree);
     pprof.bytes = written(&tree, "x.pprof", NULL, &pprof.n);
     folded.bytes = written(&tree, "x.folded", NULL, &folded.n);
     binary.bytes = written(&tree, "x.hprof", NULL, &binary.n);
+    jfr.bytes = written(&tree, "x.jfr", NULL, &jfr.n);
     fail_each(&(struct sample_file){"text", (void *)(uintptr_t)all_tables, sizeof all_tables - 1});
     fail_each(&pprof);
     fail_each(&folded);
     fail_each(&binary);
+    fail_each(&jfr);
     free(pprof.bytes);
     free(folded.bytes);
     free(binary.bytes);
+    free(jfr.bytes);
 }
 
 TESTS(NULL, NULL)
