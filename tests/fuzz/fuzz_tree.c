@@ -99,13 +99,25 @@ static ssize_t give(void *ctx, void *to, size_t n)
     return (ssize_t)n;
 }
 
+/* Whether most lines of collapsed stacks look like sentences: names with blanks that nothing calls. The reader takes such a file for a log.
+ */
+static bool is_log(const char *text, size_t n)
+{
+    size_t lines = 0, stacks = 0;
+    for (const char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + n - at))) != NULL; at = end + 1) {
+        lines++;
+        stacks += hpx_folded_is_stack((struct hpx_rd_text){at, (size_t)(end - at)});
+    }
+    return 2 * stacks < lines;
+}
+
 /* Reads what a writer wrote, by its reader: a name may make it look like another format. */
 static void check_again(const struct hpx_tree *t, struct hpx_tree_column c, const char *suffix, const char *text, size_t n)
 {
     bool folded = strcmp(suffix, ".folded") == 0, pprof = strcmp(suffix, ".pprof") == 0;
     uint64_t total = t->views[c.view].totals[c.measure];
     struct hpx_tree again;
-    if ((!folded && !pprof) || total > INT64_MAX) { /* pprof has no larger numbers */
+    if ((!folded && !pprof) || total > INT64_MAX || (folded && is_log(text, n))) { /* pprof has no larger numbers */
         return;
     }
     struct text of = {text, n};
@@ -156,10 +168,13 @@ static void in_pieces(const uint8_t *data, size_t size, const struct hpx_tree *t
         require(write(ends[1], data + at, n) == (ssize_t)n, "write to a socket");
     }
     (void)close(ends[1]);
+    again.timed = true;
     (void)hpx_tree_read(&again, ends[0], NULL, NULL, &err);
     hpx_tree_finish(&again);
     require(again.names.len == t->names.len && again.frames.len == t->frames.len && again.nodes.len == t->nodes.len, "otherwise in pieces");
+    require(again.pauses.len == t->pauses.len, "other pauses in pieces");
     for (size_t k = 0; k < HPX_VIEWS; k++) {
+        require(again.views[k].moments.len == t->views[k].moments.len, "other moments in pieces");
         require(memcmp(again.views[k].totals, t->views[k].totals, sizeof again.views[k].totals) == 0, "other totals in pieces");
     }
     hpx_tree_fini(&again);

@@ -14,7 +14,7 @@ import jfr_files  # noqa: E402
 
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
-    whole = [h.binary(size, minor) for size in (4, 8) for minor in (1, 2)] + [h.text(), h.times(), h.old()]
+    whole = [h.binary(size, minor) for size in (4, 8) for minor in (1, 2)] + [h.text(), h.times(), h.old(), h.timed_text(), h.timed_binary(4), h.timed_binary(8)]
     data = [p.data() for p in whole] + [p.data()[:len(p.data()) // 2] for p in whole]
     data += [b[1].data() for b in breaks.binary_breaks() + breaks.text_breaks()] + [n[0].data() for n in breaks.notes()]
     data += [gzip.decompress((READ / 'golden' / name / 'java.hprof.txt.gz').read_bytes()) for name in ('request-samples', 'samples-depth0', 'samples-threads', 'times-depth0')]

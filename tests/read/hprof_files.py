@@ -228,6 +228,27 @@ def text():
     return Pieces([(name, line.encode()) for name, line in lines])
 
 
+def timeline(coarse=0):
+    """Lines of every kind of place and event, of the traces and threads of text() and binary(): a time with a unit, one with more than a stack has, a wait, a pause."""
+    return ('TIMELINE BEGIN (zero = 1767693600000, end = 20000, places = 6, events = 11, coarse = %d)\n' % coarse
+            + 'p cpu 300001\np cpu 300002\np wall 300001 parked p.Lock$Sync\np alloc 300001 36 2500 A[]\np block 300002 owners 300001 java.lang.Object\np gc 0\n'
+            + 't @1000 ~1000 #200001 0*2 3*2\nt @2000 #200001 0*1 +10 0 1*9 2*1/30000000\nt @3000 #0 5*1/7000000 5*1/18446744073709551615\nt @3010 #200001 2*7/50000000 4*3/9000000\n'
+            + 't @9000 #200002 1*18446744073709551615\nTIMELINE END\n').encode()
+
+
+def timed_text(coarse=2000):
+    return text().before('report', 'timeline', timeline(coarse))
+
+
+def timed_binary(size=8):
+    f, lines = Format(size), timeline()
+    half = lines.index(b't @3000')
+    pieces = binary(size)
+    for i, part in enumerate((lines[:half], lines[half:])):
+        pieces.before('end', 'timeline %d' % i, f.string(0x10000000 + i, b'hprofx: TIMELINE\n' + part))
+    return pieces
+
+
 def times():
     return Pieces([(n, p.encode()) for n, p in [
         ('header', 'JAVA PROFILE 1.0.1, created %s\n\nSome words.\n\n--------\n\n' % DATE), ('trace 1', 'TRACE 300001:\n\tA.main(A.java:Unknown line)\n'),

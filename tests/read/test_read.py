@@ -321,7 +321,7 @@ class RuleTests(Folder):
                 self.assertEqual(piped['break'], said['break'])
 
     def test_the_good_files_are_sound_even_strictly(self):
-        for pieces in [h.binary(size, minor) for size in (4, 8) for minor in (1, 2)] + [h.text(), h.times(), h.old(), h.old().drop('report')]:
+        for pieces in [h.binary(size, minor) for size in (4, 8) for minor in (1, 2)] + [h.text(), h.times(), h.old(), h.old().drop('report'), h.timed_text(), h.timed_binary(4), h.timed_binary(8)]:
             status, said = self.check(pieces.data(), '--strict')
             self.assertEqual((status, said['notes'], said['dumps']), (0, [], 1), said.get('break'))
 

@@ -4,6 +4,7 @@
 #include "idle.h"
 #include "jfr_out.h"
 #include "tree_files.h"
+#include "window.h"
 
 #define DATE "Thu Jan  1 00:00:00 1970"
 
@@ -310,9 +311,58 @@ static void fail_each(const struct sample_file *f)
     (void)close(fd);
 }
 
+/* With a TIMELINE before the report, which events of every kind have; one is coarse. */
+static struct sample_file timed_text(void)
+{
+    static const char lines[] = "TIMELINE BEGIN (zero = 1000000000000, end = 20000, places = 6, events = 10, coarse = 2000)\n"
+                                "p cpu 300001\np cpu 300002\np wall 300001 parked p.Lock$Sync\np alloc 300001 36 1000 A[]\n"
+                                "p block 300001 enter 0 java.lang.Object\np gc 0\nt @1000 ~1000 #200001 0*2 3\n"
+                                "t @2000 #200001 0 +10 0 1*3 2*1/30000000 +500 5*1/7000000 +500 5*1/9000000 4*2/1000000\n"
+                                "t @9000 #200002 1\nTIMELINE END\n";
+    struct sample_file f = {.what = "text with times"};
+    size_t before = (size_t)(strstr(all_tables, "hprofx: version") - all_tables);
+    FILE *to = open_memstream((char **)&f.bytes, &f.n);
+    assert_non_null(to);
+    (void)fprintf(to, "%.*s%s%s", (int)before, all_tables, lines, all_tables + before);
+    assert_int_equal(fclose(to), 0);
+    return f;
+}
+
+/* A binary file with times, in a string that nothing names. Its events are of trace 0, which all files have. */
+static void add_times(struct sample_file *f)
+{
+    static const char lines[] = "hprofx: TIMELINE\nTIMELINE BEGIN (zero = 1000000000000, end = 20000, places = 2, events = 3, coarse = 0)\n"
+                                "p cpu 0\np gc 0\nt @1000 #200001 0*2 +10 0 +500 1*1/7000000\nTIMELINE END\n";
+    enum { ID = 8, HEAD = 9 };
+    const size_t size = ID + sizeof lines - 1;
+    const uint8_t head[HEAD + ID] = {[0] = 1, [7] = (uint8_t)(size >> 8), [8] = (uint8_t)size, [HEAD + 4] = 0x10, [HEAD + ID - 1] = 1};
+    uint8_t *all = realloc(f->bytes, f->n + HEAD + size);
+    assert_non_null(all);
+    memcpy(all + f->n, head, sizeof head);
+    memcpy(all + f->n + sizeof head, lines, sizeof lines - 1);
+    f->bytes = all;
+    f->n += HEAD + size;
+}
+
+static void assert_times(const struct sample_file *f, size_t moments, size_t pauses)
+{
+    struct hpx_tree t;
+    size_t n = 0;
+    assert_true(hpx_tree_init(&t));
+    t.timed = true;
+    assert_int_equal(read_bytes(&t, f->bytes, f->n), HPX_TREE_WHOLE);
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        n += t.views[k].moments.len;
+    }
+    assert_int_equal(n, moments);
+    assert_int_equal(t.pauses.len, pauses);
+    hpx_tree_fini(&t);
+}
+
 TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
 {
     struct sample_file pprof = {.what = "pprof"}, folded = {.what = "folded"}, binary = {.what = "binary"}, jfr = {.what = "jfr"};
+    struct sample_file text = timed_text();
     fill_timed();
     tree.verdict = strdup("Look at p.C.m.\n");
     hpx_tree_finish(&tree);
@@ -320,7 +370,14 @@ TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
     folded.bytes = written(&tree, "x.folded", NULL, &folded.n);
     binary.bytes = written(&tree, "x.hprof", NULL, &binary.n);
     jfr.bytes = written(&tree, "x.jfr", NULL, &jfr.n);
-    fail_each(&(struct sample_file){"text", (void *)(uintptr_t)all_tables, sizeof all_tables - 1});
+    add_times(&binary);
+    assert_times(&text, 8 + 5, 2); /* those of CPU are time of the wall clock, too */
+    assert_times(&binary, 2 + 2, 1);
+    fail_each(&text);
+    text.what = "text with times, a part of it";
+    assert_true(hpx_window_set(HPX_WINDOW_FROM, "1500ms") && hpx_window_set(HPX_WINDOW_TO, "5s"));
+    fail_each(&text);
+    hpx_window_clear();
     fail_each(&pprof);
     fail_each(&folded);
     fail_each(&binary);
@@ -329,6 +386,7 @@ TEST(without_memory_a_file_is_read_whole_or_not, setup, teardown)
     free(folded.bytes);
     free(binary.bytes);
     free(jfr.bytes);
+    free(text.bytes);
 }
 
 TESTS(NULL, NULL)
