@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MORE SIZE_MAX /* an item is not whole */
+#define MORE    SIZE_MAX /* an item is not whole */
+#define NUMBERS 24       /* bytes at the end of a row */
 
 void hpx_answer_init(struct hpx_answer *r, struct hpx_tree *t)
 {
@@ -119,22 +120,34 @@ static size_t take_frame(struct hpx_answer *r, const char *at, size_t n)
     return used;
 }
 
-static size_t take_value(struct hpx_answer *r, const char *at, size_t n)
+static uint64_t number_at(const char *at)
 {
-    uint64_t values[HPX_TREE_VALUES] = {0}, v = 0;
-    if (n < 8) {
-        return MORE;
-    }
+    uint64_t v = 0;
     for (size_t i = 8; i-- > 0;) {
         v = v << 8 | (unsigned char)at[i];
     }
+    return v;
+}
+
+static size_t take_value(struct hpx_answer *r, const char *at, size_t n)
+{
+    uint64_t values[HPX_TREE_VALUES] = {0};
+    if (n < NUMBERS) {
+        return MORE;
+    }
+    uint64_t v = number_at(at), from = number_at(at + 8), to = number_at(at + 16);
     if (r->view != NULL && v > 0) {
+        uint32_t node = hpx_tree_path_end(&r->path);
         values[r->measure] = v;
-        hpx_tree_add(r->tree, r->view, hpx_tree_path_end(&r->path), 0, values);
+        hpx_tree_add(r->tree, r->view, node, 0, values);
+        if (from < to && to - from <= UINT32_MAX) {
+            const struct hpx_tree_moment m = {.at_ms = from, .unit_ms = (uint32_t)(to - from), .node = node};
+            hpx_tree_add_moment(r->tree, r->view, &m, values);
+        }
     }
     r->rows++;
     r->at = HPX_ANSWER_AT_KIND;
-    return 8;
+    return NUMBERS;
 }
 
 /* The bytes of the next item; 0: the rest is not read; MORE. */

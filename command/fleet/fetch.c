@@ -14,6 +14,7 @@
 
 #define LONGEST 300               /* seconds of a query */
 #define MOST    ((size_t)1 << 30) /* bytes of its answer */
+#define STEPS   500               /* of its time, at most */
 
 struct asked {
     const char *url, *out;
@@ -76,6 +77,10 @@ static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s,
     }
     t->start_ms = number(&f, 1);
     t->duration_ms = number(&f, 2) > t->start_ms ? number(&f, 2) - t->start_ms : 0;
+    if (t->timed) {
+        t->times_zero_ms = t->start_ms;
+        hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
+    }
     return HPX_OK;
 }
 
@@ -87,13 +92,15 @@ static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, 
     hpx_answer_init(&rows, t);
     struct hpx_http_reply r = {.body = take_rows, .ctx = &rows, .most = MOST};
     struct hpx_err why;
-    enum hpx_status done = ask(h, s, s->rows, &r, err);
+    char *query = hpx_select_rows(s, t->timed ? t->duration_ms / 1000 / STEPS + 1 : 0);
+    enum hpx_status done = query != NULL ? ask(h, s, query, &r, err) : hpx_fail(err, HPX_FAILED, "no memory");
     if (done == HPX_OK && hpx_answer_end(&rows, &why) != 0) {
         done = hpx_fail(err, HPX_FAILED, "ClickHouse: %s", why.msg);
     } else if (done == HPX_OK && rows.crowded) {
         done = hpx_fail(err, HPX_PARTIAL,
                         "more than %d kinds that hprofx does not know; the others are left out: ask for one by kind=", HPX_TREE_VALUES);
     }
+    free(query);
     hpx_answer_fini(&rows);
     hpx_budget_end(&budget);
     return done;
@@ -105,6 +112,7 @@ static enum hpx_status fetch(struct hpx_http *h, const struct asked *a, const st
     size_t n;
     const struct hpx_format *f = hpx_format_of(a->out);
     bool ready = hpx_tree_init(&t);
+    t.timed = f != NULL && f->times;
     enum hpx_status done = ready ? ask_facts(h, s, &t, err) : hpx_fail(err, HPX_FAILED, "no memory"), kept = HPX_OK;
     done = done == HPX_OK ? ask_rows(h, s, &t, err) : done;
     if (done != HPX_FAILED) {

@@ -3,6 +3,7 @@
 #include "select.h"
 #include "compiler.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,55 +173,59 @@ static void table(FILE *to, const char *name)
 /* What lived at the time of a profile: sums over time mean nothing. */
 #define LIVE "('inuse_objects', 'inuse_space', 'heap_objects', 'heap_space')"
 
-struct question {
-    FILE *to;
-    const char *table;
-    const struct wanted *wanted;
-    time_t now;
-};
-
-static void from(const struct question *q)
-{
-    (void)fputs(" FROM ", q->to);
-    table(q->to, q->table);
-    conditions(q->to, q->wanted, q->now);
-}
-
 /* Rows that came twice have the same profile and number. The inner names differ from the columns, which old servers would mix up in WHERE.
  */
-static void sums(const struct question *q, bool live)
+static void sums(FILE *to, const char *from, bool live, uint64_t step)
 {
-    (void)fputs("SELECT toString(k), s, sum(v) FROM (SELECT profile, row, any(kind) AS k, any(stack) AS s, any(value) AS v", q->to);
-    from(q);
-    (void)fputs(live ? " AND kind IN " LIVE : " AND kind NOT IN " LIVE, q->to);
+    (void)fprintf(to, "SELECT toString(k), s, sum(v), %s FROM (SELECT profile, row, any(kind) AS k, any(stack) AS s, any(value) AS v",
+                  step > 0 ? "min(b) * 1000, max(b * 1000 + d)" : "toUInt64(0), toUInt64(0)");
+    (void)fputs(step > 0 ? ", any(toUInt64(toUnixTimestamp(ts))) AS b, any(duration_ms) AS d" : "", to);
+    (void)fprintf(to, "%s AND kind %s " LIVE, from, live ? "IN" : "NOT IN");
     if (live) { /* GLOBAL, for a table that is spread over servers */
-        (void)fputs(" AND (profile, kind) GLOBAL IN (SELECT argMax(profile, ts), kind", q->to);
-        from(q);
-        (void)fputs(" AND kind IN " LIVE " GROUP BY service, host, container, pid, kind)", q->to);
+        (void)fprintf(to,
+                      " AND (profile, kind) GLOBAL IN (SELECT argMax(profile, ts), kind%s AND kind IN " LIVE
+                      " GROUP BY service, host, container, pid, kind)",
+                      from);
     }
-    (void)fputs(" GROUP BY profile, row) GROUP BY k, s", q->to);
+    (void)fputs(" GROUP BY profile, row) GROUP BY k, s", to);
+    if (step > 0) {
+        (void)fprintf(to, ", intDiv(b, %" PRIu64 ")", step);
+    }
+}
+
+char *hpx_select_rows(const struct hpx_select *s, uint64_t step)
+{
+    size_t n;
+    char *rows = NULL;
+    FILE *to = open_memstream(&rows, &n);
+    if (to == NULL) {
+        return NULL;
+    }
+    sums(to, s->from, false, step);
+    (void)fputs(" UNION ALL ", to);
+    sums(to, s->from, true, 0);
+    (void)fputs(" FORMAT RowBinary", to);
+    if (fclose(to) != 0) {
+        free(rows);
+        rows = NULL;
+    }
+    return rows;
 }
 
 static bool write_queries(struct hpx_select *s, const char *name, const struct wanted *w, time_t now)
 {
     size_t n;
-    struct question q = {open_memstream(&s->facts, &n), name, w, now};
-    if (q.to == NULL) {
+    FILE *to = open_memstream(&s->from, &n);
+    if (to == NULL) {
         return false;
     }
-    (void)fputs(
-        "SELECT toUInt64(count()), toUInt64(min(toUnixTimestamp(ts))) * 1000, max(toUInt64(toUnixTimestamp(ts)) * 1000 + duration_ms)",
-        q.to);
-    from(&q);
-    (void)fputs(" FORMAT RowBinary", q.to);
-    if (fclose(q.to) != 0 || (q.to = open_memstream(&s->rows, &n)) == NULL) {
-        return false;
-    }
-    sums(&q, false);
-    (void)fputs(" UNION ALL ", q.to);
-    sums(&q, true);
-    (void)fputs(" FORMAT RowBinary", q.to);
-    return fclose(q.to) == 0;
+    (void)fputs(" FROM ", to);
+    table(to, name);
+    conditions(to, w, now);
+    return fclose(to) == 0 && asprintf(&s->facts,
+                                       "SELECT toUInt64(count()), toUInt64(min(toUnixTimestamp(ts))) * 1000, "
+                                       "max(toUInt64(toUnixTimestamp(ts)) * 1000 + duration_ms)%s FORMAT RowBinary",
+                                       s->from) >= 0;
 }
 
 static int parse(struct hpx_select *s, char *copy, struct wanted *w, time_t now, struct hpx_err *err)
@@ -264,5 +269,5 @@ void hpx_select_fini(struct hpx_select *s)
 {
     free(s->url);
     free(s->facts);
-    free(s->rows);
+    free(s->from);
 }

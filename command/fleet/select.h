@@ -9,18 +9,22 @@
 
 #include "err.h"
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 /* Texts are owned. */
 struct hpx_select {
     char *url;   /* of the server, for a POST */
     char *facts; /* query: rows, begin of the first profile, end of the last (ms since 1970), UInt64 each */
-    char *rows;  /* query: kind, stack, value (see answer.h); each profile once, and of live objects the last profile of each JVM */
+    char *from;  /* of a query: the table, and which of its rows */
 };
 
 /* 0; -HPX_E_OPT: what is wrong with the URL is in err; -HPX_E_NOMEM. hpx_select_fini() in any case. */
 int hpx_select_parse(struct hpx_select *s, const char *url, time_t now, struct hpx_err *err);
 void hpx_select_fini(struct hpx_select *s);
+/* The query for rows as answer.h reads them: each profile once, and of live objects the last profile of each JVM, without times. step: a
+ * row has the profiles that began in so many seconds; 0: all, and no times. The caller frees it. NULL: no memory. */
+char *hpx_select_rows(const struct hpx_select *s, uint64_t step);
 /* A time as above; -1: it is none, or beyond what ClickHouse's DateTime has. */
 long long hpx_select_time(const char *text, time_t now);
 

@@ -7,6 +7,7 @@ python3 -m unittest discover -s tests/fleet. HPX_BUILD=FOLDER: another build tha
 for those that HPX_FLEET_ENGINES names. The long proof is proof.py."""
 import collections
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -192,6 +193,10 @@ class EveryEngine(Case):
             for frames, value in live.get(kind, {}).items(): # a profile without live objects has no such kind
                 wanted[kind, tuple(n for n, _, _ in frames)] += value
         self.same(sums, wanted)
+        timed = self.folder / 'fetched.firefox.json'
+        done = subprocess.run([material.HPROFX, 'fetch', url, '-o', timed], capture_output=True, text=True, timeout=server.LIMIT, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertTrue(json.loads(timed.read_text('utf-8'))['threads'], 'samples with the time of their profiles')
 
     def test_fetch_gets_all_of_it_back_from_the_newest_clickhouse(self):
         self.fetched(self.engine('chdb').url(TABLE))

@@ -45,8 +45,15 @@ static void text(const char *s)
     len += strlen(s);
 }
 
+static void fixed(uint64_t v)
+{
+    for (size_t i = 0; i < 8; i++) {
+        bytes[len++] = (char)(v >> 8 * i);
+    }
+}
+
 /* stack: NULL-terminated. */
-static void row(const char *kind, const char *const *stack, uint64_t value)
+static void row_of(const char *kind, const char *const *stack, uint64_t value, uint64_t from, uint64_t to)
 {
     size_t n = 0;
     while (stack[n] != NULL) {
@@ -57,9 +64,14 @@ static void row(const char *kind, const char *const *stack, uint64_t value)
     for (size_t i = 0; i < n; i++) {
         text(stack[i]);
     }
-    for (size_t i = 0; i < 8; i++) {
-        bytes[len++] = (char)(value >> 8 * i);
-    }
+    fixed(value);
+    fixed(from);
+    fixed(to);
+}
+
+static void row(const char *kind, const char *const *stack, uint64_t value)
+{
+    row_of(kind, stack, value, 0, 0);
 }
 
 static int take(void)
@@ -96,6 +108,23 @@ TEST(rows_become_stacks_by_kind, setup, teardown)
     const struct hpx_tree_node *n = hpx_tree_node_at(&tree, hpx_tree_sample_at(v, 0)->node);
     assert_int_equal(hpx_tree_frame_at(&tree, n->frame)->kind, HPX_FRAME_CLASS);
     assert_int_equal(hpx_tree_sample_at(&tree.views[HPX_VIEW_CPU], 0)->node, 0);
+}
+
+TEST(rows_have_the_time_of_their_profiles, setup, teardown)
+{
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
+    tree.timed = true;
+    row_of("samples", STACK("main"), 5, 1000, 61000);
+    row_of("samples", STACK("main"), 7, 61000, 121000);
+    row_of("samples", STACK("main"), 2, 0, 0);
+    row_of("samples", STACK("main"), 1, 0, UINT64_MAX); /* a unit that no moment has */
+    row_of("samples", STACK("main"), 1, 9, 8);
+    assert_int_equal(take(), 0);
+    assert_int_equal(total("samples"), 16);
+    assert_int_equal(v->moments.len, 2);
+    const struct hpx_tree_moment *m = hpx_tree_moment_at(v, 1);
+    assert_true(m->at_ms == 61000 && m->unit_ms == 60000 && m->node == hpx_tree_sample_at(v, 0)->node && !m->lasted);
+    assert_int_equal(hpx_tree_moment_values_at(v, 1)[0] + hpx_tree_moment_values_at(v, 1)[1], 7);
 }
 
 TEST(an_answer_in_single_bytes_is_the_same, setup, teardown)
@@ -160,13 +189,18 @@ TEST(kinds_without_room_are_told, setup, teardown)
 
 #define URL "clickhouse:http://h:8123/"
 
+static uint64_t step;
+
 /* What is asked for that; "" if it is refused. */
 static const char *rows_of(const char *url)
 {
     static char text_of[4096];
     struct hpx_select s;
     int rc = hpx_select_parse(&s, url, 1700000000, &err);
-    (void)snprintf(text_of, sizeof text_of, "%s", rc == 0 ? s.rows : "");
+    char *rows = rc == 0 ? hpx_select_rows(&s, step) : NULL;
+    assert_true(rc != 0 || rows != NULL);
+    (void)snprintf(text_of, sizeof text_of, "%s", rc == 0 ? rows : "");
+    free(rows);
     if (rc == 0) {
         assert_non_null(strstr(s.facts, "FORMAT RowBinary"));
     }
@@ -179,14 +213,26 @@ TEST(words_become_literals)
     struct hpx_select s;
     assert_int_equal(hpx_select_parse(&s, "clickhouse:https://h:8443/x/db.t", 0, &err), 0);
     assert_string_equal(s.url, "https://h:8443/x/?wait_end_of_query=1");
-    assert_non_null(strstr(s.rows, "FROM `db`.`t` WHERE 1 AND kind NOT IN"));
     hpx_select_fini(&s);
+    assert_non_null(strstr(rows_of("clickhouse:https://h:8443/x/db.t"), "FROM `db`.`t` WHERE 1 AND kind NOT IN"));
     assert_non_null(
         strstr(rows_of(URL "t?service=o%27x\\&service=b%zz&&version=%26&pid=12"),
                "FROM `t` WHERE 1 AND service IN ('o\\x27x\\x5C', 'b%zz') AND version IN ('&') AND pid IN (12) AND kind NOT IN"));
     assert_non_null(
         strstr(rows_of(URL "d`.t%20`?host=%00%0a"), "FROM `d\\x60`.`t \\x60` WHERE 1 AND host IN ('\\x00\\x0A') AND kind NOT IN"));
     assert_non_null(strstr(rows_of(URL "t?from=-1h&to=1699999999"), "ts >= toDateTime(1699996400) AND ts < toDateTime(1699999999)"));
+}
+
+TEST(times_are_asked_for_in_steps_but_those_of_live_objects)
+{
+    assert_null(strstr(rows_of(URL "t"), "intDiv"));
+    step = 60;
+    const char *q = rows_of(URL "t"), *live = strstr(q, " UNION ALL ");
+    step = 0;
+    assert_non_null(strstr(q, "sum(v), min(b) * 1000, max(b * 1000 + d) FROM"));
+    assert_non_null(strstr(q, "GROUP BY k, s, intDiv(b, 60) UNION ALL"));
+    assert_non_null(strstr(live, "sum(v), toUInt64(0), toUInt64(0) FROM"));
+    assert_null(strstr(live, "intDiv"));
 }
 
 TEST(live_objects_are_those_of_the_last_profile_of_a_JVM)
