@@ -454,29 +454,6 @@ static int list_threads(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
     return good ? 0 : -HPX_E_NOMEM;
 }
 
-/* true: all were made. */
-static bool make_contents(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
-{
-    jobject *to = l->contents;
-    *to++ = (*env)->NewStringUTF(env, "");
-    *to++ = (*env)->NewBooleanArray(env, 0);
-    *to++ = (*env)->NewByteArray(env, 0);
-    *to++ = (*env)->NewCharArray(env, 0);
-    *to++ = (*env)->NewShortArray(env, 0);
-    *to++ = (*env)->NewIntArray(env, 0);
-    *to++ = (*env)->NewLongArray(env, 0);
-    *to++ = (*env)->NewFloatArray(env, 0);
-    *to++ = (*env)->NewDoubleArray(env, 0);
-    (*env)->ExceptionClear(env);
-    bool all = true;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(l->contents); i++) {
-        jclass c = l->contents[i] != NULL ? (*env)->GetObjectClass(env, l->contents[i]) : NULL;
-        l->contents_numbers[i] = c != NULL ? hpx_class_number(jvmti, c) : (struct hpx_class_number){0};
-        all = all && l->contents_numbers[i].v != 0;
-    }
-    return all;
-}
-
 int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool full)
 {
     *l = (struct hpx_layout){.classes = NULL};
@@ -489,9 +466,6 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
     find_classes(l, jvmti, env);
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);
-    }
-    if (hpx_session.opt->redact != 0 && hpx_session.opt->keep != NULL && !make_contents(l, jvmti, env)) {
-        rc = -HPX_E_NOMEM;
     }
     return rc != 0 ? rc : list_classes(l, jvmti, env); /* last: the fewer classes are loaded between this and the walk */
 }

@@ -11,20 +11,16 @@
 #include "site_ids.h"
 #include <jvmti.h>
 
-#define HPX_LAYOUT_CONTENTS 9
-
 struct hpx_layout {
     const struct hpx_heap_klass **classes; /* by number; NULL: none; with every superclass */
     uint32_t nclasses, loaded;             /* loaded: how many the VM listed */
     struct hpx_class_number class_class, object_class, string_class;
-    uint32_t largest;                                              /* bytes of the largest instance */
-    jclass *class_refs;                                            /* all that are loaded, references of the caller's local frame */
-    struct hpx_class_number *class_numbers;                        /* of the same; 0: none */
-    jobject contents[HPX_LAYOUT_CONTENTS];                         /* keep=: a string, and an array of each primitive type; as class_refs */
-    struct hpx_class_number contents_numbers[HPX_LAYOUT_CONTENTS]; /* of their classes */
-    struct hpx_heap_thread *threads;                               /* `trace` is NULL */
-    struct hpx_named_stack *stacks;                                /* of the same threads */
-    jthread *refs;                                                 /* the same, references of the caller's local frame */
+    uint32_t largest;                       /* bytes of the largest instance */
+    jclass *class_refs;                     /* all that are loaded, references of the caller's local frame */
+    struct hpx_class_number *class_numbers; /* of the same; 0: none */
+    struct hpx_heap_thread *threads;        /* `trace` is NULL */
+    struct hpx_named_stack *stacks;         /* of the same threads */
+    jthread *refs;                          /* the same, references of the caller's local frame */
     uint32_t nthreads;
     struct hpx_address_map tids; /* Thread.getId() -> place in `threads`; empty: the VM does not tell it */
     uint64_t taker;              /* Thread.getId() of the thread that has the references above; 0: not known */

@@ -177,13 +177,18 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
     return choose_keys(t, w, jvmti, env) || failed(t, "the VM refuses an environment for tags");
 }
 
-static void follow(jvmtiEnv *jvmti)
+static void dispose_other(void)
 {
-    hpx_walk_follow(reading.other != NULL ? reading.other : jvmti, &reading.walk);
     if (reading.other != NULL) {
         (void)(*reading.other)->DisposeEnvironment(reading.other); /* and with it the tags */
         reading.other = NULL;
     }
+}
+
+static void follow(jvmtiEnv *jvmti)
+{
+    hpx_walk_follow(reading.other != NULL ? reading.other : jvmti, &reading.walk);
+    dispose_other();
 }
 
 /* ---- here ---- */
@@ -380,10 +385,7 @@ enum hpx_walk_end hpx_reading_end(struct hpx_heap_take *t, enum hpx_child_end *c
 
 void hpx_reading_abandon(void)
 {
-    if (reading.other != NULL) {
-        (void)(*reading.other)->DisposeEnvironment(reading.other);
-        reading.other = NULL;
-    }
+    dispose_other();
     hpx_walk_fini(&reading.walk);
 }
 

@@ -181,10 +181,7 @@ static void add_results(struct hpx_walk *w, const struct hpx_walk *of)
     w->spool.error = w->spool.error != 0 ? w->spool.error : of->spool.error;
     fail(w, of->end);
     for (uint64_t i = 0; i < of->trace.later.len; i++) {
-        uint64_t *to = push(w, &w->trace.later, sizeof *to);
-        if (to != NULL) {
-            *to = ((const uint64_t *)of->trace.later.at)[i];
-        }
+        (void)push_key(w, &w->trace.later, key_at(&of->trace.later, i));
     }
     for (uint64_t i = 0; i < of->mirrors.room; i++) {
         if (of->mirrors.at[i].key != 0) {

@@ -111,41 +111,39 @@ void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jin
 void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
                             struct hpx_class_number referrer, uint64_t id)
 {
-    switch (kind) {
-    case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
+    if (kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) {
         hpx_walk_add_static(w, referrer, info->field.index, &id);
-        break;
-    case JVMTI_HEAP_REFERENCE_CONSTANT_POOL:
+    } else if (kind == JVMTI_HEAP_REFERENCE_CONSTANT_POOL) {
         hpx_walk_add_fact(w, referrer, HPX_HEAP_CONSTANT, (uint32_t)info->constant_pool.index, HPX_TYPE_OBJECT, id);
-        break;
-    case JVMTI_HEAP_REFERENCE_CLASS_LOADER:
+    } else if (kind == JVMTI_HEAP_REFERENCE_CLASS_LOADER) {
         hpx_walk_add_fact(w, referrer, HPX_HEAP_LOADER, 0, 0, id);
-        break;
-    case JVMTI_HEAP_REFERENCE_SIGNERS:
+    } else if (kind == JVMTI_HEAP_REFERENCE_SIGNERS) {
         hpx_walk_add_fact(w, referrer, HPX_HEAP_SIGNERS, 0, 0, id);
-        break;
-    case JVMTI_HEAP_REFERENCE_PROTECTION_DOMAIN:
+    } else if (kind == JVMTI_HEAP_REFERENCE_PROTECTION_DOMAIN) {
         hpx_walk_add_fact(w, referrer, HPX_HEAP_DOMAIN, 0, 0, id);
-        break;
-    default:
-        break;
     }
 }
 
 /* ---- redact=, keep= ---- */
 
-static bool is_kept(const struct hpx_walk *w, uint64_t key)
+static bool is_contents(const struct hpx_walk *w, const struct hpx_heap_klass *what)
 {
-    return w->keeps && hpx_address_map_find(&w->kept, key) != NULL;
+    return what != NULL && (what->kind == HPX_HEAP_PRIMITIVES || what->number.v == w->layout->string_class.v);
 }
 
-/* Whether contents that the referrer holds stay readable. */
+static bool is_kept(const struct hpx_walk *w, uint64_t key, const struct hpx_heap_klass *what)
+{
+    return w->keeps && is_contents(w, what) && hpx_address_map_find(&w->kept, key) != NULL;
+}
+
+/* Whether contents that the referrer holds stay readable. It may hold the first object of a class, of which nothing is known yet: whether
+ * that is contents is_kept() asks when it is read. */
 static void pass_on_keep(struct hpx_walk *w, uint64_t key, const struct hpx_heap_klass *what, uint64_t referrer,
                          const struct hpx_walk_class *c)
 {
     const struct hpx_heap_klass *of = klass_at(w, number_of(w, referrer, c));
-    bool contents = what != NULL && (what->kind == HPX_HEAP_PRIMITIVES || what->number.v == w->layout->string_class.v);
-    if (contents && ((of != NULL && of->keeps) || (c->klass != NULL && c->klass->keeps) || is_kept(w, referrer))) {
+    if ((what == NULL || is_contents(w, what)) &&
+        ((of != NULL && of->keeps) || (c->klass != NULL && c->klass->keeps) || is_kept(w, referrer, c->klass))) {
         (void)put(w, &w->kept, key);
     }
 }
@@ -222,7 +220,7 @@ static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferen
     struct hpx_class_number number = is_static ? number_of(w, key, class_of(w, key, class_tag)) : (struct hpx_class_number){0};
     if (w->fields) {
         const struct hpx_heap_klass *c = is_static ? klass_at(w, number) : class_of(w, key, class_tag)->klass;
-        if ((c == NULL || !c->keeps) && !is_kept(w, key)) {
+        if ((c == NULL || !c->keeps) && (is_static || !is_kept(w, key, c))) {
             return carry_on(w); /* 0 */
         }
     }
@@ -248,7 +246,7 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint n, jv
         return carry_on(w); /* of an unknown class */
     }
     bool text = type == JVMTI_PRIMITIVE_TYPE_BYTE || type == JVMTI_PRIMITIVE_TYPE_CHAR;
-    bool hidden = (w->arrays || (w->strings && text)) && !is_kept(w, key);
+    bool hidden = (w->arrays || (w->strings && text)) && !is_kept(w, key, c);
     uint32_t length = w->primitive_arrays ? (uint32_t)n : 0;
     w->found.cut += hpx_heap_spool_primitives(&w->spool, plain_id(w, key), w->site, c->type, length, hidden ? NULL : elements) < length;
     w->found.bytes += (uint64_t)size;

@@ -100,6 +100,21 @@ static inline void *push(struct hpx_walk *w, struct hpx_walk_list *l, size_t siz
     return l->len < l->room || hpx_walk_room(w, l, size) ? (char *)l->at + l->len++ * size : NULL;
 }
 
+/* The same for a list of keys. */
+static inline bool push_key(struct hpx_walk *w, struct hpx_walk_list *l, uint64_t key)
+{
+    uint64_t *to = push(w, l, sizeof *to);
+    if (hpx_likely(to != NULL)) {
+        *to = key;
+    }
+    return to != NULL;
+}
+
+static inline uint64_t key_at(const struct hpx_walk_list *l, uint64_t i)
+{
+    return ((const uint64_t *)l->at)[i];
+}
+
 static inline struct hpx_address_entry *put(struct hpx_walk *w, struct hpx_address_map *m, uint64_t key)
 {
     struct hpx_address_entry *e = hpx_address_map_put(m, key);

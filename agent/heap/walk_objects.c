@@ -146,17 +146,6 @@ static void know(struct hpx_walk *w, jobject local, uint64_t as)
     }
 }
 
-/* The classes of the contents that keep= may keep: they must be known before one is met. */
-static void know_contents(struct hpx_walk *w)
-{
-    for (size_t i = 0; i < HPX_ARRAY_LEN(w->layout->contents); i++) {
-        uint64_t key = moved(w, hpx_oops_handle(w->layout->contents[i]));
-        if (key != 0) {
-            find_class(w, hpx_oops_class_word(&w->oops, key))->klass = klass_at(w, w->layout->contents_numbers[i]);
-        }
-    }
-}
-
 void hpx_walk_know(struct hpx_walk *w)
 {
     const struct hpx_layout *l = w->layout;
@@ -172,5 +161,4 @@ void hpx_walk_know(struct hpx_walk *w)
             know(w, l->class_refs[i], hpx_site_class_tag(l->class_numbers[i]));
         }
     }
-    know_contents(w);
 }

@@ -186,21 +186,10 @@ static void begin_told(struct hpx_walk *w, uint64_t key, struct hpx_walk_class *
     }
 }
 
-static void add_root(struct hpx_walk *w, uint64_t key)
-{
-    uint64_t *root = push(w, &w->trace.roots, sizeof *root);
-    if (root != NULL) {
-        *root = key;
-    }
-}
-
 /* The VM shall visit this object by the helper. */
 static void add_later(struct hpx_walk *w, uint64_t key)
 {
-    uint64_t *later = w->trace.next != 0 ? push(w, &w->trace.later, sizeof *later) : NULL;
-    if (later != NULL) {
-        *later = key;
-    } else {
+    if (w->trace.next == 0 || !push_key(w, &w->trace.later, key)) {
         fail(w, w->trace.helper == NULL ? HPX_WALK_NO_MEMORY : HPX_WALK_STRANGE); /* the heap had no room for the helper */
     }
 }
@@ -270,7 +259,7 @@ static void ask(struct hpx_walk *w)
         *(uint32_t *)(uintptr_t)(t->next + w->oops.length_at) = 0;
         set_reference(w, at, t->next);
         for (at += size; t->asked < t->later.len && at <= until; at += size) {
-            set_reference(w, at, ((const uint64_t *)t->later.at)[t->asked++]);
+            set_reference(w, at, key_at(&t->later, t->asked++));
         }
     }
     *(uint32_t *)(uintptr_t)(t->array + w->oops.length_at) = (uint32_t)((at - t->array - w->array_base) / size);
@@ -343,7 +332,7 @@ jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
         told_size(w, key, c, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX);
     }
     if (of == NULL) {
-        add_root(w, key);
+        (void)push_key(w, &w->trace.roots, key);
         hpx_walk_meet_root(w, kind, info, key, c, id_of(w, key, c));
     } else if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
         begin_told(w, referrer, of, key);
@@ -615,14 +604,6 @@ static inline uint64_t id_at(struct hpx_walk *w, uint64_t key)
     return plain_id(w, key);
 }
 
-static inline void put_task(struct hpx_walk *w, uint64_t word)
-{
-    uint64_t *to = push(w, &w->trace.stack, sizeof *to);
-    if (hpx_likely(to != NULL)) {
-        *to = word;
-    }
-}
-
 /* false: it was set before. Of several workers one sets it. */
 static inline bool claim_bit(const struct hpx_walk *w, uint64_t *bits, uint64_t i)
 {
@@ -643,7 +624,7 @@ static inline void reach(struct hpx_walk *w, uint64_t key)
         stop(w);
     } else if (claim_bit(w, w->trace.marks, (key - w->low) / 8)) {
         __builtin_prefetch((const void *)(uintptr_t)key);
-        put_task(w, key);
+        (void)push_key(w, &w->trace.stack, key);
     }
 }
 
@@ -695,8 +676,8 @@ static inline void trace_elements(struct hpx_walk *w, uint64_t key, uint32_t fro
 {
     const uint32_t to = end - from > HPX_TRACE_CHUNK ? from + HPX_TRACE_CHUNK : end;
     if (to < end) {
-        put_task(w, HPX_TRACE_RANGE(to, end));
-        put_task(w, key | HPX_TRACE_ARRAY);
+        (void)push_key(w, &w->trace.stack, HPX_TRACE_RANGE(to, end));
+        (void)push_key(w, &w->trace.stack, key | HPX_TRACE_ARRAY);
     }
     for (uint32_t i = from; i < to; i++) {
         uint64_t element = refers(w, key + w->array_base + (uint64_t)i * w->reference_size);
@@ -817,9 +798,9 @@ void hpx_trace_work(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;
     while (t->stack.len > t->bottom && w->end == HPX_WALK_WHOLE && w->spool.error == 0) {
-        uint64_t key = ((const uint64_t *)t->stack.at)[--t->stack.len];
+        uint64_t key = key_at(&t->stack, --t->stack.len);
         if (hpx_unlikely(key & HPX_TRACE_ARRAY)) {
-            const uint64_t range = ((const uint64_t *)t->stack.at)[--t->stack.len];
+            const uint64_t range = key_at(&t->stack, --t->stack.len);
             trace_elements(w, key & ~HPX_TRACE_ARRAY, HPX_TRACE_RANGE_FROM(range), HPX_TRACE_RANGE_TO(range));
         } else {
             trace_object(w, key);
@@ -839,7 +820,7 @@ static void trace(struct hpx_walk *w)
         return;
     }
     while (t->traced < t->roots.len) {
-        reach(w, ((const uint64_t *)t->roots.at)[t->traced++]);
+        reach(w, key_at(&t->roots, t->traced++));
     }
     t->share_at = w->workers > 1 ? w->found.objects + w->alone : UINT64_MAX;
     hpx_trace_work(w);
@@ -874,7 +855,7 @@ void hpx_trace_run(struct hpx_walk *w)
     }
     bool all = t->asked == t->later.len && (!w->verifies || t->objects == w->found.objects);
     for (uint64_t i = 0; all && i < t->later.len; i++) {
-        const uint64_t key = moved(w, ((const uint64_t *)t->later.at)[i]);
+        const uint64_t key = moved(w, key_at(&t->later, i));
         const struct hpx_heap_klass *klass = find_class(w, hpx_oops_class_word(&w->oops, key))->klass;
         all = !klass->virtual_thread || hpx_address_map_find(&t->visited, key) != NULL; /* the VM has told its stack */
     }

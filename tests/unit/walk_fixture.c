@@ -232,11 +232,6 @@ static void make_layout(void)
                                     .threads = threads,
                                     .refs = thread_refs,
                                     .nthreads = 2};
-    static const int contents[] = {FX_TEXT, FX_SOME_BYTES, FX_SOME_INTS, FX_SOME_CHARS};
-    for (size_t i = 0; i < HPX_ARRAY_LEN(contents); i++) {
-        fx.layout.contents[i] = local(contents[i]);
-        fx.layout.contents_numbers[i].v = (uint32_t)fx.objects[contents[i]].klass;
-    }
     put_tid(FX_MAIN_TID, 0);
     put_tid(FX_OTHER_TID, 1);
 }
