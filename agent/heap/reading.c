@@ -7,7 +7,6 @@
 #include "log.h"
 #include "output.h"
 #include "releases.h"
-#include "session.h"
 #include "trial.h"
 #include "vm.h"
 #include "vm_flags.h"
@@ -139,7 +138,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
         snprintf(t->course.doubt, sizeof t->course.doubt, "%s", doubt);
     }
     reading.other = NULL;
-    if (w->by_tags || hpx_session.in_effect.sites == HPX_SITES_OFF || hpx_session.in_effect.sites == HPX_SITES_COUNTS) {
+    if (w->by_tags || !hpx_reading_sited()) {
         reading.other = hpx_layout_environment(&t->layout, w->by_tags);
     }
     return !w->by_tags || reading.other != NULL;

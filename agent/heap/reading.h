@@ -7,6 +7,7 @@
 
 #include "child.h"
 #include "copying.h"
+#include "session.h"
 #include "take.h"
 #include "walk.h"
 
@@ -15,6 +16,12 @@ struct hpx_heap_sizes {
     uint32_t array_base, reference, alignment;
     bool flattened; /* it flattens objects of value classes */
 };
+
+/* Objects have allocation sites. */
+static inline bool hpx_reading_sited(void)
+{
+    return hpx_session.in_effect.sites != HPX_SITES_OFF && hpx_session.in_effect.sites != HPX_SITES_COUNTS;
+}
 
 /* Lists classes and threads, opens the spool and checks addresses; `t` gets the layout. The caller has pushed a local frame that stays
  * until the walk has begun. false: t->course.why. */

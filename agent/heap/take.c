@@ -6,7 +6,6 @@
 #include "life.h"
 #include "log.h"
 #include "reading.h"
-#include "session.h"
 #include "spawn.h"
 #include "value_classes.h"
 #include "vm_flags.h"
@@ -468,7 +467,9 @@ static void start(jvmtiEnv *jvmti, JNIEnv *env, bool last, bool of_error)
     }
     taking.take->of_error = of_error;
     measure(jvmti, env);
-    taking.take->course.untraced = sizes.flattened ? "this VM flattens objects of value classes (--enable-preview)" : untraced;
+    taking.take->course.untraced = hpx_reading_sited() ? "only a walk by the VM tells allocation sites"
+                                   : sizes.flattened   ? "this VM flattens objects of value classes (--enable-preview)"
+                                                       : untraced;
     taking.begun = hpx_clock_mono();
     work(jvmti, env, false);
 }

@@ -234,7 +234,7 @@ def values_that_cannot_be_told_apart_are_refused(t, how):
         t.check(why in p.report.get('heap', ''), 'the report tells why: %s' % p.report)
 
 
-FLAT_HOW = {'fork': 'heap=dump,heapdump=fork', 'walk': 'heap=dump,heapdump=walk', 'sites': 'heap=all'}
+FLAT_HOW = {'fork': 'heap=dump,heapdump=fork,sites=none', 'walk': 'heap=dump,heapdump=walk', 'sites': 'heap=all'}
 
 
 @test(since=28, collectors='any', params=sorted(FLAT_HOW), needs=('hotspot',))
@@ -249,6 +249,8 @@ def values_that_are_flattened_have_records_as_in_the_dump_of_the_vm(t, how):
     v = _view(t, 'java.hprof')
     _engine(t, v, 'walk' if how == 'walk' else 'fork')
     t.check('heap walk by tags' not in v.p.report, 'by addresses: %s' % v.p.report)
+    why = {'fork': 'flattens objects', 'sites': 'allocation sites'}[how] if v.p.report['heap walk'].startswith('fork') else ''
+    t.check(why in v.p.report.get('heap walk not traced', ''), 'why it is not traced: %s' % v.p.report)
     counts = [{name: row[0] for name, row in t.heap(file)[1].items() if name.startswith('Values')} for file in (whole, t.work / 'java.hprof')]
     unset = {'Values$' + name: 1 for name in ('Point', 'Wide', 'Inner', 'Name')}  # a static field of value classes that the VM hides
     t.equal({name: objects + unset.get(name, 0) for name, objects in counts[1].items()}, counts[0], 'objects of classes, and those of the dump of the VM')
