@@ -55,6 +55,11 @@ struct hpx_trace_step {
     uint32_t slot; /* in the record, and the type: HPX_HEAP_SLOT */
 };
 
+/* What a class object refers to. */
+struct hpx_trace_edge {
+    uint64_t of, to; /* keys */
+};
+
 struct hpx_trace_team; /* trace_team.c */
 
 struct hpx_trace {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* walk_internal.h: what the parts of a walk share: walk.c (records), walk_objects.c (keys and classes), walk_roots.c. Restrictions as for
- * callbacks (walk.h). The functions of every reference are inline. */
+/* walk_internal.h: what the parts of a walk share: walk.c (records), walk_objects.c (keys and classes), walk_roots.c, trace_told.c and
+ * trace_read.c (traces). Restrictions as for callbacks (walk.h). The functions of every reference are inline. */
 #ifndef HPX_WALK_INTERNAL_H
 #define HPX_WALK_INTERNAL_H
 
@@ -35,13 +35,26 @@ void hpx_walk_add_static(struct hpx_walk *w, struct hpx_class_number number, jin
 void hpx_walk_meet_of_class(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
                             struct hpx_class_number referrer, uint64_t id);
 
-/* ---- walk_trace.c ---- */
+/* ---- trace_told.c ---- */
 
 jint JNICALL hpx_trace_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong referrer_class_tag,
                                  jlong size, jlong *tag, jlong *referrer_tag, jint length, void *user);
 jint JNICALL hpx_trace_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag, jvalue value,
                              jvmtiPrimitiveType type, void *user);
 jint JNICALL hpx_trace_array(jlong class_tag, jlong size, jlong *tag, jint n, jvmtiPrimitiveType type, const void *elements, void *user);
+/* The word was told to stand for the address. false: that contradicts what was told before. */
+bool hpx_trace_learn(struct hpx_trace_code *c, uint32_t word, uint64_t address);
+/* Everything was told of the object that the VM visited last: as many references as it holds. */
+void hpx_trace_end_told(struct hpx_walk *w);
+/* The VM shall visit this object by the helper. */
+void hpx_trace_later(struct hpx_walk *w, uint64_t key);
+/* Behind the fields of a stack of a virtual thread lie its words, and a bit for each reference that they may be. */
+uint64_t hpx_trace_size_with_stack(const struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c);
+
+/* ---- trace_read.c ---- */
+
+/* From the roots that were added. */
+void hpx_trace_roots(struct hpx_walk *w);
 /* Reads everything that the roots reach, after the VM's part. */
 void hpx_trace_run(struct hpx_walk *w);
 void hpx_trace_fini(struct hpx_walk *w);
@@ -312,6 +325,34 @@ static inline void learn_class(struct hpx_walk *w, struct hpx_walk_class *c, uin
     } else if (hpx_unlikely(c->mirror != mirror) && !(w->by_tags && c->word == 1)) { /* by tags all classes without a number are one */
         contradict(w);
     }
+}
+
+/* ---- of a trace ---- */
+
+static inline void stop(struct hpx_walk *w)
+{
+    fail(w, HPX_WALK_STRANGE);
+}
+
+static inline bool narrow(const struct hpx_walk *w)
+{
+    return w->reference_size == sizeof(uint32_t);
+}
+
+/* The object that a reference at this address names; 0: null. */
+static inline uint64_t refers(const struct hpx_walk *w, uint64_t at)
+{
+    if (!narrow(w)) {
+        return moved(w, *(const uint64_t *)(uintptr_t)at);
+    }
+    const struct hpx_trace_code *c = &w->trace.reference;
+    uint32_t word = *(const uint32_t *)(uintptr_t)at;
+    return hpx_likely(word != 0) ? moved(w, c->base + ((uint64_t)word << c->shift)) : 0;
+}
+
+static inline bool test_bit(const uint64_t *bits, uint64_t i)
+{
+    return bits[i / 64] >> i % 64 & 1;
 }
 
 #endif
