@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """heap_readers FILE [READER...]: a binary heap dump, opened by the programs that people use.
 
-visualvm: the heap library of VisualVM. jdk: the parser of the JDK's own tests. jhat: that of JDK 8. tests/format/heap-readers installs them.
+visualvm: the heap library of VisualVM. jdk: the parser of the JDK's own tests. jhat: that of JDK 8. shark: LeakCanary's library. netbeans: that of NetBeans, as
+jvmtool has it. tests/format/heap-readers installs them.
 Prints JSON: {reader: {"classes": {class: objects}, "unresolved": references, "complaints": [...]}} or {reader: {"not available": reason}}.
 Exit code: 0 no complaint of any reader, 1 complaints, 2 usage, or a reader is not available."""
 import collections
@@ -19,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VISUALVM = '/usr/share/visualvm/visualvm'
 PRIMITIVES = {'Z': 'boolean', 'C': 'char', 'F': 'float', 'D': 'double', 'B': 'byte', 'S': 'short', 'I': 'int', 'J': 'long'}
-READERS = ('visualvm', 'jdk', 'jhat')
+READERS = ('visualvm', 'jdk', 'jhat', 'shark', 'netbeans')
+OF_MAVEN = {'shark': 'Shark', 'netbeans': 'NetBeans'}
 
 # classes: {class, in Java source form: objects}; None: the reader could not open the file, and says so in complaints
 Result = collections.namedtuple('Result', 'classes unresolved complaints')
@@ -53,6 +55,9 @@ def library(reader):
         # the library logs through classes of the platform
         jars = glob.glob(VISUALVM + '/modules/org-graalvm-visualvm-lib-*.jar') + glob.glob('/usr/share/netbeans/platform*/lib/*.jar')
         return ':'.join(sorted(jars)), 'VisualVM', None
+    if reader in OF_MAVEN:
+        there(folder() / 'maven' / 'versions')
+        return str(folder() / 'maven' / '*'), OF_MAVEN[reader], None
     if reader == 'jdk':
         return there(folder() / 'jdk-hprof.jar'), 'Hat', 'jdk.test.lib.hprof'
     return there(find_jdk('8') / 'lib' / 'tools.jar'), 'Hat', 'com.sun.tools.hat.internal'

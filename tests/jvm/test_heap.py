@@ -335,7 +335,7 @@ def objects_that_the_collector_moves_are_read_once(t, how):
 
 @test(one_jdk=True, params=('', ',cpu=samples,timeline=y'))
 def other_readers_open_it(t, more):
-    """VisualVM, the parser of the JDK's tests and jhat: no complaint, and the same number of objects of every class."""
+    """All of heap_readers.py: no complaint, and the same number of objects of every class."""
     run = _start(t, 'HeapSecrets', opts='heap=all,format=b' + more)
     _stop(t, run)
     v = _view(t, 'java.hprof')
