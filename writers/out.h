@@ -127,9 +127,8 @@ static inline void hpx_out_room_parts(const struct hpx_out *o, size_t n)
 /* Writes the buffered bytes. 0 or -HPX_E_IO. */
 int hpx_out_flush(struct hpx_out *o);
 /* Ends a section: flushes and records the offset (with end_section only if `publish`); with `publish` gives the output its final name,
- * once. 0, or -HPX_E_IO: the output was
- * truncated to the last complete section, and one line on stderr has the reason. A failed publish is reported once and retried at the
- * next section and at close; it does not change the result. */
+ * once. 0, or -HPX_E_IO: the output was truncated to the last complete section, and one line on stderr has the reason. A failed publish is
+ * reported once and retried at the next section and at close; it does not change the result. */
 int hpx_out_section(struct hpx_out *o, bool publish);
 /* Flushes, publishes if necessary (a run without a dump also leaves its file; after an error the incomplete output keeps its name),
  * closes, frees. 0, -HPX_E_IO (reported). */

@@ -103,10 +103,10 @@ struct hpx_heap_thread {
 
 /* What a walk has found: figures alone, which a copy of the process passes on to the program. */
 struct hpx_heap_found {
-    uint64_t objects, bytes, unknown; /* records; VM bytes; objects of classes that were loaded meanwhile */
-    uint64_t team;                    /* the most workers that a trace had; 0: it was none, or one */
-    uint64_t cut;                     /* arrays that are longer than a record can be */
-    uint64_t heads;                   /* the part of the bytes that is not contents of primitive arrays, but in these */
+    uint64_t objects, bytes, unknown;                         /* records; VM bytes; objects of classes that were loaded meanwhile */
+    uint64_t team;                                            /* the most workers that a trace had; 0: it was none, or one */
+    uint64_t cut;                                             /* arrays that are longer than a record can be */
+    uint64_t heads;                                           /* bytes of primitive arrays that are not contents: heads and padding */
     uint64_t objects_end, facts_at, nfacts, roots_at, nroots; /* offsets in the spool, and counts */
 };
 

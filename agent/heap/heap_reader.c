@@ -95,7 +95,7 @@ static const struct hpx_heap_thread *thread_of(const struct hpx_heap_image *i, u
     return low < i->nthreads && i->threads[low].object == object ? &i->threads[low] : NULL;
 }
 
-uint32_t hpx_heap_root_kind(const struct hpx_heap_image *i, const struct hpx_heap_root_fact *r, const struct hpx_heap_thread **t)
+uint32_t hpx_heap_kind_of_root(const struct hpx_heap_image *i, const struct hpx_heap_root_fact *r, const struct hpx_heap_thread **t)
 {
     const bool of_thread = r->kind == HPX_ROOT_THREAD_OBJECT || r->kind == HPX_ROOT_JNI_LOCAL || r->kind == HPX_ROOT_JAVA_FRAME;
     *t = of_thread ? thread_of(i, r->kind == HPX_ROOT_THREAD_OBJECT ? r->object : r->thread) : NULL;

@@ -19,9 +19,9 @@ int hpx_heap_facts_read(struct hpx_heap_facts *f, const struct hpx_heap_image *i
 void hpx_heap_facts_free(struct hpx_heap_facts *f);
 /* The value of a fact of this class; 0: it has none of that kind and index. */
 uint64_t hpx_heap_fact_of(const struct hpx_heap_facts *f, struct hpx_class_number number, uint8_t kind, uint32_t index);
-/* The kind of a root, and the thread that it names: NULL of other kinds, and HPX_ROOT_UNKNOWN is one whose thread is not known, as it has
- * started since the threads were listed. */
-uint32_t hpx_heap_root_kind(const struct hpx_heap_image *i, const struct hpx_heap_root_fact *r, const struct hpx_heap_thread **t);
+/* The kind of a root. *t: the thread that it names; NULL of other kinds. A root whose thread was not listed, because it started later, is
+ * HPX_ROOT_UNKNOWN. */
+uint32_t hpx_heap_kind_of_root(const struct hpx_heap_image *i, const struct hpx_heap_root_fact *r, const struct hpx_heap_thread **t);
 /* Number of the root's frame in the trace of its thread; -1: it has none. */
 int32_t hpx_heap_frame(const struct hpx_heap_thread *t, const struct hpx_heap_root_fact *r);
 /* The class of an id of a class object; NULL: none. */

@@ -74,7 +74,8 @@ static bool put_traces(const struct image *m, const struct hpx_heap_reader *r)
     return true;
 }
 
-/* The rest of an array whose beginning is in the output: it keeps the length that its head says. */
+/* What is left of a segment: it keeps the length that its head says. After a read error it has zeros: an array without its end, or a
+ * segment of an output that takes the dump back. */
 static void copy_rest(struct hpx_out *o, struct hpx_heap_reader *r)
 {
     while (hpx_heap_reader_more(r)) {
@@ -158,7 +159,7 @@ static uint32_t trace_of(const struct hpx_binary *w, const struct hpx_heap_threa
 static void put_root(struct image *m, const struct hpx_heap_root_fact *r, uint32_t *references)
 {
     const struct hpx_heap_thread *t;
-    const uint32_t kind = hpx_heap_root_kind(m->i, r, &t), trace = trace_of(m->w, t);
+    const uint32_t kind = hpx_heap_kind_of_root(m->i, r, &t), trace = trace_of(m->w, t);
     uint8_t sub[HPX_BINARY_SMALL], *at = hpx_binary_id(m->w, hpx_put_be1(sub, (uint8_t)kind), r->object);
     switch (kind) {
     case HPX_ROOT_THREAD_OBJECT:

@@ -13,7 +13,7 @@
 #include "hprof_binary.h"
 
 /* The classes, strings, threads and traces that the dump names, then the dump. 0; -HPX_E_NOMEM: nothing was written; -HPX_E_IO: the
- * spool could not be read: the names are written, the dump is not, or, in an output without points (out.h), lacks objects. */
+ * spool could not be read: the names may be written, the dump is not, or, in an output without points (out.h), lacks objects. */
 int hpx_heap_binary(struct hpx_binary *w, const struct hpx_heap_image *i);
 /* The TRACEs, then HEAP DUMP. Results as hpx_heap_binary(). */
 int hpx_heap_ascii(struct hpx_ascii *w, const struct hpx_heap_image *i, time_t now);

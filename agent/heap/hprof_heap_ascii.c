@@ -95,7 +95,7 @@ static void put_root(struct text *t, const struct hpx_heap_root_fact *r, uint32_
 {
     const struct hpx_heap_thread *thread;
     const struct hpx_heap_klass *c = hpx_heap_class_of(t->i, r->object);
-    uint32_t kind = hpx_heap_root_kind(t->i, r, &thread);
+    uint32_t kind = hpx_heap_kind_of_root(t->i, r, &thread);
     kind = kind == HPX_ROOT_STICKY_CLASS && c == NULL ? HPX_ROOT_UNKNOWN : kind;
     hpx_out_printf(t->o, "ROOT %" PRIx64 " (kind=", r->object);
     switch (kind) {

@@ -31,8 +31,7 @@ void hpx_reading_here(struct hpx_heap_take *t, jvmtiEnv *jvmti);
 /* What was prepared needs of a copy of the process. used: bytes of the heap. */
 struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used);
 /* Walks in a copy of the process, from the return on; it may cost that much memory (hpx_fork_answer.need). false: there is none, and
- * t->course.why
- * tells the cause; *memory: the system has no memory for it. */
+ * t->course.why tells the cause; *memory: the system has no memory for it. */
 bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uint64_t allowed_bytes, bool *memory);
 /* Waits for the copy and reaps it. Any one thread. */
 void hpx_reading_await(void);

@@ -383,6 +383,7 @@ static bool goes_on(JNIEnv *env, struct hpx_heap_take *t, enum how *how)
     }
     if (end == HPX_WALK_DOUBT && !t->by_tags && !taking.ending && !(t->course.traced && t->moving)) {
         t->by_tags = true;
+        t->course.why[0] = '\0';
         *how = LEAVE_OUT; /* a walk by tags takes longer and needs more memory, so decide again */
         snprintf(t->course.doubt, sizeof t->course.doubt, "%s", hpx_reading_text(end));
         return true;

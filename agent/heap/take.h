@@ -27,7 +27,7 @@ struct hpx_heap_take {
     bool of_error; /* of an OutOfMemoryError: what filled the heap may be gone at a later attempt */
     bool by_tags;  /* the walk tagged every object */
     struct hpx_heap_course course;
-    bool moving;               /* a trace, and the collector may move objects while the program runs */
+    bool moving;               /* of a copy: the collector may move objects while the program runs */
     bool failed;               /* there is no image; course.why tells the cause */
     uint64_t fork_ns, walk_ns; /* of the last attempt: the copy of the process; the walk in the JVM */
 };

@@ -483,6 +483,8 @@ void hpx_trace_fini(struct hpx_walk *w)
     hpx_walk_list_fini(&t->stack, sizeof(uint64_t));
     hpx_walk_unmap(t->marks, marks_bytes(w));
     hpx_walk_unmap(t->special, (UINT64_C(1) << t->filter_bits) / 8);
-    hpx_walk_unmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    if (t->reached != NULL) { /* a walk that was not set up has no layout */
+        hpx_walk_unmap(t->reached, ((uint64_t)w->layout->nclasses / 64 + 1) * 8);
+    }
     *t = (struct hpx_trace){.object = 0};
 }

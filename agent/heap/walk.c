@@ -3,7 +3,6 @@
 #include "walk_internal.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* ---- records ---- */
 

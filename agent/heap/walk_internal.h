@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* walk_internal.h: what the parts of a walk share: walk.c (records), walk_objects.c (keys and classes), walk_roots.c, trace_told.c and
- * trace_read.c (traces). Restrictions as for callbacks (walk.h). The functions of every reference are inline. */
+/* walk_internal.h: what the parts of a walk share: walk.c (records), walk_objects.c (keys and classes), walk_roots.c, trace_told.c,
+ * trace_read.c and trace_team.c (traces). Restrictions as for callbacks (walk.h). The functions of every reference are inline. */
 #ifndef HPX_WALK_INTERNAL_H
 #define HPX_WALK_INTERNAL_H
 
@@ -102,7 +102,7 @@ void hpx_walk_check_roots(struct hpx_walk *w);
 
 /* ---- lists ---- */
 
-/* Cleared memory; NULL: there is none. */
+/* Cleared memory; NULL: there is none. The kernel does not count it before it is used: most of a sparse map never is, and lists double. */
 void *hpx_walk_map(size_t bytes);
 /* p may be NULL. */
 void hpx_walk_unmap(void *p, size_t bytes);
