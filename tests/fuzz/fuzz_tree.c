@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_tree.c: any bytes as a profile, in whatever format they look like: the reader ends, the tree is sound, the same bytes in pieces make
- * the same tree, and every writer takes it. What was written as collapsed stacks and as pprof has the totals of the tree when read back. */
+ * the same tree, and every writer takes it and a part of its time. What was written as collapsed stacks and as pprof has the totals of the
+ * tree when read back. */
 #include "../unit/text_check.h"
 #include "formats.h"
 #include "fuzz.h"
 #include "graph.h"
+#include "window.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -203,6 +205,26 @@ static void as_stream(const uint8_t *data, size_t size)
     hpx_source_fini(&source);
 }
 
+/* A part of the run is no more than the run, and a tree as any other. */
+static void in_window(int fd, const struct hpx_tree *t)
+{
+    struct hpx_tree part;
+    require(hpx_window_set(HPX_WINDOW_FROM, "1500ms") && hpx_window_set(HPX_WINDOW_TO, "3s"), "a window");
+    if (read_file(&part, fd) != HPX_TREE_FAILED) {
+        check(&part);
+        for (size_t k = 0; k < HPX_VIEWS; k++) {
+            require(part.views[k].moments.len <= t->views[k].moments.len, "moments that the run has not");
+            for (size_t i = 0; i < part.views[k].moments.len; i++) {
+                const struct hpx_tree_moment *m = hpx_tree_moment_at(&part.views[k], i);
+                require(m->at_ms + m->unit_ms > part.times_from_ms, "a moment from before the window");
+            }
+        }
+        write_all(&part);
+    }
+    hpx_tree_fini(&part);
+    hpx_window_clear();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct hpx_tree t;
@@ -213,6 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (done != HPX_TREE_FAILED) {
         write_all(&t);
     }
+    in_window(fd, &t);
     in_pieces(data, size, &t);
     as_stream(data, size);
     hpx_tree_fini(&t);
