@@ -262,7 +262,6 @@ static bool allows(const struct hpx_heap_fit *fits, size_t i)
 void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entry *e, size_t n, const struct hpx_heap_fit *beside)
 {
     struct hpx_heap_fit both = {0, 0};
-    bool found = false;
     memset(g->fits, 0, sizeof g->fits);
     for (uint64_t scale = 1; scale <= (g->id_size == 4 ? 8 : 1); scale *= 8) { /* idsize=4 has addresses divided by 8 */
         for (size_t i = 0; i < HPX_HEAP_LAYOUTS; i++) {
@@ -271,10 +270,11 @@ void hpx_heap_layout_choose(struct hpx_heap_graph *g, const struct hpx_heap_entr
         }
     }
     g->layout = layouts + best_of(g->fits);
+    g->common = false;
     for (size_t i = 0; beside != NULL && i < HPX_HEAP_LAYOUTS; i++) {
         struct hpx_heap_fit sum = {g->fits[i].arrays + beside[i].arrays, g->fits[i].instances + beside[i].instances};
-        if (allows(g->fits, i) && allows(beside, i) && (!found || is_better(sum, both))) {
-            found = true;
+        if (allows(g->fits, i) && allows(beside, i) && (!g->common || is_better(sum, both))) {
+            g->common = true;
             both = sum;
             g->layout = layouts + i;
         }

@@ -25,7 +25,7 @@ enum by { BY_CLASS, BY_RETAINED, BY_SITE };
 
 struct sums {
     uint64_t objects, bytes;
-    bool complete, sited;
+    bool complete, sited, common; /* common: the layout is of both sides */
     uint32_t dump, dumps;
     const struct hpx_heap_layout *layout;
     struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
@@ -203,7 +203,7 @@ static enum hpx_heap_read read_side(struct rows *all, struct sums *sums, int sid
     hpx_heap_sites_init(&sites);
     enum hpx_heap_read done = hpx_heap_graph_read(&g, &s.file, &how, err);
     if (done == HPX_HEAP_READ) {
-        *sums = (struct sums){g.objects, g.bytes, g.complete, g.sited, g.dump, g.dumps, g.layout, {{0, 0}}};
+        *sums = (struct sums){g.objects, g.bytes, g.complete, g.sited, g.common, g.dump, g.dumps, g.layout, {{0, 0}}};
         memcpy(sums->fits, g.fits, sizeof sums->fits);
         bool added = by == BY_SITE ? add_sites(all, &g, side, &sites, err) : add_side(all, &g, side, by == BY_RETAINED, err);
         done = added ? done : HPX_HEAP_FAILED;
@@ -283,7 +283,7 @@ static enum hpx_heap_read read_sides(struct rows *all, struct sums sums[static 2
 {
     enum hpx_heap_read done = read_side(all, &sums[0], 0, by == BY_RETAINED ? BY_CLASS : by, NULL, side[0].fd, err);
     done = done == HPX_HEAP_READ ? read_side(all, &sums[1], 1, by, &sums[0], side[1].fd, err) : done;
-    bool once_more = done == HPX_HEAP_READ && (by == BY_RETAINED || sums[0].layout != sums[1].layout);
+    bool once_more = done == HPX_HEAP_READ && (by == BY_RETAINED || (sums[1].common && sums[0].layout != sums[1].layout));
     return once_more ? read_side(all, &sums[0], 0, by, &sums[1], side[0].fd, err) : done;
 }
 

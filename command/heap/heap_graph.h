@@ -80,6 +80,7 @@ struct hpx_heap_graph {
     struct hpx_list fields;  /* struct hpx_heap_field */
     const struct hpx_heap_layout *layout;
     struct hpx_heap_fit fits[HPX_HEAP_LAYOUTS];
+    bool common;       /* the layout fits the dump beside this one, too */
     uint32_t referent; /* of fields: that of java.lang.ref.Reference; UINT32_MAX: none */
     uint32_t id_size;
     uint32_t dump, dumps;                         /* the one that was read, from 1; how many there are */
