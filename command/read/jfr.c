@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#define STEPS_TO_SPARE (UINT64_C(1) << 20)
+#define NS_PER_S       UINT64_C(1000000000)
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -226,7 +227,7 @@ static void read_chunk(struct hpx_jfr *j, size_t n, bool whole)
     j->began_ticks = hpx_get_be8(head + TICKS);
     j->frequency = hpx_get_be8(head + FREQUENCY);
     j->frequency = j->frequency > 0 ? j->frequency : NS_PER_S;
-    hpx_jfr_chunk_init(&j->chunk, j->bytes, n, (head[FEATURES] & COMPRESSED) == 0);
+    hpx_jfr_chunk_init(&j->chunk, j->bytes, n, (head[FEATURES] & COMPRESSED) == 0, j->spare);
     if (read_metadata(j, whole)) {
         uint64_t length = hpx_get_be8(head + DURATION), end = j->began + (length <= INT64_MAX ? length : 0);
         j->start = j->chunks == 0 || j->began < j->start ? j->began : j->start;
@@ -236,6 +237,7 @@ static void read_chunk(struct hpx_jfr *j, size_t n, bool whole)
         read_constants(j);
         read_events(j);
     }
+    j->spare = j->chunk.steps < j->spare ? j->chunk.steps : j->spare;
     hpx_jfr_chunk_fini(&j->chunk);
 }
 
@@ -291,6 +293,7 @@ static uint64_t size_of(struct hpx_jfr *j)
 
 void hpx_jfr_read(struct hpx_jfr *j)
 {
+    j->spare = STEPS_TO_SPARE;
     while (!j->no_memory && !j->stopped && hpx_source_ahead(j->source, 1) > 0) {
         uint64_t size = size_of(j);
         if (size == 0) {

@@ -84,6 +84,7 @@ struct hpx_jfr {
     uint8_t *bytes;
     size_t cap;
     uint64_t base, began, began_ticks, frequency; /* of the chunk: where it is; ns, ticks at its start; ticks a second */
+    uint64_t spare;                               /* steps (jfr_types.h) that are left for chunks which need more than their size allows */
     bool stopped;
 };
 

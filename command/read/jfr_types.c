@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #define DEEPEST        16 /* levels of types, constants and elements: recordings have 5 */
-#define STEPS_FREE     (UINT64_C(1) << 20)
 #define STEPS_PER_BYTE UINT64_C(32)
+#define TEXT_PER_STEP  16  /* bytes of a string that are copied: a constant may be named by every event */
 #define NAME           256 /* of a type, with the 0: a longer one is none that is wanted */
 #define WORD           32  /* of all other words */
 
@@ -137,6 +137,11 @@ static bool string(struct hpx_jfr_chunk *c, struct hpx_jfr_in *in, struct text *
     uint32_t n = kind >= UTF8 && kind <= LATIN1 ? hpx_jfr_int(in) : 0;
     uint64_t key = kind == CONSTANT ? hpx_jfr_long(in) : 0;
     struct hpx_jfr_in other;
+    if (t != NULL && n > 0) {
+        const uint64_t cost = (n < t->room ? n : t->room) / TEXT_PER_STEP;
+        in->broken |= c->steps < cost;
+        c->steps -= c->steps < cost ? c->steps : cost;
+    }
     if (kind == CONSTANT && t != NULL) {
         return depth < DEEPEST && find(c, c->string, key, &other) && string(c, &other, t, depth + 1);
     }
@@ -397,9 +402,9 @@ bool hpx_jfr_metadata(struct hpx_jfr_chunk *c, struct hpx_jfr_in *in)
     return !c->no_memory;
 }
 
-void hpx_jfr_chunk_init(struct hpx_jfr_chunk *c, const uint8_t *bytes, size_t n, bool raw)
+void hpx_jfr_chunk_init(struct hpx_jfr_chunk *c, const uint8_t *bytes, size_t n, bool raw, uint64_t spare)
 {
-    *c = (struct hpx_jfr_chunk){.bytes = bytes, .n = n, .raw = raw, .steps = STEPS_FREE + STEPS_PER_BYTE * n};
+    *c = (struct hpx_jfr_chunk){.bytes = bytes, .n = n, .raw = raw, .steps = spare + STEPS_PER_BYTE * n};
     hpx_seeded_map_init(&c->type_of, true);
 }
 

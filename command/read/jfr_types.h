@@ -4,7 +4,7 @@
  *
  * One thread. Memory: the types, and a map entry for each constant, whose value stays in the bytes of the chunk. Hostile files: every read
  * is bounded by the chunk; types and constants that contain themselves end at a depth; and the steps of all reads together are bounded by
- * the size of the chunk, as a type without bytes could be repeated for hours. */
+ * the size of the chunk, and by what a file has to spare: a type without bytes, or a long text, could be repeated for hours. */
 #ifndef HPX_READ_JFR_TYPES_H
 #define HPX_READ_JFR_TYPES_H
 
@@ -75,7 +75,8 @@ struct hpx_jfr_value {
     const uint8_t *at;             /* where the value is */
 };
 
-void hpx_jfr_chunk_init(struct hpx_jfr_chunk *c, const uint8_t *bytes, size_t n, bool raw);
+/* spare: steps beside those that the size allows. */
+void hpx_jfr_chunk_init(struct hpx_jfr_chunk *c, const uint8_t *bytes, size_t n, bool raw, uint64_t spare);
 void hpx_jfr_chunk_fini(struct hpx_jfr_chunk *c);
 /* in: behind the head of a metadata event. false: it is broken, or there is no memory. Once. */
 bool hpx_jfr_metadata(struct hpx_jfr_chunk *c, struct hpx_jfr_in *in);

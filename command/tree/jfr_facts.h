@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* jfr_facts.h: what is known of a run, as settings (jdk.ActiveSetting) of the recordings that hprofx writes. The report has the same names.
- */
+/* jfr_facts.h: what is known of a run, as settings (jdk.ActiveSetting) of the recordings that hprofx writes. The report has
+ * the same names. */
 #ifndef HPX_TREE_JFR_FACTS_H
 #define HPX_TREE_JFR_FACTS_H
 

@@ -8,7 +8,7 @@
 #define MOST_BYTES  (((size_t)1 << 28) - 1) /* of an event or of a chunk's constants */
 #define DEEPEST     ((size_t)65536)         /* frames of a stack, as jfr.c reads */
 #define HEAD        68
-#define NAME        4200 /* bytes; tree.c keeps fewer */
+#define NAME        4200 /* bytes; a longer one, of bytes that tree.c has escaped, is cut */
 
 #define NUMBERINGS(j) &(j)->stacks, &(j)->methods, &(j)->classes, &(j)->threads, &(j)->collectors
 
@@ -244,7 +244,7 @@ bool hpx_jfr_out_end_chunk(struct hpx_jfr_out *j)
     at = hpx_put_be8(at, HEAD);
     at = hpx_put_be8(at, j->chunk_ns);
     at = hpx_put_be8(at, length);
-    at = hpx_put_be8(at, j->chunk_ns - j->begin_ns);
+    at = hpx_put_be8(at, j->chunk_ns - j->zero_ns);
     at = hpx_put_be8(at, UINT64_C(1000000000));
     (void)hpx_put_be4(at, 1); /* integers are short */
     (void)fwrite(head, 1, sizeof head, j->to);
@@ -273,7 +273,7 @@ void hpx_jfr_begin(struct hpx_jfr_out *j, enum hpx_jfr_t type, uint64_t at_ns, u
 {
     j->event.len = 0;
     hpx_pb_raw(&j->event, type);
-    hpx_pb_raw(&j->event, at_ns > j->begin_ns ? at_ns - j->begin_ns : 0);
+    hpx_pb_raw(&j->event, at_ns > j->zero_ns ? at_ns - j->zero_ns : 0);
     j->last_ns = at_ns + ns > j->last_ns ? at_ns + ns : j->last_ns;
 }
 
@@ -282,10 +282,10 @@ void hpx_jfr_end(struct hpx_jfr_out *j)
     put_event(&j->events, &j->event);
 }
 
-bool hpx_jfr_out_init(struct hpx_jfr_out *j, const struct hpx_tree *t, FILE *to, uint64_t begin_ns)
+bool hpx_jfr_out_init(struct hpx_jfr_out *j, const struct hpx_tree *t, FILE *to, uint64_t begin_ns, uint64_t zero_ns)
 {
     struct hpx_numbering *of[] = {NUMBERINGS(j)};
-    *j = (struct hpx_jfr_out){.tree = t, .to = to, .begin_ns = begin_ns, .last_ns = begin_ns, .chunk_ns = begin_ns};
+    *j = (struct hpx_jfr_out){.tree = t, .to = to, .begin_ns = begin_ns, .zero_ns = zero_ns, .last_ns = begin_ns, .chunk_ns = begin_ns};
     bool all = true;
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
         all = hpx_numbering_init(of[i], of[i] == &j->stacks ? t->nodes.len : t->names.len) && all;

@@ -16,10 +16,11 @@ struct hpx_jfr_out {
     const struct hpx_tree *tree;
     FILE *to;
     struct hpx_pb event;                            /* the one that is made */
-    uint64_t begin_ns;                              /* since 1970: ticks are ns since then */
+    uint64_t begin_ns;                              /* since 1970 */
+    uint64_t zero_ns;                               /* ticks are ns since then: what lasts may have begun before the recording */
     uint64_t last_ns;                               /* the end of all events so far */
     struct hpx_numbering methods, classes, threads; /* of names, as hpx_jfr_number() takes them */
-    struct hpx_numbering collectors;                /* likewise */
+    struct hpx_numbering collectors;                /* of names, too */
     /* private */
     struct hpx_numbering stacks; /* of nodes */
     struct hpx_pb events;        /* of the chunk */
@@ -28,12 +29,12 @@ struct hpx_jfr_out {
 };
 
 /* false: no memory; hpx_jfr_out_fini() in any case. */
-bool hpx_jfr_out_init(struct hpx_jfr_out *j, const struct hpx_tree *t, FILE *to, uint64_t begin_ns);
+bool hpx_jfr_out_init(struct hpx_jfr_out *j, const struct hpx_tree *t, FILE *to, uint64_t begin_ns, uint64_t zero_ns);
 void hpx_jfr_out_fini(struct hpx_jfr_out *j);
 
 /* An event that begins at at_ns and lasts ns. */
 void hpx_jfr_begin(struct hpx_jfr_out *j, enum hpx_jfr_t type, uint64_t at_ns, uint64_t ns);
-/* One of 256 MiB counts as no memory: a setting has megabytes. */
+/* An event of 256 MiB or more counts as no memory; only names of megabytes make one. */
 void hpx_jfr_end(struct hpx_jfr_out *j);
 /* The numbers of a node's stack, and of a name: of `of`, one of those above; 0: none. */
 uint32_t hpx_jfr_stack(struct hpx_jfr_out *j, uint32_t node);

@@ -3,7 +3,8 @@
  *
  * The time is cut into at most 60 bins. Every part from one bin to another is held against all others, for every method, by its share of
  * the samples: samples are drawn, and bins differ by more than that if a program does one thing for a while, then another, so the error is
- * that of the bins about their means, and larger still if bins are like those before them. All parts and methods together give a false
+ * that of the bins about their means, and larger still if bins are like those before them; and because what is rare and long is lopsided,
+ * samples count as stays, as long as those of all methods. All parts and methods together give a false
  * alarm in less than 1 of 100 runs that do not change (Bonferroni; tests/unit/test_within.c draws such runs). */
 #ifndef HPX_TREE_WITHIN_H
 #define HPX_TREE_WITHIN_H

@@ -232,8 +232,8 @@ static void put_next(struct hpx_jfr_out *j, struct flow *f)
             node = hpx_tree_node_at(j->tree, node)->parent;
         }
         bool lasts = f->kind->type != HPX_JFR_T_ALLOCATION;
-        uint64_t before = lasts && (m == NULL || m->lasted) ? amount : 0,
-                 at = f->next_ns - j->begin_ns > before ? f->next_ns - before : j->begin_ns;
+        uint64_t before = lasts && (m == NULL || m->lasted) ? amount : 0, first = m != NULL ? j->zero_ns : j->begin_ns,
+                 at = f->next_ns > hpx_tree_sum(first, before) ? f->next_ns - before : first;
         hpx_jfr_begin(j, f->kind->type, at, lasts ? amount : 0);
         if (lasts) {
             hpx_pb_raw(&j->event, amount);
@@ -258,8 +258,7 @@ static void put_next(struct hpx_jfr_out *j, struct flow *f)
 static void put_pause(struct hpx_jfr_out *j, size_t i)
 {
     const struct hpx_tree_pause *p = (const struct hpx_tree_pause *)j->tree->pauses.items + i;
-    uint64_t ns = p->ns <= INT64_MAX ? p->ns : 0, end_ns = p->at_ms * NS_PER_MS,
-             at = end_ns > hpx_tree_sum(j->begin_ns, ns) ? end_ns - ns : j->begin_ns;
+    uint64_t ns = p->ns <= INT64_MAX ? p->ns : 0, end_ns = p->at_ms * NS_PER_MS, at = end_ns > ns ? end_ns - ns : 0;
     hpx_jfr_begin(j, HPX_JFR_T_COLLECTION, at, ns);
     hpx_pb_raw(&j->event, ns);
     hpx_pb_raw(&j->event, (uint32_t)i);
@@ -290,6 +289,26 @@ static uint64_t begin_of(const struct hpx_tree *t)
         ms = v->moments.len > 0 && hpx_tree_moment_at(v, 0)->at_ms < ms ? hpx_tree_moment_at(v, 0)->at_ms : ms;
     }
     return ms * NS_PER_MS;
+}
+
+/* When the first of all that has a time began: what lasts may be older than the file. */
+static uint64_t zero_of(const struct hpx_tree *t, uint64_t begin_ns)
+{
+    uint64_t zero = begin_ns;
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct hpx_tree_view *v = &t->views[kinds[i].view];
+        for (size_t k = 0; k < v->moments.len; k++) {
+            const struct hpx_tree_moment *m = hpx_tree_moment_at(v, k);
+            uint64_t end = m->at_ms * NS_PER_MS, ns = m->lasted ? hpx_tree_moment_values_at(v, k)[kinds[i].amount] : 0;
+            zero = end < hpx_tree_sum(zero, ns) ? end - (ns < end ? ns : end) : zero;
+        }
+    }
+    for (size_t i = 0; i < t->pauses.len; i++) {
+        const struct hpx_tree_pause *p = (const struct hpx_tree_pause *)t->pauses.items + i;
+        uint64_t end = p->at_ms * NS_PER_MS;
+        zero = end < hpx_tree_sum(zero, p->ns) ? end - (p->ns < end ? p->ns : end) : zero;
+    }
+    return zero;
 }
 
 static bool put_events(struct hpx_jfr_out *j)
@@ -340,7 +359,8 @@ bool hpx_write_jfr(const struct hpx_tree *t, struct hpx_tree_column c, FILE *to)
 {
     struct hpx_jfr_out j;
     (void)c;
-    bool all = hpx_jfr_out_init(&j, t, to, begin_of(t));
+    const uint64_t begin_ns = begin_of(t);
+    bool all = hpx_jfr_out_init(&j, t, to, begin_ns, zero_of(t, begin_ns));
     if (all) {
         put_enabled(&j);
         hpx_jfr_put_facts(&j);

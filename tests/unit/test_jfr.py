@@ -551,6 +551,21 @@ class Hostile(Folder):
         c.raw(c.record(c.ids['jdk.ExecutionSample'], c.integer((1 << 32) - 1, 4) + bytes(20)))
         self.assertIn(b'beyond all bounds', self.harmless(c).stderr)
 
+    def test_many_chunks_of_values_of_no_bytes(self):
+        types = {'java.lang.String': [], 'long': [], 't.L0': [], 'jdk.ExecutionSample': [('b', 't.L0', 'a')]}
+        c = j.Chunk(types=types).metadata()
+        c.raw(c.record(c.ids['jdk.ExecutionSample'], c.integer(1000000, 4)))
+        self.harmless(c.data() * 5000)
+
+    def test_long_names_in_place_of_keys(self):
+        types = {**j.TYPES, **j.EVENTS}
+        types['jdk.types.StackFrame'] = [('method', 'jdk.types.Method', '')]
+        types['jdk.types.Method'] = [('type', 'java.lang.Class', 'p'), ('name', 'jdk.types.Symbol', 'p')]
+        c = j.Chunk(types=types).metadata().constants('jdk.types.Symbol', {1: {'string': 'x' * 4100}}).constants('java.lang.Class', {1: {'name': 1}})
+        for k in range(3):
+            c.constants('jdk.types.StackTrace', {k: {'frames': [{'method': {'type': 1, 'name': 1}}] * 60000}}).event('jdk.ExecutionSample', stackTrace=k)
+        self.harmless(c)
+
     def test_numbers_that_are_too_large(self):
         c = j.Chunk()
         for body in (c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\3' + c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\4' + c.integer((1 << 32) - 1, 4), c.integer(1, 4) + b'\2' + c.integer(1, 8)):

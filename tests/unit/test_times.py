@@ -236,6 +236,14 @@ class Times(unittest.TestCase):
         self.assertEqual(sum(self.jfr('samples').values()), 8)
         self.assertEqual(sum(self.folded('--from', '0', '--to', '1001ms', file='out.jfr').values()), 1)  # 7 are spread over 10 s, and say that they have no time
 
+    def test_what_began_before_the_times_of_the_file_ends_in_jfr_when_it_did(self):
+        (self.folder / 'in').write_text(text(timeline([(500, 2, 1, 1000000000), (700, 5, 1, 900000000)] + EVENTS[3:4])))
+        self.call('convert', 'in', 'out.jfr')
+        for window in (('--from', '0', '--to', '200ms'), ('--from', '100ms', '--to', '500ms'), ('--from', '501ms')):
+            of = [{k: v for k, v in self.folded(*window, view='wall', file=f).items() if 'sleeping' in k} for f in ('in', 'out.jfr')]
+            self.assertEqual(sum(of[0].values()), sum(of[1].values()), window)
+        self.assertEqual({p[0][:2] for p in self.pauses(self.firefox()[1]).values()}, {p[0][:2] for p in self.pauses(self.firefox(file='out.jfr')[1]).values()})
+
     def test_moments_with_more_than_their_sample_are_cut(self):
         (self.folder / 'in').write_text(text(timeline(lines='t @1000 #200001 0*18446744073709551615 2*7/18446744073709551615\nt @2000 #200001 0 1*2\n')))
         self.assertEqual(sum(self.jfr('samples').values()), 8)

@@ -249,7 +249,7 @@ TEST(what_is_too_large_for_a_record_of_JFR_counts_as_no_memory, setup, teardown)
         size_t n;
         char *text = NULL;
         FILE *to = open_memstream(&text, &n);
-        assert_true(to != NULL && hpx_jfr_out_init(&j, &tree, to, 0));
+        assert_true(to != NULL && hpx_jfr_out_init(&j, &tree, to, 0, 0));
         j.event = (struct hpx_pb){.bytes = calloc(1, most), .len = most - 4 + over, .cap = most};
         assert_non_null(j.event.bytes);
         hpx_jfr_end(&j);
