@@ -235,11 +235,12 @@ static void take_allocation(struct jfr_in *in, struct hpx_jfr *j, const struct s
     uint32_t node = below_class(in, j, s->node, name_of(in, j, CLASSES, &s->ev->v[HPX_JFR_OBJECT_CLASS]));
     if (s->ev->kind == HPX_JFR_ALLOC) {
         add(in, s, &in->tree->views[HPX_VIEW_ALLOC], node, 0, number(s->ev, HPX_JFR_WEIGHT));
+        in->allocations[j->own ? 1 : 0]++;
     } else { /* the event stands for all that was allocated in the TLAB before */
         uint64_t tlab = number(s->ev, HPX_JFR_TLAB_SIZE);
         add(in, s, &in->pending[TLABS], node, tlab != 0 ? tlab : number(s->ev, HPX_JFR_SIZE), 0);
+        in->tlabs++;
     }
-    *(s->ev->kind == HPX_JFR_ALLOC ? &in->allocations[j->own] : &in->tlabs) += 1;
 }
 
 static void take_wait(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s, enum hpx_view_kind view, enum hpx_jfr_slot slot,
