@@ -111,6 +111,7 @@ struct found {
     uint32_t depth;
     struct hpx_class_number klass;
     uint64_t size, bytes; /* bytes: the part of the key; 0: every size has the same */
+    uint64_t parts[2];    /* parts_of() when its stack was looked for */
     bool probe;           /* the caller is a probe; so is the constructor of java.lang.Object if it called that */
     struct hpx_event_look look;
 };
@@ -177,6 +178,7 @@ static uint32_t record_stack(struct hpx_site_thread *t, jvmtiEnv *jvmti, struct 
     *site = (struct hpx_ev_site){.klass = f->klass, .bytes = f->bytes};
     uint64_t what[4] = {h.lo, h.hi};
     parts_of(t, f, what + 2);
+    f->look.whole = f->look.whole && what[3] == f->parts[1]; /* a clear in between gives the stack another id */
     uint64_t key = hpx_hash128(what, sizeof what).lo;
     bool cloned = is_clone(jvmti, f, frames, n);
     uint32_t id = commit(t, ev, key != 0 ? key : 1, HPX_EV_SITE_BYTES(n));
@@ -223,11 +225,10 @@ static void record_allocation(struct hpx_site_thread *t, JNIEnv *env, jthread se
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     hpx_late_tag_set(t->late, jvmti, env);
     struct found f = {.self = self, .depth = depth_of(t), .klass = hpx_allocation_class(jvmti, klass), .size = size, .probe = probe};
-    uint64_t parts[2];
     f.bytes = hpx_allocation_interval() > 0 ? size : 0;
-    parts_of(t, &f, parts);
-    parts[1] ^= (uint64_t)probe << 63; /* which decides what is left out */
-    uint32_t id = f.depth > 0 ? hpx_event_stacks_find(&t->stacks, &t->s, f.depth + extra_frames(), parts, &f.look) : 0;
+    parts_of(t, &f, f.parts);
+    const uint64_t what[] = {f.parts[0], f.parts[1] ^ (uint64_t)probe << 63}; /* which decides what is left out */
+    uint32_t id = f.depth > 0 ? hpx_event_stacks_find(&t->stacks, &t->s, f.depth + extra_frames(), what, &f.look) : 0;
     id = id != 0 ? record_known(t, &f, id) : record_stack(t, jvmti, &f);
     if (id != HPX_SITE_NONE) {
         follow(t, jvmti, env, object, id, size);

@@ -187,7 +187,6 @@ static void put_threads(const struct hpx_jfr_out *j, struct hpx_pb *m)
         hpx_jfr_put_string(m, name);
         hpx_pb_raw(m, id);
         hpx_pb_raw(m, 0);
-        hpx_pb_raw(m, 0);
     }
 }
 
@@ -260,7 +259,7 @@ bool hpx_jfr_out_end_chunk(struct hpx_jfr_out *j)
     }
     j->events.len = 0;
     j->constants = 0;
-    j->chunk_ns = j->last_ns;
+    j->chunk_ns = j->last_ns > j->chunk_ns ? j->last_ns : j->chunk_ns + 1; /* JDK Mission Control takes chunks of one time for the same */
     return all;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files as other programs read them: Go's pprof, speedscope, Firefox Profiler's engine, protoc. tests/formats/readers installs them. If one is missing,
-NotAvailable; a failure if HPX_FORMAT_READERS (go, npm, otlp, blanks between) says that it was installed."""
+"""Files as other programs read them: Go's pprof, speedscope, Firefox Profiler's engine, protoc, the parser of JDK Mission Control. tests/formats/readers
+installs them. If one is missing, NotAvailable; a failure if HPX_FORMAT_READERS (go, npm, otlp, jmc, blanks between) says that it was installed."""
 import collections
 import json
 import os
@@ -27,6 +27,11 @@ def need(ok, reader, what):
     if not ok:
         assert reader not in INSTALLED, '%s is missing, although tests/formats/readers %s succeeded' % (what, reader)
         raise NotAvailable('%s is missing; tests/formats/readers %s installs it' % (what, reader))
+
+
+def jdk17():
+    """The folder; '': there is none."""
+    return subprocess.run(['bash', '-c', '. "$0/tools/common.sh" && find_jdk 17', FOLDER.parents[1]], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def run(*command, stdin=None, env=None):
@@ -231,3 +236,18 @@ def otlp(file, message='opentelemetry.proto.profiles.v1development.ProfilesData'
         out[strings[number(kind, 'type_strindex')]] = strings[number(kind, 'unit_strindex')], values
         facts.update(attributes[int(i)] for i in p['attribute_indices'])
     return out, facts
+
+
+# ---- JDK Mission Control ----
+
+def jmc(file):
+    """The events of a recording, with what its parser complains of: [(type, thread, ns, ((method, line), ...))], outermost first; text."""
+    jars, java = Path(os.environ.get('FORMAT_READERS', JDKS + '/format-readers')) / 'jmc', jdk17() + '/bin/java'
+    need((jars / 'version').exists() and Path(java).exists(), 'jmc', "the parser of JDK Mission Control, or JDK 17")
+    done = subprocess.run([java, '-cp', str(jars / '*'), FOLDER / 'Jmc.java', file], capture_output=True, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    rows = []
+    for line in done.stdout.decode().splitlines():
+        kind, thread, ns, *frames = line.split('\t')
+        rows.append((kind, thread, int(ns), tuple(zip(frames[0::2], map(int, frames[1::2])))[::-1]))
+    return rows, done.stderr.decode()

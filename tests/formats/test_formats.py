@@ -6,6 +6,7 @@ python3 -m unittest discover -s tests/formats. HPX_BUILD=FOLDER: another build t
 skipped; what Python reads by itself is always tested. The real profile is one of javac, and needs a JDK 17."""
 import collections
 import fractions
+import json
 import os
 import pathlib
 import subprocess
@@ -94,7 +95,7 @@ class Case(unittest.TestCase):
     def javac(self):
         """A profile of javac. It compiles two sources of the tests; one lacks its library, so javac's status is 1. The stacks are whole: the engine of the Firefox
         Profiler shows at most 100 callees of a frame, and a thread has many more outermost frames where stacks are cut."""
-        found = subprocess.run(['bash', '-c', '. "$0/tools/common.sh" && find_jdk 17', source.ROOT], capture_output=True, text=True, check=False).stdout.strip()
+        found = programs.jdk17()
         if not found or not (BUILD / 'agent' / 'libhprofx.so').exists():
             self.skipTest('no JDK 17, or no agent in the build')
         out = self.folder / 'javac-profile'
@@ -284,6 +285,35 @@ class Otlp(Case):
     def test_it_is_a_request_for_a_collector_too(self):
         got, _ = self.program(programs.otlp, self.converted('everything.txt', '.otlp'), 'opentelemetry.proto.collector.profiles.v1development.ExportProfilesServiceRequest')
         self.assertEqual(got['samples'][1], self.source('everything.txt').columns['samples'])
+
+
+class MissionControl(Case):
+    def test_it_reads_every_event_and_has_nothing_to_say(self):
+        column = self.source('javac.txt').column('samples', source=False)
+        rows, said = self.program(programs.jmc, self.converted('javac.txt', '.jfr'))
+        self.assertEqual(said, '')
+        for kind in ('jdk.ExecutionSample', 'jdk.CPUTimeSample'):
+            got = collections.Counter((thread, tuple((name, '', line) for name, line in frames)) for of, thread, _, frames in rows if of == kind)
+            self.assertEqual(got, column, kind)
+
+    def test_events_of_every_kind(self):
+        made = jfr_files.cpu_time()
+        made.event('jdk.GCPhasePause', duration=9, gcId=-1, name='GC Pause')
+        (self.folder / 'kinds').write_bytes(made.data() + made.data())
+        file = self.folder / 'kinds.jfr'
+        subprocess.run([HPROFX, 'convert', self.folder / 'kinds', file], capture_output=True, timeout=programs.LIMIT, check=True)
+        rows, said = self.program(programs.jmc, file)
+        self.assertEqual(said, '')
+        shown = json.loads(subprocess.run([HPROFX, 'view', '--json', file], capture_output=True, timeout=programs.LIMIT, check=True).stdout)
+        totals = {m['name']: m['total'] for v in shown['views'] for m in v['measures']}
+        count, ns = collections.Counter(r[0] for r in rows), collections.Counter()
+        for kind, _, length, _ in rows:
+            ns[kind] += length
+        for kind, measure, length in (('jdk.CPUTimeSample', 'samples', None), ('jdk.JavaMonitorEnter', 'contentions', 'delay'), ('jdk.JavaMonitorWait', 'waits', 'wait_delay'), ('jdk.ThreadPark', 'parks', 'park_delay'),
+                                      ('hprofx.WallClock', None, 'wall')):
+            self.assertTrue(measure is None or count[kind] == totals[measure] > 0, (kind, count, totals))
+            self.assertTrue(length is None or ns[kind] == totals[length] > 0, (kind, ns, totals))
+        self.assertEqual((count['jdk.GCPhasePause'], count['jdk.ObjectAllocationSample']), (2, 4))
 
 
 if __name__ == '__main__':

@@ -2,8 +2,10 @@
 """Stacks of allocations and blocks, which hprofx walks itself: they are those of GetStackTrace, whatever the VM does to code and classes meanwhile."""
 import re
 
+import hprof_text
 from expect import objects_are_exact
 from hprof_text import MONITOR_TIME
+from peer import Peer, control
 from runner import test
 
 SITES = 'heap=sites,cutoff=0.001,depth=32'
@@ -51,6 +53,24 @@ def of_virtual_threads(t, mode):
         objects_are_exact(t, run, p)
         _are_the_vms(t, p, 1000)
     t.check(not any('ForkJoin' in f.method for r, trace in p.sites if r.name == 'SitesVirtual$Item' for f in trace.frames), 'a frame of a carrier')
+
+
+@test(needs=('hotspot',))
+def of_an_allocation_beside_a_clear(t):
+    """Sites have other ids after it: a stack that was looked for before is no other stack."""
+    _has_structures(t)
+    peer = Peer(t)
+    run = t.start('SitesThreads', 8, 20000, opts='heap=sites,cutoff=0,depth=8,net=127.0.0.1:%d' % peer.port, env=ALL)
+    try:
+        while run.process.poll() is None:
+            peer.send(control(6) * 50)  # the agent reads them one after the other
+    except OSError:
+        pass  # it has ended
+    t.equal(run.finish().code, 0, 'exit code')
+    peer.wait_end()
+    path = t.work / 'stream'
+    path.write_bytes(bytes(peer.streams[0]))
+    _are_the_vms(t, hprof_text.read(path), 5000)
 
 
 @test(level='plain', emulated=True, needs=('hotspot',))

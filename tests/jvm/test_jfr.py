@@ -13,7 +13,6 @@ import waiting
 from attached import OK, PARTIAL, of_build
 from runner import test
 
-PROFILE = ('filename=%s', 'settings=profile')
 WAITS = {'jdk.JavaMonitorEnter': ('contentions', 'delay', 'blocked'), 'jdk.JavaMonitorWait': ('waits', 'wait_delay', 'waiting'),
          'jdk.ThreadPark': ('parks', 'park_delay', 'parked'), 'jdk.ThreadSleep': (None, None, 'sleeping')}
 READ = ('jdk.ExecutionSample', 'jdk.NativeMethodSample', 'jdk.CPUTimeSample', 'jdk.ObjectAllocationSample', 'jdk.ObjectAllocationInNewTLAB', 'jdk.ObjectAllocationOutsideTLAB', *WAITS)
@@ -113,8 +112,8 @@ def _holds(t, want):
     t.check(having('native_samples', 'Recorded$3.run') > 0 or having('native_samples', 'Recorded$1.run') > 0, 'no samples of the native method in %s' % dict(want['native_samples']))
 
 
-def _record(t, file, *more, jvm=(), words=()):
-    opts = ','.join(PROFILE + more) % (t.work / file)
+def _record(t, file, *more, jvm=(), words=(), settings='profile'):
+    opts = ','.join(('filename=%s' % (t.work / file), 'settings=%s' % settings, *more))
     return t.start('Recorded', CPU_MS, BLOCKS, *words, opts=None, jvm=['-Dfile.encoding=UTF-8', '-XX:StartFlightRecording=' + opts, *jvm])
 
 
@@ -137,17 +136,35 @@ def samples_of_CPU_time_too(t):
     t.check(sum(want['cpu'].values()) > 1e8 and sum(want['execution_samples'].values()) > 0, 'CPU time %s' % dict(want['cpu']))
 
 
+@test(collectors='any', needs=('jfr',))
+def the_default_settings_record_less_of_the_same(t):
+    _ended(t, _record(t, 'x.jfr', settings='default'))
+    want = _equal(t, t.work / 'x.jfr', _events(t, t.work / 'x.jfr'))
+    t.check(sum(want['samples'].values()) > 0 and sum(want['native_samples'].values()) > 0, 'samples %s' % dict(want['samples']))
+    t.equal([sum(n for s, n in want[measure].items() if name in s.split(';')) for measure, name in (('contentions', 'Recorded.enter'), ('waits', 'Recorded.await'), ('parks', 'Recorded.park'))],
+            [BLOCKS] * 3, 'blocks')
+
+
 @test(collectors='any', since=11, needs=('jfr',))
 def chunks_of_a_recording_are_added_up(t):
+    """Also if the last is cut."""
     run = _record(t, 'end.jfr', 'name=x', words=('wait',))
     for i in range(3):  # each begins a chunk
         subprocess.run([*t.jdk.tool('jcmd'), str(run.pid), 'JFR.dump', 'name=x', 'filename=%s' % (t.work / ('%d.jfr' % i))], check=True, capture_output=True, cwd=t.work)
     run.wait_line('done')
     subprocess.run([*t.jdk.tool('jcmd'), str(run.pid), 'JFR.dump', 'name=x', 'filename=%s' % (t.work / 'x.jfr')], check=True, capture_output=True, cwd=t.work)
     run.kill()
-    chunks = (t.work / 'x.jfr').read_bytes().count(b'FLR\0\0\2')
-    t.check(chunks >= 3, '%d chunks' % chunks)
+    data, at = (t.work / 'x.jfr').read_bytes(), [0]
+    while (end := at[-1] + int.from_bytes(data[at[-1] + 8:at[-1] + 16], 'big')) < len(data):  # the magic stands in constants, too
+        at.append(end)
+    t.check(len(at) >= 3, '%d chunks' % len(at))
     _holds(t, _equal(t, t.work / 'x.jfr', _events(t, t.work / 'x.jfr')))
+    for name, size in (('before', at[-1]), ('cut', (at[-1] + len(data)) // 2)):
+        (t.work / (name + '.jfr')).write_bytes(data[:size])
+    before = _equal(t, t.work / 'before.jfr', _events(t, t.work / 'before.jfr'))
+    for measure in ('samples', 'alloc_space'):
+        whole, cut = _convert(t, t.work / 'x.jfr', measure), _convert(t, t.work / 'cut.jfr', measure, PARTIAL)
+        t.equal([s for s in set(whole) | set(cut) if not before[measure][s] <= cut[s] <= whole[s]], [], 'stacks of %s where the last chunk is cut' % measure)
 
 
 @test(level='plain', collectors='any', since=17, needs=('jfr',))

@@ -352,6 +352,17 @@ class Written(Folder):
         self.assertEqual(self.folded('samples', 'y.jfr'), [RUN + ' 600000'])
 
 
+    def test_chunks_begin_at_different_times(self):
+        """Also where no time is known."""
+        (self.folder / 'a.folded').write_text(RUN + ' 2000000\n')
+        self.assertEqual(self.run_it('convert', 'a.folded', 'y.jfr').returncode, 0)
+        data, at, begins = (self.folder / 'y.jfr').read_bytes(), 0, []
+        while at < len(data):
+            begins.append(data[at + 32:at + 40])
+            at += struct.unpack('>Q', data[at + 8:at + 16])[0]
+        self.assertEqual((len(begins) > 2, len(set(begins))), (True, len(begins)))
+
+
 class Encodings(Folder):
     def threads(self, names):
         c = j.Chunk().metadata().stacks()
