@@ -18,7 +18,6 @@
 #define DEFAULT_CPU  UINT64_C(10000000) /* ns: of async-profiler, if none was asked for */
 #define DEFAULT_WALL UINT64_C(50000000)
 #define NS_PER_MS    UINT64_C(1000000)
-#define LAST_MS      (UINT64_MAX / NS_PER_MS)
 
 /* A collection, or one of its pauses. */
 struct pause {
@@ -28,11 +27,18 @@ struct pause {
 };
 
 /* What is decided at the end; OWN: jdk.ExecutionSample of a chunk of hprofx, at the end of the chunk. */
-enum pending { EXECUTION, TLABS, WAITS, WALL, OWN, PENDING };
+enum pending { EXECUTION, TLABS, WAITS, OWN, PENDING };
+
+/* Of async-profiler: its recording has them in its first chunk, before all samples. */
+struct settings {
+    size_t chunk;                               /* that told them */
+    uint64_t interval, wall_interval;           /* ns; 0: not told */
+    bool event_is_cpu, has_wall, event_is_wall; /* likewise */
+};
 
 struct jfr_in {
     struct hpx_tree *tree;
-    struct hpx_tree_view pending[PENDING]; /* of one value: samples, bytes, ns, samples */
+    struct hpx_tree_view pending[PENDING]; /* of one value: bytes, ns, samples; EXECUTION: samples, ns */
     struct hpx_seeded_map nodes, names[3]; /* of the chunk: keys -> numbers of the tree + 1; names: enum cache */
     size_t chunk;                          /* these are of */
     struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
@@ -41,10 +47,10 @@ struct jfr_in {
     struct hpx_list pauses;                           /* struct pause */
     bool own_cpu;                                     /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
     struct hpx_jfr_told told;
-    bool timed, spread;                         /* some event has a time; some has none */
-    bool has_pauses;                            /* events that say when, not only how long all of a collection's were */
-    uint64_t interval, wall_interval;           /* ns: settings of async-profiler; 0: not told */
-    bool event_is_cpu, has_wall, event_is_wall; /* likewise */
+    bool timed, spread; /* some event has a time; some has none */
+    bool has_pauses;    /* events that say when, not only how long all of a collection's were */
+    bool has_wall;      /* samples of the wall clock */
+    struct settings set;
 };
 
 enum cache { METHODS, CLASSES, THREADS };
@@ -155,8 +161,9 @@ static uint32_t word(struct jfr_in *in, const char *text)
 struct seen {
     const struct hpx_jfr_event *ev;
     uint32_t node, thread;
-    bool instant; /* its length is CPU time */
-    bool timed;   /* else hprofx wrote it of a profile without times */
+    bool lasted; /* for ns from its time on; else it is an instant */
+    bool timed;  /* else hprofx wrote it of a profile without times */
+    uint64_t ns;
 };
 
 static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
@@ -170,9 +177,8 @@ static void add_values(struct jfr_in *in, const struct seen *s, struct hpx_tree_
 {
     hpx_tree_add(in->tree, v, node, s->thread, values);
     if (s->timed) {
-        bool lasted = s->ev->kind >= HPX_JFR_ENTER && s->ev->kind <= HPX_JFR_STATES && !s->instant;
-        uint64_t at = s->ev->at + (lasted ? s->ev->ns : 0);
-        hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, lasted}, values);
+        uint64_t at = hpx_tree_sum(s->ev->at, s->lasted ? s->ns : 0);
+        hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, s->lasted}, values);
     }
 }
 
@@ -209,19 +215,42 @@ static bool is_of_wall(struct jfr_in *in, struct hpx_jfr *j, const struct seen *
 {
     bool told = hpx_jfr_text(&j->chunk, &s->ev->v[HPX_JFR_STATE], state, room);
     return (s->ev->kind == HPX_JFR_WALL) ||
-           (j->async && told && (in->event_is_wall || ((in->has_wall || !in->event_is_cpu) && strcmp(state, "STATE_DEFAULT") != 0)));
+           (j->async && told &&
+            (in->set.event_is_wall || ((in->set.has_wall || !in->set.event_is_cpu) && strcmp(state, "STATE_DEFAULT") != 0)));
 }
 
-static void take_sample(struct jfr_in *in, struct hpx_jfr *j, const struct seen *s)
+static uint64_t times(uint64_t n, uint64_t by)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
+}
+
+/* CPU time that a sample stands for. Async-profiler alone tells it: the JDK looks at a few threads every 10 or 20 ms, however many run. */
+static uint64_t cpu_of(const struct settings *set)
+{
+    return !set->event_is_cpu ? 0 : set->interval != 0 ? set->interval : DEFAULT_CPU;
+}
+
+static uint64_t wall_of(const struct settings *set)
+{
+    uint64_t wall = set->wall_interval != 0 || !set->event_is_wall ? set->wall_interval : set->interval;
+    return wall != 0 ? wall : DEFAULT_WALL;
+}
+
+static void take_sample(struct jfr_in *in, struct hpx_jfr *j, const struct seen *of)
 {
     char state[64];
-    if (is_of_wall(in, j, s, state, sizeof state)) {
-        const char *name = strcmp(state, "STATE_SLEEPING") == 0 ? "sleeping" : strcmp(state, "STATE_RUNNABLE") == 0 ? "running" : "?";
-        uint64_t n = s->ev->v[HPX_JFR_SAMPLES].f != NULL ? number(s->ev, HPX_JFR_SAMPLES) : 1;
-        add(in, s, &in->pending[WALL], below(in, s->node, word(in, name)), n, 0);
-    } else {
-        add(in, s, &in->pending[j->own ? OWN : EXECUTION], s->node, 1, 0);
+    struct seen s = *of;
+    if (!is_of_wall(in, j, of, state, sizeof state)) {
+        add(in, of, &in->pending[j->own ? OWN : EXECUTION], of->node, 1, j->async ? cpu_of(&in->set) : 0);
+        return;
     }
+    const char *name = strcmp(state, "STATE_SLEEPING") == 0 ? "sleeping" : strcmp(state, "STATE_RUNNABLE") == 0 ? "running" : "?";
+    uint64_t n = s.ev->v[HPX_JFR_SAMPLES].f != NULL ? number(s.ev, HPX_JFR_SAMPLES) : 1;
+    s.lasted = n > 1; /* one after the other: the time is that of the first */
+    s.ns = times(n, wall_of(&in->set));
+    in->has_wall |= n > 0;
+    add(in, &s, &in->tree->views[HPX_VIEW_WALL], below(in, s.node, word(in, name)), s.ns, 0);
 }
 
 /* The node of what has a class. hprofx writes none where a profile has none. */
@@ -260,7 +289,7 @@ static void take_state(struct jfr_in *in, struct hpx_jfr *j, const struct seen *
     char state[TEXT];
     struct seen s = *of;
     bool told = hpx_jfr_text(&j->chunk, &s.ev->v[HPX_JFR_STATE], state, sizeof state) && state[0] != '\0';
-    s.instant = told && strcmp(state, "running") == 0;
+    s.lasted = !told || strcmp(state, "running") != 0; /* which is as long as its CPU time */
     add(in, &s, &in->tree->views[HPX_VIEW_WALL], told ? below(in, s.node, hpx_name_of_frame(in->tree, state, strlen(state))) : s.node,
         s.ev->ns, 0);
 }
@@ -276,17 +305,22 @@ static void take_setting(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_
         hpx_jfr_take_fact(in->tree, &in->told, name, value);
         return;
     }
+    struct settings *set = &in->set;
+    if (set->chunk != j->chunks) { /* of another recording */
+        *set = (struct settings){.chunk = j->chunks};
+    }
     uint64_t n = strtoull(value, NULL, 10);
     n = n <= INT64_MAX ? n : 0;
     if (strcmp(name, "interval") == 0) {
-        in->interval = n;
+        set->interval = n;
     } else if (strcmp(name, "wall") == 0) {
-        in->wall_interval = n;
-        in->has_wall = value[0] != '-';
+        set->wall_interval = n;
+        set->has_wall = value[0] != '-';
     } else if (strcmp(name, "event") == 0) {
-        in->event_is_wall = strcmp(value, "wall") == 0;
-        in->event_is_cpu = strcmp(value, "cpu") == 0 || strcmp(value, "itimer") == 0 || strcmp(value, "ctimer") == 0;
+        set->event_is_wall = strcmp(value, "wall") == 0;
+        set->event_is_cpu = strcmp(value, "cpu") == 0 || strcmp(value, "itimer") == 0 || strcmp(value, "ctimer") == 0;
     }
+    in->tree->interval_ns = set->event_is_cpu ? cpu_of(set) : in->tree->interval_ns;
 }
 
 /* The main class is the first word of its arguments. */
@@ -317,14 +351,7 @@ static void take_pause(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jf
 
 /* ---- what is decided later ---- */
 
-static uint64_t times(uint64_t n, uint64_t by)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(n, by, &product) ? UINT64_MAX : product;
-}
-
-/* Where a pending view goes, and the values there of n. CPU time of samples is told by async-profiler alone: the JDK looks at a few threads
- * every 10 or 20 ms, however many run. NULL: nowhere. */
+/* Where a pending view goes, and the measure of its first value there. NULL: nowhere. */
 static struct hpx_tree_view *place_of(struct jfr_in *in, enum pending p, bool better, size_t *measure)
 {
     struct hpx_tree_view *views = in->tree->views;
@@ -336,14 +363,12 @@ static struct hpx_tree_view *place_of(struct jfr_in *in, enum pending p, bool be
                                                    : HPX_VIEW_WALL];
 }
 
-static void values_of(const struct jfr_in *in, enum pending p, bool better, size_t measure, uint64_t n, uint64_t to[HPX_TREE_VALUES])
+static void values_of(enum pending p, bool better, size_t measure, const uint64_t *values, uint64_t to[HPX_TREE_VALUES])
 {
-    uint64_t cpu = in->interval != 0 ? in->interval : DEFAULT_CPU,
-             wall = in->wall_interval != 0 || !in->event_is_wall ? in->wall_interval : in->interval;
     memset(to, 0, HPX_TREE_VALUES * sizeof *to);
-    to[measure] = p == WALL ? times(n, wall != 0 ? wall : DEFAULT_WALL) : n;
-    if (p == EXECUTION && !better && in->event_is_cpu) {
-        to[1] = times(n, cpu);
+    to[measure] = values[0];
+    if (p == EXECUTION && !better) {
+        to[1] = values[1];
     }
 }
 
@@ -355,19 +380,13 @@ static void settle(struct jfr_in *in, enum pending p, bool better)
     struct hpx_tree_view *to = v->samples.len > 0 ? place_of(in, p, better, &measure) : NULL;
     for (size_t i = 0; i < v->samples.len && to != NULL && !in->tree->no_memory; i++) {
         const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
-        values_of(in, p, better, measure, *hpx_tree_values_at(v, i), values);
+        values_of(p, better, measure, hpx_tree_values_at(v, i), values);
         hpx_tree_add(in->tree, to, s->node, s->thread, values);
-        in->samples[p == OWN] += (p == EXECUTION && !better) || p == OWN ? *hpx_tree_values_at(v, i) : 0;
+        in->samples[p == OWN] += (p == EXECUTION && !better) || p == OWN ? values[0] : 0;
     }
     for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
-        const uint64_t n = *hpx_tree_moment_values_at(v, i);
-        struct hpx_tree_moment m = *hpx_tree_moment_at(v, i);
-        values_of(in, p, better, measure, n, values);
-        if (p == WALL && n > 1) { /* samples one after the other: the time is that of the first */
-            m.lasted = true;
-            m.at_ms = m.at_ms + values[measure] / NS_PER_MS < LAST_MS ? m.at_ms + values[measure] / NS_PER_MS : LAST_MS;
-        }
-        hpx_tree_add_moment(in->tree, to, &m, values);
+        values_of(p, better, measure, hpx_tree_moment_values_at(v, i), values);
+        hpx_tree_add_moment(in->tree, to, hpx_tree_moment_at(v, i), values);
     }
 }
 
@@ -393,8 +412,12 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         in->chunk = j->chunks;
     }
     const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
-    const struct seen s = {ev, node_of(in, j, &ev->v[HPX_JFR_STACK]), name_of(in, j, THREADS, thread), false,
-                           !j->own || timed->f == NULL || timed->n != 0};
+    const struct seen s = {ev,
+                           node_of(in, j, &ev->v[HPX_JFR_STACK]),
+                           name_of(in, j, THREADS, thread),
+                           ev->kind >= HPX_JFR_ENTER && ev->kind <= HPX_JFR_STATES,
+                           !j->own || timed->f == NULL || timed->n != 0,
+                           ev->ns};
     in->timed |= s.timed && ev->kind != HPX_JFR_SETTING && ev->kind != HPX_JFR_JVM;
     in->spread |= !s.timed;
     switch (ev->kind) {
@@ -482,8 +505,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
     settle_own(in);
     settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
     settle(in, TLABS, t->views[HPX_VIEW_ALLOC].samples.len > 0);
-    settle(in, WALL, false);
-    if (in->pending[WALL].samples.len == 0) {
+    if (!in->has_wall) {
         settle(in, WAITS, false);
     }
     settle_pauses(in);
@@ -499,9 +521,6 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
         (void)snprintf(text, sizeof text, "%llu samples", (unsigned long long)in->lost);
         t->lost = word(in, text);
     }
-    if (in->event_is_cpu) {
-        t->interval_ns = in->interval != 0 ? in->interval : DEFAULT_CPU;
-    }
 }
 
 enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, struct hpx_err *err)
@@ -514,7 +533,7 @@ enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, s
         hpx_seeded_map_init(&in.names[i], true);
     }
     for (size_t i = 0; i < PENDING; i++) {
-        in.pending[i].values = 1;
+        in.pending[i].values = i == EXECUTION ? 2 : 1;
         hpx_seeded_map_init(&in.pending[i].index, true);
     }
     t->timed |= hpx_window_is_set();

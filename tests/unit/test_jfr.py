@@ -125,6 +125,29 @@ class Values(Folder):
         self.assertEqual(self.view('samples', j.async_profiler(settings=[('event', 'cache-misses'), ('interval', '1000')])), {RUN: 4})
         self.assertIn('has no CPU time', self.run_it('convert', '--view', 'CPU time', '--to', '.folded', 'x.jfr', '-').stderr.decode())
 
+    def test_settings_of_async_profiler_hold_for_its_recording(self):
+        def of(interval, wall):
+            return j.async_profiler(settings=[('event', 'cpu'), ('interval', interval), ('wall', wall)]).data()
+        later = j.async_profiler(settings=[]).data()  # a chunk of the recording before it
+        for data in (of('5000000', '20000000') + later + of('1000000', '2000000'), of('1000000', '2000000') + of('5000000', '20000000') + later):
+            self.assertEqual(self.view('samples', data), {RUN: 12})
+            self.assertEqual(self.view('cpu', data), {RUN: 44_000_000})
+            self.assertEqual(self.view('wall', data), {RUN + ';running': 84_000_000, RUN + ';sleeping': 42_000_000, LEAF + ';sleeping': 420_000_000})
+        event_alone = j.async_profiler(settings=[('version', '4'), ('event', 'cpu'), ('interval', '1000')]).data()
+        self.assertEqual(self.view('cpu', of('5000000', '20000000') + event_alone), {RUN: 20_000_000 + 7_000})
+
+    def test_samples_of_the_JDK_beside_those_of_async_profiler_have_no_CPU_time(self):
+        jdk = j.Chunk().metadata().stacks().event('jdk.ExecutionSample', sampledThread=2, stackTrace=2, state=1).data()
+        for data in (jdk + j.async_profiler().data(), j.async_profiler().data() + jdk):
+            self.assertEqual(self.view('samples', data), {RUN: 4, LEAF: 1})
+            self.assertEqual(self.view('cpu', data), {RUN: 20_000_000})
+
+    def test_the_interval_is_that_of_the_last_recording(self):
+        self.write(j.async_profiler(settings=[('event', 'cpu'), ('interval', '1000')]))
+        self.assertEqual(self.run_it('convert', 'x.jfr', 'y.jfr').returncode, 0)
+        own, other = (self.folder / 'y.jfr').read_bytes(), j.async_profiler().data()
+        self.assertEqual([self.facts(data)[PERIOD] for data in (own + other, other + own)], [[5_000_000], [1000]])
+
     def test_what_was_sampled_counts_before_what_was_seen_in_TLABs(self):
         data = j.whole().event('jdk.ObjectAllocationInNewTLAB', eventThread=1, stackTrace=1, objectClass=1, allocationSize=24, tlabSize=4000)
         self.assertEqual(self.view('alloc_space', data), {RUN + ';byte[]': 5000, RUN + ';p.D.leaf;p.D': 1 << 40})
