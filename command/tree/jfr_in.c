@@ -49,6 +49,7 @@ struct jfr_in {
     struct hpx_jfr_told told;
     bool timed, spread; /* some event has a time; some has none */
     bool has_pauses;    /* events that say when, not only how long all of a collection's were */
+    bool has_cpu_time;  /* jdk.CPUTimeSample */
     bool has_wall;      /* samples of the wall clock */
     struct settings set;
 };
@@ -432,6 +433,7 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         add(in, &s, &in->tree->views[HPX_VIEW_CPU], s.node, 1, ev->ns);
         in->samples[j->own]++;
         in->own_cpu |= j->own;
+        in->has_cpu_time = true;
         break;
     case HPX_JFR_LOST:
         in->lost = hpx_tree_sum(in->lost, number(ev, HPX_JFR_LOST_SAMPLES));
@@ -503,7 +505,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
     const uint64_t drawn = in->allocations[0] != 0 ? in->allocations[0] : in->allocations[1] == 0 ? in->tlabs : 0;
     char text[48];
     settle_own(in);
-    settle(in, EXECUTION, t->views[HPX_VIEW_CPU].samples.len > 0);
+    settle(in, EXECUTION, in->has_cpu_time);
     settle(in, TLABS, t->views[HPX_VIEW_ALLOC].samples.len > 0);
     if (!in->has_wall) {
         settle(in, WAITS, false);

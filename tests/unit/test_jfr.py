@@ -344,6 +344,14 @@ class Written(Folder):
             self.assertEqual(sum(self.view('samples', data).values()), 14)
             self.assertIn(b'effective samples: 14', self.facts(data)[STRINGS])
 
+    def test_samples_beside_a_recording_without_CPU_time_are_added(self):
+        one = j.whole().data()
+        self.write_again(one)
+        two = (self.folder / 'y.jfr').read_bytes()
+        for data in (one + two, two + one):
+            self.assertEqual(self.view('samples', data), {stack: 2 * n for stack, n in self.view('samples', one).items()})
+            self.assertIn(b'effective samples: 14', self.facts(data)[STRINGS])
+
     def test_no_class_and_no_state_are_none(self):
         (self.folder / 'in.pb').write_bytes(pprof({'delay': [1]}, {1: 'p.C.m'}))
         self.assertEqual(self.run_it('convert', 'in.pb', 'y.jfr').returncode, 0)
