@@ -84,12 +84,16 @@ void hpx_jfr_put_facts(struct hpx_jfr_out *j)
 
 /* ---- read ---- */
 
-/* One more line, as names are escaped: it is shown on terminals. */
-static void take_line(struct hpx_tree *t, const char *value)
+/* One more line, as names are escaped: it is shown on terminals. The first one too many ends the verdict: a file may have millions. */
+static void take_line(struct hpx_tree *t, struct hpx_jfr_told *told, const char *value)
 {
+    if (told->all_lines) {
+        return;
+    }
     const char *line = hpx_tree_text(t, hpx_tree_name(t, value, strlen(value)));
-    const size_t had = t->verdict != NULL ? strlen(t->verdict) : 0, n = strlen(line);
+    const size_t had = told->verdict, n = strlen(line);
     if (had + n > MOST_VERDICT) {
+        told->all_lines = true;
         return;
     }
     char *text = realloc(t->verdict, had + n + 2);
@@ -99,6 +103,7 @@ static void take_line(struct hpx_tree *t, const char *value)
     }
     (void)snprintf(text + had, n + 2, "%s\n", line);
     t->verdict = text;
+    told->verdict = had + n + 1;
 }
 
 void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char *name, const char *value)
@@ -122,6 +127,6 @@ void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char
     } else if (strcmp(name, before) == 0) {
         hpx_tree_take_before(t, value);
     } else if (strcmp(name, verdict) == 0) {
-        take_line(t, value);
+        take_line(t, told, value);
     }
 }

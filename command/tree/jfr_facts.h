@@ -14,6 +14,8 @@ void hpx_jfr_put_facts(struct hpx_jfr_out *j);
 /* Numbers that several recordings in one file tell are added up in the tree. */
 struct hpx_jfr_told {
     bool effective, sampled; /* that of samples, of sampled allocations */
+    bool all_lines;          /* the tree's verdict takes no more */
+    size_t verdict;          /* bytes of it, which was none before */
 };
 /* A setting that was read, of any name: bytes of a file, with a 0. */
 void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char *name, const char *value);

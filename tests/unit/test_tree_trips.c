@@ -2,7 +2,7 @@
 /* test_tree_trips.c: files of each format are read, written and read again; every reader and writer without memory. */
 #include "failing_memory.h"
 #include "idle.h"
-#include "jfr_out.h"
+#include "jfr_facts.h"
 #include "tree_files.h"
 #include "window.h"
 
@@ -239,6 +239,23 @@ TEST(through_JFR_what_is_known_of_the_run_stays, setup, teardown)
         free(jfr);
         hpx_tree_fini(&again);
     }
+}
+
+/* Nor is what it costs to refuse them: a line is entered as a name. */
+TEST(lines_of_a_verdict_in_JFR_are_not_without_end, setup, teardown)
+{
+    struct hpx_jfr_told told = {.verdict = 0};
+    char line[64];
+    size_t full = 0;
+    for (int i = 0; i < 10000; i++) {
+        const size_t before = tree.names.len;
+        (void)snprintf(line, sizeof line, "line %d of a verdict that has many of them", i);
+        hpx_jfr_take_fact(&tree, &told, "verdict", line);
+        full = full == 0 && tree.names.len == before ? before : full;
+    }
+    assert_in_range(strlen(tree.verdict), 60000, 1 << 16);
+    assert_true(full > 0 && tree.names.len == full);
+    assert_memory_equal(tree.verdict, "line 0 of a verdict that has many of them\nline 1 ", 49);
 }
 
 TEST(what_is_too_large_for_a_record_of_JFR_counts_as_no_memory, setup, teardown)
