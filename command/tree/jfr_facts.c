@@ -7,8 +7,8 @@
 
 #define MOST_VERDICT ((size_t)64 << 10) /* bytes of a verdict that is read */
 
-static const char interval[] = "interval", effective[] = "effective samples", allocations[] = "allocations", counted[] = "counted",
-                  before[] = "before filters", verdict[] = "verdict";
+static const char writer[] = "hprofx", interval[] = "interval", effective[] = "effective samples", allocations[] = "allocations",
+                  counted[] = "counted", before[] = "before filters", verdict[] = "verdict";
 
 static const struct {
     const char *name;
@@ -64,7 +64,7 @@ static void put_verdict(struct hpx_jfr_out *j, const char *lines)
 void hpx_jfr_put_facts(struct hpx_jfr_out *j)
 {
     const struct hpx_tree *t = j->tree;
-    put(j, "hprofx", HPX_VERSION);
+    put(j, writer, HPX_VERSION);
     put_number(j, interval, t->interval_ns);
     put_number(j, effective, t->effective);
     put_number(j, allocations, t->sampled);
@@ -106,6 +106,39 @@ static void take_line(struct hpx_tree *t, struct hpx_jfr_told *told, const char 
     told->verdict = had + n + 1;
 }
 
+static void take_before(struct hpx_tree *t, struct hpx_jfr_told *told, const char *value)
+{
+    uint64_t had[HPX_VIEWS][HPX_TREE_VALUES];
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        memcpy(had[k], t->views[k].before, sizeof had[k]);
+    }
+    hpx_tree_take_before(t, value);
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        for (size_t m = 0; m < HPX_TREE_VALUES; m++) {
+            told->filtered[k][m] |= t->views[k].before[m] > had[k][m];
+        }
+    }
+}
+
+void hpx_jfr_take_values(struct hpx_jfr_told *told, const struct hpx_tree *t, const struct hpx_tree_view *v, const uint64_t *values)
+{
+    const size_t k = (size_t)(v - t->views);
+    for (size_t m = 0; m < v->values; m++) {
+        told->left[k][m] = hpx_tree_sum(told->left[k][m], told->filtered[k][m] ? values[m] : 0);
+    }
+}
+
+void hpx_jfr_take_unfiltered(struct hpx_tree *t, const struct hpx_jfr_told *told)
+{
+    for (size_t k = 0; k < HPX_VIEWS; k++) {
+        struct hpx_tree_view *v = &t->views[k];
+        for (size_t m = 0; m < v->values; m++) {
+            const uint64_t total = v->before[m] > 0 ? hpx_tree_total(v, m) : 0;
+            v->before[m] = hpx_tree_sum(v->before[m], total > told->left[k][m] ? total - told->left[k][m] : 0);
+        }
+    }
+}
+
 void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char *name, const char *value)
 {
     const uint64_t number = strtoull(value, NULL, 10);
@@ -115,7 +148,9 @@ void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char
             return;
         }
     }
-    if (strcmp(name, interval) == 0) {
+    if (strcmp(name, writer) == 0) {
+        memset(told->filtered, 0, sizeof told->filtered);
+    } else if (strcmp(name, interval) == 0) {
         t->interval_ns = number <= INT64_MAX ? number : 0;
     } else if (strcmp(name, effective) == 0) {
         told->effective = true;
@@ -125,7 +160,7 @@ void hpx_jfr_take_fact(struct hpx_tree *t, struct hpx_jfr_told *told, const char
         t->views[HPX_VIEW_ALLOC].exact = strcmp(value, counted) == 0;
         t->sampled = hpx_tree_sum(t->sampled, number);
     } else if (strcmp(name, before) == 0) {
-        hpx_tree_take_before(t, value);
+        take_before(t, told, value);
     } else if (strcmp(name, verdict) == 0) {
         take_line(t, told, value);
     }

@@ -47,6 +47,7 @@ struct jfr_in {
     struct hpx_list pauses;                           /* struct pause */
     bool own_cpu;                                     /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
     struct hpx_jfr_told told;
+    bool own;           /* hprofx wrote the chunk */
     bool timed, spread; /* some event has a time; some has none */
     bool has_pauses;    /* events that say when, not only how long all of a collection's were */
     bool has_cpu_time;  /* jdk.CPUTimeSample */
@@ -177,6 +178,9 @@ static uint64_t number(const struct hpx_jfr_event *ev, enum hpx_jfr_slot slot)
 static void add_values(struct jfr_in *in, const struct seen *s, struct hpx_tree_view *v, uint32_t node, const uint64_t *values)
 {
     hpx_tree_add(in->tree, v, node, s->thread, values);
+    if (in->own && v->key != NULL) { /* else it is not decided yet where it counts */
+        hpx_jfr_take_values(&in->told, in->tree, v, values);
+    }
     if (s->timed) {
         uint64_t at = hpx_tree_sum(s->ev->at, s->lasted ? s->ns : 0);
         hpx_tree_add_moment(in->tree, v, &(struct hpx_tree_moment){at / NS_PER_MS, 1, node, s->thread, s->lasted}, values);
@@ -383,6 +387,9 @@ static void settle(struct jfr_in *in, enum pending p, bool better)
         const struct hpx_tree_sample *s = hpx_tree_sample_at(v, i);
         values_of(p, better, measure, hpx_tree_values_at(v, i), values);
         hpx_tree_add(in->tree, to, s->node, s->thread, values);
+        if (p == OWN) {
+            hpx_jfr_take_values(&in->told, in->tree, to, values);
+        }
         in->samples[p == OWN] += (p == EXECUTION && !better) || p == OWN ? values[0] : 0;
     }
     for (size_t i = 0; i < v->moments.len && to != NULL && !in->tree->no_memory; i++) {
@@ -411,6 +418,7 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         settle_own(in);
         forget(in);
         in->chunk = j->chunks;
+        in->own = j->own;
     }
     const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
     const struct seen s = {ev,
@@ -510,6 +518,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
     if (!in->has_wall) {
         settle(in, WAITS, false);
     }
+    hpx_jfr_take_unfiltered(t, &in->told);
     settle_pauses(in);
     t->effective = hpx_tree_sum(t->effective, hpx_tree_sum(in->samples[0], in->told.effective ? 0 : in->samples[1]));
     t->sampled = hpx_tree_sum(t->sampled, hpx_tree_sum(drawn, in->told.sampled ? 0 : in->allocations[1]));

@@ -503,7 +503,7 @@ static void take_before(struct hpx_tree *t, const char *text, size_t n)
         for (size_t m = 0; m < t->views[k].values; m++) {
             const struct hpx_tree_measure *of = &t->views[k].measures[m];
             if (strcmp(of->name, one) == 0 && strcmp(hpx_tree_unit_name(of->unit), unit) == 0) {
-                t->views[k].before[m] = value;
+                t->views[k].before[m] = hpx_tree_sum(t->views[k].before[m], value);
             }
         }
     }

@@ -188,7 +188,7 @@ struct hpx_tree_view *hpx_tree_find(struct hpx_tree *t, const char *name, const 
  * needs it again. */
 void hpx_tree_finish(struct hpx_tree *t);
 
-/* Sets `before` to what a file has as `unfiltered`. What is no such text is left alone. */
+/* Adds to `before` what a file has as `unfiltered`. What is no such text is left alone. */
 void hpx_tree_take_before(struct hpx_tree *t, const char *text);
 
 /* Adds up what the threads of a stack have, and forgets their names. The tree is finished, and stays so. */

@@ -352,6 +352,21 @@ class Written(Folder):
             self.assertEqual(self.view('samples', data), {stack: 2 * n for stack, n in self.view('samples', one).items()})
             self.assertIn(b'effective samples: 14', self.facts(data)[STRINGS])
 
+    def test_totals_without_filters_of_recordings_in_one_file_are_added(self):
+        whole, waits = self.recording(), j.whole()
+        for one, words in ((whole, ('--include', 'p.D.leaf')), (waits, ('--thread', 'main'))):
+            self.write_again(one, *words)
+            (self.folder / 'f.jfr').write_bytes((self.folder / 'y.jfr').read_bytes())
+            self.write_again(one)
+            for names in ('ff', 'fff', 'fy', 'yf', 'yffy', 'fx', 'xf'):
+                files = [name + '.jfr' for name in names]
+                (self.folder / 'z.jfr').write_bytes(b''.join((self.folder / name).read_bytes() for name in files))
+                self.assertEqual(self.run_it('merge', *files, 'm.jfr').returncode, 0)
+                shown = [{m['name']: (m['total'], m.get('of')) for v in json.loads(self.run_it('view', '--json', name).stdout)['views'] for m in v['measures'] if m['name'] in self.VIEWS}
+                         for name in ('z.jfr', 'm.jfr')]
+                self.assertEqual(*shown, (words, names))
+                self.assertEqual(shown[0]['samples'][1], 7 * len(names))
+
     def test_no_class_and_no_state_are_none(self):
         (self.folder / 'in.pb').write_bytes(pprof({'delay': [1]}, {1: 'p.C.m'}))
         self.assertEqual(self.run_it('convert', 'in.pb', 'y.jfr').returncode, 0)
