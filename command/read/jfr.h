@@ -78,13 +78,14 @@ struct hpx_jfr {
     bool async;                 /* async-profiler wrote the chunk */
     bool own;                   /* hprofx wrote it */
     uint64_t start, end;        /* ns since 1970: of the recording, as far as it was read */
+    uint64_t began;             /* likewise: of the chunk */
     bool no_memory;
     char why[200]; /* what is wrong with the file; "": nothing. What is complete was told */
     /* private */
     uint8_t *bytes;
     size_t cap;
-    uint64_t base, began, began_ticks, frequency; /* of the chunk: where it is; ns, ticks at its start; ticks a second */
-    uint64_t spare;                               /* steps (jfr_types.h) that are left for chunks which need more than their size allows */
+    uint64_t base, began_ticks, frequency; /* of the chunk: where it is; ticks at its start; ticks a second */
+    uint64_t spare;                        /* steps (jfr_types.h) that are left for chunks which need more than their size allows */
     bool stopped;
 };
 

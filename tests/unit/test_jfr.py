@@ -204,6 +204,36 @@ class Times(Folder):
         self.assertEqual(self.window('samples', data, '--from', '4s'), {LEAF: 1})
         self.assertEqual(self.window('execution_samples', data, '--from', '4s'), {RUN: 4})
 
+    def test_pauses_are_named_by_collections_of_their_recording(self):
+        def of(collector, ids, pauses, ms, start=0):
+            c = j.Chunk(start=j.START_NS + start * 10**9).metadata().stacks().constants('jdk.types.GCName', {1: {'name': collector}})
+            c.event('jdk.ExecutionSample', sampledThread=1, stackTrace=1, state=1)
+            for i in pauses:
+                c.event('jdk.GCPhasePause', startTime=j.TICKS + 100_000 * i, duration=ms * 1000, gcId=i, name='GC Pause')
+            for i in ids:
+                c.event('jdk.GarbageCollection', startTime=j.TICKS + 100_000 * i, duration=50_000, gcId=i, name=1)
+            return c.data()
+
+        def seen(*chunks):
+            self.write(b''.join(chunks))
+            self.assertEqual(self.run_it('convert', 'x.jfr', 'x.firefox.json').returncode, 0)
+            threads = json.loads((self.folder / 'x.firefox.json').read_text())['threads']
+            markers = next(t['markers'] for t in threads if t['markers']['length'])
+            return sorted((m['collector'], round(end - begin)) for m, begin, end in zip(markers['data'], markers['startTime'], markers['endTime']))
+        ids = range(3)
+        one, again = of('G1New', ids, ids, 10), of('G1New', (), (), 10, 5)
+        for start in (0, 9):  # at the same time, or one after the other
+            for second, ms in ((of('SerialFull', ids, ids, 20, start), 20), (of('SerialFull', ids, (), 20, start), 50)):
+                for chunks in ((one, second), (second, one), (one, again, second)):
+                    self.assertEqual(seen(*chunks), [('G1New', 10)] * 3 + [('SerialFull', ms)] * 3)
+        later = of('G1Old', (7,), (), 0, 3)  # it ended in another chunk
+        self.assertEqual(seen(of('G1New', ids, (0, 1, 2, 7), 10), later), [('G1New', 10)] * 3 + [('G1Old', 10)])
+        self.write(of('G1New', ids, ids, 10))
+        self.assertEqual(self.run_it('convert', 'x.jfr', 'y.jfr').returncode, 0)
+        own = (self.folder / 'y.jfr').read_bytes()
+        other = of('SerialFull', (8, 9), (), 20, 60)
+        self.assertEqual(seen(own, other), [('G1New', 10)] * 3 + [('SerialFull', 50)] * 2)
+
     def test_the_part_is_said_beside_the_total(self):
         self.write(self.recording())
         said = self.run_it('view', '--from', '1s', '--to', '3s', 'x.jfr', env={'TZ': 'UTC'}).stdout.decode()
