@@ -9,6 +9,7 @@
 #include "generated.h"
 #include "jfr.h"
 #include "jfr_facts.h"
+#include "jfr_pauses.h"
 #include "names.h"
 #include "window.h"
 #include <stdlib.h>
@@ -18,14 +19,6 @@
 #define DEFAULT_CPU  UINT64_C(10000000) /* ns: of async-profiler, if none was asked for */
 #define DEFAULT_WALL UINT64_C(50000000)
 #define NS_PER_MS    UINT64_C(1000000)
-
-/* A collection, or one of its pauses. */
-struct pause {
-    size_t recording;
-    uint64_t id; /* of the collection, in the recording */
-    bool pauses;
-    struct hpx_tree_pause of;
-};
 
 /* What is decided at the end; OWN: jdk.ExecutionSample of a chunk of hprofx, at the end of the chunk. */
 enum pending { EXECUTION, TLABS, WAITS, OWN, PENDING };
@@ -45,14 +38,10 @@ struct jfr_in {
     struct hpx_list frames;                /* struct hpx_jfr_frame: of a stack */
     struct hpx_tree_path path;
     uint64_t samples[2], allocations[2], tlabs, lost; /* [1]: of chunks of hprofx */
-    struct hpx_list pauses;                           /* struct pause */
-    size_t first_pause, recording;                    /* of the chunk */
-    uint64_t began;                                   /* likewise: ns since 1970 */
-    struct hpx_seeded_map collections;                /* of the recording: ids -> chunks */
-    bool own_cpu;                                     /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
+    struct hpx_jfr_pauses pauses;
+    bool own_cpu; /* a chunk of hprofx: it has its samples as jdk.CPUTimeSample, too */
     struct hpx_jfr_told told;
     bool own;           /* hprofx wrote the chunk */
-    bool restarted;     /* the chunk has a collection that the recording had before */
     bool timed, spread; /* some event has a time; some has none */
     bool has_cpu_time;  /* jdk.CPUTimeSample */
     bool has_wall;      /* samples of the wall clock */
@@ -342,35 +331,12 @@ static void take_jvm(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_
     }
 }
 
-/* A JVM numbers its collections from 0, and a recording has each once. */
-static void take_collection(struct jfr_in *in, uint64_t id)
-{
-    uint32_t *chunk;
-    const int added = hpx_seeded_map_add(&in->collections, id, &chunk);
-    if (added < 0) {
-        in->tree->no_memory = true;
-        return;
-    }
-    in->restarted |= added == 0 && *chunk != (uint32_t)in->chunk;
-    *chunk = (uint32_t)in->chunk;
-}
-
-/* The name of a pause is always the same; that of its collection tells them apart. */
 static void take_pause(struct jfr_in *in, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 {
     char name[TEXT];
-    struct pause *p = in->tree->timed ? hpx_list_push(&in->pauses, sizeof *p) : NULL;
-    if (p == NULL) {
-        in->tree->no_memory |= in->tree->timed;
-        return;
-    }
     bool named = hpx_jfr_text(&j->chunk, &ev->v[HPX_JFR_NAME], name, sizeof name) && name[0] != '\0';
-    p->id = number(ev, HPX_JFR_GC_ID);
-    p->pauses = ev->kind == HPX_JFR_PAUSE;
-    p->of = (struct hpx_tree_pause){(ev->at + ev->ns) / NS_PER_MS, ev->ns, named ? word(in, name) : 0};
-    if (!p->pauses) {
-        take_collection(in, p->id);
-    }
+    const struct hpx_tree_pause of = {(ev->at + ev->ns) / NS_PER_MS, ev->ns, named ? word(in, name) : 0};
+    hpx_jfr_pauses_take(&in->pauses, in->tree, number(ev, HPX_JFR_GC_ID), ev->kind == HPX_JFR_PAUSE, &of);
 }
 
 /* ---- what is decided later ---- */
@@ -427,40 +393,13 @@ static void settle_own(struct jfr_in *in)
     in->own_cpu = false;
 }
 
-static void begin_recording(struct jfr_in *in)
-{
-    hpx_seeded_map_clear(&in->collections);
-    in->recording++;
-}
-
-/* At the end of each chunk: its pauses are those of one JVM. A collection may end in a later chunk than its pauses. */
-static void settle_recording(struct jfr_in *in)
-{
-    const bool restarted = in->restarted;
-    if (restarted) {
-        begin_recording(in);
-    }
-    for (; in->first_pause < in->pauses.len; in->first_pause++) {
-        struct pause *p = (struct pause *)in->pauses.items + in->first_pause;
-        p->recording = in->recording;
-        if (restarted && !p->pauses) {
-            take_collection(in, p->id);
-        }
-    }
-    in->restarted = false;
-}
-
 static void begin_chunk(struct jfr_in *in, const struct hpx_jfr *j)
 {
     settle_own(in);
-    settle_recording(in);
+    hpx_jfr_pauses_chunk(&in->pauses, in->tree, j);
     forget(in);
-    if (j->own != in->own || j->began <= in->began) { /* those of a recording begin one after the other */
-        begin_recording(in);
-    }
     in->chunk = j->chunks;
     in->own = j->own;
-    in->began = j->began;
 }
 
 /* ---- all events ---- */
@@ -535,46 +474,6 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
 
 /* ---- at the end ---- */
 
-static int by_collection(const void *a, const void *b)
-{
-    const struct pause *x = a, *y = b;
-    return x->recording != y->recording ? (x->recording > y->recording) - (x->recording < y->recording)
-           : x->id != y->id             ? (x->id > y->id) - (x->id < y->id)
-                                        : (int)x->pauses - (int)y->pauses;
-}
-
-/* Of a recording: where it tells no pause, collections are taken for theirs. */
-static void add_pauses(struct jfr_in *in, const struct pause *p, size_t n, bool has_pauses)
-{
-    const struct pause *collection = NULL;
-    for (size_t i = 0; i < n; i++, p++) {
-        struct hpx_tree_pause of = p->of;
-        collection = !p->pauses ? p : collection;
-        of.name = collection != NULL && collection->id == p->id ? collection->of.name : of.name;
-        if (p->pauses == has_pauses) {
-            hpx_tree_add_pause(in->tree, &of);
-        }
-    }
-}
-
-static void settle_pauses(struct jfr_in *in)
-{
-    struct pause *p = in->pauses.items;
-    settle_recording(in);
-    if (in->pauses.len > 1) {
-        qsort(p, in->pauses.len, sizeof *p, by_collection);
-    }
-    for (size_t i = 0, end; i < in->pauses.len; i = end) {
-        bool has_pauses = false;
-        for (end = i; end < in->pauses.len && p[end].recording == p[i].recording; end++) {
-            has_pauses |= p[end].pauses;
-        }
-        add_pauses(in, p + i, end - i, has_pauses);
-    }
-    free(in->pauses.items);
-    hpx_seeded_map_fini(&in->collections);
-}
-
 static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
 {
     struct hpx_tree *t = in->tree;
@@ -587,7 +486,7 @@ static void settle_all(struct jfr_in *in, const struct hpx_jfr *j)
         settle(in, WAITS, false);
     }
     hpx_jfr_take_unfiltered(t, &in->told);
-    settle_pauses(in);
+    hpx_jfr_pauses_settle(&in->pauses, t);
     t->effective = hpx_tree_sum(t->effective, hpx_tree_sum(in->samples[0], in->told.effective ? 0 : in->samples[1]));
     t->sampled = hpx_tree_sum(t->sampled, hpx_tree_sum(drawn, in->told.sampled ? 0 : in->allocations[1]));
     t->start_ms = j->start / NS_PER_MS;
@@ -608,7 +507,7 @@ enum hpx_tree_read hpx_tree_read_jfr(struct hpx_tree *t, struct hpx_source *s, s
     struct jfr_in in = {.tree = t};
     struct hpx_jfr j = {.source = s, .sink = event, .ctx = &in};
     hpx_seeded_map_init(&in.nodes, true);
-    hpx_seeded_map_init(&in.collections, true);
+    hpx_jfr_pauses_init(&in.pauses);
     for (size_t i = 0; i < HPX_ARRAY_LEN(in.names); i++) {
         hpx_seeded_map_init(&in.names[i], true);
     }
