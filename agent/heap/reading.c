@@ -232,12 +232,11 @@ static jint fork_first(struct hpx_walk *w, const void *frame)
 }
 
 /* Without tags, as a trace is not told any. */
-static bool traceable(const struct hpx_walk *w)
+static bool readable(const struct hpx_walk *w)
 {
     const int release = hpx_vm_release();
     const bool mark = !w->moves || (release >= 11 && release != 12); /* before, Shenandoah had the address of the new copy elsewhere */
-    return !w->by_tags && !w->flattened && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 &&
-           reading.other != NULL && mark;
+    return !w->by_tags && !w->keeps && !w->oops.views && w->oops.high != 0 && w->oops.field_shift != 0 && mark;
 }
 
 /* The helper of a trace. NULL: none, or it might be the object for which the heap has no room, which can end the program. */
@@ -259,7 +258,7 @@ static jobject new_helper(JNIEnv *env, const struct hpx_layout *l)
 
 static bool traces(const struct hpx_heap_take *t)
 {
-    return traceable(&reading.walk) && t->course.untraced == NULL && !t->of_error;
+    return readable(&reading.walk) && !reading.walk.flattened && reading.other != NULL && t->course.untraced == NULL && !t->of_error;
 }
 
 struct hpx_copying_how hpx_reading_needs(const struct hpx_heap_take *t, uint64_t used)
@@ -292,6 +291,9 @@ bool hpx_reading_fork(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, uin
     w->progress = &reading.child.shared->progress;
     w->first = fork_first;
     t->course.traced = w->traces = traces(t);
+    if (!readable(w) || t->of_error) { /* whatever else forbids a trace is not the reason */
+        t->course.untraced = NULL;
+    }
     t->moving = w->moves;
     w->workers = hpx_trial_passes(HPX_TRIAL_SETPRIORITY) ? hpx_copying_workers(env) : 1;
     w->alone = ALONE;

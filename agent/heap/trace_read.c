@@ -401,7 +401,6 @@ static void drop_unreached(struct hpx_walk *w)
     w->facts.len = kept;
 }
 
-/* What is on the stack, and what follows from it. */
 void hpx_trace_work(struct hpx_walk *w)
 {
     struct hpx_trace *t = &w->trace;

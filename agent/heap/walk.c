@@ -20,8 +20,7 @@ static inline void close_object(struct hpx_walk *w)
     w->values = NULL;
 }
 
-/* Instances of one class have one size but for class objects, which hold the static fields, and stacks of virtual threads; files have one.
- */
+/* Instances of one class have one size but for class objects, which hold static fields, and stacks of virtual threads; files have one. */
 static inline void open_instance(struct hpx_walk *w, uint64_t id, uint32_t site, const struct hpx_walk_class *c)
 {
     w->found.bytes += c->vm_size;

@@ -81,8 +81,7 @@ void hpx_walk_meet_flat(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const j
                         const struct hpx_walk_class *of, uint64_t key);
 /* By tags: the key of an object, which is its tag from now on. */
 uint64_t hpx_walk_key_by_tag(struct hpx_walk *w, jlong *tag);
-/* What a thread or a class object of the dump is known as: 1 + the place of the thread in the layout, or the tag of the class. 0: neither.
- */
+/* What a thread or class object of the dump is known as: 1 + the place of the thread in the layout, or the tag of the class. 0: neither. */
 uint64_t hpx_walk_known_as(const struct hpx_walk *w, uint64_t key);
 /* A class object that is met has its record at the end, unless it is a class of the dump. */
 void hpx_walk_meet_mirror(struct hpx_walk *w, uint64_t key, uint64_t tag, const struct hpx_walk_class *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* answer.h: rows of ClickHouse, (kind String, stack Array(String), value, from, to UInt64) in its format RowBinary, as they come from the
- * network, into a tree. from, to: ms since 1970 between which all of it was; not from < to: it has no time. The bytes are hostile: lengths
- * are bounded, and of an answer only a text that is not yet whole is kept. One thread. */
+ * network, into a tree. from, to: ms since 1970 between which all of it was; if from >= to, the row has no time. The bytes are hostile:
+ * lengths are bounded, and of an answer only a text that is not yet whole is kept. One thread. */
 #ifndef HPX_FLEET_ANSWER_H
 #define HPX_FLEET_ANSWER_H
 

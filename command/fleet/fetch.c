@@ -14,7 +14,9 @@
 
 #define LONGEST 300               /* seconds of a query */
 #define MOST    ((size_t)1 << 30) /* bytes of its answer */
-#define STEPS   500               /* of its time, at most */
+#define FEWEST  10
+#define STEPS   500                 /* of its time, about */
+#define ROWS    ((uint64_t)1 << 20) /* in steps: each has the text of its stack */
 
 struct asked {
     const char *url, *out;
@@ -61,7 +63,14 @@ static enum hpx_status ask(struct hpx_http *h, const struct hpx_select *s, const
                             : hpx_fail(err, HPX_FAILED, "ClickHouse answers %ld: %s", r->status, r->why);
 }
 
-static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s, struct hpx_tree *t, struct hpx_err *err)
+/* 0: without times, because there are too many rows for a few steps. */
+static uint64_t step_of(uint64_t rows, uint64_t ms)
+{
+    const uint64_t steps = rows <= ROWS ? STEPS : STEPS * ROWS / rows;
+    return steps >= FEWEST ? ms / 1000 / steps + 1 : 0;
+}
+
+static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s, struct hpx_tree *t, uint64_t *step, struct hpx_err *err)
 {
     struct facts f = {.n = 0};
     struct hpx_http_reply r = {.body = take_facts, .ctx = &f};
@@ -77,14 +86,15 @@ static enum hpx_status ask_facts(struct hpx_http *h, const struct hpx_select *s,
     }
     t->start_ms = number(&f, 1);
     t->duration_ms = number(&f, 2) > t->start_ms ? number(&f, 2) - t->start_ms : 0;
-    if (t->timed) {
+    *step = t->timed ? step_of(number(&f, 0), t->duration_ms) : 0;
+    if (*step > 0) {
         t->times_zero_ms = t->start_ms;
         hpx_tree_add_times(t, t->start_ms, t->start_ms + t->duration_ms);
     }
     return HPX_OK;
 }
 
-static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, struct hpx_tree *t, struct hpx_err *err)
+static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, struct hpx_tree *t, uint64_t step, struct hpx_err *err)
 {
     struct hpx_answer rows;
     struct hpx_budget budget;
@@ -92,7 +102,7 @@ static enum hpx_status ask_rows(struct hpx_http *h, const struct hpx_select *s, 
     hpx_answer_init(&rows, t);
     struct hpx_http_reply r = {.body = take_rows, .ctx = &rows, .most = MOST};
     struct hpx_err why;
-    char *query = hpx_select_rows(s, t->timed ? t->duration_ms / 1000 / STEPS + 1 : 0);
+    char *query = hpx_select_rows(s, step);
     enum hpx_status done = query != NULL ? ask(h, s, query, &r, err) : hpx_fail(err, HPX_FAILED, "no memory");
     if (done == HPX_OK && hpx_answer_end(&rows, &why) != 0) {
         done = hpx_fail(err, HPX_FAILED, "ClickHouse: %s", why.msg);
@@ -110,11 +120,12 @@ static enum hpx_status fetch(struct hpx_http *h, const struct asked *a, const st
 {
     struct hpx_tree t;
     size_t n;
+    uint64_t step = 0;
     const struct hpx_format *f = hpx_format_of(a->out);
     bool ready = hpx_tree_init(&t);
-    t.timed = f != NULL && f->times;
-    enum hpx_status done = ready ? ask_facts(h, s, &t, err) : hpx_fail(err, HPX_FAILED, "no memory"), kept = HPX_OK;
-    done = done == HPX_OK ? ask_rows(h, s, &t, err) : done;
+    t.timed = f != NULL && f->times && strcmp(f->suffix, ".jfr") != 0; /* a row has one measure of a stack, an event all of its view */
+    enum hpx_status done = ready ? ask_facts(h, s, &t, &step, err) : hpx_fail(err, HPX_FAILED, "no memory"), kept = HPX_OK;
+    done = done == HPX_OK ? ask_rows(h, s, &t, step, err) : done;
     if (done != HPX_FAILED) {
         struct hpx_err why;
         hpx_tree_finish(&t);

@@ -173,8 +173,7 @@ static void table(FILE *to, const char *name)
 /* What lived at the time of a profile: sums over time mean nothing. */
 #define LIVE "('inuse_objects', 'inuse_space', 'heap_objects', 'heap_space')"
 
-/* Rows that came twice have the same profile and number. The inner names differ from the columns, which old servers would mix up in WHERE.
- */
+/* Rows that came twice have the same profile and number. Inner names differ from the columns, which old servers would mix up in WHERE. */
 static void sums(FILE *to, const char *from, bool live, uint64_t step)
 {
     (void)fprintf(to, "SELECT toString(k), s, sum(v), %s FROM (SELECT profile, row, any(kind) AS k, any(stack) AS s, any(value) AS v",

@@ -194,8 +194,9 @@ static void tell(struct hpx_jfr *j, struct hpx_jfr_in *event, uint32_t type)
     struct hpx_jfr_value v[HPX_JFR_SHAPE];
     struct hpx_jfr_event ev = {.kind = (enum hpx_jfr_kind)hpx_jfr_type_at(&j->chunk, type)->role, .v = v};
     const uint8_t *at = event->at;
+    static const char endless[] = "types or texts that are repeated beyond all bounds";
     if (!hpx_jfr_take(&j->chunk, event, type, &event_shape, v)) {
-        broken(j, place(j, at), j->chunk.steps > 0 ? "an event" : "types that are repeated beyond all bounds");
+        broken(j, place(j, at), j->chunk.steps > 0 ? "an event" : endless);
         return;
     }
     const struct hpx_jfr_value *time = &v[ev.kind == HPX_JFR_CPU_TIME ? HPX_JFR_PERIOD : HPX_JFR_DURATION];
@@ -204,6 +205,9 @@ static void tell(struct hpx_jfr *j, struct hpx_jfr_in *event, uint32_t type)
     uint64_t end = ev.at + (ev.kind == HPX_JFR_CPU_TIME ? 0 : ev.ns);
     j->end = end > j->end ? end : j->end;
     j->stopped = !j->sink(j->ctx, j, &ev);
+    if (j->chunk.steps == 0) { /* while the sink looked at its values */
+        broken(j, place(j, at), endless);
+    }
 }
 
 static void read_events(struct hpx_jfr *j)

@@ -63,7 +63,7 @@ static uint64_t small(struct hpx_jfr_in *in)
     return !in->raw ? packed(in) & 0xffff : p != NULL ? hpx_get_be2(p) : 0;
 }
 
-/* One of the steps that the size of the chunk allows. */
+/* One of the steps that are left. */
 static bool step(struct hpx_jfr_chunk *c, struct hpx_jfr_in *in)
 {
     in->broken |= c->steps == 0;
@@ -141,6 +141,9 @@ static bool string(struct hpx_jfr_chunk *c, struct hpx_jfr_in *in, struct text *
         const uint64_t cost = (n < t->room ? n : t->room) / TEXT_PER_STEP;
         in->broken |= c->steps < cost;
         c->steps -= c->steps < cost ? c->steps : cost;
+        if (in->broken) {
+            return false;
+        }
     }
     if (kind == CONSTANT && t != NULL) {
         return depth < DEEPEST && find(c, c->string, key, &other) && string(c, &other, t, depth + 1);

@@ -12,7 +12,7 @@
 
 #define NUMBERINGS(j) &(j)->stacks, &(j)->methods, &(j)->classes, &(j)->threads, &(j)->collectors
 
-/* An event with its size, which has four bytes of seven bits. One that is larger counts as no memory: its stack has names of megabytes. */
+/* An event with its size, which has four bytes of seven bits. */
 static void put_event(struct hpx_pb *to, const struct hpx_pb *event)
 {
     if (event->len > MOST_BYTES - 4) {

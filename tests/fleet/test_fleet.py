@@ -193,6 +193,16 @@ class EveryEngine(Case):
             for frames, value in live.get(kind, {}).items(): # a profile without live objects has no such kind
                 wanted[kind, tuple(n for n, _, _ in frames)] += value
         self.same(sums, wanted)
+        # Events of a recording have all measures of a view, a row has one: nothing is counted twice.
+        recorded = self.folder / 'fetched.jfr'
+        done = subprocess.run([material.HPROFX, 'fetch', url, '-o', recorded], capture_output=True, text=True, timeout=server.LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([material.HPROFX, 'convert', recorded, self.folder / 'recorded.pb.gz'], capture_output=True, text=True, timeout=server.LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        totals = [counts.totals({(kind, stack): v for kind, stacks in counts.of_pprof((self.folder / of).read_bytes()).items() for stack, v in stacks.items()})
+                  for of in ('fetched.pb.gz', 'recorded.pb.gz')]
+        for kind in ('samples', 'cpu', 'contentions', 'delay'):
+            self.assertEqual(totals[1][kind], totals[0][kind], kind)
         timed = self.folder / 'fetched.firefox.json'
         done = subprocess.run([material.HPROFX, 'fetch', url, '-o', timed], capture_output=True, text=True, timeout=server.LIMIT, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ''))

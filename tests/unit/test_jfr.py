@@ -651,7 +651,9 @@ class Hostile(Folder):
         c = j.Chunk(types=types).metadata().constants('jdk.types.Symbol', {1: {'string': 'x' * 4100}}).constants('java.lang.Class', {1: {'name': 1}})
         for k in range(3):
             c.constants('jdk.types.StackTrace', {k: {'frames': [{'method': {'type': 1, 'name': 1}}] * 60000}}).event('jdk.ExecutionSample', stackTrace=k)
-        self.harmless(c)
+        done = self.harmless(c)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn(b'beyond all bounds', done.stderr)
 
     def test_numbers_that_are_too_large(self):
         c = j.Chunk()
