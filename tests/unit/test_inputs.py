@@ -5,8 +5,10 @@ the test. Without hprofx-ship beside HPROFX nothing is asked of engines."""
 import collections
 import gzip
 import http.server
+import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -225,8 +227,8 @@ def text(data):
     return head + bytes([n]) + data
 
 
-def row(kind, stack, value):
-    return text(kind) + bytes([len(stack)]) + b''.join(map(text, stack)) + struct.pack('<Q', value)
+def row(kind, stack, value, begin=0, end=0):
+    return text(kind) + bytes([len(stack)]) + b''.join(map(text, stack)) + struct.pack('<QQQ', value, begin, end)
 
 
 ROWS = row(b'cpu', [b'main', b'p.C.m'], 30) + row(b'samples', [b'main', b'p.C.m'], 3) + row(b'samples', [], 2) + row(b'alloc_space', [b'main', b'</script>\n;'], 9)
@@ -282,6 +284,24 @@ class Engine(Folder):
         self.assertEqual((self.folder / 'x.pb.gz').stat().st_mode & 0o777, 0o600)
         self.done('fetch', self.url, '--output', 'x.folded')
         self.assertEqual((self.folder / 'x.folded').read_text(), '[no stack] 2\nmain;p.C.m 3\n')
+
+    def test_fetch_has_the_times_of_profiles(self):
+        zero, minute = 1764000000000, 60000
+        self.rows = b''.join(row(kind, [b'main', b'p.C.m'], n, zero + k * minute, zero + (k + 1) * minute) for k in range(3) for kind, n in ((b'samples', 2), (b'cpu', 20000000)))
+        self.facts = struct.pack('<QQQ', 6, zero, zero + 3 * minute)
+        self.done('fetch', self.url, '-o', 'x.firefox.json')
+        samples = [t['samples'] for t in json.loads((self.folder / 'x.firefox.json').read_text())['threads'] if t['samples']['weightType'] == 'samples']
+        of = [(at, n) for s in samples for at, n in zip(s['time'], s['weight'])]
+        self.assertEqual([sum(n for at, n in of if k * minute <= at < (k + 1) * minute) for k in range(3)], [2, 2, 2])
+        self.assertIn('intDiv(b, 1)', self.asked[-1][2])
+        self.done('fetch', self.url, '-o', 'x.jfr')  # an event has both measures, a row one: nothing is counted twice
+        self.assertNotIn('intDiv', self.asked[-1][2])
+        self.done('convert', '--view', 'samples', 'x.jfr', 'x.folded')
+        self.assertEqual((self.folder / 'x.folded').read_text(), 'main;p.C.m 6\n')
+        for rows, step in ((1 << 20, 121), (1 << 22, 481), (1 << 26, 0)):  # a minute's profiles, for 1000 minutes
+            self.facts = struct.pack('<QQQ', rows, zero, zero + 1000 * minute)
+            self.done('fetch', self.url, '-o', 'x.html')
+            self.assertEqual(re.findall(r'intDiv\(b, (\d+)\)', self.asked[-1][2]), [str(step)] if step else [], rows)
 
     def test_fetch_filters(self):
         self.done('fetch', '--include', 'p.C', '--root', 'p.C.m', self.url, '-o', 'x.pb.gz')
