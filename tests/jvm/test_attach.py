@@ -443,8 +443,7 @@ def top_on_a_terminal_has_the_last_seconds_and_ends_with_q(t):
     top = subprocess.Popen([*command(t), 'top', str(p.run.pid)], stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C'})
     os.close(its)
     read = lambda: os.read(ours, 4096).decode(errors='replace')
-    shown_until(t, read, r'Attached used ')
-    shown_until(t, read, r'last 30 s')
+    shown_until(t, read, r'(?s)Attached used .*last 30 s')  # of one screen: what did not change is not drawn again
     os.write(ours, b'q')
     until = time.monotonic() + 60
     while top.poll() is None and time.monotonic() < until:
