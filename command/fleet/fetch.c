@@ -8,13 +8,14 @@
 #include "memory.h"
 #include "picture.h"
 #include "select.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LONGEST 300               /* seconds of a query */
-#define MOST    ((size_t)1 << 30) /* bytes of its answer */
-#define FEWEST  10
+#define LONGEST 300                 /* seconds of a query */
+#define MOST    ((size_t)1 << 30)   /* bytes of its answer */
+#define FEWEST  10                  /* with fewer a time line says nothing */
 #define STEPS   500                 /* of its time, about */
 #define ROWS    ((uint64_t)1 << 20) /* in steps: each has the text of its stack */
 
@@ -130,6 +131,9 @@ static enum hpx_status fetch(struct hpx_http *h, const struct asked *a, const st
         struct hpx_err why;
         hpx_tree_finish(&t);
         hpx_filter_apply(&t, &a->filter);
+        if (t.timed && step == 0) {
+            (void)fputs("hprofx: too many rows for a time line; from=, to= or kind= in the URL ask for less\n", stderr);
+        }
         kept = hpx_picture_save(&t, f != NULL ? f : hpx_formats(&n) + 1, NULL, a->out, &why);
         if (kept != HPX_OK) {
             *err = why;

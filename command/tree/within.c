@@ -138,7 +138,6 @@ static double surely(const struct sums *s, const uint64_t *counts, size_t method
     }
     double wide = spread(s, &in, &out) * alike(s, begin, end, &in, &out);
     double student = distance(&in, &out) / sqrt(wide) / hpx_change_t(chance, (double)s->used - 2);
-
     double once = student > 1 ? fmax(wide, lump(s, counts, methods, begin, end)) : 1;
     const struct hpx_change_side a = {.runs = 1, .mean = out.share, .events = out.of / once, .of = out.all / once},
                                  b = {.runs = 1, .mean = in.share, .events = in.of / once, .of = in.all / once};
