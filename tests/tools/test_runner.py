@@ -71,6 +71,12 @@ class ChoiceTests(unittest.TestCase):
         without = [c for c in self.cases if not c.name.startswith("net.")]
         self.assertLessEqual(len({str(c) for c in runner.choose(without, True, 5)} - {str(c) for c in self.full}), 8)  # those that fill a cell
 
+    def test_behind_the_end_of_the_time_no_test_begins(self):
+        results = runner.Results(str)
+        with mock.patch.object(runner, "UNTIL", 0):
+            runner._run_one(None, None, results, False, None)
+        self.assertEqual((results.late, sum(results.totals.values())), (1, 0))
+
     def test_every_case_has_a_name_of_its_own(self):
         self.assertEqual(len({str(c) for c in self.cases}), len(self.cases))
 
