@@ -6,6 +6,7 @@
 #include "generated.h"
 #include "names.h"
 #include "show.h"
+#include "virtual.h"
 #include "window.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,6 +182,16 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     return in->thread;
 }
 
+/* Of a stack whose record names that thread. On a carrier it is a virtual thread's. */
+static uint32_t thread_at(struct hprof_in *in, uint32_t serial, uint32_t node)
+{
+    const struct hpx_definitions *d = &in->profile.defined;
+    uint32_t thread = thread_name(in, serial);
+    const char *group = hpx_defined_name(d, hpx_defined_thread(d, serial)->group);
+    bool carrier = strcmp(group, "CarrierThreads") == 0;
+    return serial != 0 && (thread == 0 || carrier) ? hpx_virtual_thread(in->tree, node, thread) : thread;
+}
+
 static uint32_t text_name(struct hprof_in *in, struct hpx_rd_text text)
 {
     return spoken(in, hpx_defined_keep(&in->profile.defined, text));
@@ -299,7 +310,7 @@ static uint32_t old_node(struct hprof_in *in, const struct hpx_sum *of)
 static uint32_t stack_of(struct hprof_in *in, uint32_t serial, uint32_t class, uint32_t *thread)
 {
     uint32_t index = index_of(in, serial), node = index != 0 ? ((const uint32_t *)in->nodes.items)[index - 1] : 0;
-    *thread = index != 0 ? thread_name(in, trace_at(in, index - 1)->thread) : 0;
+    *thread = index != 0 ? thread_at(in, trace_at(in, index - 1)->thread, node) : 0;
     return class != 0 ? class_node(in, node, class - 1) : node;
 }
 
@@ -480,7 +491,7 @@ static void share(struct place *p, uint64_t *values)
 static void finish_moment(struct hprof_in *in, enum hpx_view_kind kind, struct hpx_tree_moment *m, uint64_t *values)
 {
     struct place *p = (struct place *)in->places.items + m->node;
-    uint32_t thread = m->thread != 0 ? thread_name(in, m->thread) : 0;
+    uint32_t thread = m->thread != 0 ? thread_at(in, m->thread, p->node) : 0;
     m->node = p->node;
     m->thread = thread != 0 ? thread : p->thread;
     struct hpx_tree_moment other = *m;

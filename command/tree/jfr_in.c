@@ -11,6 +11,7 @@
 #include "jfr_facts.h"
 #include "jfr_pauses.h"
 #include "names.h"
+#include "virtual.h"
 #include "window.h"
 #include <stdlib.h>
 #include <string.h>
@@ -412,9 +413,10 @@ static bool event(void *ctx, struct hpx_jfr *j, const struct hpx_jfr_event *ev)
         begin_chunk(in, j);
     }
     const struct hpx_jfr_value *thread = &ev->v[ev->v[HPX_JFR_SAMPLED].f != NULL ? HPX_JFR_SAMPLED : HPX_JFR_THREAD];
+    const uint32_t node = node_of(in, j, &ev->v[HPX_JFR_STACK]), named = name_of(in, j, THREADS, thread);
     const struct seen s = {ev,
-                           node_of(in, j, &ev->v[HPX_JFR_STACK]),
-                           name_of(in, j, THREADS, thread),
+                           node,
+                           named != 0 || thread->f == NULL ? named : hpx_virtual_thread(in->tree, node, 0),
                            ev->kind >= HPX_JFR_ENTER && ev->kind <= HPX_JFR_STATES,
                            !j->own || timed->f == NULL || timed->n != 0,
                            ev->ns};

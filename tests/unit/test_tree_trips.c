@@ -100,6 +100,72 @@ TEST(idle_threads_become_one_row_that_says_how_much, setup, teardown)
     assert_int_equal(named, 2);
 }
 
+#define VIRTUAL(starts)                                                                                                                    \
+    "\tjava.util.concurrent.FutureTask.run(F.java:1)\n" starts                                                                             \
+    "\tjava.lang.Thread.runWith(T.java:1)\n\tjava.lang.VirtualThread.run(V.java:1)\n"
+
+/* A carrier's name says nothing of who used the time; a name that the virtual thread has does, and so does one of a thread of the pool. */
+TEST(virtual_threads_without_a_name_are_called_by_what_they_were_started_with, setup, teardown)
+{
+    static const char text[] =
+        "JAVA PROFILE 1.0.1, created " DATE "\n\nwords\n--------\n\n"
+        "THREAD START (obj=50000181, id = 200001, name=\"ForkJoinPool-1-worker-1\", group=\"CarrierThreads\")\n"
+        "THREAD START (obj=50000182, id = 200002, name=\"\", group=\"VirtualThreads\")\n"
+        "THREAD START (obj=50000183, id = 200003, name=\"mine\", group=\"VirtualThreads\")\n"
+        "TRACE 300001: (thread=200001)\n\tp.A.burns(A.java:1)\n\tp.A.serves(A.java:1)\n"
+        "\tp.A$$Lambda$14/1234567.run(<Unknown Source>:Unknown line)\n" VIRTUAL(
+            "") "\tp.Scheduler.carries(S.java:1)\n"
+                "TRACE 300002: (thread=200001)\n" VIRTUAL(
+                    "") "TRACE 300003: (thread=200001)\n\tp.A.burns(A.java:1)\n"
+                        "TRACE 300004: (thread=200002)\n\tp.A.burns(A.java:1)\n" VIRTUAL(
+                            "\tp.A.serves(A.java:1)\n") "TRACE 300005: (thread=200003)\n" VIRTUAL("\tp.A.serves(A.java:1)\n") "CPU SAMPLES "
+                                                                                                                              "BEGIN "
+                                                                                                                              "(total = "
+                                                                                                                              "31) " DATE
+                                                                                                                              "\nrank   "
+                                                                                                                              "self  accum "
+                                                                                                                              "  count "
+                                                                                                                              "trace "
+                                                                                                                              "method\n"
+                                                                                                                              "   1 51.61% "
+                                                                                                                              "51.61%      "
+                                                                                                                              "16 300001 "
+                                                                                                                              "p.A.burns\n "
+                                                                                                                              "  2 25.81% "
+                                                                                                                              "77.42%      "
+                                                                                                                              " 8 300002 "
+                                                                                                                              "x\n   3 "
+                                                                                                                              "12.90% "
+                                                                                                                              "90.32%      "
+                                                                                                                              " 4 300003 "
+                                                                                                                              "p.A.burns\n"
+                                                                                                                              "   4  6.45% "
+                                                                                                                              "96.77%      "
+                                                                                                                              " 2 300004 "
+                                                                                                                              "p.A.burns\n "
+                                                                                                                              "  5  3.23% "
+                                                                                                                              "100.00%     "
+                                                                                                                              "  1 300005 "
+                                                                                                                              "x\nCPU "
+                                                                                                                              "SAMPLES "
+                                                                                                                              "END\n";
+    const struct hpx_tree_view *v = &tree.views[HPX_VIEW_CPU];
+    static const struct {
+        const char *thread;
+        uint64_t samples;
+    } wanted[] = {
+        {"p.A.serves (virtual)", 18}, {"java.util.concurrent.FutureTask.run (virtual)", 8}, {"ForkJoinPool-1-worker-1", 4}, {"mine", 1}};
+    assert_int_equal(read_text(text), HPX_TREE_WHOLE);
+    hpx_tree_finish(&tree);
+    for (size_t w = 0; w < HPX_ARRAY_LEN(wanted); w++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < v->samples.len; i++) {
+            sum += strcmp(hpx_tree_text(&tree, hpx_tree_sample_at(v, i)->thread), wanted[w].thread) == 0 ? hpx_tree_values_at(v, i)[0] : 0;
+        }
+        assert_int_equal(sum, wanted[w].samples);
+    }
+}
+
 /* Files of other profilers, whose names were made elsewhere. */
 TEST(runs_differ_in_no_generated_name_whatever_the_format, setup, teardown)
 {
