@@ -153,19 +153,6 @@ void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n)
     }
 }
 
-size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n)
-{
-    size_t done = 0;
-    for (ssize_t k = o->plain && hpx_out_flush(o) == 0; k > 0 && done < n;) {
-        k = o->ops->write(o->ctx, (const char *)p + done, n - done);
-        if (k > 0) {
-            accepted(o, (size_t)k);
-            done += (size_t)k;
-        }
-    }
-    return done;
-}
-
 bool hpx_out_point(struct hpx_out *o)
 {
     o->returns = o->error == 0 && (o->plain || (o->point != NULL && hpx_out_flush(o) == 0 && o->point(o->ctx) == 0));

@@ -61,9 +61,6 @@ struct hpx_out {
 int hpx_out_init(struct hpx_out *o, const struct hpx_out_ops *ops, void *ctx, const char *name);
 
 void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
-/* For bytes of a mapped file, which only the kernel may read: a read error then is no SIGBUS. Returns how many of them are in the output;
- * the caller passes the rest, which it has read, to hpx_out_bytes(), also after an error. 0 unless the output is plain. */
-size_t hpx_out_mapped(struct hpx_out *o, const void *p, size_t n);
 /* A point to which hpx_out_take_back() returns in the same section. false: this output cannot, and then has no effect there. */
 bool hpx_out_point(struct hpx_out *o);
 void hpx_out_take_back(struct hpx_out *o);

@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#define WINDOW ((uint64_t)16 << 20) /* bytes mapped or freed in one call, which costs more than its bytes */
+#define FREED ((uint64_t)16 << 20) /* bytes freed in one call, which costs more than its bytes */
 
 static bool read_at(int fd, void *to, size_t n, uint64_t at)
 {
@@ -143,18 +142,8 @@ int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image 
     return r->segment != NULL ? 0 : -HPX_E_NOMEM;
 }
 
-static void close_window(struct hpx_heap_reader *r)
-{
-    if (r->window != NULL) {
-        munmap(r->window, r->window_size);
-    }
-    r->window = NULL;
-    r->window_size = 0;
-}
-
 void hpx_heap_reader_fini(struct hpx_heap_reader *r)
 {
-    close_window(r);
     free(r->segment);
     r->segment = NULL;
 }
@@ -163,7 +152,7 @@ void hpx_heap_reader_fini(struct hpx_heap_reader *r)
 static void free_space(struct hpx_heap_reader *r)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE
-    uint64_t n = (r->offset - r->freed) / WINDOW * WINDOW;
+    uint64_t n = (r->offset - r->freed) / FREED * FREED;
     if (r->image->once && n > 0) {
         (void)fallocate(r->image->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->freed, (off_t)n);
         r->freed += n;
@@ -193,29 +182,6 @@ bool hpx_heap_reader_more(struct hpx_heap_reader *r)
     r->rest -= (uint32_t)r->have;
     free_space(r);
     return true;
-}
-
-const void *hpx_heap_reader_map(struct hpx_heap_reader *r, size_t *n)
-{
-    *n = 0;
-    if (r->rest == 0) {
-        return NULL;
-    }
-    if (r->offset - r->window_at >= r->window_size) {
-        uint64_t at = r->offset / WINDOW * WINDOW, left = r->image->found.objects_end - at;
-        close_window(r);
-        free_space(r);
-        void *p = mmap(NULL, left < WINDOW ? left : WINDOW, PROT_READ, MAP_SHARED | MAP_POPULATE, r->image->spool, (off_t)at);
-        if (p == MAP_FAILED) {
-            return NULL;
-        }
-        r->window = p;
-        r->window_at = at;
-        r->window_size = left < WINDOW ? left : WINDOW;
-    }
-    size_t from = (size_t)(r->offset - r->window_at);
-    *n = r->window_size - from < r->rest ? r->window_size - from : r->rest;
-    return (const char *)r->window + from;
 }
 
 void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n)

@@ -41,9 +41,6 @@ struct hpx_heap_reader {
     bool sites;             /* a sub-record names a site */
     uint64_t offset, freed; /* of the spool: of what is read next; the disk space before it was freed */
     int error;
-    void *window; /* of the spool, mapped: NULL: none */
-    uint64_t window_at;
-    size_t window_size;
 };
 /* 0, -HPX_E_NOMEM. */
 int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i);
@@ -56,15 +53,8 @@ bool hpx_heap_reader_next(struct hpx_heap_reader *r);
 bool hpx_heap_reader_more(struct hpx_heap_reader *r);
 /* Only the head of the next segment: all of its body is its rest. Results as hpx_heap_reader_next(). */
 bool hpx_heap_reader_head(struct hpx_heap_reader *r);
-/* Where the rest of the segment is mapped, for hpx_out_mapped(), until the next call; *n: how much of it, 0: nothing. */
-const void *hpx_heap_reader_map(struct hpx_heap_reader *r, size_t *n);
 /* Passes over n bytes of the rest. */
 void hpx_heap_reader_skip(struct hpx_heap_reader *r, size_t n);
-/* Whether one hpx_heap_reader_more() reads all of the segment whose head was read; else it is one sub-record. */
-static inline bool hpx_heap_reader_fits(const struct hpx_heap_reader *r)
-{
-    return r->length <= r->size - HPX_RECORD_HEAD;
-}
 static inline uint8_t *hpx_heap_reader_body(const struct hpx_heap_reader *r)
 {
     return r->segment + HPX_RECORD_HEAD;

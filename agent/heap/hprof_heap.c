@@ -91,31 +91,15 @@ static void copy_rest(struct hpx_out *o, struct hpx_heap_reader *r)
     }
 }
 
-static void copy_mapped(struct hpx_out *o, struct hpx_heap_reader *r)
-{
-    size_t n = 0, done = 0;
-    do {
-        const void *p = hpx_heap_reader_map(r, &n);
-        done = hpx_out_mapped(o, p, n);
-        hpx_heap_reader_skip(r, done);
-    } while (n > 0 && done == n);
-}
-
-/* A segment without sites is in the file as it is in the spool, but for its TIME. The beginning of another one is read before its head is
- * written: where nothing can be read the output has nothing of it. */
+/* The beginning of a segment is read before its head is written: where nothing can be read the output has nothing of it. */
 static bool copy_segment(struct image *m, struct hpx_heap_reader *r)
 {
-    struct hpx_out *o = m->w->out;
-    const bool whole = o->plain && !r->sites && hpx_heap_reader_fits(r);
-    if (!whole && (!hpx_heap_reader_more(r) || (r->sites && !put_traces(m, r)))) {
+    if (!hpx_heap_reader_more(r) || (r->sites && !put_traces(m, r))) {
         return false;
     }
     put_head(m, HPX_TAG_SEGMENT, r->length);
-    if (!whole) {
-        hpx_out_bytes(o, hpx_heap_reader_body(r), r->have);
-    }
-    copy_mapped(o, r);
-    copy_rest(o, r);
+    hpx_out_bytes(m->w->out, hpx_heap_reader_body(r), r->have);
+    copy_rest(m->w->out, r);
     (void)hpx_binary_end_record(m->w);
     return true;
 }
