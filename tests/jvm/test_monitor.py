@@ -301,6 +301,20 @@ def pinned_virtual_threads(t):
         t.check(got[b.method][0] >= b.count, 'count of %s: %d' % (b.method, got[b.method][0]))
 
 
+@test(level='plain', since=24, collectors='all', params=(1000,), plain_params=(50,))
+def contentions_that_begin_on_one_carrier_and_end_on_another(t, rounds):
+    """Each is counted once, with the stack of who was blocked, and as long as it was."""
+    run, p = t.profile('ContendCarriers', rounds, 100, 10, opts=EXACT, jvm=VIRTUAL)
+    moved = int(re.search(r'^moved (\d+)$', run.out, re.M)[1])
+    t.check(moved > rounds, 'only %d of %d contentions ended on another carrier' % (moved, 100 * rounds))
+    got, hidden = blocked_in(p, MONITOR_TIME, {'ContendCarriers.left', 'ContendCarriers.right'}, lambda r, method, _: (r.name, method))
+    for method, count, least, most in re.findall(r'^(left|right) (\d+) (\d+) (\d+)$', run.out, re.M):
+        counted, ms = got.pop(('ContendCarriers$Gate', 'ContendCarriers.' + method))
+        t.equal(counted, int(count), 'contentions below ' + method)
+        as_long(t, ms, int(most) / 1e6, int(least) / 1e6, hidden, method)
+    t.check(not any(name == 'ContendCarriers$Gate' for name, _ in got), 'contentions on other stacks: %s' % got)
+
+
 # --- the rest
 
 
