@@ -34,6 +34,7 @@ struct place {
     /* At the end of the file: of the tree. */
     uint32_t node, other;          /* other: cpu: of the wall clock; block: of the owner */
     uint32_t thread, other_thread; /* of the traces */
+    uint32_t carried;              /* hpx_virtual_thread() of `node` */
 };
 
 struct hprof_in {
@@ -44,6 +45,7 @@ struct hprof_in {
     struct hpx_list spoken; /* uint32_t: names of the tree + 1, for each defined name; 0: not yet asked for */
     struct hpx_tree_path path;
     uint32_t thread, thread_of; /* the last name, and its thread */
+    bool carries;               /* that one carries virtual threads */
     bool heap_open;
     struct hpx_seeded_map class_of, object_of;
     struct hpx_list classes; /* uint32_t: names of the tree */
@@ -175,21 +177,20 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     if (serial == in->thread_of) {
         return in->thread;
     }
-    const char *name = hpx_defined_name(d, hpx_defined_newest(hpx_defined_thread(d, serial)));
+    const struct hpx_defined_thread *t = hpx_defined_thread(d, serial);
+    const char *name = hpx_defined_name(d, hpx_defined_newest(t));
+    in->carries = strcmp(hpx_defined_name(d, t->group), "CarrierThreads") == 0;
     bool told = name[0] != '\0' && strcmp(name, "?") != 0;
     in->thread_of = serial;
     in->thread = !told ? 0 : d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));
     return in->thread;
 }
 
-/* Of a stack whose record names that thread. On a carrier it is a virtual thread's. */
-static uint32_t thread_at(struct hprof_in *in, uint32_t serial, uint32_t node)
+/* Of a stack whose record names that thread. carried: hpx_virtual_thread() of the stack; 0: it is of no virtual thread. */
+static uint32_t thread_at(struct hprof_in *in, uint32_t serial, uint32_t carried)
 {
-    const struct hpx_definitions *d = &in->profile.defined;
     uint32_t thread = thread_name(in, serial);
-    const char *group = hpx_defined_name(d, hpx_defined_thread(d, serial)->group);
-    bool carrier = strcmp(group, "CarrierThreads") == 0;
-    return serial != 0 && (thread == 0 || carrier) ? hpx_virtual_thread(in->tree, node, thread) : thread;
+    return serial != 0 && carried != 0 && (thread == 0 || in->carries) ? carried : thread;
 }
 
 static uint32_t text_name(struct hprof_in *in, struct hpx_rd_text text)
@@ -310,7 +311,7 @@ static uint32_t old_node(struct hprof_in *in, const struct hpx_sum *of)
 static uint32_t stack_of(struct hprof_in *in, uint32_t serial, uint32_t class, uint32_t *thread)
 {
     uint32_t index = index_of(in, serial), node = index != 0 ? ((const uint32_t *)in->nodes.items)[index - 1] : 0;
-    *thread = index != 0 ? thread_at(in, trace_at(in, index - 1)->thread, node) : 0;
+    *thread = index != 0 ? thread_at(in, trace_at(in, index - 1)->thread, hpx_virtual_thread(in->tree, node, 0)) : 0;
     return class != 0 ? class_node(in, node, class - 1) : node;
 }
 
@@ -459,6 +460,7 @@ static void resolve(struct hprof_in *in, struct place *p)
         p->node = stack_of(in, p->trace, 1 + spoken(in, p->name), &p->thread);
         p->other = p->owner != 0 ? stack_of(in, p->owner, 1 + spoken(in, p->name), &p->other_thread) : 0;
     }
+    p->carried = hpx_virtual_thread(in->tree, p->node, 0);
 }
 
 static uint64_t thousandths(uint64_t n, uint64_t of)
@@ -491,7 +493,7 @@ static void share(struct place *p, uint64_t *values)
 static void finish_moment(struct hprof_in *in, enum hpx_view_kind kind, struct hpx_tree_moment *m, uint64_t *values)
 {
     struct place *p = (struct place *)in->places.items + m->node;
-    uint32_t thread = m->thread != 0 ? thread_at(in, m->thread, p->node) : 0;
+    uint32_t thread = m->thread != 0 ? thread_at(in, m->thread, p->carried) : 0;
     m->node = p->node;
     m->thread = thread != 0 ? thread : p->thread;
     struct hpx_tree_moment other = *m;
