@@ -5,15 +5,21 @@
 #include "frame_anchor.h"
 #include "frame_names.h"
 #include "guard.h"
+#include "heap_objects.h"
 #include "internals.h"
+#include "oops.h"
 #include "raw_frames.h"
 #include "scopes.h"
+#include "stack_chunk.h"
+#include "structures.h"
 #include "thread_id.h"
+#include "vm_flags.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RANGES 256u /* announced stubs that are compared */
+#define TRIES  4    /* a collection may run between two looks */
 
 static HPX_OF_SESSION struct {
     atomic_bool compared;     /* relaxed: an anchor with Java frames was compared */
@@ -79,7 +85,9 @@ static const char *compare_ranges(void)
 /* A check that runs under the guard, because the tables may describe the VM wrongly. It calls neither JNI nor JVMTI: a fault there is the
  * VM's. */
 struct check {
-    enum { CODE, RAW, NAMES, THREAD, FRAMES } what;
+    enum { CODE, RAW, NAMES, CHUNKS, THREAD, FRAMES } what;
+    struct hpx_stack_chunk_layout *layout;
+    jclass chunk; /* the class that `layout` is of */
     const void *env;
     uint64_t thread;
     uintptr_t stack_low, stack_end;
@@ -96,6 +104,17 @@ static const char *check_frames(struct check *c)
                                                                                             : why;
 }
 
+static const char *check_chunks(struct check *c)
+{
+    const char *why = hpx_heap_objects_init();
+    if (why == NULL) {
+        uintptr_t mirror = hpx_oops_handle(c->chunk);
+        c->layout->chunk = hpx_vm_is_address(mirror) ? hpx_object_mirrored_sig(mirror) : 0;
+        why = hpx_stack_chunk_init(c->layout);
+    }
+    return why;
+}
+
 static int run_check(void *arg)
 {
     struct check *c = arg;
@@ -109,6 +128,9 @@ static int run_check(void *arg)
         break;
     case NAMES:
         c->why = hpx_scopes_live();
+        break;
+    case CHUNKS:
+        c->why = check_chunks(c);
         break;
     case THREAD:
         c->why = hpx_frame_anchor_check(c->env, c->thread);
@@ -175,6 +197,55 @@ static void learn_raw(struct hpx_counters *counters)
     }
 }
 
+static uint32_t field_shift(JNIEnv *env)
+{
+    jclass longs = (*env)->FindClass(env, "java/lang/Long");
+    uint32_t shift = hpx_oops_field_shift(env, longs, hpx_vm_flag("UseCompactObjectHeaders", false));
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, longs);
+    return shift;
+}
+
+/* 0: not known. */
+static uint32_t offset_of(JNIEnv *env, const struct hpx_oops *o, jclass klass, const char *name, const char *type)
+{
+    jfieldID id = (*env)->GetFieldID(env, klass, name, type);
+    (*env)->ExceptionClear(env);
+    return id != NULL && o->field_shift != 0 ? hpx_oops_field_at(o, (uint32_t)(uintptr_t)id) : 0;
+}
+
+static uint64_t id_of(JNIEnv *env, jclass klass, const char *name, const char *type)
+{
+    jmethodID id = (*env)->GetStaticMethodID(env, klass, name, type);
+    (*env)->ExceptionClear(env);
+    return (uint64_t)(uintptr_t)id;
+}
+
+/* Frames of virtual threads in the heap. What is not found, as before JDK 21, is not read: nobody else needs to know. */
+static void learn_chunks(JNIEnv *env)
+{
+    jclass of[2] = {(*env)->FindClass(env, "jdk/internal/vm/StackChunk"), NULL};
+    (*env)->ExceptionClear(env);
+    of[1] = of[0] != NULL ? (*env)->FindClass(env, "jdk/internal/vm/Continuation") : NULL;
+    (*env)->ExceptionClear(env);
+    if (of[1] != NULL) {
+        const struct hpx_oops o = {.field_shift = field_shift(env)};
+        struct hpx_stack_chunk_layout layout = {.size = offset_of(env, &o, of[0], "size", "I"),
+                                                .sp = offset_of(env, &o, of[0], "sp", "I"),
+                                                .bottom = offset_of(env, &o, of[0], "bottom", "I"),
+                                                .parent = offset_of(env, &o, of[0], "parent", "Ljdk/internal/vm/StackChunk;"),
+                                                .tail = offset_of(env, &o, of[1], "tail", "Ljdk/internal/vm/StackChunk;"),
+                                                .enters = id_of(env, of[1], "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V"),
+                                                .yields = id_of(env, of[1], "doYield", "()I")};
+        struct check c = {.what = CHUNKS, .layout = &layout, .chunk = of[0], .why = ""};
+        for (int i = 0; i < TRIES && c.why != NULL; i++) {
+            (void)hpx_guard_read(run_check, &c); /* a fault is a collection's, which moves the class */
+        }
+    }
+    (*env)->DeleteLocalRef(env, of[1]);
+    (*env)->DeleteLocalRef(env, of[0]);
+}
+
 bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters, bool guard)
 {
     const char *why = hpx_internals_without(HPX_INTERNALS_CODE); /* they stay off if the check of another mode has left them */
@@ -185,6 +256,7 @@ bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters
     }
     hpx_internals_turn_on(HPX_INTERNALS_CODE);
     learn_raw(counters);
+    learn_chunks(env);
     why = learn_anchors(jvmti, env, counters);
     hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
     if (why == NULL) {

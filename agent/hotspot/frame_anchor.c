@@ -2,10 +2,12 @@
 /* frame_anchor.c: reads and checks the fields of frame_anchor.h. */
 #include "frame_anchor.h"
 #include "structures.h"
+#include <stdatomic.h>
 
 static struct {
     uint64_t anchor, state, sp, pc, fp, thread_size;
-    uint64_t continuation, thrown, unpacked; /* UINT64_MAX: not in the tables */
+    uint64_t thrown, unpacked;     /* UINT64_MAX: not in the tables */
+    _Atomic uint64_t continuation; /* UINT64_MAX: not known; relaxed */
     int states[HPX_VM_STATE_OTHER];
     uintptr_t env_offset; /* distance of the JNIEnv from the start of its JavaThread; 0: not learned yet */
 } anchors;
@@ -19,7 +21,8 @@ const char *hpx_frame_anchor_init(void)
                                        {"JavaFrameAnchor", "_last_Java_pc", "address", &anchors.pc},
                                        {"JavaFrameAnchor", "_last_Java_fp", "intptr_t*", &anchors.fp}};
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
-    const struct hpx_vm_field some[] = {{"JavaThread", "_cont_entry", "ContinuationEntry*", &anchors.continuation},
+    uint64_t continuation;
+    const struct hpx_vm_field some[] = {{"JavaThread", "_cont_entry", "ContinuationEntry*", &continuation},
                                         {"JavaThread", "_exception_pc", "address", &anchors.thrown},
                                         {"JavaThread", "_vframe_array_head", "vframeArray*", &anchors.unpacked}};
     for (size_t i = 0; i < HPX_ARRAY_LEN(some); i++) {
@@ -27,6 +30,7 @@ const char *hpx_frame_anchor_init(void)
             *some[i].to = UINT64_MAX;
         }
     }
+    atomic_store_explicit(&anchors.continuation, continuation, memory_order_relaxed);
     for (int i = 0; why == NULL && i < HPX_VM_STATE_OTHER; i++) {
         why = hpx_structures_constant(names[i], &anchors.states[i]) ? NULL : "the VM's tables have no states of threads";
     }
@@ -91,7 +95,26 @@ static uintptr_t word_of(const void *env, uint64_t field)
 
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env)
 {
-    return word_of(env, anchors.continuation);
+    return word_of(env, atomic_load_explicit(&anchors.continuation, memory_order_relaxed));
+}
+
+uintptr_t hpx_frame_anchor_learn_continuation_sig(const void *env, uintptr_t from, uintptr_t to)
+{
+    uint64_t found = 0;
+    int times = 0;
+    if (atomic_load_explicit(&anchors.continuation, memory_order_relaxed) != UINT64_MAX) {
+        return 0;
+    }
+    for (uint64_t at = 0; at < anchors.thread_size; at += sizeof(uintptr_t)) {
+        bool is = hpx_vm_word(thread_of(env) + at) - from <= to - from;
+        found = is ? at : found;
+        times += is;
+    }
+    if (times != 1) {
+        return 0;
+    }
+    atomic_store_explicit(&anchors.continuation, found, memory_order_relaxed);
+    return hpx_vm_word(thread_of(env) + found);
 }
 
 uintptr_t hpx_frame_anchor_thrown_sig(const void *env)

@@ -67,14 +67,17 @@ static uint64_t hash_of(const void *frames, int n)
 
 struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_raw_end end, uint32_t broken)
 {
-    const int above = broken < (uint32_t)n ? (int)broken : n;
+    const bool carrier = broken < HPX_FRAME_IS_LEFT && (broken & HPX_FRAME_OF_CARRIER) != 0;
+    const uint32_t first = carrier ? broken & ~HPX_FRAME_OF_CARRIER : broken;
+    const int above = first < (uint32_t)n ? (int)first : n;
     return (struct hpx_judged_walk){.n = n,
                                     .above = above,
                                     .all = hash_of(frames, n),
                                     .part = hash_of(frames, above),
                                     .whole = end == HPX_END_WHOLE || end == HPX_END_HEAP,
                                     .lower = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING,
-                                    .left = broken == HPX_FRAME_IS_LEFT};
+                                    .left = broken == HPX_FRAME_IS_LEFT,
+                                    .carrier = carrier};
 }
 
 enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const void *told, int n, uint32_t depth)
@@ -82,6 +85,11 @@ enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const 
     const bool broke = n == w->above && n < w->n && n > 0 && hash_of(told, n) == w->part;
     if (n <= 0 || w->n == 0 || w->left || broke || (w->lower && n == (int)depth)) { /* the lower end of a cut answer is not known */
         return HPX_JUDGED_ALONE;
+    }
+    if (w->carrier) {
+        return w->above == 0 || w->lower                             ? HPX_JUDGED_ALONE
+               : n >= w->above && hash_of(told, w->above) == w->part ? HPX_JUDGED_SAME
+                                                                     : HPX_JUDGED_DIFFERENT;
     }
     bool fits = w->whole ? n == w->n : n >= w->n;
     const struct hpx_ev_frame *part = (const struct hpx_ev_frame *)told + (w->lower ? n - w->n : 0);

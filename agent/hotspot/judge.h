@@ -32,6 +32,7 @@ struct hpx_judged_walk {
     uint64_t all, part;
     bool whole, lower; /* lower: what is not there is on top */
     bool left;         /* HPX_FRAME_IS_LEFT */
+    bool carrier;      /* behind those above the answer has the carrier's */
 };
 /* frames: struct hpx_ev_frame or jvmtiFrameInfo, and then the same in the answer. end, broken: as of hpx_raw_walk_frames_sig(). */
 struct hpx_judged_walk hpx_judge_walked_sig(const void *frames, int n, enum hpx_raw_end end, uint32_t broken);

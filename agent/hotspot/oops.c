@@ -261,14 +261,15 @@ const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIE
 /* ---- the check ---- */
 
 /* Long.value is the only field of its class, behind the header and aligned. */
-static void find_field_shift(struct hpx_oops *o, JNIEnv *env, jobject number)
+uint32_t hpx_oops_field_shift(JNIEnv *env, jclass longs, bool compact)
 {
-    jclass c = (*env)->GetObjectClass(env, number);
-    uintptr_t id = c != NULL ? (uintptr_t)(*env)->GetFieldID(env, c, "value", "J") : 0;
+    uintptr_t id = longs != NULL ? (uintptr_t)(*env)->GetFieldID(env, longs, "value", "J") : 0;
+    uint32_t found = 0;
     (void)clean(env, NULL);
     for (uint32_t shift = 2; shift <= 3; shift++) {
-        o->field_shift = id >> shift == (o->class_shift != 0 ? 8 : 16) ? shift : o->field_shift;
+        found = id >> shift == (compact ? 8 : 16) ? shift : found;
     }
+    return found;
 }
 
 /* The heap is one reservation, whose parts border on each other. */
@@ -302,7 +303,7 @@ static const char *once(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env)
     if (why == NULL) {
         o->somewhere = t.somewhere;
         find_bounds(o, t.somewhere);
-        find_field_shift(o, env, t.known[LONG]);
+        o->field_shift = hpx_oops_field_shift(env, (*env)->GetObjectClass(env, t.known[LONG]), o->class_shift != 0);
     }
     return why;
 }

@@ -11,6 +11,7 @@
 #define HPX_OOPS_H
 
 #include "compiler.h"
+#include "heap_objects.h"
 #include <jvmti.h>
 
 struct hpx_oops {
@@ -25,8 +26,7 @@ struct hpx_oops {
     uint64_t low, high;             /* the mapped memory around the known objects, in which the heap lies; 0: not known */
 };
 
-#define HPX_OOPS_VIEW    42
-#define HPX_OOPS_COMPACT 42 /* the bit of an object's first word where its class begins, with compact headers */
+#define HPX_OOPS_VIEW 42
 
 /* Walks a few objects that it makes and compares what stands beside the tags with their handles. NULL: as expected, *o is filled. Else the
  * constant text of what is not. An attached thread; stops the program for a moment; leaves no reference. */
@@ -38,6 +38,9 @@ const char *hpx_oops_check(struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env);
 const char *hpx_oops_check_roots(const struct hpx_oops *o, jvmtiEnv *jvmti, JNIEnv *env);
 
 #define HPX_OOPS_NEAR ((uintptr_t)1 << 16) /* such variables lie in frames that call the callback, that far up the stack at most */
+
+/* hpx_oops.field_shift. longs: java.lang.Long; compact: the VM has compact headers. An attached thread. */
+uint32_t hpx_oops_field_shift(JNIEnv *env, jclass longs, bool compact);
 
 /* In a callback: the word `words` before the tag. 0: it cannot be an object's address. */
 static inline uint64_t hpx_oops_beside(bool indirect, const jlong *tag, int words)

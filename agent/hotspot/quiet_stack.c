@@ -8,18 +8,17 @@
 #include "internals.h"
 #include "releases.h"
 #include "session.h"
+#include "stack_chunk.h"
 #include <inttypes.h>
 
 #define NATIVE          (-3) /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)
-#define NOT_FOUND       UINT64_MAX /* in place of the boundary */
 
 static HPX_OF_SESSION struct {
     const void *mode;        /* the first one that loaded it; NULL: none */
     bool ready, guard;       /* VMInit's; the guard is installed for this session */
-    uint64_t boundary;       /* jmethodID of the method below a virtual thread's frames; 0: the VM has no virtual threads; NOT_FOUND:
-                                nothing is named. Constant after ready */
-    atomic_bool on;          /* release: ready; acquire: is_on(). Covers boundary */
+    bool has_virtual;        /* the VM may have virtual threads. Constant after ready */
+    atomic_bool on;          /* release: ready; acquire: is_on(). Covers has_virtual */
     _Atomic uint64_t faults; /* relaxed */
 } quiet;
 
@@ -54,18 +53,10 @@ static void announce(jvmtiEnv *jvmti)
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NULL);
 }
 
-/* GetStackTrace shows a virtual thread without its carrier. The walk continues into the carrier's frames. */
-static uint64_t find_boundary(jvmtiEnv *jvmti, JNIEnv *env)
+static bool may_have_virtual(jvmtiEnv *jvmti)
 {
     jint version = 0;
-    if ((*jvmti)->GetVersionNumber(jvmti, &version) != JVMTI_ERROR_NONE || hpx_release_of(version) < HPX_RELEASE_PREVIEW) {
-        return 0;
-    }
-    jclass klass = (*env)->FindClass(env, "jdk/internal/vm/Continuation");
-    jmethodID enter = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V") : NULL;
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, klass);
-    return enter != NULL ? (uint64_t)(uintptr_t)enter : NOT_FOUND;
+    return (*jvmti)->GetVersionNumber(jvmti, &version) == JVMTI_ERROR_NONE && hpx_release_of(version) >= HPX_RELEASE_PREVIEW;
 }
 
 void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters)
@@ -82,7 +73,7 @@ void hpx_quiet_stack_ready(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *co
     bool caught = hpx_guard_install();
     announce(jvmti);
     if (hpx_checks_live(jvmti, env, counters, caught)) {
-        quiet.boundary = find_boundary(jvmti, env);
+        quiet.has_virtual = may_have_virtual(jvmti);
         atomic_store_explicit(&quiet.on, true, memory_order_release); /* partner: is_on() */
     }
 }
@@ -121,6 +112,8 @@ static struct hpx_raw_thread raw_of(const struct hpx_quiet_thread *t)
                                    .stack_low = t->stack_low,
                                    .stack_end = t->stack_end,
                                    .depth = t->depth,
+                                   .whole = true,
+                                   .platform = t->other, /* GetStackTrace shows it without the virtual thread that it carries */
                                    .states = 1u << HPX_VM_STATE_IN_NATIVE | (t->other ? 1u << HPX_VM_STATE_BLOCKED : 0)};
 }
 
@@ -142,16 +135,17 @@ bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack
     return whole;
 }
 
-/* A virtual thread's frames end above the carrier's. GetStackTrace names every method. */
+/* GetStackTrace names every method. Where the lower end of a virtual thread's frames is not known they have those of its carrier behind
+ * them. */
 static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 {
-    if (quiet.boundary == NOT_FOUND) {
+    if (quiet.has_virtual && !hpx_stack_chunk_known_sig()) {
         return false;
     }
     for (int i = 0; i < n; i++) {
         int32_t bci = frames[i].bci;
         frames[i].bci = bci == NATIVE ? NATIVE_OF_JVMTI : bci < 0 ? 0 : bci; /* less than 0: at the entry */
-        if (frames[i].method == 0 || frames[i].method == quiet.boundary) {
+        if (frames[i].method == 0) {
             return false;
         }
     }
@@ -163,7 +157,7 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
     const struct hpx_raw_thread raw = raw_of(t);
     enum hpx_raw_end end = HPX_END_NO_JAVA;
     int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) && is_on(t) ? hpx_async_stack_names_sig(&raw, frames, &end, NULL) : 0;
-    bool cut = t->other && quiet.boundary != 0 && (uint32_t)n == t->depth; /* the boundary may be further down */
+    bool cut = t->other && quiet.has_virtual && (uint32_t)n == t->depth; /* it may carry a virtual thread */
     if (end == HPX_END_FAULT) {
         note_fault(t);
     }

@@ -4,6 +4,7 @@
 #include "code_cache.h"
 #include "debug_info.h"
 #include "frame_anchor.h"
+#include "stack_chunk.h"
 #include "structures.h"
 #include <stdatomic.h>
 
@@ -11,6 +12,7 @@
 #define ENTRIES   4096 /* maximum of nested calls from C into Java */
 #define CALL_STUB 256  /* bytes of the call stub before and behind its call, at most */
 #define ARGUMENTS 256u /* words that it pushes, at most */
+#define CHUNKS    4096 /* of a virtual thread, at most */
 #define SPILLED   16   /* words of arguments between the last frame of a virtual thread and the entry: with more the walk ends there */
 
 /* Constant after init. */
@@ -21,7 +23,6 @@ static struct {
     uintptr_t code, code_size;
     uint64_t wrapper_anchor; /* in JavaCallWrapper */
     int wrapper, bytecode;   /* words from the frame pointer */
-    uint64_t entry_return;   /* address of the static field; 0: not in the tables */
 } shape;
 
 const char *hpx_frames_init(void)
@@ -38,8 +39,6 @@ const char *hpx_frames_init(void)
                                             {"vframeArrayElement", "_bci", "int", &shape.bci}};
     shape.size = hpx_structures_fields(unpacked, HPX_ARRAY_LEN(unpacked)) == NULL ? hpx_structures_size("vframeArrayElement") : 0;
     shape.first = hpx_structures_size("vframeArray") - shape.size; /* the first of them is its last field */
-    shape.entry_return = 0;
-    (void)hpx_structures_field(&(struct hpx_vm_field){"ContinuationEntry", "_return_pc", "static address", &shape.entry_return});
     const char *why = HPX_FRAMES_KNOWN != 0 ? hpx_debug_info_init() : "this processor's frames are not known";
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     shape.bytecode = before_9 ? HPX_BYTECODE_8 : HPX_BYTECODE;
@@ -99,14 +98,33 @@ bool hpx_frames_is_interpreter_sig(uintptr_t pc)
     return pc - shape.code < shape.code_size;
 }
 
+/* The frame pointer of the frame with this pc, as its callee has stored it. */
+static uintptr_t link_at(const struct hpx_frames *k, uintptr_t at, uintptr_t pc)
+{
+    uintptr_t word = hpx_vm_word(at);
+    return k->chunk && hpx_frames_is_interpreter_sig(pc) ? at + word * WORD : word;
+}
+
+/* To the frame that begins at `sp`, whose callee ended there. */
+static void go_to(struct hpx_frames *k, uintptr_t sp)
+{
+    uintptr_t pc = hpx_return_address(hpx_vm_word(sp - WORD));
+    k->r = (struct hpx_registers){pc, sp, link_at(k, sp - 2 * WORD, pc)};
+}
+
 bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words)
 {
-    if (words < 2 || !hpx_frames_in_stack(k, k->r.sp, k->t->stack_low, (uintptr_t)words)) {
+    if (words < 2 || !hpx_frames_in_stack(k, k->r.sp, k->low, (uintptr_t)words)) {
         return hpx_frames_stop(k, HPX_END_STACK);
     }
-    uintptr_t up = k->r.sp + (uintptr_t)words * WORD;
-    k->r = (struct hpx_registers){hpx_return_address(hpx_vm_word(up - WORD)), up, hpx_vm_word(up - 2 * WORD)};
+    go_to(k, k->r.sp + (uintptr_t)words * WORD);
     return true;
+}
+
+/* The stack of a chunk ends at `sp`. */
+static bool is_end_of_chunk(const struct hpx_frames *k, uintptr_t sp)
+{
+    return k->chunk && sp + 2 * WORD >= k->high;
 }
 
 /* The code of a caller. If its frame is being deoptimized, the return address is that of a handler, and the frame keeps its own pc. */
@@ -125,19 +143,26 @@ static _Atomic uintptr_t barrier;
 
 /* Right below the barrier is the frame of Continuation.enterSpecial. Which stub it is the tables of 25 do not say. A method that C called
  * (an upcall) returns to a stub, too, but between that one and the entry are the frames of C and of its caller. */
-bool hpx_frames_at_barrier_sig(const struct hpx_frames *k, struct hpx_registers *r, bool of_method)
+uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx_registers *r, bool of_method)
 {
-    uintptr_t entry = k->t->past_barrier && shape.entry_return != 0 ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
-    if (entry == 0 || !hpx_frames_in_stack(k, entry, r->sp, 2) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) ||
+    uintptr_t entry = !k->chunk && hpx_stack_chunk_known_sig() ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
+    if (entry == 0 || !hpx_frames_in_stack(k, entry, r->sp, 5) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) ||
         hpx_frames_is_interpreter_sig(r->pc)) {
-        return false;
+        return 0;
     }
     struct hpx_code_frame f = hpx_code_cache_frame_sig(r->pc);
-    if (f.kind != HPX_BLOB_OTHER || (!of_method && f.start != atomic_load_explicit(&barrier, memory_order_relaxed))) {
-        return false;
-    }
-    *r = (struct hpx_registers){hpx_vm_word((uintptr_t)shape.entry_return), entry, 0};
-    return true;
+    bool stub = f.kind == HPX_BLOB_OTHER && (of_method || f.start == atomic_load_explicit(&barrier, memory_order_relaxed));
+    return stub ? entry : 0;
+}
+
+/* The same where it is not known yet which word of a thread has the entry: this one is above an entry that only one word has. */
+static uintptr_t find_entry(const struct hpx_frames *k, const struct hpx_registers *r)
+{
+    const bool stub = !k->chunk && !is_call_stub(r->pc) && hpx_stack_chunk_entry_code_sig() != 0 &&
+                      hpx_code_cache_frame_sig(r->pc).kind == HPX_BLOB_OTHER && hpx_frames_in_stack(k, r->sp, k->low, 1);
+    return stub && hpx_frame_anchor_learn_continuation_sig(k->t->env, r->sp, r->sp + SPILLED * WORD) != 0
+               ? hpx_frames_at_barrier_sig(k, r, true)
+               : 0;
 }
 
 void hpx_frames_leave_out_sig(struct hpx_frames *k)
@@ -147,33 +172,129 @@ void hpx_frames_leave_out_sig(struct hpx_frames *k)
     }
 }
 
-void hpx_frames_leave_out_heap_sig(struct hpx_frames *k)
+static void enter_chunk(struct hpx_frames *k, const struct hpx_stack_chunk *c)
+{
+    k->low = c->low;
+    k->high = c->end;
+    k->parent = c->parent;
+    k->chunk = true;
+    k->floor = 0;
+    go_to(k, c->sp);
+}
+
+bool hpx_frames_enter_chunk_sig(struct hpx_frames *k, uintptr_t oop)
+{
+    struct hpx_stack_chunk c;
+    if (hpx_stack_chunk_open_sig(oop, &c) != HPX_CHUNK_FRAMES) {
+        return false;
+    }
+    enter_chunk(k, &c);
+    return true;
+}
+
+/* A thread in Java or in the VM is not at a safepoint, where collections begin that move objects, or their references. */
+bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections)
+{
+    const enum hpx_vm_state state = hpx_frame_anchor_state_sig(k->t->env);
+    const bool runs = state == HPX_VM_STATE_IN_JAVA || state == HPX_VM_STATE_IN_VM;
+    return hpx_stack_chunk_moment_sig(runs, collections);
+}
+
+/* Where the thread yields, the chunk has the frames on the stack, too, as soon as its first one goes on where the method that yields was
+ * called, which no frame before them can. They are compared: the VM tells where they are before it copies them. */
+static void expect_copies(struct hpx_frames *k)
+{
+    if (k->first != 0 && k->to.methods > 1 && k->r.pc == k->second && hpx_stack_chunk_is_yield_sig(k->first)) {
+        k->copied = k->to;
+        k->to = k->one;
+        k->kept = k->names;
+        k->names = NULL;
+    }
+}
+
+static bool cross(struct hpx_frames *k, uintptr_t entry)
+{
+    if (!hpx_frames_may_read_sig(k, &k->collections)) {
+        return false;
+    }
+    atomic_thread_fence(memory_order_acquire); /* the chunk is read behind the look at the heap; no partner: the VM writes */
+    if (!hpx_frames_enter_chunk_sig(k, hpx_stack_chunk_of_sig(hpx_stack_chunk_continuation_sig(entry)))) {
+        return false;
+    }
+    expect_copies(k);
+    return true;
+}
+
+/* Behind these frames AsyncGetCallTrace has those of the carrier. */
+static void note_carrier(struct hpx_frames *k)
+{
+    if (k->names != NULL && k->broken == UINT32_MAX) {
+        k->broken = k->names->n;
+        k->carrier = true;
+    }
+}
+
+static bool leave_out_heap(struct hpx_frames *k)
 {
     k->heap = true;
     hpx_frames_add(k, UINT64_MAX - UINT32_MAX);
     hpx_frames_leave_out_sig(k);
+    return !k->t->whole || hpx_frames_stop(k, HPX_END_HEAP);
 }
 
-/* Behind the frame of a method or of a stub, where the barrier may be. */
-static void pass_barrier(struct hpx_frames *k)
+bool hpx_frames_cross_sig(struct hpx_frames *k, uintptr_t entry, bool fetches)
 {
-    struct hpx_registers at = k->r;
-    if (!hpx_frames_at_barrier_sig(k, &k->r, k->to.methods > 0)) {
-        return;
+    note_carrier(k);
+    k->mounted = k->names != NULL ? k->names->n : 0;
+    k->whole = !cross(k, entry);
+    k->place = HPX_FRAME_CALLER;
+    return (!fetches && !k->whole) || leave_out_heap(k);
+}
+
+/* At the barrier: goes on behind it. */
+static bool pass_barrier(struct hpx_frames *k, uintptr_t entry)
+{
+    const bool of_method = k->to.methods > 0;
+    if (of_method) {
+        atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(k->r.pc).start, memory_order_relaxed);
     }
-    if (k->to.methods > 0) {
-        atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(at.pc).start, memory_order_relaxed);
+    return hpx_frames_cross_sig(k, entry, !of_method);
+}
+
+/* The frame of Continuation.enterSpecial: a virtual thread's frames end there. */
+static bool is_lower_end(struct hpx_frames *k, const struct hpx_code_frame *f)
+{
+    if (k->chunk || f->start != hpx_stack_chunk_entry_code_sig() || !hpx_frames_in_stack(k, k->r.sp, k->low, 5)) {
+        return false;
     }
-    hpx_frames_leave_out_heap_sig(k);
+    (void)hpx_frame_anchor_learn_continuation_sig(k->t->env, k->r.sp, k->r.sp);
+    return hpx_stack_chunk_is_virtual_sig(k->r.sp);
+}
+
+static bool end_virtual(struct hpx_frames *k)
+{
+    note_carrier(k);
+    k->whole = true;
+    return !k->t->platform || hpx_frames_stop(k, HPX_END_ENTRY);
 }
 
 static bool step_compiled(struct hpx_frames *k)
 {
-    pass_barrier(k);
+    const uintptr_t entry = hpx_frames_at_barrier_sig(k, &k->r, k->to.methods > 0);
+    if (entry != 0) {
+        return pass_barrier(k, entry);
+    }
     struct hpx_code_frame f = caller_of(k, &k->r);
+    if (f.kind == HPX_BLOB_OTHER && k->to.methods > 0 && find_entry(k, &k->r) != 0) {
+        return step_compiled(k);
+    }
     if (f.kind != HPX_BLOB_METHOD || !f.complete) {
         return hpx_frames_stop(k, end_at(&f));
     }
+    if (is_lower_end(k, &f)) { /* where the VM fetches or stores frames, the anchor may lead to it */
+        return k->to.methods > 0 ? end_virtual(k) : hpx_frames_cross_sig(k, k->r.sp, true);
+    }
+    k->first = k->first != 0 ? k->first : f.start;
     if (k->names != NULL && k->broken == UINT32_MAX && hpx_code_cache_frame_sig(k->r.pc).kind != HPX_BLOB_METHOD) {
         k->broken = k->names->n; /* its pc is a handler's */
     }
@@ -194,18 +315,22 @@ static uintptr_t word_at(uintptr_t fp, int words)
 
 bool hpx_frames_is_return_sig(const struct hpx_frames *k, const struct hpx_registers *r)
 {
-    struct hpx_registers behind = *r;
-    return is_call_stub(r->pc) || hpx_frames_is_interpreter_sig(r->pc) || caller_of(k, r).kind == HPX_BLOB_METHOD ||
-           hpx_frames_at_barrier_sig(k, &behind, true);
+    return is_end_of_chunk(k, r->sp) || is_call_stub(r->pc) || hpx_frames_is_interpreter_sig(r->pc) ||
+           caller_of(k, r).kind == HPX_BLOB_METHOD || hpx_frames_at_barrier_sig(k, r, true) != 0 || find_entry(k, r) != 0;
 }
 
 /* Compiled callers may have had their arguments moved by an adapter: the interpreter keeps where their stack pointer was. What
  * MethodHandle.linkToStatic and the like call in the interpreter has lost an argument since, so that it is a word too low. */
 static bool sender_of(const struct hpx_frames *k, uintptr_t fp, struct hpx_registers *caller)
 {
-    uintptr_t up = fp + 2 * WORD, sender = word_at(fp, HPX_SENDER_SP);
-    *caller = (struct hpx_registers){hpx_return_address(hpx_vm_word(fp + WORD)), sender, hpx_vm_word(fp)};
-    if ((sender == up - WORD || HPX_SENDER_IS_OF_VM == 0) && hpx_frames_is_interpreter_sig(caller->pc)) {
+    uintptr_t up = fp + 2 * WORD, sender = word_at(fp, HPX_SENDER_SP), pc = hpx_return_address(hpx_vm_word(fp + WORD));
+    sender = k->chunk ? fp + sender * WORD : sender;
+    if (is_end_of_chunk(k, sender)) {
+        *caller = (struct hpx_registers){0, k->high, 0};
+        return true;
+    }
+    *caller = (struct hpx_registers){pc, sender, link_at(k, fp, pc)};
+    if ((sender == up - WORD || HPX_SENDER_IS_OF_VM == 0) && hpx_frames_is_interpreter_sig(pc)) {
         caller->sp = up;
     }
     return hpx_frames_in_stack(k, caller->sp, up, 0);
@@ -233,7 +358,8 @@ static bool step_interpreted(struct hpx_frames *k)
 {
     uintptr_t fp = k->r.fp;
     /* below the stack pointer are words of dead frames: a frame that is being built has the method that was called here before */
-    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD || fp - k->t->stack_low < 16 * WORD) {
+    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->r.sp < (uintptr_t)-shape.bytecode * WORD ||
+        (!k->chunk && fp - k->low < 16 * WORD)) {
         return hpx_frames_stop(k, HPX_END_INTERPRETED);
     }
     struct hpx_registers caller;
@@ -378,7 +504,7 @@ static bool leave_stub(struct hpx_frames *k)
 static bool step_entry(struct hpx_frames *k)
 {
     uintptr_t fp = k->r.fp;
-    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->t->stack_low < 16 * WORD) {
+    if (!hpx_frames_in_stack(k, fp, k->r.sp, 2) || fp - k->low < 16 * WORD) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
     }
     uintptr_t wrapper = word_at(fp, shape.wrapper);
@@ -395,9 +521,32 @@ static bool step_entry(struct hpx_frames *k)
     return k->whole || leave_stub(k);
 }
 
+/* Behind the last frame of a chunk are those of its parent; behind the last chunk is the entry. */
+static bool next_chunk(struct hpx_frames *k)
+{
+    struct hpx_stack_chunk c;
+    const enum hpx_stack_chunk_state state = k->parent != 0 ? hpx_stack_chunk_open_sig(k->parent, &c) : HPX_CHUNK_EMPTY;
+    if (state == HPX_CHUNK_EMPTY) {
+        return end_virtual(k);
+    }
+    if (state == HPX_CHUNK_FRAMES && ++k->chunks <= CHUNKS) {
+        enter_chunk(k, &c);
+        return true;
+    }
+    k->whole = true;
+    return leave_out_heap(k);
+}
+
 static bool step(struct hpx_frames *k)
 {
-    return is_call_stub(k->r.pc) ? step_entry(k) : hpx_frames_is_interpreter_sig(k->r.pc) ? step_interpreted(k) : step_compiled(k);
+    if (k->to.methods == 1 && !k->chunk) {
+        k->second = k->r.pc;
+        k->one = k->to;
+    }
+    return is_end_of_chunk(k, k->r.sp)              ? next_chunk(k)
+           : is_call_stub(k->r.pc)                  ? step_entry(k)
+           : hpx_frames_is_interpreter_sig(k->r.pc) ? step_interpreted(k)
+                                                    : step_compiled(k);
 }
 
 static bool is_full(const struct hpx_frames *k)
@@ -405,18 +554,33 @@ static bool is_full(const struct hpx_frames *k)
     return k->to.methods >= k->t->depth || (k->names != NULL && k->names->n >= k->names->most);
 }
 
+/* Behind the frames that are in both places. */
+static bool compare_copies(struct hpx_frames *k, bool walked)
+{
+    const bool same = walked && k->to.lo == k->copied.lo && k->to.hi == k->copied.hi;
+    k->names = k->kept;
+    k->to = k->copied;
+    k->copied.methods = 0;
+    k->whole = k->whole || !same;
+    return same || leave_out_heap(k);
+}
+
 bool hpx_frames_go_down_sig(struct hpx_frames *k)
 {
-    uintptr_t before = k->r.sp;
+    k->floor = k->r.sp;
     for (int entries = 0; !k->whole && !is_full(k);) {
         entries += is_call_stub(k->r.pc);
-        if (!step(k)) {
+        bool went = step(k);
+        if (k->copied.methods > 0 && (!went || k->whole || k->to.methods >= k->copied.methods)) {
+            went = compare_copies(k, went);
+        }
+        if (!went) {
             return false;
         }
-        if (entries > ENTRIES || (!k->whole && k->r.sp <= before)) {
+        if (entries > ENTRIES || (!k->whole && k->r.sp <= k->floor)) {
             return hpx_frames_stop(k, HPX_END_STACK);
         }
-        before = k->r.sp;
+        k->floor = k->r.sp;
     }
-    return k->to.methods > 0 || hpx_frames_stop(k, HPX_END_NO_JAVA);
+    return k->to.methods > 0 || hpx_frames_stop(k, k->heap ? HPX_END_HEAP : HPX_END_NO_JAVA);
 }

@@ -14,6 +14,15 @@ struct hpx_frames {
     const struct hpx_raw_thread *t;
     struct hpx_registers r; /* the frame that comes next; sp as its method left it, without arguments that an adapter added */
     struct hpx_raw_stack to;
+    uintptr_t low, high;              /* where that and its callers are: the thread's stack, or a chunk of one in the heap */
+    uintptr_t floor;                  /* they are above it */
+    uintptr_t parent;                 /* the chunk with their callers; 0: none */
+    uintptr_t first, second;          /* blob of the first compiled method, 0: none yet; pc of the caller of the first frame */
+    uint32_t collections;             /* before the first chunk was read */
+    uint32_t chunks, mounted;         /* chunks that were read; names before them */
+    struct hpx_raw_stack one, copied; /* `to` behind the first frame; what it has to be behind frames that are in both places */
+    bool chunk;                       /* they are in the heap */
+    bool carrier;                     /* at `broken` AsyncGetCallTrace goes on at the carrier */
     bool whole;                       /* there is no further frame */
     bool heap;                        /* frames in the heap were left out */
     bool leaf;                        /* the frame on top has called C */
@@ -21,6 +30,7 @@ struct hpx_frames {
     enum hpx_raw_end end;             /* why a step failed */
     enum hpx_frame_place place;       /* of the frame that comes next, if it is compiled */
     struct hpx_frame_names *names;    /* NULL: a hash will do */
+    struct hpx_frame_names *kept;     /* that, while `copied` is compared */
     enum hpx_frame_place behind_stub; /* place of a frame that called a stub */
     uint32_t broken;                  /* as of hpx_raw_walk_frames_sig() */
 };
@@ -31,10 +41,10 @@ static inline bool hpx_frames_stop(struct hpx_frames *k, enum hpx_raw_end why)
     return false;
 }
 
-/* A place for a frame: `words` words from `at` on are in the stack, above the frame before. */
+/* A place for a frame: `words` words from `at` on are where the frames are, above the frame before. */
 static inline bool hpx_frames_in_stack(const struct hpx_frames *k, uintptr_t at, uintptr_t low, uintptr_t words)
 {
-    return at % sizeof(uintptr_t) == 0 && at >= low && at < k->t->stack_end && words <= (k->t->stack_end - at) / sizeof(uintptr_t);
+    return at % sizeof(uintptr_t) == 0 && at >= low && at < k->high && words <= (k->high - at) / sizeof(uintptr_t);
 }
 
 /* A bijection of each half for every word, so stacks that differ in one frame differ. */
@@ -50,9 +60,8 @@ static inline void hpx_frames_add(struct hpx_frames *k, uint64_t word)
 bool hpx_frames_go_down_sig(struct hpx_frames *k);
 /* Adds a stub: which one, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
 void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *f, int way);
-/* Adds a frame HPX_UNKNOWN_TRUNCATED to the names: for those that are left out here; or for those that are in the heap. */
+/* Adds a frame HPX_UNKNOWN_TRUNCATED to the names: for those that are left out here. */
 void hpx_frames_leave_out_sig(struct hpx_frames *k);
-void hpx_frames_leave_out_heap_sig(struct hpx_frames *k);
 
 /* Adds the frames of the interpreter that deoptimization has not filled yet, as it will fill them. */
 bool hpx_frames_fill_sig(struct hpx_frames *k);
@@ -61,9 +70,16 @@ bool hpx_frames_pop_sig(struct hpx_frames *k, int32_t words);
 bool hpx_frames_pop_unbuilt_sig(struct hpx_frames *k);
 
 /* The thread has yielded, and came back with some of its frames: the last of them returns to a stub, the barrier, which fetches the rest
- * from the heap. of_method: *r is where a method returns; else the stub must be one that was met. true: it is the barrier, and *r is the
- * frame behind those in the heap. */
-bool hpx_frames_at_barrier_sig(const struct hpx_frames *k, struct hpx_registers *r, bool of_method);
+ * from the heap. of_method: *r is where a method returns; else the stub must be one that was met. 0: it is not the barrier; else the
+ * address of the entry of the continuation. */
+uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx_registers *r, bool of_method);
+/* From the barrier to the frames in the heap. fetches: the thread does that, and the next frames may be in neither place. If those in the
+ * heap cannot be read, or none are there, the walk ends: false if only a whole one is wanted. */
+bool hpx_frames_cross_sig(struct hpx_frames *k, uintptr_t entry, bool fetches);
+/* Whether objects stay where they are: hpx_stack_chunk_moment_sig() of the thread. */
+bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections);
+/* To the frames of a chunk. false: it has none, or is none. */
+bool hpx_frames_enter_chunk_sig(struct hpx_frames *k, uintptr_t oop);
 
 bool hpx_frames_is_interpreter_sig(uintptr_t pc);
 /* Whether a frame may return to *r. */

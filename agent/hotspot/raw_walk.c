@@ -5,7 +5,9 @@
 #include "debug_info.h"
 #include "frame_anchor.h"
 #include "raw_frames.h"
+#include "stack_chunk.h"
 #include "structures.h"
+#include <stdatomic.h>
 
 #define WORD      sizeof(uintptr_t)
 #define PAIR_NEAR 512 /* bytes that a stub pushes behind its frame pointer, at most */
@@ -177,6 +179,7 @@ static bool add_top(struct hpx_frames *k, const struct hpx_code_frame *f, int wa
         return hpx_frames_stop(k, HPX_END_DEBUG_INFORMATION);
     }
     uint64_t place = f->complete ? hpx_debug_info_place_sig(f->start, f->code) : 0;
+    k->first = f->start;
     hpx_frames_add(k, place != 0 ? place : (uint64_t)f->offset << 32);
     hpx_frames_add(k, (uint64_t)(way + (place != 0 ? WAYS : 0) + (k->leaf ? 2 * WAYS : 0)) << 32 | (uint32_t)f->id);
     k->to.methods++;
@@ -392,9 +395,9 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
     }
     for (int hops = 0; hops < LEAF_HOPS && hop(k, &r); hops++) {
         *to = r;
-        if (hpx_frames_at_barrier_sig(k, to, false)) {
-            hpx_frames_leave_out_heap_sig(k); /* the thread is in C that fetches frames from the heap */
-            return true;
+        const uintptr_t entry = hpx_frames_at_barrier_sig(k, to, false);
+        if (entry != 0) {
+            return hpx_frames_cross_sig(k, entry, true); /* the thread is in C that fetches frames from the heap */
         }
         if (calls_leaf(to, 0) || calls_by_register(to)) {
             return true;
@@ -454,7 +457,7 @@ static bool from_leaf(struct hpx_frames *k)
         return false;
     }
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
-    if (hpx_frames_is_interpreter_sig(k->r.pc)) {
+    if (k->heap || hpx_frames_is_interpreter_sig(k->r.pc)) {
         return hpx_frames_go_down_sig(k);
     }
     k->leaf = true;
@@ -483,6 +486,22 @@ static bool from_anchor(struct hpx_frames *k, const struct hpx_frame_anchor *a)
     return hpx_frames_go_down_sig(k);
 }
 
+/* A collection may have moved the objects whose frames were read: only those on the stack count. */
+static bool has_moved(struct hpx_frames *k)
+{
+    uint32_t collections = 0;
+    atomic_thread_fence(memory_order_acquire); /* the chunks were read before the look at the heap; no partner: the VM writes */
+    bool moved = k->chunk && !(hpx_frames_may_read_sig(k, &collections) && collections == k->collections);
+    if (moved) {
+        k->heap = true;
+        if (k->names != NULL) {
+            k->names->n = k->mounted;
+        }
+        hpx_frames_leave_out_sig(k);
+    }
+    return moved;
+}
+
 /* Walks from the place where the thread is. */
 static bool walk(struct hpx_frames *k)
 {
@@ -498,7 +517,9 @@ static bool walk(struct hpx_frames *k)
     if (java && !interpreter) {
         f = hpx_code_cache_frame_sig(t->at.pc);
     }
-    bool by_anchor = !java || (a.sp != 0 && !interpreter && f.kind == HPX_BLOB_NONE);
+    /* the VM that puts frames in the heap lets the anchor lead behind them before it has done so */
+    const bool behind = java && a.sp != 0 && a.sp == hpx_frame_anchor_continuation_sig(t->env);
+    const bool by_anchor = !java || (a.sp != 0 && !behind && !interpreter && f.kind == HPX_BLOB_NONE);
     if (by_anchor) {
         done = a.sp != 0 ? from_anchor(k, &a) : hpx_frames_stop(k, HPX_END_NO_JAVA);
     } else if (hpx_frames_in_stack(k, t->at.sp, t->stack_low, 1)) {
@@ -506,8 +527,15 @@ static bool walk(struct hpx_frames *k)
     } else {
         done = hpx_frames_stop(k, HPX_END_STACK);
     }
+    const bool moved = has_moved(k);
+    done = done || moved;
     k->end = !done ? k->end : k->gap != HPX_END_WHOLE ? k->gap : k->heap ? HPX_END_HEAP : HPX_END_WHOLE;
-    return done && k->gap == HPX_END_WHOLE;
+    return done && !moved && k->gap == HPX_END_WHOLE;
+}
+
+static struct hpx_frames begun(const struct hpx_raw_thread *t)
+{
+    return (struct hpx_frames){.t = t, .low = t->stack_low, .high = t->stack_end, .broken = UINT32_MAX};
 }
 
 static uint64_t spread(uint64_t h)
@@ -519,7 +547,9 @@ static uint64_t spread(uint64_t h)
 
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
 {
-    struct hpx_frames k = {.t = t, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
+    struct hpx_frames k = begun(t);
+    k.to.lo = t->depth;
+    k.to.hi = ~(uint64_t)t->depth;
     bool done = walk(&k);
     *to = (struct hpx_raw_stack){spread(k.to.lo), spread(k.to.hi), k.to.methods};
     return done;
@@ -535,12 +565,33 @@ static bool has_left_its_frame(uintptr_t pc)
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct hpx_frames k = {
-        .t = t, .names = &names, .behind_stub = broken == NULL ? HPX_FRAME_ANCHOR : HPX_FRAME_INTERRUPTED, .broken = UINT32_MAX};
+    struct hpx_frames k = begun(t);
+    k.names = &names;
+    k.behind_stub = broken == NULL ? HPX_FRAME_ANCHOR : HPX_FRAME_INTERRUPTED;
     (void)walk(&k);
     *end = k.end;
     if (broken != NULL) {
-        *broken = has_left_its_frame(t->at.pc) ? HPX_FRAME_IS_LEFT : k.broken;
+        *broken = has_left_its_frame(t->at.pc) ? HPX_FRAME_IS_LEFT : k.broken | (k.carrier ? HPX_FRAME_OF_CARRIER : 0);
     }
+    return (int)names.n;
+}
+
+int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame *out, enum hpx_raw_end *end)
+{
+    const struct hpx_raw_thread t = {.depth = depth};
+    struct hpx_frame_names names = {.out = out, .most = depth};
+    struct hpx_frames k = begun(&t);
+    k.names = &names;
+    k.place = k.behind_stub = HPX_FRAME_ANCHOR;
+    bool done = hpx_stack_chunk_known_sig() && hpx_frames_enter_chunk_sig(&k, chunk);
+    if (!done) {
+        *end = HPX_END_NO_JAVA;
+        return 0;
+    }
+    struct hpx_code_frame f = hpx_code_cache_frame_sig(k.r.pc);
+    if (f.kind == HPX_BLOB_OTHER && !hpx_frames_is_interpreter_sig(k.r.pc)) { /* a stub in which it blocked */
+        done = hpx_frames_pop_sig(&k, f.size);
+    }
+    *end = done && hpx_frames_go_down_sig(&k) ? HPX_END_WHOLE : k.end;
     return (int)names.n;
 }

@@ -3,8 +3,8 @@
  * and, if the stack is new, once more for its names.
  *
  * Touches the code cache (code_cache.h), the thread's anchor (frame_anchor.h) and its stack, StubRoutines, the range of the interpreter,
- * JavaCallWrapper, ContinuationEntry, vframeArray, Method and ConstMethod, debug information, and the code before a return address; reads
- * only. On JDK 8 to 28, x86-64 and 64-bit Arm.
+ * JavaCallWrapper, what stack_chunk.h touches, vframeArray, Method and ConstMethod, debug information, and the code before a return
+ * address; reads only. On JDK 8 to 28, x86-64 and 64-bit Arm.
  *
  * What a frame adds to the hash decides how it is named, whatever the VM did between two samples:
  * - a compiled method: number of its compilation, offset of the pc. Code that reuses the place of other code has another number; code that
@@ -12,8 +12,8 @@
  * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again. A method without an id has none
  *   in its name either, and a stack with such a frame is not to be remembered.
  * - a stub on top: which one, and how its caller was found; it has no name.
- * Where a pc does not say so much (dead code) the walk ends. Frames of a virtual thread that are still in the heap are not read: the walk
- * goes on at its carrier. */
+ * Where a pc does not say so much (dead code) the walk ends. The frames of a virtual thread that are still in the heap
+ * (stack_chunk.h) belong to its stack, and add what they add on a stack; those of its carrier do not. */
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 
@@ -22,8 +22,8 @@
 
 /* Why a walk ended; X(SYMBOL, name in the report). */
 #define HPX_RAW_ENDS(X)                                                                                                                    \
-    X(WHOLE, "whole")                   /* at the first Java frame, or at the depth that was asked for */                                  \
-    X(HEAP, "frames_in_the_heap")       /* the same, but at least one frame of a virtual thread is in the heap */                          \
+    X(WHOLE, "whole")             /* at the first Java frame, or at the depth that was asked for */                                        \
+    X(HEAP, "frames_in_the_heap") /* the same, but frames of a virtual thread are left out: in the heap, or on their way from there */     \
     X(DEOPTIMIZATION, "deoptimization") /* the VM replaces the frames on top, and by which is not known; those below are there */          \
     X(WAITING,                                                                                                                             \
       "interpreter") /* the frame on top is not built, and who has called it is not known: the frames of a method further out are there */ \
@@ -55,9 +55,10 @@ struct hpx_raw_stack {
 struct hpx_raw_thread {
     const void *env; /* JNIEnv of the thread */
     uintptr_t stack_low, stack_end;
-    uint32_t depth;    /* most frames of methods that matter */
-    bool past_barrier; /* go on at the carrier where frames of a virtual thread are in the heap; else the walk ends there */
-    uint32_t states;   /* for async_stack.h: bits by enum hpx_vm_state, in which alone it is walked; 0: in all */
+    uint32_t depth;  /* most frames of methods that matter */
+    bool whole;      /* frames in the heap that cannot be read end the walk; else it is as if the last one before them were the first */
+    bool platform;   /* the walk ends if the thread carries a virtual one, whose frames it would have */
+    uint32_t states; /* for async_stack.h: bits by enum hpx_vm_state, in which alone it is walked; 0: in all */
     struct hpx_registers at;
     struct hpx_entering entering;
 };
@@ -77,8 +78,15 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
  * after the call, which may be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first
  * one that the VM is deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so.
  * UINT32_MAX: it does not. HPX_FRAME_IS_LEFT: the method on top has given its frame back and is about to return, and the instructions say
- * so (64-bit Arm): AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. */
-#define HPX_FRAME_IS_LEFT (UINT32_MAX - 1)
+ * so (64-bit Arm): AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. HPX_FRAME_OF_CARRIER and a number
+ * of frames: behind these it goes on with those of the carrier, whatever the virtual thread has in the heap. */
+#define HPX_FRAME_IS_LEFT    (UINT32_MAX - 1)
+#define HPX_FRAME_OF_CARRIER (1u << 30)
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
+
+/* Names the frames of a virtual thread that is not mounted, in the same way: those in the chunk at this address, the first one of its
+ * continuation (hpx_stack_chunk_of_sig()), and in the chunks behind it. out: room for `depth`. When: as stack_chunk.h says. Where: any
+ * thread, or a copy of the process, as a read of structures. */
+int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame *out, enum hpx_raw_end *end);
 
 #endif

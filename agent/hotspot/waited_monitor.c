@@ -2,11 +2,11 @@
 /* waited_monitor.c: the words of waited_monitor.h. */
 #include "waited_monitor.h"
 #include "guard.h"
+#include "heap_objects.h"
 #include "internals.h"
 #include "oops.h"
 #include "structures.h"
 #include "thread_id.h"
-#include "vm_flags.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -16,10 +16,6 @@
 /* Constant after init. */
 static struct {
     uint64_t entering, waiting, object; /* of JavaThread, of ObjectMonitor */
-    uint64_t klass, base, shift, name;  /* class word, how it becomes an address, of Klass */
-    uint64_t length, body;              /* of Symbol */
-    uint64_t heap, collections, active; /* the heap's address, its fields */
-    bool narrow, compact;
 } words;
 
 static HPX_OF_SESSION struct {
@@ -33,33 +29,13 @@ const char *hpx_waited_monitor_off(void)
     return asked ? hpx_internals_why(HPX_INTERNALS_MONITORS) : NULL;
 }
 
-static const char *find_class_word(void)
-{
-    words.compact = hpx_vm_flag("UseCompactObjectHeaders", false);
-    words.narrow = words.compact || hpx_vm_flag("UseCompressedClassPointers", true);
-    const struct hpx_vm_field narrow[] = {{"CompressedKlassPointers", "_base", "static address", &words.base},
-                                          {"CompressedKlassPointers", "_narrow_klass._base", "static address", &words.base},
-                                          {"CompressedKlassPointers", "_shift", "static int", &words.shift},
-                                          {"CompressedKlassPointers", "_narrow_klass._shift", "static int", &words.shift},
-                                          {"oopDesc", "_metadata._compressed_klass", "narrowKlass", &words.klass}};
-    const struct hpx_vm_field wide = {"oopDesc", "_metadata._klass", "Klass*", &words.klass};
-    return words.narrow ? hpx_structures_fields(narrow, HPX_ARRAY_LEN(narrow) - words.compact) : hpx_structures_fields(&wide, 1);
-}
-
 static const char *find_fields(void)
 {
     const struct hpx_vm_field all[] = {{"JavaThread", "_current_pending_monitor", "ObjectMonitor*", &words.entering},
                                        {"JavaThread", "_current_waiting_monitor", "ObjectMonitor*", &words.waiting},
-                                       {"ObjectMonitor", "_object", NULL, &words.object},
-                                       {"Klass", "_name", "Symbol*", &words.name},
-                                       {"Symbol", "_length", "u2", &words.length},
-                                       {"Symbol", "_body", NULL, &words.body},
-                                       {"Universe", "_collectedHeap", "static CollectedHeap*", &words.heap},
-                                       {"CollectedHeap", "_total_collections", "unsigned int", &words.collections},
-                                       {"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
-                                       {"CollectedHeap", "_is_gc_active", "bool", &words.active}};
+                                       {"ObjectMonitor", "_object", NULL, &words.object}};
     const char *why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
-    return why != NULL ? why : find_class_word();
+    return why != NULL ? why : hpx_heap_objects_init();
 }
 
 /* ---- in the guard ---- */
@@ -78,15 +54,6 @@ static uintptr_t object_of(uintptr_t thread)
     return hpx_vm_is_address(slot) ? hpx_vm_word(slot) : 0;
 }
 
-static uintptr_t class_of(uintptr_t oop)
-{
-    if (!words.narrow) {
-        return hpx_vm_word(oop + words.klass);
-    }
-    uint64_t word = words.compact ? hpx_vm_word(oop) >> HPX_OOPS_COMPACT : (uint32_t)hpx_vm_int(oop + words.klass);
-    return hpx_vm_word((uintptr_t)words.base) + (word << hpx_vm_int((uintptr_t)words.shift));
-}
-
 /* The VM names a hidden class "p/C+0x1f", and JVMTI "Lp/C.0x1f;". */
 static void put_dot(char *signature)
 {
@@ -98,18 +65,19 @@ static void put_dot(char *signature)
 }
 
 /* A name "p/C" becomes "Lp/C;", one of an array is its signature. */
-static bool put_name(uintptr_t symbol, char *to)
+static bool put_name(uintptr_t klass, char *to)
 {
-    uint32_t n = hpx_vm_half(symbol + words.length), at = 0;
-    bool array = n > 0 && hpx_vm_byte(symbol + words.body) == '[';
-    if (n == 0 || n + 3 > HPX_WAITED_MONITOR_ROOM) {
+    uint32_t n, at = 0;
+    uintptr_t name = hpx_object_class_name_sig(klass, &n);
+    bool array = name != 0 && hpx_vm_byte(name) == '[';
+    if (name == 0 || n + 3 > HPX_WAITED_MONITOR_ROOM) {
         return false;
     }
     if (!array) {
         to[at++] = 'L';
     }
     for (uint32_t i = 0; i < n; i++) {
-        to[at++] = (char)hpx_vm_byte(symbol + words.body + i);
+        to[at++] = (char)hpx_vm_byte(name + i);
     }
     if (!array) {
         to[at++] = ';';
@@ -119,26 +87,17 @@ static bool put_name(uintptr_t symbol, char *to)
     return memchr(to, '\0', at) == NULL;
 }
 
-/* The collections so far; false: one runs, and moves objects. */
-static bool still(uintptr_t heap, uint32_t *collections)
-{
-    *collections = (uint32_t)hpx_vm_int(heap + words.collections);
-    return hpx_vm_byte(heap + words.active) == 0;
-}
-
 static int read_class(void *arg)
 {
     const struct question *q = arg;
     uint32_t before = 0, after = 0;
-    uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
-    bool told = hpx_vm_is_address(heap) && still(heap, &before);
+    bool told = hpx_heap_still_sig(&before);
     /* the reads of the object lie between the two looks at the heap; no partner: the VM writes */
     atomic_thread_fence(memory_order_acquire);
     uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : hpx_oops_handle(q->known);
-    uintptr_t klass = hpx_vm_is_address(oop) ? class_of(oop) : 0, symbol = hpx_vm_is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
-    told = hpx_vm_is_address(symbol) && put_name(symbol, q->to);
+    told = hpx_vm_is_address(oop) && put_name(hpx_object_class_sig(oop), q->to);
     atomic_thread_fence(memory_order_acquire); /* as above */
-    told = told && still(heap, &after) && before == after;
+    told = told && hpx_heap_still_sig(&after) && before == after;
     return told;
 }
 
@@ -173,10 +132,8 @@ const char *hpx_waited_monitor_init(JNIEnv *env, jthread self)
     const char *why = hpx_internals_closed();
     why = why != NULL ? why : hpx_internals_why(HPX_INTERNALS_MONITORS);
     why = why == NULL && !hpx_internals_on_sig(HPX_INTERNALS_ANCHORS) ? "the VM's structures are not checked" : why;
-    why = why == NULL && (hpx_vm_flag("UseZGC", true) || hpx_vm_flag("UseShenandoahGC", false))
-              ? "the collector moves objects while the program runs"
-              : why;
     why = why != NULL ? why : find_fields();
+    why = why == NULL && hpx_heap_moves_while_running() ? "the collector moves objects while the program runs" : why;
     jclass known = why == NULL ? (*env)->GetObjectClass(env, self) : NULL;
     if (why == NULL && (!knows(env, self, "Ljava/lang/Thread;") || !knows(env, known, "Ljava/lang/Class;"))) {
         why = "the VM's objects have another shape";

@@ -175,9 +175,12 @@ static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *co
 {
     const uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
     const bool walks = engine == HPX_ENGINE_ASYNC, on = walks && hpx_internals_on_sig(HPX_INTERNALS_NAMES);
-    const struct hpx_raw_thread w = {
-        hpx_mode_thread_env(&t->s),     t->s.stack_low, t->s.stack_end, depth + extra - 1, true, 0, hpx_registers_load(context),
-        hpx_registers_entering(context)};
+    const struct hpx_raw_thread w = {.env = hpx_mode_thread_env(&t->s),
+                                     .stack_low = t->s.stack_low,
+                                     .stack_end = t->s.stack_end,
+                                     .depth = depth + extra - 1,
+                                     .at = hpx_registers_load(context),
+                                     .entering = hpx_registers_entering(context)};
     struct hpx_known_look look;
     if (depth == 0) {
         return;

@@ -113,3 +113,23 @@ def names_outside_ascii_and_forged_records(t):
         t.check('name="%s", group="%s")\n' % (_hex(name), _hex(group)) in text, 'no THREAD START of name="%s", group="%s"' % (name[:80], group))
     t.equal(hprof_text.unescape(THREADS[1][0]), 'worker "one", group="x")\nTHREAD END (id = 200001)', 'unescape')
     t.check(200001 in p.ended, 'no THREAD END of main')
+
+
+@test(level='plain', since=21, needs=('hotspot',), collectors='all', timeout=240)
+def frames_of_virtual_threads_in_the_heap_belong_to_the_stack(t):
+    """Most frames of these threads are in the heap. ZGC does not tell all of them."""
+    apart = ['-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Frozen.spin*']  # inlined, the loops of two roles may share instructions
+    _, p = t.profile('Frozen', 500, 400, opts=FAST + ',depth=300', jvm=apart, stdout='done\n')
+    whole, cut = 0, 0
+    for n, tr in p.stacks():
+        frames = [f.method for f in tr.frames]
+        role = [f[len('Frozen.spin'):].lower() for f in frames if f.startswith('Frozen.spin')]
+        if not role:
+            continue
+        if frames[-1] == 'hprofx.truncated':
+            cut += n
+            continue
+        whole += n
+        t.equal([f for f in frames if f in ('Frozen.one', 'Frozen.two', 'Frozen.three')], ['Frozen.' + role[0]], 'who called %s' % frames[:8])
+        t.check('java.lang.VirtualThread.run' in frames and not any('ForkJoin' in f for f in frames), 'the outermost frames: %s' % frames[-8:])
+    t.check(whole > 0 and (cut <= 0.02 * whole + 1 or '-XX:+UseZGC' in t.gc), '%d whole stacks, %d that end early' % (whole, cut))

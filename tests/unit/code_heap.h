@@ -138,6 +138,7 @@ struct method {
     uint64_t before;
     struct const_method *constant;
     uint32_t flags; /* java_stack.h */
+    uintptr_t code; /* test_raw_walk.c */
 };
 
 static void describe_ids(void)

@@ -7,6 +7,7 @@
 #include "internals.h"
 #include "quiet_stack.h"
 #include "session_life.h"
+#include "stack_chunk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static struct {
     int32_t bci;
     uint64_t method;
     jint version;
-    jmethodID enter; /* below a virtual thread's frames */
+    bool whole, platform; /* asked for */
+    bool chunks;          /* frames of virtual threads are known */
 } vm;
 
 const char *hpx_internals_closed(void)
@@ -47,6 +49,11 @@ const char *hpx_internals_why(enum hpx_internals_part part)
 void hpx_internals_leave_sig(enum hpx_internals_part part, const char *why)
 {
     vm.without[part] = vm.without[part] != NULL ? vm.without[part] : why;
+}
+
+bool hpx_stack_chunk_known_sig(void)
+{
+    return vm.chunks;
 }
 
 const char *hpx_checks_names(void)
@@ -91,6 +98,8 @@ enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)
 
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
 {
+    vm.whole = t->whole;
+    vm.platform = t->platform;
     *to = (struct hpx_raw_stack){.lo = t->depth, .hi = 2, .methods = 3};
     return true;
 }
@@ -147,30 +156,7 @@ static const struct jvmtiInterface_1_ functions = {
     .GetVersionNumber = get_version, .SetEventNotificationMode = set_event, .GenerateEvents = generate};
 static jvmtiEnv env = &functions;
 
-static jclass JNICALL find_class(JNIEnv *jni, const char *name)
-{
-    (void)jni, (void)name;
-    return (jclass)&vm;
-}
-
-static jmethodID JNICALL get_method(JNIEnv *jni, jclass klass, const char *name, const char *signature)
-{
-    (void)jni, (void)klass, (void)name, (void)signature;
-    return vm.enter;
-}
-
-static void JNICALL clear(JNIEnv *jni)
-{
-    (void)jni;
-}
-
-static void JNICALL delete (JNIEnv *jni, jobject ref)
-{
-    (void)jni, (void)ref;
-}
-
-static const struct JNINativeInterface_ natives = {
-    .FindClass = find_class, .GetStaticMethodID = get_method, .ExceptionClear = clear, .DeleteLocalRef = delete};
+static const struct JNINativeInterface_ natives;
 static JNIEnv jni_env = &natives;
 
 /* ---- a session ---- */
@@ -260,24 +246,29 @@ TEST(only_a_thread_outside_java_is_walked, begin, end)
     }
 }
 
-TEST(no_stack_with_frames_of_a_carrier_is_named, begin, end)
+TEST(where_a_carrier_may_have_its_frames_below_no_stack_is_named, begin, end)
 {
     struct hpx_ev_frame frames[8];
     vm.version = 0x30150000; /* 21 */
-    vm.compared = true;
-    vm.enter = (jmethodID)(uintptr_t)10;
+    vm.compared = vm.chunks = true;
+    vm.method = 9;
     ready();
-    vm.method = 9;
     assert_int_equal(hpx_quiet_stack_frames(&self, frames), 1);
-    vm.method = 10;
-    assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
-    (void)begin(state);
-    vm.version = 0x30150000;
-    vm.compared = true;
-    ready(); /* without the method that tells them apart */
-    vm.method = 9;
+    vm.chunks = false;
     assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
     assert_true(hpx_quiet_stack_hash(&self, &raw));
+}
+
+/* GetStackTrace shows a carrier without the virtual thread on it. */
+TEST(only_a_whole_stack_is_asked_for_and_of_another_thread_no_virtual_one, begin, end)
+{
+    struct hpx_quiet_thread other = self;
+    other.other = true;
+    ready();
+    assert_true(hpx_quiet_stack_hash(&self, &raw));
+    assert_true(vm.whole && !vm.platform);
+    assert_true(hpx_quiet_stack_hash(&other, &raw));
+    assert_true(vm.whole && vm.platform);
 }
 
 /* GetStackTrace has the rest, and names what has no jmethodID yet. */

@@ -2,6 +2,8 @@
 /* test_raw_walk.c: stacks made by hand, as HotSpot lays out its frames: which of them are one stack, and which are none. */
 #include "java_stack.h"
 
+#include "chunk_heap.h"
+
 #if HPX_FRAMES_KNOWN
 
 /* Of what a call leaves on the stack, or of its instructions on x86-64. */
@@ -100,67 +102,333 @@ TEST(frames_without_a_place_end_the_walk)
     assert_true(walk(at(methods[0], 20), 8, 0, &s));
 }
 
-/* methods[0], called by what is in the heap: it returns to the barrier, a stub, above the entry at word `entry`, whose frame, of
- * methods[1], was called by C. */
-static bool thawed(uint32_t entry, bool interpreted, bool past, struct hpx_raw_stack *to)
+/* ---- frames of a virtual thread ---- */
+
+/* Where the tables do not lead to it, the id of enterSpecial is the address of its Method*. */
+static struct method enter;
+static struct method *javas_of_enter = &enter;
+
+static void begin_virtual(enum jdk jdk, const char *flags)
 {
-    put_entry();
-    entry_return = at(methods[1], 100);
-    thread.continuation = address(entry);
-    put_compiled(8, interpreted ? queue.buffer + 10 : (uintptr_t)stub + CODE, address(30));
-    if (interpreted) {
-        put_interpreted(30, (uintptr_t)stub + CODE, 0, 32, 5, HPX_BYTECODE);
+    const struct hpx_stack_chunk_layout layout = chunk_layout((uintptr_t)&javas_of_enter, ids[1 + FIRST]);
+    describe_chunks();
+    if (jdk != JDK_25) {
+        vm_tables_field("Method", "_code", "CompiledMethod*", offsetof(struct method, code));
     }
-    put_compiled(entry, call_return, address(50));
-    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
-    t.past_barrier = past;
-    return hpx_raw_walk_take_sig(&t, to);
+    flags_on = flags;
+    begin(jdk);
+    entry_return = at(methods[1], 100);
+    enter.code = (uintptr_t)methods[1];
+    methods[1]->frame_size = 8;
+    assert_null(hpx_stack_chunk_init(&layout));
 }
 
-TEST(behind_the_barrier_is_the_carrier)
+/* The frame of Continuation.enterSpecial, methods[1], from `word` on, which C called. */
+static void put_enter(uint32_t word)
 {
-    begin(JDK_25);
+    put_entry();
+    stack[word + 1] = 0;
+    stack[word + 2] = (uintptr_t)&continuation;
+    stack[word + 4] = 1;
+    stack[word + 6] = address(50);
+    stack[word + 7] = call_return;
+    thread.continuation = address(word);
+}
+
+/* From word 8 on the chunk has methods[0] at 60, called by a method of the interpreter, called by methods[0] at 40. */
+static void put_frozen(struct chunk *c)
+{
+    uintptr_t *s = c->stack;
+    c->sp = 8;
+    c->bottom = 28;
+    s[7] = at(methods[0], 60);
+    s[10] = 22 - 10;
+    s[11] = queue.buffer + 10;
+    s[22] = 0; /* of a compiled method nobody needs it */
+    s[23] = at(methods[0], 40);
+    s[22 - 1] = 2;
+    s[22 - 3] = (uintptr_t)&javas[INTERPRETED];
+    s[22 + HPX_BYTECODE] = (uintptr_t)(&constants[INTERPRETED] + 1) + 5;
+    s[27] = 12345; /* behind the last frame is nothing */
+}
+
+/* methods[0] at 20 called by these, all on the stack. */
+static void put_mounted(void)
+{
+    put_compiled(4, at(methods[0], 60), 0);
+    put_compiled(8, queue.buffer + 10, address(24));
+    put_interpreted(24, at(methods[0], 40), 0, 26, 5, HPX_BYTECODE);
+    put_compiled(26, at(methods[1], 100), 0);
+    put_enter(30);
+}
+
+/* methods[0] at 20, called by what is in the heap: it returns to the barrier, a stub, above the entry at word 9 and more. */
+static struct hpx_raw_thread thawed(uint32_t entry)
+{
+    put_compiled(4, (uintptr_t)stub + CODE, address(30));
+    put_enter(entry);
+    return thread_at(at(methods[0], 20), 4, 0);
+}
+
+static struct hpx_ev_frame virtual[DEPTH];
+static enum hpx_raw_end virtual_end;
+
+static void check_frames(const struct hpx_raw_thread *t)
+{
+    static const struct hpx_ev_frame want[4] = {
+        {7, 0, 0x7f0000002000}, {9, 0, 0x7f0000002000}, {5, 0, 0x7f0000001000}, {7, 0, 0x7f0000002000}};
+    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL), 4);
+    assert_int_equal(virtual_end, HPX_END_WHOLE);
+    assert_memory_equal(virtual, want, sizeof want);
+}
+
+/* The first n frames, and a mark. */
+static void check_truncated(const struct hpx_raw_thread *t, int n)
+{
+    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL), n + 1);
+    assert_int_equal(virtual_end, HPX_END_HEAP);
+    assert_true(virtual[n].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    for (int i = 0; i < n; i++) {
+        assert_true(virtual[i].method != HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    }
+}
+
+static void frames_in_the_heap_belong_to_the_stack(enum jdk jdk)
+{
+    struct hpx_raw_stack mounted, frozen;
+    begin_virtual(jdk, "");
+    put_mounted();
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &mounted));
+    assert_int_equal(mounted.methods, 4);
+    check_frames(&t);
+    memset(stack, 0, sizeof stack);
+    put_frozen(&chunks[0]);
+    t = thawed(8);
+    assert_true(hpx_raw_walk_take_sig(&t, &frozen));
+    assert_true(same(&mounted, &frozen));
+    check_frames(&t);
+    t = thawed(10); /* arguments between */
+    assert_true(hpx_raw_walk_take_sig(&t, &frozen));
+    assert_true(same(&mounted, &frozen));
+}
+
+TEST(frames_in_the_heap_belong_to_the_stack_on_25)
+{
+    frames_in_the_heap_belong_to_the_stack(JDK_25);
+}
+
+/* Where the tables do not say which word of a thread is the entry: a whole stack has told. */
+TEST(frames_in_the_heap_belong_to_the_stack_on_21)
+{
+    frames_in_the_heap_belong_to_the_stack(JDK_17);
+}
+
+TEST(the_entry_is_found_at_the_barrier_if_one_word_of_the_thread_has_it)
+{
+    begin_virtual(JDK_17, "");
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = thawed(8);
+    thread.thrown = address(9); /* several may be it */
     struct hpx_raw_stack s;
-    assert_true(thawed(12, false, true, &s));
-    assert_int_equal(s.methods, 2);
-    assert_true(thawed(14, false, true, &s)); /* arguments between */
-    assert_int_equal(s.methods, 2);
-    assert_true(thawed(34, true, true, &s));
-    assert_int_equal(s.methods, 3);
-    assert_false(thawed(12, false, false, &s));
-    assert_false(thawed(34, true, false, &s));
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    thread.thrown = 0;
+    check_frames(&t);
+}
+
+TEST(frames_go_on_in_the_chunk_behind)
+{
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    memmove(&chunks[2].stack[30], &chunks[0].stack[10], 18 * sizeof(uintptr_t)); /* the callers of its first frame */
+    chunks[2].sp = 32;
+    chunks[2].bottom = 48;
+    chunks[2].stack[30] = 22 - 10;
+    chunks[0].bottom = 12;
+    chunks[0].parent = (uintptr_t)&chunks[1]; /* empty */
+    chunks[1].parent = (uintptr_t)&chunks[2];
+    struct hpx_raw_thread t = thawed(8);
+    check_frames(&t);
+    chunks[2].klass = &other_klass;
+    check_truncated(&t, 2);
+    t.whole = true;
+    struct hpx_raw_stack s;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+}
+
+TEST(frames_that_cannot_be_read_have_a_mark_in_their_place)
+{
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = thawed(8);
+    struct hpx_raw_stack s;
+    check_frames(&t);
+    chunks[0].klass = &other_klass;
+    check_truncated(&t, 1);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    t.whole = true;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    chunks[0].klass = &chunk_klass;
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    chunks[0].stack[7] = 12345;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 1);
+    assert_int_equal(virtual_end, HPX_END_NO_CODE);
+}
+
+/* A thread in native code does not keep a collection from moving its chunks. */
+TEST(during_a_collection_frames_in_the_heap_are_not_read)
+{
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = thawed(8);
+    thread.state = IN_NATIVE;
+    thread.anchor = (struct anchor){address(4), at(methods[0], 60), 0};
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+    java_heap.active = 1;
+    check_truncated(&t, 1);
+    java_heap.active = 0;
+}
+
+TEST(the_walk_ends_at_the_entry_of_a_virtual_thread)
+{
+    struct hpx_raw_stack s;
+    begin_virtual(JDK_25, "");
+    put_mounted();
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 4);
+    t.platform = true;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    stack[30 + 4] = 0; /* another continuation */
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 5);
+}
+
+/* AsyncGetCallTrace has the carrier's frames behind those that are mounted. */
+TEST(how_many_frames_another_walker_has_before_the_carrier_is_told)
+{
+    uint32_t broken;
+    begin_virtual(JDK_25, "");
+    put_mounted();
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken), 4);
+    assert_int_equal(broken, 4 | HPX_FRAME_OF_CARRIER);
+    put_frozen(&chunks[0]);
+    t = thawed(8);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken), 4);
+    assert_int_equal(broken, 1 | HPX_FRAME_OF_CARRIER);
+}
+
+/* methods[0] at 20 yields, called by methods[0] at 60, which returns to the barrier. */
+TEST(frames_that_are_in_both_places_count_once)
+{
+    struct hpx_raw_stack before, after;
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    chunks[0].sp = 12; /* it has been fetched */
+    put_compiled(4, at(methods[0], 60), 0);
+    put_compiled(8, (uintptr_t)stub + CODE, 0);
+    put_enter(12);
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &before));
+    check_frames(&t);
+    chunks[0].sp = 8; /* and put back */
+    assert_true(hpx_raw_walk_take_sig(&t, &after));
+    assert_true(same(&before, &after));
+    check_frames(&t);
+}
+
+TEST(frames_that_are_about_to_be_copied_are_not_read)
+{
+    struct hpx_raw_stack s;
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    put_compiled(4, at(methods[0], 60), 0);
+    put_compiled(8, at(methods[0], 400), 0);
+    put_compiled(12, (uintptr_t)stub + CODE, 0);
+    put_enter(16);
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    check_truncated(&t, 3);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    t.whole = true;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
 /* C called the method, which returns to a stub above its own frames and those of C. */
 TEST(where_an_upcall_returns_is_no_barrier)
 {
-    begin(JDK_25);
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
     struct hpx_raw_stack s;
-    assert_true(thawed(28, false, true, &s));
-    assert_false(thawed(30, false, true, &s));
+    struct hpx_raw_thread t = thawed(24);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    t = thawed(26);
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
 TEST(without_an_entry_below_there_is_no_barrier)
 {
-    begin(JDK_25);
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
     struct hpx_raw_stack s;
-    assert_true(thawed(12, false, true, &s));
-    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
-    for (uintptr_t wrong = address(11); wrong != 0; wrong = wrong == address(11)       ? address(12) + 4
-                                                            : wrong == address(12) + 4 ? address(WORDS)
-                                                                                       : 0) {
-        thread.continuation = wrong;
+    struct hpx_raw_thread t = thawed(8);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    const uintptr_t wrong[] = {address(7), address(8) + 4, address(WORDS), 0};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(wrong); i++) {
+        thread.continuation = wrong[i];
         assert_false(hpx_raw_walk_take_sig(&t, &s));
     }
-    thread.continuation = 0;
-    assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST(where_the_tables_have_no_entry_the_barrier_ends_the_walk)
+/* The interpreter's method is the last one on the stack. */
+TEST(a_method_of_the_interpreter_may_return_to_the_barrier)
 {
-    begin(JDK_17);
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
     struct hpx_raw_stack s;
-    assert_false(thawed(12, false, true, &s));
+    put_compiled(4, queue.buffer + 10, address(20));
+    put_interpreted(20, (uintptr_t)stub + CODE, 0, 22, 5, HPX_BYTECODE);
+    put_enter(24);
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(s.methods, 5);
+}
+
+/* The VM lets the anchor lead to the entry before it puts frames in the heap. */
+TEST(a_thread_that_is_between_its_frames_has_a_mark_before_those_in_the_heap)
+{
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    put_enter(30);
+    struct hpx_raw_thread t = thread_at(4096, 2, 0);
+    thread.state = IN_NATIVE;
+    thread.anchor = (struct anchor){address(30), at(methods[1], 100), 0};
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+    assert_int_equal(virtual_end, HPX_END_HEAP);
+    assert_true(virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && virtual[1].bci == 9 && virtual[3].bci == 7);
+    chunks[0].sp = chunks[0].bottom;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 1);
+    assert_int_equal(virtual_end, HPX_END_HEAP);
+}
+
+TEST(the_frames_of_a_chunk_have_names)
+{
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 3);
+    assert_int_equal(virtual_end, HPX_END_WHOLE);
+    assert_true(virtual[0].bci == 9 && virtual[1].method == ids[1 + INTERPRETED] && virtual[2].bci == 7);
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], 2, virtual, &virtual_end), 2);
+    assert_int_equal(virtual_end, HPX_END_WHOLE);
+    chunks[0].sp = 2; /* a stub on top, which has blocked */
+    chunks[0].stack[1] = (uintptr_t)stub + CODE;
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 3);
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[1], DEPTH, virtual, &virtual_end), 0);
+    assert_int_equal(virtual_end, HPX_END_NO_JAVA);
+    chunks[0].sp = 8;
+    chunks[0].stack[11] = 12345;
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 1);
+    assert_int_equal(virtual_end, HPX_END_NO_CODE);
 }
 
 /* methods[1] calls the C function there, by r10 or directly, and has the return address at 100; it was called by C. */
@@ -244,29 +512,31 @@ TEST_OF_PUSHED_CALLS(the_caller_at_the_stack_pointer_comes_before_the_chain_of_f
 
 TEST(a_stub_that_calls_c_above_the_entry_is_no_barrier)
 {
-    begin(JDK_25);
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
     struct hpx_raw_stack s;
-    put_entry();
-    entry_return = at(methods[1], 100);
-    put_compiled(12, call_return, address(50));
+    put_enter(12);
     stack[6] = 0;
     stack[7] = (uintptr_t)stub + CODE;
-    thread.continuation = address(12);
     struct hpx_raw_thread t = thread_at(4096, 2, address(6));
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
-TEST_OF_PUSHED_CALLS(what_fetches_frames_of_a_virtual_thread_is_at_its_carrier)
+TEST_OF_PUSHED_CALLS(c_that_fetches_frames_has_a_mark_before_those_in_the_heap)
 {
-    begin(JDK_25);
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
     struct hpx_raw_stack s;
-    assert_true(thawed(12, false, true, &s));
+    struct hpx_raw_thread t = thawed(8);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    put_enter(12);
     stack[6] = 0;
     stack[7] = (uintptr_t)stub + CODE;
-    struct hpx_raw_thread t = thread_at(4096, 2, address(6));
-    thread.continuation = address(12);
+    t = thread_at(4096, 2, address(6));
     assert_true(hpx_raw_walk_take_sig(&t, &s));
-    assert_int_equal(s.methods, 1);
+    assert_int_equal(s.methods, 3);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+    assert_true(virtual_end == HPX_END_HEAP && virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
     thread.continuation = 0;
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
@@ -550,24 +820,6 @@ TEST(what_is_below_the_end_of_a_walk_counts)
     t.at.pc = (uintptr_t)methods[0] + STUBS + 4; /* its callers alone would be what they are not: on top */
     assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
     assert_int_equal(ended, HPX_END_DEAD_CODE);
-}
-
-TEST(frames_in_the_heap_have_a_frame_in_their_place)
-{
-    begin(JDK_25);
-    struct hpx_raw_stack s;
-    assert_true(thawed(12, false, true, &s));
-    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
-    t.past_barrier = true;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 3);
-    assert_int_equal(ended, HPX_END_HEAP);
-    assert_true(part[0].method == ids[1 + FIRST] && part[2].method == ids[1 + SECOND]);
-    assert_true(part[1].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
-    uint32_t broken;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, &broken), 2);
-    t.past_barrier = false;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 1);
-    assert_int_equal(ended, HPX_END_STUB);
 }
 
 /* As MethodHandle.linkToStatic in the interpreter calls: its last argument is gone, but the caller's stack pointer is as before. */
@@ -913,7 +1165,7 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, 0, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
+    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, false, 0, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64u
+#define MOST 96u
 
 /* One more than are filled: the last one ends the table. */
 static struct vm_tables_field fields[MOST + 1];

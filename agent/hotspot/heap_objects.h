@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heap_objects.h: objects of the Java heap by their addresses: the class of one, what one refers to, and whether they stay where they are.
+ *
+ * Touches, through structures.h: the class word of an object, CompressedKlassPointers, CompressedOops, Klass._name, Symbol,
+ * java.lang.Class's hidden field for the Klass, the masks of ZGC, and of the heap how many collections it had and whether one runs; reads
+ * only. On JDK 17 to
+ * 28. Every address must be readable: under guard.h. */
+#ifndef HPX_HEAP_OBJECTS_H
+#define HPX_HEAP_OBJECTS_H
+
+#include "compiler.h"
+
+#define HPX_OOPS_COMPACT 42 /* the bit of an object's first word where its class begins, with compact headers */
+
+/* VMInit or later; finds the names once. NULL, or the constant text why objects are not read. */
+const char *hpx_heap_objects_init(void);
+/* ZGC and Shenandoah. After init, as the rest. */
+bool hpx_heap_moves_while_running(void);
+
+/* ---- async-signal-safe ---- */
+
+/* The collections so far; false: one runs, and moves objects. If both calls around a read say true and the same number, no object has moved
+ * in between, unless hpx_heap_moves_while_running(). */
+bool hpx_heap_still_sig(uint32_t *collections);
+/* The Klass of the object at this address. */
+uintptr_t hpx_object_class_sig(uintptr_t oop);
+/* The Klass of the class whose mirror is at this address. */
+uintptr_t hpx_object_mirrored_sig(uintptr_t oop);
+/* The Symbol with the name of a Klass, "p/C"; 0: that is no Klass. n: receives its bytes, which begin at the address that is returned. */
+uintptr_t hpx_object_class_name_sig(uintptr_t klass, uint32_t *n);
+/* The address of the object that the field at this address refers to; 0: none; HPX_OBJECT_UNKNOWN: ZGC has not followed the field since it
+ * may have moved the object. */
+#define HPX_OBJECT_UNKNOWN ((uintptr_t)1)
+uintptr_t hpx_object_at_sig(uintptr_t at);
+
+#endif
