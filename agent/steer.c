@@ -336,6 +336,7 @@ static void obey(int fd, const struct client *c)
 {
     struct hpx_control_request r;
     struct hpx_err err;
+    uint32_t restored;
     int rc = hpx_control_parse(c->line, &r, &err);
     if (rc != 0) {
         answer_result(fd, rc, &err);
@@ -348,8 +349,9 @@ static void obey(int fd, const struct client *c)
         break;
     case HPX_CONTROL_STOP:
         rc = end(r.session, fd, &err);
-        if (rc == 0) {
-            answer(fd, "classes restored: %u; the agent sleeps", hpx_classes_restored());
+        restored = rc == 0 ? hpx_classes_restored() : 0;
+        if (restored > 0) {
+            answer(fd, "classes restored: %u; the agent sleeps", restored);
         }
         answer_result(fd, rc, &err);
         break;

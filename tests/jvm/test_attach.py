@@ -136,7 +136,7 @@ def a_heap_dump_is_taken_at_once(t):
     p.tell('make 100')
     refuses(t, USAGE, '-e heap dumps the heap at once', '-e', 'heap', '-d', '5s', p.run.pid)
     done = hprofx(t, '-e', 'heap', p.run.pid)
-    t.equal((done.returncode, done.stderr), (OK, '  classes restored: 0; the agent sleeps\n'), 'status, stderr')
+    t.equal((done.returncode, done.stderr), (OK, ''), 'status, stderr')
     t.check(done.stdout.startswith('Heap dump: ') and '\nClasses\n' in done.stdout, 'it shows %r' % done.stdout)  # as hprofx heap
     does(t, '-e', 'heap', '-o', t.work / 'x.hprof', p.run.pid, 'sites=none')
     t.equal(len(t.binary(t.work / 'x.hprof').heaps), 1, 'heap dumps')
@@ -407,7 +407,7 @@ def top_shows_one_second_after_the_other(t):
     top.stdout.readline()
     top.stdout.close()  # as head does
     said = top.stderr.read()
-    t.equal((top.wait(), said), (OK, b'  classes restored: 0; the agent sleeps\n'), 'status, stderr where nobody reads')
+    t.equal((top.wait(), said), (OK, b''), 'status, stderr where nobody reads')
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
     refuses(t, USAGE, 'top has no option -o', 'top', '-o', 'x', p.run.pid)
@@ -452,7 +452,7 @@ def top_on_a_terminal_has_the_last_seconds_and_ends_with_q(t):
                 read()
     ended = top.poll() is not None
     top.kill()
-    t.equal((ended, top.wait(), top.stderr.read()), (True, OK, b'  classes restored: 0; the agent sleeps\n'), 'whether it ended, status, stderr')
+    t.equal((ended, top.wait(), top.stderr.read()), (True, OK, b''), 'whether it ended, status, stderr')
     os.close(ours)
     leaves_no_profile(t, top)
     leaves_nothing(t, p.run.pid)
@@ -811,7 +811,7 @@ def the_end_of_a_session_says_what_it_left(t):
         p.tell('calls 100')
         said = does(t, 'stop', p.run.pid)
         restored = re.search(r'^  classes restored: (\d+); the agent sleeps$', said, re.M)
-        t.check(restored and (int(restored[1]) > 100) == some, 'stop says %r' % said)
+        t.check(restored and int(restored[1]) > 100 if some else 'restored' not in said, 'stop says %r' % said)
     p.end(t)
 
 

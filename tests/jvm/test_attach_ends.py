@@ -283,7 +283,7 @@ def a_jvm_that_goes_on_after_a_stop_is_profiled(t, state):
     p.run.signal(signal.SIGCONT)
     code, out, err = _ends(t, waits)
     said = [line for line in err.splitlines(True) if ' does not answer yet' not in line]  # if it was stopped for a second
-    t.equal((code, said), (OK, ['  classes restored: 0; the agent sleeps\n']), 'status, stderr')
+    t.equal((code, said), (OK, []), 'status, stderr')
     t.check('Attached used ' in out, 'no profile')
     _healthy(t, p)
 
@@ -390,7 +390,7 @@ def _profiles_when_it_runs(t, run, fifo, has_tried):
     waiting.until(run, lambda: _sleeps(waits))
     os.close(go)
     code, out, err = _ends(t, waits)
-    t.equal((code, _without_slow(err)), (OK, '  classes restored: 0; the agent sleeps\n'), 'status, stderr')
+    t.equal((code, _without_slow(err)), (OK, ''), 'status, stderr')
     t.check('Attached used ' in out, 'no profile')
     run.wait_line('ready')
     run.process.stdin.close()
