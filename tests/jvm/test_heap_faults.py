@@ -215,6 +215,38 @@ def a_stopped_child_is_found(t, then):
     until(q.run, lambda: _gone(child))
 
 
+@test(collectors=('Shenandoah',), since=11, params=('once', 'twice'), needs=('hotspot',))
+def a_stopped_trace_of_a_moving_heap_is_tried_again_once(t, stops):
+    """A copy may wait for a thread of the collector, which it does not have; or for the disk, as one that is stopped twice."""
+    q = Program(t, more=',sites=none')
+    first = q.held_child()
+    _stop_for_long(q, first)
+    second = q.held()
+    t.check(second not in (first, q.run.pid), 'what waits is no second copy of the process')
+    if stops == 'twice':
+        _stop_for_long(q, second)
+        q.wait_said('heap dump:')
+        t.equal(q.said('heap dump:'), ['hprofx: heap dump: the child made no progress and was killed; ' + LEFT_OUT + 'free memory or disk space and ask again'], 'lines')
+        q.ask()
+        q.held()
+    q.take('hold.spool')
+    q.wait_dumps(1)
+    q.end()
+    data = _whole(t, t.work / NAME)
+    t.equal(re.findall(rb'hprofx: heap walk: (\w+, \w+), ', data), [b'fork, traced'], 'engines of the report')
+    t.check(b'not traced' not in data, 'a reason against a trace')
+
+
+def _stop_for_long(q, child):
+    """Until the agent, whose clock jumps over 20 s, has killed it."""
+    os.kill(child, signal.SIGSTOP)
+    until(q.run, lambda: ' T ' in pathlib.Path('/proc/%d/stat' % child).read_text())
+    q.step()  # meanwhile the agent has seen the child's last CPU time; else the test lasts 20 s longer
+    q.put('later')
+    until(q.run, lambda: _gone(child))
+    q.take('later')
+
+
 def _gone(pid):
     try:
         return ') Z ' in pathlib.Path('/proc/%d/stat' % pid).read_text()
