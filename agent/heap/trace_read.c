@@ -241,14 +241,16 @@ static void trace_mirror(struct hpx_walk *w, uint64_t key)
     const struct hpx_class_number number = hpx_site_class_of(hpx_walk_known_as(w, key));
     const struct hpx_address_entry *e = hpx_address_map_find(&w->trace.visited, key);
     const struct hpx_trace_edge *edges = w->trace.edges.at;
-    const bool listed = klass_at(w, number) != NULL;
-    if (listed) {
+    const struct hpx_heap_klass *k = klass_at(w, number);
+    if (k != NULL) {
         (void)claim_bit(w, w->trace.reached, number.v);
     } else {
         hpx_walk_meet_mirror(w, key, 0, w->class_of_classes);
     }
     if (e == NULL && klass_of(w, key) != 0) { /* that of `int` has no class */
-        fail(w, listed ? HPX_WALK_STRANGE : HPX_WALK_LATE);
+        fail(w, k != NULL ? HPX_WALK_STRANGE : HPX_WALK_LATE);
+    } else if (e != NULL && e->value == 0 && k != NULL && k->linked && k->above != NULL && k->above->above != NULL) {
+        stop(w); /* it would have told at least of its superclass: the VM has not visited it yet, so it visits in another order */
     }
     for (uint64_t i = e != NULL && e->value != 0 ? e->value - 1 : w->trace.edges.len; i < w->trace.edges.len && edges[i].of == key; i++) {
         reach(w, edges[i].to);

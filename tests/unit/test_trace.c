@@ -44,6 +44,7 @@ static struct {
     uint64_t roots[8];
     uint32_t nroots, visited, nodes_visited;
     bool torn;          /* what Node refers to is told in two parts */
+    bool classes_last;  /* class objects are visited when nothing else is left */
     uint64_t statics;   /* what Node.S holds; 0: null */
     uint64_t of_object; /* what a static field of Object holds, which only a reference of the thread that takes the dump names; 0: not so */
     uint64_t helper, helper_ref; /* an array that a reference of that thread names */
@@ -346,7 +347,12 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
         tell(all, w, JVMTI_HEAP_REFERENCE_JNI_GLOBAL, 0, 0, vm.roots[i]);
     }
     while (nwaiting > 0 && !stopped) {
-        uint32_t at = waiting[--nwaiting];
+        uint32_t i = nwaiting - 1;
+        while (vm.classes_last && i > 0 && vm.objects[waiting[i]].klass == CLASS) {
+            i--;
+        }
+        uint32_t at = waiting[i];
+        waiting[i] = waiting[--nwaiting];
         visit(all, w, vm.objects[at].key, vm.objects[at].klass);
     }
     return JVMTI_ERROR_NONE;
@@ -489,6 +495,21 @@ TEST(a_class_that_is_told_in_two_parts_is_noticed, NULL, end)
     assert_int_equal(walked(), HPX_WALK_STRANGE);
 }
 
+/* It has not been visited yet: the VM visits in another order. */
+TEST(a_class_that_does_not_tell_of_its_superclass_is_noticed, NULL, end)
+{
+    for (int tells = 1; tells >= 0; tells--) {
+        uint64_t second = two_nodes();
+        vm.classes[PLAIN]->above = vm.classes[OBJECT];
+        vm.classes[NODE]->above = vm.classes[PLAIN];
+        vm.statics = tells != 0 ? second : 0; /* anything */
+        assert_int_equal(walked(), tells != 0 ? HPX_WALK_WHOLE : HPX_WALK_STRANGE);
+        if (tells != 0) {
+            end(NULL);
+        }
+    }
+}
+
 TEST(a_reference_out_of_the_heap_is_not_followed, NULL, end)
 {
     uint64_t second = two_nodes();
@@ -621,6 +642,19 @@ TEST(the_array_that_helps_is_no_object_of_the_program, NULL, end)
     assert_int_equal(walked(), HPX_WALK_WHOLE);
     assert_int_equal(vm.walk.found.objects, ALL_OBJECTS + 4);
     assert_int_equal(vm.walk.roots.len, CLASSES - 1 + 3);
+}
+
+/* Then the trace has met class objects before it is told what they refer to. */
+TEST(a_vm_that_does_not_visit_the_array_last_is_noticed, NULL, end)
+{
+    for (int last = 0; last < 2; last++) {
+        vm.statics = with_helper();
+        vm.classes_last = last != 0;
+        assert_int_equal(walked(), last != 0 ? HPX_WALK_STRANGE : HPX_WALK_WHOLE);
+        if (last == 0) {
+            end(NULL);
+        }
+    }
 }
 
 TEST(the_stacks_of_virtual_threads_that_only_the_trace_meets_are_told, NULL, end)
