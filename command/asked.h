@@ -23,6 +23,7 @@ struct hpx_asked {
     bool times;        /* the profile shall have times (timeline=y), unless the options of the user say something else */
     const char *more;  /* options of the agent; "" */
     bool words;        /* a heap dump, told in words */
+    bool census;       /* the threads of one moment, told in words */
     size_t rows;       /* -n; 0: not given */
     bool json;         /* the same as JSON */
     struct hpx_filter filter;

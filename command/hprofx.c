@@ -114,6 +114,24 @@ static int heap(struct call *c)
     return status < 0 ? hpx_live_profile(&c->asked, c->words[0]) : status;
 }
 
+/* The threads of one moment: MONITOR DUMP of a session that ends at once. */
+static int threads(struct call *c)
+{
+    static char more[4096];
+    int status = take_words(c, 2);
+    if (status < 0 && (hpx_asked_names_mode(c->asked.more) || hpx_asked_names(c->asked.more, "format"))) {
+        return MISUSE(c, "threads takes no other mode or format: options that go with it, such as maxpause=off");
+    }
+    const char *depth = hpx_asked_names(c->asked.more, "depth") ? "" : ",depth=64", *comma = c->asked.more[0] != 0 ? "," : "";
+    if (status < 0 && snprintf(more, sizeof more, "monitor=y%s%s%s", depth, comma, c->asked.more) >= (int)sizeof more) {
+        return MISUSE(c, "the options are too long");
+    }
+    c->asked.more = more;
+    c->asked.census = true;
+    status = status < 0 ? check(c) : status;
+    return status < 0 ? hpx_live_profile(&c->asked, c->words[0]) : status;
+}
+
 static int start(struct call *c)
 {
     int status = take_words(c, 2);
@@ -283,8 +301,8 @@ static int for_jvm(const struct hpx_verb *verb, char **argv)
     static const struct {
         const char *verb;
         int (*run)(struct call *c);
-    } all[] = {{"", profile}, {"start", start}, {"stop", ask},  {"dump", ask},      {"status", ask}, {"heap", heap},
-               {"run", run},  {"top", top},     {"list", list}, {"doctor", doctor}, {"jmh", jmh}};
+    } all[] = {{"", profile},        {"start", start}, {"stop", ask}, {"dump", ask},  {"status", ask},    {"heap", heap},
+               {"threads", threads}, {"run", run},     {"top", top},  {"list", list}, {"doctor", doctor}, {"jmh", jmh}};
     struct call c = {.arguments = hpx_arguments_of(verb, argv), .asked = {.seconds = 10, .what = "cpu", .more = ""}};
     int status = -1;
     c.asked.times = verb->name[0] == '\0' || strcmp(verb->name, "start") == 0 || strcmp(verb->name, "run") == 0;

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "session.h"
 #include "subcommands.h"
+#include "threads.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,13 @@ static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
     return done == HPX_HEAP_READ ? HPX_OK : hpx_fail(&live.err, done == HPX_HEAP_PARTIAL ? HPX_PARTIAL : HPX_FAILED, "%s", why.msg);
 }
 
+static enum hpx_status tell_threads(const struct hpx_asked *a, int fd)
+{
+    enum hpx_status s = hpx_live_forget(&live);
+    const struct hpx_threads_ask ask = {.rows = a->rows, .json = a->json, .pid = live.target.pid};
+    return s == HPX_OK ? hpx_threads_tell(stdout, fd, &ask, &live.err) : s;
+}
+
 static enum hpx_status run_session(const struct hpx_asked *a, int out)
 {
     char file[96], name[256];
@@ -66,7 +74,7 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     if (s != HPX_OK) {
         return s;
     }
-    bool once = hpx_asked_at_once(a), known = !once && hpx_usage_read("", live.target.pid, &before);
+    bool once = a->census || hpx_asked_at_once(a), known = !once && hpx_usage_read("", live.target.pid, &before);
     bool ended = !once && hpx_live_wait(&live, a->seconds);
     known = known && hpx_usage_read("", live.target.pid, &after) && !ended;
     s = ended ? HPX_NO_JVM : hpx_live_stop(&live, number);
@@ -82,7 +90,7 @@ static enum hpx_status run_session(const struct hpx_asked *a, int out)
     if (known) {
         v.usage = hpx_usage_between(&before, &after);
     }
-    s = a->words ? tell_heap(a, fd) : hpx_asked_show(a, &v, fd, out, &live.err);
+    s = a->census ? tell_threads(a, fd) : a->words ? tell_heap(a, fd) : hpx_asked_show(a, &v, fd, out, &live.err);
     (void)close(fd);
     return s;
 }

@@ -110,7 +110,7 @@ const struct hpx_verb hpx_verbs[] = {
      .about = "Commands:\n"
               "  run                           profile a program from its start to its end: hprofx run java -jar app.jar\n"
               "  start, stop, dump, status     a session that goes on when the command ends\n"
-              "  top, heap, list, doctor       what a JVM does now; what is in its heap; JVMs that run; what will work here\n"
+              "  top, threads, heap, list, doctor  what a JVM does now; its threads; its heap; JVMs that run; what will work here\n"
               "  view, convert, merge, diff    profiles: as tables; in other formats; their sum; what changed\n"
               "  info, check, recover          HPROF files: what they hold; whether they are sound; after a kill\n"
               "  watch, ship, fetch, jmh       profiles of a fleet; of benchmarks\n",
@@ -151,6 +151,13 @@ const struct hpx_verb hpx_verbs[] = {
               "classes, retained sizes, paths from roots to what retains most, duplicate strings, empty collections.\n",
      OWN({HPX_O_ROWS, "classes of the table (30)"}, {HPX_O_JSON, "one JSON object, with all classes unless -n is given"}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx heap -n 100 MyServer\n" STATUS_JVM},
+    {.name = "threads", .session = true, .words = HPX_WORDS_SESSION,
+     .summary = "what the threads of a JVM do at one moment, also a million virtual ones",
+     .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
+     .about = "All threads, by stack and state: virtual ones with their carrier, and the locks that they wait for, with the owner. A copy of the\n"
+              "process reads virtual threads, for which the JVM stops a moment; maxpause= limits that.\n",
+     OWN({HPX_O_ROWS, "groups of threads (20)"}, {HPX_O_JSON, "one JSON object, with all groups unless -n is given"}, {HPX_O_AGENT, NULL}),
+     .more = WORDS_JVM WORDS_AGENT "Example: hprofx threads -n 100 MyServer\n" STATUS_JVM},
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,
      .summary = "profile a program from its start to its end",
      .synopsis = "[OPTIONS] [AGENT-OPTIONS] [--] PROGRAM ...",

@@ -34,7 +34,8 @@ static bool is_native(uintptr_t method)
 static void put(struct hpx_frame_names *names, uintptr_t method, int32_t bci)
 {
     if (names->n < names->most) {
-        names->out[names->n++] = (struct hpx_ev_frame){is_native(method) ? NATIVE : bci, 0, hpx_code_cache_id_sig(method)};
+        uint64_t id = names->addresses ? method : hpx_code_cache_id_sig(method);
+        names->out[names->n++] = (struct hpx_ev_frame){is_native(method) ? NATIVE : bci, 0, id};
     }
 }
 

@@ -17,6 +17,7 @@ const char *hpx_frame_names_init(void);
 struct hpx_frame_names {
     struct hpx_ev_frame *out; /* room for `most` */
     uint32_t most, n;
+    bool addresses; /* Method* in place of jmethodIDs */
 };
 
 /* Where a compiled frame stands. */

@@ -4,6 +4,7 @@
 #include "structures.h"
 #include "vm_flags.h"
 #include <pthread.h>
+#include <string.h>
 
 #define FORWARDED 3u /* the lowest bits of the first word of an object that Shenandoah has copied: the others lead to the copy */
 
@@ -110,6 +111,48 @@ uintptr_t hpx_object_class_name_sig(uintptr_t klass, uint32_t *n)
     return *n != 0 ? symbol + words.body : 0;
 }
 
+bool hpx_object_symbol_sig(uintptr_t symbol, char *to, size_t size)
+{
+    size_t n = hpx_vm_is_address(symbol) ? hpx_vm_half(symbol + words.length) : 0;
+    if (n == 0 || n >= size) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (char)hpx_vm_byte(symbol + words.body + i);
+    }
+    to[n] = '\0';
+    return memchr(to, '\0', n) == NULL;
+}
+
+/* The VM names a hidden class "p/C+0x1f", and JVMTI "Lp/C.0x1f;". */
+static void put_dot(char *signature)
+{
+    char *plus = strrchr(signature, '+');
+    if (plus != NULL && plus[1] == '0' && plus[2] == 'x') {
+        size_t digits = strspn(plus + 3, "0123456789abcdef");
+        *plus = digits > 0 && !strcmp(plus + 3 + digits, ";") ? '.' : '+';
+    }
+}
+
+/* A name "p/C" becomes "Lp/C;", one of an array is its signature. */
+bool hpx_object_class_signature_sig(uintptr_t klass, char *to, size_t size)
+{
+    uintptr_t symbol = hpx_vm_is_address(klass) ? hpx_vm_word(klass + words.name) : 0;
+    if (size < 4 || !hpx_object_symbol_sig(symbol, to + 1, size - 2)) {
+        return false;
+    }
+    size_t n = strlen(to + 1);
+    if (to[1] == '[') {
+        memmove(to, to + 1, n + 1);
+    } else {
+        to[0] = 'L';
+        to[n + 1] = ';';
+        to[n + 2] = '\0';
+    }
+    put_dot(to);
+    return true;
+}
+
 /* ZGC: where the lowest bits, or those above the address, say that the field has been followed. */
 static uintptr_t coloured(uintptr_t word)
 {
@@ -126,11 +169,16 @@ static uintptr_t forwarded(uintptr_t oop)
     return (mark & FORWARDED) == FORWARDED ? mark & ~(uintptr_t)FORWARDED : oop;
 }
 
+uintptr_t hpx_heap_moved_sig(uintptr_t oop)
+{
+    return words.shenandoah ? forwarded(oop) : oop;
+}
+
 uintptr_t hpx_object_at_sig(uintptr_t at)
 {
     uintptr_t word = words.small ? (uint32_t)hpx_vm_int(at) : hpx_vm_word(at);
     if (word != 0 && words.small) {
         word = hpx_vm_word((uintptr_t)words.oop_base) + (word << hpx_vm_int((uintptr_t)words.oop_shift));
     }
-    return words.zgc && word != 0 ? coloured(word) : words.shenandoah ? forwarded(word) : word;
+    return words.zgc && word != 0 ? coloured(word) : hpx_heap_moved_sig(word);
 }

@@ -9,6 +9,7 @@
 #define HPX_HEAP_OBJECTS_H
 
 #include "compiler.h"
+#include <stddef.h>
 
 #define HPX_OOPS_COMPACT 42 /* the bit of an object's first word where its class begins, with compact headers */
 
@@ -28,6 +29,12 @@ uintptr_t hpx_object_class_sig(uintptr_t oop);
 uintptr_t hpx_object_mirrored_sig(uintptr_t oop);
 /* The Symbol with the name of a Klass, "p/C"; 0: that is no Klass. n: receives its bytes, which begin at the address that is returned. */
 uintptr_t hpx_object_class_name_sig(uintptr_t klass, uint32_t *n);
+/* Writes the signature of a Klass as JVMTI has it, "Lp/C;", with a 0 behind it. false: that is no Klass, or it does not fit. */
+bool hpx_object_class_signature_sig(uintptr_t klass, char *to, size_t size);
+/* The same of the bytes of a Symbol. */
+bool hpx_object_symbol_sig(uintptr_t symbol, char *to, size_t size);
+/* Where Shenandoah has copied the object at this address to. */
+uintptr_t hpx_heap_moved_sig(uintptr_t oop);
 /* The address of the object that the field at this address refers to; 0: none; HPX_OBJECT_UNKNOWN: ZGC has not followed the field since it
  * may have moved the object. */
 #define HPX_OBJECT_UNKNOWN ((uintptr_t)1)

@@ -576,10 +576,21 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
     return (int)names.n;
 }
 
+int hpx_raw_walk_stopped_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
+{
+    struct hpx_frame_names names = {.out = out, .most = t->depth, .addresses = true};
+    struct hpx_frames k = begun(t);
+    k.names = &names;
+    k.behind_stub = HPX_FRAME_ANCHOR;
+    (void)walk(&k);
+    *end = k.end;
+    return (int)names.n;
+}
+
 int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame *out, enum hpx_raw_end *end)
 {
     const struct hpx_raw_thread t = {.depth = depth};
-    struct hpx_frame_names names = {.out = out, .most = depth};
+    struct hpx_frame_names names = {.out = out, .most = depth, .addresses = true};
     struct hpx_frames k = begun(&t);
     k.names = &names;
     k.place = k.behind_stub = HPX_FRAME_ANCHOR;

@@ -86,7 +86,9 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
 
 /* Names the frames of a virtual thread that is not mounted, in the same way: those in the chunk at this address, the first one of its
  * continuation (hpx_stack_chunk_of_sig()), and in the chunks behind it. out: room for `depth`. When: as stack_chunk.h says. Where: any
- * thread, or a copy of the process, as a read of structures. */
+ * thread, or a copy of the process, as a read of structures. `method` is a Method*, also of a method without a jmethodID. */
 int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame *out, enum hpx_raw_end *end);
+/* The same of a thread whose stack it is, in a copy of the process. */
+int hpx_raw_walk_stopped_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end);
 
 #endif

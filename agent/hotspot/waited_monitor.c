@@ -54,39 +54,6 @@ static uintptr_t object_of(uintptr_t thread)
     return hpx_vm_is_address(slot) ? hpx_vm_word(slot) : 0;
 }
 
-/* The VM names a hidden class "p/C+0x1f", and JVMTI "Lp/C.0x1f;". */
-static void put_dot(char *signature)
-{
-    char *plus = strrchr(signature, '+');
-    if (plus != NULL && plus[1] == '0' && plus[2] == 'x') {
-        size_t digits = strspn(plus + 3, "0123456789abcdef");
-        *plus = digits > 0 && !strcmp(plus + 3 + digits, ";") ? '.' : '+';
-    }
-}
-
-/* A name "p/C" becomes "Lp/C;", one of an array is its signature. */
-static bool put_name(uintptr_t klass, char *to)
-{
-    uint32_t n, at = 0;
-    uintptr_t name = hpx_object_class_name_sig(klass, &n);
-    bool array = name != 0 && hpx_vm_byte(name) == '[';
-    if (name == 0 || n + 3 > HPX_WAITED_MONITOR_ROOM) {
-        return false;
-    }
-    if (!array) {
-        to[at++] = 'L';
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        to[at++] = (char)hpx_vm_byte(name + i);
-    }
-    if (!array) {
-        to[at++] = ';';
-    }
-    to[at] = '\0';
-    put_dot(to);
-    return memchr(to, '\0', at) == NULL;
-}
-
 static int read_class(void *arg)
 {
     const struct question *q = arg;
@@ -95,7 +62,7 @@ static int read_class(void *arg)
     /* the reads of the object lie between the two looks at the heap; no partner: the VM writes */
     atomic_thread_fence(memory_order_acquire);
     uintptr_t oop = !told ? 0 : q->thread != 0 ? object_of(q->thread) : hpx_oops_handle(q->known);
-    told = hpx_vm_is_address(oop) && put_name(hpx_object_class_sig(oop), q->to);
+    told = hpx_vm_is_address(oop) && hpx_object_class_signature_sig(hpx_object_class_sig(oop), q->to, HPX_WAITED_MONITOR_ROOM);
     atomic_thread_fence(memory_order_acquire); /* as above */
     told = told && hpx_heap_still_sig(&after) && before == after;
     return told;

@@ -6,6 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads have numbers: those of the asker first, then virtual ones by the edges of the census. */
+
+/* The number of the virtual thread with this id; HPX_ASKED_NONE: it waits for nobody. */
+static uint32_t virtual_number(const struct hpx_asker *a, uint64_t tid)
+{
+    uint32_t edge = tid != 0 ? hpx_id_map_find(&a->by_virtual, tid) : HPX_INTERN_NONE;
+    return edge != HPX_INTERN_NONE ? a->threads.len + edge : HPX_ASKED_NONE;
+}
+
+static uint32_t any_number(const struct hpx_asker *a, uint64_t tid)
+{
+    uint32_t known = tid != 0 ? hpx_id_map_find(&a->by_tid, tid) : HPX_INTERN_NONE;
+    return known != HPX_INTERN_NONE ? known : virtual_number(a, tid);
+}
+
+static const struct hpx_census_edge *edge_of(const struct hpx_asker *a, uint32_t number)
+{
+    return number >= a->threads.len ? &a->take->census->edges[number - a->threads.len] : NULL;
+}
+
 /* The lock that a parked thread waits for, a local reference, and its owner; NULL: none, or nobody owns it. No question stops anything. */
 static jobject lock_of(const struct hpx_asker *a, jthread thread, uint32_t *owner)
 {
@@ -14,7 +34,7 @@ static jobject lock_of(const struct hpx_asker *a, jthread thread, uint32_t *owne
     jobject lock = (*env)->GetObjectField(env, thread, hpx_vm_fields.blocker);
     if (lock != NULL && (*env)->IsInstanceOf(env, lock, hpx_askable.synchronizer)) {
         jobject holder = (*env)->GetObjectField(env, lock, hpx_askable.owner);
-        *owner = hpx_asker_thread(a, holder);
+        *owner = holder != NULL ? any_number(a, (uint64_t)(*env)->GetLongField(env, holder, hpx_vm_fields.tid)) : HPX_ASKED_NONE;
         (*env)->DeleteLocalRef(env, holder);
     }
     if (*owner == HPX_ASKED_NONE) {
@@ -33,6 +53,10 @@ static bool parked(jint state)
 /* The thread that this one waits for. */
 static uint32_t awaited(struct hpx_asker *a, uint32_t thread)
 {
+    const struct hpx_census_edge *e = edge_of(a, thread);
+    if (e != NULL) {
+        return any_number(a, e->owner);
+    }
     struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
     if (!t->alive) {
         return HPX_WAITS_FOR_NONE;
@@ -100,9 +124,27 @@ static struct hpx_text class_of(struct hpx_asker *a, jobject object)
     return to;
 }
 
+static void add_virtual(struct hpx_asker *a, const struct hpx_census_edge *e, bool first)
+{
+    struct hpx_monitor_take *take = a->take;
+    const struct hpx_census_group *g = &take->census->groups[e->group];
+    const char *waits_for = g->waits_for != NULL ? g->waits_for : "";
+    uint32_t at = take->image.ndeadlocks++;
+    take->image.deadlocks[at] = (struct hpx_deadlock_thread){.virtual_tid = e->who.tid,
+                                                             .name = {e->who.name, (uint32_t)strlen(e->who.name)},
+                                                             .waits_for = {waits_for, (uint32_t)strlen(waits_for)},
+                                                             .first = first};
+    take->deadlock_virtuals[at] = 1 + g->stack;
+}
+
 static void add_member(struct hpx_asker *a, uint32_t thread, bool first)
 {
     struct hpx_monitor_take *take = a->take;
+    const struct hpx_census_edge *e = edge_of(a, thread);
+    if (e != NULL) {
+        add_virtual(a, e, first);
+        return;
+    }
     const struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
     uint32_t at = take->image.ndeadlocks++;
     struct hpx_deadlock_thread *d = &take->image.deadlocks[at];
@@ -121,7 +163,7 @@ static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
             a->late.deadlocks++;
             return false;
         }
-        if (!still(a, i, next[i])) {
+        if (edge_of(a, i) == NULL && !still(a, i, next[i])) { /* virtual threads are of one moment */
             return false;
         }
         i = next[i];
@@ -129,10 +171,21 @@ static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
     return true;
 }
 
+/* How many edges count: every thread has one. */
+static uint32_t bind_edges(struct hpx_asker *a)
+{
+    const struct hpx_census *c = a->take->census;
+    uint32_t n = 0;
+    while (c != NULL && n < c->nedges && hpx_id_map_bind(&a->by_virtual, c->edges[n].who.tid) == n) {
+        n++;
+    }
+    return n;
+}
+
 void hpx_ask_deadlocks(struct hpx_asker *a)
 {
-    uint32_t n = a->threads.len;
-    uint32_t *next = malloc(3 * ((size_t)n + 1) * sizeof *next);
+    uint32_t n = a->threads.len + bind_edges(a);
+    uint32_t *next = calloc(3 * ((size_t)n + 1), sizeof *next);
     if (next == NULL) {
         a->no_memory = true;
         return;
@@ -144,7 +197,9 @@ void hpx_ask_deadlocks(struct hpx_asker *a)
     uint32_t len = hpx_deadlock_cycles(next, n, members, scratch);
     a->take->image.deadlocks = calloc((size_t)len + 1, sizeof *a->take->image.deadlocks);
     a->take->deadlock_stacks = calloc((size_t)len + 1, sizeof *a->take->deadlock_stacks);
-    a->no_memory = a->no_memory || a->take->image.deadlocks == NULL || a->take->deadlock_stacks == NULL;
+    a->take->deadlock_virtuals = calloc((size_t)len + 1, sizeof *a->take->deadlock_virtuals);
+    a->no_memory =
+        a->no_memory || a->take->image.deadlocks == NULL || a->take->deadlock_stacks == NULL || a->take->deadlock_virtuals == NULL;
     for (uint32_t i = 0, first = 0, yes = 0; !a->no_memory && i < len; i++) {
         yes = i == first ? confirmed(a, next, members[i]) : yes;
         if (yes) {

@@ -40,6 +40,7 @@ struct hpx_asker {
     struct hpx_vec threads;             /* struct hpx_asked_thread; announced ones first, by serial */
     uint32_t announced;                 /* number of those */
     struct hpx_id_map by_tid;           /* their numbers */
+    struct hpx_id_map by_virtual;       /* of threads in edges of the census: their places there */
     struct hpx_vec monitors;            /* struct hpx_asked_monitor */
     struct hpx_vec latest;              /* uint32_t, by number of the signature: monitor number + 1 */
     struct hpx_vec serials;             /* uint32_t */
@@ -52,6 +53,7 @@ struct hpx_asker {
     struct {                            /* not asked for, because the time was over */
         uint32_t stacks, waits, owns, deadlocks;
     } late;
+    const char *uncounted; /* why there is no census of virtual threads; NULL: there is, or there are none */
     bool no_memory;
 };
 
@@ -82,10 +84,12 @@ static inline bool hpx_asked_waits(const struct hpx_asked_thread *t)
 }
 
 /* In this order. */
+void hpx_ask_virtuals(struct hpx_asker *a); /* takes the census */
 void hpx_ask_threads(struct hpx_asker *a);
 void hpx_ask_waited(struct hpx_asker *a); /* monitors with waiters */
 void hpx_ask_deadlocks(struct hpx_asker *a);
-void hpx_ask_owned(struct hpx_asker *a); /* those without; then the lists of all */
+void hpx_ask_owned(struct hpx_asker *a);     /* those without; then the lists of all */
+void hpx_name_virtuals(struct hpx_asker *a); /* groups of the census */
 
 /* Owner, entry count and waiters of an object. false: it was not told, which is counted. hpx_asked_usage_free() afterwards. */
 bool hpx_ask_usage(struct hpx_asker *a, jobject object, jvmtiMonitorUsage *u);

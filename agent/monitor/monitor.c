@@ -139,12 +139,19 @@ static bool is_new(uint32_t smallest)
     return true;
 }
 
+/* Tells the threads of one run apart. */
+static uint32_t number_of(const struct hpx_deadlock_thread *t)
+{
+    return t->virtual_tid != 0 ? UINT32_C(1) << 31 | (uint32_t)t->virtual_tid : t->serial;
+}
+
 static void say_deadlocks(const struct hpx_monitor_image *i)
 {
     for (uint32_t n = 0, next; n < i->ndeadlocks; n = next) {
-        uint32_t smallest = i->deadlocks[n].serial;
+        uint32_t smallest = number_of(&i->deadlocks[n]);
         for (next = n + 1; next < i->ndeadlocks && !i->deadlocks[next].first; next++) {
-            smallest = i->deadlocks[next].serial < smallest ? i->deadlocks[next].serial : smallest;
+            const uint32_t number = number_of(&i->deadlocks[next]);
+            smallest = number < smallest ? number : smallest;
         }
         if (is_new(smallest)) {
             const struct hpx_text first = i->deadlocks[n].name, second = i->deadlocks[next - 1].name;
@@ -231,6 +238,7 @@ struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
     uint32_t threads, monitors, questions; /* of the image */
     uint64_t longest_ns, ns, asked_ns;
+    uint64_t virtuals, groups, copied_ns; /* virtual threads; the stop for their copy */
 };
 HPX_FIGURES_FIT(struct figures);
 
@@ -250,6 +258,11 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         g.longest_ns = t->longest_ns;
         g.ns = t->ns;
         g.asked_ns = t->asked_ns;
+        if (t->census != NULL) {
+            g.virtuals = t->census->threads;
+            g.groups = t->census->ngroups;
+            g.copied_ns = t->census->stop_ns;
+        }
     }
     HPX_FIGURES_PUT(f, g);
 }
@@ -278,6 +291,10 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
                       "hprofx: monitor dump: %" PRIu32 " threads, %" PRIu32 " monitors, %.1f ms, %" PRIu32
                       " questions of %.1f ms, longest %.1f ms\n",
                       g.threads, g.monitors, hpx_lines_ms(g.ns), g.questions, hpx_lines_ms(g.asked_ns), hpx_lines_ms(g.longest_ns));
+        if (g.virtuals > 0) {
+            hpx_lines_add(to, "hprofx: virtual threads: %" PRIu64 " in %" PRIu64 " groups, a stop of %.1f ms\n", g.virtuals, g.groups,
+                          hpx_lines_ms(g.copied_ns));
+        }
     } else if (g.dump == MISSING) {
         hpx_lines_add(to, "hprofx: monitor dump: not in this dump\n");
     }

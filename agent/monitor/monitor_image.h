@@ -5,16 +5,8 @@
 #define HPX_MONITOR_IMAGE_H
 
 #include "snapshot.h"
+#include "thread_status.h"
 
-enum hpx_thread_status {
-    HPX_STATUS_UNKNOWN,
-    HPX_STATUS_NOT_STARTED,
-    HPX_STATUS_RUNNABLE,
-    HPX_STATUS_SLEEPING,
-    HPX_STATUS_ENTERING, /* blocked by a monitor that it enters */
-    HPX_STATUS_WAITING,  /* Object.wait, LockSupport.park */
-    HPX_STATUS_ENDED
-};
 enum { HPX_STATUS_SUSPENDED = 1, HPX_STATUS_INTERRUPTED = 2, HPX_STATUS_NATIVE = 4 };
 
 struct hpx_monitor_thread {
@@ -40,11 +32,33 @@ struct hpx_monitor {
 /* A thread in a deadlock waits for what the next one in it owns; the last one for what the first one owns. */
 struct hpx_deadlock_thread {
     uint32_t serial;
+    uint64_t virtual_tid;              /* 0: it is of the platform */
     const struct hpx_trace_rec *trace; /* NULL: empty */
     struct hpx_text name;
     struct hpx_text waits_for; /* signature of the monitor or lock */
     bool monitor;              /* false: a lock of java.util.concurrent */
     bool first;                /* of its deadlock */
+};
+
+/* A thread that a line names: by its serial, or as a virtual one. */
+struct hpx_monitor_who {
+    uint32_t serial;      /* HPX_SERIAL_THREAD: never announced, or virtual */
+    uint64_t virtual_tid; /* 0: it is none */
+    struct hpx_text name; /* of a virtual one */
+};
+
+#define HPX_VIRTUAL_NAMES 3u
+
+/* Virtual threads with one stack, in one state, that wait for objects of one class and one owner. */
+struct hpx_virtual_group {
+    uint64_t count;
+    uint32_t stack; /* of hpx_monitor_image.virtual_traces */
+    enum hpx_thread_status status;
+    struct hpx_text waits_for; /* signature; empty: not known */
+    bool owned, mounted;
+    struct hpx_monitor_who owner, carrier;
+    struct hpx_monitor_who who[HPX_VIRTUAL_NAMES]; /* some of them, with names first */
+    uint32_t nwho;
 };
 
 #define HPX_MONITOR_NOTES 12
@@ -54,7 +68,9 @@ struct hpx_monitor_image {
     struct hpx_monitor *monitors;
     uint32_t *serials;
     struct hpx_deadlock_thread *deadlocks; /* of all deadlocks, one after the other */
-    uint32_t nthreads, nmonitors, nserials, ndeadlocks;
+    struct hpx_virtual_group *virtuals;
+    const struct hpx_trace_rec **virtual_traces; /* NULL: empty */
+    uint32_t nthreads, nmonitors, nserials, ndeadlocks, nvirtuals, nvirtual_traces;
     const char *notes[HPX_MONITOR_NOTES + 1]; /* what this VM could not tell: sentences; NULL after the last */
 };
 

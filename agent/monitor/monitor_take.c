@@ -3,6 +3,7 @@
 #include "monitor_take.h"
 #include "asker.h"
 #include "clock.h"
+#include "life.h"
 #include "log.h"
 #include "releases.h"
 #include "vm.h"
@@ -56,6 +57,12 @@ static void add_notes(const struct hpx_asker *a)
         note(t, "monitors without waiters are not listed: before JDK 16 the VM would compile slower code");
     } else if (!hpx_askable.owned) {
         note(t, "monitors without waiters are not listed: the VM does not tell them");
+    }
+    if (a->uncounted != NULL) {
+        note(t, "virtual threads are not listed: %.150s", a->uncounted);
+    }
+    if (t->census != NULL && t->census->unread > 0) {
+        note(t, "virtual threads whose stack could not be read: %llu", (unsigned long long)t->census->unread);
     }
     if (a->unknown_waits > 0) {
         note(t, "threads in Object.wait whose monitor the VM does not tell: %u", a->unknown_waits);
@@ -139,8 +146,11 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_monitor_take *t)
     hpx_vec_init(&a.monitors, sizeof(struct hpx_asked_monitor));
     hpx_vec_init(&a.latest, sizeof(uint32_t));
     hpx_vec_init(&a.serials, sizeof(uint32_t));
-    a.no_memory = hpx_id_map_init(&a.by_tid) != 0 || hpx_strings_init(&t->signatures) != 0;
+    a.no_memory = hpx_id_map_init(&a.by_tid) != 0 || hpx_id_map_init(&a.by_virtual) != 0 || hpx_strings_init(&t->signatures) != 0;
     if (!a.no_memory) {
+        if (!t->queued.last || hpx_life_goes_on()) {
+            hpx_ask_virtuals(&a);
+        }
         hpx_ask_threads(&a);
     }
     if (!a.no_memory && t->failed == NULL) {
@@ -154,10 +164,12 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_monitor_take *t)
     }
     if (!a.no_memory && t->failed == NULL) {
         fill(&a);
+        hpx_name_virtuals(&a);
         add_notes(&a);
     }
     t->failed = t->failed == NULL && a.no_memory ? "no memory" : t->failed;
     hpx_id_map_fini(&a.by_tid);
+    hpx_id_map_fini(&a.by_virtual);
     hpx_vec_fini(&a.threads);
     hpx_vec_fini(&a.monitors);
     hpx_vec_fini(&a.latest);
@@ -172,6 +184,16 @@ static void discard(struct hpx_monitor_take *t)
     free(t->image.deadlocks);
     free(t->stacks);
     free(t->deadlock_stacks);
+    free(t->image.virtuals);
+    free(t->image.virtual_traces);
+    free(t->virtual_stacks);
+    free(t->deadlock_virtuals);
+    if (t->census != NULL) {
+        hpx_census_drop(t->census);
+    }
+    t->census = NULL;
+    t->virtual_stacks = NULL;
+    t->deadlock_virtuals = NULL;
     hpx_strings_fini(&t->signatures);
     hpx_arena_fini(&t->arena);
     t->signatures = (struct hpx_strings){.arena = {.chunks = NULL}};
@@ -205,6 +227,7 @@ void hpx_monitor_take_live(JNIEnv *env)
 {
     if (pthread_mutex_trylock(&taking) == 0) { /* else an image is taken, and has learnt it */
         hpx_askable_live(env);
+        hpx_census_live(env);
         pthread_mutex_unlock(&taking);
     }
 }
@@ -219,6 +242,7 @@ void hpx_monitor_take_now(jvmtiEnv *jvmti, JNIEnv *env, bool last)
         hpx_asker_until(hpx_clock_mono() + LAST_NS);
     }
     hpx_askable_live(env);
+    hpx_census_live(env);
     struct hpx_monitor_take *t = calloc(1, sizeof *t);
     if (t != NULL) {
         uint64_t begun = hpx_clock_mono();
@@ -258,8 +282,13 @@ void hpx_monitor_take_name(struct hpx_monitor_take *t, struct hpx_symbols *symbo
         i->threads[n].trace = t->stacks[n].n > 0 ? hpx_symbols_named_trace(symbols, t->stacks[n].frames, t->stacks[n].n) : NULL;
     }
     for (uint32_t n = 0; !t->named && n < i->ndeadlocks; n++) {
-        const struct hpx_named_stack *s = &t->deadlock_stacks[n];
+        const uint32_t at = t->deadlock_virtuals[n];
+        const struct hpx_named_stack *s = at != 0 ? &t->virtual_stacks[at - 1] : &t->deadlock_stacks[n];
         i->deadlocks[n].trace = s->n > 0 ? hpx_symbols_named_trace(symbols, s->frames, s->n) : NULL;
+    }
+    for (uint32_t n = 0; !t->named && n < i->nvirtual_traces; n++) {
+        const struct hpx_named_stack *s = &t->virtual_stacks[n];
+        i->virtual_traces[n] = s->n > 0 ? hpx_symbols_named_trace(symbols, s->frames, s->n) : NULL;
     }
     t->named = true;
 }

@@ -77,6 +77,16 @@ static int by_waiters(const void *a, const void *b)
     return order != 0 ? order : by_number(x->notify.first, y->notify.first);
 }
 
+static int by_count(const void *a, const void *b)
+{
+    const struct hpx_virtual_group *x = a, *y = b;
+    int order = by_number(y->count, x->count);
+    order = order != 0 ? order : by_number(x->stack, y->stack);
+    order = order != 0 ? order : by_number(x->status, y->status);
+    order = order != 0 ? order : hpx_text_order(x->waits_for, y->waits_for);
+    return order != 0 ? order : by_number(x->who[0].virtual_tid, y->who[0].virtual_tid);
+}
+
 static void sort(void *items, uint32_t n, size_t size, int (*order)(const void *, const void *))
 {
     if (n > 1) {
@@ -95,6 +105,7 @@ static void sort_image(struct hpx_monitor_image *i)
 {
     sort(i->threads, i->nthreads, sizeof(i->threads[0]), by_thread);
     sort(i->monitors, i->nmonitors, sizeof(i->monitors[0]), by_waiters);
+    sort(i->virtuals, i->nvirtuals, sizeof(i->virtuals[0]), by_count);
     for (uint32_t k = 0; k < i->nmonitors; k++) {
         const struct hpx_monitor *m = &i->monitors[k];
         sort_serials(i, &m->enter);
@@ -118,10 +129,16 @@ static void place_all(struct hpx_ascii *w, struct hpx_monitor_image *i)
         (void)hpx_ascii_thread(w, i->threads[k].serial);
     }
     for (uint32_t k = 0; k < i->ndeadlocks; k++) {
-        (void)hpx_ascii_thread(w, i->deadlocks[k].serial);
+        if (i->deadlocks[k].virtual_tid == 0) {
+            (void)hpx_ascii_thread(w, i->deadlocks[k].serial);
+        }
     }
     for (uint32_t k = 0; k < i->nthreads; k++) {
         i->threads[k].trace = placed(w, i->threads[k].trace);
+    }
+    for (uint32_t k = 0; k < i->nvirtuals; k++) {
+        const struct hpx_trace_rec **t = &i->virtual_traces[i->virtuals[k].stack];
+        *t = placed(w, *t);
     }
     for (uint32_t k = 0; k < i->ndeadlocks; k++) {
         i->deadlocks[k].trace = placed(w, i->deadlocks[k].trace);
@@ -134,18 +151,25 @@ static size_t room_of(const struct hpx_monitor_image *i)
     for (uint32_t k = 0; k < i->nmonitors; k++) {
         room += LINE_ROOM + i->monitors[k].signature.len;
     }
+    for (uint32_t k = 0; k < i->nvirtuals; k++) {
+        const struct hpx_virtual_group *g = &i->virtuals[k];
+        room += 3 * (size_t)LINE_ROOM + g->waits_for.len + 4 * (size_t)g->owner.name.len;
+        for (uint32_t j = 0; j < g->nwho; j++) {
+            room += SERIAL_ROOM + 4 * (size_t)g->who[j].name.len;
+        }
+    }
     return room;
 }
 
-static void put_status(struct hpx_out *o, const struct hpx_monitor_thread *t)
+static void put_status(struct hpx_out *o, enum hpx_thread_status of, unsigned flags)
 {
     static const char *const status[] = {
         [HPX_STATUS_UNKNOWN] = "UN",  [HPX_STATUS_NOT_STARTED] = "NS", [HPX_STATUS_RUNNABLE] = "R", [HPX_STATUS_SLEEPING] = "SL",
         [HPX_STATUS_ENTERING] = "MW", [HPX_STATUS_WAITING] = "CW",     [HPX_STATUS_ENDED] = "ZO"};
-    hpx_out_str(o, t->flags & HPX_STATUS_SUSPENDED ? "S|" : "");
-    hpx_out_str(o, t->flags & HPX_STATUS_INTERRUPTED ? "intr|" : "");
-    hpx_out_str(o, t->flags & HPX_STATUS_NATIVE ? "native|" : "");
-    hpx_out_str(o, status[t->status]);
+    hpx_out_str(o, flags & HPX_STATUS_SUSPENDED ? "S|" : "");
+    hpx_out_str(o, flags & HPX_STATUS_INTERRUPTED ? "intr|" : "");
+    hpx_out_str(o, flags & HPX_STATUS_NATIVE ? "native|" : "");
+    hpx_out_str(o, status[of]);
 }
 
 static uint32_t known_serial(const struct hpx_ascii *w, uint32_t serial)
@@ -178,6 +202,46 @@ static void put_monitor(const struct hpx_ascii *w, const struct hpx_monitor_imag
     put_waiters(w, "\twaiting to be notified:", i, &m->notify);
 }
 
+static void put_virtual(struct hpx_out *o, const struct hpx_monitor_who *who)
+{
+    hpx_out_printf(o, "%" PRIu64, who->virtual_tid);
+    if (who->name.len > 0) {
+        hpx_out_str(o, " \"");
+        hpx_text_put(o, who->name, true);
+        hpx_out_char(o, '"');
+    }
+}
+
+static void put_group(const struct hpx_ascii *w, const struct hpx_monitor_image *i, const struct hpx_virtual_group *g)
+{
+    struct hpx_out *o = w->out;
+    hpx_out_printf(o, "    VIRTUAL %" PRIu64 " threads, trace %" PRIu32 ", status: ", g->count, i->virtual_traces[g->stack]->serial);
+    put_status(o, g->status, 0);
+    hpx_out_str(o, "\n\tthreads:");
+    for (uint32_t k = 0; k < g->nwho; k++) {
+        hpx_out_str(o, k > 0 ? ", " : " ");
+        put_virtual(o, &g->who[k]);
+    }
+    hpx_out_str(o, g->nwho < g->count ? ", ...\n" : "\n");
+    if (g->mounted) {
+        hpx_out_str(o, "\tcarrier: ");
+        put_thread(w, g->carrier.serial);
+        hpx_out_char(o, '\n');
+    }
+    if (g->waits_for.len > 0) {
+        hpx_out_str(o, "\twaiting for: ");
+        hpx_text_put(o, g->waits_for, false);
+        if (g->owned && g->owner.virtual_tid != 0) {
+            hpx_out_str(o, " owned by virtual thread ");
+            put_virtual(o, &g->owner);
+        } else if (g->owned) {
+            hpx_out_str(o, " owned by ");
+            put_thread(w, g->owner.serial);
+        }
+        hpx_out_char(o, '\n');
+    }
+}
+
 static void put_dump(const struct hpx_ascii *w, const struct hpx_monitor_image *i)
 {
     struct hpx_out *o = w->out;
@@ -186,9 +250,13 @@ static void put_dump(const struct hpx_ascii *w, const struct hpx_monitor_image *
     for (uint32_t k = 0; k < i->nthreads; k++) {
         const struct hpx_monitor_thread *t = &i->threads[k];
         hpx_out_printf(o, "    THREAD %" PRIu32 ", trace %" PRIu32 ", status: ", known_serial(w, t->serial), t->trace->serial);
-        put_status(o, t);
+        put_status(o, t->status, t->flags);
         hpx_out_char(o, '\n');
-        hpx_out_part(o, k + 1 == i->nthreads && i->nmonitors == 0);
+        hpx_out_part(o, k + 1 == i->nthreads && i->nmonitors == 0 && i->nvirtuals == 0);
+    }
+    for (uint32_t k = 0; k < i->nvirtuals; k++) {
+        put_group(w, i, &i->virtuals[k]);
+        hpx_out_part(o, k + 1 == i->nvirtuals && i->nmonitors == 0);
     }
     for (uint32_t k = 0; k < i->nmonitors; k++) {
         put_monitor(w, i, &i->monitors[k]);
@@ -213,17 +281,30 @@ static uint32_t deadlock_end(const struct hpx_monitor_image *i, uint32_t at)
     return at;
 }
 
+static void put_owner(const struct hpx_ascii *w, const struct hpx_deadlock_thread *t)
+{
+    if (t->virtual_tid != 0) {
+        hpx_out_printf(w->out, "virtual thread %" PRIu64, t->virtual_tid);
+    } else {
+        put_thread(w, t->serial);
+    }
+}
+
 static void put_deadlock(const struct hpx_ascii *w, const struct hpx_monitor_image *i, uint32_t from, uint32_t to)
 {
     struct hpx_out *o = w->out;
     for (uint32_t k = from; k < to; k++) {
         const struct hpx_deadlock_thread *t = &i->deadlocks[k];
-        hpx_out_printf(o, "    THREAD %" PRIu32 " \"", known_serial(w, t->serial));
+        if (t->virtual_tid != 0) {
+            hpx_out_printf(o, "    VIRTUAL %" PRIu64 " \"", t->virtual_tid);
+        } else {
+            hpx_out_printf(o, "    THREAD %" PRIu32 " \"", known_serial(w, t->serial));
+        }
         hpx_text_put(o, t->name, true);
         hpx_out_printf(o, "\", trace %" PRIu32 ", waiting for %s ", t->trace->serial, t->monitor ? "MONITOR" : "LOCK");
         put_class(w, t->waits_for);
         hpx_out_str(o, " owned by ");
-        put_thread(w, i->deadlocks[k + 1 < to ? k + 1 : from].serial);
+        put_owner(w, &i->deadlocks[k + 1 < to ? k + 1 : from]);
         hpx_out_char(o, '\n');
         hpx_out_part(o, k + 1 == i->ndeadlocks);
     }

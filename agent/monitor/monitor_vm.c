@@ -2,6 +2,7 @@
 /* monitor_vm.c: monitor=y in the JVM: capabilities, events, the states of threads. */
 #include "attach_barrier.h"
 #include "block_thread.h"
+#include "census.h"
 #include "contention.h"
 #include "dump_request.h"
 #include "known_threads.h"
@@ -58,6 +59,7 @@ static int load(struct hpx_err *err)
     (void)err;
     hpx_known_threads_keep(true);
     hpx_virtuals_load();
+    hpx_census_load();
     hpx_quiet_stack_load(&hpx_monitor_mode);
     hpx_attach_barrier_load(hpx_vm.java, hpx_vm_release());
     return 0;

@@ -3,6 +3,7 @@
 #ifndef HPX_TAKEN_H
 #define HPX_TAKEN_H
 
+#include "census.h"
 #include "images.h"
 #include "monitor_image.h"
 #include "named_stacks.h"
@@ -13,6 +14,9 @@ struct hpx_monitor_take {
     struct hpx_monitor_image image;          /* its traces are NULL until hpx_monitor_take_name() */
     struct hpx_named_stack *stacks;          /* of image.threads */
     struct hpx_named_stack *deadlock_stacks; /* of image.deadlocks */
+    uint32_t *deadlock_virtuals;             /* the same of virtual threads: 1 + index of virtual_stacks; 0: it is none */
+    struct hpx_census *census;               /* names of virtual threads; NULL: none was taken */
+    struct hpx_named_stack *virtual_stacks;  /* of image.virtual_traces */
     struct hpx_arena arena;                  /* stacks, names */
     struct hpx_strings signatures;
     bool named;            /* hpx_monitor_take_name() */

@@ -167,12 +167,31 @@ static int monitor_thread(struct hpx_txt *t, struct hpx_rd_text l)
     struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_THREAD};
     struct hpx_scan s = hpx_scan_line(t, l);
     hpx_scan_word(&s, "    THREAD ");
-    (void)hpx_scan_serial(&s);
+    ev.monitor.thread = hpx_scan_serial(&s);
     hpx_scan_word(&s, ", trace ");
     ev.monitor.trace = hpx_scan_serial(&s);
     hpx_scan_word(&s, ", status: ");
     ev.monitor.name = hpx_scan_rest(&s);
     return tell(t, &ev, &s);
+}
+
+static int monitor_virtual(struct hpx_txt *t, struct hpx_rd_text l)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_VIRTUAL};
+    struct hpx_scan s = hpx_scan_line(t, l);
+    hpx_scan_word(&s, "    VIRTUAL ");
+    ev.monitor.count = hpx_scan_number(&s);
+    hpx_scan_word(&s, " threads, trace ");
+    ev.monitor.trace = hpx_scan_serial(&s);
+    hpx_scan_word(&s, ", status: ");
+    ev.monitor.name = hpx_scan_rest(&s);
+    return tell(t, &ev, &s);
+}
+
+static int monitor_of(struct hpx_txt *t, struct hpx_rd_text l, size_t blanks)
+{
+    struct hpx_rd_event ev = {.kind = HPX_RD_MONITOR_OF, .monitor = {.name = {l.p + blanks, l.n - blanks}}};
+    return hpx_txt_emit(t, &ev);
 }
 
 static int monitor_name(struct hpx_txt *t, struct hpx_rd_text l)
@@ -213,8 +232,14 @@ static int users(struct hpx_txt *t, struct hpx_rd_text l)
 
 int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
 {
+    if (hpx_txt_begins(l, "\tthreads: ") || hpx_txt_begins(l, "\tcarrier: ") || hpx_txt_begins(l, "\twaiting for: ")) {
+        return monitor_of(t, l, 1);
+    }
     if (hpx_txt_begins(l, "\t")) {
         return users(t, l);
+    }
+    if (hpx_txt_begins(l, "    VIRTUAL ")) {
+        return monitor_virtual(t, l);
     }
     if (hpx_txt_begins(l, "    THREAD ")) {
         return monitor_thread(t, l);
@@ -223,7 +248,7 @@ int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
         return monitor_name(t, l);
     }
     if (hpx_txt_begins(l, "    NOTE: ")) {
-        return HPX_RD_SOUND;
+        return monitor_of(t, l, 4);
     }
     return ends(t, l, "MONITOR DUMP END");
 }

@@ -320,6 +320,7 @@ int hpx_check_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *
         return HPX_RD_SOUND;
     case HPX_RD_FIELD:
         return ev->field.of == HPX_RD_CONSTANT ? HPX_RD_SOUND : string_defined(c, r, ev, ev->field.name, "the name of a field");
+    case HPX_RD_MONITOR_VIRTUAL:
     case HPX_RD_MONITOR_THREAD: /* the empty trace may stand for one that a socket lost, and be lost itself */
         return ev->monitor.trace != EMPTY_TRACE ? trace_defined(c, r, ev, ev->monitor.trace) : HPX_RD_SOUND;
     case HPX_RD_FINISH:

@@ -43,11 +43,13 @@ enum hpx_rd_kind {
     HPX_RD_HEAP_END,
     HPX_RD_MONITOR_THREAD, /* text: a line of MONITOR DUMP */
     HPX_RD_MONITOR,
-    HPX_RD_MONITOR_USER, /* one that waits */
-    HPX_RD_SINCE,        /* text: tables count since the one before; binary has a flag of CONTROL */
-    HPX_RD_EXACT,        /* text: a number of the table before */
-    HPX_RD_REPORT,       /* text: a line of hprofx's report */
-    HPX_RD_TIMELINE,     /* TIMELINE begins: PLACE*, MOMENT*, TIMELINE_END; a stream may have lost some of them */
+    HPX_RD_MONITOR_USER,    /* one that waits */
+    HPX_RD_MONITOR_VIRTUAL, /* virtual threads, with one stack and state */
+    HPX_RD_MONITOR_OF,      /* a line of those, or a NOTE: `name` is the line without its blanks */
+    HPX_RD_SINCE,           /* text: tables count since the one before; binary has a flag of CONTROL */
+    HPX_RD_EXACT,           /* text: a number of the table before */
+    HPX_RD_REPORT,          /* text: a line of hprofx's report */
+    HPX_RD_TIMELINE,        /* TIMELINE begins: PLACE*, MOMENT*, TIMELINE_END; a stream may have lost some of them */
     HPX_RD_PLACE,
     HPX_RD_MOMENT,
     HPX_RD_TIMELINE_END,
@@ -166,7 +168,8 @@ struct hpx_rd_heap {
 };
 
 struct hpx_rd_monitor {
-    uint32_t trace;
+    uint32_t trace, thread; /* thread: MONITOR_THREAD, its serial */
+    uint64_t count;         /* MONITOR_VIRTUAL */
     struct hpx_rd_text name;
     bool unowned;
 };

@@ -175,11 +175,11 @@ static void monitor_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         }
         return;
     }
-    bool monitor = ev->kind == HPX_RD_MONITOR, unowned = monitor && ev->monitor.unowned;
+    bool monitor = ev->kind == HPX_RD_MONITOR, unowned = monitor && ev->monitor.unowned, is_virtual = ev->kind == HPX_RD_MONITOR_VIRTUAL;
     uint32_t name = hpx_defined_keep(&p->defined, ev->monitor.name);
     size_t i = 0;
     while (i < p->states.len && i < STATES_KEPT &&
-           (states[i].name != name || states[i].monitor != monitor || states[i].unowned != unowned)) {
+           (states[i].name != name || states[i].monitor != monitor || states[i].unowned != unowned || states[i].is_virtual != is_virtual)) {
         i++;
     }
     struct hpx_profile_state *s = i < p->states.len ? &states[i] : hpx_list_push(&p->states, sizeof(*s));
@@ -187,7 +187,8 @@ static void monitor_event(struct hpx_profile *p, const struct hpx_rd_event *ev)
         s->name = i < STATES_KEPT ? name : 0;
         s->monitor = monitor;
         s->unowned = unowned;
-        s->count++;
+        s->is_virtual = is_virtual;
+        s->count += is_virtual ? ev->monitor.count : 1;
         p->monitor = i;
     }
 }
@@ -259,6 +260,7 @@ int hpx_profile_event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event
         heap_event(p, ev);
         break;
     case HPX_RD_MONITOR_THREAD:
+    case HPX_RD_MONITOR_VIRTUAL:
     case HPX_RD_MONITOR:
     case HPX_RD_MONITOR_USER:
         monitor_event(p, ev);

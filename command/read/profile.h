@@ -24,7 +24,7 @@ struct hpx_profile_table {
 /* Threads of a state, and monitors of a class, in the last MONITOR DUMP. */
 struct hpx_profile_state {
     uint32_t name;
-    bool monitor, unowned;
+    bool monitor, unowned, is_virtual;
     uint64_t count, waiting; /* waiting: threads at the monitors */
 };
 

@@ -205,7 +205,7 @@ static void state(FILE *to, struct hpx_grid *g, const struct hpx_profile *p, con
                                            {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
     const char *name = hpx_profile_name(p, s->name);
     hpx_grid_cell(g, hpx_words_number(s->count));
-    hpx_grid_cell(g, s->unowned ? "unowned:" : s->monitor ? "held:" : s->count == 1 ? "thread:" : "threads:");
+    hpx_grid_cell(g, s->unowned ? "unowned:" : s->monitor ? "held:" : s->is_virtual ? "virtual:" : s->count == 1 ? "thread:" : "threads:");
     if (!hpx_grid_end(g)) {
         return;
     }

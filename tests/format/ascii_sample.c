@@ -122,6 +122,8 @@ static struct hpx_monitor_image image_of(struct hpx_trace_rec **traces, const st
     static struct hpx_monitor_thread threads[4];
     static struct hpx_monitor monitors[3];
     static struct hpx_deadlock_thread deadlocks[2];
+    static struct hpx_virtual_group virtuals[3];
+    static const struct hpx_trace_rec *of_virtuals[2];
     for (uint32_t i = 0; i < 4; i++) { /* 1 and the unknown one have no trace */
         threads[i] =
             (struct hpx_monitor_thread){HPX_SERIAL_THREAD + 3 - i, (enum hpx_thread_status)(i + 2), i * 2, i < 2 ? traces[5 - i] : NULL};
@@ -129,9 +131,38 @@ static struct hpx_monitor_image image_of(struct hpx_trace_rec **traces, const st
     monitors[0] = (struct hpx_monitor){name[0], true, HPX_SERIAL_THREAD, 1, {0, 0}, {0, 0}};
     monitors[1] = (struct hpx_monitor){name[1], false, 0, 0, {0, 0}, {2, 1}};
     monitors[2] = (struct hpx_monitor){name[0], true, HPX_SERIAL_THREAD + 1, 3, {0, 2}, {0, 0}};
-    deadlocks[0] = (struct hpx_deadlock_thread){HPX_SERIAL_THREAD + 2, traces[4], name[0], name[1], true, true};
-    deadlocks[1] = (struct hpx_deadlock_thread){HPX_SERIAL_THREAD + 1, traces[9], name[1], name[0], false, false};
-    return (struct hpx_monitor_image){threads, monitors, serials, deadlocks, 4, 3, 3, 2, {"Nothing is known.", NULL}};
+    deadlocks[0] = (struct hpx_deadlock_thread){
+        .serial = HPX_SERIAL_THREAD + 2, .trace = traces[4], .name = name[0], .waits_for = name[1], .monitor = true, .first = true};
+    deadlocks[1] = (struct hpx_deadlock_thread){.virtual_tid = 21, .trace = traces[9], .name = name[1], .waits_for = name[0]};
+    of_virtuals[0] = traces[6];
+    of_virtuals[1] = NULL;
+    virtuals[0] = (struct hpx_virtual_group){
+        .count = 1, .stack = 1, .status = HPX_STATUS_RUNNABLE, .mounted = true, .who = {{.virtual_tid = 21}}, .nwho = 1};
+    virtuals[0].carrier.serial = HPX_SERIAL_THREAD + 1;
+    virtuals[1] = (struct hpx_virtual_group){.count = 1000000,
+                                             .status = HPX_STATUS_WAITING,
+                                             .waits_for = name[0],
+                                             .owned = true,
+                                             .who = {{.virtual_tid = 22}, {.virtual_tid = 23}},
+                                             .nwho = 2};
+    virtuals[1].owner = (struct hpx_monitor_who){.virtual_tid = 21, .name = name[1]};
+    virtuals[1].who[0].name = name[0];
+    virtuals[2] = (struct hpx_virtual_group){
+        .count = 2, .status = HPX_STATUS_ENTERING, .waits_for = name[1], .owned = true, .who = {{.virtual_tid = 24}}, .nwho = 1};
+    virtuals[2].owner.serial = HPX_SERIAL_THREAD + 3;
+    return (struct hpx_monitor_image){.threads = threads,
+                                      .monitors = monitors,
+                                      .serials = serials,
+                                      .deadlocks = deadlocks,
+                                      .virtuals = virtuals,
+                                      .virtual_traces = of_virtuals,
+                                      .nthreads = 4,
+                                      .nmonitors = 3,
+                                      .nserials = 3,
+                                      .ndeadlocks = 2,
+                                      .nvirtuals = 3,
+                                      .nvirtual_traces = 2,
+                                      .notes = {"Nothing is known.", NULL}};
 }
 
 static void dump_monitors(struct hpx_ascii *w, struct hpx_trace_rec **traces, bool hostile_names, double cutoff, time_t now)

@@ -14,6 +14,12 @@ OF_THREAD = r'(?:thread %s|<unknown thread>)' % NUMBER
 WAIT_LINE = re.compile(r'(WAIT|WAITED): MONITOR (.+), (timeout|time_waited)=%s, %s' % (NUMBER, OF_THREAD))
 STATUS = r'((?:S\|)?(?:intr\|)?(?:native\|)?(?:R|SL|MW|CW|ZO|NS|UN))'
 THREAD_LINE = re.compile(r'    THREAD %s, trace %s, status: %s' % (NUMBER, NUMBER, STATUS))
+VIRTUAL_LINE = re.compile(r'    VIRTUAL (\d+) threads, trace (\d+), status: (R|SL|MW|CW|UN)')
+ONE_VIRTUAL = r'\d+(?: "(?:[^"\\]|\\.)*")?'
+VIRTUAL_THREADS = re.compile(r'\tthreads: (%s(?:, %s)*)(, \.\.\.)?' % (ONE_VIRTUAL, ONE_VIRTUAL))
+VIRTUAL_CARRIER = re.compile(r'\tcarrier: (?:thread (\d+)|<unknown thread>)')
+VIRTUAL_WAITS = re.compile(r'\twaiting for: (.+?)(?: owned by (?:virtual thread (%s)|thread (\d+)|<unknown thread>))?' % ONE_VIRTUAL)
+ONE_OF_VIRTUALS = re.compile(r'(\d+)(?: "((?:[^"\\]|\\.)*)")?')
 MONITOR_LINE = re.compile(r'    MONITOR (.+?)( unowned)?')
 OWNER = re.compile(r'\towner: %s, entry count: %s' % (OF_THREAD, NUMBER))
 IN_LIST = r'(?:thread \d+|<unknown thread>)'
@@ -22,7 +28,7 @@ ONE_OF_LIST = re.compile(r'thread (\d+)|<unknown thread>')
 NOTE = re.compile(r'    NOTE: (.+)')
 DEADLOCKS_BEGIN = re.compile(r'DEADLOCKS BEGIN \(%s\)' % NUMBER)
 DEADLOCK = re.compile(r'    DEADLOCK %s \(%s threads\)' % (NUMBER, NUMBER))
-DEADLOCK_THREAD = re.compile(r'    THREAD %s %s, trace %s, waiting for (MONITOR|LOCK) (.+) owned by %s' % (NUMBER, QUOTED, NUMBER, OF_THREAD))
+DEADLOCK_THREAD = re.compile(r'    (THREAD|VIRTUAL) %s %s, trace %s, waiting for (MONITOR|LOCK) (.+) owned by (?:virtual thread (\d+)|%s)' % (NUMBER, QUOTED, NUMBER, OF_THREAD))
 BLOCK_BEGIN = re.compile(r'(%s) BEGIN \(total = %s ms\) ' % ('|'.join(COLUMNS), NUMBER) + DATE)
 BLOCK_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+)() (.+) \(Java\)')
 OWNERS_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d+) (.+) \(Java\)')
@@ -30,8 +36,9 @@ OWNERS_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d
 # thread: a serial, or None for <unknown thread>
 Wait = collections.namedtuple('Wait', 'kind signature ms thread line')  # kind: WAIT, WAITED; line: of the file
 MonitorThread = collections.namedtuple('MonitorThread', 'trace status')
+VirtualThreads = collections.namedtuple('VirtualThreads', 'count trace status who mounted waits_for owner')  # who: {id: name or None}; owner: {id: name}, or a serial
 Monitor = collections.namedtuple('Monitor', 'signature owned owner entry_count enter notify')  # owner: None also where it is not owned
-DeadlockThread = collections.namedtuple('DeadlockThread', 'serial name trace kind signature owner')  # kind: MONITOR, LOCK
+DeadlockThread = collections.namedtuple('DeadlockThread', 'serial name trace kind signature owner')  # kind: MONITOR, LOCK; serial, owner: of a virtual thread -id
 BlockRow = collections.namedtuple('BlockRow', 'rank self_percent accum_percent count trace owner name')  # owner: a trace, of MONITOR OWNERS
 
 
@@ -39,6 +46,7 @@ BlockRow = collections.namedtuple('BlockRow', 'rank self_percent accum_percent c
 class MonitorDump(Dump):
     """Its rows are the monitors."""
     threads: dict = field(default_factory=dict)  # serial: MonitorThread
+    virtual: list = field(default_factory=list)  # VirtualThreads
     unknown: list = field(default_factory=list)  # MonitorThread of those that were never announced
     notes: list = field(default_factory=list)
     deadlocks: list = field(default_factory=list)  # lists of DeadlockThread
@@ -97,6 +105,8 @@ class MonitorParser:
         while self.line().startswith('    THREAD '):
             last = self.monitor_thread(d, last)
             used.append(int(self.lines[self.at - 1].split()[3].rstrip(',')))
+        while self.line().startswith('    VIRTUAL '):
+            used.append(self.virtual_threads(d).trace)
         while self.line().startswith('    MONITOR '):
             self.monitor(d)
         while self.line().startswith('    NOTE: '):
@@ -133,6 +143,30 @@ class MonitorParser:
             d.threads[serial] = t
         self.at += 1
         return serial
+
+    def virtual_threads(self, d):
+        m = self.match(VIRTUAL_LINE, 'line of virtual threads')
+        self.at += 1
+        listed = self.match(VIRTUAL_THREADS, 'virtual threads')
+        who = {int(one[1]): one[2] and unescape(one[2]) for one in ONE_OF_VIRTUALS.finditer(listed[1])}
+        if int(m[1]) < len(who) or (int(m[1]) == len(who)) != (listed[2] is None):
+            self.bad('%s virtual threads, of which these are named: %r' % (m[1], who))
+        self.at += 1
+        mounted = self.line().startswith('\tcarrier: ')
+        if mounted:
+            self.known(serial_of(self.match(VIRTUAL_CARRIER, 'carrier')[1]))
+            self.at += 1
+        waits, owner = (None, None, None, None), None
+        if self.line().startswith('\twaiting for: '):
+            waits = self.match(VIRTUAL_WAITS, 'what virtual threads wait for')
+            one = ONE_OF_VIRTUALS.fullmatch(waits[2] or '')
+            owner = {int(one[1]): one[2] and unescape(one[2])} if one else self.known(serial_of(waits[3]))
+            self.at += 1
+        new = VirtualThreads(int(m[1]), self.traced(int(m[2])), m[3], who, mounted, waits[1], owner)
+        if d.virtual and d.virtual[-1].count < new.count:
+            self.bad('more virtual threads than in the line before')
+        d.virtual.append(new)
+        return new
 
     def monitor(self, d):
         m = self.match(MONITOR_LINE, 'line of a monitor')
@@ -173,7 +207,9 @@ class MonitorParser:
 
     def deadlock_thread(self):
         m = self.match(DEADLOCK_THREAD, 'thread of a deadlock')
-        t = DeadlockThread(self.known(int(m[1])), unescape(m[2]), self.traced(int(m[3])), m[4], m[5], self.known(serial_of(m[6])))
+        serial = -int(m[2]) if m[1] == 'VIRTUAL' else self.known(int(m[2]))
+        owner = -int(m[7]) if m[7] else self.known(serial_of(m[8]))
+        t = DeadlockThread(serial, unescape(m[3]), self.traced(int(m[4])), m[5], m[6], owner)
         self.at += 1
         return t
 

@@ -10,6 +10,7 @@ import unittest
 
 import hprof_binary
 import hprof_text
+from text_lines import unescape
 
 SAMPLE = None
 
@@ -47,8 +48,12 @@ class Text(unittest.TestCase):
                 d = p.monitor_dumps[-1]
                 self.assertEqual(({s: t.status for s, t in d.threads.items()}, [t.status for t in d.unknown]), ({200003: 'R', 200002: 'intr|SL', 200001: 'native|MW'}, ['intr|native|CW']))
                 self.assertEqual([(m.owned, m.owner, m.enter, m.notify) for m in d.monitors], [(True, 200001, [None, 200003], []), (False, None, [], [200002]), (True, None, [], [])])
-                self.assertEqual([[t.kind for t in dead] for dead in d.deadlocks], [['MONITOR', 'LOCK']])
+                self.assertEqual([[(t.kind, t.serial) for t in dead] for dead in d.deadlocks], [[('MONITOR', 200002), ('LOCK', -21)]])
                 name = 'Lp/\\uD83D, timeout=7, thread 200001;' if 'hostile' in modes else '[[I'
+                gate, hostile = ('Lp/\n"MONITOR DUMP END\n;', 'Lp/\ud83d, timeout=7, thread 200001;') if 'hostile' in modes else ('Lp/Gate;', '[[I')
+                self.assertEqual([(g.count, g.status, g.who, g.mounted, g.owner) for g in d.virtual],
+                                 [(1000000, 'CW', {22: gate, 23: None}, False, {21: hostile}), (2, 'MW', {24: None}, False, 200003), (1, 'R', {21: None}, True, None)])
+                self.assertEqual([unescape(g.waits_for) if g.waits_for else None for g in d.virtual], [gate, hostile, None])
                 self.assertEqual((p.waits[2].signature, d.monitors[1].signature, d.deadlocks[0][0].signature), (name, name, name))
 
     def test_a_cut_list_of_the_writer_is_right(self):

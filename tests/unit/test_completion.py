@@ -155,7 +155,7 @@ class BashTests(Typed, Folder):
     def test_it_offers_what_may_stand_there(self):
         jvms = self.words('hprofx stop ')
         self.assertEqual(len(jvms), 9, jvms)  # numbers and names; one JVM has no name
-        self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'heap', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
+        self.assertEqual(self.words('hprofx ') - jvms, {'start', 'stop', 'dump', 'status', 'run', 'heap', 'threads', 'top', 'list', 'doctor', 'jmh', 'info', 'check', 'recover', 'convert', 'merge',
                                                               'view', 'diff', 'fetch', 'ship', 'watch'})
         for line in ('hprofx list ', 'hprofx stop 1 ', 'hprofx -d ', 'hprofx 1 depth=1 ', 'hprofx view --method '):
             self.assertEqual(self.offers(line), ([], []), line)

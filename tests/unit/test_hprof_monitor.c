@@ -184,7 +184,14 @@ TEST(a_thread_keeps_its_line_without_its_trace, begin, end)
     struct hpx_monitor m = {.signature = text("LA;"), .owned = true, .owner = 200001, .entry_count = 1, .enter = {0, 3}};
     struct hpx_deadlock_thread deadlocks[] = {dead(1, "a", "LA;", true, true), dead(2, "b", "LB;", true, false)};
     deadlocks[0].trace = deadlocks[1].trace = NULL;
-    struct hpx_monitor_image i = {threads, &m, serials, deadlocks, 2, 1, 3, 2, {NULL}};
+    struct hpx_monitor_image i = {.threads = threads,
+                                  .monitors = &m,
+                                  .serials = serials,
+                                  .deadlocks = deadlocks,
+                                  .nthreads = 2,
+                                  .nmonitors = 1,
+                                  .nserials = 3,
+                                  .ndeadlocks = 2};
     refusing(1u << 2 | 1u << 4); /* after the record before: START of 1 and 2, START of 2 again, TRACE of 1, the empty TRACE, ... */
     hpx_ascii_monitor_dump(&w, &i);
     hpx_ascii_report(&w, "hprofx: a: b\n");

@@ -417,7 +417,7 @@ TEST(the_frames_of_a_chunk_have_names)
     put_frozen(&chunks[0]);
     assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 3);
     assert_int_equal(virtual_end, HPX_END_WHOLE);
-    assert_true(virtual[0].bci == 9 && virtual[1].method == ids[1 + INTERPRETED] && virtual[2].bci == 7);
+    assert_true(virtual[0].bci == 9 && virtual[1].method == (uintptr_t)&javas[INTERPRETED] && virtual[2].bci == 7);
     assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], 2, virtual, &virtual_end), 2);
     assert_int_equal(virtual_end, HPX_END_WHOLE);
     chunks[0].sp = 2; /* a stub on top, which has blocked */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* census_read.h: reads the threads of a census (census.h) in a copy of the process: takes no lock, calls neither malloc() nor the JVM. */
+#ifndef HPX_CENSUS_READ_H
+#define HPX_CENSUS_READ_H
+
+#include "census.h"
+#include "oops.h"
+
+/* Fields of objects. */
+enum hpx_census_field {
+    HPX_CENSUS_MAP_OF_SET, /* ConcurrentHashMap.CollectionView.map */
+    HPX_CENSUS_TABLE,      /* ConcurrentHashMap */
+    HPX_CENSUS_NEXT_TABLE,
+    HPX_CENSUS_HASH, /* its nodes */
+    HPX_CENSUS_KEY,
+    HPX_CENSUS_NEXT,
+    HPX_CENSUS_FIRST,       /* of its trees */
+    HPX_CENSUS_REFERENT,    /* Reference */
+    HPX_CENSUS_OF_EXECUTOR, /* the sets of ThreadPerTaskExecutor, SharedThreadContainer, ThreadFlock */
+    HPX_CENSUS_OF_SHARED,
+    HPX_CENSUS_OF_FLOCK,
+    HPX_CENSUS_FLOCK,    /* ThreadFlock.ThreadContainerImpl */
+    HPX_CENSUS_PREVIOUS, /* StackableScope */
+    HPX_CENSUS_SCOPES,   /* Thread */
+    HPX_CENSUS_TID,
+    HPX_CENSUS_EETOP,
+    HPX_CENSUS_NAME,
+    HPX_CENSUS_BLOCKER,
+    HPX_CENSUS_STATE, /* VirtualThread */
+    HPX_CENSUS_CARRIER,
+    HPX_CENSUS_CONT,
+    HPX_CENSUS_TAIL,  /* Continuation */
+    HPX_CENSUS_SP,    /* StackChunk */
+    HPX_CENSUS_VALUE, /* String */
+    HPX_CENSUS_CODER,
+    HPX_CENSUS_EXCLUSIVE, /* AbstractOwnableSynchronizer */
+    HPX_CENSUS_FIELDS
+};
+
+/* Classes whose instances are told apart. */
+enum hpx_census_class {
+    HPX_CENSUS_VIRTUAL,
+    HPX_CENSUS_EXECUTOR,
+    HPX_CENSUS_SHARED,
+    HPX_CENSUS_OF_SCOPE, /* ThreadFlock.ThreadContainerImpl */
+    HPX_CENSUS_CLASSES
+};
+
+#define HPX_CENSUS_KNOWN     8
+#define HPX_CENSUS_STATES    24
+#define HPX_CENSUS_SUSPENDED 0x100 /* a bit of the state */
+
+struct hpx_census_plan {
+    struct hpx_oops oops;
+    bool narrow;    /* references have 4 bytes */
+    uint32_t depth; /* frames of a stack */
+    uint32_t at[HPX_CENSUS_FIELDS];
+    struct {
+        int32_t value;
+        enum hpx_thread_status status;
+    } states[HPX_CENSUS_STATES];
+    uint32_t nstates;
+    /* local references of the thread that takes the census */
+    jobject known[HPX_CENSUS_KNOWN], holder; /* an array of these */
+    jobject instances[HPX_CENSUS_CLASSES];
+    uintptr_t env_from_thread; /* of a JNIEnv, from the VM's thread */
+    jobject roots, containers; /* the sets; roots NULL: the JDK does not keep it */
+    jthread *threads;          /* of the platform */
+    uint32_t nthreads;
+};
+
+enum hpx_census_end { HPX_CENSUS_WHOLE, HPX_CENSUS_NO_MEMORY, HPX_CENSUS_STRANGE };
+
+/* Fills *to, of whose memory it takes the rest behind it. */
+enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct hpx_census *to, _Atomic uint64_t *progress);
+
+/* At load, once: what names methods. NULL, or why they cannot be named; constant. */
+const char *hpx_census_read_init(void);
+/* After that: why stacks cannot be read in this session; NULL: they can. Constant text. */
+const char *hpx_census_read_off(void);
+
+#endif

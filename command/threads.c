@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* threads.c: see threads.h. Names stand in the file as text.h escapes them, and are shown so; in JSON they are themselves. */
+#include "threads.h"
+#include "definitions.h"
+#include "gunzip.h"
+#include "json.h"
+#include "list.h"
+#include "names.h"
+#include "reader.h"
+#include "words.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES       3u  /* threads of a group that are named */
+#define FRAMES      12u /* of a stack, unless all are wanted */
+#define STATUS_ROOM 32u
+#define NAME_BYTES  4200u
+
+/* Threads with one stack in one state. */
+struct group {
+    bool is_virtual;
+    uint64_t count;
+    uint32_t trace;
+    char status[STATUS_ROOM];
+    uint32_t serials[NAMES];     /* of the platform */
+    char *who, *carrier, *waits; /* what stands behind the word; NULL: nothing */
+};
+
+struct threads {
+    struct hpx_definitions defined;
+    struct hpx_list groups, notes; /* notes: char * */
+    bool seen, no_memory;
+};
+
+static void drop_groups(struct threads *t)
+{
+    struct group *g = t->groups.items;
+    for (size_t i = 0; i < t->groups.len; i++) {
+        free(g[i].who);
+        free(g[i].carrier);
+        free(g[i].waits);
+    }
+    for (size_t i = 0; i < t->notes.len; i++) {
+        free(((char **)t->notes.items)[i]);
+    }
+    t->groups.len = t->notes.len = 0;
+}
+
+static struct group *add(struct threads *t, const struct hpx_rd_monitor *m, bool is_virtual)
+{
+    struct group *g = hpx_list_push(&t->groups, sizeof *g);
+    if (g == NULL) {
+        t->no_memory = true;
+        return NULL;
+    }
+    *g = (struct group){.is_virtual = is_virtual, .trace = m->trace};
+    (void)snprintf(g->status, sizeof g->status, "%.*s", (int)m->name.n, m->name.p);
+    return g;
+}
+
+static void add_thread(struct threads *t, const struct hpx_rd_monitor *m)
+{
+    struct group *g = t->groups.items, *of = NULL;
+    for (size_t i = 0; i < t->groups.len && of == NULL; i++) {
+        bool same = !g[i].is_virtual && g[i].trace == m->trace && strlen(g[i].status) == m->name.n &&
+                    memcmp(g[i].status, m->name.p, m->name.n) == 0;
+        of = same ? &g[i] : NULL;
+    }
+    of = of != NULL ? of : add(t, m, false);
+    if (of != NULL) {
+        if (of->count < NAMES) {
+            of->serials[of->count] = m->thread;
+        }
+        of->count++;
+    }
+}
+
+/* "threads: ..." and the like, or a note: what stands behind the colon. */
+static void add_line(struct threads *t, struct hpx_rd_text line)
+{
+    struct group *g = t->groups.len > 0 ? (struct group *)t->groups.items + t->groups.len - 1 : NULL;
+    const char *colon = memchr(line.p, ':', line.n);
+    if (colon == NULL || (size_t)(colon - line.p) + 2 > line.n) {
+        return;
+    }
+    if (line.p[0] == 'N') {
+        char **note = hpx_list_push(&t->notes, sizeof *note);
+        if (note != NULL) {
+            *note = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
+        }
+        t->no_memory = t->no_memory || note == NULL || *note == NULL;
+        return;
+    }
+    if (g == NULL) {
+        return;
+    }
+    char **to = line.p[0] == 't' ? &g->who : line.p[0] == 'c' ? &g->carrier : &g->waits;
+    free(*to);
+    *to = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
+    t->no_memory = t->no_memory || *to == NULL;
+}
+
+static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
+{
+    struct threads *t = ctx;
+    (void)r;
+    hpx_definitions_event(&t->defined, ev);
+    if (ev->kind == HPX_RD_RECORD && ev->record.tag == HPX_TAG_MONITOR_DUMP) {
+        drop_groups(t);
+        t->seen = true;
+    } else if (ev->kind == HPX_RD_MONITOR_THREAD) {
+        add_thread(t, &ev->monitor);
+    } else if (ev->kind == HPX_RD_MONITOR_VIRTUAL) {
+        struct group *g = add(t, &ev->monitor, true);
+        if (g != NULL) {
+            g->count = ev->monitor.count;
+        }
+    } else if (ev->kind == HPX_RD_MONITOR_OF) {
+        add_line(t, ev->monitor.name);
+    }
+    return HPX_RD_SOUND;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    int order = (y->count > x->count) - (y->count < x->count);
+    order = order != 0 ? order : y->is_virtual - x->is_virtual;
+    return order != 0 ? order : (x->trace > y->trace) - (x->trace < y->trace);
+}
+
+static const char *state_of(const struct group *g)
+{
+    static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
+                                           {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
+    const char *last = strrchr(g->status, '|');
+    last = last != NULL ? last + 1 : g->status;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        if (strcmp(last, words[i][0]) == 0) {
+            return words[i][1];
+        }
+    }
+    return "in an unknown state";
+}
+
+static const struct hpx_defined_trace *trace_of(const struct threads *t, uint32_t serial)
+{
+    const uint32_t *at = hpx_seeded_map_find(&t->defined.trace_of, serial);
+    return at != NULL && *at != 0 ? (const struct hpx_defined_trace *)t->defined.traces.items + *at - 1 : NULL;
+}
+
+/* ---- threads that lines name: 22 "worker-1", or thread 200005 ---- */
+
+struct who {
+    uint64_t id;           /* 0: of the platform */
+    char name[NAME_BYTES]; /* as it is; "": none */
+};
+
+static char *put_unit(char *to, unsigned long c)
+{
+    if (c != 0 && c < 0x80) {
+        *to++ = (char)c;
+    } else if (c < 0x800) {
+        *to++ = (char)(0xc0 | c >> 6);
+        *to++ = (char)(0x80 | (c & 0x3f));
+    } else {
+        *to++ = (char)(0xe0 | c >> 12);
+        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (c & 0x3f));
+    }
+    return to;
+}
+
+/* From behind a quote to behind the next one. */
+static const char *take_quoted(const char *at, char to[NAME_BYTES])
+{
+    char *end = to + NAME_BYTES - 4;
+    while (*at != '\0' && *at != '"') {
+        char digits[5] = "";
+        char c = *at++;
+        if (c == '\\' && *at == 'u' && strlen(at) >= 5) {
+            memcpy(digits, at + 1, 4);
+            to = to < end ? put_unit(to, strtoul(digits, NULL, 16)) : to;
+            at += 5;
+            continue;
+        }
+        if (c == '\\' && *at != '\0') {
+            c = (char)(*at == 'n' ? '\n' : *at == 'r' ? '\r' : *at == 't' ? '\t' : *at);
+            at++;
+        }
+        if (to < end) {
+            *to++ = c;
+        }
+    }
+    *to = '\0';
+    return *at == '"' ? at + 1 : at;
+}
+
+static void take_serial(const struct threads *t, uint32_t serial, struct who *w)
+{
+    w->id = 0;
+    (void)snprintf(w->name, sizeof w->name, "%s",
+                   hpx_defined_name(&t->defined, hpx_defined_newest(hpx_defined_thread(&t->defined, serial))));
+}
+
+/* One thread of a list, and *at behind it; false: there is none. */
+static bool take_who(const struct threads *t, const char **at, struct who *w)
+{
+    static const char platform[] = "thread ";
+    char *end;
+    const char *from = *at + strspn(*at, ", ");
+    if (strncmp(from, platform, sizeof platform - 1) == 0) {
+        take_serial(t, (uint32_t)strtoul(from + sizeof platform - 1, &end, 10), w);
+        *at = end;
+        return true;
+    }
+    w->id = strtoull(from, &end, 10);
+    w->name[0] = '\0';
+    if (end == from) {
+        return false;
+    }
+    *at = end[0] == ' ' && end[1] == '"' ? take_quoted(end + 2, w->name) : end;
+    return true;
+}
+
+/* "CLASS owned by WHO": the class, and who; without an owner false. */
+static bool take_owner(const struct threads *t, const char *waits, char klass[NAME_BYTES], struct who *w)
+{
+    static const char owned[] = " owned by ", virtual[] = "virtual thread ";
+    const char *by = strstr(waits, owned);
+    size_t n = by != NULL ? (size_t)(by - waits) : strlen(waits);
+    (void)snprintf(klass, NAME_BYTES, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES - 1), waits);
+    if (by == NULL) {
+        return false;
+    }
+    by += sizeof owned - 1;
+    by += strncmp(by, virtual, sizeof virtual - 1) == 0 ? sizeof virtual - 1 : 0;
+    return take_who(t, &by, w);
+}
+
+/* ---- words ---- */
+
+static void tell_frames(FILE *to, struct threads *t, const struct group *g)
+{
+    const struct hpx_defined_trace *trace = trace_of(t, g->trace);
+    uint32_t n = trace != NULL ? trace->frames : 0;
+    for (uint32_t i = 0; i < n && i < FRAMES; i++) {
+        uint32_t frame = hpx_defined_frame(&t->defined, trace, i);
+        fputs("      ", to);
+        hpx_words_java(to, hpx_defined_name(&t->defined, hpx_defined_method(&t->defined, frame)));
+        if (frame != 0) {
+            const struct hpx_defined_frame *f = (const struct hpx_defined_frame *)t->defined.frames.items + frame - 1;
+            if (f->line > 0) {
+                (void)fprintf(to, ":%" PRId32, f->line);
+            }
+        }
+        fputc('\n', to);
+    }
+    if (n > FRAMES) {
+        (void)fprintf(to, "      and %s more\n", hpx_words_number(n - FRAMES));
+    }
+}
+
+static void tell_one(FILE *to, const struct who *w)
+{
+    if (w->id != 0) {
+        (void)fprintf(to, "#%" PRIu64 "%s", w->id, w->name[0] != '\0' ? " " : "");
+    }
+    if (w->id == 0 || w->name[0] != '\0') {
+        fputc('"', to);
+        hpx_words_name(to, w->name, 0, true);
+        fputc('"', to);
+    }
+}
+
+static void tell_who(FILE *to, const struct threads *t, const struct group *g)
+{
+    struct who w;
+    const char *at = g->who != NULL ? g->who : "";
+    uint64_t n = 0;
+    fputs("    ", to);
+    while (n < NAMES && n < g->count) {
+        if (!g->is_virtual) {
+            take_serial(t, g->serials[n], &w);
+        } else if (!take_who(t, &at, &w)) {
+            break;
+        }
+        fputs(n++ > 0 ? ", " : "", to);
+        tell_one(to, &w);
+    }
+    fputs(n < g->count ? ", ...\n" : "\n", to);
+}
+
+static void tell_waits(FILE *to, const struct threads *t, const struct group *g)
+{
+    char klass[NAME_BYTES];
+    struct who w;
+    const char *at = g->carrier != NULL ? g->carrier : "";
+    if (take_who(t, &at, &w)) {
+        fputs("    on its carrier ", to);
+        tell_one(to, &w);
+        fputc('\n', to);
+    }
+    if (g->waits != NULL) {
+        bool owned = take_owner(t, g->waits, klass, &w);
+        fputs("    waiting for ", to);
+        hpx_words_java(to, klass);
+        if (owned) {
+            fputs(w.id != 0 ? ", owned by virtual thread " : ", owned by ", to);
+            tell_one(to, &w);
+        }
+        fputc('\n', to);
+    }
+}
+
+static void tell_words(FILE *to, struct threads *t, size_t rows)
+{
+    uint64_t sums[2] = {0, 0};
+    const struct group *g = t->groups.items;
+    for (size_t i = 0; i < t->groups.len; i++) {
+        sums[g[i].is_virtual] += g[i].count;
+    }
+    (void)fprintf(to, "%s virtual threads, %s threads of the platform\n", hpx_words_number(sums[1]), hpx_words_number(sums[0]));
+    for (size_t i = 0; i < t->groups.len && i < rows; i++) {
+        (void)fprintf(to, "\n%10s %s%s, %s\n", hpx_words_number(g[i].count), g[i].is_virtual ? "virtual " : "",
+                      g[i].count == 1 ? "thread" : "threads", state_of(&g[i]));
+        tell_who(to, t, &g[i]);
+        tell_waits(to, t, &g[i]);
+        tell_frames(to, t, &g[i]);
+    }
+    for (size_t i = 0; i < t->notes.len; i++) { /* of monitors nothing is told here */
+        const char *note = ((char **)t->notes.items)[i];
+        if (strncmp(note, "virtual", sizeof "virtual" - 1) == 0) {
+            (void)fprintf(to, "note: %s\n", note);
+        }
+    }
+    if (t->groups.len > rows) {
+        (void)fprintf(to, "\nand %s more groups; -n shows more\n", hpx_words_number(t->groups.len - rows));
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_one(struct hpx_json *j, const char *key, const struct who *w)
+{
+    hpx_json_open(j, key, '{');
+    if (w->id != 0) {
+        hpx_json_uint(j, "id", w->id);
+    }
+    hpx_json_text(j, "name", w->name);
+    hpx_json_close(j, '}');
+}
+
+static void json_who(struct hpx_json *j, const struct threads *t, const struct group *g)
+{
+    struct who w;
+    const char *at = g->who != NULL ? g->who : "";
+    hpx_json_open(j, "threads", '[');
+    for (uint32_t i = 0; !g->is_virtual && i < g->count && i < NAMES; i++) {
+        take_serial(t, g->serials[i], &w);
+        json_one(j, NULL, &w);
+    }
+    for (uint32_t i = 0; g->is_virtual && i < NAMES && take_who(t, &at, &w); i++) {
+        json_one(j, NULL, &w);
+    }
+    hpx_json_close(j, ']');
+}
+
+static void json_waits(struct hpx_json *j, const struct threads *t, const struct group *g)
+{
+    char klass[NAME_BYTES], spoken[NAME_BYTES];
+    struct who w;
+    const char *at = g->carrier != NULL ? g->carrier : "";
+    if (take_who(t, &at, &w)) {
+        json_one(j, "carrier", &w);
+    }
+    if (g->waits != NULL) {
+        bool owned = take_owner(t, g->waits, klass, &w);
+        hpx_name_spoken(spoken, sizeof spoken, klass);
+        hpx_json_text(j, "waiting_for", spoken);
+        if (owned) {
+            json_one(j, "owner", &w);
+        }
+    }
+}
+
+static void json_stack(struct hpx_json *j, struct threads *t, const struct group *g)
+{
+    const struct hpx_defined_trace *trace = trace_of(t, g->trace);
+    hpx_json_open(j, "stack", '[');
+    for (uint32_t k = 0; trace != NULL && k < trace->frames; k++) {
+        uint32_t frame = hpx_defined_frame(&t->defined, trace, k);
+        hpx_json_open(j, NULL, '{');
+        hpx_json_text(j, "method", hpx_defined_name(&t->defined, hpx_defined_method(&t->defined, frame)));
+        const struct hpx_defined_frame *f = frame != 0 ? (const struct hpx_defined_frame *)t->defined.frames.items + frame - 1 : NULL;
+        if (f != NULL && f->line > 0) {
+            hpx_json_uint(j, "line", (uint64_t)f->line);
+        }
+        hpx_json_close(j, '}');
+    }
+    hpx_json_close(j, ']');
+}
+
+static void tell_json(FILE *to, struct threads *t, const struct hpx_threads_ask *ask)
+{
+    struct hpx_json j = {.to = to};
+    const struct group *g = t->groups.items;
+    hpx_json_open(&j, NULL, '{');
+    hpx_json_uint(&j, "pid", (uint64_t)ask->pid);
+    hpx_json_open(&j, "groups", '[');
+    for (size_t i = 0; i < t->groups.len && (ask->rows == 0 || i < ask->rows); i++) {
+        hpx_json_open(&j, NULL, '{');
+        hpx_json_uint(&j, "count", g[i].count);
+        hpx_json_flag(&j, "virtual", g[i].is_virtual);
+        hpx_json_text(&j, "state", state_of(&g[i]));
+        json_who(&j, t, &g[i]);
+        json_waits(&j, t, &g[i]);
+        json_stack(&j, t, &g[i]);
+        hpx_json_close(&j, '}');
+    }
+    hpx_json_close(&j, ']');
+    hpx_json_open(&j, "notes", '[');
+    for (size_t i = 0; i < t->notes.len; i++) {
+        hpx_json_text(&j, NULL, ((char **)t->notes.items)[i]);
+    }
+    hpx_json_close(&j, ']');
+    hpx_json_close(&j, '}');
+    (void)fputc('\n', to);
+}
+
+enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask *ask, struct hpx_err *err)
+{
+    static struct hpx_gunzip g;
+    struct hpx_source source;
+    struct threads t = {.seen = false};
+    hpx_gunzip_init(&g, fd);
+    if (hpx_source_init(&source, hpx_gunzip_read, &g) != 0) {
+        return hpx_fail(err, HPX_FAILED, "no memory");
+    }
+    enum hpx_status s = hpx_definitions_init(&t.defined) == 0 ? HPX_OK : hpx_fail(err, HPX_FAILED, "no memory");
+    struct hpx_reader r = {.source = &source, .sinks = {event}, .ctx = {&t}};
+    if (s == HPX_OK && hpx_reader_run(&r) != HPX_RD_SOUND) {
+        s = hpx_fail(err, r.result == HPX_RD_FAILED ? HPX_FAILED : HPX_PARTIAL, "the profile is broken: %s", r.why);
+    } else if (s == HPX_OK && (t.no_memory || !t.seen)) {
+        s = hpx_fail(err, HPX_FAILED, "%s", t.no_memory ? "no memory" : "the profile has no threads");
+    }
+    if (s == HPX_OK) {
+        if (t.groups.len > 1) {
+            qsort(t.groups.items, t.groups.len, sizeof(struct group), by_count);
+        }
+        if (ask->json) {
+            tell_json(to, &t, ask);
+        } else {
+            tell_words(to, &t, ask->rows != 0 ? ask->rows : HPX_THREADS_ROWS);
+        }
+    }
+    drop_groups(&t);
+    free(t.groups.items);
+    free(t.notes.items);
+    hpx_definitions_fini(&t.defined);
+    hpx_source_fini(&source);
+    hpx_gunzip_fini(&g);
+    return s;
+}

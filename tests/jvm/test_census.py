@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""hprofx threads, and the virtual threads of MONITOR DUMP: how many of a program that is known do what, and whom they wait for."""
+import json
+
+from attached import Program, does, leaves_nothing
+from runner import test
+
+COUNTS = (1000, 500, 200, 100, 50)
+NAMED = ['dürd三', 'first', 's"econd\n']  # all of their group
+
+
+def _known(stack):
+    """The program's own methods, without those that the compiler has made."""
+    own = [m['method'].partition('.')[2] for m in stack if m['method'].startswith('Census.')]
+    return tuple(dict.fromkeys(m for m in own if '$' not in m))
+
+
+def _settled(t, p):
+    """Until all are parked: some may still be on their way when the program says ready."""
+    while True:
+        told = json.loads(does(t, 'threads', '--json', p.run.pid, 'maxpause=off'))
+        ours = [g for g in told['groups'] if g['virtual'] and _known(g['stack'])]
+        if not ours or all(g['state'] != 'running' or _known(g['stack']) == ('burns',) for g in ours):
+            return told, ours
+
+
+@test(level='plain', since=21, collectors='all', needs=('hotspot',), timeout=120)
+def every_virtual_thread_is_counted(t):
+    p = Program(t, 'Census', *COUNTS)
+    told, ours = _settled(t, p)
+    if t.case.collector == 'ZGC':
+        t.check(any('virtual threads are not listed' in n and 'ZGC' in n for n in told['notes']), 'notes: %s' % told['notes'])
+        p.end(t)
+        return
+    got = sorted((_known(g['stack']), g['state'], g['count'], g.get('waiting_for'), g.get('owner', {}).get('name')) for g in ours)
+    lock, blocker = 'java.util.concurrent.locks.ReentrantLock$NonfairSync', 'java.lang.Object'
+    t.equal(got, sorted([(('parked', 'deeper'), 'waiting', COUNTS[0], blocker, None),
+                         (('asleep',), 'sleeping', COUNTS[1], None, None),
+                         (('reads',), 'waiting', COUNTS[2], None, None),
+                         (('wants',), 'waiting', COUNTS[3], lock, 'holder'),
+                         (('parked', 'inTask'), 'waiting', COUNTS[4], blocker, None),
+                         (('parked',), 'waiting', len(NAMED), blocker, None),
+                         (('asleep', 'holds'), 'sleeping', 1, None, None),
+                         (('takes',), 'waiting', 1, lock, 'left'), (('takes',), 'waiting', 1, lock, 'right'),
+                         (('burns',), 'running', 1, None, None)], key=lambda g: g[:3] + (g[4] or '',)), 'groups')
+    by = {_known(g['stack']): g for g in ours}
+    t.equal(sorted(w['name'] for w in by['parked',]['threads']), NAMED, 'names')
+    t.check(by['burns',]['carrier']['name'].startswith('ForkJoinPool'), 'carrier: %s' % by['burns',])
+    t.equal([g['count'] for g in told['groups'] if not g['virtual'] and any(w['name'] == 'main' for w in g['threads'])], [1], 'the thread main')
+    leaves_nothing(t, p.run.pid)
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def a_monitor_dump_has_the_same_groups(t):
+    p = Program(t, 'Census', *COUNTS)
+    _settled(t, p)
+    does(t, '-d', '0.1', '-o', t.work / 'all.txt', p.run.pid, 'monitor=y,depth=64,maxpause=off')
+    d = t.parse(t.work / 'all.txt', dumps=None).monitor_dumps[-1]
+    counts = [g.count for g in d.virtual]
+    t.check(set(COUNTS) <= set(counts) and counts == sorted(counts, reverse=True), 'groups: %s' % d.virtual)
+    t.equal([list(g.owner.values()) for g in d.virtual if g.count == COUNTS[3]], [['holder']], 'owner of the lock')
+    t.equal([[w.name for w in dead] for dead in d.deadlocks], [['left', 'right']], 'deadlocks')
+    t.check(all(w.serial < 0 and w.kind == 'LOCK' for w in d.deadlocks[0]), 'deadlock: %s' % d.deadlocks)
+    p.end(t)
+
+
+@test(since=21, collectors='any', needs=('hotspot',))
+def a_stop_that_is_too_long_is_refused(t):
+    p = Program(t, 'Census', 1, 1, 1, 1, 1)
+    said = does(t, 'threads', p.run.pid, 'maxpause=1ms')
+    t.check('note: virtual threads are not listed: to copy the process would stop the program for about ' in said, 'it says: %s' % said)
+    p.end(t)
