@@ -23,7 +23,12 @@ static struct {
     uintptr_t code, code_size;
     uint64_t wrapper_anchor; /* in JavaCallWrapper */
     int wrapper, bytecode;   /* words from the frame pointer */
+    uint64_t barrier;        /* address of the static field; 0: not in the tables */
 } shape;
+
+/* The blob of the barrier's stubs, which do nothing else; 0: none has been met, or told by the tables (28). Relaxed: any thread finds the
+ * same. */
+static _Atomic uintptr_t barrier;
 
 const char *hpx_frames_init(void)
 {
@@ -39,6 +44,8 @@ const char *hpx_frames_init(void)
                                             {"vframeArrayElement", "_bci", "int", &shape.bci}};
     shape.size = hpx_structures_fields(unpacked, HPX_ARRAY_LEN(unpacked)) == NULL ? hpx_structures_size("vframeArrayElement") : 0;
     shape.first = hpx_structures_size("vframeArray") - shape.size; /* the first of them is its last field */
+    shape.barrier = 0;
+    (void)hpx_structures_field(&(struct hpx_vm_field){"StubRoutines", "_cont_returnBarrier", "static address", &shape.barrier});
     const char *why = HPX_FRAMES_KNOWN != 0 ? hpx_debug_info_init() : "this processor's frames are not known";
     why = why != NULL ? why : hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     shape.bytecode = before_9 ? HPX_BYTECODE_8 : HPX_BYTECODE;
@@ -74,6 +81,9 @@ const char *hpx_frames_live(void)
     int32_t size = queue != 0 ? hpx_vm_int(queue + shape.limit) : 0;
     shape.code_size = size > 0 ? (uintptr_t)size : 0;
     shape.call_begin = call_stub_begin(shape.call_return);
+    if (shape.barrier != 0) {
+        atomic_store_explicit(&barrier, hpx_code_cache_frame_sig(hpx_vm_word((uintptr_t)shape.barrier)).start, memory_order_relaxed);
+    }
     bool code = hpx_code_cache_frame_sig(shape.call_return).kind == HPX_BLOB_OTHER && shape.code_size > 0;
     struct hpx_code_frame first = hpx_code_cache_frame_sig(shape.code), last = hpx_code_cache_frame_sig(shape.code + shape.code_size - 1);
     return code && first.kind == HPX_BLOB_OTHER && first.start == last.start ? NULL : "the VM's interpreter and stubs are not in its code";
@@ -138,15 +148,12 @@ static struct hpx_code_frame caller_of(const struct hpx_frames *k, const struct 
     return f;
 }
 
-/* The blob of the barrier's stubs, which do nothing else; 0: none has been met. Relaxed: any thread finds the same. */
-static _Atomic uintptr_t barrier;
-
 /* Right below the barrier is the frame of Continuation.enterSpecial. Which stub it is the tables of 25 do not say. A method that C called
  * (an upcall) returns to a stub, too, but between that one and the entry are the frames of C and of its caller. */
 uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx_registers *r, bool of_method)
 {
     uintptr_t entry = !k->chunk && hpx_stack_chunk_known_sig() ? hpx_frame_anchor_continuation_sig(k->t->env) : 0;
-    if (entry == 0 || !hpx_frames_in_stack(k, entry, r->sp, 5) || entry - r->sp > SPILLED * WORD || is_call_stub(r->pc) ||
+    if (entry == 0 || !hpx_frames_in_stack(k, entry, r->sp, 5) || (of_method && entry - r->sp > SPILLED * WORD) || is_call_stub(r->pc) ||
         hpx_frames_is_interpreter_sig(r->pc)) {
         return 0;
     }

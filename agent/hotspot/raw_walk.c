@@ -297,6 +297,10 @@ static bool from_code(struct hpx_frames *k, const struct hpx_code_frame *f)
 {
     const struct hpx_frames top = *k;
     const bool other = f->kind == HPX_BLOB_OTHER, method = f->kind == HPX_BLOB_METHOD;
+    const uintptr_t entry = other ? hpx_frames_at_barrier_sig(k, &k->r, false) : 0;
+    if (entry != 0) { /* it fetches frames from the heap; between it and the entry are dead ones */
+        return hpx_frames_cross_sig(k, entry, true) && hpx_frames_go_down_sig(k);
+    }
     enum hpx_stage stage = method && !k->leaf ? hpx_stage_at(code_at(k->r.pc), f->complete) : HPX_STAGE_UNKNOWN;
     if (stage == HPX_STAGE_WHOLE && (f->size < 2 || lacks_frame(k, f))) {
         stage = HPX_STAGE_NONE;
@@ -395,10 +399,6 @@ static bool find_leaf_caller(struct hpx_frames *k, struct hpx_registers *to)
     }
     for (int hops = 0; hops < LEAF_HOPS && hop(k, &r); hops++) {
         *to = r;
-        const uintptr_t entry = hpx_frames_at_barrier_sig(k, to, false);
-        if (entry != 0) {
-            return hpx_frames_cross_sig(k, entry, true); /* the thread is in C that fetches frames from the heap */
-        }
         if (calls_leaf(to, 0) || calls_by_register(to)) {
             return true;
         }
@@ -457,7 +457,7 @@ static bool from_leaf(struct hpx_frames *k)
         return false;
     }
     struct hpx_code_frame f = hpx_code_cache_frame_sig(k->r.pc);
-    if (k->heap || hpx_frames_is_interpreter_sig(k->r.pc)) {
+    if (hpx_frames_is_interpreter_sig(k->r.pc)) {
         return hpx_frames_go_down_sig(k);
     }
     k->leaf = true;
@@ -519,6 +519,10 @@ static bool walk(struct hpx_frames *k)
     }
     /* the VM that puts frames in the heap lets the anchor lead behind them before it has done so */
     const bool behind = java && a.sp != 0 && a.sp == hpx_frame_anchor_continuation_sig(t->env);
+    if (behind) { /* AsyncGetCallTrace has the carrier's frames alone */
+        k->broken = 0;
+        k->carrier = true;
+    }
     const bool by_anchor = !java || (a.sp != 0 && !behind && !interpreter && f.kind == HPX_BLOB_NONE);
     if (by_anchor) {
         done = a.sp != 0 ? from_anchor(k, &a) : hpx_frames_stop(k, HPX_END_NO_JAVA);

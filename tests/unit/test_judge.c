@@ -69,6 +69,15 @@ static enum hpx_judged_as compared(int from, int to, enum hpx_raw_end end, uint3
     return hpx_judge_compare_sig(&w, frames, n, DEPTH);
 }
 
+TEST(behind_the_frames_of_a_virtual_thread_the_answer_has_its_carriers, begin, begin)
+{
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3 | HPX_FRAME_OF_CARRIER, 8, 3), HPX_JUDGED_SAME);
+    assert_int_equal(compared(0, 3, HPX_END_WHOLE, 3 | HPX_FRAME_OF_CARRIER, 8, -1), HPX_JUDGED_SAME);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3 | HPX_FRAME_OF_CARRIER, 8, 2), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, 3 | HPX_FRAME_OF_CARRIER, 2, -1), HPX_JUDGED_DIFFERENT);
+    assert_int_equal(compared(0, 5, HPX_END_WHOLE, HPX_FRAME_OF_CARRIER, 8, -1), HPX_JUDGED_ALONE);
+}
+
 TEST(more_and_fewer_frames_are_a_difference, begin, begin)
 {
     assert_int_equal(compared(0, 5, HPX_END_WHOLE, UINT32_MAX, 5, -1), HPX_JUDGED_SAME);

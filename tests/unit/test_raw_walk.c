@@ -522,6 +522,7 @@ TEST(a_stub_that_calls_c_above_the_entry_is_no_barrier)
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
 
+/* Where the frames will be are dead ones: what a method that yielded left. */
 TEST_OF_PUSHED_CALLS(c_that_fetches_frames_has_a_mark_before_those_in_the_heap)
 {
     begin_virtual(JDK_25, "");
@@ -529,14 +530,20 @@ TEST_OF_PUSHED_CALLS(c_that_fetches_frames_has_a_mark_before_those_in_the_heap)
     struct hpx_raw_stack s;
     struct hpx_raw_thread t = thawed(8);
     assert_true(hpx_raw_walk_take_sig(&t, &s));
-    put_enter(12);
+    memcpy((char *)stub + CODE - 2, "\xff\xd0", 2); /* a call by a register */
     stack[6] = 0;
     stack[7] = (uintptr_t)stub + CODE;
-    t = thread_at(4096, 2, address(6));
-    assert_true(hpx_raw_walk_take_sig(&t, &s));
-    assert_int_equal(s.methods, 3);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
-    assert_true(virtual_end == HPX_END_HEAP && virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    stack[8] = address(12);
+    stack[9] = at(methods[0], 100);
+    put_compiled(10, (uintptr_t)stub + CODE, 0);
+    put_enter(40);
+    for (int in_c = 0; in_c < 2; in_c++) {
+        t = in_c ? thread_at(4096, 2, address(6)) : thread_at((uintptr_t)stub + CODE, 8, 0);
+        assert_true(hpx_raw_walk_take_sig(&t, &s));
+        assert_int_equal(s.methods, 3);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+        assert_true(virtual_end == HPX_END_HEAP && virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    }
     thread.continuation = 0;
     assert_false(hpx_raw_walk_take_sig(&t, &s));
 }
