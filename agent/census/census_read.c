@@ -57,11 +57,12 @@ struct reading {
     enum hpx_census_end end;
     uint32_t array_base;
     uint32_t class_words[HPX_CENSUS_CLASSES];
-    struct hpx_address_map met; /* sets and threads */
+    struct hpx_address_map met; /* sets and scopes; threads of a set that grows */
     struct hpx_address_map methods, stacks, groups, classes, owners;
     struct list sets; /* uint64_t: to be read */
     struct list of_method, of_stack, of_group, of_class, waits;
     size_t used; /* of the memory of the census */
+    bool grows;  /* the map of this set does: a thread may be met twice; else it is in one set, once */
     uint64_t batch[BATCH];
     uint32_t nbatch;
 };
@@ -581,7 +582,7 @@ static void add_scopes(struct reading *r, uint64_t thread)
 
 static void read_thread(struct reading *r, uint64_t thread)
 {
-    if (!meets(r, thread)) {
+    if (r->grows && !meets(r, thread)) {
         return;
     }
     if (is_a(r, thread, HPX_CENSUS_VIRTUAL)) {
@@ -670,8 +671,10 @@ static void read_set(struct reading *r, uint64_t set, void (*meet)(struct readin
 {
     const uint64_t of = set != 0 ? refers(r, set, HPX_CENSUS_MAP_OF_SET) : 0;
     if (of != 0) {
+        const uint64_t next = refers(r, of, HPX_CENSUS_NEXT_TABLE);
+        r->grows = next != 0;
         read_table(r, refers(r, of, HPX_CENSUS_TABLE), meet);
-        read_table(r, refers(r, of, HPX_CENSUS_NEXT_TABLE), meet);
+        read_table(r, next, meet);
     }
     read_batch(r);
 }
