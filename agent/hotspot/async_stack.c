@@ -6,8 +6,8 @@
 
 struct question {
     const struct hpx_raw_thread *t;
-    struct hpx_raw_stack *hash; /* or else */
-    struct hpx_ev_frame *frames;
+    struct hpx_raw_stack *hash;
+    struct hpx_ev_frame *frames; /* NULL: a hash alone */
     enum hpx_raw_end *end;
     uint32_t *broken;
 };
@@ -18,7 +18,7 @@ static int walk(void *arg)
     if (q->t->states != 0 && (q->t->states >> hpx_frame_anchor_state_sig(q->t->env) & 1) == 0) {
         return 0;
     }
-    return q->hash != NULL ? hpx_raw_walk_take_sig(q->t, q->hash) : hpx_raw_walk_frames_sig(q->t, q->frames, q->end, q->broken);
+    return q->frames == NULL ? hpx_raw_walk_take_sig(q->t, q->hash) : hpx_raw_walk_frames_sig(q->t, q->frames, q->end, q->broken, q->hash);
 }
 
 static int guarded(struct question *q, bool *faulted)
@@ -33,11 +33,12 @@ bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_sta
     return guarded(&(struct question){.t = t, .hash = to}, faulted) != 0;
 }
 
-int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken)
+int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken,
+                              struct hpx_raw_stack *hash)
 {
     bool faulted;
     *end = HPX_END_NO_JAVA;
-    int n = guarded(&(struct question){.t = t, .frames = frames, .end = end, .broken = broken}, &faulted);
+    int n = guarded(&(struct question){.t = t, .hash = hash, .frames = frames, .end = end, .broken = broken}, &faulted);
     *end = faulted ? HPX_END_FAULT : *end;
     return n;
 }

@@ -9,6 +9,7 @@
 #include "internals.h"
 #include "oops.h"
 #include "raw_frames.h"
+#include "releases.h"
 #include "scopes.h"
 #include "stack_chunk.h"
 #include "structures.h"
@@ -106,13 +107,9 @@ static const char *check_frames(struct check *c)
 
 static const char *check_chunks(struct check *c)
 {
-    const char *why = hpx_heap_objects_init();
-    if (why == NULL) {
-        uintptr_t mirror = hpx_oops_handle(c->chunk);
-        c->layout->chunk = hpx_vm_is_address(mirror) ? hpx_object_mirrored_sig(mirror) : 0;
-        why = hpx_stack_chunk_init(c->layout);
-    }
-    return why;
+    uintptr_t mirror = hpx_oops_handle(c->chunk);
+    c->layout->chunk = hpx_vm_is_address(mirror) ? hpx_object_mirrored_sig(mirror) : 0;
+    return hpx_stack_chunk_init(c->layout);
 }
 
 static int run_check(void *arg)
@@ -221,9 +218,16 @@ static uint64_t id_of(JNIEnv *env, jclass klass, const char *name, const char *t
     return (uint64_t)(uintptr_t)id;
 }
 
-/* Frames of virtual threads in the heap. What is not found, as before JDK 21, is not read: nobody else needs to know. */
-static void learn_chunks(JNIEnv *env)
+/* Frames of virtual threads in the heap. What is not found is not read: nobody else needs to know. The names of objects are found outside
+ * of the guard, because they are found once: a fault would leave that half done. Where the VM does not have these classes, FindClass would
+ * look for them in the program's. */
+static void learn_chunks(jvmtiEnv *jvmti, JNIEnv *env)
 {
+    jint version = 0;
+    bool has_virtual = (*jvmti)->GetVersionNumber(jvmti, &version) == JVMTI_ERROR_NONE && hpx_release_of(version) >= HPX_RELEASE_VIRTUAL;
+    if (!has_virtual || hpx_heap_objects_init() != NULL) {
+        return;
+    }
     jclass of[2] = {(*env)->FindClass(env, "jdk/internal/vm/StackChunk"), NULL};
     (*env)->ExceptionClear(env);
     of[1] = of[0] != NULL ? (*env)->FindClass(env, "jdk/internal/vm/Continuation") : NULL;
@@ -256,7 +260,7 @@ bool hpx_checks_live(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_counters *counters
     }
     hpx_internals_turn_on(HPX_INTERNALS_CODE);
     learn_raw(counters);
-    learn_chunks(env);
+    learn_chunks(jvmti, env);
     why = learn_anchors(jvmti, env, counters);
     hpx_internals_leave_sig(HPX_INTERNALS_ANCHORS, why);
     if (why == NULL) {

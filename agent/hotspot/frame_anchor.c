@@ -98,23 +98,26 @@ uintptr_t hpx_frame_anchor_continuation_sig(const void *env)
     return word_of(env, atomic_load_explicit(&anchors.continuation, memory_order_relaxed));
 }
 
-uintptr_t hpx_frame_anchor_learn_continuation_sig(const void *env, uintptr_t from, uintptr_t to)
+bool hpx_frame_anchor_lacks_continuation_sig(void)
+{
+    return atomic_load_explicit(&anchors.continuation, memory_order_relaxed) == UINT64_MAX;
+}
+
+void hpx_frame_anchor_learn_continuation_sig(const void *env, uintptr_t entry)
 {
     uint64_t found = 0;
     int times = 0;
-    if (atomic_load_explicit(&anchors.continuation, memory_order_relaxed) != UINT64_MAX) {
-        return 0;
+    if (!hpx_frame_anchor_lacks_continuation_sig()) {
+        return;
     }
     for (uint64_t at = 0; at < anchors.thread_size; at += sizeof(uintptr_t)) {
-        bool is = hpx_vm_word(thread_of(env) + at) - from <= to - from;
+        bool is = hpx_vm_word(thread_of(env) + at) == entry;
         found = is ? at : found;
         times += is;
     }
-    if (times != 1) {
-        return 0;
+    if (times == 1) {
+        atomic_store_explicit(&anchors.continuation, found, memory_order_relaxed);
     }
-    atomic_store_explicit(&anchors.continuation, found, memory_order_relaxed);
-    return hpx_vm_word(thread_of(env) + found);
 }
 
 uintptr_t hpx_frame_anchor_thrown_sig(const void *env)

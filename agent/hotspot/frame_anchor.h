@@ -42,9 +42,10 @@ struct hpx_frame_anchor hpx_frame_anchor_read_sig(const void *env);
 /* The ContinuationEntry of the virtual thread that is mounted: it is the lowest part of the frame of Continuation.enterSpecial. 0: there is
  * none, or where the thread has it is not known: the tables of 25 and 28 have the field, those of 21 do not. */
 uintptr_t hpx_frame_anchor_continuation_sig(const void *env);
-/* There is one, between these addresses, and it is in no other word of the thread: if the tables do not have the field, it is the one that
- * has it. The address of the entry; 0: there are none or several, or the field is known. */
-uintptr_t hpx_frame_anchor_learn_continuation_sig(const void *env, uintptr_t from, uintptr_t to);
+/* It is this one: if the tables do not have the field, it is the word of the thread that has it, if there is one only. */
+void hpx_frame_anchor_learn_continuation_sig(const void *env, uintptr_t entry);
+/* The tables do not have the field, and it has not been learned. */
+bool hpx_frame_anchor_lacks_continuation_sig(void);
 /* The pc at which the thread threw the exception that the VM handles, or handled last; 0: none. */
 uintptr_t hpx_frame_anchor_thrown_sig(const void *env);
 /* The vframeArray of the frames that deoptimization is making; 0: none, or not known. */

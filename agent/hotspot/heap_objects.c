@@ -10,7 +10,7 @@
 
 /* Constant after init. */
 static struct {
-    const char *why;
+    const char *why, *no_references;
     uint64_t klass, base, shift, name;                         /* class word, how it becomes an address, of Klass */
     uint64_t length, body;                                     /* of Symbol */
     uint64_t mirrored;                                         /* address of the offset in java.lang.Class; 0: not known */
@@ -66,7 +66,7 @@ static void init(void)
     words.small = hpx_vm_flag("UseCompressedOops", !words.zgc);
     words.why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
     words.why = words.why != NULL ? words.why : find_class_word();
-    words.why = words.why != NULL ? words.why : find_references();
+    words.no_references = find_references();
     (void)hpx_structures_field(&(struct hpx_vm_field){"java_lang_Class", "_klass_offset", "static int", &words.mirrored});
 }
 
@@ -75,6 +75,11 @@ const char *hpx_heap_objects_init(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, init);
     return words.why;
+}
+
+const char *hpx_heap_no_references(void)
+{
+    return words.no_references;
 }
 
 bool hpx_heap_moves_while_running(void)

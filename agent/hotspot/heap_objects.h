@@ -3,8 +3,7 @@
  *
  * Touches, through structures.h: the class word of an object, CompressedKlassPointers, CompressedOops, Klass._name, Symbol,
  * java.lang.Class's hidden field for the Klass, the masks of ZGC, and of the heap how many collections it had and whether one runs; reads
- * only. On JDK 17 to
- * 28. Every address must be readable: under guard.h. */
+ * only. On JDK 17 to 28. Every address must be readable: under guard.h. */
 #ifndef HPX_HEAP_OBJECTS_H
 #define HPX_HEAP_OBJECTS_H
 
@@ -15,7 +14,9 @@
 
 /* VMInit or later; finds the names once. NULL, or the constant text why objects are not read. */
 const char *hpx_heap_objects_init(void);
-/* ZGC and Shenandoah. After init, as the rest. */
+/* After init, as the rest. NULL, or the constant text why references are not followed: then there is no hpx_object_at_sig(). */
+const char *hpx_heap_no_references(void);
+/* ZGC and Shenandoah. */
 bool hpx_heap_moves_while_running(void);
 
 /* ---- async-signal-safe ---- */

@@ -156,7 +156,7 @@ int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame
 {
     const struct hpx_raw_thread raw = raw_of(t);
     enum hpx_raw_end end = HPX_END_NO_JAVA;
-    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) && is_on(t) ? hpx_async_stack_names_sig(&raw, frames, &end, NULL) : 0;
+    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) && is_on(t) ? hpx_async_stack_names_sig(&raw, frames, &end, NULL, NULL) : 0;
     bool cut = t->other && quiet.has_virtual && (uint32_t)n == t->depth; /* it may carry a virtual thread */
     if (end == HPX_END_FAULT) {
         note_fault(t);

@@ -162,14 +162,43 @@ uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx
     return stub ? entry : 0;
 }
 
-/* The same where it is not known yet which word of a thread has the entry: this one is above an entry that only one word has. */
+/* A thread in Java is not at a safepoint, where collections begin that move objects, or their references. One in the VM may be: where it
+ * comes from native code, or has blocked, it is in the VM first, and then waits for the end of the safepoint. */
+bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections)
+{
+    return hpx_stack_chunk_moment_sig(hpx_frame_anchor_state_sig(k->t->env) == HPX_VM_STATE_IN_JAVA, collections);
+}
+
+/* The frame of a virtual thread's Continuation.enterSpecial is there, which a Java method has called, and there are frames in the heap. Any
+ * stub may be above other words, which are not followed. */
+static bool is_entry(const struct hpx_frames *k, uintptr_t entry, uintptr_t code)
+{
+    const struct hpx_code_frame f = hpx_code_cache_frame_sig(code);
+    struct hpx_stack_chunk c;
+    uint32_t collections;
+    if (f.size < 6 || !hpx_frames_in_stack(k, entry, k->low, (uintptr_t)f.size) || !hpx_stack_chunk_is_virtual_sig(entry)) {
+        return false;
+    }
+    const uintptr_t back = hpx_return_address(hpx_vm_word(entry + (uintptr_t)(f.size - 1) * WORD));
+    return (hpx_frames_is_interpreter_sig(back) || hpx_code_cache_frame_sig(back).kind == HPX_BLOB_METHOD) &&
+           hpx_frames_may_read_sig(k, &collections) &&
+           hpx_stack_chunk_open_sig(hpx_stack_chunk_of_sig(hpx_stack_chunk_continuation_sig(entry)), &c) == HPX_CHUNK_FRAMES;
+}
+
+/* As hpx_frames_at_barrier_sig(), where it is not known yet which word of a thread has the entry. */
 static uintptr_t find_entry(const struct hpx_frames *k, const struct hpx_registers *r)
 {
-    const bool stub = !k->chunk && !is_call_stub(r->pc) && hpx_stack_chunk_entry_code_sig() != 0 &&
-                      hpx_code_cache_frame_sig(r->pc).kind == HPX_BLOB_OTHER && hpx_frames_in_stack(k, r->sp, k->low, 1);
-    return stub && hpx_frame_anchor_learn_continuation_sig(k->t->env, r->sp, r->sp + SPILLED * WORD) != 0
-               ? hpx_frames_at_barrier_sig(k, r, true)
-               : 0;
+    const uintptr_t code = hpx_frame_anchor_lacks_continuation_sig() && !k->chunk ? hpx_stack_chunk_entry_code_sig() : 0;
+    if (code == 0 || is_call_stub(r->pc) || hpx_code_cache_frame_sig(r->pc).kind != HPX_BLOB_OTHER) {
+        return 0;
+    }
+    for (uintptr_t at = r->sp; at <= r->sp + SPILLED * WORD; at += WORD) {
+        if (is_entry(k, at, code)) {
+            hpx_frame_anchor_learn_continuation_sig(k->t->env, at);
+            break;
+        }
+    }
+    return hpx_frames_at_barrier_sig(k, r, true);
 }
 
 void hpx_frames_leave_out_sig(struct hpx_frames *k)
@@ -197,14 +226,6 @@ bool hpx_frames_enter_chunk_sig(struct hpx_frames *k, uintptr_t oop)
     }
     enter_chunk(k, &c);
     return true;
-}
-
-/* A thread in Java or in the VM is not at a safepoint, where collections begin that move objects, or their references. */
-bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections)
-{
-    const enum hpx_vm_state state = hpx_frame_anchor_state_sig(k->t->env);
-    const bool runs = state == HPX_VM_STATE_IN_JAVA || state == HPX_VM_STATE_IN_VM;
-    return hpx_stack_chunk_moment_sig(runs, collections);
 }
 
 /* Where the thread yields, the chunk has the frames on the stack, too, as soon as its first one goes on where the method that yields was
@@ -274,7 +295,7 @@ static bool is_lower_end(struct hpx_frames *k, const struct hpx_code_frame *f)
     if (k->chunk || f->start != hpx_stack_chunk_entry_code_sig() || !hpx_frames_in_stack(k, k->r.sp, k->low, 5)) {
         return false;
     }
-    (void)hpx_frame_anchor_learn_continuation_sig(k->t->env, k->r.sp, k->r.sp);
+    hpx_frame_anchor_learn_continuation_sig(k->t->env, k->r.sp);
     return hpx_stack_chunk_is_virtual_sig(k->r.sp);
 }
 

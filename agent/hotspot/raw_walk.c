@@ -539,7 +539,8 @@ static bool walk(struct hpx_frames *k)
 
 static struct hpx_frames begun(const struct hpx_raw_thread *t)
 {
-    return (struct hpx_frames){.t = t, .low = t->stack_low, .high = t->stack_end, .broken = UINT32_MAX};
+    return (struct hpx_frames){
+        .t = t, .low = t->stack_low, .high = t->stack_end, .broken = UINT32_MAX, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
 }
 
 static uint64_t spread(uint64_t h)
@@ -549,13 +550,16 @@ static uint64_t spread(uint64_t h)
     return h ^ h >> 32;
 }
 
+static struct hpx_raw_stack hash_of(const struct hpx_frames *k)
+{
+    return (struct hpx_raw_stack){spread(k->to.lo), spread(k->to.hi), k->to.methods};
+}
+
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
 {
     struct hpx_frames k = begun(t);
-    k.to.lo = t->depth;
-    k.to.hi = ~(uint64_t)t->depth;
     bool done = walk(&k);
-    *to = (struct hpx_raw_stack){spread(k.to.lo), spread(k.to.hi), k.to.methods};
+    *to = hash_of(&k);
     return done;
 }
 
@@ -566,14 +570,20 @@ static bool has_left_its_frame(uintptr_t pc)
     return stage == HPX_STAGE_NONE || stage == HPX_STAGE_PAIR;
 }
 
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken,
+                            struct hpx_raw_stack *hash)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth};
     struct hpx_frames k = begun(t);
     k.names = &names;
     k.behind_stub = broken == NULL ? HPX_FRAME_ANCHOR : HPX_FRAME_INTERRUPTED;
-    (void)walk(&k);
+    bool whole = walk(&k);
     *end = k.end;
+    if (hash != NULL) {
+        k.names = NULL; /* there may be more names than compiled frames: the hash goes on behind the last name */
+        whole = whole && hpx_frames_go_down_sig(&k) && !has_moved(&k);
+        *hash = whole ? hash_of(&k) : (struct hpx_raw_stack){0, 0, 0};
+    }
     if (broken != NULL) {
         *broken = has_left_its_frame(t->at.pc) ? HPX_FRAME_IS_LEFT : k.broken | (k.carrier ? HPX_FRAME_OF_CARRIER : 0);
     }
@@ -607,6 +617,7 @@ int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame 
     if (f.kind == HPX_BLOB_OTHER && !hpx_frames_is_interpreter_sig(k.r.pc)) { /* a stub in which it blocked */
         done = hpx_frames_pop_sig(&k, f.size);
     }
-    *end = done && hpx_frames_go_down_sig(&k) ? HPX_END_WHOLE : k.end;
+    done = done && hpx_frames_go_down_sig(&k);
+    *end = !done ? k.end : k.heap ? HPX_END_HEAP : HPX_END_WHOLE;
     return (int)names.n;
 }

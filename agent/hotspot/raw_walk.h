@@ -12,8 +12,8 @@
  * - an interpreted one: jmethodID and place of the bytecode. Unlike a Method* an id is never used again. A method without an id has none
  *   in its name either, and a stack with such a frame is not to be remembered.
  * - a stub on top: which one, and how its caller was found; it has no name.
- * Where a pc does not say so much (dead code) the walk ends. The frames of a virtual thread that are still in the heap
- * (stack_chunk.h) belong to its stack, and add what they add on a stack; those of its carrier do not. */
+ * Where a pc does not say so much (dead code) the walk ends. The frames of a virtual thread that are still in the heap (stack_chunk.h)
+ * belong to its stack, and add what they add on a stack; those of its carrier do not. */
 #ifndef HPX_RAW_WALK_H
 #define HPX_RAW_WALK_H
 
@@ -70,19 +70,22 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
 
 /* Names the frames of the same stack: leaf first, with inlined methods, `pad` 0, `method` 0 for one without a jmethodID. out: room for
  * t->depth. Returns their number, at most t->depth; *end says what that number of frames is: all, or those down to where the walk could
- * not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED
- * stands where frames are left out. When and where: as hpx_raw_walk_take_sig(),
- * where internals.h allows names; for another thread only while that does not move.
+ * not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED stands where frames are left
+ * out. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not move.
  *
  * broken: NULL; else the frames are as AsyncGetCallTrace names them, to compare the two: of a method that called a stub it gives the place
  * after the call, which may be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first
  * one that the VM is deoptimizing, or above the first stub that called C that called Java: there it ends its answer without saying so.
  * UINT32_MAX: it does not. HPX_FRAME_IS_LEFT: the method on top has given its frame back and is about to return, and the instructions say
  * so (64-bit Arm): AsyncGetCallTrace goes by the size of that frame all the same, and leaves callers out. HPX_FRAME_OF_CARRIER and a number
- * of frames: behind these it goes on with those of the carrier, whatever the virtual thread has in the heap. */
+ * of frames: behind these it goes on with those of the carrier, whatever the virtual thread has in the heap.
+ *
+ * hash: NULL, or receives what hpx_raw_walk_take_sig() gives for what this walk has seen; 0 methods: it has no hash. Another walk may have
+ * seen something else: a collection may have begun, or ended, in between. */
 #define HPX_FRAME_IS_LEFT    (UINT32_MAX - 1)
 #define HPX_FRAME_OF_CARRIER (1u << 30)
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken);
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken,
+                            struct hpx_raw_stack *hash);
 
 /* Names the frames of a virtual thread that is not mounted, in the same way: those in the chunk at this address, the first one of its
  * continuation (hpx_stack_chunk_of_sig()), and in the chunks behind it. out: room for `depth`. When: as stack_chunk.h says. Where: any

@@ -52,6 +52,7 @@ const char *hpx_stack_chunk_init(const struct hpx_stack_chunk_layout *layout)
 {
     const struct hpx_vm_field fields = {"Klass", "_layout_helper", "jint", &chunks.fields};
     const char *why = hpx_heap_objects_init();
+    why = why != NULL ? why : hpx_heap_no_references();
     why = why != NULL ? why : hpx_structures_fields(&fields, 1);
     why = why != NULL ? why : find_entry();
     if (why != NULL || hpx_stack_chunk_known_sig()) {
@@ -63,7 +64,8 @@ const char *hpx_stack_chunk_init(const struct hpx_stack_chunk_layout *layout)
     }
     chunks.stack = (uintptr_t)hpx_vm_int(layout->chunk + chunks.fields) & ~(WORD - 1); /* the lowest bit: such objects have no fixed size */
     const uint32_t all[] = {layout->size, layout->sp, layout->bottom, layout->parent};
-    bool inside = chunks.stack >= LEAST_FIELDS && chunks.stack <= MOST_FIELDS && layout->tail != 0;
+    bool inside =
+        chunks.stack >= LEAST_FIELDS && chunks.stack <= MOST_FIELDS && layout->tail != 0 && layout->enters != 0 && layout->yields != 0;
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         inside = inside && all[i] >= WORD && all[i] < chunks.stack;
     }
@@ -121,7 +123,9 @@ uintptr_t hpx_stack_chunk_entry_code_sig(void)
         at = hpx_vm_is_address(method) ? hpx_vm_word(method + chunks.code) : 0;
     }
     blob = at != 0 ? hpx_code_cache_frame_sig(at).start : 0;
-    atomic_store_explicit(&chunks.entry, blob, memory_order_relaxed);
+    if (blob != 0) { /* every handler reads this line: it is written once */
+        atomic_store_explicit(&chunks.entry, blob, memory_order_relaxed);
+    }
     return blob;
 }
 

@@ -32,7 +32,7 @@ bool hpx_stack_chunk_known_sig(void);
 struct hpx_stack_chunk {
     uintptr_t low, end; /* its stack; the last frame ends within two words of `end` */
     uintptr_t sp;       /* of its frame on top, which has its pc and frame pointer below it, as if it had called something */
-    uintptr_t parent;   /* the chunk with their callers; 0: there is none */
+    uintptr_t parent;   /* the chunk with their callers; 0: there is none; HPX_OBJECT_UNKNOWN: it cannot be told */
 };
 
 /* ---- async-signal-safe, under guard.h. An address of an object counts only as long as that does not move (hpx_stack_chunk_moment_sig());
@@ -41,7 +41,8 @@ struct hpx_stack_chunk {
 enum hpx_stack_chunk_state { HPX_CHUNK_FRAMES, HPX_CHUNK_EMPTY, HPX_CHUNK_UNKNOWN };
 /* The first chunk with frames, from this one on. EMPTY: none has any. UNKNOWN: that is no chunk, or its words make no sense. */
 enum hpx_stack_chunk_state hpx_stack_chunk_open_sig(uintptr_t oop, struct hpx_stack_chunk *to);
-/* The address of the first chunk of a continuation, whose address this is; 0: it has none, or it cannot be told. */
+/* The address of the first chunk of a continuation, whose address this is; 0: it has none, or that is no address;
+ * HPX_OBJECT_UNKNOWN (heap_objects.h): it cannot be told. */
 uintptr_t hpx_stack_chunk_of_sig(uintptr_t continuation);
 
 /* ---- the lower end of a virtual thread that is mounted: the frame of Continuation.enterSpecial ---- */
@@ -55,8 +56,8 @@ uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry);
 /* Whether the method is the one in which a continuation puts its frames in the heap: then they may be in both places. */
 bool hpx_stack_chunk_is_yield_sig(uintptr_t blob);
 
-/* Objects stay where they are from one call until the next one that gives the same *collections. runs: the thread is in Java or in the VM,
- * and is the calling one: it meets no pause meanwhile. false: they may move. */
+/* Objects stay where they are from one call until the next one that gives the same *collections. runs: the thread is the calling one, and
+ * is in Java: it meets no pause meanwhile. false: they may move. */
 bool hpx_stack_chunk_moment_sig(bool runs, uint32_t *collections);
 
 #endif

@@ -44,7 +44,8 @@ ANSWER(bool, hpx_asgct_guardable, (void), false);
 ANSWER(int, hpx_asgct_take_sig, (void *env, struct hpx_ev_frame *frames, uint32_t depth, void *context), -(int)HPX_UNKNOWN_OTHER);
 ANSWER(bool, hpx_async_stack_hash_sig, (const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted), (*faulted = false));
 ANSWER(int, hpx_async_stack_names_sig,
-       (const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken), (*end = HPX_END_NATIVE, 0));
+       (const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken, struct hpx_raw_stack *hash),
+       (*end = HPX_END_NATIVE, 0));
 ANSWER(enum hpx_unknown, hpx_async_stack_unknown_sig, (const struct hpx_raw_thread *t, enum hpx_raw_end end), HPX_UNKNOWN_OTHER);
 ANSWER(const char *, hpx_guard_forbidden, (void), none);
 ANSWER(bool, hpx_guard_install, (void), false);

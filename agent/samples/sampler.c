@@ -71,7 +71,7 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
 {
     uint32_t broken = UINT32_MAX;
     enum hpx_raw_end end;
-    int n = hpx_async_stack_names_sig(w, frames, &end, &broken);
+    int n = hpx_async_stack_names_sig(w, frames, &end, &broken, NULL);
     const struct hpx_judged_walk walked = hpx_judge_walked_sig(frames, n, end, broken);
     n = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
     if (n == -(int)HPX_UNKNOWN_FAULT) { /* whatever it held is never released */
@@ -107,7 +107,13 @@ static struct found count(const struct hpx_ev_frame *frames, int n)
     return f;
 }
 
-/* Names the stack, and learns it if it is whole and every frame has a name. */
+/* Whether two walks have seen the same. */
+static bool is_same(const struct hpx_raw_stack *a, const struct hpx_raw_stack *b)
+{
+    return a->lo == b->lo && a->hi == b->hi && a->methods == b->methods;
+}
+
+/* Names the stack, and learns it if it is whole, every frame has a name, and it is the stack that the hash is of. */
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
                      uint64_t weight, const struct hpx_known_look *look)
 {
@@ -116,7 +122,8 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
     if (atomic_load_explicit(&sampler.verifies, memory_order_relaxed)) {
         verify_sig(t, w, frames, context);
     }
-    int n = hpx_async_stack_names_sig(w, frames, &end, NULL);
+    struct hpx_raw_stack seen = {0, 0, 0};
+    int n = hpx_async_stack_names_sig(w, frames, &end, NULL, &seen);
     if (hpx_probe_frames_astray(frames, n)) {
         n = 0;
         end = HPX_END_STACK;
@@ -141,7 +148,7 @@ static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w
     hpx_count(&t->s.base.counters, HPX_C_TRUNCATED, truncated ? weight : 0);
     hpx_count(&t->s.base.counters, HPX_C_NAMED, whole && n > 0 ? weight : 0);
     const uint16_t flags = (uint16_t)((probes ? HPX_KNOWN_PROBE : 0u) | (truncated ? HPX_KNOWN_HEAP : 0u));
-    const bool learns = look->whole && whole && n > 0 && found.nameless == 0;
+    const bool learns = look->whole && is_same(&look->raw, &seen) && whole && n > 0 && found.nameless == 0;
     if (learns) {
         hpx_shared_stacks_put_sig(&look->raw, frames, n, flags);
     }

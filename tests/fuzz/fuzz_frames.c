@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct hpx_raw_thread t = thread_at(at(b, head.pc % 512), 8, 0);
     (void)hpx_raw_walk_take_sig(&t, &raw);
     enum hpx_raw_end end;
-    int n = hpx_raw_walk_frames_sig(&t, frames, &end, NULL);
+    int n = hpx_raw_walk_frames_sig(&t, frames, &end, NULL, NULL);
     require(n >= 0 && n <= (int)DEPTH, "more frames than there is room for");
     for (int i = 0; i < n; i++) {
         check(&frames[i]);

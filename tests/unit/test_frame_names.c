@@ -32,7 +32,7 @@ static enum hpx_raw_end ended;
 static int name(uintptr_t pc, uint32_t sp, uintptr_t fp)
 {
     struct hpx_raw_thread t = thread_at(pc, sp, fp);
-    int n = hpx_raw_walk_frames_sig(&t, frames, &ended, NULL);
+    int n = hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL);
     return ended == HPX_END_WHOLE ? n : 0;
 }
 
@@ -72,7 +72,7 @@ TEST(the_depth_may_end_among_inlined_methods)
         struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
         t.depth = depth;
         frames[depth].method = 1;
-        check(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL), want, (int)depth);
+        check(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), want, (int)depth);
         assert_int_equal(frames[depth].method, 1); /* there may be no room */
         frames[depth].method = 0;
     }
@@ -249,7 +249,7 @@ TEST(a_damaged_stack_ends_the_walk)
         struct hpx_raw_thread t = thread_at(words[chance(HPX_ARRAY_LEN(words))], chance(WORDS), address(chance(WORDS)));
         struct hpx_raw_stack raw;
         (void)hpx_raw_walk_take_sig(&t, &raw);
-        check_sound(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL));
+        check_sound(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL));
         int n = name(at(methods[0], 20), 8, 0);
         check_sound(n);
         named += n > 0;

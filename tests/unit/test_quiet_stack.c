@@ -104,9 +104,10 @@ bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack 
     return true;
 }
 
-int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken)
+int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken,
+                            struct hpx_raw_stack *hash)
 {
-    (void)t, (void)broken;
+    (void)t, (void)broken, (void)hash;
     *end = vm.end;
     out[0] = (struct hpx_ev_frame){.bci = vm.bci, .method = vm.method};
     return 1;

@@ -177,15 +177,17 @@ static void check_frames(const struct hpx_raw_thread *t)
 {
     static const struct hpx_ev_frame want[4] = {
         {7, 0, 0x7f0000002000}, {9, 0, 0x7f0000002000}, {5, 0, 0x7f0000001000}, {7, 0, 0x7f0000002000}};
-    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL), 4);
+    struct hpx_raw_stack taken, named;
+    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL, &named), 4);
     assert_int_equal(virtual_end, HPX_END_WHOLE);
     assert_memory_equal(virtual, want, sizeof want);
+    assert_true(hpx_raw_walk_take_sig(t, &taken) && same(&taken, &named));
 }
 
 /* The first n frames, and a mark. */
 static void check_truncated(const struct hpx_raw_thread *t, int n)
 {
-    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL), n + 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(t, virtual, &virtual_end, NULL, NULL), n + 1);
     assert_int_equal(virtual_end, HPX_END_HEAP);
     assert_true(virtual[n].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
     for (int i = 0; i < n; i++) {
@@ -224,15 +226,54 @@ TEST(frames_in_the_heap_belong_to_the_stack_on_21)
     frames_in_the_heap_belong_to_the_stack(JDK_17);
 }
 
-TEST(the_entry_is_found_at_the_barrier_if_one_word_of_the_thread_has_it)
+TEST(the_entry_is_found_at_the_barrier_if_the_frame_there_is_that_of_a_virtual_thread)
+{
+    struct hpx_raw_stack s;
+    begin_virtual(JDK_17, "");
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = thawed(9);
+    assert_false(hpx_raw_walk_take_sig(&t, &s)); /* C has called it */
+    stack[9 + 7] = at(methods[0], 400);
+    stack[9 + 4] = 2;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    stack[9 + 4] = 1;
+    continuation.tail = 0;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    continuation.tail = (uintptr_t)&chunks[0];
+    chunks[0].klass = &other_klass;
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    chunks[0].klass = &chunk_klass;
+    thread.thrown = address(9); /* two may be it */
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    thread.thrown = 0;
+    check_frames(&t);
+}
+
+/* Any stub may be above a word that one of the thread's leads to. */
+TEST(what_is_no_entry_is_not_learned)
 {
     begin_virtual(JDK_17, "");
     put_frozen(&chunks[0]);
     struct hpx_raw_thread t = thawed(8);
-    thread.thrown = address(9); /* several may be it */
     struct hpx_raw_stack s;
+    thread.continuation = 0;
+    thread.thrown = address(8);
+    assert_false(hpx_raw_walk_take_sig(&t, &s));
+    memset(stack, 0, sizeof stack);
+    put_mounted();
+    thread.thrown = address(30); /* two may be it */
+    t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    memset(stack, 0, sizeof stack);
+    t = thawed(8);
     assert_false(hpx_raw_walk_take_sig(&t, &s));
     thread.thrown = 0;
+    memset(stack, 0, sizeof stack);
+    put_mounted();
+    t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    memset(stack, 0, sizeof stack);
+    t = thawed(8);
     check_frames(&t);
 }
 
@@ -271,22 +312,94 @@ TEST(frames_that_cannot_be_read_have_a_mark_in_their_place)
     chunks[0].klass = &chunk_klass;
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     chunks[0].stack[7] = 12345;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 1);
     assert_int_equal(virtual_end, HPX_END_NO_CODE);
 }
 
-/* A thread in native code does not keep a collection from moving its chunks. */
+/* A thread in native code does not keep a collection from moving its chunks; when it comes back it is in the VM, and waits there. */
+static struct hpx_raw_thread outside_java(int state)
+{
+    struct hpx_raw_thread t = thawed(8);
+    thread.state = state;
+    thread.anchor = (struct anchor){address(4), at(methods[0], 60), 0};
+    return t;
+}
+
 TEST(during_a_collection_frames_in_the_heap_are_not_read)
 {
+    const int states[] = {IN_NATIVE, IN_VM, BLOCKED};
     begin_virtual(JDK_25, "");
     put_frozen(&chunks[0]);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(states); i++) {
+        struct hpx_raw_thread t = outside_java(states[i]);
+        java_heap.active = 0;
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 4);
+        assert_int_equal(virtual_end, HPX_END_WHOLE);
+        java_heap.active = 1;
+        check_truncated(&t, 1);
+    }
+    thread.state = IN_JAVA; /* it has not begun to move objects */
     struct hpx_raw_thread t = thawed(8);
-    thread.state = IN_NATIVE;
-    thread.anchor = (struct anchor){address(4), at(methods[0], 60), 0};
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+    check_frames(&t);
+}
+
+TEST(where_objects_move_while_the_program_runs_only_a_thread_in_java_is_read)
+{
+    const int states[] = {IN_NATIVE, IN_VM, BLOCKED};
+    begin_virtual(JDK_25, " UseShenandoahGC ");
+    put_frozen(&chunks[0]);
+    for (size_t i = 0; i < HPX_ARRAY_LEN(states); i++) {
+        struct hpx_raw_thread t = outside_java(states[i]);
+        check_truncated(&t, 1);
+    }
+    thread.state = IN_JAVA;
+    struct hpx_raw_thread t = thawed(8);
+    check_frames(&t);
+}
+
+/* Between the walk for the hash and that for names a collection may end, or begin. */
+TEST(the_frames_of_a_stack_come_with_the_hash_of_what_was_seen)
+{
+    struct hpx_raw_stack during, behind, named;
+    begin_virtual(JDK_25, "");
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = outside_java(IN_NATIVE);
     java_heap.active = 1;
-    check_truncated(&t, 1);
+    assert_true(hpx_raw_walk_take_sig(&t, &during));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, &named), 2);
+    assert_int_equal(virtual_end, HPX_END_HEAP);
+    assert_true(same(&during, &named));
     java_heap.active = 0;
+    assert_true(hpx_raw_walk_take_sig(&t, &behind));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, &named), 4);
+    assert_true(same(&behind, &named) && !same(&during, &named));
+    chunks[0].stack[11] = 12345;
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, &named), 2);
+    assert_int_equal(named.methods, 0);
+}
+
+/* One compiled frame has two names. */
+TEST(behind_the_last_name_the_hash_goes_on)
+{
+    struct hpx_raw_stack taken, named;
+    begin_virtual(JDK_25, "");
+    int32_t outer = put_scope(0, 0, FIRST, 7), inner = put_scope(0, outer, INLINED, 1);
+    put_places(0, 40, inner, 60, inner, 400, inner);
+    put_frozen(&chunks[0]);
+    struct hpx_raw_thread t = thawed(8);
+    for (t.depth = 1; t.depth <= 8; t.depth++) {
+        const int names = t.depth < 7 ? (int)t.depth : 7;
+        assert_true(hpx_raw_walk_take_sig(&t, &taken));
+        assert_int_equal(taken.methods, t.depth < 4 ? t.depth : 4);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, &named), names);
+        assert_int_equal(virtual_end, HPX_END_WHOLE);
+        assert_true(same(&taken, &named) && taken.methods == named.methods);
+    }
+    t.depth = 3;
+    chunks[0].stack[11] = 12345; /* the names are there, but not the hash */
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, &named), 3);
+    assert_int_equal(virtual_end, HPX_END_WHOLE);
+    assert_int_equal(named.methods, 0);
 }
 
 TEST(the_walk_ends_at_the_entry_of_a_virtual_thread)
@@ -311,11 +424,11 @@ TEST(how_many_frames_another_walker_has_before_the_carrier_is_told)
     begin_virtual(JDK_25, "");
     put_mounted();
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken), 4);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken, NULL), 4);
     assert_int_equal(broken, 4 | HPX_FRAME_OF_CARRIER);
     put_frozen(&chunks[0]);
     t = thawed(8);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken), 4);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, &broken, NULL), 4);
     assert_int_equal(broken, 1 | HPX_FRAME_OF_CARRIER);
 }
 
@@ -403,11 +516,11 @@ TEST(a_thread_that_is_between_its_frames_has_a_mark_before_those_in_the_heap)
     struct hpx_raw_thread t = thread_at(4096, 2, 0);
     thread.state = IN_NATIVE;
     thread.anchor = (struct anchor){address(30), at(methods[1], 100), 0};
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 4);
     assert_int_equal(virtual_end, HPX_END_HEAP);
     assert_true(virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && virtual[1].bci == 9 && virtual[3].bci == 7);
     chunks[0].sp = chunks[0].bottom;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 1);
     assert_int_equal(virtual_end, HPX_END_HEAP);
 }
 
@@ -423,6 +536,11 @@ TEST(the_frames_of_a_chunk_have_names)
     chunks[0].sp = 2; /* a stub on top, which has blocked */
     chunks[0].stack[1] = (uintptr_t)stub + CODE;
     assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 3);
+    chunks[0].sp = 8;
+    chunks[0].parent = HPX_OBJECT_UNKNOWN;
+    assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[0], DEPTH, virtual, &virtual_end), 4);
+    assert_true(virtual_end == HPX_END_HEAP && virtual[3].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
+    chunks[0].parent = 0;
     assert_int_equal(hpx_raw_walk_chunk_sig((uintptr_t)&chunks[1], DEPTH, virtual, &virtual_end), 0);
     assert_int_equal(virtual_end, HPX_END_NO_JAVA);
     chunks[0].sp = 8;
@@ -541,7 +659,7 @@ TEST_OF_PUSHED_CALLS(c_that_fetches_frames_has_a_mark_before_those_in_the_heap)
         t = in_c ? thread_at(4096, 2, address(6)) : thread_at((uintptr_t)stub + CODE, 8, 0);
         assert_true(hpx_raw_walk_take_sig(&t, &s));
         assert_int_equal(s.methods, 3);
-        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL), 4);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 4);
         assert_true(virtual_end == HPX_END_HEAP && virtual[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED));
     }
     thread.continuation = 0;
@@ -631,7 +749,7 @@ TEST_OF_PUSHED_CALLS(a_stub_that_called_c_that_called_java_is_left)
     struct hpx_raw_thread t = behind_a_stub(at(methods[1], 100));
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 2);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, &broken), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, &broken, NULL), 2);
     assert_int_equal(broken, 1); /* AsyncGetCallTrace has no more */
     assert_true(frames[0].method == ids[1 + FIRST] && frames[1].method == ids[1 + SECOND] && frames[1].bci == 3);
     stack[24] = at(methods[1], 100); /* no stub */
@@ -720,7 +838,7 @@ TEST_OF_PUSHED_CALLS(c_that_the_interpreter_or_a_stub_calls_has_its_caller_behin
     assert_true(s.methods == 2);
     struct hpx_raw_thread t = thread_at(4096 + 8, 2, address(6));
     enum hpx_raw_end ended;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), 2);
     assert_int_equal(ended, HPX_END_WHOLE);
     assert_true(frames[0].method == ids[1 + INTERPRETED] && frames[0].bci == 5);
     stack[13] = at(methods[1], 100); /* a stub's frame of 6 words */
@@ -795,7 +913,7 @@ static int part_of(uintptr_t pc, uintptr_t up)
     put_compiled(8, up, 0);
     put_compiled(12, call_return, address(50));
     struct hpx_raw_thread t = thread_at(at(methods[0], pc), 8, 0);
-    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL);
+    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL);
 }
 
 TEST(what_is_below_the_end_of_a_walk_counts)
@@ -817,15 +935,15 @@ TEST(what_is_below_the_end_of_a_walk_counts)
     assert_int_equal(part_of(20, at(methods[1], 100)), 1);
     assert_int_equal(ended, HPX_END_DEAD_CODE);
     struct hpx_raw_thread t = thread_at((uintptr_t)stub + CODE, 8, 0); /* who calls the stub is no method */
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 0);
     assert_int_equal(ended, HPX_END_STUB);
     t.at.pc = 4096;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 0);
     assert_int_equal(ended, HPX_END_NATIVE);
     methods[1]->state = 1;
     (void)part_of(20, at(methods[1], 100));
     t.at.pc = (uintptr_t)methods[0] + STUBS + 4; /* its callers alone would be what they are not: on top */
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 0);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 0);
     assert_int_equal(ended, HPX_END_DEAD_CODE);
 }
 
@@ -858,7 +976,7 @@ TEST_OF_PUSHED_CALLS(a_frame_that_waits_is_not_on_top)
     stack[20] = 12345; /* whom it has called is not known */
     assert_false(walk(queue.buffer + 10, 20, address(44), &s));
     struct hpx_raw_thread t = thread_at(queue.buffer + 10, 20, address(44));
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 2);
     assert_int_equal(ended, HPX_END_WAITING);
     assert_true(part[0].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && part[1].method == ids[1 + INTERPRETED]);
     stack[44 - 2] = 0;
@@ -906,7 +1024,7 @@ static int deoptimized(uintptr_t last_sp_inner, uintptr_t last_sp_outer)
     stack[34 - 2] = last_sp_outer;
     put_compiled(38, call_return, address(50));
     struct hpx_raw_thread t = thread_at(4096, 2, 0);
-    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL);
+    return hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL);
 }
 
 static void unpack(int32_t n, int inner, int outer)
@@ -1137,9 +1255,9 @@ TEST_OF_PUSHED_CALLS(of_a_frame_that_may_have_been_left_only_the_method_counts)
     put_compiled(12, 12345, 0);
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
     stack[8] = stack[9] = 0;
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 2);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 2);
     stack[8] = at(methods[1], 100);
-    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL), 1);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, NULL, NULL), 1);
     assert_int_equal(ended, HPX_END_UNBUILT);
 }
 
@@ -1271,7 +1389,7 @@ TEST(of_a_frame_that_is_left_no_other_answer_is_known)
         if (cases[i].sp == 8) {
             put_compiled(8, at(methods[1], 100), 0);
         }
-        assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, &broken), 2);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, part, &ended, &broken, NULL), 2);
         assert_int_equal(broken, cases[i].broken);
     }
 }

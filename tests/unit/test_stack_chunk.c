@@ -6,7 +6,7 @@
 
 static const char *begin_with(const char *flags)
 {
-    const struct hpx_stack_chunk_layout layout = chunk_layout(0, 0);
+    const struct hpx_stack_chunk_layout layout = chunk_layout(1, 2);
     static uintptr_t return_pc;
     describe_chunks();
     vm_tables_type("ContinuationEntry", 64);
@@ -129,7 +129,7 @@ TEST(where_objects_move_while_the_program_runs_only_a_running_thread_counts)
 
 TEST(a_class_of_another_name_is_refused)
 {
-    struct hpx_stack_chunk_layout layout = chunk_layout(0, 0);
+    struct hpx_stack_chunk_layout layout = chunk_layout(1, 2);
     describe_chunks();
     vm_tables_constant("any", 1);
     vm_tables_field("Method", "_code", "CompiledMethod*", 8);
@@ -141,14 +141,27 @@ TEST(a_class_of_another_name_is_refused)
     assert_string_equal(hpx_stack_chunk_init(&layout), "the VM's chunks of stacks have another shape");
     layout.parent = 0;
     assert_string_equal(hpx_stack_chunk_init(&layout), "the VM's chunks of stacks have another shape");
+    layout = chunk_layout(0, 2); /* JNI does not know a method */
+    assert_string_equal(hpx_stack_chunk_init(&layout), "the VM's chunks of stacks have another shape");
+    layout = chunk_layout(1, 0);
+    assert_string_equal(hpx_stack_chunk_init(&layout), "the VM's chunks of stacks have another shape");
     assert_false(hpx_stack_chunk_known_sig());
-    layout = chunk_layout(0, 0);
+    layout = chunk_layout(1, 2);
     assert_null(hpx_stack_chunk_init(&layout));
+}
+
+/* As on 17, where nobody needs them; the class of an object is told. */
+TEST(references_that_cannot_be_followed_leave_frames_in_the_heap)
+{
+    assert_non_null(begin_with(" UseZGC "));
+    assert_null(hpx_heap_objects_init());
+    assert_non_null(hpx_heap_no_references());
+    assert_false(hpx_stack_chunk_known_sig());
 }
 
 TEST(an_entry_of_another_shape_is_refused)
 {
-    const struct hpx_stack_chunk_layout layout = chunk_layout(0, 0);
+    const struct hpx_stack_chunk_layout layout = chunk_layout(1, 2);
     describe_chunks();
     vm_tables_constant("any", 1);
     vm_tables_type("ContinuationEntry", 64);

@@ -42,7 +42,7 @@ TEST(no_answer_is_invented)
     assert_false(hpx_vm_flag("UseTLAB", false));
     assert_int_equal(hpx_thread_id_of(NULL, NULL, &stack), -1);
     assert_true(stack.low == 0 && stack.end == 0);
-    assert_int_equal(hpx_async_stack_names_sig(NULL, frames, &end, &broken), 0);
+    assert_int_equal(hpx_async_stack_names_sig(NULL, frames, &end, &broken, NULL), 0);
     assert_int_equal(end, HPX_END_NATIVE);
     assert_false(hpx_internals_on_sig(HPX_INTERNALS_RAW));
 }
