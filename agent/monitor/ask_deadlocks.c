@@ -26,18 +26,21 @@ static const struct hpx_census_edge *edge_of(const struct hpx_asker *a, uint32_t
     return number >= a->threads.len ? &a->take->census->edges[number - a->threads.len] : NULL;
 }
 
-/* The lock that a parked thread waits for, a local reference, and its owner; NULL: none, or nobody owns it. No question stops anything. */
-static jobject lock_of(const struct hpx_asker *a, jthread thread, uint32_t *owner)
+static uint32_t number_of(const struct hpx_asker *a, jthread thread)
+{
+    return thread != NULL ? any_number(a, (uint64_t)(*a->env)->GetLongField(a->env, thread, hpx_vm_fields.tid)) : HPX_ASKED_NONE;
+}
+
+/* The lock that a parked thread waits for, and its owner, local references; NULL: none, or nobody owns it. No question stops anything. */
+static jobject lock_of(const struct hpx_asker *a, jthread thread, jthread *owner)
 {
     JNIEnv *env = a->env;
-    *owner = HPX_ASKED_NONE;
+    *owner = NULL;
     jobject lock = (*env)->GetObjectField(env, thread, hpx_vm_fields.blocker);
     if (lock != NULL && (*env)->IsInstanceOf(env, lock, hpx_askable.synchronizer)) {
-        jobject holder = (*env)->GetObjectField(env, lock, hpx_askable.owner);
-        *owner = holder != NULL ? any_number(a, (uint64_t)(*env)->GetLongField(env, holder, hpx_vm_fields.tid)) : HPX_ASKED_NONE;
-        (*env)->DeleteLocalRef(env, holder);
+        *owner = (*env)->GetObjectField(env, lock, hpx_askable.owner);
     }
-    if (*owner == HPX_ASKED_NONE) {
+    if (*owner == NULL) {
         (*env)->DeleteLocalRef(env, lock);
         return NULL;
     }
@@ -65,8 +68,14 @@ static uint32_t awaited(struct hpx_asker *a, uint32_t thread)
         return hpx_asked_monitor(a, t->monitor)->owner; /* HPX_ASKED_NONE is HPX_WAITS_FOR_NONE */
     }
     if (parked(t->state) && hpx_vm_fields.blocker != NULL && hpx_askable.owner != NULL) {
-        t->blocker = lock_of(a, t->ref, &t->lock_owner);
-        if (t->blocker != NULL) {
+        jthread owner;
+        t->blocker = lock_of(a, t->ref, &owner);
+        t->lock_owner = number_of(a, owner);
+        (*a->env)->DeleteLocalRef(a->env, owner);
+        if (t->lock_owner == HPX_ASKED_NONE) {
+            (*a->env)->DeleteLocalRef(a->env, t->blocker);
+            t->blocker = NULL;
+        } else {
             (void)(*a->env)->EnsureLocalCapacity(a->env, 64);
             (*a->env)->ExceptionClear(a->env);
         }
@@ -74,20 +83,20 @@ static uint32_t awaited(struct hpx_asker *a, uint32_t thread)
     return t->lock_owner;
 }
 
-/* The thread still waits for the same, and the same thread owns it. */
-static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner)
+/* The thread still waits for the same, and the same thread owns it: *of, a local reference, if it is a lock's. */
+static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner, jthread *of)
 {
     struct hpx_asked_thread *t = hpx_asked_thread(a, thread);
     jint state = 0;
-    uint32_t now = HPX_ASKED_NONE;
     if (!hpx_thread_info_bits(a->jvmti, a->env, t->ref, &state)) {
         return false;
     }
     bool monitor = t->monitor != HPX_ASKED_NONE;
     jobject object = monitor         ? (state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER) ? hpx_ask_contended(a, t->ref) : NULL
-                     : parked(state) ? lock_of(a, t->ref, &now)
+                     : parked(state) ? lock_of(a, t->ref, of)
                                      : NULL;
     bool same = object != NULL && (*a->env)->IsSameObject(a->env, object, monitor ? hpx_asked_monitor(a, t->monitor)->ref : t->blocker);
+    uint32_t now = number_of(a, *of);
     if (same && monitor) {
         jvmtiMonitorUsage u;
         now = hpx_ask_usage(a, object, &u) ? hpx_asker_thread(a, u.owner) : HPX_ASKED_NONE;
@@ -95,6 +104,14 @@ static bool still(struct hpx_asker *a, uint32_t thread, uint32_t owner)
     }
     (*a->env)->DeleteLocalRef(a->env, object);
     return same && now == owner;
+}
+
+/* The same of a virtual thread, which the one before it has told as the owner of its lock. */
+static bool still_virtual(struct hpx_asker *a, uint32_t thread, jthread ref, uint32_t owner, jthread *of)
+{
+    jobject lock = number_of(a, ref) == thread ? lock_of(a, ref, of) : NULL;
+    (*a->env)->DeleteLocalRef(a->env, lock);
+    return number_of(a, *of) == owner;
 }
 
 static void add_name(struct hpx_asker *a, jthread thread, struct hpx_text *to)
@@ -154,21 +171,34 @@ static void add_member(struct hpx_asker *a, uint32_t thread, bool first)
     take->deadlock_stacks[at] = t->stack;
 }
 
-/* Its parts came from different moments, so every part is read once more. */
+/* Its parts came from different moments, so every part is read once more; the census is of one moment, so a ring of virtual threads alone
+ * is not. */
 static bool confirmed(struct hpx_asker *a, const uint32_t *next, uint32_t first)
 {
-    uint32_t i = first;
+    uint32_t begin = first;
+    while (edge_of(a, begin) != NULL) {
+        begin = next[begin];
+        if (begin == first) {
+            return true;
+        }
+    }
+    uint32_t i = begin;
+    jthread ref = NULL; /* of i, if it is virtual */
+    bool same = true;
     do {
+        jthread owner = NULL;
         if (hpx_asker_late()) {
             a->late.deadlocks++;
-            return false;
+            same = false;
+        } else {
+            same = edge_of(a, i) != NULL ? still_virtual(a, i, ref, next[i], &owner) : still(a, i, next[i], &owner);
         }
-        if (edge_of(a, i) == NULL && !still(a, i, next[i])) { /* virtual threads are of one moment */
-            return false;
-        }
+        (*a->env)->DeleteLocalRef(a->env, ref);
+        ref = owner;
         i = next[i];
-    } while (i != first);
-    return true;
+    } while (same && i != begin);
+    (*a->env)->DeleteLocalRef(a->env, ref);
+    return same;
 }
 
 /* How many edges count: every thread has one. */

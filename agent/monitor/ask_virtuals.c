@@ -8,10 +8,8 @@
 void hpx_ask_virtuals(struct hpx_asker *a)
 {
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
-    uint64_t begun = hpx_asker_begin();
     a->take->census = hpx_census_take(a->env, depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES, &a->uncounted);
     if (a->take->census != NULL) {
-        (void)begun;
         a->take->questions++;
         a->take->asked_ns += a->take->census->stop_ns;
         a->take->longest_ns = a->take->census->stop_ns > a->take->longest_ns ? a->take->census->stop_ns : a->take->longest_ns;
@@ -25,6 +23,8 @@ struct of_class {
     const char *signature;
     jclass ref; /* a local reference; NULL: it was not found, or has ended */
     const char *source;
+    jmethodID *methods; /* JVMTI's */
+    jint nmethods;
 };
 
 struct of_method {
@@ -62,6 +62,8 @@ static void find_classes(struct hpx_asker *a, struct of_class *classes, uint32_t
     if ((*jvmti)->GetLoadedClasses(jvmti, &nall, &all) != JVMTI_ERROR_NONE) {
         return;
     }
+    (void)(*a->env)->EnsureLocalCapacity(a->env, nall + 64);
+    (*a->env)->ExceptionClear(a->env);
     for (jint i = 0; i < nall; i++) {
         struct of_class key = {.signature = NULL}, *c = NULL;
         char *signature = NULL, *source = NULL;
@@ -75,6 +77,10 @@ static void find_classes(struct hpx_asker *a, struct of_class *classes, uint32_t
                 c->source = hpx_arena_copy(&a->take->arena, source, strlen(source));
                 hpx_asker_release(a, source);
             }
+            if ((*jvmti)->GetClassMethods(jvmti, all[i], &c->nmethods, &c->methods) != JVMTI_ERROR_NONE) {
+                c->methods = NULL;
+                c->nmethods = 0;
+            }
         } else {
             (*a->env)->DeleteLocalRef(a->env, all[i]);
         }
@@ -83,23 +89,29 @@ static void find_classes(struct hpx_asker *a, struct of_class *classes, uint32_t
     hpx_asker_release(a, all);
 }
 
-static void name_method(struct hpx_asker *a, const struct hpx_census_method *m, const struct of_class *c, struct of_method *to)
+/* Not JNI's GetMethodID: it would run the initializer of the class, or wait for the thread that does, which may wait for ever. */
+static jmethodID id_of(const struct hpx_asker *a, const struct hpx_census_method *m, const struct of_class *c)
 {
-    JNIEnv *env = a->env;
     jmethodID id = NULL;
+    for (jint i = 0; i < c->nmethods && id == NULL; i++) {
+        char *name = NULL, *signature = NULL;
+        if ((*a->jvmti)->GetMethodName(a->jvmti, c->methods[i], &name, &signature, NULL) == JVMTI_ERROR_NONE) {
+            id = strcmp(name, m->name) == 0 && strcmp(signature, m->signature) == 0 ? c->methods[i] : NULL;
+            hpx_asker_release(a, name);
+            hpx_asker_release(a, signature);
+        }
+    }
+    return id;
+}
+
+static void name_method(const struct hpx_asker *a, const struct hpx_census_method *m, const struct of_class *c, struct of_method *to)
+{
     to->names = (struct hpx_named_frame){.class_signature = m->class_signature,
                                          .name = m->name,
                                          .signature = m->signature[0] != '\0' ? m->signature : NULL,
                                          .source = c->source,
                                          .line = HPX_LINE_UNKNOWN};
-    if (c->ref != NULL) {
-        id = (*env)->GetMethodID(env, c->ref, m->name, m->signature);
-        if (id == NULL) {
-            (*env)->ExceptionClear(env);
-            id = (*env)->GetStaticMethodID(env, c->ref, m->name, m->signature);
-        }
-        (*env)->ExceptionClear(env);
-    }
+    jmethodID id = id_of(a, m, c);
     if (id == NULL || (*a->jvmti)->GetLineNumberTable(a->jvmti, id, &to->nlines, &to->lines) != JVMTI_ERROR_NONE) {
         to->lines = NULL;
         to->nlines = 0;
@@ -154,6 +166,7 @@ static void name_all(struct hpx_asker *a)
             hpx_asker_release(a, methods[i].lines);
         }
         for (uint32_t i = 0; i < n; i++) {
+            hpx_asker_release(a, classes[i].methods);
             (*a->env)->DeleteLocalRef(a->env, classes[i].ref);
         }
     }

@@ -27,7 +27,8 @@ struct object {
     jlong tid; /* of a thread */
     jint state;
     struct object *wants, *owns[2];
-    struct object *owner; /* of a monitor */
+    struct object *owner; /* of a monitor, or of a lock */
+    struct object *lock;  /* that a thread is parked for */
     unsigned waiters;
     enum hpx_usage_answer answer;
     bool unannounced; /* thread: only the VM lists it */
@@ -41,12 +42,15 @@ static struct {
     uint64_t now, cost; /* ns: the time; of a question */
     unsigned attaching; /* questions that are in vain, because a thread attaches */
     unsigned sleeps;
-    void (*when_asked)(void); /* at the next question for a contended monitor */
+    void (*when_asked)(void);   /* at the next question for a contended monitor */
+    struct hpx_census *counted; /* virtual threads; NULL: there are none */
 } fx;
+
+static char fields[3]; /* of Java: tid, parkBlocker, others */
 
 bool hpx_waits_wanted;
 
-/* ---- no virtual threads ---- */
+/* ---- virtual threads ---- */
 
 void hpx_census_live(JNIEnv *env)
 {
@@ -57,7 +61,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why
 {
     (void)env, (void)depth;
     *why = NULL;
-    return NULL;
+    return fx.counted;
 }
 
 void hpx_census_drop(struct hpx_census *c)
@@ -174,7 +178,6 @@ static jclass JNICALL find_class(JNIEnv *env, const char *name)
 
 static jfieldID JNICALL get_field(JNIEnv *env, jclass k, const char *name, const char *signature)
 {
-    static char fields[3];
     (void)env, (void)k, (void)signature;
     if (strcmp(name, "threadStatus") == 0) { /* as in JDK 19 and later: JVMTI is asked */
         return NULL;
@@ -190,8 +193,14 @@ static jlong JNICALL get_long(JNIEnv *env, jobject o, jfieldID f)
 
 static jobject JNICALL get_object(JNIEnv *env, jobject o, jfieldID f)
 {
-    (void)env, (void)o, (void)f;
-    return NULL;
+    (void)env;
+    return reference((void *)f == &fields[1] ? object(o)->lock : object(o)->owner);
+}
+
+static jboolean JNICALL is_instance(JNIEnv *env, jobject o, jclass k)
+{
+    (void)env, (void)o, (void)k;
+    return JNI_TRUE;
 }
 
 static jobject JNICALL same(JNIEnv *env, jobject o)
@@ -325,6 +334,12 @@ enum hpx_usage_answer hpx_attach_barrier_ask(jvmtiEnv *jvmti, jobject o, jvmtiMo
     return HPX_USAGE_TOLD;
 }
 
+static jvmtiError JNICALL no_classes(jvmtiEnv *jvmti, jint *n, jclass **to)
+{
+    (void)jvmti, (void)n, (void)to;
+    return JVMTI_ERROR_OUT_OF_MEMORY;
+}
+
 static jvmtiError JNICALL version(jvmtiEnv *jvmti, jint *to)
 {
     (void)jvmti;
@@ -345,6 +360,7 @@ static const struct JNINativeInterface_ jni = {
     .PushLocalFrame = room,
     .PopLocalFrame = same,
     .IsSameObject = is_same,
+    .IsInstanceOf = is_instance,
 };
 static const struct jvmtiInterface_1_ functions = {
     .AddCapabilities = add_capabilities,
@@ -356,6 +372,7 @@ static const struct jvmtiInterface_1_ functions = {
     .GetCurrentContendedMonitor = contended,
     .GetOwnedMonitorInfo = owned,
     .GetClassSignature = signature,
+    .GetLoadedClasses = no_classes,
 };
 static JNIEnv env = &jni;
 static jvmtiEnv jvmti = &functions;

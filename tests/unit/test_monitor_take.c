@@ -157,6 +157,38 @@ TEST(deadlocks_are_found_before_time_goes_into_what_threads_own, begin, end)
     hpx_monitor_take_drop(t);
 }
 
+/* A census of one virtual thread, which waited for a lock of the thread `owner`. */
+static struct hpx_census *count_one(const struct object *waits, const struct object *owner)
+{
+    static struct hpx_census_stack stack;
+    static struct hpx_census_group group;
+    static struct hpx_census_edge edge;
+    static struct hpx_census census;
+    group = (struct hpx_census_group){.count = 1, .status = HPX_STATUS_WAITING, .waits_for = "LLock;"};
+    edge = (struct hpx_census_edge){.who = {(uint64_t)waits->tid, "", true}, .owner = (uint64_t)owner->tid};
+    census = (struct hpx_census){.stacks = &stack, .groups = &group, .edges = &edge, .nstacks = 1, .ngroups = 1, .nedges = 1, .threads = 1};
+    return &census;
+}
+
+TEST(a_ring_with_a_virtual_thread_is_one_if_that_still_waits, begin, end)
+{
+    struct object left = {.signature = "LLock;"}, right = {.signature = "LLock;"}, virtual = {.tid = 1000, .lock = &left};
+    struct object *t = add_thread(JVMTI_THREAD_STATE_PARKED | JVMTI_THREAD_STATE_WAITING);
+    t->lock = &right;
+    left.owner = t;
+    right.owner = &virtual;
+    fx.counted = count_one(&virtual, t);
+    struct hpx_monitor_take *taken = take(false);
+    assert_int_equal(taken->image.ndeadlocks, 2);
+    hpx_monitor_take_drop(taken);
+    /* since the census the thread has given its lock to the virtual one, and then has come to wait for that */
+    left.owner = &virtual;
+    virtual.lock = NULL;
+    taken = take(false);
+    assert_int_equal(taken->image.ndeadlocks, 0);
+    hpx_monitor_take_drop(taken);
+}
+
 TEST(a_deadlock_that_could_not_be_confirmed_is_counted, begin, end)
 {
     static const char *const want[] = {
