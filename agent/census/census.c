@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define SHARED   ((size_t)256 << 20) /* bytes that a census may have; what is not used costs nothing */
 #define STALL_NS UINT64_C(5000000000)
@@ -179,29 +180,36 @@ static bool is_empty(JNIEnv *env, jobject set)
     return is;
 }
 
-/* false: the program has no virtual threads, as far as one can tell without a look at all. */
-static bool add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
+/* NULL, or why they are not known; "": the program has no virtual threads, as far as one can tell without a look at all. */
+static const char *add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
+    static const char tracking[] = VM "ThreadContainers$RootContainer$TrackingRootContainer";
     jint n = 0;
-    bool any = false;
-    jfieldID scopes = NULL;
-    jclass thread = find(env, "java/lang/Thread");
-    p->roots = static_of(env, VM "ThreadContainers$RootContainer$TrackingRootContainer", "VTHREADS", "Ljava/util/Set;");
+    jclass keeps = find(env, tracking), thread = find(env, "java/lang/Thread");
+    jobject root = static_of(env, VM "ThreadContainers", "ROOT_CONTAINER", "L" VM "ThreadContainers$RootContainer;");
+    jfieldID scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" VM "StackableScope;");
+    p->roots = static_of(env, tracking, "VTHREADS", "Ljava/util/Set;");
     p->containers = static_of(env, VM "ThreadContainers", "CONTAINER_REGISTRY", "Ljava/util/Set;");
-    any = (p->roots != NULL && !is_empty(env, p->roots)) || (p->containers != NULL && !is_empty(env, p->containers));
-    scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" VM "StackableScope;");
+    if (keeps == NULL || root == NULL || scopes == NULL || p->roots == NULL || p->containers == NULL) {
+        return "this JDK keeps them elsewhere";
+    }
+    if (!(*env)->IsInstanceOf(env, root, keeps)) {
+        return "with jdk.trackAllThreads=false the JDK does not know all";
+    }
     if ((*jvmti)->GetAllThreads(jvmti, &n, &p->threads) != JVMTI_ERROR_NONE) {
         p->threads = NULL;
-        n = 0;
+        return "the VM does not list the threads of the platform";
     }
+    (void)(*env)->EnsureLocalCapacity(env, n + FRAME);
+    (*env)->ExceptionClear(env);
     p->nthreads = (uint32_t)n;
-    for (jint i = 0; i < n && scopes != NULL && !any; i++) {
+    bool any = !is_empty(env, p->roots) || !is_empty(env, p->containers);
+    for (jint i = 0; i < n && !any; i++) {
         jobject scope = (*env)->GetObjectField(env, p->threads[i], scopes);
         any = scope != NULL;
         (*env)->DeleteLocalRef(env, scope);
     }
-    (*env)->DeleteLocalRef(env, thread);
-    return any;
+    return any ? NULL : "";
 }
 
 /* ---- the copy ---- */
@@ -209,10 +217,7 @@ static bool add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 static int over(void *unused)
 {
     (void)unused;
-    uint64_t begun = hpx_clock_mono();
-    enum hpx_census_end end = hpx_census_read(&taking.plan, taking.to, &taking.child.shared->progress);
-    taking.to->ns = hpx_clock_mono() - begun;
-    return (int)end;
+    return (int)hpx_census_read(&taking.plan, taking.to, &taking.child.shared->progress);
 }
 
 /* In the VM operation: parent and child. */
@@ -306,9 +311,29 @@ static bool make_memory(void)
     void *memory = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
         taking.to = memory;
-        *taking.to = (struct hpx_census){.memory = memory, .size = SHARED};
+        *taking.to = (struct hpx_census){.size = SHARED};
     }
     return memory != MAP_FAILED;
+}
+
+/* Puts memory of this process alone in the place of what the copy has written, and gives the rest back: the next who asks whether the
+ * process may be copied would take the large shared mapping for the heap. */
+static bool make_own(void)
+{
+    void *memory = taking.to;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (taking.to->used + page - 1) / page * page;
+    void *own = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED) {
+        return false;
+    }
+    memcpy(own, memory, used);
+    if (mremap(own, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED) {
+        (void)munmap(own, used);
+        return false;
+    }
+    (void)munmap((char *)memory + used, SHARED - used);
+    taking.to->size = used;
+    return true;
 }
 
 static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
@@ -320,8 +345,9 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
     p->narrow = hpx_vm_flag("UseCompressedOops", true);
     const char *why = vm.never != NULL ? vm.never : hpx_internals_closed();
     why = why != NULL ? why : hpx_census_read_off();
-    if (why != NULL || !add_roots(p, jvmti, env)) {
-        return why != NULL ? why : "";
+    why = why != NULL ? why : add_roots(p, jvmti, env);
+    if (why != NULL) {
+        return why;
     }
     why = hpx_oops_check(&p->oops, jvmti, env);
     if (why == NULL && (p->oops.high == 0 || p->oops.field_shift == 0)) {
@@ -334,7 +360,15 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
     }
     add_states(p, env);
     add_self(p, jvmti, env);
-    return add_known(p, env) && make_memory() ? run_copy(jvmti, &copying) : "no memory";
+    if (!add_known(p, env) || !make_memory()) {
+        return "no memory";
+    }
+    why = run_copy(jvmti, &copying);
+    if (why != NULL || !make_own()) {
+        (void)munmap(taking.to, SHARED);
+        return why != NULL ? why : "no memory";
+    }
+    return NULL;
 }
 
 struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why)
@@ -346,7 +380,6 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why
     }
     uint64_t begun = hpx_clock_mono();
     jvmtiEnv *jvmti = hpx_vm_environment(&tags);
-    taking.to = NULL;
     if (jvmti == NULL || (*env)->PushLocalFrame(env, FRAME) != 0) {
         (*env)->ExceptionClear(env);
         *why = "no memory";
@@ -362,9 +395,6 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why
     }
     if (*why != NULL) {
         *why = **why != '\0' ? *why : NULL;
-        if (taking.to != NULL) {
-            hpx_census_drop(taking.to);
-        }
         return NULL;
     }
     taking.to->ns = hpx_clock_mono() - begun;
@@ -373,5 +403,5 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why
 
 void hpx_census_drop(struct hpx_census *c)
 {
-    (void)munmap(c->memory, c->size);
+    (void)munmap(c, c->size);
 }

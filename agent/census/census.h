@@ -33,7 +33,6 @@ struct hpx_census_frame {
 struct hpx_census_stack {
     struct hpx_census_frame *frames; /* innermost first */
     uint32_t n;
-    bool sleeps; /* in Thread.sleep */
 };
 
 struct hpx_census_who {
@@ -68,10 +67,8 @@ struct hpx_census {
     uint32_t nmethods, nstacks, ngroups, nedges;
     uint64_t threads;     /* in all */
     uint64_t unread;      /* of these: their stacks are not read */
-    uint64_t left_out;    /* their groups did not fit */
     uint64_t stop_ns, ns; /* the program stopped; in all */
-    void *memory;
-    size_t size;
+    size_t used, size;    /* bytes of its memory, which begins with this */
 };
 
 /* At load. */

@@ -14,10 +14,11 @@
 #define STEP       1024u /* threads between two reports of progress */
 #define NAME_MOST  256u  /* UTF-16 units of a name */
 #define FEW        4096u /* threads that wait for owners */
-#define DEPTH_MOST 2048u
+#define DEPTH_MOST 2048u /* frames of a stack */
 #define SIGNATURE  1024u /* bytes */
 #define OWNED      "Ljava/util/concurrent/locks/AbstractOwnableSynchronizer;"
-#define SLEEP_IN   16u /* the innermost frames, among which Thread.sleep is */
+#define INNERMOST  16u /* frames, among which are Thread.sleep and the methods that are not told: read beyond the depth */
+#define FRAMES     (DEPTH_MOST + INNERMOST)
 
 #define LINE        64u
 #define CHUNK_LINES 8u
@@ -142,7 +143,7 @@ static void *share(struct reading *r, size_t bytes)
         fail(r, HPX_CENSUS_NO_MEMORY);
         return NULL;
     }
-    void *p = (char *)r->to->memory + r->used;
+    void *p = (char *)r->to + r->used;
     r->used += bytes;
     return p;
 }
@@ -363,16 +364,6 @@ static const struct hpx_census_method *method_at(const struct reading *r, uint32
     return (const struct hpx_census_method *)r->of_method.at + number;
 }
 
-static bool sleeps(const struct reading *r, const struct hpx_census_frame *frames, uint32_t n)
-{
-    for (uint32_t i = 0; i < n && i < SLEEP_IN; i++) {
-        if (method_at(r, frames[i].method)->part == HPX_CENSUS_SLEEPS) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The number of the stack with these frames. */
 static uint32_t stack_of(struct reading *r, const struct hpx_census_frame *frames, uint32_t n)
 {
@@ -392,7 +383,7 @@ static uint32_t stack_of(struct reading *r, const struct hpx_census_frame *frame
             if (to == NULL) {
                 return 0;
             }
-            *s = (struct hpx_census_stack){memcpy(to, frames, n * sizeof *to), n, sleeps(r, frames, n)};
+            *s = (struct hpx_census_stack){memcpy(to, frames, n * sizeof *to), n};
             e->value = r->of_stack.len;
         }
         const struct hpx_census_stack *s = (const struct hpx_census_stack *)r->of_stack.at + e->value - 1;
@@ -432,18 +423,26 @@ static struct hpx_census_group *group_of(struct reading *r, const struct hpx_cen
 
 /* ---- threads ---- */
 
+struct frames {
+    struct hpx_census_frame at[FRAMES];
+    uint32_t n;
+    bool sleeps; /* in Thread.sleep */
+};
+
 /* As JVMTI tells them: without the methods by which it yields, and those that call its run(). */
-static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int len, struct hpx_census_frame frames[DEPTH_MOST], uint32_t *n)
+static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int len, struct frames *to)
 {
-    *n = 0;
+    to->n = 0;
+    to->sleeps = false;
     for (int i = 0; i < len && r->end == HPX_CENSUS_WHOLE; i++) {
         if (!hpx_vm_is_address((uintptr_t)raw[i].method)) {
             continue; /* stands for frames that are left out */
         }
         const uint32_t number = number_of(r, (uintptr_t)raw[i].method);
         const enum hpx_census_part part = r->end == HPX_CENSUS_WHOLE ? method_at(r, number)->part : HPX_CENSUS_LAST;
-        if (*n > 0 || part != HPX_CENSUS_YIELDS) {
-            frames[(*n)++] = (struct hpx_census_frame){number, raw[i].bci};
+        if (to->n > 0 || part != HPX_CENSUS_YIELDS) {
+            to->sleeps = to->sleeps || (part == HPX_CENSUS_SLEEPS && to->n < INNERMOST);
+            to->at[to->n++] = (struct hpx_census_frame){number, raw[i].bci};
         }
         if (part == HPX_CENSUS_LAST) {
             break;
@@ -452,11 +451,12 @@ static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int le
 }
 
 /* Its stack, which is in the heap; of a mounted one its carrier's. false: it cannot be read. */
-static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, struct hpx_census_frame frames[DEPTH_MOST], uint32_t *n)
+static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, struct frames *to)
 {
-    static HPX_OF_SESSION struct hpx_ev_frame raw[DEPTH_MOST]; /* of the copy, which has one thread */
+    static HPX_OF_SESSION struct hpx_ev_frame raw[FRAMES]; /* of the copy, which has one thread */
     const uint32_t depth = r->plan->depth < DEPTH_MOST ? r->plan->depth : DEPTH_MOST;
     enum hpx_raw_end end = HPX_END_WHOLE;
+    bool read = false;
     int len = 0;
     if (carrier != 0) {
         const uintptr_t vm = (uintptr_t)long_of(r, carrier, HPX_CENSUS_EETOP);
@@ -465,16 +465,19 @@ static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, stru
             const struct hpx_raw_thread t = {.env = (const void *)(vm + r->plan->env_from_thread),
                                              .stack_low = stack_end - hpx_vm_word(vm + words.stack_size),
                                              .stack_end = stack_end,
-                                             .depth = depth};
+                                             .depth = depth + INNERMOST};
             len = hpx_raw_walk_stopped_sig(&t, raw, &end);
         }
-        add_frames(r, raw, len, frames, n);
-        return *n > 0;
+        add_frames(r, raw, len, to);
+        read = to->n > 0;
+    } else {
+        const uint64_t cont = refers(r, thread, HPX_CENSUS_CONT), tail = cont != 0 ? refers(r, cont, HPX_CENSUS_TAIL) : 0;
+        len = tail != 0 ? hpx_raw_walk_chunk_sig((uintptr_t)tail, depth + INNERMOST, raw, &end) : 0; /* without one it has not run yet */
+        add_frames(r, raw, len, to);
+        read = end == HPX_END_WHOLE;
     }
-    const uint64_t cont = refers(r, thread, HPX_CENSUS_CONT), tail = cont != 0 ? refers(r, cont, HPX_CENSUS_TAIL) : 0;
-    len = tail != 0 ? hpx_raw_walk_chunk_sig((uintptr_t)tail, depth, raw, &end) : 0; /* without one it has not run yet */
-    add_frames(r, raw, len, frames, n);
-    return end == HPX_END_WHOLE;
+    to->n = to->n < depth ? to->n : depth;
+    return read;
 }
 
 static enum hpx_thread_status status_of(const struct reading *r, uint64_t thread)
@@ -516,9 +519,9 @@ static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thre
 
 static void count_thread(struct reading *r, uint64_t thread)
 {
-    static HPX_OF_SESSION struct hpx_census_frame frames[DEPTH_MOST]; /* of the copy, which has one thread */
+    static HPX_OF_SESSION struct frames frames; /* of the copy, which has one thread */
     struct hpx_census_group like = {.status = status_of(r, thread)};
-    uint32_t n = 0, at = 0;
+    uint32_t at = 0;
     if (like.status == HPX_STATUS_ENDED || like.status == HPX_STATUS_NOT_STARTED) {
         return;
     }
@@ -526,15 +529,15 @@ static void count_thread(struct reading *r, uint64_t thread)
                    blocker = monitor != 0 ? monitor : refers(r, thread, HPX_CENSUS_BLOCKER),
                    number = blocker != 0 ? class_of(r, blocker) : 0;
     const struct klass *c = klass_at(r, number);
-    const uint64_t owner = c != NULL && c->owned ? refers(r, blocker, HPX_CENSUS_EXCLUSIVE) : 0;
+    const uint64_t owner = monitor == 0 && c != NULL && c->owned ? refers(r, blocker, HPX_CENSUS_EXCLUSIVE) : 0;
     like.waits_for = c != NULL ? c->signature : NULL;
     like.carrier = who_is(r, carrier);
-    r->to->unread += !frames_of(r, thread, carrier, frames, &n);
-    like.stack = stack_of(r, frames, n);
+    r->to->unread += !frames_of(r, thread, carrier, &frames);
+    like.stack = stack_of(r, frames.at, frames.n);
     if (r->end != HPX_CENSUS_WHOLE) {
         return;
     }
-    if (like.status == HPX_STATUS_WAITING && ((const struct hpx_census_stack *)r->of_stack.at)[like.stack].sleeps) {
+    if (like.status == HPX_STATUS_WAITING && frames.sleeps) {
         like.status = HPX_STATUS_SLEEPING;
     }
     struct hpx_census_group *g = group_of(r, &like, owner, &at);
@@ -707,9 +710,7 @@ enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct h
         const uint64_t object = handle(&r, plan->instances[i]);
         r.class_words[i] = object != 0 ? hpx_oops_class_word(&plan->oops, object) : 0;
     }
-    if (plan->roots != NULL) {
-        add_set(&r, handle(&r, plan->roots));
-    }
+    add_set(&r, handle(&r, plan->roots));
     read_set(&r, handle(&r, plan->containers), meet_container);
     for (uint32_t i = 0; i < plan->nthreads; i++) {
         const uint64_t thread = handle(&r, plan->threads[i]);
@@ -727,5 +728,6 @@ enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct h
     to->nmethods = (uint32_t)r.of_method.len;
     to->nstacks = (uint32_t)r.of_stack.len;
     to->ngroups = (uint32_t)r.of_group.len;
+    to->used = r.used;
     return r.end;
 }

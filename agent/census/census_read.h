@@ -64,7 +64,7 @@ struct hpx_census_plan {
     jobject known[HPX_CENSUS_KNOWN], holder; /* an array of these */
     jobject instances[HPX_CENSUS_CLASSES];
     uintptr_t env_from_thread; /* of a JNIEnv, from the VM's thread */
-    jobject roots, containers; /* the sets; roots NULL: the JDK does not keep it */
+    jobject roots, containers; /* the sets */
     jthread *threads;          /* of the platform */
     uint32_t nthreads;
 };

@@ -65,6 +65,52 @@ def a_monitor_dump_has_the_same_groups(t):
     p.end(t)
 
 
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def short_stacks_are_those_of_the_program(t):
+    """The methods by which a thread leaves its carrier are no part of it, and who sleeps is known without the frame."""
+    p = Program(t, 'Census', *COUNTS)
+    _settled(t, p)
+    does(t, '-d', '0.1', '-o', t.work / 'all.txt', p.run.pid, 'monitor=y,depth=6,maxpause=off')
+    q = t.parse(t.work / 'all.txt', dumps=None)
+    by = {g.count: (g.status, [f.method for f in q.traces[g.trace].frames]) for g in q.monitor_dumps[-1].virtual}
+    t.equal(by[COUNTS[0]][0], 'CW', 'status of those that are parked')
+    t.equal((len(by[COUNTS[0]][1]), by[COUNTS[0]][1][-1]), (6, 'Census.deeper'), 'stack of those that are parked')
+    t.equal(by[COUNTS[1]][0], 'SL', 'status of those that sleep')
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def threads_that_the_jdk_does_not_know_are_noted(t):
+    p = Program(t, 'Census', 1, 1, 1, 1, 1, jvm=('-Djdk.trackAllThreads=false',))
+    said = does(t, 'threads', p.run.pid, 'maxpause=off')
+    t.check('note: virtual threads are not listed: with jdk.trackAllThreads=false the JDK does not know all' in said, 'it says: %s' % said)
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def a_heap_dump_with_a_census_is_a_copy_s(t):
+    """The memory of the census is not taken for the heap."""
+    p = Program(t, 'Census', 1, 1, 1, 1, 1)
+    for name in ('first.txt', 'second.txt'):
+        does(t, '-d', '0.1', '-o', t.work / name, p.run.pid, 'heap=dump,sites=none,monitor=y,maxpause=off')
+    t.check('shared mapping' not in p.run.err, 'it says: %s' % p.run.err)
+    t.equal([b'shared mapping' in (t.work / n).read_bytes() for n in ('first.txt', 'second.txt')], [False, False], 'reports')
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def no_question_waits_for_the_program(t):
+    """A class whose initializer waits is named all the same; a ring of both kinds of threads."""
+    p = Program(t, 'Entangled')
+    groups = json.loads(does(t, 'threads', '--json', p.run.pid, 'maxpause=off'))['groups']
+    stacks = [[m['method'] for m in g['stack']] for g in groups if any(w['name'] == 'initializes' for w in g['threads'])]
+    t.check(len(stacks) == 1 and 'Entangled$Unready.<clinit>' in stacks[0], 'stacks: %s' % stacks)
+    does(t, '-d', '0.1', '-o', t.work / 'all.txt', p.run.pid, 'monitor=y,maxpause=off')
+    d = t.parse(t.work / 'all.txt', dumps=None).monitor_dumps[-1]
+    t.equal([sorted(w.name for w in dead) for dead in d.deadlocks], [['platform', 'virtual']], 'deadlocks')
+    p.end(t)
+
+
 @test(since=21, collectors='any', needs=('hotspot',))
 def a_stop_that_is_too_long_is_refused(t):
     p = Program(t, 'Census', 1, 1, 1, 1, 1)
