@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES       3u  /* threads of a group that are named */
-#define FRAMES      12u /* of a stack, unless all are wanted */
-#define STATUS_ROOM 32u
-#define NAME_BYTES  4200u
+#define NAMES        3u  /* threads of a group that are named */
+#define FRAMES       12u /* of a stack, unless all are wanted */
+#define STATUS_ROOM  32u
+#define NAME_BYTES   4200u
+#define NOTE_COLUMNS 300u /* of an error */
 
 /* Threads with one stack in one state. */
 struct group {
@@ -200,8 +201,7 @@ static const char *take_quoted(const char *at, char to[NAME_BYTES])
 static void take_serial(const struct threads *t, uint32_t serial, struct who *w)
 {
     w->id = 0;
-    (void)snprintf(w->name, sizeof w->name, "%s",
-                   hpx_defined_name(&t->defined, hpx_defined_newest(hpx_defined_thread(&t->defined, serial))));
+    (void)take_quoted(hpx_defined_name(&t->defined, hpx_defined_newest(hpx_defined_thread(&t->defined, serial))), w->name);
 }
 
 /* One thread of a list, and *at behind it; false: there is none. */
@@ -228,7 +228,7 @@ static bool take_who(const struct threads *t, const char **at, struct who *w)
 static bool take_owner(const struct threads *t, const char *waits, char klass[NAME_BYTES], struct who *w)
 {
     static const char owned[] = " owned by ", virtual[] = "virtual thread ";
-    const char *by = strstr(waits, owned);
+    const char *end = strchr(waits, ';'), *by = strstr(end != NULL ? end : waits, owned); /* the name of a class may have the words */
     size_t n = by != NULL ? (size_t)(by - waits) : strlen(waits);
     (void)snprintf(klass, NAME_BYTES, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES - 1), waits);
     if (by == NULL) {
@@ -314,6 +314,22 @@ static void tell_waits(FILE *to, const struct threads *t, const struct group *g)
     }
 }
 
+/* A note of which nothing is told here. */
+static bool of_monitors(const char *note)
+{
+    static const char *const begins[] = {"monitors ",
+                                         "unowned monitors ",
+                                         "questions about monitors ",
+                                         "threads that wait for monitors ",
+                                         "threads not asked for monitors ",
+                                         "threads in Object.wait "};
+    bool is = false;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(begins); i++) {
+        is = is || strncmp(note, begins[i], strlen(begins[i])) == 0;
+    }
+    return is;
+}
+
 static void tell_words(FILE *to, struct threads *t, size_t rows)
 {
     uint64_t sums[2] = {0, 0};
@@ -329,10 +345,12 @@ static void tell_words(FILE *to, struct threads *t, size_t rows)
         tell_waits(to, t, &g[i]);
         tell_frames(to, t, &g[i]);
     }
-    for (size_t i = 0; i < t->notes.len; i++) { /* of monitors nothing is told here */
+    for (size_t i = 0; i < t->notes.len; i++) {
         const char *note = ((char **)t->notes.items)[i];
-        if (strncmp(note, "virtual", sizeof "virtual" - 1) == 0) {
-            (void)fprintf(to, "note: %s\n", note);
+        if (!of_monitors(note)) {
+            fputs("note: ", to);
+            hpx_words_name(to, note, 0, false);
+            fputc('\n', to);
         }
     }
     if (t->groups.len > rows) {
@@ -444,6 +462,9 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
         s = hpx_fail(err, r.result == HPX_RD_FAILED ? HPX_FAILED : HPX_PARTIAL, "the profile is broken: %s", r.why);
     } else if (s == HPX_OK && (t.no_memory || !t.seen)) {
         s = hpx_fail(err, HPX_FAILED, "%s", t.no_memory ? "no memory" : "the profile has no threads");
+    } else if (s == HPX_OK && t.groups.len == 0) { /* the note says why */
+        const char *note = t.notes.len > 0 ? ((char **)t.notes.items)[0] : "no reason is told";
+        s = hpx_fail(err, HPX_FAILED, "the profile has no threads: %s", hpx_words_cut(note, NOTE_COLUMNS));
     }
     if (s == HPX_OK) {
         if (t.groups.len > 1) {

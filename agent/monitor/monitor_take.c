@@ -59,7 +59,7 @@ static void add_notes(const struct hpx_asker *a)
         note(t, "monitors without waiters are not listed: the VM does not tell them");
     }
     if (a->uncounted != NULL) {
-        note(t, "virtual threads are not listed: %.150s", a->uncounted);
+        note(t, "virtual threads are not listed: %.250s", a->uncounted);
     }
     if (t->census != NULL && t->census->unread > 0) {
         note(t, "virtual threads whose stack could not be read: %llu", (unsigned long long)t->census->unread);

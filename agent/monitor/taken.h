@@ -27,7 +27,7 @@ struct hpx_monitor_take {
     uint64_t ns;           /* in all */
     uint32_t counts_asked; /* owned monitors without waiters: the VM was asked for their entry counts */
     uint32_t unasked;      /* too many to ask: their entry count is shown as 1 */
-    char notes[HPX_MONITOR_NOTES][192];
+    char notes[HPX_MONITOR_NOTES][320];
 };
 
 #endif
