@@ -221,15 +221,31 @@ static int add_class(struct hpx_class *c, const char *name, uint16_t *index)
     return left != 0 ? left : add_refs(c, CLASS, utf8, 0, index);
 }
 
-static int add_call(struct hpx_class *c, enum hpx_injected call, const char *name, uint16_t descriptor)
+static int add_member(struct hpx_class *c, uint8_t tag, enum hpx_injected call, const char *name, uint16_t descriptor)
 {
     uint16_t utf8 = 0, name_and_type = 0;
     int left = add_utf8(c, name, &utf8);
     left = left != 0 ? left : add_refs(c, NAME_AND_TYPE, utf8, descriptor, &name_and_type);
-    return left != 0 ? left : add_refs(c, METHOD, c->added.tracker, name_and_type, &c->added.ref[call]);
+    return left != 0 ? left : add_refs(c, tag, c->added.tracker, name_and_type, &c->added.ref[call]);
+}
+
+static int add_call(struct hpx_class *c, enum hpx_injected call, const char *name, uint16_t descriptor)
+{
+    return add_member(c, METHOD, call, name, descriptor);
 }
 
 static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object", NULL};
+
+/* With hprofx_bci_opts.kept. */
+static int extend_kept(struct hpx_class *c)
+{
+    uint16_t descriptor = 0;
+    int left = add_utf8(c, "J", &descriptor);
+    left = left != 0 ? left : add_member(c, FIELD, HPX_ENTER, c->opts->kept, descriptor);
+    left = left != 0 ? left : add_utf8(c, "(J)V", &descriptor);
+    left = left != 0 ? left : add_call(c, HPX_EXIT, c->opts->exit.name != NULL ? c->opts->exit.name : names[HPX_EXIT], descriptor);
+    return left != 0 || c->major < 50 ? left : add_utf8(c, "StackMapTable", &c->added.stack_map);
+}
 
 static int extend_calls(struct hpx_class *c)
 {
@@ -278,14 +294,15 @@ int hpx_pool_extend(struct hpx_class *c, const struct hpx_code *m)
         left = add_utf8(c, "(I)V", &c->added.numbered);
     }
     if (left == 0 && calls && c->added.ref[HPX_ENTER] == 0) {
-        left = extend_calls(c);
+        left = c->opts->kept != NULL ? extend_kept(c) : extend_calls(c);
     }
     return left != 0 ? left : extend_allocations(c, m);
 }
 
 size_t hpx_pool_extension(const struct hpx_class *c)
 {
-    const char *const given[] = {c->opts->tracker, c->opts->enter.name, c->opts->exit.name, c->opts->thrown.name, c->opts->self};
+    const char *const given[] = {c->opts->tracker,     c->opts->enter.name, c->opts->exit.name,
+                                 c->opts->thrown.name, c->opts->self,       c->opts->kept};
     size_t n = 512; /* bytes; all constants with their usual names need fewer */
     for (size_t i = 0; i < HPX_ARRAY_LEN(given); i++) {
         n += given[i] != NULL ? strlen(given[i]) : 0;

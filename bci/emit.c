@@ -31,10 +31,35 @@ uint8_t *hpx_push_put(uint8_t *p, uint32_t number, uint16_t constant)
     return push_put(p, number, constant);
 }
 
+static uint8_t *put_variable(const struct hpx_code *m, uint8_t *p, uint8_t op, uint8_t first)
+{
+    if (m->variable <= 3) {
+        *p++ = (uint8_t)(first + m->variable);
+    } else {
+        *p++ = op;
+        *p++ = (uint8_t)m->variable;
+    }
+    return p;
+}
+
+/* With hprofx_bci_opts.kept. */
+static uint8_t *put_kept(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, enum hpx_injected which)
+{
+    const bool enter = which == HPX_ENTER;
+    p = enter ? p : put_variable(m, p, HPX_OP_LLOAD, HPX_OP_LLOAD_0);
+    *p = enter ? HPX_OP_GETSTATIC : HPX_OP_INVOKESTATIC;
+    hpx_put2(p + 1, c->added.ref[which]);
+    p += HPX_CALL_LEN;
+    return enter ? put_variable(m, p, HPX_OP_LSTORE, HPX_OP_LSTORE_0) : p;
+}
+
 static uint8_t *put_call(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, enum hpx_injected which)
 {
     if (c->call_len[which] == 0) {
         return p;
+    }
+    if (c->opts->kept != NULL) {
+        return put_kept(c, m, p, which);
     }
     const bool self = which == HPX_ENTER && m->self;
     if (self) {

@@ -7,6 +7,8 @@
  *     push NUMBER; invokestatic TRACKER.enter             once, at bci 0; no branch leads back to it
  *     aload_0; push NUMBER; invokestatic TRACKER.SELF     instead, with hprofx_bci_opts.self, in a method that has an object
  *     ... push NUMBER; invokestatic TRACKER.exit          before every return instruction; branches to the return lead to the push
+ *     getstatic TRACKER.KEPT; lstore N                    instead, with hprofx_bci_opts.kept, and before a return:
+ *     lload N; invokestatic TRACKER.exit(J)V
  *     push NUMBER; invokestatic TRACKER.thrown; athrow    the last code: the handler of the last entries of the exception table
  * The handler covers everything after the entry call except every exit call with its return: an asynchronous exception there is not
  * followed by `thrown`, so no exit is reported twice. If the exception table would grow too long, the handler covers the exit calls too
@@ -154,6 +156,10 @@ struct hprofx_bci_opts {
     /* Name of a static method (Ljava/lang/Object;I)V, UTF-8, which methods call with their object and number instead of `enter`; but not
      * static methods, nor constructors but that of java.lang.Object: their object may not be passed yet. NULL: all call `enter`. */
     const char *self;
+    /* Name of a static long field, UTF-8: a method keeps its value at the entry in a local variable of its own and passes that to `exit`;
+     * it calls nothing at the entry, and its number appears nowhere. With no_handler alone. A method with a stack map frame before a return
+     * stays unchanged, because the frame would have to name the variable. NULL: methods call `enter`. */
+    const char *kept;
     bool no_handler;     /* entry and exit calls only */
     unsigned probes;     /* kinds that methods of the class may get; 0: HPROFX_BCI_CALLS */
     uint32_t min;        /* methods with fewer bytes of code get no CALLS */

@@ -15,13 +15,19 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
     m->m.number = c->result->first + c->result->numbered;
     m->self = c->opts->self != NULL && !(m->m.access & ACC_STATIC) && !m->constructor;
     m->m.direct = c->opts->self != NULL && m->constructor && hpx_init_is_direct(c, m);
-    if (m->m.number > HPX_PUSH_MAX && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
+    if (m->m.number > HPX_PUSH_MAX && c->opts->kept == NULL && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
         int left;
         uint8_t *p = hpx_pool_add(c, 3, 4, &m->integer, &left);
         if (p == NULL) {
             return left;
         }
         hpx_put4(p, m->m.number);
+    }
+    if (c->opts->kept != NULL) {
+        m->variable = m->max_locals;
+        m->max_locals += 2;
+        c->call_len[HPX_ENTER] = c->call_len[HPX_EXIT] = (uint8_t)(hpx_variable_len(m) + HPX_CALL_LEN);
+        return m->variable > HPX_VARIABLE_MAX ? HPX_LEAVE(LIMIT) : 0;
     }
     uint32_t len = hpx_push_len(m->m.number, m->integer);
     for (int i = 0; i <= HPX_THROWN; i++) {
@@ -37,7 +43,8 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
 static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
 {
     bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;
-    uint32_t enter = m->self ? 2 : calls && !c->opts->enter.plain, exit = calls && !c->opts->exit.plain,
+    bool two = calls && (m->self || c->opts->kept != NULL); /* an object and a number, or a long */
+    uint32_t enter = two ? 2 : calls && !c->opts->enter.plain, exit = calls && c->opts->kept != NULL ? 2 : calls && !c->opts->exit.plain,
              thrown = c->opts->thrown.plain ? 1 : 2;
     uint32_t more = m->returns ? exit : 0, probe = hpx_probe_stack(m);
     uint32_t need = m->max_stack + (more < probe ? probe : more);
@@ -91,6 +98,7 @@ static int emit(struct hpx_class *c, struct hpx_code *m, size_t at, size_t end)
     }
     size_t head = c->body.n - 12;
     hpx_put2(c->body.p + head + 4, m->max_stack);
+    hpx_put2(c->body.p + head + 6, m->max_locals);
     hpx_put4(c->body.p + head + 8, m->new_len);
     left = hpx_code_emit(c, m);
     left = left != 0 ? left : hpx_tables_emit(c, m);
@@ -135,6 +143,21 @@ static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
     return m->m.probes == 0 ? *no_calls : 0;
 }
 
+/* With hprofx_bci_opts.kept: no frame lies before a return, where it would take the variable away. */
+static int check_frames(const struct hpx_class *c, const struct hpx_code *m)
+{
+    struct hpx_frame f = {.pc = UINT32_MAX, .end = m->frames};
+    uint32_t last = 0; /* of the returns */
+    if (c->opts->kept == NULL || !(m->m.probes & HPROFX_BCI_CALLS) || m->frame_n == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < m->event_n; i++) {
+        last = c->events[i].kind == HPX_K_RETURN ? c->events[i].pc : last;
+    }
+    int left = hpx_frame_next(c, m, &f);
+    return left != 0 ? left : f.pc <= last ? HPX_LEAVE(FRAME) : 0;
+}
+
 /* Methods with CALLS always have something to inject; others are checked here. */
 static int keep_probes(struct hpx_code *m, int no_calls)
 {
@@ -148,6 +171,7 @@ int hpx_method_rewrite(struct hpx_class *c, struct hpx_code *m, size_t at, size_
     int no_calls, left = choose_probes(c, m, &no_calls);
     left = left != 0 ? left : hpx_code_scan(c, m, false);
     left = left != 0 ? left : keep_probes(m, no_calls);
+    left = left != 0 ? left : check_frames(c, m);
     if (left == 0 && (m->allocates != 0 || c->added.ref[HPX_ENTER] == 0)) {
         left = hpx_pool_extend(c, m);
     }

@@ -44,11 +44,16 @@ enum {
     HPX_OP_LDC_W = 0x13,
     HPX_OP_LDC2_W = 0x14,
     HPX_OP_ICONST_0 = 0x03,
+    HPX_OP_LLOAD = 0x16,
+    HPX_OP_LLOAD_0 = 0x1E,
     HPX_OP_ALOAD_0 = 0x2A,
+    HPX_OP_LSTORE = 0x37,
+    HPX_OP_LSTORE_0 = 0x3F,
     HPX_OP_DUP = 0x59,
     HPX_OP_IINC = 0x84,
     HPX_OP_RET = 0xA9,
     HPX_OP_RETURN = 0xB1,
+    HPX_OP_GETSTATIC = 0xB2,
     HPX_OP_INVOKEVIRTUAL = 0xB6,
     HPX_OP_INVOKESPECIAL = 0xB7,
     HPX_OP_INVOKESTATIC = 0xB8,
@@ -144,9 +149,10 @@ struct hpx_range {
 
 struct hpx_code {
     struct hprofx_bci_method m;
-    bool constructor; /* of a class other than java.lang.Object */
-    bool self;        /* its entry call passes its object */
-    size_t at;        /* offset of the code in the input */
+    bool constructor;  /* of a class other than java.lang.Object */
+    uint32_t variable; /* with hprofx_bci_opts.kept: the first of the two local variables */
+    bool self;         /* its entry call passes its object */
+    size_t at;         /* offset of the code in the input */
     uint32_t len, max_stack, max_locals;
     size_t handlers; /* offset of the first entry of the exception table */
     uint32_t handler_n;
@@ -272,6 +278,12 @@ uint32_t hpx_tramp_new(const struct hpx_class *c, const struct hpx_tramp *t);
 static inline uint32_t hpx_push_len(uint32_t number, uint16_t constant)
 {
     return number <= 5 ? 1 : number <= 127 ? 2 : number <= HPX_PUSH_MAX ? 3 : constant <= 255 ? 2 : 3;
+}
+/* Bytes of lload and lstore of the method's variable. */
+enum { HPX_VARIABLE_MAX = 255 };
+static inline uint32_t hpx_variable_len(const struct hpx_code *m)
+{
+    return m->variable <= 3 ? 1 : 2;
 }
 /* Writes that push to p; returns the end. */
 uint8_t *hpx_push_put(uint8_t *p, uint32_t number, uint16_t constant);

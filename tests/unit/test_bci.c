@@ -55,6 +55,64 @@ TEST(the_entry_call_passes_the_object_where_there_is_one)
     }
 }
 
+/* One method of (J)Z, in which the local variable `max_locals` is free, with a frame at `frame`. */
+static int rewrite_kept(uint16_t max_locals, const char *hex, const char *frame, uint8_t **out, size_t *m, struct hprofx_bci_result *result)
+{
+    struct cf_class c;
+    cf_init(&c, 52);
+    struct cf_code code = {.max_stack = 1, .max_locals = max_locals};
+    cf_ops(&code, hex);
+    cf_handler(&code, 1, 2, 4, 0);
+    add_frame(&code, frame);
+    cf_method(&c, 8, "m", "(J)Z", &code);
+    struct cf_bytes b = cf_finish(&c);
+    cf_fini(&c);
+    const struct hprofx_bci_opts opts = {.tracker = "t/W", .kept = "now", .exit = {.name = "gone"}, .no_handler = true, .result = result};
+    const char *why;
+    int how = hprofx_bci_rewrite(&opts, b.p, b.n, out, m, &why);
+    cf_free(&b);
+    return how;
+}
+
+/* 0 iconst_1; 1 nop; 2 nop; 3 ireturn; 4 athrow, with the exception on the stack */
+TEST(the_value_of_a_field_at_the_entry_is_kept_for_the_exit)
+{
+    static const struct {
+        uint16_t locals;
+        const uint8_t *code;
+        size_t n;
+    } all[] = {{2, (const uint8_t *)"\0\3\0\4\0\0\0\15\262", 9},   /* 5 + 4 + 4 bytes */
+               {7, (const uint8_t *)"\0\3\0\11\0\0\0\17\262", 9}}; /* an index of the variable needs a byte more, twice */
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        uint8_t *out;
+        size_t m;
+        struct hprofx_bci_result r;
+        assert_int_equal(rewrite_kept(all[i].locals, "04 00 00 ac bf", "44 07 0004", &out, &m, &r), 0);
+        assert_int_equal(r.numbered, 1);
+        const uint8_t *code = memmem(out, m, all[i].code, all[i].n);
+        assert_non_null(code);
+        code += 8;
+        static const uint8_t near[] = {0x41, 4, 0, 0, 0x20, 0xb8}, far[] = {0x37, 7, 4, 0, 0, 0x16, 7, 0xb8};
+        assert_memory_equal(code + 3, i == 0 ? near : far, i == 0 ? sizeof near : sizeof far);
+        assert_non_null(memmem(out, m, "\0\3t/W", 5));
+        assert_non_null(memmem(out, m, "\0\4gone", 6));
+        assert_non_null(memmem(out, m, "\0\4(J)V", 6));
+        assert_null(memmem(out, m, "enter", 5));
+        free(out);
+    }
+}
+
+TEST(a_frame_before_a_return_would_lose_the_kept_value)
+{
+    uint8_t *out;
+    size_t m;
+    struct hprofx_bci_result r;
+    assert_int_equal(rewrite_kept(2, "04 00 00 ac 57 04 ac", "44 07 0004", &out, &m, &r), 1);
+    assert_int_equal(r.left[HPROFX_BCI_LEFT_FRAME], 1);
+    assert_int_equal(rewrite_kept(256, "04 00 00 ac bf", "44 07 0004", &out, &m, &r), 1);
+    assert_int_equal(r.left[HPROFX_BCI_LEFT_LIMIT], 1);
+}
+
 struct told {
     struct hprofx_bci_method m[8];
     uint32_t n, asked;
