@@ -158,11 +158,11 @@ static void sampled(void *self, uint32_t raw, uint64_t weight, uint32_t serial)
 
 /* ---- events ---- */
 
-static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
+/* The cell of what a WALL_DEF or WALL_VIRTUAL tells, and the thread. */
+static struct place told(struct hpx_walls *w, const struct hpx_ev_head *ev)
 {
     const struct hpx_ev_hash *hash = (const void *)(ev + 1);
     const struct hpx_ev_wall *wall = (const void *)(hash + 1);
-    struct place *place = hpx_vec_reach(&w->places, ev->id);
     uint32_t n = ev->units - 3u, raw;
     uint32_t thread = hpx_symbols_thread(w->symbols, wall->serial), state = wall->state < HPX_WALL_STATES ? wall->state : HPX_WALL_NATIVE;
     if (n > 0) {
@@ -170,8 +170,14 @@ static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
     } else {
         raw = hpx_symbols_no_stack(w->symbols, (enum hpx_unknown)wall->why, thread);
     }
+    return (struct place){cell_of(w, raw, state, wall->klass) + 1, wall->serial}; /* 0, not known, when there was no memory */
+}
+
+static void define(struct hpx_walls *w, const struct hpx_ev_head *ev)
+{
+    struct place is = told(w, ev), *place = hpx_vec_reach(&w->places, ev->id);
     if (place) {
-        *place = (struct place){cell_of(w, raw, state, wall->klass) + 1, wall->serial}; /* 0, not known, when there was no memory */
+        *place = is;
     }
 }
 
@@ -181,9 +187,8 @@ static bool is_unknown(const struct hpx_walls *w, uint32_t cell)
     return hpx_symbols_is_unknown(w->symbols, c->raw);
 }
 
-static void waited(struct hpx_walls *w, const struct hpx_thread *t, const struct hpx_ev_head *ev)
+static void waited(struct hpx_walls *w, const struct hpx_thread *t, const struct hpx_ev_head *ev, const struct place *place)
 {
-    const struct place *place = hpx_vec_find(&w->places, ev->id);
     uint32_t cell = place ? place->cell - 1 : HPX_INTERN_NONE;
     add(w, cell, ev->stamp);
     add_to_timeline(w, t, place ? place->thread : HPX_SERIAL_THREAD, cell, ev->stamp);
@@ -210,7 +215,10 @@ static const struct hpx_ev_head *apply(void *self, struct hpx_thread *t, const s
         if (ev->kind == HPX_EV_WALL_DEF && ev->units >= 3) {
             define(self, ev);
         } else if (ev->kind == HPX_EV_WALL) {
-            waited(self, t, ev);
+            waited(self, t, ev, hpx_vec_find(&((struct hpx_walls *)self)->places, ev->id));
+        } else if (ev->kind == HPX_EV_WALL_VIRTUAL && ev->units >= 3) {
+            const struct place is = told(self, ev);
+            waited(self, t, ev, &is);
         } else if (ev->kind == HPX_EV_WALL_READY && ev->units == 2) {
             ready(self, t, ev);
         }

@@ -233,6 +233,40 @@ size_t hpx_tracker_class_registrar(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
     return f.n;
 }
 
+size_t hpx_tracker_class_waits(uint8_t to[static HPX_TRACKER_CLASS_MAX])
+{
+    struct file f;
+    begin(&f, to, HPX_TRACKER_WAITS);
+    unsigned object = class_of(&f, "java/lang/Object"), tick = utf8(&f, HPX_TRACKER_TICK), type = utf8(&f, "J");
+    unsigned resumed = utf8(&f, HPX_TRACKER_RESUMED), one = utf8(&f, "(J)V");
+    unsigned waited = utf8(&f, HPX_TRACKER_WAITED), two = utf8(&f, "(JJ)V");
+    unsigned field = member(&f, FIELD, f.self, tick, type), call = member(&f, METHOD, f.self, waited, two);
+    /* clang-format off */
+    const uint8_t code[] = {
+        0xb2, U2(field),            /*  0 getstatic */
+        0x41, 0x1e, 0x20, 0x94,     /*  3 lstore_2; lload_0; lload_2; lcmp */
+        0x99, 0, 8,                 /*  7 ifeq 15 */
+        0x1e, 0x20, 0xb8, U2(call), /* 10 lload_0; lload_2; invokestatic */
+        0xb1                        /* 15 return */
+    };
+    /* clang-format on */
+    end_constants(&f, object);
+    u2(&f, 1); /* fields */
+    u2(&f, ACC_PUBLIC | ACC_STATIC);
+    u2(&f, tick);
+    u2(&f, type);
+    u2(&f, 0); /* attributes */
+    u2(&f, 2);
+    method(&f, ACC_PUBLIC | ACC_STATIC, resumed, one, 4, 4, code, sizeof code);
+    u2(&f, ACC_PUBLIC | ACC_STATIC | ACC_NATIVE);
+    u2(&f, waited);
+    u2(&f, two);
+    u2(&f, 1); /* attribute */
+    hide(&f);
+    u2(&f, 0); /* attributes */
+    return f.n;
+}
+
 /* Constants of a probe that calls `target`, and of what all such probes use. */
 struct probe {
     unsigned name, target, native, entry, link;

@@ -49,6 +49,19 @@ size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 /* Likewise, with the name HPX_TRACKER_JVMPI and one method more: public static native void self(Object, int). */
 size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 
+#define HPX_TRACKER_WAITS   "java/lang/HprofxWaits"
+#define HPX_TRACKER_TICK    "tick"
+#define HPX_TRACKER_RESUMED "resumed"
+#define HPX_TRACKER_WAITED  "waited"
+
+/* Likewise, for the waits of virtual threads (wall/virtual_waits.h).
+ * public final synthetic class java/lang/HprofxWaits {
+ *     public static long tick;
+ *     public static void resumed(long from) { long to = tick; if (from != to) { waited(from, to); } }
+ *     public static native void waited(long from, long to);
+ * } */
+size_t hpx_tracker_class_waits(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
+
 /* Writes this class, likewise; its methods are not hidden.
  * public final synthetic class `name` {
  *     static void run() { register(); }

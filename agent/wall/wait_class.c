@@ -6,6 +6,7 @@
 #include "releases.h"
 #include "session.h"
 #include "waited_monitor.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static HPX_OF_SESSION struct {
     bool waits;                   /* JVMTI tells the monitor of Object.wait */
     _Atomic(const char *) unread; /* release: begin; acquire: hpx_wait_class_unread() */
     bool reads;                   /* waited_monitor.h tells what JVMTI does not */
-    bool opened;                  /* the index is there */
+    bool opened;                  /* guarded by `numbering`, as are the next two: the index is there */
     struct hpx_intern index;      /* signature -> number */
     uint32_t numbers;             /* given so far */
     uint64_t round;               /* number of the current one; the first is 1 */
@@ -30,6 +31,8 @@ static HPX_OF_SESSION struct {
         uint32_t state, klass;
     } answers[ANSWERS], *asked; /* asked: the one that the last question has filled; NULL: none was asked */
 } classes;
+
+static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER; /* the VM is not called meanwhile */
 
 void hpx_wait_class_load(jvmtiEnv *jvmti)
 {
@@ -55,7 +58,9 @@ void hpx_wait_class_begin(JNIEnv *env, bool single)
     classes.single = single;
     classes.waits = hpx_vm_release() < HPX_RELEASE_WAITS_UNTOLD;
     classes.reads = !(classes.waits && classes.contended) && begin_reading(env);
+    pthread_mutex_lock(&numbering);
     classes.opened = hpx_intern_init(&classes.index, 0) == 0;
+    pthread_mutex_unlock(&numbering);
     classes.round = 1;
 }
 
@@ -67,10 +72,12 @@ const char *hpx_wait_class_unread(void)
 
 void hpx_wait_class_fini(void)
 {
+    pthread_mutex_lock(&numbering);
     if (classes.opened) {
         hpx_intern_fini(&classes.index);
         classes.opened = false;
     }
+    pthread_mutex_unlock(&numbering);
 }
 
 /* ---- numbers ---- */
@@ -92,7 +99,7 @@ static uint32_t announce(const char *signature)
     return m != NULL ? classes.numbers : 0;
 }
 
-static uint32_t number_of(const char *signature)
+static uint32_t number_inside(const char *signature)
 {
     struct hpx_hash128 h = hpx_hash128(signature, strlen(signature));
     uint32_t number = classes.opened ? hpx_intern_find(&classes.index, h) : HPX_INTERN_NONE;
@@ -107,6 +114,14 @@ static uint32_t number_of(const char *signature)
     if (number != 0) {
         hpx_intern_put(&classes.index, h, number);
     }
+    return number;
+}
+
+static uint32_t number_of(const char *signature)
+{
+    pthread_mutex_lock(&numbering);
+    uint32_t number = number_inside(signature);
+    pthread_mutex_unlock(&numbering);
     return number;
 }
 
@@ -170,10 +185,15 @@ void hpx_wait_class_delivered(bool holds)
     classes.asked = NULL;
 }
 
+uint32_t hpx_wait_class_parked(JNIEnv *env, jthread thread)
+{
+    return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, thread, hpx_vm_fields.blocker)) : 0;
+}
+
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns)
 {
     if (state == HPX_WALL_PARKED) {
-        return hpx_vm_fields.blocker != NULL ? class_of(env, (*env)->GetObjectField(env, h->ref, hpx_vm_fields.blocker)) : 0;
+        return hpx_wait_class_parked(env, h->ref);
     }
     if (state != HPX_WALL_BLOCKED && state != HPX_WALL_WAITING) {
         return 0;

@@ -6,7 +6,8 @@
  * monitor of Object.wait from JDK 22 on, and it tells an attached agent none: these monitors are read from the VM's own words
  * (hotspot/waited_monitor.h).
  *
- * Classes have numbers by their names. All functions: the looking thread of watch.h, attached; no lock is held while the VM is called. */
+ * Classes have numbers by their names. All functions but those of load and hpx_wait_class_parked(): the looking thread of watch.h,
+ * attached; no lock is held while the VM is called. */
 #ifndef HPX_WAIT_CLASS_H
 #define HPX_WAIT_CLASS_H
 
@@ -23,6 +24,8 @@ void hpx_wait_class_round(void);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
+/* The same of a parked thread that cannot go on meanwhile. Any attached thread, inside the gate. */
+uint32_t hpx_wait_class_parked(JNIEnv *env, jthread thread);
 /* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
 void hpx_wait_class_delivered(bool holds);
 /* Why monitors are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant text. Any

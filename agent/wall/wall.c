@@ -6,6 +6,7 @@
 #include "quiet_stack.h"
 #include "report.h"
 #include "session.h"
+#include "virtual_waits.h"
 #include "wait_class.h"
 #include "wall_table.h"
 #include "watch.h"
@@ -83,13 +84,14 @@ static void binary(struct hpx_binary *to, void *rows, double cutoff)
 
 /* ---- the report ---- */
 
-enum { THREADS, UNSEEN, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, MOVED_NS, IDLE_NS, BYTES, UNKNOWN_NS, NS };
+enum { THREADS, UNSEEN, ROUNDS, LOOKS, STACKS, WALKED, MOVED, CARRIERS, MEAN_NS, MOVED_NS, IDLE_NS, BYTES, UNKNOWN_NS, WAITS, LONGER, NS };
 static_assert(NS + HPX_WALL_STATES <= HPX_MODE_VALUES, "the figures have room for all states");
 
 static void collect(struct hpx_figures *f, struct hpx_counters *total, const void *rows)
 {
     struct hpx_watch_figures w = hpx_watch_figures();
     struct hpx_watched_figures l = hpx_watched_figures();
+    struct hpx_virtual_waits_figures v = hpx_virtual_waits_figures();
     (void)total, (void)rows;
     f->v[THREADS] = l.threads;
     f->v[UNSEEN] = l.unseen;
@@ -103,6 +105,8 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
     f->v[MOVED_NS] = l.moved_ns;
     f->v[IDLE_NS] = l.idle_ns;
     f->v[BYTES] = l.bytes;
+    f->v[WAITS] = v.waits;
+    f->v[LONGER] = v.longer;
     if (wall.table != NULL) {
         struct hpx_wall_totals t = hpx_walls_totals(wall.table);
         f->v[UNKNOWN_NS] = t.unknown_ns;
@@ -127,6 +131,21 @@ static uint64_t all_ns(const struct hpx_figures *f)
     return ns;
 }
 
+static void virtual_lines(struct hpx_lines *to, const struct hpx_figures *f)
+{
+    const char *why_not = hpx_virtual_waits_figures().why_not;
+    if (why_not != NULL) {
+        hpx_lines_add(
+            to, "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of unmounted virtual threads are not shown: %s\n",
+            f->v[CARRIERS], why_not);
+    } else {
+        hpx_lines_add(to,
+                      "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; %" PRIu64 " waits recorded, %" PRIu64
+                      " of them in full; waits that are not over are not shown\n",
+                      f->v[CARRIERS], f->v[WAITS], f->v[LONGER]);
+    }
+}
+
 static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct hpx_figures *f)
 {
     hpx_lines_add(to, "hprofx: wall clock: %.0f ms of %" PRIu64 " threads alive and of those that have ended\n", hpx_lines_ms(all_ns(f)),
@@ -148,9 +167,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     hpx_lines_add(to, "hprofx: wall clock, list of threads: %" PRIu64 " KiB\n", f->v[BYTES] >> 10);
     if (f->v[CARRIERS] > 0) {
-        hpx_lines_add(to,
-                      "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of unmounted virtual threads are not shown\n",
-                      f->v[CARRIERS]);
+        virtual_lines(to, f);
     }
     hpx_quiet_stack_lines(&hpx_wall_mode, to, &r->total);
 }

@@ -3,6 +3,7 @@
 #include "log.h"
 #include "quiet_stack.h"
 #include "session.h"
+#include "virtual_waits.h"
 #include "vm.h"
 #include "vm_mode.h"
 #include "wait_class.h"
@@ -17,6 +18,7 @@ static int load(struct hpx_err *err)
 {
     (void)err;
     hpx_quiet_stack_load(&hpx_wall_mode);
+    hpx_virtual_waits_load();
     return 0;
 }
 
@@ -50,7 +52,20 @@ static void came(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
     hpx_watched_add(first);
     if (is_carrier(env, thread)) {
         hpx_watched_carrier();
+        hpx_virtual_waits_carrier();
     }
+}
+
+static void live(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti;
+    hpx_virtual_waits_live(env);
+}
+
+static void restore(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti;
+    hpx_virtual_waits_restore(env);
 }
 
 static void open_watch(jvmtiEnv *jvmti)
@@ -82,9 +97,11 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .callbacks = callbacks,
     .load = load,
     .ready = ready,
+    .live = live,
     .open = open_watch,
     .leave = leave,
     .left = left,
+    .restore = restore,
     .over = hpx_quiet_stack_over,
     .came = came,
     .went = hpx_watched_remove,

@@ -9,6 +9,7 @@
 #include "run_delay.h"
 #include "service.h"
 #include "thread_info.h"
+#include "virtual_waits.h"
 #include "wait_class.h"
 #include "watched.h"
 #include <stdlib.h>
@@ -139,6 +140,7 @@ static void go_round(JNIEnv *env, bool all, bool sums, bool last)
     struct hpx_watch_round r = {all, sums, last, hpx_clock_mono()};
     uint32_t place = 0;
     hpx_wait_class_round();
+    hpx_virtual_waits_tick(env, r.now);
     for (bool more = true; more;) {
         struct hpx_held held[HPX_HELD_MOST];
         uint32_t n;

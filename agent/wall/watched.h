@@ -64,6 +64,12 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_held *h, const struct hpx
  * were the last places. */
 bool hpx_watched_sums(uint32_t from, bool last);
 
+/* ---- threads without a place in the list ---- */
+
+/* One of them was there for so long: the state, the number of the class, and the frames, leaf first, without those of a probe; n 0: no
+ * stack. Attached, inside the gate. false: the ring is full, and the time is in no row, which is counted. */
+bool hpx_watched_elsewhere(uint32_t state, uint32_t klass, const struct hpx_ev_frame *frames, uint32_t n, uint64_t ns);
+
 struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
     uint64_t walked;                        /* of `stacks`: without the VM */

@@ -185,6 +185,54 @@ def threads_that_end_attached(t):
     t.equal(p.sections, ['WALL CLOCK (ms)'], 'sections')
 
 
+KINDS = {'parked': ('parks', 'parked', 'java.lang.StringBuilder'), 'sleeping': ('sleeps', 'sleeping', ''), 'socket': ('reads', 'io', '')}
+
+
+def _virtual_waits(p, method):
+    """ms by state and class of the rows that VirtualWaits.METHOD is on, but those of carriers."""
+    return sum_by(((r.state, r.klass), r.count) for r in p.wall.rows if r.state not in ('running', 'runnable')
+                  and any(f.method == 'VirtualWaits.' + method for f in p.traces[r.trace].frames))
+
+
+def _recorded(p):
+    return int(re.search(r'(\d+) waits recorded', p.report['wall clock, virtual threads'])[1])
+
+
+@test(level='plain', since=21, measures=True, params=((200, 3000), (5000, 8000)), timeout=180)
+def waits_of_unmounted_virtual_threads_have_rows(t, how):
+    """A record stands for an interval at least, so n records of equal waits are right to 1/sqrt(n); five standard deviations."""
+    run, p = t.profile('VirtualWaits', *how, opts='wall=20,depth=24,cutoff=0', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+BytecodeVerificationLocal'])
+    spent = {kind: int(ms) for kind, ms in re.findall(r'^spent (\S+) (\d+)$', run.out, re.M)}
+    total, n = sum(spent.values()), _recorded(p)
+    for kind, (method, state, klass) in KINDS.items():
+        found = _virtual_waits(p, method)
+        t.equal(set(found), {(state, klass)}, 'states and classes of ' + kind)
+        off = 5 * spent[kind] / math.sqrt(n * spent[kind] / total)
+        t.check(abs(found[state, klass] - spent[kind]) <= off, '%s: %d ms, truth %d +- %d, %d records' % (kind, found[state, klass], spent[kind], off, n))
+    t.check(n < 60 * how[1], 'records: %d' % n)
+    plumbing = {f.method for r in p.wall.rows for f in p.traces[r.trace].frames if 'HprofxWaits' in f.method}
+    t.equal(plumbing, set(), 'frames of the probe')
+
+
+@test(level='plain', since=21)
+def attached_sessions_rewrite_virtual_threads_and_restore_them(t):
+    program = Program(t, 'VirtualWaits', '50', '6000')
+    for name in ('x', 'y'):
+        does(t, 'start', '-o', t.work / name, program.run.pid, 'wall=20,depth=24,cutoff=0')
+        time.sleep(1)
+        does(t, 'stop', program.run.pid)
+    program.run.finish()
+    for p in (t.parse(t.work / 'x', 1), t.parse(t.work / 'y', 1)):
+        line = p.report['wall clock, virtual threads']
+        if t.jdk.version < 25:
+            t.check('throw away all compiled code' in line, 'the report: ' + line)
+            continue
+        for kind, (method, state, klass) in KINDS.items():
+            found = _virtual_waits(p, method)
+            t.equal(set(found), {(state, klass)}, 'states and classes of ' + kind)
+            t.check(found[state, klass] > 10000, '%s: %d ms of 50 threads, each a second' % (kind, found[state, klass]))
+
+
 @test(level='plain', since=21)
 def virtual_threads_are_told(t):
     run, p = t.profile('CountVirtual', 50, opts='wall=y,depth=8,cutoff=0')

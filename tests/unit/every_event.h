@@ -166,6 +166,8 @@ static void make_walls(uint32_t which, uint32_t n)
         (void)push(t, HPX_EV_WALL_DEF, i % 6, 0, &def, bare ? offsetof(__typeof__(def), frames) : sizeof def, 0);
         (void)push(t, HPX_EV_WALL, i % 6, (1 + i % 4) * MS, NULL, 0, 1 + i % 4);
     }
+    def.wall.serial = HPX_SERIAL_THREAD;
+    (void)push(t, HPX_EV_WALL_VIRTUAL, 0, 5 * MS, &def, sizeof def, 5);
     (void)push(t, HPX_EV_WALL_READY, 0, 3 * MS, &ready, sizeof ready, 3);
     (void)push(t, HPX_EV_WALL_READY, 0, 2 * MS, &unseen, sizeof unseen, 2);
 }

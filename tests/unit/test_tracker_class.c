@@ -29,4 +29,16 @@ TEST(probes_are_short_enough_to_be_inlined)
     assert_in_range(longest, 1, 35);
 }
 
+TEST(the_probe_of_waits_is_short_enough_to_be_inlined)
+{
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX], *out;
+    unsigned longest = 0;
+    size_t n = hpx_tracker_class_waits(bytes), m;
+    const char *why;
+    struct hprofx_bci_opts opts = {.tracker = "p/T", .first = 1, .method = each_probe, .ctx = &longest};
+    assert_int_equal(hprofx_bci_rewrite(&opts, bytes, n, &out, &m, &why), 0);
+    free(out);
+    assert_int_equal(longest, 16);
+}
+
 TESTS(NULL, NULL)

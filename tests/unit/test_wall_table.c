@@ -31,7 +31,7 @@ static int end(void **state)
 }
 
 /* method 0: no stack, thread_ended. */
-static void define_class(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method, uint32_t klass)
+static void tell(struct hpx_ev_head head, uint32_t serial, enum hpx_wall_state in, uint64_t method, uint32_t klass)
 {
     struct {
         struct hpx_ev_head head;
@@ -42,11 +42,17 @@ static void define_class(uint32_t place, uint32_t serial, enum hpx_wall_state in
     struct fx_def stack;
     uint32_t n = method != 0;
     fx_fill_def(&stack, 0, 0, FX_STACK({method, 1}));
-    d.head = (struct hpx_ev_head){HPX_EV_WALL_DEF, (uint16_t)(3 + n), place, 0};
+    d.head = head;
+    d.head.units = (uint16_t)(3 + n);
     d.hash = stack.hash;
     d.wall = (struct hpx_ev_wall){serial, in, HPX_UNKNOWN_THREAD_ENDED, klass};
     d.frames[0] = stack.frames[0];
     hpx_model_events(f.m, &f.u, &d.head, HPX_EV_WALL_BYTES(n));
+}
+
+static void define_class(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method, uint32_t klass)
+{
+    tell((struct hpx_ev_head){.kind = HPX_EV_WALL_DEF, .id = place}, serial, in, method, klass);
 }
 
 static void define(uint32_t place, uint32_t serial, enum hpx_wall_state in, uint64_t method)
@@ -178,6 +184,23 @@ TEST(the_method_on_top_tells_io_from_native, NULL, end)
         struct hpx_text m = {all[i].method, (uint32_t)strlen(all[i].method)};
         assert_int_equal(hpx_walls_is_io(c, m), all[i].io);
     }
+}
+
+TEST(a_virtual_thread_tells_of_a_wait_at_once, NULL, end)
+{
+    begin(NULL);
+    define(0, 200001, HPX_WALL_PARKED, 8);
+    const struct hpx_ev_head wait = {.kind = HPX_EV_WALL_VIRTUAL, .stamp = 5 * MS};
+    tell(wait, HPX_SERIAL_THREAD, HPX_WALL_SLEEPING, 16, 0);
+    tell(wait, HPX_SERIAL_THREAD, HPX_WALL_SLEEPING, 16, 0);
+    tell(wait, HPX_SERIAL_THREAD, HPX_WALL_PARKED, 0, 0);
+    passes(0, 3 * MS); /* the watched thread is where it was */
+    struct hpx_wall_snapshot *s = take(HPX_TAKE_RESET, 18 * MS, 3);
+    assert_int_equal(in_row(s, "b", HPX_WALL_SLEEPING), 10 * MS);
+    assert_int_equal(in_row(s, "a", HPX_WALL_PARKED), 3 * MS);
+    assert_int_equal(in_row(s, "thread_ended", HPX_WALL_PARKED), 5 * MS);
+    hpx_wall_snapshot_destroy(s);
+    assert_int_equal(hpx_walls_totals(walls).unknown_ns, 5 * MS);
 }
 
 TEST(what_has_no_stack_has_a_row, NULL, end)

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* virtual_waits.c: see virtual_waits.h. */
+#include "virtual_waits.h"
+#include "archive.h"
+#include "clock.h"
+#include "event_stacks.h"
+#include "hprofx_bci.h"
+#include "probe_frames.h"
+#include "registrar.h"
+#include "releases.h"
+#include "service.h"
+#include "session.h"
+#include "spawn.h"
+#include "tracker_class.h"
+#include "wait_class.h"
+#include "watched.h"
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first release on which the first rewriting in a JVM that runs throws away only compiled code that depends on the class. */
+#define RELEASE_DEPENDENT 25
+#define CLASS_NAME        "java/lang/VirtualThread"
+#define POLLER            "Lsun/nio/ch/Poller;"   /* through which sockets wait */
+#define MORE              8u                      /* frames that tell the state, whatever the depth is */
+#define PER_SECOND        3000.0                  /* records: more make the interval longer */
+#define STEP              64.0                    /* a record makes it longer by this part */
+#define PATIENCE_NS       UINT64_C(500000000)     /* what carriers wait for the probe */
+#define LONGEST_NS        UINT64_C(3600000000000) /* the longest interval */
+
+/* What stays in the JVM. */
+static struct {
+    jclass klass;   /* of the probe: a global reference; set once */
+    jfieldID tick;  /* its field */
+    bool rewritten; /* VirtualThread has the probe. The service thread's, then of who ends the session */
+} probe;
+
+static HPX_OF_SESSION struct {
+    jvmtiEnv *env;                    /* NULL: there is none. Constant from load on */
+    bool defined;                     /* the class of the probe can be called. Constant from live on */
+    atomic_bool asked;                /* relaxed: the service thread rewrites the class */
+    sem_t done;                       /* it has done so */
+    atomic_bool live;                 /* release: rewrite(); acquire: waited(). Covers what that has set */
+    uint64_t since;                   /* the first tick */
+    jmethodID yield, sleep;           /* of VirtualThread */
+    _Atomic uint64_t interval;        /* relaxed: what two threads change at the same time counts once */
+    _Atomic uint64_t records, longer; /* relaxed */
+    _Atomic(const char *) why_not;    /* relaxed */
+    uint64_t ticked;                  /* the looking thread's: the last tick */
+    bool takes;                       /* the class hook puts the probe in, and has done so if it is false then; its thread's */
+} waits;
+
+/* ---- a wait is over ---- */
+
+/* SplitMix64: a number from 0 to 1. */
+static double draw(void)
+{
+    static __thread uint64_t state;
+    state = state != 0 ? state : (uint64_t)(uintptr_t)&state ^ hpx_clock_mono();
+    uint64_t x = state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+/* The frames from the method on that waits, one of VirtualThread. What calls the probe is yieldContinuation(), perhaps in a version that an
+ * earlier session made, which has another id. */
+static uint32_t inner_frames(const struct hpx_ev_frame *frames, uint32_t n)
+{
+    uint32_t inner = hpx_probe_frames(frames, (int)n);
+    return inner > 0 && inner < n ? inner + 1 : inner;
+}
+
+static bool is_poller(JNIEnv *env, uint64_t method)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    jclass klass = NULL;
+    char *signature = NULL;
+    bool is = (*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
+              (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(signature, POLLER) == 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*env)->DeleteLocalRef(env, klass);
+    return is;
+}
+
+/* The frames begin with that of the method that waits. */
+static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_t n)
+{
+    const uint64_t yield = (uint64_t)(uintptr_t)waits.yield, sleep = (uint64_t)(uintptr_t)waits.sleep;
+    if (n > 0 && frames[0].method == yield) {
+        return HPX_WALL_RUNNABLE;
+    }
+    if (n > 1 && frames[1].method == sleep) {
+        return HPX_WALL_SLEEPING;
+    }
+    for (uint32_t i = 2; i < n && i < MORE; i++) { /* before: VirtualThread and LockSupport */
+        if (is_poller(env, frames[i].method)) {
+            return HPX_WALL_IO;
+        }
+    }
+    return HPX_WALL_PARKED;
+}
+
+static void record(JNIEnv *env, uint64_t ns)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, n = 0, state = HPX_WALL_PARKED, klass = 0;
+    struct hpx_ev_frame *frames = malloc(most * sizeof *frames), *inner = frames;
+    jthread self = NULL;
+    if (frames != NULL && (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE) {
+        n = hpx_event_stacks_ask(jvmti, self, frames, most);
+        inner += inner_frames(frames, n);
+        n -= (uint32_t)(inner - frames);
+        klass = hpx_wait_class_parked(env, self);
+        state = klass != 0 ? HPX_WALL_PARKED : state_of(env, inner, n);
+    }
+    (void)hpx_watched_elsewhere(state, klass, inner, n < depth ? n : depth, ns);
+    (*env)->DeleteLocalRef(env, self);
+    free(frames);
+}
+
+/* Every record makes the interval longer, and ticks make it shorter as time goes on: both are the same at PER_SECOND. */
+static void count_record(uint64_t interval, bool longer)
+{
+    uint64_t more = interval + (uint64_t)((double)interval / STEP);
+    atomic_store_explicit(&waits.interval, more < LONGEST_NS ? more : LONGEST_NS, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waits.records, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waits.longer, longer, memory_order_relaxed);
+}
+
+/* The calling virtual thread is mounted again. */
+static void JNICALL waited(JNIEnv *env, jclass klass, jlong from, jlong to)
+{
+    (void)klass;
+    if (!hpx_gate_enter(&hpx_session.gate)) {
+        return;
+    }
+    if (atomic_load_explicit(&waits.live, memory_order_acquire)) {                    /* partner: rewrite() */
+        uint64_t since = (uint64_t)from > waits.since ? (uint64_t)from : waits.since; /* it may have begun in an earlier session */
+        uint64_t ns = (uint64_t)to > since ? (uint64_t)to - since : 0,
+                 interval = atomic_load_explicit(&waits.interval, memory_order_relaxed);
+        bool longer = ns >= interval;
+        if (ns > 0 && (longer || draw() * (double)interval < (double)ns)) {
+            record(env, longer ? ns : interval);
+            count_record(interval, longer);
+        }
+    }
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+void hpx_virtual_waits_tick(JNIEnv *env, uint64_t now)
+{
+    if (!atomic_load_explicit(&waits.live, memory_order_acquire)) { /* partner: rewrite() */
+        return;
+    }
+    uint64_t interval = atomic_load_explicit(&waits.interval, memory_order_relaxed), least = hpx_session.opt->wall_ns;
+    double passed = (double)(now - waits.ticked) * 1e-9, shorter = (double)interval / (1 + passed * PER_SECOND / STEP);
+    atomic_store_explicit(&waits.interval, shorter > (double)least ? (uint64_t)shorter : least, memory_order_relaxed);
+    waits.ticked = now;
+    (*env)->SetStaticLongField(env, probe.klass, probe.tick, (jlong)now);
+}
+
+/* ---- the class ---- */
+
+static unsigned want(void *ctx, const struct hprofx_bci_method *m)
+{
+    static const char name[] = "yieldContinuation", desc[] = "()Z";
+    (void)ctx;
+    bool is = m->name.len == sizeof name - 1 && memcmp(m->name.at, name, m->name.len) == 0 && m->desc.len == sizeof desc - 1 &&
+              memcmp(m->desc.at, desc, m->desc.len) == 0;
+    return is ? HPROFX_BCI_CALLS : 0;
+}
+
+static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name, jobject domain,
+                                       jint n, const unsigned char *data, jint *new_n, unsigned char **new_data)
+{
+    (void)env, (void)loader, (void)domain;
+    if (redefined == NULL || name == NULL || strcmp(name, CLASS_NAME) != 0 || !waits.takes) {
+        return;
+    }
+    const struct hprofx_bci_opts opts = {
+        .tracker = HPX_TRACKER_WAITS, .kept = HPX_TRACKER_TICK, .exit = {.name = HPX_TRACKER_RESUMED}, .no_handler = true, .want = want};
+    uint8_t *out;
+    size_t m;
+    const char *why;
+    unsigned char *copy = NULL;
+    if (hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why) == 0 && (*jvmti)->Allocate(jvmti, (jlong)m, &copy) == JVMTI_ERROR_NONE) {
+        memcpy(copy, out, m);
+        *new_data = copy;
+        *new_n = (jint)m;
+        waits.takes = false;
+    }
+    free(out);
+}
+
+/* Other agents' hooks are called, too. Their retransformation takes the probe out again. */
+static bool retransform(JNIEnv *env, jclass klass, bool takes)
+{
+    jvmtiEnv *jvmti = waits.env;
+    waits.takes = takes;
+    bool done = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) == JVMTI_ERROR_NONE &&
+                (*jvmti)->RetransformClasses(jvmti, 1, &klass) == JVMTI_ERROR_NONE && !waits.takes;
+    (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+    (*env)->ExceptionClear(env);
+    return done;
+}
+
+static jmethodID method(JNIEnv *env, jclass klass, const char *name, const char *type)
+{
+    jmethodID found = klass != NULL ? (*env)->GetMethodID(env, klass, name, type) : NULL;
+    (*env)->ExceptionClear(env);
+    return found;
+}
+
+static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
+{
+    (void)jvmti;
+    if (env != NULL) {
+        jclass klass = (*env)->FindClass(env, CLASS_NAME); /* not before: it would make the scheduler */
+        (*env)->ExceptionClear(env);
+        waits.yield = method(env, klass, "tryYield", "()V");
+        waits.sleep = method(env, klass, "sleepNanos", "(J)V");
+        waits.since = waits.ticked = hpx_clock_mono();
+        atomic_store_explicit(&waits.interval, hpx_session.opt->wall_ns, memory_order_relaxed);
+        (*env)->SetStaticLongField(env, probe.klass, probe.tick, (jlong)waits.since);
+        atomic_store_explicit(&waits.live, true, memory_order_release); /* partner: waited() */
+        probe.rewritten = klass != NULL && retransform(env, klass, true);
+        (*env)->DeleteLocalRef(env, klass);
+    }
+    atomic_store_explicit(&waits.why_not, probe.rewritten ? NULL : "the VM refuses to rewrite " CLASS_NAME, memory_order_relaxed);
+    return probe.rewritten ? JVMTI_ERROR_NONE : JVMTI_ERROR_INTERNAL;
+}
+
+static void done(uint64_t unused)
+{
+    (void)unused;
+    sem_post(&waits.done);
+}
+
+void hpx_virtual_waits_carrier(void)
+{
+    static const struct hpx_service_task task = HPX_SERVICE_TASK(rewrite, "wall=: waits of virtual threads are not shown");
+    if (!waits.defined) {
+        return;
+    }
+    if (!atomic_exchange_explicit(&waits.asked, true, memory_order_relaxed) && !hpx_service_ask(&task, done, 0)) {
+        done(0);
+    }
+    if (hpx_spawn_wait(&waits.done, hpx_clock_mono() + PATIENCE_NS)) {
+        sem_post(&waits.done); /* for the next one */
+    }
+}
+
+void hpx_virtual_waits_restore(JNIEnv *env)
+{
+    if (probe.rewritten && waits.env != NULL) {
+        probe.rewritten = false;
+        jclass klass = (*env)->FindClass(env, CLASS_NAME);
+        (void)(klass != NULL && retransform(env, klass, false));
+        (*env)->DeleteLocalRef(env, klass);
+    }
+    if (waits.env != NULL) {
+        (void)(*waits.env)->DisposeEnvironment(waits.env);
+        waits.env = NULL;
+    }
+}
+
+/* ---- life ---- */
+
+void hpx_virtual_waits_load(void)
+{
+    const jvmtiCapabilities capabilities = {.can_retransform_classes = 1};
+    const jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = on_class_file_load};
+    const char *option;
+    if (hpx_vm_release() < HPX_RELEASE_VIRTUAL) {
+        return;
+    }
+    const char *why_not = hpx_archive(&option) != HPX_ARCHIVE_NONE              ? "the VM records classes for an archive"
+                          : hpx_vm.late && hpx_vm_release() < RELEASE_DEPENDENT ? "JDK 21 to 24 would throw away all compiled code; load "
+                                                                                  "hprofx when the program starts"
+                                                                                : NULL;
+    waits.env = why_not == NULL ? hpx_vm_environment(&capabilities) : NULL;
+    atomic_store_explicit(&waits.why_not, why_not != NULL ? why_not : "the VM refuses to rewrite " CLASS_NAME, memory_order_relaxed);
+    if (waits.env != NULL) {
+        (void)(*waits.env)->SetEventCallbacks(waits.env, &callbacks, sizeof callbacks);
+    }
+}
+
+static bool define(JNIEnv *env)
+{
+    uint8_t bytes[HPX_TRACKER_CLASS_MAX];
+    size_t n = hpx_tracker_class_waits(bytes);
+    jclass klass = (*env)->DefineClass(env, HPX_TRACKER_WAITS, NULL, (const jbyte *)bytes, (jsize)n);
+    /* the look-up of the field links the class */
+    probe.tick = klass != NULL ? (*env)->GetStaticFieldID(env, klass, HPX_TRACKER_TICK, "J") : NULL;
+    bool known = probe.tick != NULL && hpx_probe_frames_add(hpx_vm.jvmti, klass);
+    (*env)->ExceptionClear(env);
+    probe.klass = known ? (*env)->NewGlobalRef(env, klass) : NULL;
+    (*env)->DeleteLocalRef(env, klass);
+    return probe.klass != NULL;
+}
+
+void hpx_virtual_waits_live(JNIEnv *env)
+{
+    const JNINativeMethod native = {(char *)(uintptr_t)HPX_TRACKER_WAITED, (char *)(uintptr_t) "(JJ)V", (void *)(uintptr_t)waited};
+    if (waits.env == NULL || (probe.klass == NULL && !define(env)) ||
+        !hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, probe.klass, &native, 1)) {
+        return;
+    }
+    sem_init(&waits.done, 0, 0);
+    waits.defined = true;
+}
+
+struct hpx_virtual_waits_figures hpx_virtual_waits_figures(void)
+{
+    return (struct hpx_virtual_waits_figures){
+        atomic_load_explicit(&waits.records, memory_order_relaxed), atomic_load_explicit(&waits.longer, memory_order_relaxed),
+        atomic_load_explicit(&waits.interval, memory_order_relaxed), atomic_load_explicit(&waits.why_not, memory_order_relaxed)};
+}
