@@ -41,7 +41,7 @@
     X(UNTAGGED, LOSS, "objects not tagged", "objects not followed: the VM had no memory for a tag; live figures are too high")             \
     X(WAITS_UNWRITTEN, LOSS, "wait lines lost", "WAIT lines not written: no memory, or the output is too slow")                            \
     X(WALL_UNWRITTEN, LOSS, "wall clock lost", "threads whose last time is in no row of WALL CLOCK: a full ring, or the end came first")   \
-    X(WALL_LOST, LOSS, "wall clock ms lost", "time of threads in no row of WALL CLOCK: a table could not grow")                            \
+    X(WALL_LOST, LOSS, "wall clock ms lost", "time of threads in no row of WALL CLOCK: a table could not grow, or the ring was full")      \
     X(FAULTS, LOSS, "faults", "faults caught during stack walks; after the third of a kind, sampler=walk takes over")                      \
     X(THREADS_UNSAMPLED, LOSS, "threads not sampled",                                                                                      \
       "threads without a timer or a polled clock: no memory, no kernel id, or started after the program took the signal")                  \

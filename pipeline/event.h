@@ -55,8 +55,7 @@ enum hpx_ev_kind {
     HPX_EV_BLOCK_SAMPLE,  /* no body; id = place, stamp = ns: a stack of a BLOCKED_CLASS, taken with a probability that grows with ns */
     HPX_EV_WAIT,          /* Object.wait; id = number of the class, stamp = timeout in ms; body: empty, or struct hpx_ev_thread */
     HPX_EV_WAITED,        /* the same, over; stamp = ns */
-    /* wall=: what a thread of hprofx saw of the others, and what virtual threads tell when they go on. WALL_DEF to WALL_READY: all of them.
-     */
+    /* wall=, WALL_DEF to WALL_READY: what a thread of hprofx saw of the others, and what virtual threads tell when they go on. */
     HPX_EV_WALL_DEF,     /* id = a watched thread, which is from now on there; body: struct hpx_ev_hash, struct hpx_ev_wall, frames, leaf
                           * first; no frames: no stack, because of `why` */
     HPX_EV_WALL,         /* no body; id = a watched thread, stamp = ns that it was where its last WALL_DEF says */

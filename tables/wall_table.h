@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall_table.h: a table of the model: the time of threads by state, class of what they wait for, and stack (wall=).
  *
- * A watched thread is somewhere (HPX_EV_WALL_DEF), and gets its time there (HPX_EV_WALL). A virtual
- * thread tells of a wait when it is over (HPX_EV_WALL_VIRTUAL). Time on a CPU comes from the samples of the
- * model: each adds its intervals to the state running of its stack, whatever else becomes of the samples. Time without a CPU
- * (HPX_EV_WALL_READY) goes to the last sampled stack of its thread. In a snapshot the method on top decides between io and native.
+ * A watched thread is somewhere (HPX_EV_WALL_DEF), and gets its time there (HPX_EV_WALL). A virtual thread tells of a wait when it is
+ * over (HPX_EV_WALL_VIRTUAL). Time on a CPU comes from the samples of the model: each adds its intervals to the state running of its
+ * stack, whatever else becomes of the samples. Time without a CPU (HPX_EV_WALL_READY) goes to the last sampled stack of its thread. In a
+ * snapshot the method on top decides between io and native.
  * Owner: the aggregator. */
 #ifndef HPX_WALL_TABLE_H
 #define HPX_WALL_TABLE_H

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "event_stacks.h"
 #include "hprofx_bci.h"
+#include "log.h"
 #include "probe_frames.h"
 #include "registrar.h"
 #include "releases.h"
@@ -21,6 +22,7 @@
 /* The first release on which the first rewriting in a JVM that runs throws away only compiled code that depends on the class. */
 #define RELEASE_DEPENDENT 25
 #define CLASS_NAME        "java/lang/VirtualThread"
+#define REFUSED           "the VM refuses to rewrite java.lang.VirtualThread"
 #define POLLER            "Lsun/nio/ch/Poller;"   /* through which sockets wait */
 #define MORE              8u                      /* frames that tell the state, whatever the depth is */
 #define PER_SECOND        3000.0                  /* records: more make the interval longer */
@@ -37,8 +39,8 @@ static struct {
 
 static HPX_OF_SESSION struct {
     jvmtiEnv *env;                    /* NULL: there is none. Constant from load on */
-    bool defined;                     /* the class of the probe can be called. Constant from live on */
-    atomic_bool asked;                /* relaxed: the service thread rewrites the class */
+    atomic_bool defined;              /* release: live; acquire: a carrier. The class of the probe can be called; covers `done` */
+    _Atomic uint64_t asked;           /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
     sem_t done;                       /* it has done so */
     atomic_bool live;                 /* release: rewrite(); acquire: waited(). Covers what that has set */
     uint64_t since;                   /* the first tick */
@@ -46,7 +48,7 @@ static HPX_OF_SESSION struct {
     _Atomic uint64_t interval;        /* relaxed: what two threads change at the same time counts once */
     _Atomic uint64_t records, longer; /* relaxed */
     _Atomic(const char *) why_not;    /* relaxed */
-    uint64_t ticked;                  /* the looking thread's: the last tick */
+    uint64_t ticked;                  /* the last tick: of rewrite(), then of the looking thread */
     bool takes;                       /* the class hook puts the probe in, and has done so if it is false then; its thread's */
 } waits;
 
@@ -101,7 +103,8 @@ static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_
     return HPX_WALL_PARKED;
 }
 
-static void record(JNIEnv *env, uint64_t ns)
+/* false: lost, and counted. */
+static bool record(JNIEnv *env, uint64_t ns)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, n = 0, state = HPX_WALL_PARKED, klass = 0;
@@ -114,18 +117,19 @@ static void record(JNIEnv *env, uint64_t ns)
         klass = hpx_wait_class_parked(env, self);
         state = klass != 0 ? HPX_WALL_PARKED : state_of(env, inner, n);
     }
-    (void)hpx_watched_elsewhere(state, klass, inner, n < depth ? n : depth, ns);
+    bool recorded = hpx_watched_elsewhere(state, klass, inner, n < depth ? n : depth, ns);
     (*env)->DeleteLocalRef(env, self);
     free(frames);
+    return recorded;
 }
 
 /* Every record makes the interval longer, and ticks make it shorter as time goes on: both are the same at PER_SECOND. */
-static void count_record(uint64_t interval, bool longer)
+static void count_record(uint64_t interval, bool recorded, bool longer)
 {
     uint64_t more = interval + (uint64_t)((double)interval / STEP);
     atomic_store_explicit(&waits.interval, more < LONGEST_NS ? more : LONGEST_NS, memory_order_relaxed);
-    atomic_fetch_add_explicit(&waits.records, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&waits.longer, longer, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waits.records, recorded, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waits.longer, recorded && longer, memory_order_relaxed);
 }
 
 /* The calling virtual thread is mounted again. */
@@ -141,8 +145,8 @@ static void JNICALL waited(JNIEnv *env, jclass klass, jlong from, jlong to)
                  interval = atomic_load_explicit(&waits.interval, memory_order_relaxed);
         bool longer = ns >= interval;
         if (ns > 0 && (longer || draw() * (double)interval < (double)ns)) {
-            record(env, longer ? ns : interval);
-            count_record(interval, longer);
+            bool recorded = record(env, longer ? ns : interval);
+            count_record(interval, recorded, longer);
         }
     }
     hpx_gate_leave(&hpx_session.gate);
@@ -150,7 +154,7 @@ static void JNICALL waited(JNIEnv *env, jclass klass, jlong from, jlong to)
 
 void hpx_virtual_waits_tick(JNIEnv *env, uint64_t now)
 {
-    if (!atomic_load_explicit(&waits.live, memory_order_acquire)) { /* partner: rewrite() */
+    if (!atomic_load_explicit(&waits.live, memory_order_acquire) || now <= waits.ticked) { /* partner: rewrite() */
         return;
     }
     uint64_t interval = atomic_load_explicit(&waits.interval, memory_order_relaxed), least = hpx_session.opt->wall_ns;
@@ -227,7 +231,7 @@ static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
         probe.rewritten = klass != NULL && retransform(env, klass, true);
         (*env)->DeleteLocalRef(env, klass);
     }
-    atomic_store_explicit(&waits.why_not, probe.rewritten ? NULL : "the VM refuses to rewrite " CLASS_NAME, memory_order_relaxed);
+    atomic_store_explicit(&waits.why_not, probe.rewritten ? NULL : REFUSED, memory_order_relaxed);
     return probe.rewritten ? JVMTI_ERROR_NONE : JVMTI_ERROR_INTERNAL;
 }
 
@@ -237,16 +241,21 @@ static void done(uint64_t unused)
     sem_post(&waits.done);
 }
 
+/* All carriers of a session wait until the same moment. */
 void hpx_virtual_waits_carrier(void)
 {
     static const struct hpx_service_task task = HPX_SERVICE_TASK(rewrite, "wall=: waits of virtual threads are not shown");
-    if (!waits.defined) {
+    if (!atomic_load_explicit(&waits.defined, memory_order_acquire)) { /* partner: hpx_virtual_waits_live() */
         return;
     }
-    if (!atomic_exchange_explicit(&waits.asked, true, memory_order_relaxed) && !hpx_service_ask(&task, done, 0)) {
-        done(0);
+    uint64_t until = 0, mine = hpx_clock_mono() + PATIENCE_NS;
+    if (atomic_compare_exchange_strong_explicit(&waits.asked, &until, mine, memory_order_relaxed, memory_order_relaxed)) {
+        until = mine;
+        if (!hpx_service_ask(&task, done, 0)) {
+            done(0);
+        }
     }
-    if (hpx_spawn_wait(&waits.done, hpx_clock_mono() + PATIENCE_NS)) {
+    if (hpx_spawn_wait(&waits.done, until)) {
         sem_post(&waits.done); /* for the next one */
     }
 }
@@ -256,9 +265,17 @@ void hpx_virtual_waits_restore(JNIEnv *env)
     if (probe.rewritten && waits.env != NULL) {
         probe.rewritten = false;
         jclass klass = (*env)->FindClass(env, CLASS_NAME);
-        (void)(klass != NULL && retransform(env, klass, false));
+        (*env)->ExceptionClear(env);
+        if (klass == NULL || !retransform(env, klass, false)) {
+            hpx_warn("wall=: the VM refuses to take the probe out of java.lang.VirtualThread; it does nothing until the next session");
+        }
         (*env)->DeleteLocalRef(env, klass);
     }
+    hpx_virtual_waits_unload();
+}
+
+void hpx_virtual_waits_unload(void)
+{
     if (waits.env != NULL) {
         (void)(*waits.env)->DisposeEnvironment(waits.env);
         waits.env = NULL;
@@ -280,7 +297,11 @@ void hpx_virtual_waits_load(void)
                                                                                   "hprofx when the program starts"
                                                                                 : NULL;
     waits.env = why_not == NULL ? hpx_vm_environment(&capabilities) : NULL;
-    atomic_store_explicit(&waits.why_not, why_not != NULL ? why_not : "the VM refuses to rewrite " CLASS_NAME, memory_order_relaxed);
+    atomic_store_explicit(&waits.why_not,
+                          why_not != NULL     ? why_not
+                          : waits.env == NULL ? REFUSED
+                                              : "java.lang.VirtualThread is not rewritten yet",
+                          memory_order_relaxed);
     if (waits.env != NULL) {
         (void)(*waits.env)->SetEventCallbacks(waits.env, &callbacks, sizeof callbacks);
     }
@@ -303,12 +324,18 @@ static bool define(JNIEnv *env)
 void hpx_virtual_waits_live(JNIEnv *env)
 {
     const JNINativeMethod native = {(char *)(uintptr_t)HPX_TRACKER_WAITED, (char *)(uintptr_t) "(JJ)V", (void *)(uintptr_t)waited};
-    if (waits.env == NULL || (probe.klass == NULL && !define(env)) ||
-        !hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, probe.klass, &native, 1)) {
+    if (waits.env == NULL) {
+        return;
+    }
+    if ((probe.klass == NULL && !define(env)) || !hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, probe.klass, &native, 1)) {
+        atomic_store_explicit(&waits.why_not, "the VM refuses the class of the probe", memory_order_relaxed);
         return;
     }
     sem_init(&waits.done, 0, 0);
-    waits.defined = true;
+    atomic_store_explicit(&waits.defined, true, memory_order_release); /* partner: hpx_virtual_waits_carrier() */
+    if (hpx_watched_figures().carriers > 0) {
+        hpx_virtual_waits_carrier(); /* one has begun before the class of the probe was there */
+    }
 }
 
 struct hpx_virtual_waits_figures hpx_virtual_waits_figures(void)

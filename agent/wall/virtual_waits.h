@@ -25,6 +25,8 @@ void hpx_virtual_waits_carrier(void);
 void hpx_virtual_waits_tick(JNIEnv *env, uint64_t now);
 /* The class gets its old code back. Waits that have begun with the other end in it. Who ends the session. */
 void hpx_virtual_waits_restore(JNIEnv *env);
+/* The session was not begun, or is over. */
+void hpx_virtual_waits_unload(void);
 
 struct hpx_virtual_waits_figures {
     uint64_t waits, longer; /* records, and of them, of waits that were longer than the interval */

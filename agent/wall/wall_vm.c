@@ -102,6 +102,7 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .leave = leave,
     .left = left,
     .restore = restore,
+    .disable = hpx_virtual_waits_unload,
     .over = hpx_quiet_stack_over,
     .came = came,
     .went = hpx_watched_remove,

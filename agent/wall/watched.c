@@ -400,7 +400,9 @@ bool hpx_watched_elsewhere(uint32_t state, uint32_t klass, const struct hpx_ev_f
         struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
         *hash = (struct hpx_ev_hash){h.lo, h.hi};
         *wall = (struct hpx_ev_wall){HPX_SERIAL_THREAD, state, HPX_UNKNOWN_OTHER, klass};
-        memcpy(wall + 1, frames, n * sizeof *frames);
+        if (n > 0) {
+            memcpy(wall + 1, frames, n * sizeof *frames);
+        }
         ev->kind = HPX_EV_WALL_VIRTUAL;
         ev->id = 0;
         ev->stamp = ns;
