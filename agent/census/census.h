@@ -75,8 +75,8 @@ struct hpx_census {
 void hpx_census_load(void);
 /* When a session begins. */
 void hpx_census_live(JNIEnv *env);
-/* NULL: *why, constant until the next call, or NULL: the program has no virtual threads. A thread that may wait. depth: frames of a stack.
- */
+/* NULL: *why, constant until the next call, or NULL: the program has no virtual threads. depth: frames of a stack. A thread that may
+ * wait. */
 struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why);
 void hpx_census_drop(struct hpx_census *c);
 
