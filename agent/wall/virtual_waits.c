@@ -39,7 +39,7 @@ static struct {
 
 static HPX_OF_SESSION struct {
     jvmtiEnv *env;                    /* NULL: there is none. Constant from load on */
-    atomic_bool defined;              /* release: live; acquire: a carrier. The class of the probe can be called; covers `done` */
+    atomic_bool defined;              /* seq_cst: the class of the probe can be called, and `done` is there */
     _Atomic uint64_t asked;           /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
     sem_t done;                       /* it has done so */
     atomic_bool live;                 /* release: rewrite(); acquire: waited(). Covers what that has set */
@@ -245,7 +245,7 @@ static void done(uint64_t unused)
 void hpx_virtual_waits_carrier(void)
 {
     static const struct hpx_service_task task = HPX_SERVICE_TASK(rewrite, "wall=: waits of virtual threads are not shown");
-    if (!atomic_load_explicit(&waits.defined, memory_order_acquire)) { /* partner: hpx_virtual_waits_live() */
+    if (!atomic_load(&waits.defined)) { /* partner: hpx_virtual_waits_live() */
         return;
     }
     uint64_t until = 0, mine = hpx_clock_mono() + PATIENCE_NS;
@@ -332,7 +332,7 @@ void hpx_virtual_waits_live(JNIEnv *env)
         return;
     }
     sem_init(&waits.done, 0, 0);
-    atomic_store_explicit(&waits.defined, true, memory_order_release); /* partner: hpx_virtual_waits_carrier() */
+    atomic_store(&waits.defined, true); /* partner: came() of wall_vm.c, which adds the carrier and then looks here */
     if (hpx_watched_figures().carriers > 0) {
         hpx_virtual_waits_carrier(); /* one has begun before the class of the probe was there */
     }

@@ -39,9 +39,10 @@ static HPX_OF_SESSION struct { /* guarded by the lock of thread_list.h, except t
     _Atomic uint64_t interval; /* relaxed: hpx_watched_pace() */
     uint64_t debt_ns;          /* hpx_share_settle() */
     uint64_t lost_ns;          /* less than what is counted: a millisecond */
-    _Atomic uint64_t moved_looks, moved_ns, idle_looks,
-        idle_ns; /* relaxed: looks at threads that had run and that had not, and their periods */
-    _Atomic uint64_t looks, stacks, moved, walked, carriers; /* relaxed */
+    /* relaxed: looks at threads that had run and that had not, and their periods */
+    _Atomic uint64_t moved_looks, moved_ns, idle_looks, idle_ns;
+    _Atomic uint64_t looks, stacks, moved, walked; /* relaxed */
+    _Atomic uint64_t carriers;                     /* seq_cst: virtual_waits.c */
 } list;
 
 static struct watched *at(uint32_t place)
@@ -224,7 +225,7 @@ static bool look(struct watched *w, bool is_due)
 
 void hpx_watched_carrier(void)
 {
-    atomic_fetch_add_explicit(&list.carriers, 1, memory_order_relaxed);
+    atomic_fetch_add(&list.carriers, 1);
 }
 
 void hpx_watched_remove(struct hpx_mode_thread *first)
@@ -462,7 +463,7 @@ struct hpx_watched_figures hpx_watched_figures(void)
                                     .stacks = atomic_load_explicit(&list.stacks, memory_order_relaxed),
                                     .moved = atomic_load_explicit(&list.moved, memory_order_relaxed),
                                     .walked = atomic_load_explicit(&list.walked, memory_order_relaxed),
-                                    .carriers = atomic_load_explicit(&list.carriers, memory_order_relaxed)};
+                                    .carriers = atomic_load(&list.carriers)};
     uint64_t moved = atomic_load_explicit(&list.moved_looks, memory_order_relaxed);
     uint64_t idle = atomic_load_explicit(&list.idle_looks, memory_order_relaxed);
     f.moved_ns = moved > 0 ? atomic_load_explicit(&list.moved_ns, memory_order_relaxed) / moved : 0;
