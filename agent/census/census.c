@@ -318,7 +318,7 @@ static bool make_memory(void)
 
 /* Puts memory of this process alone in the place of what the copy has written, and gives the rest back: the next who asks whether the
  * process may be copied would take the large shared mapping for the heap. */
-static bool make_own(void)
+static bool make_own(size_t *mapped)
 {
     void *memory = taking.to;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (taking.to->used + page - 1) / page * page;
@@ -327,11 +327,12 @@ static bool make_own(void)
         return false;
     }
     memcpy(own, memory, used);
-    if (mremap(own, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED) {
+    bool shrunk = mremap(memory, SHARED, used, 0) != MAP_FAILED;
+    *mapped = shrunk ? used : SHARED;
+    if (!shrunk || mremap(own, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED) {
         (void)munmap(own, used);
         return false;
     }
-    (void)munmap((char *)memory + used, SHARED - used);
     taking.to->size = used;
     return true;
 }
@@ -364,8 +365,9 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
         return "no memory";
     }
     why = run_copy(jvmti, &copying);
-    if (why != NULL || !make_own()) {
-        (void)munmap(taking.to, SHARED);
+    size_t mapped = SHARED;
+    if (why != NULL || !make_own(&mapped)) {
+        (void)munmap(taking.to, mapped);
         return why != NULL ? why : "no memory";
     }
     return NULL;

@@ -17,6 +17,7 @@ char *__real_strndup(const char *s, size_t n);
 int __real_posix_memalign(void **to, size_t alignment, size_t n);
 void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t n);
+void *__real_mremap(void *at, size_t n, size_t wanted, int flags, void *to);
 int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to);
 void __real_freeaddrinfo(struct addrinfo *list);
 
@@ -29,6 +30,7 @@ char *__wrap_strndup(const char *s, size_t n);
 int __wrap_posix_memalign(void **to, size_t alignment, size_t n);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset);
 int __wrap_munmap(void *at, size_t n);
+void *__wrap_mremap(void *at, size_t n, size_t wanted, int flags, void *to);
 int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to);
 void __wrap_freeaddrinfo(struct addrinfo *list);
 
@@ -98,6 +100,17 @@ int __wrap_munmap(void *at, size_t n)
 {
     hpx_balance_remove(HPX_BALANCE_MAPPING, at);
     return __real_munmap(at, n);
+}
+
+/* `to` counts only with MREMAP_FIXED, and is what was in the register else: the call is the same. What was mapped there is replaced. */
+void *__wrap_mremap(void *at, size_t n, size_t wanted, int flags, void *to)
+{
+    void *p = __real_mremap(at, n, wanted, flags, to);
+    if (p != MAP_FAILED) {
+        hpx_balance_remove(HPX_BALANCE_MAPPING, at);
+        hpx_balance_add(HPX_BALANCE_MAPPING, p, wanted, HERE);
+    }
+    return p;
 }
 
 int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **to)

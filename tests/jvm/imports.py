@@ -45,6 +45,7 @@ CANNOT = {
     'if it fails the folder of a spool is taken for one on a disk': 'fstatfs',
     'called for a spool of more than 16 MiB alone; if it fails the disk space comes back when the spool is closed': 'fallocate',
     'called for a compressed output of more than 4 MiB alone; if it fails its thread does nothing': 'setpriority',
+    'called where there are virtual threads alone; if it fails MONITOR DUMP has a NOTE instead of them': 'mremap',
     'has no way to fail': '''errno_location ctype_b_loc ctype_tolower_loc libc_current_sigrtmin sched_cpucount sigsetjmp siglongjmp stack_chk_fail sched_yield pthread_self pthread_once getenv geteuid
         getpid getuid getpagesize malloc_usable_size dl_iterate_phdr dlerror strerror strerror_l time qsort twalk tfind ferror''',
     'finds a variable of the thread, whose block is static (agent/tls_block.h): it allocates nothing': 'tls_get_addr',
