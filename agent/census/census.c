@@ -243,7 +243,13 @@ static const char *failed(const char *why)
     return taking.why;
 }
 
-static const char *run_copy(jvmtiEnv *jvmti, struct hpx_copying *copying)
+static bool goes_on(void *late, uint64_t progress)
+{
+    (void)progress;
+    return !(*(hpx_census_late *const *)late)();
+}
+
+static const char *run_copy(jvmtiEnv *jvmti, struct hpx_copying *copying, hpx_census_late *late)
 {
     static const jvmtiHeapCallbacks all = {.heap_reference_callback = on_first};
     static const char *const ends[] = {
@@ -265,10 +271,12 @@ static const char *run_copy(jvmtiEnv *jvmti, struct hpx_copying *copying)
     }
     hpx_copying_note(copying, taking.fork_ns);
     watch.pid = taking.pid;
-    const struct hpx_child_wait how = {.stall_ns = STALL_NS, .spin_ns = SPIN_NS, .watch = &watch};
+    const struct hpx_child_wait how = {.stall_ns = STALL_NS, .spin_ns = SPIN_NS, .go_on = goes_on, .arg = &late, .watch = &watch};
     struct hpx_child_report report = hpx_child_await(&taking.child, taking.pid, &how);
     const char *why = NULL;
-    if (report.end != HPX_CHILD_ENDED) {
+    if (report.end == HPX_CHILD_CANCELLED) {
+        why = "the time for questions was over";
+    } else if (report.end != HPX_CHILD_ENDED) {
         why = hpx_child_text(&taking.child, report, taking.why, sizeof taking.why);
     } else if (report.value != HPX_CENSUS_WHOLE) {
         why = failed((size_t)report.value < HPX_ARRAY_LEN(ends) ? ends[report.value] : "?");
@@ -337,7 +345,7 @@ static bool make_own(size_t *mapped)
     return true;
 }
 
-static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
+static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth, hpx_census_late *late)
 {
     struct hpx_copying copying;
     struct hpx_census_plan *p = &taking.plan;
@@ -364,7 +372,7 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
     if (!add_known(p, env) || !make_memory()) {
         return "no memory";
     }
-    why = run_copy(jvmti, &copying);
+    why = run_copy(jvmti, &copying, late);
     size_t mapped = SHARED;
     if (why != NULL || !make_own(&mapped)) {
         (void)munmap(taking.to, mapped);
@@ -373,7 +381,7 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth)
     return NULL;
 }
 
-struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why)
+struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late *late, const char **why)
 {
     const jvmtiCapabilities tags = {.can_tag_objects = 1};
     *why = NULL;
@@ -386,7 +394,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why
         (*env)->ExceptionClear(env);
         *why = "no memory";
     } else {
-        *why = take(jvmti, env, depth);
+        *why = take(jvmti, env, depth, late);
         (*env)->PopLocalFrame(env, NULL);
         if (taking.plan.threads != NULL) {
             (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)taking.plan.threads);

@@ -75,9 +75,11 @@ struct hpx_census {
 void hpx_census_load(void);
 /* When a session begins. */
 void hpx_census_live(JNIEnv *env);
-/* NULL: *why, constant until the next call, or NULL: the program has no virtual threads. depth: frames of a stack. A thread that may
- * wait. */
-struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why);
+/* Whether the time for the census is over. Asked while the copy runs. */
+typedef bool hpx_census_late(void);
+/* NULL: *why, constant until the next call, or NULL: the program has no virtual threads. depth: frames of a stack. late() ends the copy.
+ * A thread that may wait. */
+struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late *late, const char **why);
 void hpx_census_drop(struct hpx_census *c);
 
 #endif

@@ -57,9 +57,9 @@ void hpx_census_live(JNIEnv *env)
     (void)env;
 }
 
-struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, const char **why)
+struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late *late, const char **why)
 {
-    (void)env, (void)depth;
+    (void)env, (void)depth, (void)late;
     *why = NULL;
     return fx.counted;
 }
