@@ -8,7 +8,7 @@ import sys
 import unittest
 
 LIST = pathlib.Path(__file__).resolve().with_name('process_variables.txt')
-HOTSPOT = LIST.parents[2] / 'agent' / 'hotspot'
+AGENT = LIST.parents[2] / 'agent'
 SECTION = 'hpx_session_variables'
 COMPILERS = ('completed', '__dso_handle', '_TLS_MODULE_BASE_', '__TMC_END__')  # the last one is a mark behind .data, which the linker puts there or in .bss
 
@@ -24,9 +24,9 @@ def _sections():
 
 
 def _left_out():
-    """Files of the room hotspot that a build with -Dhotspot=false lacks."""
+    """Files of the agent that a build with -Dhotspot=false lacks."""
     files = {words[7] for words in map(str.split, _readelf('-s').splitlines()) if len(words) == 8 and words[3] == 'FILE'}
-    return {f.name for f in HOTSPOT.glob('*.c')} - files if 'without.c' in files else set()
+    return {f.name for f in AGENT.rglob('*.c')} - files if 'without.c' in files else set()
 
 
 def _variables():
