@@ -30,7 +30,8 @@ struct group {
 
 struct threads {
     struct hpx_definitions defined;
-    struct hpx_list groups, notes; /* notes: char * */
+    struct hpx_list groups, notes;  /* notes: char * */
+    struct hpx_seeded_map platform; /* trace and status -> 1 + the group of threads of the platform */
     bool seen, no_memory;
 };
 
@@ -46,6 +47,7 @@ static void drop_groups(struct threads *t)
         free(((char **)t->notes.items)[i]);
     }
     t->groups.len = t->notes.len = 0;
+    hpx_seeded_map_clear(&t->platform);
 }
 
 static struct group *add(struct threads *t, const struct hpx_rd_monitor *m, bool is_virtual)
@@ -62,14 +64,16 @@ static struct group *add(struct threads *t, const struct hpx_rd_monitor *m, bool
 
 static void add_thread(struct threads *t, const struct hpx_rd_monitor *m)
 {
-    struct group *g = t->groups.items, *of = NULL;
-    for (size_t i = 0; i < t->groups.len && of == NULL; i++) {
-        bool same = !g[i].is_virtual && g[i].trace == m->trace && strlen(g[i].status) == m->name.n &&
-                    memcmp(g[i].status, m->name.p, m->name.n) == 0;
-        of = same ? &g[i] : NULL;
+    uint32_t *at = NULL;
+    if (hpx_seeded_map_add(&t->platform, (uint64_t)m->trace << 32 | hpx_defined_keep(&t->defined, m->name), &at) < 0) {
+        t->no_memory = true;
+        return;
     }
-    of = of != NULL ? of : add(t, m, false);
-    if (of != NULL) {
+    if (*at == 0) {
+        *at = add(t, m, false) != NULL ? (uint32_t)t->groups.len : 0;
+    }
+    if (*at != 0) {
+        struct group *of = (struct group *)t->groups.items + *at - 1;
         if (of->count < NAMES) {
             of->serials[of->count] = m->thread;
         }
@@ -453,6 +457,7 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
     struct hpx_source source;
     struct threads t = {.seen = false};
     hpx_gunzip_init(&g, fd);
+    hpx_seeded_map_init(&t.platform, true);
     if (hpx_source_init(&source, hpx_gunzip_read, &g) != 0) {
         return hpx_fail(err, HPX_FAILED, "no memory");
     }
@@ -479,6 +484,7 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
     drop_groups(&t);
     free(t.groups.items);
     free(t.notes.items);
+    hpx_seeded_map_fini(&t.platform);
     hpx_definitions_fini(&t.defined);
     hpx_source_fini(&source);
     hpx_gunzip_fini(&g);

@@ -31,7 +31,7 @@ static HPX_OF_SESSION struct {
     struct hpx_census *to;
     struct hpx_child child;
     pid_t pid;
-    uint64_t fork_ns;
+    uint64_t fork_ns, checked_ns;
     char why[256];
 } taking;
 
@@ -75,6 +75,7 @@ static const char *add_fields(struct hpx_census_plan *p, JNIEnv *env)
         [HPX_CENSUS_KEY] = {UTIL "ConcurrentHashMap$Node", "key", "Ljava/lang/Object;"},
         [HPX_CENSUS_NEXT] = {UTIL "ConcurrentHashMap$Node", "next", "L" UTIL "ConcurrentHashMap$Node;"},
         [HPX_CENSUS_FIRST] = {UTIL "ConcurrentHashMap$TreeBin", "first", "L" UTIL "ConcurrentHashMap$TreeNode;"},
+        [HPX_CENSUS_FORWARDED] = {UTIL "ConcurrentHashMap$ForwardingNode", "nextTable", "[L" UTIL "ConcurrentHashMap$Node;"},
         [HPX_CENSUS_REFERENT] = {"java/lang/ref/Reference", "referent", "Ljava/lang/Object;"},
         [HPX_CENSUS_OF_EXECUTOR] = {UTIL "ThreadPerTaskExecutor", "threads", "Ljava/util/Set;"},
         [HPX_CENSUS_OF_SHARED] = {VM "SharedThreadContainer", "virtualThreads", "Ljava/util/Set;"},
@@ -113,13 +114,18 @@ static void add_states(struct hpx_census_plan *p, JNIEnv *env)
     static const struct {
         const char *name;
         enum hpx_thread_status status;
-    } all[] = {{"NEW", HPX_STATUS_NOT_STARTED},       {"STARTED", HPX_STATUS_RUNNABLE},       {"RUNNABLE", HPX_STATUS_RUNNABLE},
-               {"RUNNING", HPX_STATUS_RUNNABLE},      {"PARKING", HPX_STATUS_RUNNABLE},       {"PARKED", HPX_STATUS_WAITING},
-               {"PINNED", HPX_STATUS_WAITING},        {"TIMED_PARKING", HPX_STATUS_RUNNABLE}, {"TIMED_PARKED", HPX_STATUS_WAITING},
-               {"TIMED_PINNED", HPX_STATUS_WAITING},  {"UNPARKED", HPX_STATUS_RUNNABLE},      {"YIELDING", HPX_STATUS_RUNNABLE},
-               {"YIELDED", HPX_STATUS_RUNNABLE},      {"BLOCKING", HPX_STATUS_ENTERING},      {"BLOCKED", HPX_STATUS_ENTERING},
-               {"UNBLOCKED", HPX_STATUS_RUNNABLE},    {"WAITING", HPX_STATUS_WAITING},        {"WAIT", HPX_STATUS_WAITING},
-               {"TIMED_WAITING", HPX_STATUS_WAITING}, {"TIMED_WAIT", HPX_STATUS_WAITING},     {"TERMINATED", HPX_STATUS_ENDED}};
+        bool changes;
+    } all[] = {{"NEW", HPX_STATUS_NOT_STARTED, false},       {"STARTED", HPX_STATUS_RUNNABLE, false},
+               {"RUNNABLE", HPX_STATUS_RUNNABLE, false},     {"RUNNING", HPX_STATUS_RUNNABLE, true},
+               {"PARKING", HPX_STATUS_RUNNABLE, true},       {"PARKED", HPX_STATUS_WAITING, false},
+               {"PINNED", HPX_STATUS_WAITING, false},        {"TIMED_PARKING", HPX_STATUS_RUNNABLE, true},
+               {"TIMED_PARKED", HPX_STATUS_WAITING, false},  {"TIMED_PINNED", HPX_STATUS_WAITING, false},
+               {"UNPARKED", HPX_STATUS_RUNNABLE, false},     {"YIELDING", HPX_STATUS_RUNNABLE, true},
+               {"YIELDED", HPX_STATUS_RUNNABLE, false},      {"BLOCKING", HPX_STATUS_ENTERING, false},
+               {"BLOCKED", HPX_STATUS_ENTERING, false},      {"UNBLOCKED", HPX_STATUS_RUNNABLE, false},
+               {"WAITING", HPX_STATUS_WAITING, false},       {"WAIT", HPX_STATUS_WAITING, false},
+               {"TIMED_WAITING", HPX_STATUS_WAITING, false}, {"TIMED_WAIT", HPX_STATUS_WAITING, false},
+               {"TERMINATED", HPX_STATUS_ENDED, false}};
     _Static_assert(HPX_ARRAY_LEN(all) <= HPX_CENSUS_STATES, "room for all states");
     jclass c = find(env, "java/lang/VirtualThread");
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
@@ -127,6 +133,7 @@ static void add_states(struct hpx_census_plan *p, JNIEnv *env)
         (*env)->ExceptionClear(env);
         if (id != NULL) {
             p->states[p->nstates].value = (*env)->GetStaticIntField(env, c, id);
+            p->states[p->nstates].changes = all[i].changes;
             p->states[p->nstates++].status = all[i].status;
         }
     }
@@ -142,7 +149,12 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
                                                             [HPX_CENSUS_OF_SCOPE] = MISC "ThreadFlock$ThreadContainerImpl"};
     jclass object = find(env, "java/lang/Object");
     p->holder = object != NULL ? (*env)->NewObjectArray(env, HPX_CENSUS_KNOWN, object, NULL) : NULL;
-    bool good = p->holder != NULL;
+    jbyteArray text = p->holder != NULL ? (*env)->NewByteArray(env, sizeof HPX_CENSUS_TEXT) : NULL;
+    bool good = text != NULL;
+    if (good) {
+        (*env)->SetByteArrayRegion(env, text, 0, sizeof HPX_CENSUS_TEXT, (const jbyte *)HPX_CENSUS_TEXT);
+    }
+    p->text = text;
     for (int i = 0; good && i < HPX_CENSUS_CLASSES; i++) {
         jclass c = find(env, classes[i]);
         p->instances[i] = c != NULL ? (*env)->AllocObject(env, c) : NULL;
@@ -358,7 +370,9 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth, hpx_census
     if (why != NULL) {
         return why;
     }
+    const uint64_t begun = hpx_clock_mono();
     why = hpx_oops_check(&p->oops, jvmti, env);
+    taking.checked_ns = hpx_clock_mono() - begun;
     if (why == NULL && (p->oops.high == 0 || p->oops.field_shift == 0)) {
         why = "fields of objects are not where they were looked for";
     }
@@ -407,6 +421,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
         *why = **why != '\0' ? *why : NULL;
         return NULL;
     }
+    taking.to->checked_ns = taking.checked_ns;
     taking.to->ns = hpx_clock_mono() - begun;
     return taking.to;
 }

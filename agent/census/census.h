@@ -65,10 +65,11 @@ struct hpx_census {
     struct hpx_census_group *groups;
     struct hpx_census_edge *edges;
     uint32_t nmethods, nstacks, ngroups, nedges;
-    uint64_t threads;     /* in all */
-    uint64_t unread;      /* of these: their stacks are not read */
-    uint64_t stop_ns, ns; /* the program stopped; in all */
-    size_t used, size;    /* bytes of its memory, which begins with this */
+    uint64_t threads;             /* in all */
+    uint64_t unread;              /* of these: their stacks are not read */
+    uint64_t stop_ns, checked_ns; /* the program stopped for the copy; for the check of addresses before it, at most */
+    uint64_t ns;                  /* in all */
+    size_t used, size;            /* bytes of its memory, which begins with this */
 };
 
 /* At load. */

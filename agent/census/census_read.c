@@ -25,7 +25,10 @@
 #define AHEAD       16u /* elements of a table whose nodes are fetched before they are read */
 #define BATCH       64u /* threads that are fetched before they are read: most of the time goes to memory that is in no cache */
 
-enum { TREE = -2 }; /* the hash of a node that holds no key but a tree; other such nodes have no key for us */
+#define BIN_MOST 65536u /* nodes of one bin: more are a circle */
+
+/* Hashes of nodes that hold no key: one that leads to the next table, one with a tree; others have nothing for us. */
+enum { FORWARDS = -1, TREE = -2 };
 
 /* Constant after init. */
 static struct {
@@ -56,14 +59,15 @@ struct reading {
     struct hpx_census *to;
     _Atomic uint64_t *progress;
     enum hpx_census_end end;
-    uint32_t array_base;
+    uint32_t array_base, bytes_base; /* of arrays of references, of bytes */
     uint32_t class_words[HPX_CENSUS_CLASSES];
     struct hpx_address_map met; /* sets and scopes; threads of a set that grows */
     struct hpx_address_map methods, stacks, groups, classes, owners;
     struct list sets; /* uint64_t: to be read */
     struct list of_method, of_stack, of_group, of_class, waits;
-    size_t used; /* of the memory of the census */
-    bool grows;  /* the map of this set does: a thread may be met twice; else it is in one set, once */
+    size_t used;         /* of the memory of the census */
+    uint64_t next_table; /* of the map that is read; 0: none so far */
+    bool grows;          /* the map of this set does: a thread may be met twice; else it is in one set, once */
     uint64_t batch[BATCH];
     uint32_t nbatch;
 };
@@ -211,18 +215,33 @@ static uint64_t handle(const struct reading *r, jobject local)
     return is_object(r, object) ? object : 0;
 }
 
-/* The elements of an array of known objects are these. */
-static bool check_references(struct reading *r)
+static bool holds_known(struct reading *r, uint64_t array)
 {
-    const struct hpx_census_plan *p = r->plan;
-    const uint32_t at = p->oops.length_at + 4;
-    const uint64_t array = handle(r, p->holder);
-    bool all = array != 0;
-    r->array_base = p->narrow ? at : (at + 7) & ~7u;
+    const uint64_t each = r->plan->narrow ? 4 : 8;
+    bool all = true;
     for (uint32_t i = 0; i < HPX_CENSUS_KNOWN && all; i++) {
-        all = element(r, array, i) == handle(r, p->known[i]);
+        const uint64_t object = handle(r, r->plan->known[i]);
+        all = object != 0 && hpx_object_at_sig((uintptr_t)(array + r->array_base + i * each)) == object;
     }
     return all;
+}
+
+/* Elements begin behind the length, on JDK 21 and 22 at the next multiple of 8, as references of 8 bytes always do: known arrays have
+ * theirs at one of the two. */
+static bool find_elements(struct reading *r)
+{
+    const uint32_t behind = r->plan->oops.length_at + 4, aligned = (behind + 7) & ~7u;
+    const uint64_t array = handle(r, r->plan->holder), text = handle(r, r->plan->text);
+    if (array == 0 || text == 0) {
+        return false;
+    }
+    r->array_base = r->plan->narrow ? behind : aligned;
+    if (!holds_known(r, array)) {
+        r->array_base = aligned;
+    }
+    const bool at_once = memcmp((const char *)(uintptr_t)text + behind, HPX_CENSUS_TEXT, sizeof HPX_CENSUS_TEXT) == 0;
+    r->bytes_base = at_once ? behind : aligned;
+    return holds_known(r, array) && memcmp((const char *)(uintptr_t)text + r->bytes_base, HPX_CENSUS_TEXT, sizeof HPX_CENSUS_TEXT) == 0;
 }
 
 /* ---- names ---- */
@@ -259,7 +278,7 @@ static const char *name_of(struct reading *r, uint64_t thread)
         return "";
     }
     const uint8_t coder = *(const uint8_t *)(uintptr_t)(refers(r, thread, HPX_CENSUS_NAME) + r->plan->at[HPX_CENSUS_CODER]);
-    const uint8_t *bytes = (const uint8_t *)(uintptr_t)(value + r->plan->oops.length_at + 4);
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)(value + r->bytes_base);
     uint32_t n = hpx_oops_length(&r->plan->oops, value) >> (coder != 0);
     size_t len = 0;
     n = n < NAME_MOST ? n : NAME_MOST;
@@ -427,19 +446,21 @@ struct frames {
     struct hpx_census_frame at[FRAMES];
     uint32_t n;
     bool sleeps; /* in Thread.sleep */
+    bool yields; /* the innermost one is a method by which it yields */
 };
 
 /* As JVMTI tells them: without the methods by which it yields, and those that call its run(). */
 static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int len, struct frames *to)
 {
     to->n = 0;
-    to->sleeps = false;
+    to->sleeps = to->yields = false;
     for (int i = 0; i < len && r->end == HPX_CENSUS_WHOLE; i++) {
         if (!hpx_vm_is_address((uintptr_t)raw[i].method)) {
             continue; /* stands for frames that are left out */
         }
         const uint32_t number = number_of(r, (uintptr_t)raw[i].method);
         const enum hpx_census_part part = r->end == HPX_CENSUS_WHOLE ? method_at(r, number)->part : HPX_CENSUS_LAST;
+        to->yields = to->yields || (to->n == 0 && part == HPX_CENSUS_YIELDS);
         if (to->n > 0 || part != HPX_CENSUS_YIELDS) {
             to->sleeps = to->sleeps || (part == HPX_CENSUS_SLEEPS && to->n < INNERMOST);
             to->at[to->n++] = (struct hpx_census_frame){number, raw[i].bci};
@@ -450,8 +471,21 @@ static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int le
     }
 }
 
-/* Its stack, which is in the heap; of a mounted one its carrier's. false: it cannot be read. */
-static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, struct frames *to)
+static enum hpx_thread_status status_of(const struct reading *r, uint64_t thread, bool *changes)
+{
+    const int32_t state = int_of(r, thread, HPX_CENSUS_STATE) & ~HPX_CENSUS_SUSPENDED;
+    *changes = false;
+    for (uint32_t i = 0; i < r->plan->nstates; i++) {
+        if (r->plan->states[i].value == state) {
+            *changes = r->plan->states[i].changes;
+            return r->plan->states[i].status;
+        }
+    }
+    return HPX_STATUS_UNKNOWN;
+}
+
+/* Its stack, which is in the heap; of a mounted one its carrier's. changes: as in the plan. false: it cannot be read. */
+static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, bool changes, struct frames *to)
 {
     static HPX_OF_SESSION struct hpx_ev_frame raw[FRAMES]; /* of the copy, which has one thread */
     const uint32_t depth = r->plan->depth < DEPTH_MOST ? r->plan->depth : DEPTH_MOST;
@@ -474,21 +508,11 @@ static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, stru
         const uint64_t cont = refers(r, thread, HPX_CENSUS_CONT), tail = cont != 0 ? refers(r, cont, HPX_CENSUS_TAIL) : 0;
         len = tail != 0 ? hpx_raw_walk_chunk_sig((uintptr_t)tail, depth + INNERMOST, raw, &end) : 0; /* without one it has not run yet */
         add_frames(r, raw, len, to);
-        read = end == HPX_END_WHOLE;
+        read = end == HPX_END_WHOLE && (to->yields || !changes);
+        to->n = to->yields || !changes ? to->n : 0; /* its innermost frames are elsewhere */
     }
     to->n = to->n < depth ? to->n : depth;
     return read;
-}
-
-static enum hpx_thread_status status_of(const struct reading *r, uint64_t thread)
-{
-    const int32_t state = int_of(r, thread, HPX_CENSUS_STATE) & ~HPX_CENSUS_SUSPENDED;
-    for (uint32_t i = 0; i < r->plan->nstates; i++) {
-        if (r->plan->states[i].value == state) {
-            return r->plan->states[i].status;
-        }
-    }
-    return HPX_STATUS_UNKNOWN;
 }
 
 /* A mounted thread may wait for a monitor on its carrier, which its own state does not say: the monitor's object; 0: none. */
@@ -511,6 +535,9 @@ static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thre
     const bool named = characters_of(r, thread) != 0;
     const uint64_t at = named ? g->named : g->count;
     g->named += named;
+    if (named && g->count < HPX_CENSUS_NAMES) {
+        g->who[g->count] = g->who[at]; /* the first one without a name, if there is one */
+    }
     if (at < HPX_CENSUS_NAMES) {
         g->who[at] = who_is(r, thread);
     }
@@ -520,7 +547,8 @@ static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thre
 static void count_thread(struct reading *r, uint64_t thread)
 {
     static HPX_OF_SESSION struct frames frames; /* of the copy, which has one thread */
-    struct hpx_census_group like = {.status = status_of(r, thread)};
+    bool changes = false;
+    struct hpx_census_group like = {.status = status_of(r, thread, &changes)};
     uint32_t at = 0;
     if (like.status == HPX_STATUS_ENDED || like.status == HPX_STATUS_NOT_STARTED) {
         return;
@@ -532,7 +560,7 @@ static void count_thread(struct reading *r, uint64_t thread)
     const uint64_t owner = monitor == 0 && c != NULL && c->owned ? refers(r, blocker, HPX_CENSUS_EXCLUSIVE) : 0;
     like.waits_for = c != NULL ? c->signature : NULL;
     like.carrier = who_is(r, carrier);
-    r->to->unread += !frames_of(r, thread, carrier, &frames);
+    r->to->unread += !frames_of(r, thread, carrier, changes, &frames);
     like.stack = stack_of(r, frames.at, frames.n);
     if (r->end != HPX_CENSUS_WHOLE) {
         return;
@@ -652,18 +680,23 @@ static void meet_container(struct reading *r, uint64_t reference)
     }
 }
 
-/* While a map grows its keys are in two tables, for a moment some in both. */
+/* While a map grows its keys are in two tables, for a moment some in both; at the end only nodes of the old one name the new one. */
 static void read_table(struct reading *r, uint64_t table, void (*meet)(struct reading *r, uint64_t key))
 {
     const uint32_t n = table != 0 ? hpx_oops_length(&r->plan->oops, table) : 0;
     for (uint32_t i = 0; i < n && r->end == HPX_CENSUS_WHOLE; i++) {
         uint64_t node = element(r, table, i);
         fetch(i + AHEAD < n ? element(r, table, i + AHEAD) : 0);
-        while (node != 0 && r->end == HPX_CENSUS_WHOLE) {
+        for (uint32_t k = 0; node != 0 && r->end == HPX_CENSUS_WHOLE; k++) {
             const int32_t hash = int_of(r, node, HPX_CENSUS_HASH);
             const uint64_t key = hash >= 0 ? refers(r, node, HPX_CENSUS_KEY) : 0;
             if (key != 0) {
                 meet(r, key);
+            } else if (hash == FORWARDS && r->next_table == 0) {
+                r->next_table = refers(r, node, HPX_CENSUS_FORWARDED);
+            }
+            if (k == BIN_MOST) {
+                fail(r, HPX_CENSUS_STRANGE);
             }
             node = hash >= 0 ? refers(r, node, HPX_CENSUS_NEXT) : hash == TREE ? refers(r, node, HPX_CENSUS_FIRST) : 0;
         }
@@ -674,10 +707,10 @@ static void read_set(struct reading *r, uint64_t set, void (*meet)(struct readin
 {
     const uint64_t of = set != 0 ? refers(r, set, HPX_CENSUS_MAP_OF_SET) : 0;
     if (of != 0) {
-        const uint64_t next = refers(r, of, HPX_CENSUS_NEXT_TABLE);
-        r->grows = next != 0;
+        r->next_table = refers(r, of, HPX_CENSUS_NEXT_TABLE);
+        r->grows = r->next_table != 0;
         read_table(r, refers(r, of, HPX_CENSUS_TABLE), meet);
-        read_table(r, next, meet);
+        read_table(r, r->next_table, meet);
     }
     read_batch(r);
 }
@@ -703,7 +736,7 @@ static void add_edges(struct reading *r)
 enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct hpx_census *to, _Atomic uint64_t *progress)
 {
     struct reading r = {.plan = plan, .to = to, .progress = progress, .used = sizeof *to};
-    if (!check_references(&r)) {
+    if (!find_elements(&r)) {
         return HPX_CENSUS_STRANGE;
     }
     for (int i = 0; i < HPX_CENSUS_CLASSES; i++) {

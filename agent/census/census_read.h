@@ -15,6 +15,7 @@ enum hpx_census_field {
     HPX_CENSUS_KEY,
     HPX_CENSUS_NEXT,
     HPX_CENSUS_FIRST,       /* of its trees */
+    HPX_CENSUS_FORWARDED,   /* of its nodes that lead to the next table */
     HPX_CENSUS_REFERENT,    /* Reference */
     HPX_CENSUS_OF_EXECUTOR, /* the sets of ThreadPerTaskExecutor, SharedThreadContainer, ThreadFlock */
     HPX_CENSUS_OF_SHARED,
@@ -48,6 +49,7 @@ enum hpx_census_class {
 
 #define HPX_CENSUS_KNOWN     8
 #define HPX_CENSUS_STATES    24
+#define HPX_CENSUS_TEXT      "known"
 #define HPX_CENSUS_SUSPENDED 0x100 /* a bit of the state */
 
 struct hpx_census_plan {
@@ -58,10 +60,12 @@ struct hpx_census_plan {
     struct {
         int32_t value;
         enum hpx_thread_status status;
+        bool changes; /* the frames of a thread without a carrier may still be on one, or be there again */
     } states[HPX_CENSUS_STATES];
     uint32_t nstates;
     /* local references of the thread that takes the census */
     jobject known[HPX_CENSUS_KNOWN], holder; /* an array of these */
+    jobject text;                            /* an array of the bytes HPX_CENSUS_TEXT */
     jobject instances[HPX_CENSUS_CLASSES];
     uintptr_t env_from_thread; /* of a JNIEnv, from the VM's thread */
     jobject roots, containers; /* the sets */

@@ -10,9 +10,8 @@ void hpx_ask_virtuals(struct hpx_asker *a)
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     a->take->census = hpx_census_take(a->env, depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES, hpx_asker_late, &a->uncounted);
     if (a->take->census != NULL) {
-        a->take->questions++;
-        a->take->asked_ns += a->take->census->stop_ns;
-        a->take->longest_ns = a->take->census->stop_ns > a->take->longest_ns ? a->take->census->stop_ns : a->take->longest_ns;
+        hpx_asker_count(a, a->take->census->checked_ns);
+        hpx_asker_count(a, a->take->census->stop_ns);
     }
 }
 

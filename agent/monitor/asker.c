@@ -18,7 +18,11 @@ uint64_t hpx_asker_begin(void)
 
 void hpx_asker_end(struct hpx_asker *a, uint64_t begun)
 {
-    uint64_t ns = hpx_clock_mono() - begun;
+    hpx_asker_count(a, hpx_clock_mono() - begun);
+}
+
+void hpx_asker_count(struct hpx_asker *a, uint64_t ns)
+{
     a->take->questions++;
     a->take->asked_ns += ns;
     a->take->longest_ns = ns > a->take->longest_ns ? ns : a->take->longest_ns;

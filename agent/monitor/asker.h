@@ -69,6 +69,8 @@ static inline struct hpx_asked_monitor *hpx_asked_monitor(const struct hpx_asker
 /* The time of a question that stops something: begin, ask, end. */
 uint64_t hpx_asker_begin(void);
 void hpx_asker_end(struct hpx_asker *a, uint64_t begun);
+/* Counts one that somebody else has asked. */
+void hpx_asker_count(struct hpx_asker *a, uint64_t ns);
 /* The time for questions ends at ns (hpx_clock_mono()); 0: never. Any thread. */
 void hpx_asker_until(uint64_t ns);
 /* The time for questions is over. */

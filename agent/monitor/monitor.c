@@ -238,7 +238,7 @@ struct figures {
     enum { NO_DUMP, SHOWN, MISSING } dump;
     uint32_t threads, monitors, questions; /* of the image */
     uint64_t longest_ns, ns, asked_ns;
-    uint64_t virtuals, groups, copied_ns; /* virtual threads; the stop for their copy */
+    uint64_t virtuals, groups, copied_ns; /* virtual threads; the stops for their copy and before it */
 };
 HPX_FIGURES_FIT(struct figures);
 
@@ -261,7 +261,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
         if (t->census != NULL) {
             g.virtuals = t->census->threads;
             g.groups = t->census->ngroups;
-            g.copied_ns = t->census->stop_ns;
+            g.copied_ns = t->census->checked_ns + t->census->stop_ns;
         }
     }
     HPX_FIGURES_PUT(f, g);
@@ -292,7 +292,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
                       " questions of %.1f ms, longest %.1f ms\n",
                       g.threads, g.monitors, hpx_lines_ms(g.ns), g.questions, hpx_lines_ms(g.asked_ns), hpx_lines_ms(g.longest_ns));
         if (g.virtuals > 0) {
-            hpx_lines_add(to, "hprofx: virtual threads: %" PRIu64 " in %" PRIu64 " groups, a stop of %.1f ms\n", g.virtuals, g.groups,
+            hpx_lines_add(to, "hprofx: virtual threads: %" PRIu64 " in %" PRIu64 " groups, stops of %.1f ms\n", g.virtuals, g.groups,
                           hpx_lines_ms(g.copied_ns));
         }
     } else if (g.dump == MISSING) {

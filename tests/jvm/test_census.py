@@ -80,6 +80,17 @@ def short_stacks_are_those_of_the_program(t):
 
 
 @test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def elements_of_arrays_begin_where_the_vm_has_them(t):
+    """Behind the length, or aligned to 8 bytes: that depends on the release and on both flags."""
+    for flags in (('-XX:-UseCompressedClassPointers',), ('-XX:-UseCompressedOops',), ('-XX:-UseCompressedClassPointers', '-XX:-UseCompressedOops')):
+        p = Program(t, 'Census', 3, 1, 1, 1, 1, jvm=('-XX:+IgnoreUnrecognizedVMOptions', *flags))
+        told, ours = _settled(t, p)
+        t.equal(sorted(w['name'] for g in ours for w in g['threads'] if _known(g['stack']) == ('parked',)), NAMED, 'names with %s' % (flags,))
+        t.check(not any('virtual' in n for n in told['notes']), 'notes: %s' % told['notes'])
+        p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
 def threads_that_the_jdk_does_not_know_are_noted(t):
     p = Program(t, 'Census', 1, 1, 1, 1, 1, jvm=('-Djdk.trackAllThreads=false',))
     said = does(t, 'threads', p.run.pid, 'maxpause=off')
