@@ -2,8 +2,10 @@
 /* virtual_waits.c: see virtual_waits.h. */
 #include "virtual_waits.h"
 #include "archive.h"
+#include "carrier.h"
 #include "clock.h"
 #include "event_stacks.h"
+#include "hash.h"
 #include "hprofx_bci.h"
 #include "log.h"
 #include "probe_frames.h"
@@ -23,7 +25,11 @@
 #define RELEASE_DEPENDENT 25
 #define CLASS_NAME        "java/lang/VirtualThread"
 #define REFUSED           "the VM refuses to rewrite java.lang.VirtualThread"
-#define POLLER            "Lsun/nio/ch/Poller;"   /* through which sockets wait */
+#define POLLER            "Lsun/nio/ch/Poller;" /* through which sockets wait */
+#define PARKS             "java/util/concurrent/locks/LockSupport"
+#define PARKS_MOST        32u                     /* its methods: 13 in JDK 21, 14 in 28 */
+#define CALLERS           1024u                   /* methods that park threads, which are remembered */
+#define CALLER_PLACES     8u                      /* words that one of them may be in */
 #define MORE              8u                      /* frames that tell the state, whatever the depth is */
 #define PER_SECOND        3000.0                  /* records: more make the interval longer */
 #define STEP              64.0                    /* a record makes it longer by this part */
@@ -38,19 +44,23 @@ static struct {
 } probe;
 
 static HPX_OF_SESSION struct {
-    jvmtiEnv *env;                    /* NULL: there is none. Constant from load on */
-    atomic_bool defined;              /* seq_cst: the class of the probe can be called, and `done` is there */
-    _Atomic uint64_t asked;           /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
-    sem_t done;                       /* it has done so */
-    atomic_bool live;                 /* release: rewrite(); acquire: waited(). Covers what that has set */
-    uint64_t since;                   /* the first tick */
-    jmethodID yield, sleep;           /* of VirtualThread */
+    jvmtiEnv *env;              /* NULL: there is none. Constant from load on */
+    atomic_bool defined;        /* seq_cst: the class of the probe can be called, and `done` is there */
+    _Atomic uint64_t asked;     /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
+    sem_t done;                 /* it has done so */
+    atomic_bool live;           /* release: rewrite(); acquire: waited(). Covers what that has set */
+    uint64_t since;             /* the first tick */
+    jmethodID yield, sleep;     /* of VirtualThread */
+    uint64_t parks[PARKS_MOST]; /* methods of LockSupport */
+    uint32_t nparks;
     _Atomic uint64_t interval;        /* relaxed: what two threads change at the same time counts once */
     _Atomic uint64_t records, longer; /* relaxed */
     _Atomic(const char *) why_not;    /* relaxed */
     uint64_t ticked;                  /* the last tick: of rewrite(), then of the looking thread */
     bool takes;                       /* the class hook puts the probe in, and has done so if it is false then; its thread's */
 } waits;
+
+static HPX_OF_SESSION _Atomic uint64_t callers[CALLERS]; /* relaxed: is_poller() */
 
 /* ---- a wait is over ---- */
 
@@ -73,54 +83,101 @@ static uint32_t inner_frames(const struct hpx_ev_frame *frames, uint32_t n)
     return inner > 0 && inner < n ? inner + 1 : inner;
 }
 
-static bool is_poller(JNIEnv *env, uint64_t method)
+/* ---- who parks a thread: sockets do so through one class ---- */
+
+static bool declares(JNIEnv *env, uint64_t method, const char *class_signature)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jclass klass = NULL;
     char *signature = NULL;
     bool is = (*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
-              (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(signature, POLLER) == 0;
+              (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(signature, class_signature) == 0;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     (*env)->DeleteLocalRef(env, klass);
     return is;
+}
+
+/* A word is a method, and 1 if it is one of POLLER; the names of a method are looked up when it parks for the first time. Where its places
+ * have other methods, it takes the first. */
+static bool is_poller(JNIEnv *env, uint64_t method)
+{
+    const uint64_t hash = method * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    _Atomic uint64_t *place = &callers[hash % CALLERS];
+    for (uint32_t i = 0; i < CALLER_PLACES; i++) {
+        _Atomic uint64_t *at = &callers[(hash + i) % CALLERS];
+        uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
+        if (word >> 1 == method) {
+            return (word & 1) != 0;
+        }
+        if (word == 0) {
+            place = at;
+            break;
+        }
+    }
+    bool is = declares(env, method, POLLER);
+    atomic_store_explicit(place, method << 1 | is, memory_order_relaxed);
+    return is;
+}
+
+static bool is_park(uint64_t method)
+{
+    for (uint32_t i = 0; i < waits.nparks; i++) {
+        if (waits.parks[i] == method) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The frames begin with that of the method that waits. */
 static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_t n)
 {
     const uint64_t yield = (uint64_t)(uintptr_t)waits.yield, sleep = (uint64_t)(uintptr_t)waits.sleep;
+    uint32_t caller = 0; /* of LockSupport */
     if (n > 0 && frames[0].method == yield) {
         return HPX_WALL_RUNNABLE;
     }
     if (n > 1 && frames[1].method == sleep) {
         return HPX_WALL_SLEEPING;
     }
-    for (uint32_t i = 2; i < n && i < MORE; i++) { /* before: VirtualThread and LockSupport */
-        if (is_poller(env, frames[i].method)) {
-            return HPX_WALL_IO;
-        }
+    for (uint32_t i = 1; i < n && i < MORE; i++) {
+        caller = is_park(frames[i].method) ? i + 1 : caller;
     }
-    return HPX_WALL_PARKED;
+    return caller > 0 && caller < n && is_poller(env, frames[caller].method) ? HPX_WALL_IO : HPX_WALL_PARKED;
 }
 
-/* false: lost, and counted. */
+/* The thread's own words, without a lock or memory. false: lost, and counted. */
 static bool record(JNIEnv *env, uint64_t ns)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
-    uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, n = 0, state = HPX_WALL_PARKED, klass = 0;
-    struct hpx_ev_frame *frames = malloc(most * sizeof *frames), *inner = frames;
+    uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, state = HPX_WALL_PARKED, klass = 0;
+    struct hpx_ev_head *ev = hpx_carrier_reserve(&most, ns);
     jthread self = NULL;
-    if (frames != NULL && (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE) {
-        n = hpx_event_stacks_ask(jvmti, self, frames, most);
-        inner += inner_frames(frames, n);
-        n -= (uint32_t)(inner - frames);
-        klass = hpx_wait_class_parked(env, self);
-        state = klass != 0 ? HPX_WALL_PARKED : state_of(env, inner, n);
+    if (ev == NULL) {
+        return false;
     }
-    bool recorded = hpx_watched_elsewhere(state, klass, inner, n < depth ? n : depth, ns);
-    (*env)->DeleteLocalRef(env, self);
-    free(frames);
-    return recorded;
+    struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
+    struct hpx_ev_wall *wall = (struct hpx_ev_wall *)(hash + 1);
+    struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(wall + 1);
+    uint32_t n = 0;
+    if ((*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE) {
+        n = hpx_event_stacks_ask(jvmti, self, frames, most);
+        uint32_t inner = inner_frames(frames, n);
+        n -= inner;
+        memmove(frames, frames + inner, n * sizeof *frames);
+        klass = hpx_wait_class_parked(env, self);
+        state = klass != 0 ? HPX_WALL_PARKED : state_of(env, frames, n);
+        n = n < depth ? n : depth;
+        (*env)->DeleteLocalRef(env, self);
+    }
+    struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
+    *hash = (struct hpx_ev_hash){h.lo, h.hi};
+    *wall = (struct hpx_ev_wall){HPX_SERIAL_THREAD, state, HPX_UNKNOWN_OTHER, klass};
+    ev->kind = HPX_EV_WALL_VIRTUAL;
+    ev->id = 0;
+    ev->stamp = ns;
+    hpx_carrier_commit(ev, n);
+    return true;
 }
 
 /* Every record makes the interval longer, and ticks make it shorter as time goes on: both are the same at PER_SECOND. */
@@ -216,6 +273,22 @@ static jmethodID method(JNIEnv *env, jclass klass, const char *name, const char 
     return found;
 }
 
+static void find_parks(JNIEnv *env)
+{
+    jvmtiEnv *jvmti = hpx_vm.jvmti;
+    jclass klass = (*env)->FindClass(env, PARKS);
+    jmethodID *methods = NULL;
+    jint n = 0;
+    (*env)->ExceptionClear(env);
+    if (klass != NULL && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
+        for (jint i = 0; i < n && i < (jint)PARKS_MOST; i++) {
+            waits.parks[waits.nparks++] = (uint64_t)(uintptr_t)methods[i];
+        }
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    (*env)->DeleteLocalRef(env, klass);
+}
+
 static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
@@ -224,6 +297,7 @@ static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->ExceptionClear(env);
         waits.yield = method(env, klass, "tryYield", "()V");
         waits.sleep = method(env, klass, "sleepNanos", "(J)V");
+        find_parks(env);
         waits.since = waits.ticked = hpx_clock_mono();
         atomic_store_explicit(&waits.interval, hpx_session.opt->wall_ns, memory_order_relaxed);
         (*env)->SetStaticLongField(env, probe.klass, probe.tick, (jlong)waits.since);

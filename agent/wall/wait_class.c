@@ -13,6 +13,7 @@
 #define READABLE 17         /* the first release on which waited_monitor.h reads monitors */
 #define ANSWERS  1024u      /* stacks whose class is kept for a round, where a question stops all threads; a power of two */
 #define MOST     (1u << 20) /* numbers */
+#define KNOWN    64u        /* classes that are recognised; each costs a comparison */
 
 static HPX_OF_SESSION struct {
     bool contended; /* the capability; constant from load on */
@@ -32,6 +33,14 @@ static HPX_OF_SESSION struct {
     } answers[ANSWERS], *asked; /* asked: the one that the last question has filled; NULL: none was asked */
 } classes;
 
+static HPX_OF_SESSION struct {
+    _Atomic uint32_t n; /* relaxed: entries that were begun, or KNOWN and more */
+    struct {
+        _Atomic(jweak) klass; /* NULL: not yet. release: remember(); acquire: remembered(). Covers the number */
+        uint32_t number;
+    } of[KNOWN];
+} known;
+
 static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER; /* the VM is not called meanwhile */
 
 void hpx_wait_class_load(jvmtiEnv *jvmti)
@@ -45,8 +54,8 @@ static bool begin_reading(JNIEnv *env)
     const char *why = "the VM grants can_get_current_contended_monitor only at its start";
     jthread self = NULL;
     if (hpx_vm_release() >= READABLE) {
-        bool known = (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) == JVMTI_ERROR_NONE;
-        why = known ? hpx_waited_monitor_init(env, self) : "the VM does not name the looking thread";
+        bool named = (*hpx_vm.jvmti)->GetCurrentThread(hpx_vm.jvmti, &self) == JVMTI_ERROR_NONE;
+        why = named ? hpx_waited_monitor_init(env, self) : "the VM does not name the looking thread";
     }
     (*env)->DeleteLocalRef(env, self);
     atomic_store_explicit(&classes.unread, why, memory_order_release); /* partner: hpx_wait_class_unread() */
@@ -125,17 +134,66 @@ static uint32_t number_of(const char *signature)
     return number;
 }
 
+/* ---- classes whose number is known: without their names, a lock or memory ---- */
+
+/* 0: not remembered. */
+static uint32_t remembered(JNIEnv *env, jclass klass)
+{
+    uint32_t n = atomic_load_explicit(&known.n, memory_order_relaxed);
+    for (uint32_t i = 0; i < n && i < KNOWN; i++) {
+        jweak is = atomic_load_explicit(&known.of[i].klass, memory_order_acquire); /* partner: remember() */
+        if (is != NULL && (*env)->IsSameObject(env, is, klass)) {
+            return known.of[i].number;
+        }
+    }
+    return 0;
+}
+
+/* If threads do so at once, it may be there twice. */
+static void remember(JNIEnv *env, jclass klass, uint32_t number)
+{
+    if (number == 0 || atomic_load_explicit(&known.n, memory_order_relaxed) >= KNOWN) {
+        return;
+    }
+    uint32_t at = atomic_fetch_add_explicit(&known.n, 1, memory_order_relaxed);
+    jweak ref = at < KNOWN ? (*env)->NewWeakGlobalRef(env, klass) : NULL;
+    if (ref == NULL) {
+        (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
+        return;
+    }
+    known.of[at].number = number;
+    atomic_store_explicit(&known.of[at].klass, ref, memory_order_release); /* partner: remembered() */
+}
+
+void hpx_wait_class_forget(JNIEnv *env)
+{
+    for (uint32_t i = 0; i < KNOWN; i++) {
+        jweak ref = atomic_exchange_explicit(&known.of[i].klass, NULL, memory_order_relaxed);
+        if (ref != NULL) {
+            (*env)->DeleteWeakGlobalRef(env, ref);
+        }
+    }
+}
+
+static uint32_t number_by_name(JNIEnv *env, jclass klass)
+{
+    char *signature = NULL;
+    bool told = (*hpx_vm.jvmti)->GetClassSignature(hpx_vm.jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE;
+    uint32_t number = told ? number_of(signature) : 0;
+    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)signature);
+    remember(env, klass, number);
+    return number;
+}
+
 /* Deletes the reference. */
 static uint32_t class_of(JNIEnv *env, jobject object)
 {
-    char *signature = NULL;
     if (object == NULL) {
         return 0;
     }
     jclass klass = (*env)->GetObjectClass(env, object);
-    bool told = (*hpx_vm.jvmti)->GetClassSignature(hpx_vm.jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE;
-    uint32_t number = told ? number_of(signature) : 0;
-    (*hpx_vm.jvmti)->Deallocate(hpx_vm.jvmti, (unsigned char *)signature);
+    uint32_t number = remembered(env, klass);
+    number = number != 0 ? number : number_by_name(env, klass);
     (*env)->DeleteLocalRef(env, klass);
     (*env)->DeleteLocalRef(env, object);
     return number;

@@ -24,13 +24,16 @@ void hpx_wait_class_round(void);
 /* The number of the class for which the thread of this job waits; 0: for none, or it is not known. state: enum hpx_wall_state. stack: of
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
-/* The same of a parked thread that cannot go on meanwhile. Any attached thread, inside the gate. */
+/* The same of a parked thread that cannot go on meanwhile. Any attached thread, inside the gate. Takes no lock and no memory but for the
+ * first object of a class, and beyond 64 classes. */
 uint32_t hpx_wait_class_parked(JNIEnv *env, jthread thread);
 /* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
 void hpx_wait_class_delivered(bool holds);
 /* Why monitors are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant text. Any
  * thread. */
 const char *hpx_wait_class_unread(void);
+/* The session is over: deletes references to classes. Who ends it. */
+void hpx_wait_class_forget(JNIEnv *env);
 /* hpx_session_end(). */
 void hpx_wait_class_fini(void);
 

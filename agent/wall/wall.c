@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall.c: registers wall= as a mode: its rows, its part of the report. */
 #include "wall.h"
+#include "carrier.h"
 #include "hprof_wall.h"
 #include "log.h"
 #include "quiet_stack.h"
@@ -27,6 +28,7 @@ static bool wanted(const struct hpx_options *o)
 static void begin(void)
 {
     wall.table = hpx_walls_create(hpx_session.model, hpx_session.opt->interval_ns);
+    hpx_carrier_begin(&hpx_wall_mode);
     bool lists = hpx_watched_begin(&hpx_wall_mode) == 0; /* before the test: threads are listed even if the table fails */
     if (wall.table == NULL || !lists) {
         hpx_warn("wall=: no memory for the table of time; WALL CLOCK is empty or incomplete; raise the limit of the process's memory");

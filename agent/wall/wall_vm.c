@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wall_vm.c: wall= in the JVM. It has no states of threads: cpu=samples has them, which wall= turns on. */
+#include "carrier.h"
 #include "log.h"
 #include "quiet_stack.h"
 #include "session.h"
@@ -56,6 +57,12 @@ static void came(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
     }
 }
 
+static void went(struct hpx_mode_thread *first)
+{
+    hpx_watched_remove(first);
+    hpx_carrier_end();
+}
+
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
@@ -104,6 +111,7 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .restore = restore,
     .disable = hpx_virtual_waits_unload,
     .over = hpx_quiet_stack_over,
+    .unload = hpx_wait_class_forget,
     .came = came,
-    .went = hpx_watched_remove,
+    .went = went,
 };

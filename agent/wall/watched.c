@@ -17,7 +17,6 @@
 #define READY_LEAST UINT64_C(1000000) /* shorter times without a CPU are recorded at the next dump */
 #define IDLE_LOOKS  3000u             /* looks per second: this many at all idle threads together, and one more at every idle thread */
 #define SECOND      UINT64_C(1000000000)
-#define NS_PER_MS   UINT64_C(1000000)
 
 struct watched {
     uint32_t serial; /* of the thread; 0: none, or it ends and all is written */
@@ -38,7 +37,6 @@ static HPX_OF_SESSION struct { /* guarded by the lock of thread_list.h, except t
     uint64_t random;           /* state of draw() */
     _Atomic uint64_t interval; /* relaxed: hpx_watched_pace() */
     uint64_t debt_ns;          /* hpx_share_settle() */
-    uint64_t lost_ns;          /* less than what is counted: a millisecond */
     /* relaxed: looks at threads that had run and that had not, and their periods */
     _Atomic uint64_t moved_looks, moved_ns, idle_looks, idle_ns;
     _Atomic uint64_t looks, stacks, moved, walked; /* relaxed */
@@ -391,32 +389,6 @@ bool hpx_watched_sums(uint32_t from, bool last)
     return more;
 }
 
-bool hpx_watched_elsewhere(uint32_t state, uint32_t klass, const struct hpx_ev_frame *frames, uint32_t n, uint64_t ns)
-{
-    hpx_thread_list_lock();
-    struct hpx_ev_head *ev = reserve(HPX_EV_WALL_BYTES(n));
-    if (ev != NULL) {
-        struct hpx_ev_hash *hash = (struct hpx_ev_hash *)(ev + 1);
-        struct hpx_ev_wall *wall = (struct hpx_ev_wall *)(hash + 1);
-        struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames);
-        *hash = (struct hpx_ev_hash){h.lo, h.hi};
-        *wall = (struct hpx_ev_wall){HPX_SERIAL_THREAD, state, HPX_UNKNOWN_OTHER, klass};
-        if (n > 0) {
-            memcpy(wall + 1, frames, n * sizeof *frames);
-        }
-        ev->kind = HPX_EV_WALL_VIRTUAL;
-        ev->id = 0;
-        ev->stamp = ns;
-        hpx_ring_commit(&list.out->ring, ev, HPX_EV_WALL_BYTES(n));
-    } else {
-        list.lost_ns += ns;
-        hpx_count(&hpx_session.counters, HPX_C_WALL_LOST, list.lost_ns / NS_PER_MS);
-        list.lost_ns %= NS_PER_MS;
-    }
-    hpx_thread_list_unlock();
-    return ev != NULL;
-}
-
 /* ---- life ---- */
 
 int hpx_watched_begin(const void *mode)
@@ -445,7 +417,7 @@ int hpx_watched_begin(const void *mode)
 void hpx_watched_gone(struct hpx_thread *t)
 {
     hpx_thread_list_lock();
-    list.out = NULL;
+    list.out = t != list.out ? list.out : NULL;
     hpx_thread_list_unlock();
     hpx_ring_fini(&t->ring);
     free(t);

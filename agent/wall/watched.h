@@ -15,7 +15,7 @@ static inline uint32_t hpx_watch_depth(void)
 
 /* At load, before the aggregator runs: makes the ring. 0; -HPX_E_NOMEM: there is no ring, and all else works without one. */
 int hpx_watched_begin(const void *mode);
-/* The ring's thread is gone (hpx_mode.gone). */
+/* A thread with a ring of this mode is gone (hpx_mode.gone): that of the looking thread, or a carrier's (carrier.h). */
 void hpx_watched_gone(struct hpx_thread *t);
 /* hpx_session_end(). */
 void hpx_watched_fini(void);
@@ -63,12 +63,6 @@ bool hpx_watched_deliver(JNIEnv *env, const struct hpx_held *h, const struct hpx
 /* Writes what is due. last: nothing follows; who wants a CPU has waited for it, and what has no place is written as unknown. false: these
  * were the last places. */
 bool hpx_watched_sums(uint32_t from, bool last);
-
-/* ---- threads without a place in the list ---- */
-
-/* One of them was there for so long: the state, the number of the class, and the frames, leaf first, without those of a probe; n 0: no
- * stack. Attached, inside the gate. false: the ring is full, and the time is in no row, which is counted. */
-bool hpx_watched_elsewhere(uint32_t state, uint32_t klass, const struct hpx_ev_frame *frames, uint32_t n, uint64_t ns);
 
 struct hpx_watched_figures {
     uint64_t threads, looks, stacks, moved; /* moved: stacks thrown away, because the thread had run meanwhile */
