@@ -60,7 +60,7 @@ static enum hpx_status tell_heap(const struct hpx_asked *a, int fd)
 static enum hpx_status tell_threads(const struct hpx_asked *a, int fd)
 {
     enum hpx_status s = hpx_live_forget(&live);
-    const struct hpx_threads_ask ask = {.rows = a->rows, .json = a->json, .pid = live.target.pid};
+    const struct hpx_threads_ask ask = {.rows = a->rows, .json = a->json, .pid = live.target.pid, .filter = &a->filter};
     return s == HPX_OK ? hpx_threads_tell(stdout, fd, &ask, &live.err) : s;
 }
 

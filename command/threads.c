@@ -6,6 +6,7 @@
 #include "json.h"
 #include "list.h"
 #include "names.h"
+#include "patterns.h"
 #include "reader.h"
 #include "words.h"
 #include <inttypes.h>
@@ -18,30 +19,43 @@
 #define NAME_BYTES   4200u
 #define NOTE_COLUMNS 300u /* of an error */
 
+/* By pattern: those that are the name, or a part of it. */
+struct fits {
+    uint32_t whole, part;
+};
+
 /* Threads with one stack in one state. */
 struct group {
     bool is_virtual;
     uint64_t count;
     uint32_t trace;
     char status[STATUS_ROOM];
-    uint32_t serials[NAMES];     /* of the platform */
-    char *who, *carrier, *waits; /* what stands behind the word; NULL: nothing */
+    uint32_t serials[NAMES];                 /* of the platform */
+    char *who, *container, *carrier, *waits; /* what stands behind the word; NULL: nothing */
+    struct fits fits;
 };
 
 struct threads {
     struct hpx_definitions defined;
     struct hpx_list groups, notes;  /* notes: char * */
     struct hpx_seeded_map platform; /* trace and status -> 1 + the group of threads of the platform */
+    const struct hpx_filter *filter;
     bool seen, no_memory;
 };
+
+static void drop_group(const struct group *g)
+{
+    free(g->who);
+    free(g->container);
+    free(g->carrier);
+    free(g->waits);
+}
 
 static void drop_groups(struct threads *t)
 {
     struct group *g = t->groups.items;
     for (size_t i = 0; i < t->groups.len; i++) {
-        free(g[i].who);
-        free(g[i].carrier);
-        free(g[i].waits);
+        drop_group(&g[i]);
     }
     for (size_t i = 0; i < t->notes.len; i++) {
         free(((char **)t->notes.items)[i]);
@@ -60,99 +74,6 @@ static struct group *add(struct threads *t, const struct hpx_rd_monitor *m, bool
     *g = (struct group){.is_virtual = is_virtual, .trace = m->trace};
     (void)snprintf(g->status, sizeof g->status, "%.*s", (int)m->name.n, m->name.p);
     return g;
-}
-
-static void add_thread(struct threads *t, const struct hpx_rd_monitor *m)
-{
-    uint32_t *at = NULL;
-    if (hpx_seeded_map_add(&t->platform, (uint64_t)m->trace << 32 | hpx_defined_keep(&t->defined, m->name), &at) < 0) {
-        t->no_memory = true;
-        return;
-    }
-    if (*at == 0) {
-        *at = add(t, m, false) != NULL ? (uint32_t)t->groups.len : 0;
-    }
-    if (*at != 0) {
-        struct group *of = (struct group *)t->groups.items + *at - 1;
-        if (of->count < NAMES) {
-            of->serials[of->count] = m->thread;
-        }
-        of->count++;
-    }
-}
-
-/* "threads: ..." and the like, or a note: what stands behind the colon. */
-static void add_line(struct threads *t, struct hpx_rd_text line)
-{
-    struct group *g = t->groups.len > 0 ? (struct group *)t->groups.items + t->groups.len - 1 : NULL;
-    const char *colon = memchr(line.p, ':', line.n);
-    if (colon == NULL || (size_t)(colon - line.p) + 2 > line.n) {
-        return;
-    }
-    if (line.p[0] == 'N') {
-        char **note = hpx_list_push(&t->notes, sizeof *note);
-        if (note != NULL) {
-            *note = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
-        }
-        t->no_memory = t->no_memory || note == NULL || *note == NULL;
-        return;
-    }
-    if (g == NULL) {
-        return;
-    }
-    char **to = line.p[0] == 't' ? &g->who : line.p[0] == 'c' ? &g->carrier : &g->waits;
-    free(*to);
-    *to = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
-    t->no_memory = t->no_memory || *to == NULL;
-}
-
-static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
-{
-    struct threads *t = ctx;
-    (void)r;
-    hpx_definitions_event(&t->defined, ev);
-    if (ev->kind == HPX_RD_RECORD && ev->record.tag == HPX_TAG_MONITOR_DUMP) {
-        drop_groups(t);
-        t->seen = true;
-    } else if (ev->kind == HPX_RD_MONITOR_THREAD) {
-        add_thread(t, &ev->monitor);
-    } else if (ev->kind == HPX_RD_MONITOR_VIRTUAL) {
-        struct group *g = add(t, &ev->monitor, true);
-        if (g != NULL) {
-            g->count = ev->monitor.count;
-        }
-    } else if (ev->kind == HPX_RD_MONITOR_OF) {
-        add_line(t, ev->monitor.name);
-    }
-    return HPX_RD_SOUND;
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct group *x = a, *y = b;
-    int order = (y->count > x->count) - (y->count < x->count);
-    order = order != 0 ? order : y->is_virtual - x->is_virtual;
-    return order != 0 ? order : (x->trace > y->trace) - (x->trace < y->trace);
-}
-
-static const char *state_of(const struct group *g)
-{
-    static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
-                                           {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
-    const char *last = strrchr(g->status, '|');
-    last = last != NULL ? last + 1 : g->status;
-    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
-        if (strcmp(last, words[i][0]) == 0) {
-            return words[i][1];
-        }
-    }
-    return "in an unknown state";
-}
-
-static const struct hpx_defined_trace *trace_of(const struct threads *t, uint32_t serial)
-{
-    const uint32_t *at = hpx_seeded_map_find(&t->defined.trace_of, serial);
-    return at != NULL && *at != 0 ? (const struct hpx_defined_trace *)t->defined.traces.items + *at - 1 : NULL;
 }
 
 /* ---- threads that lines name: 22 "worker-1", or thread 200005 ---- */
@@ -243,6 +164,161 @@ static bool take_owner(const struct threads *t, const char *waits, char klass[NA
     return take_who(t, &by, w);
 }
 
+/* "" if there is none. */
+static void take_container(const struct group *g, char to[NAME_BYTES])
+{
+    (void)take_quoted(g->container != NULL && g->container[0] == '"' ? g->container + 1 : "", to);
+}
+
+/* Of a name; an empty one fits nothing. */
+static void add_fits(const struct threads *t, const char *name, struct fits *to)
+{
+    const struct hpx_filter_pattern *p = t->filter->patterns.items;
+    for (size_t i = 0; i < t->filter->patterns.len && i < 32 && name[0] != '\0'; i++) {
+        to->whole |= (uint32_t)hpx_pattern_fits(p[i].text, strlen(p[i].text), name, strlen(name), "") << i;
+        to->part |= (uint32_t)(strstr(name, p[i].text) != NULL) << i;
+    }
+}
+
+/* ---- the file ---- */
+
+static void add_thread(struct threads *t, const struct hpx_rd_monitor *m)
+{
+    char kind[STATUS_ROOM + 32];
+    struct who w;
+    struct fits fits = {0, 0};
+    uint32_t *at = NULL;
+    take_serial(t, m->thread, &w);
+    add_fits(t, w.name, &fits);
+    int n = snprintf(kind, sizeof kind, "%.*s %x %x", (int)(m->name.n < STATUS_ROOM ? m->name.n : STATUS_ROOM), m->name.p, fits.whole,
+                     fits.part);
+    const uint32_t same = hpx_defined_keep(&t->defined, (struct hpx_rd_text){kind, (size_t)n});
+    if (hpx_seeded_map_add(&t->platform, (uint64_t)m->trace << 32 | same, &at) < 0) {
+        t->no_memory = true;
+        return;
+    }
+    if (*at == 0) {
+        *at = add(t, m, false) != NULL ? (uint32_t)t->groups.len : 0;
+    }
+    if (*at != 0) {
+        struct group *of = (struct group *)t->groups.items + *at - 1;
+        of->fits = fits;
+        if (of->count < NAMES) {
+            of->serials[of->count] = m->thread;
+        }
+        of->count++;
+    }
+}
+
+/* "threads: ..." and the like, or a note: what stands behind the colon. */
+static void add_line(struct threads *t, struct hpx_rd_text line)
+{
+    struct group *g = t->groups.len > 0 ? (struct group *)t->groups.items + t->groups.len - 1 : NULL;
+    const char *colon = memchr(line.p, ':', line.n);
+    if (colon == NULL || (size_t)(colon - line.p) + 2 > line.n) {
+        return;
+    }
+    if (line.p[0] == 'N') {
+        char **note = hpx_list_push(&t->notes, sizeof *note);
+        if (note != NULL) {
+            *note = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
+        }
+        t->no_memory = t->no_memory || note == NULL || *note == NULL;
+        return;
+    }
+    if (g == NULL) {
+        return;
+    }
+    char **to = line.p[0] == 't' ? &g->who : line.p[0] == 'w' ? &g->waits : line.p[1] == 'a' ? &g->carrier : &g->container;
+    free(*to);
+    *to = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
+    t->no_memory = t->no_memory || *to == NULL;
+}
+
+static int event(void *ctx, struct hpx_reader *r, const struct hpx_rd_event *ev)
+{
+    struct threads *t = ctx;
+    (void)r;
+    hpx_definitions_event(&t->defined, ev);
+    if (ev->kind == HPX_RD_RECORD && ev->record.tag == HPX_TAG_MONITOR_DUMP) {
+        drop_groups(t);
+        t->seen = true;
+    } else if (ev->kind == HPX_RD_MONITOR_THREAD) {
+        add_thread(t, &ev->monitor);
+    } else if (ev->kind == HPX_RD_MONITOR_VIRTUAL) {
+        struct group *g = add(t, &ev->monitor, true);
+        if (g != NULL) {
+            g->count = ev->monitor.count;
+        }
+    } else if (ev->kind == HPX_RD_MONITOR_OF) {
+        add_line(t, ev->monitor.name);
+    }
+    return HPX_RD_SOUND;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    int order = (y->count > x->count) - (y->count < x->count);
+    order = order != 0 ? order : y->is_virtual - x->is_virtual;
+    return order != 0 ? order : (x->trace > y->trace) - (x->trace < y->trace);
+}
+
+static const char *state_of(const struct group *g)
+{
+    static const char *const words[][2] = {{"R", "running"},  {"SL", "sleeping"}, {"MW", "waiting to enter"},
+                                           {"CW", "waiting"}, {"ZO", "ended"},    {"NS", "not started"}};
+    const char *last = strrchr(g->status, '|');
+    last = last != NULL ? last + 1 : g->status;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        if (strcmp(last, words[i][0]) == 0) {
+            return words[i][1];
+        }
+    }
+    return "in an unknown state";
+}
+
+static const struct hpx_defined_trace *trace_of(const struct threads *t, uint32_t serial)
+{
+    const uint32_t *at = hpx_seeded_map_find(&t->defined.trace_of, serial);
+    return at != NULL && *at != 0 ? (const struct hpx_defined_trace *)t->defined.traces.items + *at - 1 : NULL;
+}
+
+/* ---- those that are chosen ---- */
+
+static void add_fits_of_virtual(const struct threads *t, struct group *g)
+{
+    char container[NAME_BYTES];
+    struct who w;
+    take_container(g, container);
+    add_fits(t, container, &g->fits);
+    for (const char *at = g->who != NULL ? g->who : ""; take_who(t, &at, &w);) {
+        add_fits(t, w.name, &g->fits);
+    }
+}
+
+static void choose(struct threads *t)
+{
+    struct group *g = t->groups.items;
+    uint32_t whole = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < t->groups.len; i++) {
+        if (g[i].is_virtual) {
+            add_fits_of_virtual(t, &g[i]);
+        }
+        whole |= g[i].fits.whole;
+    }
+    for (size_t i = 0; i < t->groups.len; i++) { /* a part of a name counts if none is the whole one */
+        const bool is = t->filter->patterns.len == 0 || g[i].fits.whole != 0 || (g[i].fits.part & ~whole) != 0;
+        if (is) {
+            g[n++] = g[i];
+        } else {
+            drop_group(&g[i]);
+        }
+    }
+    t->groups.len = n;
+}
+
 /* ---- words ---- */
 
 static void tell_frames(FILE *to, struct threads *t, const struct group *g)
@@ -304,6 +380,12 @@ static void tell_waits(FILE *to, const struct threads *t, const struct group *g)
     if (take_who(t, &at, &w)) {
         fputs("    on its carrier ", to);
         tell_one(to, &w);
+        fputc('\n', to);
+    }
+    take_container(g, klass);
+    if (klass[0] != '\0') {
+        fputs("    in ", to);
+        hpx_words_name(to, klass, 0, false);
         fputc('\n', to);
     }
     if (g->waits != NULL) {
@@ -397,6 +479,10 @@ static void json_waits(struct hpx_json *j, const struct threads *t, const struct
     if (take_who(t, &at, &w)) {
         json_one(j, "carrier", &w);
     }
+    take_container(g, klass);
+    if (klass[0] != '\0') {
+        hpx_json_text(j, "container", klass);
+    }
     if (g->waits != NULL) {
         bool owned = take_owner(t, g->waits, klass, &w);
         hpx_name_spoken(spoken, sizeof spoken, klass);
@@ -455,7 +541,7 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
 {
     static struct hpx_gunzip g;
     struct hpx_source source;
-    struct threads t = {.seen = false};
+    struct threads t = {.filter = ask->filter};
     hpx_gunzip_init(&g, fd);
     hpx_seeded_map_init(&t.platform, true);
     if (hpx_source_init(&source, hpx_gunzip_read, &g) != 0) {
@@ -472,6 +558,7 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
         s = hpx_fail(err, HPX_FAILED, "the profile has no threads: %s", hpx_words_cut(note, NOTE_COLUMNS));
     }
     if (s == HPX_OK) {
+        choose(&t);
         if (t.groups.len > 1) {
             qsort(t.groups.items, t.groups.len, sizeof(struct group), by_count);
         }

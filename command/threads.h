@@ -3,6 +3,7 @@
 #ifndef HPX_COMMAND_THREADS_H
 #define HPX_COMMAND_THREADS_H
 
+#include "filter.h"
 #include "status.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct hpx_threads_ask {
     size_t rows; /* 0: HPX_THREADS_ROWS, or all in JSON */
     bool json;
     pid_t pid;
+    const struct hpx_filter *filter; /* --thread alone: by the names of threads, and of what virtual ones were started in */
 };
 
 /* Reads fd from its beginning, and writes the groups. */

@@ -32,6 +32,7 @@ static HPX_OF_SESSION struct {
     struct hpx_child child;
     pid_t pid;
     uint64_t fork_ns, checked_ns;
+    bool untracked;
     char why[256];
 } taking;
 
@@ -80,6 +81,8 @@ static const char *add_fields(struct hpx_census_plan *p, JNIEnv *env)
         [HPX_CENSUS_OF_EXECUTOR] = {UTIL "ThreadPerTaskExecutor", "threads", "Ljava/util/Set;"},
         [HPX_CENSUS_OF_SHARED] = {VM "SharedThreadContainer", "virtualThreads", "Ljava/util/Set;"},
         [HPX_CENSUS_OF_FLOCK] = {MISC "ThreadFlock", "threads", "Ljava/util/Set;"},
+        [HPX_CENSUS_NAME_OF_SHARED] = {VM "SharedThreadContainer", "name", "Ljava/lang/String;"},
+        [HPX_CENSUS_NAME_OF_FLOCK] = {MISC "ThreadFlock", "name", "Ljava/lang/String;"},
         [HPX_CENSUS_FLOCK] = {MISC "ThreadFlock$ThreadContainerImpl", "flock", "L" MISC "ThreadFlock;"},
         [HPX_CENSUS_PREVIOUS] = {VM "StackableScope", "previous", "L" VM "StackableScope;"},
         [HPX_CENSUS_SCOPES] = {"java/lang/Thread", "headStackableScopes", "L" VM "StackableScope;"},
@@ -192,22 +195,34 @@ static bool is_empty(JNIEnv *env, jobject set)
     return is;
 }
 
+#define TRACKING VM "ThreadContainers$RootContainer$TrackingRootContainer"
+
+static jobject started_directly(JNIEnv *env)
+{
+    return static_of(env, TRACKING, "VTHREADS", "Ljava/util/Set;");
+}
+
+bool hpx_census_any(JNIEnv *env)
+{
+    jobject all = hpx_vm_release() >= HPX_RELEASE_VIRTUAL ? started_directly(env) : NULL;
+    const bool any = all != NULL && !is_empty(env, all);
+    (*env)->DeleteLocalRef(env, all);
+    return any;
+}
+
 /* NULL, or why they are not known; "": the program has no virtual threads, as far as one can tell without a look at all. */
 static const char *add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    static const char tracking[] = VM "ThreadContainers$RootContainer$TrackingRootContainer";
     jint n = 0;
-    jclass keeps = find(env, tracking), thread = find(env, "java/lang/Thread");
+    jclass keeps = find(env, TRACKING), thread = find(env, "java/lang/Thread");
     jobject root = static_of(env, VM "ThreadContainers", "ROOT_CONTAINER", "L" VM "ThreadContainers$RootContainer;");
     jfieldID scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" VM "StackableScope;");
-    p->roots = static_of(env, tracking, "VTHREADS", "Ljava/util/Set;");
+    p->roots = started_directly(env);
     p->containers = static_of(env, VM "ThreadContainers", "CONTAINER_REGISTRY", "Ljava/util/Set;");
     if (keeps == NULL || root == NULL || scopes == NULL || p->roots == NULL || p->containers == NULL) {
         return "this JDK keeps them elsewhere";
     }
-    if (!(*env)->IsInstanceOf(env, root, keeps)) {
-        return "with jdk.trackAllThreads=false the JDK does not know all";
-    }
+    taking.untracked = !(*env)->IsInstanceOf(env, root, keeps); /* then the set stays empty */
     if ((*jvmti)->GetAllThreads(jvmti, &n, &p->threads) != JVMTI_ERROR_NONE) {
         p->threads = NULL;
         return "the VM does not list the threads of the platform";
@@ -221,7 +236,7 @@ static const char *add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv 
         any = scope != NULL;
         (*env)->DeleteLocalRef(env, scope);
     }
-    return any ? NULL : "";
+    return any || taking.untracked ? NULL : "";
 }
 
 /* ---- the copy ---- */
@@ -422,6 +437,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
         return NULL;
     }
     taking.to->checked_ns = taking.checked_ns;
+    taking.to->untracked = taking.untracked;
     taking.to->ns = hpx_clock_mono() - begun;
     return taking.to;
 }

@@ -46,6 +46,7 @@ struct hpx_census_group {
     uint64_t count, named; /* threads; of these with a name */
     uint32_t stack;
     enum hpx_thread_status status;
+    const char *container;                       /* that they were started in: its name, or else its class as in "p.C"; NULL: none */
     const char *waits_for;                       /* signature of the class; NULL: nothing that is known */
     struct hpx_census_who owner;                 /* of what they wait for */
     struct hpx_census_who carrier;               /* tid 0: they are not mounted */
@@ -67,6 +68,7 @@ struct hpx_census {
     uint32_t nmethods, nstacks, ngroups, nedges;
     uint64_t threads;             /* in all */
     uint64_t unread;              /* of these: their stacks are not read */
+    bool untracked;               /* those that no executor or scope has started are not known (jdk.trackAllThreads=false) */
     uint64_t stop_ns, checked_ns; /* the program stopped for the copy; for the check of addresses before it, at most */
     uint64_t ns;                  /* in all */
     size_t used, size;            /* bytes of its memory, which begins with this */
@@ -82,5 +84,7 @@ typedef bool hpx_census_late(void);
  * A thread that may wait. */
 struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late *late, const char **why);
 void hpx_census_drop(struct hpx_census *c);
+/* Whether the JDK knows virtual threads that no executor or scope has started. */
+bool hpx_census_any(JNIEnv *env);
 
 #endif

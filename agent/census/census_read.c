@@ -13,6 +13,7 @@
 
 #define STEP       1024u /* threads between two reports of progress */
 #define NAME_MOST  256u  /* UTF-16 units of a name */
+#define NAME_ROOM  (3 * NAME_MOST + 1)
 #define FEW        4096u /* threads that wait for owners */
 #define DEPTH_MOST 2048u /* frames of a stack */
 #define SIGNATURE  1024u /* bytes */
@@ -22,8 +23,7 @@
 
 #define LINE        64u
 #define CHUNK_LINES 8u
-#define AHEAD       16u /* elements of a table whose nodes are fetched before they are read */
-#define BATCH       64u /* threads that are fetched before they are read: most of the time goes to memory that is in no cache */
+#define BATCH       64u /* nodes, and threads, that are fetched before they are read: most of the time goes to memory that is in no cache */
 
 #define BIN_MOST 65536u /* nodes of one bin: more are a circle */
 
@@ -48,6 +48,12 @@ struct klass {
     bool owned;
 };
 
+/* Threads that are kept together. */
+struct set {
+    uint64_t object;
+    const char *container;
+};
+
 /* A thread that waits for what another one owns. */
 struct wait {
     uint64_t thread, tid, owner;
@@ -62,9 +68,10 @@ struct reading {
     uint32_t array_base, bytes_base; /* of arrays of references, of bytes */
     uint32_t class_words[HPX_CENSUS_CLASSES];
     struct hpx_address_map met; /* sets and scopes; threads of a set that grows */
-    struct hpx_address_map methods, stacks, groups, classes, owners;
-    struct list sets; /* uint64_t: to be read */
-    struct list of_method, of_stack, of_group, of_class, waits;
+    struct hpx_address_map methods, stacks, groups, classes, owners, containers;
+    struct list sets;      /* struct set: to be read */
+    const char *container; /* of the set that is read */
+    struct list of_container, of_method, of_stack, of_group, of_class, waits;
     size_t used;         /* of the memory of the census */
     uint64_t next_table; /* of the map that is read; 0: none so far */
     bool grows;          /* the map of this set does: a thread may be met twice; else it is in one set, once */
@@ -263,21 +270,21 @@ static size_t put_unit(char *to, uint32_t c)
     return 3;
 }
 
-/* The array of the characters of a name; 0: it has none. */
-static uint64_t characters_of(struct reading *r, uint64_t thread)
+/* The array of the characters of a string; 0: it has none. */
+static uint64_t characters_of(struct reading *r, uint64_t string)
 {
-    const uint64_t name = refers(r, thread, HPX_CENSUS_NAME), value = name != 0 ? refers(r, name, HPX_CENSUS_VALUE) : 0;
+    const uint64_t value = string != 0 ? refers(r, string, HPX_CENSUS_VALUE) : 0;
     return value != 0 && hpx_oops_length(&r->plan->oops, value) > 0 ? value : 0;
 }
 
-static const char *name_of(struct reading *r, uint64_t thread)
+static void put_string(struct reading *r, uint64_t string, char text[static NAME_ROOM])
 {
-    char text[3 * NAME_MOST + 1];
-    const uint64_t value = characters_of(r, thread);
+    const uint64_t value = characters_of(r, string);
+    text[0] = '\0';
     if (value == 0) {
-        return "";
+        return;
     }
-    const uint8_t coder = *(const uint8_t *)(uintptr_t)(refers(r, thread, HPX_CENSUS_NAME) + r->plan->at[HPX_CENSUS_CODER]);
+    const uint8_t coder = *(const uint8_t *)(uintptr_t)(string + r->plan->at[HPX_CENSUS_CODER]);
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)(value + r->bytes_base);
     uint32_t n = hpx_oops_length(&r->plan->oops, value) >> (coder != 0);
     size_t len = 0;
@@ -286,7 +293,13 @@ static const char *name_of(struct reading *r, uint64_t thread)
         len += put_unit(text + len, coder == 0 ? bytes[i] : (uint32_t)bytes[2 * (size_t)i] | (uint32_t)bytes[2 * (size_t)i + 1] << 8);
     }
     text[len] = '\0';
-    return share_text(r, text);
+}
+
+static const char *name_of(struct reading *r, uint64_t thread)
+{
+    char text[NAME_ROOM];
+    put_string(r, refers(r, thread, HPX_CENSUS_NAME), text);
+    return text[0] != '\0' ? share_text(r, text) : "";
 }
 
 static struct hpx_census_who who_is(struct reading *r, uint64_t thread)
@@ -412,10 +425,11 @@ static uint32_t stack_of(struct reading *r, const struct hpx_census_frame *frame
     }
 }
 
-/* The group with the same stack, state, class and owner: *at; a new one if there is none. */
+/* The group with the same stack, state, container, class and owner: *at; a new one if there is none. */
 static struct hpx_census_group *group_of(struct reading *r, const struct hpx_census_group *like, uint64_t owner, uint32_t *at)
 {
     uint64_t hash = mix(mix(mix(mix(like->stack, (uint64_t)like->status), (uint64_t)(uintptr_t)like->waits_for), owner), like->carrier.tid);
+    hash = mix(hash, (uint64_t)(uintptr_t)like->container);
     for (hash = hash != 0 ? hash : 1;; hash = hash + 1 != 0 ? hash + 1 : 1) {
         struct hpx_address_entry *e = put(r, &r->groups, hash);
         if (e == NULL) {
@@ -432,8 +446,8 @@ static struct hpx_census_group *group_of(struct reading *r, const struct hpx_cen
         }
         struct hpx_census_group *g = (struct hpx_census_group *)r->of_group.at + e->value - 1;
         const uint64_t tid = owner != 0 ? long_of(r, owner, HPX_CENSUS_TID) : 0;
-        if (g->stack == like->stack && g->status == like->status && g->waits_for == like->waits_for && g->owner.tid == tid &&
-            g->carrier.tid == like->carrier.tid) {
+        if (g->stack == like->stack && g->status == like->status && g->waits_for == like->waits_for && g->container == like->container &&
+            g->owner.tid == tid && g->carrier.tid == like->carrier.tid) {
             *at = (uint32_t)e->value - 1;
             return g;
         }
@@ -532,7 +546,7 @@ static uint64_t monitor_of(struct reading *r, uint64_t carrier, enum hpx_thread_
 
 static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thread)
 {
-    const bool named = characters_of(r, thread) != 0;
+    const bool named = characters_of(r, refers(r, thread, HPX_CENSUS_NAME)) != 0;
     const uint64_t at = named ? g->named : g->count;
     g->named += named;
     if (named && g->count < HPX_CENSUS_NAMES) {
@@ -548,7 +562,7 @@ static void count_thread(struct reading *r, uint64_t thread)
 {
     static HPX_OF_SESSION struct frames frames; /* of the copy, which has one thread */
     bool changes = false;
-    struct hpx_census_group like = {.status = status_of(r, thread, &changes)};
+    struct hpx_census_group like = {.status = status_of(r, thread, &changes), .container = r->container};
     uint32_t at = 0;
     if (like.status == HPX_STATUS_ENDED || like.status == HPX_STATUS_NOT_STARTED) {
         return;
@@ -592,11 +606,60 @@ static bool meets(struct reading *r, uint64_t object)
     return e != NULL && e->value++ == 0;
 }
 
-static void add_set(struct reading *r, uint64_t set)
+static void add_set(struct reading *r, uint64_t set, const char *container)
 {
-    uint64_t *to = meets(r, set) ? push(r, &r->sets, sizeof *to) : NULL;
+    struct set *to = meets(r, set) ? push(r, &r->sets, sizeof *to) : NULL;
     if (to != NULL) {
-        *to = set;
+        *to = (struct set){set, container};
+    }
+}
+
+/* The JDK gives those without a name the one of Objects.toIdentityString(), "p.C@1f": the class is what they have in common. */
+static void cut_identity(char *name)
+{
+    char *at = strrchr(name, '@');
+    if (at != NULL && at != name && at[1] != '\0' && at[1 + strspn(at + 1, "0123456789abcdef")] == '\0') {
+        *at = '\0';
+    }
+}
+
+/* The same text for the same name. */
+static const char *container_of(struct reading *r, uint64_t string, const char *otherwise)
+{
+    char name[NAME_ROOM];
+    uint64_t hash = 0;
+    put_string(r, string, name);
+    cut_identity(name);
+    const char *text = name[0] != '\0' ? name : otherwise;
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = mix(hash, (uint8_t)*c);
+    }
+    for (hash = hash != 0 ? hash : 1;; hash = hash + 1 != 0 ? hash + 1 : 1) {
+        struct hpx_address_entry *e = put(r, &r->containers, hash);
+        const char **to = e != NULL && e->value == 0 ? push(r, &r->of_container, sizeof *to) : NULL;
+        if (to != NULL) {
+            *to = share_text(r, text);
+            e->value = r->of_container.len;
+        }
+        if (e == NULL || e->value == 0) {
+            return NULL;
+        }
+        const char *is = ((const char *const *)r->of_container.at)[e->value - 1];
+        if (strcmp(is, text) == 0) {
+            return is;
+        }
+        if (r->end != HPX_CENSUS_WHOLE) {
+            return NULL;
+        }
+    }
+}
+
+static void add_flock(struct reading *r, uint64_t scope)
+{
+    const uint64_t flock = refers(r, scope, HPX_CENSUS_FLOCK);
+    if (flock != 0) {
+        add_set(r, refers(r, flock, HPX_CENSUS_OF_FLOCK),
+                container_of(r, refers(r, flock, HPX_CENSUS_NAME_OF_FLOCK), "jdk.internal.misc.ThreadFlock"));
     }
 }
 
@@ -605,8 +668,7 @@ static void add_scopes(struct reading *r, uint64_t thread)
 {
     for (uint64_t s = refers(r, thread, HPX_CENSUS_SCOPES); s != 0 && meets(r, s); s = refers(r, s, HPX_CENSUS_PREVIOUS)) {
         if (is_a(r, s, HPX_CENSUS_OF_SCOPE)) {
-            const uint64_t flock = refers(r, s, HPX_CENSUS_FLOCK);
-            add_set(r, flock != 0 ? refers(r, flock, HPX_CENSUS_OF_FLOCK) : 0);
+            add_flock(r, s);
         }
     }
 }
@@ -671,23 +733,22 @@ static void meet_container(struct reading *r, uint64_t reference)
         return;
     }
     if (is_a(r, c, HPX_CENSUS_EXECUTOR)) {
-        add_set(r, refers(r, c, HPX_CENSUS_OF_EXECUTOR));
+        add_set(r, refers(r, c, HPX_CENSUS_OF_EXECUTOR), container_of(r, 0, "java.util.concurrent.ThreadPerTaskExecutor"));
     } else if (is_a(r, c, HPX_CENSUS_SHARED)) {
-        add_set(r, refers(r, c, HPX_CENSUS_OF_SHARED));
+        add_set(r, refers(r, c, HPX_CENSUS_OF_SHARED),
+                container_of(r, refers(r, c, HPX_CENSUS_NAME_OF_SHARED), "jdk.internal.vm.SharedThreadContainer"));
     } else if (is_a(r, c, HPX_CENSUS_OF_SCOPE)) {
-        const uint64_t flock = refers(r, c, HPX_CENSUS_FLOCK);
-        add_set(r, flock != 0 ? refers(r, flock, HPX_CENSUS_OF_FLOCK) : 0);
+        add_flock(r, c);
     }
 }
 
-/* While a map grows its keys are in two tables, for a moment some in both; at the end only nodes of the old one name the new one. */
-static void read_table(struct reading *r, uint64_t table, void (*meet)(struct reading *r, uint64_t key))
+/* Nodes of as many bins; each round reads what the one before has asked for, the next node of each bin. */
+static void read_nodes(struct reading *r, uint64_t *nodes, uint32_t n, void (*meet)(struct reading *r, uint64_t key))
 {
-    const uint32_t n = table != 0 ? hpx_oops_length(&r->plan->oops, table) : 0;
-    for (uint32_t i = 0; i < n && r->end == HPX_CENSUS_WHOLE; i++) {
-        uint64_t node = element(r, table, i);
-        fetch(i + AHEAD < n ? element(r, table, i + AHEAD) : 0);
-        for (uint32_t k = 0; node != 0 && r->end == HPX_CENSUS_WHOLE; k++) {
+    for (uint32_t round = 0; n > 0 && r->end == HPX_CENSUS_WHOLE; round++) {
+        uint32_t left = 0;
+        for (uint32_t i = 0; i < n && r->end == HPX_CENSUS_WHOLE; i++) {
+            const uint64_t node = nodes[i];
             const int32_t hash = int_of(r, node, HPX_CENSUS_HASH);
             const uint64_t key = hash >= 0 ? refers(r, node, HPX_CENSUS_KEY) : 0;
             if (key != 0) {
@@ -695,12 +756,33 @@ static void read_table(struct reading *r, uint64_t table, void (*meet)(struct re
             } else if (hash == FORWARDS && r->next_table == 0) {
                 r->next_table = refers(r, node, HPX_CENSUS_FORWARDED);
             }
-            if (k == BIN_MOST) {
-                fail(r, HPX_CENSUS_STRANGE);
-            }
-            node = hash >= 0 ? refers(r, node, HPX_CENSUS_NEXT) : hash == TREE ? refers(r, node, HPX_CENSUS_FIRST) : 0;
+            nodes[left] = hash >= 0 ? refers(r, node, HPX_CENSUS_NEXT) : hash == TREE ? refers(r, node, HPX_CENSUS_FIRST) : 0;
+            fetch(nodes[left]);
+            left += nodes[left] != 0;
+        }
+        n = left;
+        if (round == BIN_MOST) {
+            fail(r, HPX_CENSUS_STRANGE);
         }
     }
+}
+
+/* While a map grows its keys are in two tables, for a moment some in both; at the end only nodes of the old one name the new one. */
+static void read_table(struct reading *r, uint64_t table, void (*meet)(struct reading *r, uint64_t key))
+{
+    uint64_t nodes[BATCH];
+    uint32_t batched = 0;
+    const uint32_t n = table != 0 ? hpx_oops_length(&r->plan->oops, table) : 0;
+    for (uint32_t i = 0; i < n && r->end == HPX_CENSUS_WHOLE; i++) {
+        nodes[batched] = element(r, table, i);
+        fetch(nodes[batched]);
+        batched += nodes[batched] != 0;
+        if (batched == BATCH) {
+            read_nodes(r, nodes, batched, meet);
+            batched = 0;
+        }
+    }
+    read_nodes(r, nodes, batched, meet);
 }
 
 static void read_set(struct reading *r, uint64_t set, void (*meet)(struct reading *r, uint64_t key))
@@ -743,7 +825,7 @@ enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct h
         const uint64_t object = handle(&r, plan->instances[i]);
         r.class_words[i] = object != 0 ? hpx_oops_class_word(&plan->oops, object) : 0;
     }
-    add_set(&r, handle(&r, plan->roots));
+    add_set(&r, handle(&r, plan->roots), NULL);
     read_set(&r, handle(&r, plan->containers), meet_container);
     for (uint32_t i = 0; i < plan->nthreads; i++) {
         const uint64_t thread = handle(&r, plan->threads[i]);
@@ -752,7 +834,9 @@ enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct h
         }
     }
     for (uint64_t i = 0; i < r.sets.len && r.end == HPX_CENSUS_WHOLE; i++) {
-        read_set(&r, ((const uint64_t *)r.sets.at)[i], meet_thread);
+        const struct set s = ((const struct set *)r.sets.at)[i];
+        r.container = s.container;
+        read_set(&r, s.object, meet_thread);
     }
     add_edges(&r);
     to->methods = share_list(&r, &r.of_method, sizeof(struct hpx_census_method));

@@ -20,6 +20,8 @@ enum hpx_census_field {
     HPX_CENSUS_OF_EXECUTOR, /* the sets of ThreadPerTaskExecutor, SharedThreadContainer, ThreadFlock */
     HPX_CENSUS_OF_SHARED,
     HPX_CENSUS_OF_FLOCK,
+    HPX_CENSUS_NAME_OF_SHARED,
+    HPX_CENSUS_NAME_OF_FLOCK,
     HPX_CENSUS_FLOCK,    /* ThreadFlock.ThreadContainerImpl */
     HPX_CENSUS_PREVIOUS, /* StackableScope */
     HPX_CENSUS_SCOPES,   /* Thread */

@@ -196,7 +196,9 @@ static struct hpx_monitor_who who_of(const struct hpx_asker *a, const struct hpx
 static void add_group(struct hpx_asker *a, const struct hpx_census_group *from)
 {
     struct hpx_virtual_group *to = &a->take->image.virtuals[a->take->image.nvirtuals++];
-    *to = (struct hpx_virtual_group){.count = from->count, .stack = from->stack, .status = from->status, .waits_for = {"", 0}};
+    *to = (struct hpx_virtual_group){
+        .count = from->count, .stack = from->stack, .status = from->status, .waits_for = {"", 0}, .container = {"", 0}};
+    to->container = from->container != NULL ? text_of(from->container) : to->container;
     to->waits_for = from->waits_for != NULL ? text_of(from->waits_for) : to->waits_for;
     to->owned = from->owner.tid != 0;
     to->owner = who_of(a, &from->owner);

@@ -54,6 +54,7 @@ struct hpx_virtual_group {
     uint64_t count;
     uint32_t stack; /* of hpx_monitor_image.virtual_traces */
     enum hpx_thread_status status;
+    struct hpx_text container; /* that they were started in; empty: none */
     struct hpx_text waits_for; /* signature; empty: not known */
     bool owned, mounted;
     struct hpx_monitor_who owner, carrier;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 #define LAST_NS UINT64_C(10000000000) /* for the questions at exit */
+#define UNTRACKED                                                                                                                          \
+    "virtual threads that no executor or scope has started are not listed: with jdk.trackAllThreads=false the JDK does not know them"
 #define LATE                                                                                                                               \
     "at exit the questions end after 10 s; not asked for: %u stacks, the monitors that %u threads wait for and %u own, %u deadlocks"
 
@@ -60,6 +62,9 @@ static void add_notes(const struct hpx_asker *a)
     }
     if (a->uncounted != NULL) {
         note(t, "virtual threads are not listed: %.250s", a->uncounted);
+    }
+    if (t->census != NULL && t->census->untracked) {
+        note(t, UNTRACKED);
     }
     if (t->census != NULL && t->census->unread > 0) {
         note(t, "virtual threads whose stack could not be read: %llu", (unsigned long long)t->census->unread);
@@ -150,6 +155,8 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *env, struct hpx_monitor_take *t)
     if (!a.no_memory) {
         if (!t->queued.last || hpx_life_goes_on()) {
             hpx_ask_virtuals(&a);
+        } else if (hpx_census_any(env)) {
+            a.uncounted = "the JVM ends";
         }
         hpx_ask_threads(&a);
     }

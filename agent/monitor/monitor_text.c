@@ -84,6 +84,7 @@ static int by_count(const void *a, const void *b)
     order = order != 0 ? order : by_number(x->stack, y->stack);
     order = order != 0 ? order : by_number(x->status, y->status);
     order = order != 0 ? order : hpx_text_order(x->waits_for, y->waits_for);
+    order = order != 0 ? order : hpx_text_order(x->container, y->container);
     return order != 0 ? order : by_number(x->who[0].virtual_tid, y->who[0].virtual_tid);
 }
 
@@ -153,7 +154,7 @@ static size_t room_of(const struct hpx_monitor_image *i)
     }
     for (uint32_t k = 0; k < i->nvirtuals; k++) {
         const struct hpx_virtual_group *g = &i->virtuals[k];
-        room += 3 * (size_t)LINE_ROOM + g->waits_for.len + 4 * (size_t)g->owner.name.len;
+        room += 4 * (size_t)LINE_ROOM + g->waits_for.len + 4 * (size_t)g->container.len + 4 * (size_t)g->owner.name.len;
         for (uint32_t j = 0; j < g->nwho; j++) {
             room += SERIAL_ROOM + 4 * (size_t)g->who[j].name.len;
         }
@@ -223,6 +224,11 @@ static void put_group(const struct hpx_ascii *w, const struct hpx_monitor_image 
         put_virtual(o, &g->who[k]);
     }
     hpx_out_str(o, g->nwho < g->count ? ", ...\n" : "\n");
+    if (g->container.len > 0) {
+        hpx_out_str(o, "\tcontainer: \"");
+        hpx_text_put(o, g->container, true);
+        hpx_out_str(o, "\"\n");
+    }
     if (g->mounted) {
         hpx_out_str(o, "\tcarrier: ");
         put_thread(w, g->carrier.serial);

@@ -232,7 +232,8 @@ static int users(struct hpx_txt *t, struct hpx_rd_text l)
 
 int hpx_txt_monitor(struct hpx_txt *t, struct hpx_rd_text l)
 {
-    if (hpx_txt_begins(l, "\tthreads: ") || hpx_txt_begins(l, "\tcarrier: ") || hpx_txt_begins(l, "\twaiting for: ")) {
+    if (hpx_txt_begins(l, "\tthreads: ") || hpx_txt_begins(l, "\tcontainer: ") || hpx_txt_begins(l, "\tcarrier: ") ||
+        hpx_txt_begins(l, "\twaiting for: ")) {
         return monitor_of(t, l, 1);
     }
     if (hpx_txt_begins(l, "\t")) {

@@ -17,6 +17,7 @@ THREAD_LINE = re.compile(r'    THREAD %s, trace %s, status: %s' % (NUMBER, NUMBE
 VIRTUAL_LINE = re.compile(r'    VIRTUAL (\d+) threads, trace (\d+), status: (R|SL|MW|CW|UN)')
 ONE_VIRTUAL = r'\d+(?: "(?:[^"\\]|\\.)*")?'
 VIRTUAL_THREADS = re.compile(r'\tthreads: (%s(?:, %s)*)(, \.\.\.)?' % (ONE_VIRTUAL, ONE_VIRTUAL))
+VIRTUAL_CONTAINER = re.compile(r'\tcontainer: "((?:[^"\\]|\\.)*)"')
 VIRTUAL_CARRIER = re.compile(r'\tcarrier: (?:thread (\d+)|<unknown thread>)')
 VIRTUAL_WAITS = re.compile(r'\twaiting for: (.+?)(?: owned by (?:virtual thread (%s)|thread (\d+)|<unknown thread>))?' % ONE_VIRTUAL)
 ONE_OF_VIRTUALS = re.compile(r'(\d+)(?: "((?:[^"\\]|\\.)*)")?')
@@ -36,7 +37,7 @@ OWNERS_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) +(\d
 # thread: a serial, or None for <unknown thread>
 Wait = collections.namedtuple('Wait', 'kind signature ms thread line')  # kind: WAIT, WAITED; line: of the file
 MonitorThread = collections.namedtuple('MonitorThread', 'trace status')
-VirtualThreads = collections.namedtuple('VirtualThreads', 'count trace status who mounted waits_for owner')  # who: {id: name or None}; owner: {id: name}, or a serial
+VirtualThreads = collections.namedtuple('VirtualThreads', 'count trace status who mounted waits_for owner container')  # who: {id: name or None}; owner: {id: name}, or a serial
 Monitor = collections.namedtuple('Monitor', 'signature owned owner entry_count enter notify')  # owner: None also where it is not owned
 DeadlockThread = collections.namedtuple('DeadlockThread', 'serial name trace kind signature owner')  # kind: MONITOR, LOCK; serial, owner: of a virtual thread -id
 BlockRow = collections.namedtuple('BlockRow', 'rank self_percent accum_percent count trace owner name')  # owner: a trace, of MONITOR OWNERS
@@ -152,6 +153,10 @@ class MonitorParser:
         if int(m[1]) < len(who) or (int(m[1]) == len(who)) != (listed[2] is None):
             self.bad('%s virtual threads, of which these are named: %r' % (m[1], who))
         self.at += 1
+        container = None
+        if self.line().startswith('\tcontainer: '):
+            container = unescape(self.match(VIRTUAL_CONTAINER, 'container')[1])
+            self.at += 1
         mounted = self.line().startswith('\tcarrier: ')
         if mounted:
             self.known(serial_of(self.match(VIRTUAL_CARRIER, 'carrier')[1]))
@@ -162,7 +167,7 @@ class MonitorParser:
             one = ONE_OF_VIRTUALS.fullmatch(waits[2] or '')
             owner = {int(one[1]): one[2] and unescape(one[2])} if one else self.known(serial_of(waits[3]))
             self.at += 1
-        new = VirtualThreads(int(m[1]), self.traced(int(m[2])), m[3], who, mounted, waits[1], owner)
+        new = VirtualThreads(int(m[1]), self.traced(int(m[2])), m[3], who, mounted, waits[1], owner, container)
         if d.virtual and d.virtual[-1].count < new.count:
             self.bad('more virtual threads than in the line before')
         d.virtual.append(new)

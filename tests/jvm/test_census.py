@@ -6,6 +6,7 @@ from attached import Program, does, leaves_nothing
 from runner import test
 
 COUNTS = (1000, 500, 200, 100, 50)
+EXECUTOR = 'java.util.concurrent.ThreadPerTaskExecutor'
 NAMED = ['dürd三', 'first', 's"econd\n']  # all of their group
 
 
@@ -45,6 +46,7 @@ def every_virtual_thread_is_counted(t):
                          (('burns',), 'running', 1, None, None)], key=lambda g: g[:3] + (g[4] or '',)), 'groups')
     by = {_known(g['stack']): g for g in ours}
     t.equal(sorted(w['name'] for w in by['parked',]['threads']), NAMED, 'names')
+    t.equal({k: g['container'] for k, g in by.items() if 'container' in g}, {('parked', 'inTask'): EXECUTOR}, 'containers')
     t.check(by['burns',]['carrier']['name'].startswith('ForkJoinPool'), 'carrier: %s' % by['burns',])
     t.equal([g['count'] for g in told['groups'] if not g['virtual'] and any(w['name'] == 'main' for w in g['threads'])], [1], 'the thread main')
     leaves_nothing(t, p.run.pid)
@@ -60,8 +62,20 @@ def a_monitor_dump_has_the_same_groups(t):
     counts = [g.count for g in d.virtual]
     t.check(set(COUNTS) <= set(counts) and counts == sorted(counts, reverse=True), 'groups: %s' % d.virtual)
     t.equal([list(g.owner.values()) for g in d.virtual if g.count == COUNTS[3]], [['holder']], 'owner of the lock')
+    t.equal([g.container for g in d.virtual if g.count in COUNTS], [EXECUTOR if n == COUNTS[4] else None for n in COUNTS], 'containers')
     t.equal([[w.name for w in dead] for dead in d.deadlocks], [['left', 'right']], 'deadlocks')
     t.check(all(w.serial < 0 and w.kind == 'LOCK' for w in d.deadlocks[0]), 'deadlock: %s' % d.deadlocks)
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def threads_are_chosen_by_their_name_or_their_container_s(t):
+    p = Program(t, 'Census', *COUNTS)
+    _settled(t, p)
+    for name, of in (('PerTask', {COUNTS[4]}), (EXECUTOR, {COUNTS[4]}), ('main', {1}), ('hold', {1}), ('s*ond*', {len(NAMED)}), ('nobody', set())):
+        groups = json.loads(does(t, 'threads', '--json', '--thread', name, p.run.pid, 'maxpause=off'))['groups']
+        t.equal({g['count'] for g in groups if _known(g['stack'])}, of, 'threads with %s' % name)  # the JDK has some in executors, too
+        t.check(name != 'main' or not groups[0]['virtual'], 'it is of the platform: %s' % groups)
     p.end(t)
 
 
@@ -92,10 +106,19 @@ def elements_of_arrays_begin_where_the_vm_has_them(t):
 
 @test(level='plain', since=21, collectors='any', needs=('hotspot',))
 def threads_that_the_jdk_does_not_know_are_noted(t):
-    p = Program(t, 'Census', 1, 1, 1, 1, 1, jvm=('-Djdk.trackAllThreads=false',))
-    said = does(t, 'threads', p.run.pid, 'maxpause=off')
-    t.check('note: virtual threads are not listed: with jdk.trackAllThreads=false the JDK does not know all' in said, 'it says: %s' % said)
+    p = Program(t, 'Census', 1, 1, 1, 1, 7, jvm=('-Djdk.trackAllThreads=false',))
+    told, ours = _settled(t, p)
+    t.equal([(_known(g['stack']), g['count'], g['container']) for g in ours], [(('parked', 'inTask'), 7, EXECUTOR)], 'groups')
+    note = 'virtual threads that no executor or scope has started are not listed: with jdk.trackAllThreads=false the JDK does not know them'
+    t.check(note in told['notes'], 'notes: %s' % told['notes'])
     p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def the_dump_when_the_jvm_ends_says_that_it_lacks_virtual_threads(t):
+    for args, noted in ((('Census', 1, 1, 1, 1, 1), True), (('Waiting', 5, 20), False)):
+        _, d = t.profile(*args, opts='monitor=y')
+        t.equal('virtual threads are not listed: the JVM ends' in d.monitor_dumps[-1].notes, noted, 'notes: %s' % d.monitor_dumps[-1].notes)
 
 
 @test(level='plain', since=21, collectors='any', needs=('hotspot',))

@@ -64,6 +64,12 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
     return fx.counted;
 }
 
+bool hpx_census_any(JNIEnv *env)
+{
+    (void)env;
+    return fx.counted != NULL;
+}
+
 void hpx_census_drop(struct hpx_census *c)
 {
     (void)c;

@@ -426,6 +426,41 @@ TEST(a_thread_without_a_chunk_has_not_run)
     assert_int_equal(census->stacks[census->groups[0].stack].n, 0);
 }
 
+static uint64_t container(enum hpx_census_class of, enum hpx_census_field threads, enum hpx_census_field name, const char *is,
+                          uint64_t thread)
+{
+    const uint64_t table = array(1, 8, 4), names = virtual(1, is), reference = object(object_class);
+    uint64_t c = *(uint64_t *)(void *)plan.instances[of], holds = c;
+    put(table, 0, node(1, thread, 0));
+    if (of == HPX_CENSUS_OF_SCOPE) {
+        holds = object(object_class);
+        set(c, HPX_CENSUS_FLOCK, holds);
+    }
+    set(holds, threads, set_of(table, 0));
+    set(holds, name, *(uint64_t *)(uintptr_t)(names + plan.at[HPX_CENSUS_NAME]));
+    set(reference, HPX_CENSUS_REFERENT, c);
+    return reference;
+}
+
+TEST(groups_have_the_names_of_their_containers)
+{
+    begin();
+    const uint64_t table = array(4, 8, 4), alone = virtual(30, "");
+    put(table, 0, node(1, container(HPX_CENSUS_EXECUTOR, HPX_CENSUS_OF_EXECUTOR, HPX_CENSUS_NAME_OF_SHARED, "", virtual(31, "")), 0));
+    put(table, 1, node(1, container(HPX_CENSUS_SHARED, HPX_CENSUS_OF_SHARED, HPX_CENSUS_NAME_OF_SHARED, "p.Pool@1f", virtual(32, "")), 0));
+    put(table, 2, node(1, container(HPX_CENSUS_OF_SCOPE, HPX_CENSUS_OF_FLOCK, HPX_CENSUS_NAME_OF_FLOCK, "orders", virtual(33, "")), 0));
+    plan.containers = local(set_of(table, 0));
+    assert_int_equal(read_threads(&alone, 1), HPX_CENSUS_WHOLE);
+    static const char *const names[] = {NULL, "java.util.concurrent.ThreadPerTaskExecutor", "p.Pool", "orders"};
+    assert_int_equal(census->ngroups, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct hpx_census_group *g = &census->groups[i];
+        assert_in_range(g->who[0].tid, 30, 33);
+        const char *want = names[g->who[0].tid - 30];
+        assert_true(want == NULL ? g->container == NULL : g->container != NULL && strcmp(g->container, want) == 0);
+    }
+}
+
 TEST(whom_a_lock_has_as_its_owner_is_an_edge)
 {
     begin();
