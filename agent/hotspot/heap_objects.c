@@ -3,6 +3,7 @@
 #include "heap_objects.h"
 #include "structures.h"
 #include "vm_flags.h"
+#include "zgc_references.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -11,13 +12,12 @@
 /* Constant after init. */
 static struct {
     const char *why, *no_references;
-    uint64_t klass, base, shift, name;                         /* class word, how it becomes an address, of Klass */
-    uint64_t length, body;                                     /* of Symbol */
-    uint64_t mirrored;                                         /* address of the offset in java.lang.Class; 0: not known */
-    uint64_t oop_base, oop_shift;                              /* of references of 4 bytes */
-    uint64_t heap, collections, active;                        /* the heap's address, its fields */
-    uint64_t masks, bad, pointer_shift;                        /* ZGC: address of the structure, its fields */
-    bool narrow, compact, small, shenandoah, zgc, generations; /* small: references of 4 bytes */
+    uint64_t klass, base, shift, name;            /* class word, how it becomes an address, of Klass */
+    uint64_t length, body;                        /* of Symbol */
+    uint64_t mirrored;                            /* address of the offset in java.lang.Class; 0: not known */
+    uint64_t oop_base, oop_shift;                 /* of references of 4 bytes */
+    uint64_t heap, collections, active;           /* the heap's address, its fields */
+    bool narrow, compact, small, shenandoah, zgc; /* small: references of 4 bytes */
 } words;
 
 static const char *find_class_word(void)
@@ -39,14 +39,8 @@ static const char *find_references(void)
                                          {"CompressedOops", "_narrow_oop._base", "static address", &words.oop_base},
                                          {"CompressedOops", "_shift", "static int", &words.oop_shift},
                                          {"CompressedOops", "_narrow_oop._shift", "static int", &words.oop_shift}};
-    const struct hpx_vm_field coloured[] = {{"ZGlobalsForVMStructs", "_instance_p", "static ZGlobalsForVMStructs*", &words.masks},
-                                            {"ZGlobalsForVMStructs", "_ZPointerLoadBadMask", "uintptr_t*", &words.bad},
-                                            {"ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", &words.pointer_shift}};
-    const struct hpx_vm_field views[] = {{"XGlobalsForVMStructs", "_instance_p", "static XGlobalsForVMStructs*", &words.masks},
-                                         {"XGlobalsForVMStructs", "_XAddressBadMask", "uintptr_t*", &words.bad}};
     if (words.zgc) {
-        return words.generations ? hpx_structures_fields(coloured, HPX_ARRAY_LEN(coloured))
-                                 : hpx_structures_fields(views, HPX_ARRAY_LEN(views));
+        return hpx_zgc_references_init(hpx_vm_flag("ZGenerational", true)); /* JDK 24 and later have no other */
     }
     return words.small ? hpx_structures_fields(small, HPX_ARRAY_LEN(small)) : NULL;
 }
@@ -61,7 +55,6 @@ static void init(void)
                                        {"CollectedHeap", "_is_stw_gc_active", "bool", &words.active},
                                        {"CollectedHeap", "_is_gc_active", "bool", &words.active}};
     words.zgc = hpx_vm_flag("UseZGC", true);
-    words.generations = hpx_vm_flag("ZGenerational", true); /* JDK 24 and later have no other */
     words.shenandoah = hpx_vm_flag("UseShenandoahGC", false);
     words.small = hpx_vm_flag("UseCompressedOops", !words.zgc);
     words.why = hpx_structures_fields(all, HPX_ARRAY_LEN(all));
@@ -92,6 +85,10 @@ bool hpx_heap_still_sig(uint32_t *collections)
     uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
     bool is = hpx_vm_is_address(heap);
     *collections = is ? (uint32_t)hpx_vm_int(heap + words.collections) : 0;
+    if (words.zgc && words.no_references == NULL) {
+        *collections =
+            *collections * 31 + hpx_zgc_colour_sig(); /* counted where it begins to look for garbage, not where it moves objects */
+    }
     return is && hpx_vm_byte(heap + words.active) == 0;
 }
 
@@ -158,16 +155,6 @@ bool hpx_object_class_signature_sig(uintptr_t klass, char *to, size_t size)
     return true;
 }
 
-/* ZGC: where the lowest bits, or those above the address, say that the field has been followed. */
-static uintptr_t coloured(uintptr_t word)
-{
-    uintptr_t masks = hpx_vm_word((uintptr_t)words.masks), bad = hpx_vm_word(hpx_vm_word(masks + words.bad));
-    if ((word & bad) != 0) {
-        return HPX_OBJECT_UNKNOWN;
-    }
-    return words.generations ? word >> hpx_vm_word(hpx_vm_word(masks + words.pointer_shift)) : word;
-}
-
 static uintptr_t forwarded(uintptr_t oop)
 {
     uintptr_t mark = hpx_vm_is_address(oop) ? hpx_vm_word(oop) : 0;
@@ -185,5 +172,10 @@ uintptr_t hpx_object_at_sig(uintptr_t at)
     if (word != 0 && words.small) {
         word = hpx_vm_word((uintptr_t)words.oop_base) + (word << hpx_vm_int((uintptr_t)words.oop_shift));
     }
-    return words.zgc && word != 0 ? coloured(word) : hpx_heap_moved_sig(word);
+    return words.zgc ? hpx_zgc_followed_sig(word) : hpx_heap_moved_sig(word);
+}
+
+uintptr_t hpx_object_on_stack_sig(uintptr_t oop, bool runs)
+{
+    return words.zgc ? hpx_zgc_on_stack_sig(oop, runs) : hpx_heap_moved_sig(oop);
 }

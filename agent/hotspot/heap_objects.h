@@ -2,8 +2,8 @@
 /* heap_objects.h: objects of the Java heap by their addresses: the class of one, what one refers to, and whether they stay where they are.
  *
  * Touches, through structures.h: the class word of an object, CompressedKlassPointers, CompressedOops, Klass._name, Symbol,
- * java.lang.Class's hidden field for the Klass, the masks of ZGC, and of the heap how many collections it had and whether one runs; reads
- * only. On JDK 17 to 28. Every address must be readable: under guard.h. */
+ * java.lang.Class's hidden field for the Klass, what zgc_references.h touches, and of the heap how many collections it had and whether one
+ * runs; reads only. On JDK 17 to 28. Every address must be readable: under guard.h. */
 #ifndef HPX_HEAP_OBJECTS_H
 #define HPX_HEAP_OBJECTS_H
 
@@ -21,8 +21,8 @@ bool hpx_heap_moves_while_running(void);
 
 /* ---- async-signal-safe ---- */
 
-/* The collections so far; false: one runs, and moves objects. If both calls around a read say true and the same number, no object has moved
- * in between, unless hpx_heap_moves_while_running(). */
+/* The collections so far; false: one has stopped the program. If both calls around a read say true and the same number, no object has moved
+ * in between, and with hpx_heap_moves_while_running() those have not that are found at the same place again. */
 bool hpx_heap_still_sig(uint32_t *collections);
 /* The Klass of the object at this address. */
 uintptr_t hpx_object_class_sig(uintptr_t oop);
@@ -36,9 +36,12 @@ bool hpx_object_class_signature_sig(uintptr_t klass, char *to, size_t size);
 bool hpx_object_symbol_sig(uintptr_t symbol, char *to, size_t size);
 /* Where Shenandoah has copied the object at this address to. */
 uintptr_t hpx_heap_moved_sig(uintptr_t oop);
-/* The address of the object that the field at this address refers to; 0: none; HPX_OBJECT_UNKNOWN: ZGC has not followed the field since it
- * may have moved the object. */
+/* The address of the object that the field at this address refers to; 0: none; HPX_OBJECT_UNKNOWN: ZGC may have moved it, and does not tell
+ * where to. Where objects move while the program runs it counts as long as the field gives the same one. */
 #define HPX_OBJECT_UNKNOWN ((uintptr_t)1)
 uintptr_t hpx_object_at_sig(uintptr_t at);
+/* The same of a reference on a thread's stack, which is this word. runs: the thread is in Java; one that is not may be told late that an
+ * object has moved. */
+uintptr_t hpx_object_on_stack_sig(uintptr_t oop, bool runs);
 
 #endif

@@ -4,6 +4,7 @@
 #include "code_cache.h"
 #include "debug_info.h"
 #include "frame_anchor.h"
+#include "heap_objects.h"
 #include "stack_chunk.h"
 #include "structures.h"
 #include <stdatomic.h>
@@ -162,11 +163,46 @@ uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx
     return stub ? entry : 0;
 }
 
+static uint64_t add_place(uint64_t places, const struct hpx_stack_chunk *c)
+{
+    return (places ^ c->low) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* A thread in Java is not at a safepoint, where collections begin that move objects, or their references. One in the VM may be: where it
  * comes from native code, or has blocked, it is in the VM first, and then waits for the end of the safepoint. */
-bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections)
+static bool runs(const struct hpx_frames *k)
 {
-    return hpx_stack_chunk_moment_sig(hpx_frame_anchor_state_sig(k->t->env) == HPX_VM_STATE_IN_JAVA, collections);
+    return hpx_frame_anchor_state_sig(k->t->env) == HPX_VM_STATE_IN_JAVA;
+}
+
+static bool may_read(const struct hpx_frames *k, uint32_t *collections)
+{
+    return hpx_stack_chunk_moment_sig(runs(k), collections);
+}
+
+static uintptr_t chunk_of(const struct hpx_frames *k, uintptr_t entry)
+{
+    return hpx_stack_chunk_of_sig(hpx_stack_chunk_continuation_sig(entry, runs(k)));
+}
+
+/* The chunks that were read are where they were. */
+static bool finds_again(const struct hpx_frames *k)
+{
+    struct hpx_stack_chunk c = {.parent = chunk_of(k, k->entry)};
+    uint64_t places = 0;
+    for (uint32_t i = 0; i <= k->chunks; i++) {
+        if (hpx_stack_chunk_open_sig(c.parent, &c) != HPX_CHUNK_FRAMES) {
+            return false;
+        }
+        places = add_place(places, &c);
+    }
+    return places == k->places;
+}
+
+bool hpx_frames_are_there_sig(const struct hpx_frames *k)
+{
+    uint32_t collections;
+    return may_read(k, &collections) && collections == k->collections && (!hpx_heap_moves_while_running() || finds_again(k));
 }
 
 /* The frame of a virtual thread's Continuation.enterSpecial is there, which a Java method has called, and there are frames in the heap. Any
@@ -180,9 +216,8 @@ static bool is_entry(const struct hpx_frames *k, uintptr_t entry, uintptr_t code
         return false;
     }
     const uintptr_t back = hpx_return_address(hpx_vm_word(entry + (uintptr_t)(f.size - 1) * WORD));
-    return (hpx_frames_is_interpreter_sig(back) || hpx_code_cache_frame_sig(back).kind == HPX_BLOB_METHOD) &&
-           hpx_frames_may_read_sig(k, &collections) &&
-           hpx_stack_chunk_open_sig(hpx_stack_chunk_of_sig(hpx_stack_chunk_continuation_sig(entry)), &c) == HPX_CHUNK_FRAMES;
+    return (hpx_frames_is_interpreter_sig(back) || hpx_code_cache_frame_sig(back).kind == HPX_BLOB_METHOD) && may_read(k, &collections) &&
+           hpx_stack_chunk_open_sig(chunk_of(k, entry), &c) == HPX_CHUNK_FRAMES;
 }
 
 /* As hpx_frames_at_barrier_sig(), where it is not known yet which word of a thread has the entry. */
@@ -210,6 +245,7 @@ void hpx_frames_leave_out_sig(struct hpx_frames *k)
 
 static void enter_chunk(struct hpx_frames *k, const struct hpx_stack_chunk *c)
 {
+    k->places = add_place(k->places, c);
     k->low = c->low;
     k->high = c->end;
     k->parent = c->parent;
@@ -242,11 +278,11 @@ static void expect_copies(struct hpx_frames *k)
 
 static bool cross(struct hpx_frames *k, uintptr_t entry)
 {
-    if (!hpx_frames_may_read_sig(k, &k->collections)) {
+    if (!may_read(k, &k->collections)) {
         return false;
     }
     atomic_thread_fence(memory_order_acquire); /* the chunk is read behind the look at the heap; no partner: the VM writes */
-    if (!hpx_frames_enter_chunk_sig(k, hpx_stack_chunk_of_sig(hpx_stack_chunk_continuation_sig(entry)))) {
+    if (!hpx_frames_enter_chunk_sig(k, chunk_of(k, entry))) {
         return false;
     }
     expect_copies(k);
@@ -273,6 +309,7 @@ static bool leave_out_heap(struct hpx_frames *k)
 bool hpx_frames_cross_sig(struct hpx_frames *k, uintptr_t entry, bool fetches)
 {
     note_carrier(k);
+    k->entry = entry;
     k->mounted = k->names != NULL ? k->names->n : 0;
     k->whole = !cross(k, entry);
     k->place = HPX_FRAME_CALLER;
@@ -557,7 +594,8 @@ static bool next_chunk(struct hpx_frames *k)
     if (state == HPX_CHUNK_EMPTY) {
         return end_virtual(k);
     }
-    if (state == HPX_CHUNK_FRAMES && ++k->chunks <= CHUNKS) {
+    if (state == HPX_CHUNK_FRAMES && k->chunks < CHUNKS) {
+        k->chunks++;
         enter_chunk(k, &c);
         return true;
     }

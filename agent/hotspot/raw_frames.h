@@ -18,6 +18,8 @@ struct hpx_frames {
     uintptr_t floor;                  /* they are above it */
     uintptr_t parent;                 /* the chunk with their callers; 0: none */
     uintptr_t first, second;          /* blob of the first compiled method, 0: none yet; pc of the caller of the first frame */
+    uintptr_t entry;                  /* of the continuation whose chunks were read */
+    uint64_t places;                  /* a hash of where they were */
     uint32_t collections;             /* before the first chunk was read */
     uint32_t chunks, mounted;         /* chunks that were read; names before them */
     struct hpx_raw_stack one, copied; /* `to` behind the first frame; what it has to be behind frames that are in both places */
@@ -76,8 +78,8 @@ uintptr_t hpx_frames_at_barrier_sig(const struct hpx_frames *k, const struct hpx
 /* From the barrier to the frames in the heap. fetches: the thread does that, and the next frames may be in neither place. If those in the
  * heap cannot be read, or none are there, the walk ends: false if only a whole one is wanted. */
 bool hpx_frames_cross_sig(struct hpx_frames *k, uintptr_t entry, bool fetches);
-/* Whether objects stay where they are: hpx_stack_chunk_moment_sig() of the thread. */
-bool hpx_frames_may_read_sig(const struct hpx_frames *k, uint32_t *collections);
+/* Behind the walk: whether the objects whose frames were read were at these addresses meanwhile. */
+bool hpx_frames_are_there_sig(const struct hpx_frames *k);
 /* To the frames of a chunk. false: it has none, or is none. */
 bool hpx_frames_enter_chunk_sig(struct hpx_frames *k, uintptr_t oop);
 

@@ -489,9 +489,8 @@ static bool from_anchor(struct hpx_frames *k, const struct hpx_frame_anchor *a)
 /* A collection may have moved the objects whose frames were read: only those on the stack count. */
 static bool has_moved(struct hpx_frames *k)
 {
-    uint32_t collections = 0;
     atomic_thread_fence(memory_order_acquire); /* the chunks were read before the look at the heap; no partner: the VM writes */
-    bool moved = k->chunk && !(hpx_frames_may_read_sig(k, &collections) && collections == k->collections);
+    bool moved = k->chunk && !hpx_frames_are_there_sig(k);
     if (moved) {
         k->heap = true;
         if (k->names != NULL) {

@@ -106,7 +106,9 @@ enum hpx_stack_chunk_state hpx_stack_chunk_open_sig(uintptr_t oop, struct hpx_st
 
 uintptr_t hpx_stack_chunk_of_sig(uintptr_t continuation)
 {
-    return hpx_vm_is_address(continuation) ? hpx_object_at_sig(continuation + chunks.at.tail) : 0;
+    return hpx_vm_is_address(continuation)      ? hpx_object_at_sig(continuation + chunks.at.tail)
+           : continuation == HPX_OBJECT_UNKNOWN ? HPX_OBJECT_UNKNOWN
+                                                : 0;
 }
 
 /* On 21 and 22, where the tables do not have it, an id is the address of a Method*. */
@@ -134,9 +136,9 @@ bool hpx_stack_chunk_is_virtual_sig(uintptr_t entry)
     return hpx_vm_int(entry + IS_VIRTUAL) == 1;
 }
 
-uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry)
+uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry, bool runs)
 {
-    return hpx_vm_word(entry + CONTINUATION);
+    return hpx_object_on_stack_sig(hpx_vm_word(entry + CONTINUATION), runs);
 }
 
 bool hpx_stack_chunk_is_yield_sig(uintptr_t blob)
@@ -148,5 +150,5 @@ bool hpx_stack_chunk_is_yield_sig(uintptr_t blob)
 bool hpx_stack_chunk_moment_sig(bool runs, uint32_t *collections)
 {
     *collections = 0;
-    return runs || (!hpx_heap_moves_while_running() && hpx_heap_still_sig(collections));
+    return runs || hpx_heap_still_sig(collections);
 }

@@ -51,13 +51,14 @@ uintptr_t hpx_stack_chunk_of_sig(uintptr_t continuation);
 uintptr_t hpx_stack_chunk_entry_code_sig(void);
 /* Whether the entry, the lowest part of such a frame, is that of a virtual thread. */
 bool hpx_stack_chunk_is_virtual_sig(uintptr_t entry);
-/* The address of the continuation. */
-uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry);
+/* The address of the continuation; HPX_OBJECT_UNKNOWN: it cannot be told. runs: the thread whose stack it is, is in Java. */
+uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry, bool runs);
 /* Whether the method is the one in which a continuation puts its frames in the heap: then they may be in both places. */
 bool hpx_stack_chunk_is_yield_sig(uintptr_t blob);
 
-/* Objects stay where they are from one call until the next one that gives the same *collections. runs: the thread is the calling one, and
- * is in Java: it meets no pause meanwhile. false: they may move. */
+/* Objects stay where they are from one call until the next one that gives the same *collections; with hpx_heap_moves_while_running()
+ * (heap_objects.h) those that are found at the same addresses again. runs: the thread is the calling one, and is in Java: it meets no pause
+ * meanwhile. false: they may move. */
 bool hpx_stack_chunk_moment_sig(bool runs, uint32_t *collections);
 
 #endif

@@ -46,10 +46,10 @@ static void *java_heap_at = &java_heap;
 static uintptr_t oop_base;
 static int32_t oop_shift;
 
-static uintptr_t bad_mask, pointer_shift;
+static uintptr_t bad_mask, good_mask, pointer_shift, offset_mask;
 static struct {
-    uintptr_t *bad, *shift;
-} masks = {&bad_mask, &pointer_shift};
+    uintptr_t *bad, *good, *shift, *offsets;
+} masks = {&bad_mask, &good_mask, &pointer_shift, &offset_mask};
 static void *masks_at = &masks;
 
 static const char *flags_on = ""; /* names with blanks around them */
@@ -93,7 +93,9 @@ static inline void describe_chunks(void)
     vm_tables_static("CompressedOops", "_shift", "int", &oop_shift);
     vm_tables_static("ZGlobalsForVMStructs", "_instance_p", "ZGlobalsForVMStructs*", &masks_at);
     vm_tables_field("ZGlobalsForVMStructs", "_ZPointerLoadBadMask", "uintptr_t*", 0);
-    vm_tables_field("ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", sizeof(uintptr_t));
+    vm_tables_field("ZGlobalsForVMStructs", "_ZPointerLoadGoodMask", "uintptr_t*", sizeof(uintptr_t));
+    vm_tables_field("ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", 2 * sizeof(uintptr_t));
+    vm_tables_field("ZGlobalsForVMStructs", "_ZAddressOffsetMask", "uintptr_t*", 3 * sizeof(uintptr_t));
     strcpy(chunk_name.body, "jdk/internal/vm/StackChunk");
     chunk_name.length = (uint16_t)strlen(chunk_name.body);
     chunk_klass = (struct chunk_klass){.layout = offsetof(struct chunk, stack) | 1, .name = &chunk_name};

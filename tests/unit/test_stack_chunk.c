@@ -119,12 +119,26 @@ TEST(an_answer_counts_if_no_collection_moved_objects)
     assert_true(hpx_stack_chunk_moment_sig(true, &after));
 }
 
-TEST(where_objects_move_while_the_program_runs_only_a_running_thread_counts)
+/* It counts collections where it begins to look for garbage, and moves objects later. */
+TEST(with_zgc_a_new_colour_is_another_moment)
 {
-    uint32_t collections;
+    uint32_t before, after;
+    assert_null(begin_with(" UseZGC ZGenerational "));
+    good_mask = 0x1000;
+    assert_true(hpx_stack_chunk_moment_sig(false, &before));
+    good_mask = 0x2000;
+    assert_true(hpx_stack_chunk_moment_sig(false, &after));
+    assert_true(before != after);
+}
+
+TEST(the_continuation_of_a_thread_may_have_moved)
+{
+    uintptr_t entry[5] = {0, 0, (uintptr_t)&continuation, 0, 1};
     assert_null(begin_with(" UseShenandoahGC "));
-    assert_false(hpx_stack_chunk_moment_sig(false, &collections));
-    assert_true(hpx_stack_chunk_moment_sig(true, &collections));
+    assert_int_equal(hpx_stack_chunk_continuation_sig((uintptr_t)entry, false), &continuation);
+    continuation.mark = (uintptr_t)&chunks[1] | 3;
+    assert_int_equal(hpx_stack_chunk_continuation_sig((uintptr_t)entry, false), &chunks[1]);
+    assert_int_equal(hpx_stack_chunk_of_sig(HPX_OBJECT_UNKNOWN), HPX_OBJECT_UNKNOWN);
 }
 
 TEST(a_class_of_another_name_is_refused)

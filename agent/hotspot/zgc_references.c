@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* zgc_references.c: the words of zgc_references.h. */
+#include "zgc_references.h"
+#include "heap_objects.h"
+#include "structures.h"
+
+#define WORD       sizeof(uintptr_t)
+#define GRANULE    21    /* a table has an element for each so many bytes of the heap, as a power of two */
+#define REMEMBERED 0x30u /* both bits: in an old object, and refers to one */
+#define TRIES      4096  /* entries that are looked at */
+#define ALIGNMENT  31    /* bits of a shift that count */
+#define MOVED_BITS 45    /* of an entry, above the lowest one, which says that it is in use: where to; the rest: which object */
+
+enum { YOUNG, OLD, GENERATIONS };
+
+/* Constant after init. */
+static struct {
+    uint64_t masks, good, bad, shift, offsets; /* address of the structure, its fields */
+    uint64_t begin, align, length, size;       /* of a forwarding */
+    uint64_t granules;                         /* elements of a table */
+    uintptr_t tables[GENERATIONS];             /* their elements; 0: not found. Without generations the first one only */
+    bool generations;
+} z;
+
+static const char *find_masks(void)
+{
+    const struct hpx_vm_field coloured[] = {{"ZGlobalsForVMStructs", "_instance_p", "static ZGlobalsForVMStructs*", &z.masks},
+                                            {"ZGlobalsForVMStructs", "_ZPointerLoadBadMask", "uintptr_t*", &z.bad},
+                                            {"ZGlobalsForVMStructs", "_ZPointerLoadGoodMask", "uintptr_t*", &z.good},
+                                            {"ZGlobalsForVMStructs", "_ZPointerLoadShift", "size_t*", &z.shift},
+                                            {"ZGlobalsForVMStructs", "_ZAddressOffsetMask", "uintptr_t*", &z.offsets}};
+    const struct hpx_vm_field views[] = {{"XGlobalsForVMStructs", "_instance_p", "static XGlobalsForVMStructs*", &z.masks},
+                                         {"XGlobalsForVMStructs", "_XAddressBadMask", "uintptr_t*", &z.bad},
+                                         {"XGlobalsForVMStructs", "_XAddressGoodMask", "uintptr_t*", &z.good},
+                                         {"XGlobalsForVMStructs", "_XAddressOffsetMask", "uintptr_t*", &z.offsets}};
+    return z.generations ? hpx_structures_fields(coloured, HPX_ARRAY_LEN(coloured)) : hpx_structures_fields(views, HPX_ARRAY_LEN(views));
+}
+
+/* Both generations begin with their number, where the heap's pages come from and are listed, and their table: how many elements it has, as
+ * many as the list, and where they are. */
+static void find_two_tables(uintptr_t heap, uint64_t size, uint64_t allocator, uint64_t pages)
+{
+    uint32_t found = 0;
+    for (uint64_t at = WORD; at + 4 * WORD <= size; at += WORD) {
+        if (hpx_vm_word(heap + at) == heap + allocator && hpx_vm_word(heap + at + WORD) == heap + pages) {
+            const uint8_t number = hpx_vm_byte(heap + at - WORD);
+            const bool good = number < GENERATIONS && z.tables[number] == 0 && hpx_vm_word(heap + at + 2 * WORD) == z.granules;
+            z.tables[good ? number : YOUNG] = hpx_vm_word(heap + at + 3 * WORD);
+            found += good ? 1 : GENERATIONS + 1;
+        }
+    }
+    z.tables[YOUNG] = found == GENERATIONS ? z.tables[YOUNG] : 0;
+}
+
+static uintptr_t find_heap(const char *type, const char *is)
+{
+    uint64_t collected = 0, within = 0;
+    const struct hpx_vm_field all[] = {{"Universe", "_collectedHeap", "static CollectedHeap*", &collected}, {type, "_heap", is, &within}};
+    const uintptr_t heap = hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL ? hpx_vm_word((uintptr_t)collected) : 0;
+    return hpx_vm_is_address(heap) ? heap + within : 0;
+}
+
+/* A table counts its elements before it tells where they are. */
+static void find_tables_of_generations(void)
+{
+    uint64_t allocator, pages, map;
+    const struct hpx_vm_field all[] = {{"ZHeap", "_page_allocator", "ZPageAllocator", &allocator},
+                                       {"ZHeap", "_page_table", "ZPageTable", &pages},
+                                       {"ZGranuleMapForPageTable", "_map", "ZPage** const", &map},
+                                       {"ZForwarding", "_virtual", "const ZVirtualMemory", &z.begin},
+                                       {"ZForwarding", "_object_alignment_shift", "const size_t", &z.align},
+                                       {"ZForwarding", "_entries", "const ZAttachedArrayForForwarding", &z.length}};
+    const uintptr_t heap = find_heap("ZCollectedHeap", "ZHeap");
+    z.size = hpx_structures_size("ZForwarding");
+    if (heap != 0 && z.size != 0 && hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL && map == WORD) {
+        z.granules = hpx_vm_word(heap + pages);
+        find_two_tables(heap, hpx_structures_size("ZHeap"), allocator, pages);
+    }
+}
+
+static void find_table(void)
+{
+    uint64_t table, map;
+    const struct hpx_vm_field all[] = {{"XHeap", "_forwarding_table", "XForwardingTable", &table},
+                                       {"XGranuleMapForForwarding", "_map", "XForwarding** const", &map},
+                                       {"XForwarding", "_virtual", "const XVirtualMemory", &z.begin},
+                                       {"XForwarding", "_object_alignment_shift", "const size_t", &z.align},
+                                       {"XForwarding", "_entries", "const XAttachedArrayForForwarding", &z.length}};
+    const uintptr_t heap = find_heap("XCollectedHeap", "XHeap");
+    z.size = hpx_structures_size("XForwarding");
+    if (heap != 0 && z.size != 0 && hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL && map == WORD) {
+        z.granules = hpx_vm_word(heap + table);
+        z.tables[YOUNG] = hpx_vm_word(heap + table + WORD);
+    }
+}
+
+const char *hpx_zgc_references_init(bool generations)
+{
+    z.generations = generations;
+    const char *why = find_masks();
+    if (why == NULL && generations) {
+        find_tables_of_generations();
+    } else if (why == NULL) {
+        find_table();
+    }
+    return why;
+}
+
+static uintptr_t mask_at(uint64_t field)
+{
+    return hpx_vm_word(hpx_vm_word(hpx_vm_word((uintptr_t)z.masks) + field));
+}
+
+static uint32_t hash_of(uint32_t key)
+{
+    key = ~key + (key << 15);
+    key ^= key >> 12;
+    key += key << 2;
+    key ^= key >> 4;
+    key *= 2057;
+    return key ^ key >> 16;
+}
+
+/* What is moved out of the part of the heap with this address; 0: nothing. */
+static uintptr_t forwarding_of(uintptr_t table, uintptr_t address)
+{
+    const uintptr_t granule = (address & mask_at(z.offsets)) >> GRANULE;
+    return granule < z.granules ? hpx_vm_word(table + granule * WORD) : HPX_OBJECT_UNKNOWN;
+}
+
+/* Where an object is that was at this address when its reference was followed last. One that waits to be moved is there still. */
+static uintptr_t moved(uintptr_t table, uintptr_t address)
+{
+    const uintptr_t offset = address & mask_at(z.offsets), f = forwarding_of(table, address);
+    if (f == 0) {
+        return address;
+    }
+    const uint64_t n = hpx_vm_is_address(f) ? hpx_vm_word(f + z.length) : 0;
+    if (n == 0 || (n & (n - 1)) != 0) {
+        return HPX_OBJECT_UNKNOWN;
+    }
+    const uint64_t object = (offset - hpx_vm_word(f + z.begin)) >> (hpx_vm_word(f + z.align) & ALIGNMENT);
+    uint64_t at = hash_of((uint32_t)object);
+    for (uint32_t i = 0; i < TRIES; i++, at++) {
+        const uint64_t entry = hpx_vm_word(f + z.size + (at & (n - 1)) * WORD);
+        if ((entry & 1) == 0) {
+            return address;
+        }
+        if (entry >> (MOVED_BITS + 1) == object) {
+            return address - offset + (entry >> 1 & ((UINT64_C(1) << MOVED_BITS) - 1));
+        }
+    }
+    return HPX_OBJECT_UNKNOWN;
+}
+
+/* A colour is the one bit that is not as the three beside it. The lower bit of its number changes when young objects begin to move, the
+ * higher one when old ones do. 4: that is no colour. */
+static uint32_t colour_of(uintptr_t bits, uintptr_t all)
+{
+    const uintptr_t one = (bits & (bits - 1)) == 0 ? bits : bits ^ all;
+    uint32_t n = 0;
+    while (n < 4 && one != (all & (0 - all)) << n) {
+        n++;
+    }
+    return n;
+}
+
+/* The table of the generation that the object was in when this reference was followed last. A field that both may have moved from under
+ * belongs to an old object, if its object was old, too: its bits say so; else it is young if young ones are moved from there. */
+static int generation_of(uintptr_t word, uintptr_t address, uint32_t differs)
+{
+    const bool young = differs == 1 || (differs == 3 && (word & REMEMBERED) != REMEMBERED && forwarding_of(z.tables[YOUNG], address) != 0);
+    return young ? YOUNG : OLD;
+}
+
+/* On x86-64 the address begins right above the bit of the colour: its lowest bits are zero. On 64-bit Arm three bits are set, and it does
+ * not. No object has a colour, too. */
+static uintptr_t uncoloured(uintptr_t word, uintptr_t good, uintptr_t bad)
+{
+    const uintptr_t all = good | bad, bits = word & all;
+    const uint32_t is = colour_of(bits, all), now = colour_of(good, all);
+    if ((word & bad) == 0) {
+        return word >> mask_at(z.shift);
+    }
+    if (is > 3 || now > 3 || z.tables[YOUNG] == 0) {
+        return HPX_OBJECT_UNKNOWN;
+    }
+    const uintptr_t shift = mask_at(z.shift), address = word >> ((bits & (bits - 1)) == 0 ? shift + is - now : shift);
+    return address == 0 ? 0 : moved(z.tables[generation_of(word, address, is ^ now)], address);
+}
+
+uintptr_t hpx_zgc_followed_sig(uintptr_t word)
+{
+    const uintptr_t good = mask_at(z.good), bad = mask_at(z.bad);
+    if (word == 0 || z.generations) {
+        return word != 0 ? uncoloured(word, good, bad) : 0;
+    }
+    if ((word & bad) == 0) {
+        return word;
+    }
+    return z.tables[YOUNG] != 0 ? moved(z.tables[YOUNG], (word & mask_at(z.offsets)) | good) : HPX_OBJECT_UNKNOWN;
+}
+
+/* An address without a colour may be old where objects are moved from; what was made there since may be at it, too. */
+uintptr_t hpx_zgc_on_stack_sig(uintptr_t word, bool runs)
+{
+    if (!z.generations) {
+        return hpx_zgc_followed_sig(word);
+    }
+    const bool told =
+        runs || (z.tables[YOUNG] != 0 && forwarding_of(z.tables[YOUNG], word) == 0 && forwarding_of(z.tables[OLD], word) == 0);
+    return told ? word : HPX_OBJECT_UNKNOWN;
+}
+
+uint32_t hpx_zgc_colour_sig(void)
+{
+    const uintptr_t good = mask_at(z.good);
+    return (uint32_t)(good ^ good >> 32);
+}
