@@ -271,10 +271,12 @@ def values_that_are_flattened_have_records_as_in_the_dump_of_the_vm(t, how):
 
 @test(since=28, collectors='any', needs=('hotspot',))
 def values_that_are_objects_of_the_heap_are_read(t):
-    """Without flattening every object of a value class has its record, also those that are equal."""
-    run = _start(t, 'Values', 100, opts='heap=dump,format=b,sites=none,heapdump=fork', jvm=BUFFERED, env={'HPROFX_VERIFY': '1'})
+    """Without flattening every object of a value class has its record, also those that are equal; and a trace reads what the VM tells."""
+    run = _start(t, 'Values', 100, opts='heap=dump,format=b,sites=none,heapdump=fork,doe=n', jvm=BUFFERED, env={'HPROFX_VERIFY': '1'})
+    _request(t, run)
     _stop(t, run)
     v = _view(t, 'java.hprof')
+    _engine(t, v, 'fork', traces=True)
     points = v.objects[v.static(v.class_id('Values'), 'points')].refs
     t.equal({tuple(v.field(i, f) for f in 'xy') for i in points}, {(3, 4)}, 'points')
     t.equal((len(set(points)), len(v.instances('Values$Point'))), (100, 200), 'records of equal points, with those of fields')

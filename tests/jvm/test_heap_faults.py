@@ -12,7 +12,7 @@ import stat
 import subprocess
 
 import peer as p
-from preload import preload
+from preload import agent, preload
 from runner import test
 from waiting import ask, step, stop_steps, until
 
@@ -56,7 +56,7 @@ class Program:
         self.folder.mkdir(exist_ok=True)
         if before:
             before(self)
-        self.run = t.start('HeapFaults', items, *args, opts=opts + more, env=preload(t, 'heapchild', HPX_HEAP=str(self.folder)), **kw)
+        self.run = t.start('HeapFaults', items, *args, opts=opts and opts + more, env=preload(t, 'heapchild', HPX_HEAP=str(self.folder)), **kw)
         self.run.wait_line('ready')
 
     def put(self, what, text=''):
@@ -235,6 +235,23 @@ def a_stopped_trace_of_a_moving_heap_is_tried_again_once(t, stops):
     data = _whole(t, t.work / NAME)
     t.equal(re.findall(rb'hprofx: heap walk: (\w+, \w+), ', data), [b'fork, traced'], 'engines of the report')
     t.check(b'not traced' not in data, 'a reason against a trace')
+
+
+@test(collectors=('Serial', 'G1', 'Parallel'), level='plain', needs=('hotspot',))
+def a_vm_that_visits_in_another_order_is_left_to_visit_all(t):
+    """A class that has not told of its superclass before the trace meets it: the next copy has the VM visit all objects, and so have later dumps."""
+    q = Program(t, opts=None, jvm=[t.agent('heap=dump,format=b,doe=n,maxpause=off,sites=none,split=y')], agent=agent(t, 'mislead'))
+    q.ask()
+    q.wait_dumps(1)
+    q.step()
+    q.ask()
+    q.wait_dumps(2)
+    q.end()
+    t.equal(q.said('hprofx: heap dump:'), [], 'lines')
+    for name in (NAME + '.1', NAME + '.2'):
+        data = _whole(t, t.work / name)
+        t.equal(re.findall(rb'hprofx: heap walk: (\w+), ([^\n]{7})', data), [(b'fork', b'program')], 'engines of ' + name)
+        t.equal(re.findall(rb'hprofx: heap walk not traced: ([^\n\0]*)', data), [b'a trace cannot read this heap, or has no memory for it (slower)'], 'reasons of ' + name)
 
 
 def _stop_for_long(q, child):
