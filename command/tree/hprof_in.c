@@ -45,7 +45,7 @@ struct hprof_in {
     struct hpx_list spoken; /* uint32_t: names of the tree + 1, for each defined name; 0: not yet asked for */
     struct hpx_tree_path path;
     uint32_t thread, thread_of; /* the last name, and its thread */
-    bool carries;               /* that one carries virtual threads */
+    bool carries;               /* that one carries virtual threads, or is unknown */
     bool heap_open;
     struct hpx_seeded_map class_of, object_of;
     struct hpx_list classes; /* uint32_t: names of the tree */
@@ -179,7 +179,7 @@ static uint32_t thread_name(struct hprof_in *in, uint32_t serial)
     }
     const struct hpx_defined_thread *t = hpx_defined_thread(d, serial);
     const char *name = hpx_defined_name(d, hpx_defined_newest(t));
-    in->carries = strcmp(hpx_defined_name(d, t->group), "CarrierThreads") == 0;
+    in->carries = strcmp(hpx_defined_name(d, t->group), "CarrierThreads") == 0 || strcmp(name, "<unknown thread>") == 0;
     bool told = name[0] != '\0' && strcmp(name, "?") != 0;
     in->thread_of = serial;
     in->thread = !told ? 0 : d->text ? unquoted(in->tree, name) : hpx_tree_name(in->tree, name, strlen(name));

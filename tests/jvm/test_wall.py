@@ -215,6 +215,18 @@ def waits_of_unmounted_virtual_threads_have_rows(t, how):
 
 
 @test(level='plain', since=21)
+def waits_of_virtual_threads_belong_to_what_they_were_started_with(t):
+    """Files name no thread for them; the command does, as for samples."""
+    for name, more in (('java.hprof.txt', ''), ('java.hprof', ',format=b')):
+        run = t.java('VirtualWaits', 50, 1000, opts='wall=20,thread=y,depth=64,cutoff=0,file=%s%s' % (name, more))
+        t.equal(run.code, 0, 'status of the program')
+        shown = t.read('view', '-t', '--view', 'wall', t.work / name)
+        t.check('<unknown thread>' not in shown, 'threads of %s: %s' % (name, shown))
+        for method in ('parks', 'sleeps'):
+            t.check(re.search(r'VirtualWaits\.' + method + r' \(virtual\)$', shown, re.M), '%s in %s: %s' % (method, name, shown))
+
+
+@test(level='plain', since=21)
 def attached_sessions_rewrite_virtual_threads_and_restore_them(t):
     program = Program(t, 'VirtualWaits', '50', '6000')
     for name in ('x', 'y'):
