@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* census.c: has a copy of the process take a census (census.h). */
 #include "census.h"
+#include "census_ask.h"
 #include "census_read.h"
 #include "clock.h"
 #include "copying.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define SHARED   ((size_t)256 << 20) /* bytes that a census may have; what is not used costs nothing */
+#define ASKED    ((size_t)64 << 20)  /* the same without a copy */
 #define STALL_NS UINT64_C(5000000000)
 #define SPIN_NS  UINT64_C(20000000000)
 #define FRAME    64 /* local references */
@@ -372,6 +374,25 @@ static bool make_own(size_t *mapped)
     return true;
 }
 
+/* Instead of a copy, because of that. NULL, or why there is no census all the same. */
+static const char *ask_all(jvmtiEnv *jvmti, JNIEnv *env, hpx_census_late *late, const char *refused)
+{
+    struct hpx_census_plan *p = &taking.plan;
+    void *memory = mmap(NULL, ASKED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return refused;
+    }
+    p->nstates = 0;
+    add_states(p, env);
+    taking.to = memory;
+    *taking.to = (struct hpx_census){.size = ASKED, .asked = refused};
+    const char *why = hpx_census_ask(env, jvmti, p, taking.to, late);
+    if (why != NULL) {
+        (void)munmap(memory, ASKED);
+    }
+    return why != NULL ? refused : NULL;
+}
+
 static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth, hpx_census_late *late)
 {
     struct hpx_copying copying;
@@ -379,9 +400,10 @@ static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth, hpx_census
     memset(p, 0, sizeof *p);
     p->depth = depth;
     p->narrow = hpx_vm_flag("UseCompressedOops", true);
-    const char *why = vm.never != NULL ? vm.never : hpx_internals_closed();
+    const char *why = add_roots(p, jvmti, env);
+    why = why != NULL ? why : vm.never;
+    why = why != NULL ? why : hpx_internals_closed();
     why = why != NULL ? why : hpx_census_read_off();
-    why = why != NULL ? why : add_roots(p, jvmti, env);
     if (why != NULL) {
         return why;
     }
@@ -424,6 +446,9 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
         *why = "no memory";
     } else {
         *why = take(jvmti, env, depth, late);
+        if (*why != NULL && **why != '\0' && !late()) {
+            *why = ask_all(jvmti, env, late, *why);
+        }
         (*env)->PopLocalFrame(env, NULL);
         if (taking.plan.threads != NULL) {
             (void)(*jvmti)->Deallocate(jvmti, (unsigned char *)taking.plan.threads);
@@ -436,7 +461,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
         *why = **why != '\0' ? *why : NULL;
         return NULL;
     }
-    taking.to->checked_ns = taking.checked_ns;
+    taking.to->checked_ns = taking.to->asked == NULL ? taking.checked_ns : 0;
     taking.to->untracked = taking.untracked;
     taking.to->ns = hpx_clock_mono() - begun;
     return taking.to;

@@ -2,84 +2,18 @@
 /* census.h: all virtual threads at one moment, counted by stack, state, and what they wait for.
  *
  * A copy of the process (child.h) reads them, while the program goes on: from the sets of threads that the JDK keeps (jdk.internal.vm.
- * ThreadContainers, ThreadFlock) it goes from thread to thread, not through the heap. What it finds it writes to memory that both have. */
+ * ThreadContainers, ThreadFlock) it goes from thread to thread, not through the heap. What it finds it writes to memory that both have.
+ * Where a copy is refused, the threads are asked one by one (census_ask.h). */
 #ifndef HPX_CENSUS_H
 #define HPX_CENSUS_H
 
-#include "thread_status.h"
+#include "census_image.h"
 #include <jni.h>
-#include <jvmti.h>
-
-#define HPX_CENSUS_NAMES 3u /* threads of a group that are named */
-
-/* What a method means in a stack. */
-enum hpx_census_part {
-    HPX_CENSUS_OF_PROGRAM,
-    HPX_CENSUS_YIELDS, /* by which a thread leaves its carrier: on top, not told, as JVMTI does */
-    HPX_CENSUS_LAST,   /* VirtualThread.run(): those that call it are not told either */
-    HPX_CENSUS_SLEEPS
-};
-
-struct hpx_census_method {
-    const char *class_signature, *name, *signature;
-    enum hpx_census_part part;
-};
-
-struct hpx_census_frame {
-    uint32_t method;
-    int32_t bci; /* as in struct jvmtiFrameInfo; -1: a native method */
-};
-
-struct hpx_census_stack {
-    struct hpx_census_frame *frames; /* innermost first */
-    uint32_t n;
-};
-
-struct hpx_census_who {
-    uint64_t tid;     /* Thread.threadId(); 0: nobody */
-    const char *name; /* modified UTF-8; "": none */
-    bool is_virtual;
-};
-
-/* Threads with one stack in one state, which wait for objects of one class with one owner. A mounted one is a group by itself. */
-struct hpx_census_group {
-    uint64_t count, named; /* threads; of these with a name */
-    uint32_t stack;
-    enum hpx_thread_status status;
-    const char *container;                       /* that they were started in: its name, or else its class as in "p.C"; NULL: none */
-    const char *waits_for;                       /* signature of the class; NULL: nothing that is known */
-    struct hpx_census_who owner;                 /* of what they wait for */
-    struct hpx_census_who carrier;               /* tid 0: they are not mounted */
-    struct hpx_census_who who[HPX_CENSUS_NAMES]; /* those with names first */
-};
-
-/* A thread that waits for another one. If they are many, only those that others wait for. */
-struct hpx_census_edge {
-    struct hpx_census_who who;
-    uint64_t owner; /* tid */
-    uint32_t group;
-};
-
-struct hpx_census {
-    struct hpx_census_method *methods;
-    struct hpx_census_stack *stacks;
-    struct hpx_census_group *groups;
-    struct hpx_census_edge *edges;
-    uint32_t nmethods, nstacks, ngroups, nedges;
-    uint64_t threads;             /* in all */
-    uint64_t unread;              /* of these: their stacks are not read */
-    bool untracked;               /* those that no executor or scope has started are not known (jdk.trackAllThreads=false) */
-    uint64_t stop_ns, checked_ns; /* the program stopped for the copy; for the check of addresses before it, at most */
-    uint64_t ns;                  /* in all */
-    size_t used, size;            /* bytes of its memory, which begins with this */
-};
 
 /* At load. */
 void hpx_census_load(void);
 /* When a session begins. */
 void hpx_census_live(JNIEnv *env);
-/* Whether the time for the census is over. Asked while the copy runs. */
-typedef bool hpx_census_late(void);
 /* NULL: *why, constant until the next call, or NULL: the program has no virtual threads. depth: frames of a stack. late() ends the copy.
  * A thread that may wait. */
 struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late *late, const char **why);

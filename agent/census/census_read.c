@@ -614,22 +614,13 @@ static void add_set(struct reading *r, uint64_t set, const char *container)
     }
 }
 
-/* The JDK gives those without a name the one of Objects.toIdentityString(), "p.C@1f": the class is what they have in common. */
-static void cut_identity(char *name)
-{
-    char *at = strrchr(name, '@');
-    if (at != NULL && at != name && at[1] != '\0' && at[1 + strspn(at + 1, "0123456789abcdef")] == '\0') {
-        *at = '\0';
-    }
-}
-
 /* The same text for the same name. */
 static const char *container_of(struct reading *r, uint64_t string, const char *otherwise)
 {
     char name[NAME_ROOM];
     uint64_t hash = 0;
     put_string(r, string, name);
-    cut_identity(name);
+    hpx_census_cut_identity(name);
     const char *text = name[0] != '\0' ? name : otherwise;
     for (const char *c = text; *c != '\0'; c++) {
         hash = mix(hash, (uint8_t)*c);

@@ -9,7 +9,7 @@ void hpx_ask_virtuals(struct hpx_asker *a)
 {
     uint32_t depth = atomic_load_explicit(&hpx_session.depth, memory_order_relaxed);
     a->take->census = hpx_census_take(a->env, depth < HPX_TRACE_FRAMES ? depth : HPX_TRACE_FRAMES, hpx_asker_late, &a->uncounted);
-    if (a->take->census != NULL) {
+    if (a->take->census != NULL && a->take->census->asked == NULL) {
         hpx_asker_count(a, a->take->census->checked_ns);
         hpx_asker_count(a, a->take->census->stop_ns);
     }
@@ -141,7 +141,7 @@ static void name_stacks(struct hpx_asker *a, const struct of_method *methods)
         for (uint32_t k = 0; to->frames != NULL && k < from->n; k++) {
             const struct of_method *m = &methods[from->frames[k].method];
             to->frames[to->n] = m->names;
-            to->frames[to->n++].line = line_of(m, from->frames[k].bci);
+            to->frames[to->n++].line = c->asked != NULL ? from->frames[k].bci : line_of(m, from->frames[k].bci);
         }
     }
 }

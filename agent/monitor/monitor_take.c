@@ -63,6 +63,12 @@ static void add_notes(const struct hpx_asker *a)
     if (a->uncounted != NULL) {
         note(t, "virtual threads are not listed: %.250s", a->uncounted);
     }
+    if (t->census != NULL && t->census->asked != NULL) {
+        note(t, "virtual threads were asked one after the other, not copied at one moment: %.200s", t->census->asked);
+    }
+    if (t->census != NULL && t->census->unasked > 0) {
+        note(t, "virtual threads that were not asked, because the time was over: %llu", (unsigned long long)t->census->unasked);
+    }
     if (t->census != NULL && t->census->untracked) {
         note(t, UNTRACKED);
     }
