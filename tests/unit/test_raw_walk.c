@@ -343,14 +343,18 @@ TEST(during_a_collection_frames_in_the_heap_are_not_read)
     check_frames(&t);
 }
 
-TEST(where_objects_move_while_the_program_runs_only_a_thread_in_java_is_read)
+TEST(where_objects_move_while_the_program_runs_the_chunks_are_read_where_they_are)
 {
     const int states[] = {IN_NATIVE, IN_VM, BLOCKED};
     begin_virtual(JDK_25, " UseShenandoahGC ");
     put_frozen(&chunks[0]);
     for (size_t i = 0; i < HPX_ARRAY_LEN(states); i++) {
         struct hpx_raw_thread t = outside_java(states[i]);
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, virtual, &virtual_end, NULL, NULL), 4);
+        assert_int_equal(virtual_end, HPX_END_WHOLE);
+        java_heap.active = 1;
         check_truncated(&t, 1);
+        java_heap.active = 0;
     }
     thread.state = IN_JAVA;
     struct hpx_raw_thread t = thawed(8);
