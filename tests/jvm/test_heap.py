@@ -269,6 +269,32 @@ def values_that_are_flattened_have_records_as_in_the_dump_of_the_vm(t, how):
     t.equal([v.field(v.field(i, 'b'), 'value') if i else None for i in elements('inners')], [None, *range(n), None], 'elements, and null')
 
 
+def _of_values(t, engine):
+    """{class: (objects, bytes, references)} of a program with flattened objects, as this engine finds it, and how many references name a record."""
+    run = _start(t, 'Values', 100, opts='heap=dump,format=b,sites=none,doe=n,heapdump=' + engine, jvm=FLAT)
+    _request(t, run)
+    _stop(t, run)
+    v, found = _view(t, 'java.hprof'), {}
+    _engine(t, v, engine)
+    for name, row in t.heap(t.work / 'java.hprof')[1].items():
+        if name.startswith('Values'):
+            objects = [v.objects[i] for i in v.instances(name)]
+            refs = [x for i, o in zip(v.instances(name), objects) for x in (o.refs if hasattr(o, 'refs') else [x for _, _, kind, x in v.values(i) if kind == 2])]
+            found[name] = (*row, sum(x != 0 for x in refs), sum(x in v.objects for x in refs))
+    for name in ('java.hprof', 'stop'):
+        (t.work / name).unlink()
+    return found
+
+
+@test(since=28, collectors='any', needs=('hotspot',))
+def a_copy_finds_of_flattened_values_what_a_walk_in_the_program_does(t):
+    """Objects, bytes and references, with null markers and arrays; and every reference names a record."""
+    copy, walk = _of_values(t, 'fork'), _of_values(t, 'walk')
+    t.equal(copy, walk, 'classes')
+    t.equal({n: f[2] for n, f in copy.items()}, {n: f[3] for n, f in copy.items()}, 'references that name a record')
+    t.check({'Values$Point', 'Values$Inner', 'Values$Point[]', 'Values$Inner[]'} <= set(copy), 'classes: %s' % copy)
+
+
 @test(since=28, collectors='any', needs=('hotspot',))
 def values_that_are_objects_of_the_heap_are_read(t):
     """Without flattening every object of a value class has its record, also those that are equal; and a trace reads what the VM tells."""
