@@ -214,6 +214,15 @@ def waits_of_unmounted_virtual_threads_have_rows(t, how):
     t.equal(plumbing, set(), 'frames of the probe')
 
 
+@test(level='plain', since=21, until=23, measures=True)
+def waits_that_pin_virtual_threads_are_rows_of_their_carriers(t):
+    """Monitors and Object.wait before JDK 24. The stack is the carrier's: it does not say where. A look stands for 20 ms; five standard deviations."""
+    run, p = t.profile('PinnedWaits', 6000, opts='wall=20,depth=24,cutoff=0', jvm=['-Djdk.virtualThreadScheduler.parallelism=4'])
+    for kind, ms in re.findall(r'^spent (\S+) (\d+)$', run.out, re.M):
+        found = sum(r.count for r in p.wall.rows if r.state == kind and any(f.method == 'jdk.internal.vm.Continuation.run' for f in p.traces[r.trace].frames))
+        t.check(abs(found - int(ms)) <= 5 * 20 * math.sqrt(int(ms) / 20), '%s: %d ms, truth %s' % (kind, found, ms))
+
+
 @test(level='plain', since=21)
 def waits_of_virtual_threads_belong_to_what_they_were_started_with(t):
     """Files name no thread for them; the command does, as for samples."""
