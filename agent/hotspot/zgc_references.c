@@ -17,7 +17,7 @@ enum { YOUNG, OLD, GENERATIONS };
 static struct {
     uint64_t masks, good, bad, shift, offsets; /* address of the structure, its fields */
     uint64_t begin, align, length, size;       /* of a forwarding */
-    uint64_t granules;                         /* elements of a table */
+    uint64_t granules[GENERATIONS];            /* elements of a table */
     uintptr_t tables[GENERATIONS];             /* their elements; 0: not found. Without generations the first one only */
     bool generations;
 } z;
@@ -36,16 +36,17 @@ static const char *find_masks(void)
     return z.generations ? hpx_structures_fields(coloured, HPX_ARRAY_LEN(coloured)) : hpx_structures_fields(views, HPX_ARRAY_LEN(views));
 }
 
-/* Both generations begin with their number, where the heap's pages come from and are listed, and their table: how many elements it has, as
- * many as the list, and where they are. */
+/* Both generations begin with their number, where the heap's pages come from and are listed, and their table: how many elements it has, and
+ * where they are. */
 static void find_two_tables(uintptr_t heap, uint64_t size, uint64_t allocator, uint64_t pages)
 {
     uint32_t found = 0;
     for (uint64_t at = WORD; at + 4 * WORD <= size; at += WORD) {
         if (hpx_vm_word(heap + at) == heap + allocator && hpx_vm_word(heap + at + WORD) == heap + pages) {
             const uint8_t number = hpx_vm_byte(heap + at - WORD);
-            const bool good = number < GENERATIONS && z.tables[number] == 0 && hpx_vm_word(heap + at + 2 * WORD) == z.granules;
+            const bool good = number < GENERATIONS && z.tables[number] == 0 && hpx_vm_is_address(hpx_vm_word(heap + at + 3 * WORD));
             z.tables[good ? number : YOUNG] = hpx_vm_word(heap + at + 3 * WORD);
+            z.granules[good ? number : YOUNG] = hpx_vm_word(heap + at + 2 * WORD);
             found += good ? 1 : GENERATIONS + 1;
         }
     }
@@ -73,7 +74,6 @@ static void find_tables_of_generations(void)
     const uintptr_t heap = find_heap("ZCollectedHeap", "ZHeap");
     z.size = hpx_structures_size("ZForwarding");
     if (heap != 0 && z.size != 0 && hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL && map == WORD) {
-        z.granules = hpx_vm_word(heap + pages);
         find_two_tables(heap, hpx_structures_size("ZHeap"), allocator, pages);
     }
 }
@@ -89,7 +89,7 @@ static void find_table(void)
     const uintptr_t heap = find_heap("XCollectedHeap", "XHeap");
     z.size = hpx_structures_size("XForwarding");
     if (heap != 0 && z.size != 0 && hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL && map == WORD) {
-        z.granules = hpx_vm_word(heap + table);
+        z.granules[YOUNG] = hpx_vm_word(heap + table);
         z.tables[YOUNG] = hpx_vm_word(heap + table + WORD);
     }
 }
@@ -122,16 +122,16 @@ static uint32_t hash_of(uint32_t key)
 }
 
 /* What is moved out of the part of the heap with this address; 0: nothing. */
-static uintptr_t forwarding_of(uintptr_t table, uintptr_t address)
+static uintptr_t forwarding_of(int generation, uintptr_t address)
 {
     const uintptr_t granule = (address & mask_at(z.offsets)) >> GRANULE;
-    return granule < z.granules ? hpx_vm_word(table + granule * WORD) : HPX_OBJECT_UNKNOWN;
+    return granule < z.granules[generation] ? hpx_vm_word(z.tables[generation] + granule * WORD) : HPX_OBJECT_UNKNOWN;
 }
 
 /* Where an object is that was at this address when its reference was followed last. One that waits to be moved is there still. */
-static uintptr_t moved(uintptr_t table, uintptr_t address)
+static uintptr_t moved(int generation, uintptr_t address)
 {
-    const uintptr_t offset = address & mask_at(z.offsets), f = forwarding_of(table, address);
+    const uintptr_t offset = address & mask_at(z.offsets), f = forwarding_of(generation, address);
     if (f == 0) {
         return address;
     }
@@ -169,7 +169,7 @@ static uint32_t colour_of(uintptr_t bits, uintptr_t all)
  * belongs to an old object, if its object was old, too: its bits say so; else it is young if young ones are moved from there. */
 static int generation_of(uintptr_t word, uintptr_t address, uint32_t differs)
 {
-    const bool young = differs == 1 || (differs == 3 && (word & REMEMBERED) != REMEMBERED && forwarding_of(z.tables[YOUNG], address) != 0);
+    const bool young = differs == 1 || (differs == 3 && (word & REMEMBERED) != REMEMBERED && forwarding_of(YOUNG, address) != 0);
     return young ? YOUNG : OLD;
 }
 
@@ -186,7 +186,7 @@ static uintptr_t uncoloured(uintptr_t word, uintptr_t good, uintptr_t bad)
         return HPX_OBJECT_UNKNOWN;
     }
     const uintptr_t shift = mask_at(z.shift), address = word >> ((bits & (bits - 1)) == 0 ? shift + is - now : shift);
-    return address == 0 ? 0 : moved(z.tables[generation_of(word, address, is ^ now)], address);
+    return address == 0 ? 0 : moved(generation_of(word, address, is ^ now), address);
 }
 
 uintptr_t hpx_zgc_followed_sig(uintptr_t word)
@@ -198,7 +198,7 @@ uintptr_t hpx_zgc_followed_sig(uintptr_t word)
     if ((word & bad) == 0) {
         return word;
     }
-    return z.tables[YOUNG] != 0 ? moved(z.tables[YOUNG], (word & mask_at(z.offsets)) | good) : HPX_OBJECT_UNKNOWN;
+    return z.tables[YOUNG] != 0 ? moved(YOUNG, (word & mask_at(z.offsets)) | good) : HPX_OBJECT_UNKNOWN;
 }
 
 /* An address without a colour may be old where objects are moved from; what was made there since may be at it, too. */
@@ -207,8 +207,7 @@ uintptr_t hpx_zgc_on_stack_sig(uintptr_t word, bool runs)
     if (!z.generations) {
         return hpx_zgc_followed_sig(word);
     }
-    const bool told =
-        runs || (z.tables[YOUNG] != 0 && forwarding_of(z.tables[YOUNG], word) == 0 && forwarding_of(z.tables[OLD], word) == 0);
+    const bool told = runs || (z.tables[YOUNG] != 0 && forwarding_of(YOUNG, word) == 0 && forwarding_of(OLD, word) == 0);
     return told ? word : HPX_OBJECT_UNKNOWN;
 }
 
