@@ -2,9 +2,9 @@
 /* zgc_references.h: what a reference of ZGC refers to. It moves objects while the program runs: a reference has a colour, which tells
  * whether somebody has followed it since, and a table of what was moved leads on from those that nobody has.
  *
- * Touches ZGlobalsForVMStructs, the heap's forwarding tables and what they consist of; reads only. On JDK 17 to 28: the tables of
- * 17 to 20 lack nothing, but nobody asks there. With generations the tables are not named: they are behind the only words of the heap that
- * lead to its pages.
+ * Touches ZGlobalsForVMStructs, the heap's forwarding tables and what they consist of; reads only. On JDK 21 to 28.
+ *
+ * With generations the tables are not named: they are behind the only words of the heap that lead to its pages.
  * Source: HotSpot's zAddress.hpp, zBarrier.inline.hpp, zForwarding.hpp. */
 #ifndef HPX_ZGC_REFERENCES_H
 #define HPX_ZGC_REFERENCES_H
