@@ -35,7 +35,7 @@ static HPX_OF_SESSION struct {
     pid_t pid;
     uint64_t fork_ns, checked_ns;
     bool untracked;
-    char why[256];
+    char why[256], both[400];
 } taking;
 
 void hpx_census_load(void)
@@ -54,13 +54,6 @@ void hpx_census_live(JNIEnv *env)
 }
 
 /* ---- what the copy must know ---- */
-
-static jclass find(JNIEnv *env, const char *name)
-{
-    jclass c = (*env)->FindClass(env, name);
-    (*env)->ExceptionClear(env);
-    return c;
-}
 
 #define UTIL "java/util/concurrent/"
 #define VM   "jdk/internal/vm/"
@@ -102,7 +95,7 @@ static const char *add_fields(struct hpx_census_plan *p, JNIEnv *env)
         [HPX_CENSUS_EXCLUSIVE] = {UTIL "locks/AbstractOwnableSynchronizer", "exclusiveOwnerThread", "Ljava/lang/Thread;"},
     };
     for (int i = 0; i < HPX_CENSUS_FIELDS; i++) {
-        jclass c = find(env, fields[i].klass);
+        jclass c = hpx_vm_boot_class(env, fields[i].klass);
         jfieldID id = hpx_vm_field(env, c, fields[i].name, fields[i].signature);
         (*env)->DeleteLocalRef(env, c);
         if (id == NULL) {
@@ -132,7 +125,7 @@ static void add_states(struct hpx_census_plan *p, JNIEnv *env)
                {"TIMED_WAITING", HPX_STATUS_WAITING, false}, {"TIMED_WAIT", HPX_STATUS_WAITING, false},
                {"TERMINATED", HPX_STATUS_ENDED, false}};
     _Static_assert(HPX_ARRAY_LEN(all) <= HPX_CENSUS_STATES, "room for all states");
-    jclass c = find(env, "java/lang/VirtualThread");
+    jclass c = hpx_vm_boot_class(env, "java/lang/VirtualThread");
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         jfieldID id = (*env)->GetStaticFieldID(env, c, all[i].name, "I");
         (*env)->ExceptionClear(env);
@@ -152,7 +145,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
                                                             [HPX_CENSUS_EXECUTOR] = UTIL "ThreadPerTaskExecutor",
                                                             [HPX_CENSUS_SHARED] = VM "SharedThreadContainer",
                                                             [HPX_CENSUS_OF_SCOPE] = MISC "ThreadFlock$ThreadContainerImpl"};
-    jclass object = find(env, "java/lang/Object");
+    jclass object = hpx_vm_boot_class(env, "java/lang/Object");
     p->holder = object != NULL ? (*env)->NewObjectArray(env, HPX_CENSUS_KNOWN, object, NULL) : NULL;
     jbyteArray text = p->holder != NULL ? (*env)->NewByteArray(env, sizeof HPX_CENSUS_TEXT) : NULL;
     bool good = text != NULL;
@@ -161,7 +154,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
     }
     p->text = text;
     for (int i = 0; good && i < HPX_CENSUS_CLASSES; i++) {
-        jclass c = find(env, classes[i]);
+        jclass c = hpx_vm_boot_class(env, classes[i]);
         p->instances[i] = c != NULL ? (*env)->AllocObject(env, c) : NULL;
         good = p->instances[i] != NULL;
         (*env)->DeleteLocalRef(env, c);
@@ -179,7 +172,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
 
 static jobject static_of(JNIEnv *env, const char *klass, const char *name, const char *signature)
 {
-    jclass c = find(env, klass);
+    jclass c = hpx_vm_boot_class(env, klass);
     jfieldID id = c != NULL ? (*env)->GetStaticFieldID(env, c, name, signature) : NULL;
     jobject o = id != NULL ? (*env)->GetStaticObjectField(env, c, id) : NULL;
     (*env)->ExceptionClear(env);
@@ -189,7 +182,7 @@ static jobject static_of(JNIEnv *env, const char *klass, const char *name, const
 
 static bool is_empty(JNIEnv *env, jobject set)
 {
-    jclass c = find(env, "java/util/Set");
+    jclass c = hpx_vm_boot_class(env, "java/util/Set");
     jmethodID empty = c != NULL ? (*env)->GetMethodID(env, c, "isEmpty", "()Z") : NULL;
     bool is = empty != NULL && (*env)->CallBooleanMethod(env, set, empty);
     (*env)->ExceptionClear(env);
@@ -216,7 +209,7 @@ bool hpx_census_any(JNIEnv *env)
 static const char *add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint n = 0;
-    jclass keeps = find(env, TRACKING), thread = find(env, "java/lang/Thread");
+    jclass keeps = hpx_vm_boot_class(env, TRACKING), thread = hpx_vm_boot_class(env, "java/lang/Thread");
     jobject root = static_of(env, VM "ThreadContainers", "ROOT_CONTAINER", "L" VM "ThreadContainers$RootContainer;");
     jfieldID scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" VM "StackableScope;");
     p->roots = started_directly(env);
@@ -333,7 +326,7 @@ static const char *may_copy(JNIEnv *env, struct hpx_copying *c, const struct hpx
 static void add_self(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jthread self = NULL;
-    jclass c = find(env, "java/lang/Thread");
+    jclass c = hpx_vm_boot_class(env, "java/lang/Thread");
     jfieldID id = hpx_vm_field(env, c, "eetop", "J");
     if (id != NULL && (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE) {
         p->env_from_thread = (uintptr_t)env - (uintptr_t)(*env)->GetLongField(env, self, id);
@@ -374,7 +367,7 @@ static bool make_own(size_t *mapped)
     return true;
 }
 
-/* Instead of a copy, because of that. NULL, or why there is no census all the same. */
+/* Instead of a copy, because of that, of the sets that add_roots() has found. NULL, or why there is no census all the same. */
 static const char *ask_all(jvmtiEnv *jvmti, JNIEnv *env, hpx_census_late *late, const char *refused)
 {
     struct hpx_census_plan *p = &taking.plan;
@@ -387,10 +380,12 @@ static const char *ask_all(jvmtiEnv *jvmti, JNIEnv *env, hpx_census_late *late, 
     taking.to = memory;
     *taking.to = (struct hpx_census){.size = ASKED, .asked = refused};
     const char *why = hpx_census_ask(env, jvmti, p, taking.to, late);
-    if (why != NULL) {
-        (void)munmap(memory, ASKED);
+    if (why == NULL) {
+        return NULL;
     }
-    return why != NULL ? refused : NULL;
+    (void)munmap(memory, ASKED);
+    (void)snprintf(taking.both, sizeof taking.both, "%.150s; they were not asked one by one either: %s", refused, why);
+    return taking.both;
 }
 
 static const char *take(jvmtiEnv *jvmti, JNIEnv *env, uint32_t depth, hpx_census_late *late)
@@ -446,7 +441,7 @@ struct hpx_census *hpx_census_take(JNIEnv *env, uint32_t depth, hpx_census_late 
         *why = "no memory";
     } else {
         *why = take(jvmti, env, depth, late);
-        if (*why != NULL && **why != '\0' && !late()) {
+        if (*why != NULL && **why != '\0' && taking.plan.threads != NULL && !late()) {
             *why = ask_all(jvmti, env, late, *why);
         }
         (*env)->PopLocalFrame(env, NULL);

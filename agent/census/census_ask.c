@@ -5,20 +5,20 @@
 #include "string_table.h"
 #include "vm.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_NS   UINT64_C(5000000000)
 #define UNITS     256 /* of a name, at most */
 #define ROOM      (3 * UNITS + 1)
-#define DEEPEST   32  /* containers in containers */
-#define FRAMES    512 /* of a stack */
-#define INNERMOST 16  /* frames, among which is Thread.sleep */
+#define INNERMOST 16 /* frames, among which is Thread.sleep */
 
 #define STREAM "java/util/stream/Stream"
+#define SCOPE  "jdk/internal/vm/StackableScope"
 
 struct key {
     uint32_t stack, status, waits_for, container;
-    uint64_t owner, carrier;
+    uint64_t owner, carrier, mounted; /* mounted: the thread itself, if it has a carrier */
 };
 
 struct asking {
@@ -28,11 +28,14 @@ struct asking {
     struct hpx_census *to;
     hpx_census_late *late;
     uint64_t until;
+    bool over;   /* the time */
     size_t used; /* of the memory of the census */
     bool no_memory;
-    jclass is_virtual, synchronizer;
-    jmethodID root, threads, children, name, array, stack;
-    jfieldID state, carrier, owner, klass, method, line;
+    jclass is_virtual, synchronizer, container;
+    jmethodID elements, get, threads, name, array, stack;
+    jfieldID scopes, previous, state, carrier, owner, klass, method, line;
+    struct hpx_census_frame *frames;                 /* room for those of a stack */
+    struct hpx_vec open;                             /* jobject: scopes that threads have opened, not asked yet; local references */
     struct hpx_strings texts, methods, stacks, keys; /* bytes of what they stand for */
     struct hpx_vec shared;                           /* const char *: the texts in the memory of the census; NULL: not there yet */
     struct hpx_vec groups;                           /* struct hpx_census_group */
@@ -75,13 +78,6 @@ static const char *text_of(struct asking *a, uint32_t id)
 
 /* ---- objects ---- */
 
-static jclass find(JNIEnv *env, const char *name)
-{
-    jclass c = (*env)->FindClass(env, name);
-    (*env)->ExceptionClear(env);
-    return c;
-}
-
 static jmethodID method(JNIEnv *env, jclass c, const char *name, const char *signature)
 {
     jmethodID m = c != NULL ? (*env)->GetMethodID(env, c, name, signature) : NULL;
@@ -89,11 +85,18 @@ static jmethodID method(JNIEnv *env, jclass c, const char *name, const char *sig
     return m;
 }
 
+/* NULL: it threw an exception (no memory, as a rule), or returned that. */
 static jobject call(const struct asking *a, jobject of, jmethodID m)
 {
     jobject o = of != NULL ? (*a->env)->CallObjectMethod(a->env, of, m) : NULL;
     (*a->env)->ExceptionClear(a->env);
     return o;
+}
+
+static bool is_over(struct asking *a)
+{
+    a->over = a->over || a->late() || hpx_clock_mono() >= a->until;
+    return a->over;
 }
 
 static void drop(const struct asking *a, jobject o)
@@ -154,11 +157,11 @@ static struct hpx_census_who who_is(struct asking *a, jobject thread)
 static uint32_t stack_of(struct asking *a, jobject thread, bool *sleeps)
 {
     JNIEnv *env = a->env;
-    struct hpx_census_frame frames[FRAMES];
     uint32_t n = 0;
     jobjectArray all = call(a, thread, a->stack);
+    a->to->unread += all == NULL;
     const jsize depth = all != NULL ? (*env)->GetArrayLength(env, all) : 0;
-    for (jsize i = 0; i < depth && (n < a->plan->depth || i < INNERMOST) && n < FRAMES; i++) {
+    for (jsize i = 0; i < depth && (n < a->plan->depth || i < INNERMOST); i++) {
         char both[2 * ROOM + 2] = "L", *name;
         jobject e = (*env)->GetObjectArrayElement(env, all, i);
         take_string(a, (*env)->GetObjectField(env, e, a->klass), both + 1);
@@ -173,12 +176,12 @@ static uint32_t stack_of(struct asking *a, jobject thread, bool *sleeps)
         if (n < a->plan->depth) {
             const uint32_t m = number(a, &a->methods, both, (size_t)(name - both) + strlen(name) + 1);
             const jint line = (*env)->GetIntField(env, e, a->line);
-            frames[n++] = (struct hpx_census_frame){m != 0 ? m - 1 : 0, line > 0 ? line : -1};
+            a->frames[n++] = (struct hpx_census_frame){m != 0 ? m - 1 : 0, line > 0 ? line : -1};
         }
         drop(a, e);
     }
     drop(a, all);
-    return number(a, &a->stacks, (const char *)frames, n * sizeof *frames);
+    return number(a, &a->stacks, (const char *)a->frames, n * sizeof *a->frames);
 }
 
 static enum hpx_thread_status status_of(const struct asking *a, jobject thread)
@@ -194,17 +197,12 @@ static enum hpx_thread_status status_of(const struct asking *a, jobject thread)
 
 static void count(struct asking *a, struct hpx_census_group *g, jobject thread)
 {
-    const struct hpx_census_who w = who_is(a, thread);
-    const bool named = w.name[0] != '\0';
-    const uint64_t at = named ? g->named : g->count;
-    if (named && g->count < HPX_CENSUS_NAMES) {
-        g->who[g->count] = g->who[at];
+    char name[ROOM];
+    take_string(a, (*a->env)->GetObjectField(a->env, thread, hpx_vm_fields.name), name);
+    struct hpx_census_who *who = hpx_census_count(g, name[0] != '\0');
+    if (who != NULL) {
+        *who = who_is(a, thread);
     }
-    if (at < HPX_CENSUS_NAMES) {
-        g->who[at] = w;
-    }
-    g->named += named;
-    g->count++;
     a->to->threads++;
 }
 
@@ -228,6 +226,7 @@ static void ask_thread(struct asking *a, jobject thread, uint32_t container)
     k.container = container;
     k.owner = tid_of(a, owner);
     k.carrier = tid_of(a, carrier);
+    k.mounted = carrier != NULL ? tid_of(a, thread) : 0;
     const uint32_t id = number(a, &a->keys, (const char *)&k, sizeof k);
     if (id > a->groups.len) {
         struct hpx_census_group *g = hpx_vec_push(&a->groups);
@@ -251,14 +250,6 @@ static void ask_thread(struct asking *a, jobject thread, uint32_t container)
 
 /* ---- containers ---- */
 
-static jobjectArray array_of(const struct asking *a, jobject container, jmethodID stream)
-{
-    jobject s = call(a, container, stream);
-    jobjectArray all = call(a, s, a->array);
-    drop(a, s);
-    return all;
-}
-
 /* Its name, or else that of its class; 0: the one of all that no other one has started. */
 static uint32_t container_of(struct asking *a, jobject container)
 {
@@ -276,66 +267,126 @@ static uint32_t container_of(struct asking *a, jobject container)
     return number(a, &a->texts, text, strlen(text));
 }
 
-static void ask_container(struct asking *a, jobject container, uint32_t name, int deep)
+/* Scopes that the thread has open, as in census_read.c. */
+static void add_scopes(struct asking *a, jobject thread)
 {
     JNIEnv *env = a->env;
-    (void)(*env)->EnsureLocalCapacity(env, 32); /* of each level */
-    (*env)->ExceptionClear(env);
-    jobjectArray threads = array_of(a, container, a->threads);
-    const jsize n = threads != NULL ? (*env)->GetArrayLength(env, threads) : 0;
-    for (jsize i = 0; i < n && !a->no_memory; i++) {
-        jobject thread = (*env)->GetObjectArrayElement(env, threads, i);
-        if ((*env)->IsInstanceOf(env, thread, a->is_virtual)) {
-            if (a->late() || hpx_clock_mono() >= a->until) {
-                a->to->unasked++;
-            } else {
-                ask_thread(a, thread, name);
+    jobject next, scope = (*env)->GetObjectField(env, thread, a->scopes);
+    for (; scope != NULL && !a->no_memory; scope = next) {
+        next = (*env)->GetObjectField(env, scope, a->previous);
+        if ((*env)->IsInstanceOf(env, scope, a->container)) {
+            jobject *to = hpx_vec_push(&a->open);
+            a->no_memory = to == NULL;
+            if (to != NULL) {
+                *to = scope;
             }
+            (void)(*env)->EnsureLocalCapacity(env, 32);
+            (*env)->ExceptionClear(env);
+        } else {
+            drop(a, scope);
+        }
+    }
+}
+
+/* The virtual ones of an array, whose local reference goes. */
+static void ask_threads(struct asking *a, jobjectArray all, uint32_t container)
+{
+    JNIEnv *env = a->env;
+    const jsize n = all != NULL ? (*env)->GetArrayLength(env, all) : 0;
+    a->to->untold += all == NULL;
+    for (jsize i = 0; i < n && !a->no_memory; i++) {
+        jobject thread = (*env)->GetObjectArrayElement(env, all, i);
+        const bool is = (*env)->IsInstanceOf(env, thread, a->is_virtual); /* else that of a pool, whose scopes are known already */
+        if (is && is_over(a)) {
+            a->to->unasked++;
+        } else if (is) {
+            ask_thread(a, thread, container);
+            add_scopes(a, thread);
         }
         drop(a, thread);
     }
-    drop(a, threads);
-    jobjectArray inner = deep < DEEPEST ? array_of(a, container, a->children) : NULL;
-    const jsize m = inner != NULL ? (*env)->GetArrayLength(env, inner) : 0;
-    for (jsize i = 0; i < m && !a->no_memory; i++) {
-        jobject one = (*env)->GetObjectArrayElement(env, inner, i);
-        ask_container(a, one, container_of(a, one), deep + 1);
-        drop(a, one);
+    drop(a, all);
+}
+
+/* Its local reference goes. */
+static void ask_container(struct asking *a, jobject container)
+{
+    if (is_over(a)) {
+        a->to->closed++;
+    } else {
+        const uint32_t name = container_of(a, container);
+        jobject stream = call(a, container, a->threads);
+        ask_threads(a, call(a, stream, a->array), name);
+        drop(a, stream);
     }
-    drop(a, inner);
+    drop(a, container);
+}
+
+static void ask_open(struct asking *a)
+{
+    while (a->open.len > 0 && !a->no_memory) {
+        a->open.len--;
+        ask_container(a, *(jobject *)hpx_vec_at(&a->open, a->open.len));
+    }
 }
 
 /* ---- all ---- */
 
+/* Not ThreadContainer.children(): that goes through all containers for each one. */
+static void ask_all(struct asking *a)
+{
+    JNIEnv *env = a->env;
+    for (uint32_t i = 0; i < a->plan->nthreads && !is_over(a); i++) {
+        add_scopes(a, a->plan->threads[i]);
+    }
+    ask_open(a);
+    ask_threads(a, call(a, a->plan->roots, a->elements), 0);
+    ask_open(a);
+    jobjectArray all = call(a, a->plan->containers, a->elements);
+    const jsize n = all != NULL ? (*env)->GetArrayLength(env, all) : 0;
+    a->to->untold += all == NULL;
+    for (jsize i = 0; i < n && !a->no_memory; i++) {
+        jobject reference = (*env)->GetObjectArrayElement(env, all, i), container = call(a, reference, a->get);
+        if (container != NULL) {
+            ask_container(a, container);
+            ask_open(a);
+        }
+        drop(a, reference);
+    }
+    drop(a, all);
+}
+
 static bool look_up(struct asking *a)
 {
     JNIEnv *env = a->env;
-    jclass containers = find(env, "jdk/internal/vm/ThreadContainers"), container = find(env, "jdk/internal/vm/ThreadContainer"),
-           element = find(env, "java/lang/StackTraceElement"), thread = find(env, "java/lang/Thread"), stream = find(env, STREAM);
-    a->is_virtual = find(env, "java/lang/VirtualThread");
-    a->synchronizer = find(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
-    a->root = containers != NULL ? (*env)->GetStaticMethodID(env, containers, "root", "()Ljdk/internal/vm/ThreadContainer;") : NULL;
-    (*env)->ExceptionClear(env);
-    a->threads = method(env, container, "threads", "()L" STREAM ";");
-    a->children = method(env, container, "children", "()L" STREAM ";");
-    a->name = method(env, container, "name", "()Ljava/lang/String;");
+    jclass set = hpx_vm_boot_class(env, "java/util/Set"), reference = hpx_vm_boot_class(env, "java/lang/ref/Reference"),
+           scope = hpx_vm_boot_class(env, SCOPE), thread = hpx_vm_boot_class(env, "java/lang/Thread"),
+           element = hpx_vm_boot_class(env, "java/lang/StackTraceElement"), stream = hpx_vm_boot_class(env, STREAM);
+    a->container = hpx_vm_boot_class(env, "jdk/internal/vm/ThreadContainer");
+    a->is_virtual = hpx_vm_boot_class(env, "java/lang/VirtualThread");
+    a->synchronizer = hpx_vm_boot_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    a->elements = method(env, set, "toArray", "()[Ljava/lang/Object;");
+    a->get = method(env, reference, "get", "()Ljava/lang/Object;");
+    a->threads = method(env, a->container, "threads", "()L" STREAM ";");
+    a->name = method(env, a->container, "name", "()Ljava/lang/String;");
     a->array = method(env, stream, "toArray", "()[Ljava/lang/Object;");
     a->stack = method(env, thread, "getStackTrace", "()[Ljava/lang/StackTraceElement;");
+    a->scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" SCOPE ";");
+    a->previous = hpx_vm_field(env, scope, "previous", "L" SCOPE ";");
     a->state = hpx_vm_field(env, a->is_virtual, "state", "I");
     a->carrier = hpx_vm_field(env, a->is_virtual, "carrierThread", "Ljava/lang/Thread;");
     a->owner = hpx_vm_field(env, a->synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     a->klass = hpx_vm_field(env, element, "declaringClass", "Ljava/lang/String;");
     a->method = hpx_vm_field(env, element, "methodName", "Ljava/lang/String;");
     a->line = hpx_vm_field(env, element, "lineNumber", "I");
-    bool fields = a->state != NULL && a->carrier != NULL && a->owner != NULL && a->klass != NULL && a->method != NULL && a->line != NULL;
-    bool methods = a->root != NULL && a->threads != NULL && a->children != NULL && a->name != NULL && a->array != NULL && a->stack != NULL;
-    if (fields && methods && hpx_vm_fields.tid != NULL && hpx_vm_fields.name != NULL && hpx_vm_fields.blocker != NULL) {
-        jobject root = (*env)->CallStaticObjectMethod(env, containers, a->root);
-        (*env)->ExceptionClear(env);
-        ask_container(a, root, 0, 0);
-        return root != NULL;
+    const void *const all[] = {
+        a->elements, a->get,   a->threads, a->name,   a->array, a->stack,          a->scopes,          a->previous,          a->state,
+        a->carrier,  a->owner, a->klass,   a->method, a->line,  hpx_vm_fields.tid, hpx_vm_fields.name, hpx_vm_fields.blocker};
+    bool known = true;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        known = known && all[i] != NULL;
     }
-    return false;
+    return known;
 }
 
 static void fill(struct asking *a)
@@ -381,17 +432,25 @@ const char *hpx_census_ask(JNIEnv *env, jvmtiEnv *jvmti, const struct hpx_census
     struct hpx_strings *const all[] = {&a.texts, &a.methods, &a.stacks, &a.keys};
     hpx_vec_init(&a.shared, sizeof(const char *));
     hpx_vec_init(&a.groups, sizeof(struct hpx_census_group));
+    hpx_vec_init(&a.open, sizeof(jobject));
+    a.frames = calloc((size_t)plan->depth + 1, sizeof *a.frames);
+    a.no_memory = a.frames == NULL;
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         a.no_memory = hpx_strings_init(all[i]) != 0 || a.no_memory;
     }
     const bool known = !a.no_memory && look_up(&a);
+    if (known) {
+        ask_all(&a);
+    }
     if (known && !a.no_memory) {
         fill(&a);
     }
+    free(a.frames);
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         hpx_strings_fini(all[i]);
     }
     hpx_vec_fini(&a.shared);
     hpx_vec_fini(&a.groups);
+    hpx_vec_fini(&a.open);
     return a.no_memory ? "no memory" : known ? NULL : "this JDK keeps them elsewhere";
 }

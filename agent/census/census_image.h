@@ -22,7 +22,7 @@ struct hpx_census_method {
 
 struct hpx_census_frame {
     uint32_t method;
-    int32_t bci; /* as in struct jvmtiFrameInfo; -1: a native method */
+    int32_t bci; /* as in struct jvmtiFrameInfo; -1: a native method; of a thread that was asked a line; -1: not known */
 };
 
 struct hpx_census_stack {
@@ -48,6 +48,17 @@ struct hpx_census_group {
     struct hpx_census_who who[HPX_CENSUS_NAMES]; /* those with names first */
 };
 
+/* Counts one more thread: the place where it is to be named; NULL: it is not. */
+static inline struct hpx_census_who *hpx_census_count(struct hpx_census_group *g, bool named)
+{
+    const uint64_t at = named ? g->named++ : g->count;
+    if (named && g->count < HPX_CENSUS_NAMES) {
+        g->who[g->count] = g->who[at]; /* the first one without a name, if there is one */
+    }
+    g->count++;
+    return at < HPX_CENSUS_NAMES ? &g->who[at] : NULL;
+}
+
 /* A thread that waits for another one. If they are many, only those that others wait for. */
 struct hpx_census_edge {
     struct hpx_census_who who;
@@ -64,9 +75,10 @@ struct hpx_census {
     uint64_t threads; /* in all */
     uint64_t unread;  /* of these: their stacks are not read */
     bool untracked;   /* those that no executor or scope has started are not known (jdk.trackAllThreads=false) */
-    const char
-        *asked; /* not NULL: each thread was asked by itself, because a copy was refused: why; there are no edges, and bci is a line */
-    uint64_t unasked;             /* then: those for which the time did not suffice */
+    /* Not NULL: each thread was asked by itself, because a copy was refused: why. Then there are no edges. */
+    const char *asked;
+    uint64_t unasked, closed;     /* then: threads, executors and scopes for which the time did not suffice */
+    uint64_t untold;              /* then: sets of threads that the JDK did not list: it threw an exception */
     uint64_t stop_ns, checked_ns; /* the program stopped for the copy; for the check of addresses before it, at most */
     uint64_t ns;                  /* in all */
     size_t used, size;            /* bytes of its memory, which begins with this */

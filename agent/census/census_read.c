@@ -546,16 +546,10 @@ static uint64_t monitor_of(struct reading *r, uint64_t carrier, enum hpx_thread_
 
 static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thread)
 {
-    const bool named = characters_of(r, refers(r, thread, HPX_CENSUS_NAME)) != 0;
-    const uint64_t at = named ? g->named : g->count;
-    g->named += named;
-    if (named && g->count < HPX_CENSUS_NAMES) {
-        g->who[g->count] = g->who[at]; /* the first one without a name, if there is one */
+    struct hpx_census_who *who = hpx_census_count(g, characters_of(r, refers(r, thread, HPX_CENSUS_NAME)) != 0);
+    if (who != NULL) {
+        *who = who_is(r, thread);
     }
-    if (at < HPX_CENSUS_NAMES) {
-        g->who[at] = who_is(r, thread);
-    }
-    g->count++;
 }
 
 static void count_thread(struct reading *r, uint64_t thread)

@@ -81,11 +81,13 @@ enum hpx_census_end { HPX_CENSUS_WHOLE, HPX_CENSUS_NO_MEMORY, HPX_CENSUS_STRANGE
 /* Fills *to, of whose memory it takes the rest behind it. */
 enum hpx_census_end hpx_census_read(const struct hpx_census_plan *plan, struct hpx_census *to, _Atomic uint64_t *progress);
 
-/* The JDK gives containers without a name the one of Objects.toIdentityString(), "p.C@1f": the class is what they have in common. */
+/* The JDK gives containers without a name the one of Objects.toIdentityString(), "p.C@1f": the class is what they have in common. Names
+ * that programs give, as "tenant@1f", seldom have a dot before. */
 static inline void hpx_census_cut_identity(char *name)
 {
     char *at = strrchr(name, '@');
-    if (at != NULL && at != name && at[1] != '\0' && at[1 + strspn(at + 1, "0123456789abcdef")] == '\0') {
+    if (at != NULL && memchr(name, '.', (size_t)(at - name)) != NULL && at[1] != '\0' &&
+        at[1 + strspn(at + 1, "0123456789abcdef")] == '\0') {
         *at = '\0';
     }
 }

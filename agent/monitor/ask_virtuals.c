@@ -76,7 +76,8 @@ static void find_classes(struct hpx_asker *a, struct of_class *classes, uint32_t
                 c->source = hpx_arena_copy(&a->take->arena, source, strlen(source));
                 hpx_asker_release(a, source);
             }
-            if ((*jvmti)->GetClassMethods(jvmti, all[i], &c->nmethods, &c->methods) != JVMTI_ERROR_NONE) {
+            if (a->take->census->asked != NULL || /* then lines are known, and signatures are not */
+                (*jvmti)->GetClassMethods(jvmti, all[i], &c->nmethods, &c->methods) != JVMTI_ERROR_NONE) {
                 c->methods = NULL;
                 c->nmethods = 0;
             }

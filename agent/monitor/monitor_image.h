@@ -62,7 +62,7 @@ struct hpx_virtual_group {
     uint32_t nwho;
 };
 
-#define HPX_MONITOR_NOTES 12
+#define HPX_MONITOR_NOTES 18 /* as many as can be true at once, and more */
 
 struct hpx_monitor_image {
     struct hpx_monitor_thread *threads;

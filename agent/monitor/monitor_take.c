@@ -69,6 +69,14 @@ static void add_notes(const struct hpx_asker *a)
     if (t->census != NULL && t->census->unasked > 0) {
         note(t, "virtual threads that were not asked, because the time was over: %llu", (unsigned long long)t->census->unasked);
     }
+    if (t->census != NULL && t->census->closed > 0) {
+        note(t, "executors and scopes whose virtual threads were not asked, because the time was over: %llu",
+             (unsigned long long)t->census->closed);
+    }
+    if (t->census != NULL && t->census->untold > 0) {
+        note(t, "sets of virtual threads that are missing, because the JDK threw an exception instead of listing them: %llu",
+             (unsigned long long)t->census->untold);
+    }
     if (t->census != NULL && t->census->untracked) {
         note(t, UNTRACKED);
     }

@@ -3,6 +3,7 @@
 #include "vm.h"
 #include "releases.h"
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct hpx_vm hpx_vm;
@@ -109,6 +110,34 @@ jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *s
     jfieldID id = klass != NULL ? (*env)->GetFieldID(env, klass, name, signature) : NULL;
     (*env)->ExceptionClear(env);
     return id;
+}
+
+jclass hpx_vm_boot_class(JNIEnv *env, const char *name)
+{
+    char spoken[128];
+    jthread self = NULL;
+    jobject found = NULL;
+    jobject no_loader = NULL;
+    if ((*kept)->GetCurrentThread(kept, &self) != JVMTI_ERROR_NONE || self == NULL) {
+        return NULL;
+    }
+    (void)snprintf(spoken, sizeof spoken, "%s", name);
+    for (char *c = strchr(spoken, '/'); c != NULL; c = strchr(c, '/')) {
+        *c = '.';
+    }
+    jclass thread = (*env)->GetObjectClass(env, self), classes = (*env)->GetObjectClass(env, thread);
+    jmethodID for_name =
+        (*env)->GetStaticMethodID(env, classes, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    jstring text = for_name != NULL ? (*env)->NewStringUTF(env, spoken) : NULL;
+    if (text != NULL) {
+        found = (*env)->CallStaticObjectMethod(env, classes, for_name, text, JNI_FALSE, no_loader);
+    }
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, text);
+    (*env)->DeleteLocalRef(env, classes);
+    (*env)->DeleteLocalRef(env, thread);
+    (*env)->DeleteLocalRef(env, self);
+    return found;
 }
 
 static void find_holder(JNIEnv *env, jclass thread)

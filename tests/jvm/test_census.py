@@ -3,7 +3,9 @@
 import json
 
 from attached import Program, does, leaves_nothing
+from harness import DUMPING
 from runner import test
+from waiting import ask
 
 COUNTS = (1000, 500, 200, 100, 50)
 EXECUTOR = 'java.util.concurrent.ThreadPerTaskExecutor'
@@ -110,6 +112,27 @@ def threads_that_the_jdk_does_not_know_are_noted(t):
     note = 'virtual threads that no executor or scope has started are not listed: with jdk.trackAllThreads=false the JDK does not know them'
     t.check(note in told['notes'], 'notes: %s' % told['notes'])
     p.end(t)
+
+
+@test(level='plain', since=21, collectors='all', needs=('hotspot',))
+def scopes_may_be_in_scopes_to_any_depth(t):
+    p = Program(t, 'Scopes', 50, jvm=('--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED',))
+    told = json.loads(does(t, 'threads', '--json', p.run.pid, 'maxpause=off'))
+    groups = [g for g in told['groups'] if g.get('container') == 'scope']
+    t.equal(sum(g['count'] for g in groups), 50, 'threads in scopes')
+    t.check('last' in [w['name'] for g in groups for w in g['threads']], 'the innermost one is named: %s' % groups)
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='all', needs=('hotspot',))
+def a_loader_of_the_program_s_is_not_asked(t):
+    """It may wait for a lock that is never given back."""
+    p = Program(t, 'Loads', opts='monitor=y', jvm=('-Djava.system.class.loader=OwnLoader',))
+    t.check(ask(p.run, 'Dumping%s done.' % DUMPING['monitor']), 'the program has ended')
+    p.end(t)
+    t.equal([ln for ln in p.run.out.splitlines() if ln.startswith('asked')], ['asked []'], 'what hprofx has asked it for')
+    dumps = t.parse(t.work / 'java.hprof.txt', dumps=None).monitor_dumps
+    t.equal([sum(g.count for g in d.virtual) for d in dumps], [1, 0], 'virtual threads')
 
 
 @test(level='plain', since=21, collectors='any', needs=('hotspot',))
