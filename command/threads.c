@@ -33,6 +33,7 @@ struct group {
     uint32_t serials[NAMES];                 /* of the platform */
     char *who, *container, *carrier, *waits; /* what stands behind the word; NULL: nothing */
     struct fits fits;
+    bool hides; /* more names than are in the file */
 };
 
 struct threads {
@@ -105,7 +106,7 @@ static const char *take_quoted(const char *at, char to[NAME_BYTES])
     while (*at != '\0' && *at != '"') {
         char digits[5] = "";
         char c = *at++;
-        if (c == '\\' && *at == 'u' && strlen(at) >= 5) {
+        if (c == '\\' && *at == 'u' && strnlen(at, 5) == 5) {
             memcpy(digits, at + 1, 4);
             to = to < end ? put_unit(to, strtoul(digits, NULL, 16)) : to;
             at += 5;
@@ -210,6 +211,15 @@ static void add_thread(struct threads *t, const struct hpx_rd_monitor *m)
     }
 }
 
+static void add_note(struct threads *t, const char *text, size_t n)
+{
+    char **note = hpx_list_push(&t->notes, sizeof *note);
+    if (note != NULL) {
+        *note = strndup(text, n);
+    }
+    t->no_memory = t->no_memory || note == NULL || *note == NULL;
+}
+
 /* "threads: ..." and the like, or a note: what stands behind the colon. */
 static void add_line(struct threads *t, struct hpx_rd_text line)
 {
@@ -219,11 +229,7 @@ static void add_line(struct threads *t, struct hpx_rd_text line)
         return;
     }
     if (line.p[0] == 'N') {
-        char **note = hpx_list_push(&t->notes, sizeof *note);
-        if (note != NULL) {
-            *note = strndup(colon + 2, line.n - (size_t)(colon - line.p) - 2);
-        }
-        t->no_memory = t->no_memory || note == NULL || *note == NULL;
+        add_note(t, colon + 2, line.n - (size_t)(colon - line.p) - 2);
         return;
     }
     if (g == NULL) {
@@ -290,18 +296,22 @@ static void add_fits_of_virtual(const struct threads *t, struct group *g)
 {
     char container[NAME_BYTES];
     struct who w;
+    uint32_t named = 0;
     take_container(g, container);
     add_fits(t, container, &g->fits);
     for (const char *at = g->who != NULL ? g->who : ""; take_who(t, &at, &w);) {
         add_fits(t, w.name, &g->fits);
+        named += w.name[0] != '\0';
     }
+    g->hides = named == NAMES && g->count > NAMES; /* those without names are behind those with */
 }
 
 static void choose(struct threads *t)
 {
     struct group *g = t->groups.items;
+    char text[160];
     uint32_t whole = 0;
-    size_t n = 0;
+    size_t n = 0, hiding = 0;
     for (size_t i = 0; i < t->groups.len; i++) {
         if (g[i].is_virtual) {
             add_fits_of_virtual(t, &g[i]);
@@ -313,10 +323,16 @@ static void choose(struct threads *t)
         if (is) {
             g[n++] = g[i];
         } else {
+            hiding += g[i].hides;
             drop_group(&g[i]);
         }
     }
     t->groups.len = n;
+    if (hiding > 0) {
+        const int len = snprintf(text, sizeof text,
+                                 "groups left out of which other threads may have the name, as three of each are named: %zu", hiding);
+        add_note(t, text, (size_t)len);
+    }
 }
 
 /* ---- words ---- */
@@ -551,14 +567,17 @@ enum hpx_status hpx_threads_tell(FILE *to, int fd, const struct hpx_threads_ask 
     struct hpx_reader r = {.source = &source, .sinks = {event}, .ctx = {&t}};
     if (s == HPX_OK && hpx_reader_run(&r) != HPX_RD_SOUND) {
         s = hpx_fail(err, r.result == HPX_RD_FAILED ? HPX_FAILED : HPX_PARTIAL, "the profile is broken: %s", r.why);
-    } else if (s == HPX_OK && (t.no_memory || !t.seen)) {
-        s = hpx_fail(err, HPX_FAILED, "%s", t.no_memory ? "no memory" : "the profile has no threads");
+    } else if (s == HPX_OK && (t.no_memory || t.defined.no_memory || !t.seen)) {
+        s = hpx_fail(err, HPX_FAILED, "%s", t.no_memory || t.defined.no_memory ? "no memory" : "the profile has no threads");
     } else if (s == HPX_OK && t.groups.len == 0) { /* the note says why */
         const char *note = t.notes.len > 0 ? ((char **)t.notes.items)[0] : "no reason is told";
         s = hpx_fail(err, HPX_FAILED, "the profile has no threads: %s", hpx_words_cut(note, NOTE_COLUMNS));
     }
     if (s == HPX_OK) {
         choose(&t);
+        s = t.no_memory ? hpx_fail(err, HPX_FAILED, "no memory") : s;
+    }
+    if (s == HPX_OK) {
         if (t.groups.len > 1) {
             qsort(t.groups.items, t.groups.len, sizeof(struct group), by_count);
         }

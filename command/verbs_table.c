@@ -155,9 +155,10 @@ const struct hpx_verb hpx_verbs[] = {
      .summary = "what the threads of a JVM do at one moment, also a million virtual ones",
      .synopsis = "[OPTIONS] PID|NAME [AGENT-OPTIONS]",
      .about = "All threads, by stack and state: virtual ones with the executor or scope that they were started in, their carrier,\n"
-              "and the locks that they wait for, with the owner. A copy of the process reads virtual threads, for which the JVM stops a moment; maxpause= limits that.\n",
+              "and the locks that they wait for, with the owner. A copy of the process reads virtual threads, for which the JVM\n"
+              "stops a moment; maxpause= limits that. Where a copy is refused they are asked one by one, and a note says so.\n",
      OWN({HPX_O_ROWS, "groups of threads (20)"},
-         {HPX_O_THREAD, "only threads with that name, or started in an executor or scope with it; if there is none, with NAME in it"},
+         {HPX_O_THREAD, "only groups of which a thread that is shown, or their executor or scope, has that name; if there is none, with NAME in it"},
          {HPX_O_JSON, "one JSON object, with all groups unless -n is given"}, {HPX_O_AGENT, NULL}),
      .more = WORDS_JVM WORDS_AGENT "Example: hprofx threads -n 100 MyServer\n" STATUS_JVM},
     {.name = "run", .session = true, .words = HPX_WORDS_PROGRAM,

@@ -80,6 +80,21 @@ def threads_are_chosen_by_their_name_or_their_container_s(t):
 
 
 @test(level='plain', since=21, collectors='any', needs=('hotspot',))
+def groups_that_may_hide_a_name_are_noted(t):
+    p = Program(t, 'Loads', 'worker-1', 'worker-2', 'worker-3', 'worker-4')
+    while [g['count'] for g in json.loads(does(t, 'threads', '--json', p.run.pid, 'maxpause=off'))['groups'] if g['virtual']] != [4]:
+        pass  # until all are parked
+    note = 'groups left out of which other threads may have the name, as three of each are named: 1'
+    chosen = {}
+    for name in ('worker-1', 'worker-2', 'worker-3', 'worker-4', 'nobody'):
+        told = json.loads(does(t, 'threads', '--json', '--thread', name, p.run.pid, 'maxpause=off'))
+        chosen[name] = [g['count'] for g in told['groups']]
+        t.equal(told['notes'].count(note), 0 if told['groups'] else 1, 'notes for %s: %s' % (name, told['notes']))
+    t.equal(sorted(chosen.values()), [[], [], [4], [4], [4]], 'groups by name: %s' % chosen)
+    p.end(t)
+
+
+@test(level='plain', since=21, collectors='any', needs=('hotspot',))
 def short_stacks_are_those_of_the_program(t):
     """The methods by which a thread leaves its carrier are no part of it, and who sleeps is known without the frame."""
     p = Program(t, 'Census', *COUNTS)
