@@ -3,6 +3,10 @@
 #include "async_stack.h"
 #include "frame_anchor.h"
 #include "guard.h"
+#include "stack_chunk.h"
+#include <stdatomic.h>
+
+static HPX_OF_SESSION _Atomic uint64_t moved; /* relaxed */
 
 struct question {
     const struct hpx_raw_thread *t;
@@ -21,26 +25,40 @@ static int walk(void *arg)
     return q->frames == NULL ? hpx_raw_walk_take_sig(q->t, q->hash) : hpx_raw_walk_frames_sig(q->t, q->frames, q->end, q->broken, q->hash);
 }
 
-static int guarded(struct question *q, bool *faulted)
+/* HPX_END_WHOLE: no read has faulted, and *n is the walk's answer. */
+static enum hpx_raw_end guarded(struct question *q, int *n)
 {
-    int n = 0;
-    *faulted = !hpx_guard_read_sig(walk, q, &n);
-    return *faulted ? 0 : n;
+    const bool before = hpx_stack_chunk_reading_sig(false); /* of a walk that this handler interrupts */
+    const bool passed = hpx_guard_read_sig(walk, q, n);
+    const bool reading = hpx_stack_chunk_reading_sig(before);
+    *n = passed ? *n : 0;
+    if (passed || !reading) {
+        return passed ? HPX_END_WHOLE : HPX_END_FAULT;
+    }
+    atomic_fetch_add_explicit(&moved, 1, memory_order_relaxed);
+    return HPX_END_HEAP;
 }
 
 bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted)
 {
-    return guarded(&(struct question){.t = t, .hash = to}, faulted) != 0;
+    int n = 0;
+    *faulted = guarded(&(struct question){.t = t, .hash = to}, &n) == HPX_END_FAULT;
+    return n != 0;
 }
 
 int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken,
                               struct hpx_raw_stack *hash)
 {
-    bool faulted;
+    int n = 0;
     *end = HPX_END_NO_JAVA;
-    int n = guarded(&(struct question){.t = t, .hash = hash, .frames = frames, .end = end, .broken = broken}, &faulted);
-    *end = faulted ? HPX_END_FAULT : *end;
+    const enum hpx_raw_end why = guarded(&(struct question){.t = t, .hash = hash, .frames = frames, .end = end, .broken = broken}, &n);
+    *end = why != HPX_END_WHOLE ? why : *end;
     return n;
+}
+
+uint64_t hpx_async_stack_moved(void)
+{
+    return atomic_load_explicit(&moved, memory_order_relaxed);
 }
 
 enum hpx_unknown hpx_async_stack_unknown_sig(const struct hpx_raw_thread *t, enum hpx_raw_end end)

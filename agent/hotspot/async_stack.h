@@ -8,13 +8,15 @@
 
 #include "raw_walk.h"
 
-/* true: *to has the stack. false: the walk faulted, and *faulted is set; or the thread is in a state that `states` does not have; or the
- * walk could not go on. */
+/* true: *to has the stack. false: the walk faulted, and *faulted is set; or it faulted among objects that move while the program runs
+ * (hpx_stack_chunk_reading_sig()); or the thread is in a state that `states` does not have; or the walk could not go on. */
 bool hpx_async_stack_hash_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to, bool *faulted);
-/* As hpx_raw_walk_frames_sig(). There are no frames, and *hash is as it was, if a read faulted (HPX_END_FAULT), or in another state
- * (HPX_END_NO_JAVA). */
+/* As hpx_raw_walk_frames_sig(). There are no frames, and *hash is as it was, if a read faulted (HPX_END_FAULT; HPX_END_HEAP among objects
+ * that move), or in another state (HPX_END_NO_JAVA). */
 int hpx_async_stack_names_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *frames, enum hpx_raw_end *end, uint32_t *broken,
                               struct hpx_raw_stack *hash);
+/* Walks of this session that faulted among objects that move. */
+uint64_t hpx_async_stack_moved(void);
 /* Why a walk without frames has none, as the row of the sample says it. */
 enum hpx_unknown hpx_async_stack_unknown_sig(const struct hpx_raw_thread *t, enum hpx_raw_end end);
 

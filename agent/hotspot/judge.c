@@ -22,10 +22,9 @@ struct window {
 static HPX_OF_SESSION struct {
     bool verify; /* constant after begin */
     struct {
-        struct window window;
+        struct window window, ended, faulted;
         _Atomic uint64_t compared, different, alone; /* relaxed */
     } of[HPX_JUDGED];
-    struct window ended, faulted[HPX_JUDGED];
 } judge;
 
 static const struct {
@@ -109,15 +108,15 @@ bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as)
     return add(&judge.of[what].window, 1, as == HPX_JUDGED_DIFFERENT, FEW, SHARE);
 }
 
-const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended)
+const char *hpx_judge_walks_sig(enum hpx_judged what, uint32_t walks, uint32_t ended)
 {
-    (void)add(&judge.faulted[HPX_JUDGED_KNOWN], walks, 0, FEW_FAULTS, SHARE_FAULTS);
-    return add(&judge.ended, walks, ended, FEW_ENDED, SHARE_ENDED) ? "most walks of the stack end early" : NULL;
+    (void)add(&judge.of[what].faulted, walks, 0, FEW_FAULTS, SHARE_FAULTS);
+    return add(&judge.of[what].ended, walks, ended, FEW_ENDED, SHARE_ENDED) ? "most walks of the stack end early" : NULL;
 }
 
 const char *hpx_judge_fault_sig(enum hpx_judged what)
 {
-    return add(&judge.faulted[what], 0, 1, FEW_FAULTS, SHARE_FAULTS) ? "three reads of the stack faulted" : NULL;
+    return add(&judge.of[what].faulted, 0, 1, FEW_FAULTS, SHARE_FAULTS) ? "three reads of the stack faulted" : NULL;
 }
 
 void hpx_judge_lines(struct hpx_lines *to, enum hpx_judged what)

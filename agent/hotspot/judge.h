@@ -41,11 +41,11 @@ enum hpx_judged_as hpx_judge_compare_sig(const struct hpx_judged_walk *w, const 
 /* After every comparison. true: of the last ones more than a few differ, and more than one in 64: such walks are not to be trusted. */
 bool hpx_judge_told_sig(enum hpx_judged what, enum hpx_judged_as as);
 
-/* More walks of samples, of which `ended` could not go on although the thread has Java frames. NULL, or why walks are not to be trusted:
+/* More walks of this kind, of which `ended` could not go on although the thread has Java frames. NULL, or why walks are not to be trusted:
  * constant. */
-const char *hpx_judge_walks_sig(uint32_t walks, uint32_t ended);
-/* Such a walk has faulted, or the other answer to it. NULL, or why such walks are not to be trusted: it was the third fault; with
- * HPX_JUDGED_KNOWN the third in some 8,192 walks. */
+const char *hpx_judge_walks_sig(enum hpx_judged what, uint32_t walks, uint32_t ended);
+/* Such a walk has faulted, or the other answer to it. NULL, or why such walks are not to be trusted: it was the third fault in some 8,192
+ * of the walks that were told; with HPX_JUDGED_NAMED, of which none are, in the session. */
 const char *hpx_judge_fault_sig(enum hpx_judged what);
 
 /* The report: what was compared, and the share that could not be. */

@@ -14,6 +14,8 @@
 #define NATIVE          (-3) /* AsyncGetCallTrace's place in a native method */
 #define NATIVE_OF_JVMTI (-1)
 
+#define BATCH 64u /* walks that a thread counts before it tells the judge */
+
 static HPX_OF_SESSION struct {
     const void *mode;        /* the first one that loaded it; NULL: none */
     bool ready, guard;       /* VMInit's; the guard is installed for this session */
@@ -21,6 +23,8 @@ static HPX_OF_SESSION struct {
     atomic_bool on;          /* release: ready; acquire: is_on(). Covers has_virtual */
     _Atomic uint64_t faults; /* relaxed */
 } quiet;
+
+static __thread uint32_t walks; /* of the calling thread, of its own stack, that the judge does not know of */
 
 /* ---- having it ---- */
 
@@ -117,21 +121,28 @@ static struct hpx_raw_thread raw_of(const struct hpx_quiet_thread *t)
                                    .states = 1u << HPX_VM_STATE_IN_NATIVE | (t->other ? 1u << HPX_VM_STATE_BLOCKED : 0)};
 }
 
-static void note_fault(const struct hpx_quiet_thread *t)
+/* Another thread may have started to run: then any word may be wrong, which the judge does not hear of. */
+static void count_walk(const struct hpx_quiet_thread *t, bool faulted)
 {
-    atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
-    if (!t->other) { /* another thread may have started to run: then any word may be wrong */
-        hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, hpx_judge_fault_sig(HPX_JUDGED_EVENT));
+    if (!t->other && ++walks >= BATCH) {
+        (void)hpx_judge_walks_sig(HPX_JUDGED_EVENT, walks, 0); /* one that ends early has GetStackTrace's answer */
+        walks = 0;
+    }
+    if (faulted) {
+        atomic_fetch_add_explicit(&quiet.faults, 1, memory_order_relaxed);
+        hpx_internals_leave_sig(HPX_INTERNALS_EVENTS, t->other ? NULL : hpx_judge_fault_sig(HPX_JUDGED_EVENT));
     }
 }
 
 bool hpx_quiet_stack_hash(const struct hpx_quiet_thread *t, struct hpx_raw_stack *to)
 {
     const struct hpx_raw_thread raw = raw_of(t);
-    bool faulted = false, whole = is_on(t) && hpx_async_stack_hash_sig(&raw, to, &faulted);
-    if (faulted) {
-        note_fault(t);
+    bool faulted = false;
+    if (!is_on(t)) {
+        return false;
     }
+    const bool whole = hpx_async_stack_hash_sig(&raw, to, &faulted);
+    count_walk(t, faulted);
     return whole;
 }
 
@@ -155,12 +166,13 @@ static bool as_the_vm(struct hpx_ev_frame *frames, int n)
 int hpx_quiet_stack_frames(const struct hpx_quiet_thread *t, struct hpx_ev_frame *frames)
 {
     const struct hpx_raw_thread raw = raw_of(t);
-    enum hpx_raw_end end = HPX_END_NO_JAVA;
-    int n = hpx_internals_on_sig(HPX_INTERNALS_NAMES) && is_on(t) ? hpx_async_stack_names_sig(&raw, frames, &end, NULL, NULL) : 0;
-    bool cut = t->other && quiet.has_virtual && (uint32_t)n == t->depth; /* it may carry a virtual thread */
-    if (end == HPX_END_FAULT) {
-        note_fault(t);
+    enum hpx_raw_end end;
+    if (!hpx_internals_on_sig(HPX_INTERNALS_NAMES) || !is_on(t)) {
+        return 0;
     }
+    const int n = hpx_async_stack_names_sig(&raw, frames, &end, NULL, NULL);
+    const bool cut = t->other && quiet.has_virtual && (uint32_t)n == t->depth; /* it may carry a virtual thread */
+    count_walk(t, end == HPX_END_FAULT);
     return end == HPX_END_WHOLE && !cut && as_the_vm(frames, n) ? n : 0;
 }
 
@@ -185,6 +197,7 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
     const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
     uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);
+    uint64_t moved = hpx_async_stack_moved();
     if (mode != quiet.mode) {
         return;
     }
@@ -197,5 +210,8 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
     hpx_judge_lines(to, HPX_JUDGED_EVENT);
     if (faults > 0) {
         hpx_lines_add(to, "hprofx: stacks of events faulted: %" PRIu64 "\n", faults);
+    }
+    if (moved > 0) {
+        hpx_lines_add(to, "hprofx: reads of moved objects faulted: %" PRIu64 "\n", moved);
     }
 }

@@ -6,7 +6,8 @@
  * GetStackTrace; a caller remembers what it has made of the stack with that hash, and asks GetStackTrace for the others.
  *
  * The VM walks such a thread at any moment from the same anchor, so the calling thread's words are frames, and none of these reads can
- * fault if the layout is as the checks of checks.h have it. The guard is for what the checks do not see. */
+ * fault if the layout is as the checks of checks.h have it, but those of objects that ZGC or Shenandoah moves meanwhile, whose faults end
+ * one walk. The guard is for these, and for what the checks do not see. */
 #ifndef HPX_QUIET_STACK_H
 #define HPX_QUIET_STACK_H
 

@@ -216,8 +216,13 @@ static bool is_entry(const struct hpx_frames *k, uintptr_t entry, uintptr_t code
         return false;
     }
     const uintptr_t back = hpx_return_address(hpx_vm_word(entry + (uintptr_t)(f.size - 1) * WORD));
-    return (hpx_frames_is_interpreter_sig(back) || hpx_code_cache_frame_sig(back).kind == HPX_BLOB_METHOD) && may_read(k, &collections) &&
-           hpx_stack_chunk_open_sig(chunk_of(k, entry), &c) == HPX_CHUNK_FRAMES;
+    if (!hpx_frames_is_interpreter_sig(back) && hpx_code_cache_frame_sig(back).kind != HPX_BLOB_METHOD) {
+        return false;
+    }
+    (void)hpx_stack_chunk_reading_sig(true);
+    const bool has = may_read(k, &collections) && hpx_stack_chunk_open_sig(chunk_of(k, entry), &c) == HPX_CHUNK_FRAMES;
+    (void)hpx_stack_chunk_reading_sig(false);
+    return has;
 }
 
 /* As hpx_frames_at_barrier_sig(), where it is not known yet which word of a thread has the entry. */
@@ -276,8 +281,10 @@ static void expect_copies(struct hpx_frames *k)
     }
 }
 
+/* The walk does not come back from there. */
 static bool cross(struct hpx_frames *k, uintptr_t entry)
 {
+    (void)hpx_stack_chunk_reading_sig(true);
     if (!may_read(k, &k->collections)) {
         return false;
     }

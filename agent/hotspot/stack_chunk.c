@@ -25,6 +25,8 @@ static struct {
     _Atomic uintptr_t entry; /* relaxed: blob of enterSpecial; 0: not made yet */
 } chunks;
 
+static __thread atomic_bool reading; /* relaxed: the thread and its handlers alone */
+
 static bool is_named(uintptr_t klass, const char *name)
 {
     uint32_t n, i = 0;
@@ -145,6 +147,14 @@ bool hpx_stack_chunk_is_yield_sig(uintptr_t blob)
 {
     uintptr_t method = hpx_code_cache_method_sig(blob);
     return hpx_vm_is_address(method) && hpx_code_cache_id_sig(method) == chunks.at.yields;
+}
+
+bool hpx_stack_chunk_reading_sig(bool now)
+{
+    const bool before = atomic_load_explicit(&reading, memory_order_relaxed);
+    atomic_store_explicit(&reading, now && hpx_heap_moves_while_running(), memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* before a read that faults */
+    return before;
 }
 
 bool hpx_stack_chunk_moment_sig(bool runs, uint32_t *collections)

@@ -44,7 +44,7 @@ static HPX_OF_SESSION struct {
 
 static void judge_walks(struct hpx_sample_thread *t)
 {
-    const char *why = hpx_judge_walks_sig(t->walks, t->ended);
+    const char *why = hpx_judge_walks_sig(HPX_JUDGED_KNOWN, t->walks, t->ended);
     t->walks = t->ended = 0;
     if (why != NULL) {
         hpx_engine_distrust_sig(why);

@@ -146,15 +146,15 @@ TEST(a_change_late_in_a_session_is_seen, begin, begin)
 TEST(walks_that_end_early_are_a_reason_if_most_do, begin, begin)
 {
     for (int i = 0; i < 1000; i++) {
-        assert_null(hpx_judge_walks_sig(64, 31));
+        assert_null(hpx_judge_walks_sig(HPX_JUDGED_KNOWN, 64, 31));
     }
     const char *why = NULL;
     for (int i = 0; i < 200 && why == NULL; i++) {
-        why = hpx_judge_walks_sig(64, 60);
+        why = hpx_judge_walks_sig(HPX_JUDGED_KNOWN, 64, 60);
     }
     assert_string_equal(why, "most walks of the stack end early");
     (void)begin(state);
-    assert_null(hpx_judge_walks_sig(200, 200)); /* too few to tell */
+    assert_null(hpx_judge_walks_sig(HPX_JUDGED_KNOWN, 200, 200)); /* too few to tell */
 }
 
 TEST(the_third_fault_of_a_kind_is_one, begin, begin)
@@ -163,11 +163,24 @@ TEST(the_third_fault_of_a_kind_is_one, begin, begin)
     assert_null(hpx_judge_fault_sig(HPX_JUDGED_KNOWN));
     assert_null(hpx_judge_fault_sig(HPX_JUDGED_EVENT));
     assert_string_equal(hpx_judge_fault_sig(HPX_JUDGED_KNOWN), "three reads of the stack faulted");
-    (void)begin(state);
+}
+
+/* Each kind by its own walks. */
+TEST(a_fault_now_and_then_is_none, begin, begin)
+{
     for (int i = 0; i < 1000; i++) { /* one in 6,400 */
         assert_true(i % 100 != 0 || hpx_judge_fault_sig(HPX_JUDGED_KNOWN) == NULL);
-        assert_null(hpx_judge_walks_sig(64, 0));
+        assert_true(i % 100 != 0 || hpx_judge_fault_sig(HPX_JUDGED_EVENT) == NULL);
+        assert_null(hpx_judge_walks_sig(HPX_JUDGED_KNOWN, 64, 0));
+        assert_null(hpx_judge_walks_sig(HPX_JUDGED_EVENT, 64, 0));
     }
+    (void)begin(state);
+    for (int i = 0; i < 1000; i++) {
+        assert_null(hpx_judge_walks_sig(HPX_JUDGED_KNOWN, 64, 0));
+    }
+    assert_null(hpx_judge_fault_sig(HPX_JUDGED_EVENT));
+    assert_null(hpx_judge_fault_sig(HPX_JUDGED_EVENT));
+    assert_non_null(hpx_judge_fault_sig(HPX_JUDGED_EVENT));
 }
 
 TESTS(NULL, NULL)

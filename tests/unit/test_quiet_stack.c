@@ -24,6 +24,7 @@ static struct {
     jint version;
     bool whole, platform; /* asked for */
     bool chunks;          /* frames of virtual threads are known */
+    bool moves, reading;  /* the walk comes to objects that move; it reads them */
 } vm;
 
 const char *hpx_internals_closed(void)
@@ -54,6 +55,13 @@ void hpx_internals_leave_sig(enum hpx_internals_part part, const char *why)
 bool hpx_stack_chunk_known_sig(void)
 {
     return vm.chunks;
+}
+
+bool hpx_stack_chunk_reading_sig(bool now)
+{
+    const bool before = vm.reading;
+    vm.reading = now;
+    return before;
 }
 
 const char *hpx_checks_names(void)
@@ -99,6 +107,7 @@ enum hpx_vm_state hpx_frame_anchor_state_sig(const void *env)
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
 {
     vm.whole = t->whole;
+    vm.reading = vm.moves;
     vm.platform = t->platform;
     *to = (struct hpx_raw_stack){.lo = t->depth, .hi = 2, .methods = 3};
     return true;
@@ -108,6 +117,7 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
                             struct hpx_raw_stack *hash)
 {
     (void)t, (void)broken, (void)hash;
+    vm.reading = vm.moves;
     *end = vm.end;
     out[0] = (struct hpx_ev_frame){.bci = vm.bci, .method = vm.method};
     return 1;
@@ -315,6 +325,37 @@ TEST(reads_that_fault_end_it, begin, end)
     assert_false(hpx_quiet_stack_hash(&self, &raw));
     assert_string_equal(report(&mode),
                         "hprofx: stacks of events not walked: three reads of the stack faulted\nhprofx: stacks of events faulted: 3\n");
+}
+
+TEST(one_fault_in_thousands_of_walks_does_not, begin, end)
+{
+    ready();
+    for (int i = 0; i < 64000; i++) {
+        vm.fault = i % 6400 == 0;
+        assert_int_equal(hpx_quiet_stack_hash(&self, &raw), !vm.fault);
+    }
+    assert_string_equal(report(&mode), "hprofx: stacks of events faulted: 10\n");
+}
+
+/* They may be freed while they are read. */
+TEST(nor_do_reads_of_objects_that_move, begin, end)
+{
+    struct hpx_ev_frame frames[8];
+    vm.method = 9;
+    ready();
+    vm.fault = vm.moves = true;
+    for (int i = 0; i < 10; i++) {
+        assert_false(hpx_quiet_stack_hash(&self, &raw));
+        assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
+        assert_false(vm.reading);
+    }
+    assert_string_equal(report(&mode), "hprofx: reads of moved objects faulted: 20\n");
+    vm.reading = true; /* a walk that this one interrupts */
+    vm.moves = vm.fault = false;
+    assert_true(hpx_quiet_stack_hash(&self, &raw) && vm.reading);
+    vm.fault = true;
+    assert_false(hpx_quiet_stack_hash(&self, &raw));
+    assert_string_equal(report(&mode), "hprofx: stacks of events faulted: 1\nhprofx: reads of moved objects faulted: 20\n");
 }
 
 TESTS(NULL, NULL)

@@ -361,6 +361,33 @@ TEST(where_objects_move_while_the_program_runs_the_chunks_are_read_where_they_ar
     check_frames(&t);
 }
 
+/* A fault there tells nothing of the walk. */
+static void frames_may_be_freed_while_they_are_read(const char *flags, bool may)
+{
+    struct hpx_raw_stack s;
+    begin_virtual(JDK_25, flags);
+    put_mounted();
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_false(hpx_stack_chunk_reading_sig(false));
+    memset(stack, 0, sizeof stack);
+    put_frozen(&chunks[0]);
+    t = thawed(8);
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_int_equal(hpx_stack_chunk_reading_sig(false), may);
+    assert_false(hpx_stack_chunk_reading_sig(true));
+}
+
+TEST(where_objects_move_frames_in_the_heap_may_be_freed_while_they_are_read)
+{
+    frames_may_be_freed_while_they_are_read(" UseShenandoahGC ", true);
+}
+
+TEST(where_they_stay_these_are_as_those_on_the_stack)
+{
+    frames_may_be_freed_while_they_are_read("", false);
+}
+
 /* Between the walk for the hash and that for names a collection may end, or begin. */
 TEST(the_frames_of_a_stack_come_with_the_hash_of_what_was_seen)
 {
