@@ -3,13 +3,15 @@
 #include "zgc_references.h"
 #include "heap_objects.h"
 #include "structures.h"
+#include <stdatomic.h>
 
 #define WORD       sizeof(uintptr_t)
-#define GRANULE    21    /* a table has an element for each so many bytes of the heap, as a power of two */
-#define REMEMBERED 0x30u /* both bits: in an old object, and refers to one */
-#define TRIES      4096  /* entries that are looked at */
-#define ALIGNMENT  31    /* bits of a shift that count */
-#define MOVED_BITS 45    /* of an entry, above the lowest one, which says that it is in use: where to; the rest: which object */
+#define GRANULE    21       /* a table has an element for each so many bytes of the heap, as a power of two */
+#define REMEMBERED 0x30u    /* both bits: in an old object, and refers to one */
+#define TRIES      4096     /* entries that are looked at */
+#define ENTRIES    0x80000u /* of a forwarding, at most: 18 bits say which object, and half of the entries are free */
+#define ALIGNMENT  31       /* bits of a shift that count */
+#define MOVED_BITS 45       /* of an entry, above the lowest one, which says that it is in use: where to; the rest: which object */
 
 enum { YOUNG, OLD, GENERATIONS };
 
@@ -21,6 +23,11 @@ static struct {
     uintptr_t tables[GENERATIONS];             /* their elements; 0: not found. Without generations the first one only */
     bool generations;
 } z;
+
+static uintptr_t mask_at(uint64_t field)
+{
+    return hpx_vm_word(hpx_vm_word(hpx_vm_word((uintptr_t)z.masks) + field));
+}
 
 static const char *find_masks(void)
 {
@@ -36,6 +43,12 @@ static const char *find_masks(void)
     return z.generations ? hpx_structures_fields(coloured, HPX_ARRAY_LEN(coloured)) : hpx_structures_fields(views, HPX_ARRAY_LEN(views));
 }
 
+/* A table is for a part of the addresses that the heap may have. */
+static bool is_table(uintptr_t at, uint64_t granules)
+{
+    return hpx_vm_is_address(at) && granules > 0 && granules <= (mask_at(z.offsets) >> GRANULE) + 1;
+}
+
 /* Both generations begin with their number, where the heap's pages come from and are listed, and their table: how many elements it has, and
  * where they are. */
 static void find_two_tables(uintptr_t heap, uint64_t size, uint64_t allocator, uint64_t pages)
@@ -44,9 +57,11 @@ static void find_two_tables(uintptr_t heap, uint64_t size, uint64_t allocator, u
     for (uint64_t at = WORD; at + 4 * WORD <= size; at += WORD) {
         if (hpx_vm_word(heap + at) == heap + allocator && hpx_vm_word(heap + at + WORD) == heap + pages) {
             const uint8_t number = hpx_vm_byte(heap + at - WORD);
-            const bool good = number < GENERATIONS && z.tables[number] == 0 && hpx_vm_is_address(hpx_vm_word(heap + at + 3 * WORD));
-            z.tables[good ? number : YOUNG] = hpx_vm_word(heap + at + 3 * WORD);
-            z.granules[good ? number : YOUNG] = hpx_vm_word(heap + at + 2 * WORD);
+            const uintptr_t table = hpx_vm_word(heap + at + 3 * WORD);
+            const uint64_t granules = hpx_vm_word(heap + at + 2 * WORD);
+            const bool good = number < GENERATIONS && z.tables[number] == 0 && is_table(table, granules);
+            z.tables[good ? number : YOUNG] = table;
+            z.granules[good ? number : YOUNG] = granules;
             found += good ? 1 : GENERATIONS + 1;
         }
     }
@@ -90,7 +105,8 @@ static void find_table(void)
     z.size = hpx_structures_size("XForwarding");
     if (heap != 0 && z.size != 0 && hpx_structures_fields(all, HPX_ARRAY_LEN(all)) == NULL && map == WORD) {
         z.granules[YOUNG] = hpx_vm_word(heap + table);
-        z.tables[YOUNG] = hpx_vm_word(heap + table + WORD);
+        const uintptr_t elements = hpx_vm_word(heap + table + WORD);
+        z.tables[YOUNG] = is_table(elements, z.granules[YOUNG]) ? elements : 0;
     }
 }
 
@@ -104,11 +120,6 @@ const char *hpx_zgc_references_init(bool generations)
         find_table();
     }
     return why;
-}
-
-static uintptr_t mask_at(uint64_t field)
-{
-    return hpx_vm_word(hpx_vm_word(hpx_vm_word((uintptr_t)z.masks) + field));
 }
 
 static uint32_t hash_of(uint32_t key)
@@ -128,18 +139,16 @@ static uintptr_t forwarding_of(int generation, uintptr_t address)
     return granule < z.granules[generation] ? hpx_vm_word(z.tables[generation] + granule * WORD) : HPX_OBJECT_UNKNOWN;
 }
 
-/* Where an object is that was at this address when its reference was followed last. One that waits to be moved is there still. */
-static uintptr_t moved(int generation, uintptr_t address)
+/* The VM takes a forwarding out of the table before it uses its memory for another one. */
+static bool is_there(int generation, uintptr_t address, uintptr_t forwarding)
 {
-    const uintptr_t offset = address & mask_at(z.offsets), f = forwarding_of(generation, address);
-    if (f == 0) {
-        return address;
-    }
-    const uint64_t n = hpx_vm_is_address(f) ? hpx_vm_word(f + z.length) : 0;
-    if (n == 0 || (n & (n - 1)) != 0) {
-        return HPX_OBJECT_UNKNOWN;
-    }
-    const uint64_t object = (offset - hpx_vm_word(f + z.begin)) >> (hpx_vm_word(f + z.align) & ALIGNMENT);
+    atomic_thread_fence(memory_order_acquire); /* it was read before; no partner: the VM writes */
+    return forwarding_of(generation, address) == forwarding;
+}
+
+/* Where the object with this offset is, or, if it waits to be moved, `address`, where it is still. */
+static uintptr_t look_up(uintptr_t f, uint64_t n, uint64_t object, uintptr_t offset, uintptr_t address)
+{
     uint64_t at = hash_of((uint32_t)object);
     for (uint32_t i = 0; i < TRIES; i++, at++) {
         const uint64_t entry = hpx_vm_word(f + z.size + (at & (n - 1)) * WORD);
@@ -151,6 +160,25 @@ static uintptr_t moved(int generation, uintptr_t address)
         }
     }
     return HPX_OBJECT_UNKNOWN;
+}
+
+/* Where an object is that was at this address when its reference was followed last. */
+static uintptr_t moved(int generation, uintptr_t address)
+{
+    const uintptr_t offset = address & mask_at(z.offsets), f = forwarding_of(generation, address);
+    if (f == 0) {
+        return address;
+    }
+    if (!hpx_vm_is_address(f)) {
+        return HPX_OBJECT_UNKNOWN;
+    }
+    const uint64_t n = hpx_vm_word(f + z.length);
+    const uint64_t object = (offset - hpx_vm_word(f + z.begin)) >> (hpx_vm_word(f + z.align) & ALIGNMENT);
+    if (n == 0 || n > ENTRIES || (n & (n - 1)) != 0 || !is_there(generation, address, f)) {
+        return HPX_OBJECT_UNKNOWN;
+    }
+    const uintptr_t to = look_up(f, n, object, offset, address);
+    return is_there(generation, address, f) ? to : HPX_OBJECT_UNKNOWN;
 }
 
 /* A colour is the one bit that is not as the three beside it. The lower bit of its number changes when young objects begin to move, the

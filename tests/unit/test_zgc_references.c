@@ -6,7 +6,10 @@
 #include "structures.h"
 #include "vm_tables.h"
 #include "zgc_references.h"
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define BASE    (UINT64_C(1) << 42)
 #define GRANULE (UINT64_C(1) << 21)
@@ -179,11 +182,54 @@ TEST(what_makes_no_sense_is_unknown)
     assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE, 0, 0) & ~UINT64_C(0xf000)), BASE + 2 * GRANULE); /* no colour: no bad one */
     from_young.entries = 3;
     assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN);
+    from_young.entries = UINT64_C(1) << 20; /* more than there are numbers of objects */
+    assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN);
     from_young.entries = 4;
     for (uint32_t i = 0; i < 4; i++) {
         move(&from_young, 2 * GRANULE + UINT64_C(8) * (i + 1), GRANULE);
     }
     assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN); /* a table that never ends */
+}
+
+/* A read of this page takes the forwarding out of the table, and goes on. */
+static void *meanwhile;
+
+static void on_read(int sig)
+{
+    (void)sig;
+    young_table[2] = NULL;
+    (void)mprotect(meanwhile, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+}
+
+/* Its memory may be another one's. read: the field, or an entry, at which that happens. */
+static void what_is_freed_while_it_is_read_is_unknown(size_t read)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_null(begin());
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    struct forwarding *f = (void *)(pages + page - read);
+    *f = from_young;
+    move(f, 2 * GRANULE + 64, GRANULE + 8);
+    young_table[2] = f;
+    assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE + 64, 1, 0)), BASE + GRANULE + 8);
+    meanwhile = pages + page;
+    (void)signal(SIGSEGV, on_read);
+    assert_int_equal(mprotect(meanwhile, page, PROT_NONE), 0);
+    assert_int_equal(hpx_zgc_followed_sig(coloured(2 * GRANULE + 64, 1, 0)), HPX_OBJECT_UNKNOWN);
+    assert_null(young_table[2]);
+    (void)signal(SIGSEGV, SIG_DFL);
+    (void)munmap(pages, 2 * page);
+}
+
+TEST(a_forwarding_whose_fields_are_freed_while_they_are_read_is_unknown)
+{
+    what_is_freed_while_it_is_read_is_unknown(offsetof(struct forwarding, align));
+}
+
+TEST(a_forwarding_whose_entries_are_freed_while_they_are_read_is_unknown)
+{
+    what_is_freed_while_it_is_read_is_unknown(offsetof(struct forwarding, entry));
 }
 
 TEST(a_word_on_a_stack_is_old_perhaps_where_objects_are_moved_from)
@@ -203,6 +249,14 @@ TEST(generations_that_look_otherwise_are_not_read)
     assert_int_equal(hpx_zgc_followed_sig(coloured(3 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN);
     assert_int_equal(hpx_zgc_on_stack_sig(BASE + 3 * GRANULE, false), HPX_OBJECT_UNKNOWN);
     assert_int_equal(hpx_zgc_followed_sig(coloured(3 * GRANULE, 0, 0)), BASE + 3 * GRANULE);
+}
+
+TEST(a_table_for_more_addresses_than_there_are_is_none)
+{
+    assert_null(begin());
+    collected.heap.young.granules = (BASE / GRANULE) + 1;
+    assert_null(hpx_zgc_references_init(true));
+    assert_int_equal(hpx_zgc_followed_sig(coloured(3 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN);
 }
 
 TEST(the_colour_changes_when_objects_begin_to_move)
