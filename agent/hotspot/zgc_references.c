@@ -11,6 +11,7 @@
 #define TRIES      4096     /* entries that are looked at */
 #define ENTRIES    0x80000u /* of a forwarding, at most: 18 bits say which object, and half of the entries are free */
 #define ALIGNMENT  31       /* bits of a shift that count */
+#define WORD_BITS  63       /* the same of one of a word */
 #define MOVED_BITS 45       /* of an entry, above the lowest one, which says that it is in use: where to; the rest: which object */
 
 enum { YOUNG, OLD, GENERATIONS };
@@ -201,27 +202,40 @@ static int generation_of(uintptr_t word, uintptr_t address, uint32_t differs)
     return young ? YOUNG : OLD;
 }
 
+/* The VM sets them one after another: `good` and `bad` then have a bit that both have. Where the good colour has one bit, as on x86-64, it
+ * is that above which `shift` lets the address begin. */
+static bool are_of_one_moment(uintptr_t good, uintptr_t bad, uintptr_t shift)
+{
+    return (good & bad) == 0 && (!z.generations || (good & (good - 1)) != 0 || good << 1 >> (shift & WORD_BITS) == 1);
+}
+
 /* On x86-64 the address begins right above the bit of the colour: its lowest bits are zero. On 64-bit Arm three bits are set, and it does
  * not. No object has a colour, too. */
-static uintptr_t uncoloured(uintptr_t word, uintptr_t good, uintptr_t bad)
+static uintptr_t uncoloured(uintptr_t word, uintptr_t good, uintptr_t bad, uintptr_t shift)
 {
     const uintptr_t all = good | bad, bits = word & all;
     const uint32_t is = colour_of(bits, all), now = colour_of(good, all);
     if ((word & bad) == 0) {
-        return word >> mask_at(z.shift);
+        return word >> shift;
     }
     if (is > 3 || now > 3 || z.tables[YOUNG] == 0) {
         return HPX_OBJECT_UNKNOWN;
     }
-    const uintptr_t shift = mask_at(z.shift), address = word >> ((bits & (bits - 1)) == 0 ? shift + is - now : shift);
+    const uintptr_t address = word >> ((bits & (bits - 1)) == 0 ? shift + is - now : shift);
     return address == 0 ? 0 : moved(generation_of(word, address, is ^ now), address);
 }
 
 uintptr_t hpx_zgc_followed_sig(uintptr_t word)
 {
-    const uintptr_t good = mask_at(z.good), bad = mask_at(z.bad);
-    if (word == 0 || z.generations) {
-        return word != 0 ? uncoloured(word, good, bad) : 0;
+    const uintptr_t good = mask_at(z.good), bad = mask_at(z.bad), shift = z.generations ? mask_at(z.shift) : 0;
+    if (word == 0) {
+        return 0;
+    }
+    if (!are_of_one_moment(good, bad, shift)) {
+        return HPX_OBJECT_UNKNOWN;
+    }
+    if (z.generations) {
+        return uncoloured(word, good, bad, shift);
     }
     if ((word & bad) == 0) {
         return word;

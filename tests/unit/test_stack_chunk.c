@@ -81,11 +81,12 @@ TEST(zgc_tells_only_what_it_has_followed)
 {
     struct hpx_stack_chunk c;
     assert_null(begin_with(" UseZGC ZGenerational "));
-    bad_mask = 0x30;
+    good_mask = 0x1000;
+    bad_mask = 0xe000;
     pointer_shift = 13;
-    continuation.tail = (uintptr_t)&chunks[0] << 13 | 0x40;
+    continuation.tail = (uintptr_t)&chunks[0] << 13 | 0x1000;
     assert_int_equal(hpx_stack_chunk_of_sig((uintptr_t)&continuation), &chunks[0]);
-    continuation.tail |= 0x10;
+    continuation.tail = (uintptr_t)&chunks[0] << 14 | 0x2000;
     assert_int_equal(hpx_stack_chunk_of_sig((uintptr_t)&continuation), HPX_OBJECT_UNKNOWN);
     assert_int_equal(hpx_stack_chunk_open_sig(HPX_OBJECT_UNKNOWN, &c), HPX_CHUNK_UNKNOWN);
     chunks[0].parent = continuation.tail;
