@@ -85,9 +85,8 @@ bool hpx_heap_still_sig(uint32_t *collections)
     uintptr_t heap = hpx_vm_word((uintptr_t)words.heap);
     bool is = hpx_vm_is_address(heap);
     *collections = is ? (uint32_t)hpx_vm_int(heap + words.collections) : 0;
-    if (words.zgc && words.no_references == NULL) {
-        *collections =
-            *collections * 31 + hpx_zgc_colour_sig(); /* counted where it begins to look for garbage, not where it moves objects */
+    if (words.zgc && words.no_references == NULL) { /* it counts them where it begins to look for garbage, not where it moves objects */
+        *collections = *collections * 31 + hpx_zgc_colour_sig();
     }
     return is && hpx_vm_byte(heap + words.active) == 0;
 }
