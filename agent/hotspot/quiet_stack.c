@@ -9,6 +9,7 @@
 #include "releases.h"
 #include "session.h"
 #include "stack_chunk.h"
+#include "zgc_references.h"
 #include <inttypes.h>
 
 #define NATIVE          (-3) /* AsyncGetCallTrace's place in a native method */
@@ -195,6 +196,7 @@ void hpx_quiet_stack_compared(enum hpx_judged_as as)
 void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct hpx_counters *total)
 {
     const char *why = hpx_internals_why(HPX_INTERNALS_EVENTS);
+    const char *heap = hpx_stack_chunk_known_sig() ? hpx_zgc_references_unfollowed() : NULL;
     uint64_t known = hpx_counter_get(total, HPX_C_EVENTS_KNOWN), named = hpx_counter_get(total, HPX_C_EVENTS_NAMED);
     uint64_t asked = hpx_counter_get(total, HPX_C_EVENTS_ASKED), faults = atomic_load_explicit(&quiet.faults, memory_order_relaxed);
     uint64_t moved = hpx_async_stack_moved();
@@ -203,6 +205,9 @@ void hpx_quiet_stack_lines(const void *mode, struct hpx_lines *to, const struct 
     }
     if (why != NULL) {
         hpx_lines_add(to, "hprofx: stacks of events not walked: %s\n", why);
+    }
+    if (heap != NULL) {
+        hpx_lines_add(to, "hprofx: frames in the heap: %s\n", heap);
     }
     if (known + named + asked > 0) {
         hpx_lines_add(to, "hprofx: stacks of events: %" PRIu64 " known, %" PRIu64 " named, %" PRIu64 " by the VM\n", known, named, asked);

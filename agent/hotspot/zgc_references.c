@@ -123,6 +123,11 @@ const char *hpx_zgc_references_init(bool generations)
     return why;
 }
 
+const char *hpx_zgc_references_unfollowed(void)
+{
+    return z.masks != 0 && z.tables[YOUNG] == 0 ? "references of ZGC that nobody has followed are not followed" : NULL;
+}
+
 static uint32_t hash_of(uint32_t key)
 {
     key = ~key + (key << 15);

@@ -14,6 +14,9 @@
 /* VMInit or later, once. generations: as it was started. NULL, or the constant text why references are not followed. */
 const char *hpx_zgc_references_init(bool generations);
 
+/* NULL, or the constant text that the tables were not found. Any thread. */
+const char *hpx_zgc_references_unfollowed(void);
+
 /* ---- after init returned NULL; async-signal-safe ---- */
 
 /* The address of the object that this word of a field refers to; HPX_OBJECT_UNKNOWN (heap_objects.h): that cannot be told. An address that

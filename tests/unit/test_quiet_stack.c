@@ -8,6 +8,7 @@
 #include "quiet_stack.h"
 #include "session_life.h"
 #include "stack_chunk.h"
+#include "zgc_references.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static struct {
     jint version;
     bool whole, platform; /* asked for */
     bool chunks;          /* frames of virtual threads are known */
-    bool moves, reading;  /* the walk comes to objects that move; it reads them */
+    const char *unfollowed;
+    bool moves, reading; /* the walk comes to objects that move; it reads them */
 } vm;
 
 const char *hpx_internals_closed(void)
@@ -55,6 +57,11 @@ void hpx_internals_leave_sig(enum hpx_internals_part part, const char *why)
 bool hpx_stack_chunk_known_sig(void)
 {
     return vm.chunks;
+}
+
+const char *hpx_zgc_references_unfollowed(void)
+{
+    return vm.unfollowed;
 }
 
 bool hpx_stack_chunk_reading_sig(bool now)
@@ -294,6 +301,15 @@ TEST(a_part_of_a_stack_is_none, begin, end)
     vm.end = HPX_END_WHOLE;
     vm.method = 0;
     assert_int_equal(hpx_quiet_stack_frames(&self, frames), 0);
+}
+
+TEST(the_report_says_that_references_of_objects_that_moved_are_not_followed, begin, end)
+{
+    ready();
+    vm.unfollowed = "no tables";
+    assert_string_equal(report(&mode), "");
+    vm.chunks = true;
+    assert_string_equal(report(&mode), "hprofx: frames in the heap: no tables\n");
 }
 
 TEST(some_are_compared_and_few_differences_end_it, begin, end)

@@ -265,8 +265,10 @@ TEST(a_word_on_a_stack_is_old_perhaps_where_objects_are_moved_from)
 TEST(generations_that_look_otherwise_are_not_read)
 {
     assert_null(begin());
+    assert_null(hpx_zgc_references_unfollowed());
     collected.heap.young.number = 2;
     assert_null(hpx_zgc_references_init(true));
+    assert_non_null(hpx_zgc_references_unfollowed());
     assert_int_equal(hpx_zgc_followed_sig(coloured(3 * GRANULE, 1, 0)), HPX_OBJECT_UNKNOWN);
     assert_int_equal(hpx_zgc_on_stack_sig(BASE + 3 * GRANULE, false), HPX_OBJECT_UNKNOWN);
     assert_int_equal(hpx_zgc_followed_sig(coloured(3 * GRANULE, 0, 0)), BASE + 3 * GRANULE);
