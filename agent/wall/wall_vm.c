@@ -57,12 +57,6 @@ static void came(struct hpx_mode_thread *first, JNIEnv *env, jthread thread)
     }
 }
 
-static void went(struct hpx_mode_thread *first)
-{
-    hpx_watched_remove(first);
-    hpx_carrier_end();
-}
-
 static void live(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
@@ -113,5 +107,6 @@ const struct hpx_vm_mode hpx_wall_vm = {
     .over = hpx_quiet_stack_over,
     .unload = hpx_wait_class_forget,
     .came = came,
-    .went = went,
+    .went = hpx_watched_remove,
+    .ended = hpx_carrier_end,
 };
