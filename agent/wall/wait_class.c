@@ -13,7 +13,8 @@
 #define READABLE 17         /* the first release on which waited_monitor.h reads monitors */
 #define ANSWERS  1024u      /* stacks whose class is kept for a round, where a question stops all threads; a power of two */
 #define MOST     (1u << 20) /* numbers */
-#define KNOWN    64u        /* classes that are recognised; each costs a comparison */
+#define KNOWN    64u        /* classes that are recognised at once; each costs a comparison */
+#define MADE     1024u      /* in a session, where one takes the place of another one, which was unloaded */
 
 static HPX_OF_SESSION struct {
     bool contended; /* the capability; constant from load on */
@@ -33,12 +34,15 @@ static HPX_OF_SESSION struct {
     } answers[ANSWERS], *asked; /* asked: the one that the last question has filled; NULL: none was asked */
 } classes;
 
+struct known_class { /* does not change: other threads may read one whose place was taken */
+    jweak klass;
+    uint32_t number;
+};
+
 static HPX_OF_SESSION struct {
-    _Atomic uint32_t n; /* relaxed: entries that were begun, or KNOWN and more */
-    struct {
-        _Atomic(jweak) klass; /* NULL: not yet. release: remember(); acquire: remembered(). Covers the number */
-        uint32_t number;
-    } of[KNOWN];
+    _Atomic uint32_t n; /* relaxed: classes that were begun, or MADE and more */
+    struct known_class of[MADE];
+    _Atomic(const struct known_class *) at[KNOWN]; /* the first are taken; NULL: the others. release: remember(); acquire: remembered() */
 } known;
 
 static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER; /* the VM is not called meanwhile */
@@ -139,38 +143,54 @@ static uint32_t number_of(const char *signature)
 /* 0: not remembered. */
 static uint32_t remembered(JNIEnv *env, jclass klass)
 {
-    uint32_t n = atomic_load_explicit(&known.n, memory_order_relaxed);
-    for (uint32_t i = 0; i < n && i < KNOWN; i++) {
-        jweak is = atomic_load_explicit(&known.of[i].klass, memory_order_acquire); /* partner: remember() */
-        if (is != NULL && (*env)->IsSameObject(env, is, klass)) {
-            return known.of[i].number;
+    for (uint32_t i = 0; i < KNOWN; i++) {
+        const struct known_class *is = atomic_load_explicit(&known.at[i], memory_order_acquire); /* partner: remember() */
+        if (is == NULL || (*env)->IsSameObject(env, is->klass, klass)) {
+            return is != NULL ? is->number : 0;
         }
     }
     return 0;
 }
 
-/* If threads do so at once, it may be there twice. */
+/* The first place that is free, or whose class was unloaded; KNOWN: none. *is: what it has. */
+static uint32_t find_place(JNIEnv *env, const struct known_class **is)
+{
+    for (uint32_t i = 0; i < KNOWN; i++) {
+        *is = atomic_load_explicit(&known.at[i], memory_order_acquire); /* partner: remember() */
+        if (*is == NULL || (*env)->IsSameObject(env, (*is)->klass, NULL)) {
+            return i;
+        }
+    }
+    return KNOWN;
+}
+
+/* Others, too, may have asked for its number, and one of them has done this. If two do so at once it may be there twice, or not yet. */
 static void remember(JNIEnv *env, jclass klass, uint32_t number)
 {
-    if (number == 0 || atomic_load_explicit(&known.n, memory_order_relaxed) >= KNOWN) {
+    const struct known_class *is = NULL;
+    if (number == 0 || atomic_load_explicit(&known.n, memory_order_relaxed) >= MADE || remembered(env, klass) != 0) {
         return;
     }
-    uint32_t at = atomic_fetch_add_explicit(&known.n, 1, memory_order_relaxed);
-    jweak ref = at < KNOWN ? (*env)->NewWeakGlobalRef(env, klass) : NULL;
+    const uint32_t place = find_place(env, &is), at = place < KNOWN ? atomic_fetch_add_explicit(&known.n, 1, memory_order_relaxed) : MADE;
+    jweak ref = at < MADE ? (*env)->NewWeakGlobalRef(env, klass) : NULL;
     if (ref == NULL) {
         (*env)->ExceptionClear(env); /* no memory: the program's thread must not find our exception */
         return;
     }
-    known.of[at].number = number;
-    atomic_store_explicit(&known.of[at].klass, ref, memory_order_release); /* partner: remembered() */
+    known.of[at] = (struct known_class){ref, number};
+    /* partners: remembered(), find_place() */
+    (void)atomic_compare_exchange_strong_explicit(&known.at[place], &is, &known.of[at], memory_order_release, memory_order_relaxed);
 }
 
 void hpx_wait_class_forget(JNIEnv *env)
 {
     for (uint32_t i = 0; i < KNOWN; i++) {
-        jweak ref = atomic_exchange_explicit(&known.of[i].klass, NULL, memory_order_relaxed);
-        if (ref != NULL) {
-            (*env)->DeleteWeakGlobalRef(env, ref);
+        atomic_store_explicit(&known.at[i], NULL, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < MADE; i++) {
+        if (known.of[i].klass != NULL) {
+            (*env)->DeleteWeakGlobalRef(env, known.of[i].klass);
+            known.of[i].klass = NULL;
         }
     }
 }

@@ -25,7 +25,7 @@ void hpx_wait_class_round(void);
  * its frames. Adds what the questions took to *asking_ns. It holds only if the thread's CPU clock stands until the job is delivered. */
 uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, struct hpx_hash128 stack, uint64_t *asking_ns);
 /* The same of a parked thread that cannot go on meanwhile. Any attached thread, inside the gate. Takes no lock and no memory but for the
- * first object of a class, and beyond 64 classes. */
+ * first object of a class, and beyond 64 classes that are loaded. */
 uint32_t hpx_wait_class_parked(JNIEnv *env, jthread thread);
 /* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
 void hpx_wait_class_delivered(bool holds);
