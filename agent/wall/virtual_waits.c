@@ -85,13 +85,15 @@ static uint32_t inner_frames(const struct hpx_ev_frame *frames, uint32_t n)
 
 /* ---- who parks a thread: sockets do so through one class ---- */
 
-static bool declares(JNIEnv *env, uint64_t method, const char *class_signature)
+/* Less than 0: the VM does not tell now, because memory is short. */
+static int declares(JNIEnv *env, uint64_t method, const char *class_signature)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     jclass klass = NULL;
     char *signature = NULL;
-    bool is = (*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
-              (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE && strcmp(signature, class_signature) == 0;
+    bool told = (*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
+                (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE;
+    const int is = told ? strcmp(signature, class_signature) == 0 : -1;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     (*env)->DeleteLocalRef(env, klass);
     return is;
@@ -114,9 +116,11 @@ static bool is_poller(JNIEnv *env, uint64_t method)
             break;
         }
     }
-    bool is = declares(env, method, POLLER);
-    atomic_store_explicit(place, method << 1 | is, memory_order_relaxed);
-    return is;
+    const int is = declares(env, method, POLLER);
+    if (is >= 0) {
+        atomic_store_explicit(place, method << 1 | (is > 0), memory_order_relaxed);
+    }
+    return is > 0;
 }
 
 static bool is_park(uint64_t method)
