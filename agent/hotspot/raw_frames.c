@@ -175,6 +175,11 @@ static bool runs(const struct hpx_frames *k)
     return hpx_frame_anchor_state_sig(k->t->env) == HPX_VM_STATE_IN_JAVA;
 }
 
+static bool may_move(const struct hpx_frames *k)
+{
+    return !runs(k) || hpx_heap_moves_while_running();
+}
+
 static bool may_read(const struct hpx_frames *k, uint32_t *collections)
 {
     return hpx_stack_chunk_moment_sig(runs(k), collections);
@@ -219,7 +224,7 @@ static bool is_entry(const struct hpx_frames *k, uintptr_t entry, uintptr_t code
     if (!hpx_frames_is_interpreter_sig(back) && hpx_code_cache_frame_sig(back).kind != HPX_BLOB_METHOD) {
         return false;
     }
-    (void)hpx_stack_chunk_reading_sig(true);
+    (void)hpx_stack_chunk_reading_sig(may_move(k));
     const bool has = may_read(k, &collections) && hpx_stack_chunk_open_sig(chunk_of(k, entry), &c) == HPX_CHUNK_FRAMES;
     (void)hpx_stack_chunk_reading_sig(false);
     return has;
@@ -284,7 +289,7 @@ static void expect_copies(struct hpx_frames *k)
 /* The walk does not come back from there. */
 static bool cross(struct hpx_frames *k, uintptr_t entry)
 {
-    (void)hpx_stack_chunk_reading_sig(true);
+    (void)hpx_stack_chunk_reading_sig(may_move(k));
     if (!may_read(k, &k->collections)) {
         return false;
     }

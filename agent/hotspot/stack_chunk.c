@@ -152,7 +152,7 @@ bool hpx_stack_chunk_is_yield_sig(uintptr_t blob)
 bool hpx_stack_chunk_reading_sig(bool now)
 {
     const bool before = atomic_load_explicit(&reading, memory_order_relaxed);
-    atomic_store_explicit(&reading, now && hpx_heap_moves_while_running(), memory_order_relaxed);
+    atomic_store_explicit(&reading, now, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* before a read that faults */
     return before;
 }

@@ -56,8 +56,8 @@ uintptr_t hpx_stack_chunk_continuation_sig(uintptr_t entry, bool runs);
 /* Whether the method is the one in which a continuation puts its frames in the heap: then they may be in both places. */
 bool hpx_stack_chunk_is_yield_sig(uintptr_t blob);
 
-/* Whether the calling thread reads objects that the VM moves while the program runs, and what it has stored of them: it may free either in
- * the midst of it, so that a fault does not tell that the words are others. From now on it does, or does not. Returns whether it did. */
+/* Whether the calling thread reads objects that the VM may move meanwhile, and what it has stored of them: it may free either in the midst
+ * of it, so that a fault does not tell that the words are others. From now on it does, or does not. Returns whether it did. */
 bool hpx_stack_chunk_reading_sig(bool now);
 
 /* Objects stay where they are from one call until the next one that gives the same *collections; with hpx_heap_moves_while_running()

@@ -375,6 +375,10 @@ static void frames_may_be_freed_while_they_are_read(const char *flags, bool may)
     t = thawed(8);
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(hpx_stack_chunk_reading_sig(false), may);
+    t = outside_java(IN_NATIVE); /* a pause may begin */
+    assert_true(hpx_raw_walk_take_sig(&t, &s));
+    assert_true(hpx_stack_chunk_reading_sig(false));
+    thread.state = IN_JAVA;
     assert_false(hpx_stack_chunk_reading_sig(true));
 }
 
