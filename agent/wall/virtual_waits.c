@@ -150,7 +150,8 @@ static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_
     return caller > 0 && caller < n && is_poller(env, frames[caller].method) ? HPX_WALL_IO : HPX_WALL_PARKED;
 }
 
-/* The thread's own words, without a lock or memory. false: lost, and counted. */
+/* The thread's own words, without a lock or memory, except for a blocker of a class that is not recognised (wait_class.h). false: lost, and
+ * counted. */
 static bool record(JNIEnv *env, uint64_t ns)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
