@@ -61,6 +61,7 @@ enum { HPROFX_BCI_CALLS = 1, HPROFX_BCI_SITES = 2, HPROFX_BCI_OBJECTS = 4 }; /* 
     X(NOTHING, "allocates nothing")                                                                                                        \
     X(SHORT, "shorter than the shortest to be instrumented")                                                                               \
     X(FINALIZER, "an empty finalizer: with calls in it every object of the class and its subclasses would be finalized")                   \
+    X(ACCESSOR, "Reference.get of JDK 8, whose code the interpreter reads as that of an accessor")                                         \
     X(CODE_FULL, "code would be longer than 65535 bytes")                                                                                  \
     X(POOL_FULL, "no room in the constant pool")                                                                                           \
     X(IDS, "no site ids are left")                                                                                                         \

@@ -116,6 +116,13 @@ static bool empty_finalizer(const struct hpx_class *c, const struct hpx_code *m)
     return m->len == 1 && c->in[m->at] == HPX_OP_RETURN && hpx_name_is(m->m.name, "finalize") && hpx_name_is(m->m.desc, "()V");
 }
 
+/* The interpreter of HotSpot 8 enters it, whatever its code is, as an accessor, whose third byte begins the index of a field. */
+static bool read_as_accessor(const struct hpx_class *c, const struct hpx_code *m)
+{
+    return c->major <= 52 && hpx_name_is(m->m.class_name, "java/lang/ref/Reference") && hpx_name_is(m->m.name, "get") &&
+           hpx_name_is(m->m.desc, "()Ljava/lang/Object;");
+}
+
 /* Sets m->m.probes to the kinds of probe that the method may get. Returns 0, or the reason why it gets none. *no_calls: reason why CALLS is
  * not among them. */
 static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
@@ -135,6 +142,10 @@ static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
     if ((m->m.probes & HPROFX_BCI_CALLS) && empty_finalizer(c, m)) {
         m->m.probes &= ~(unsigned)HPROFX_BCI_CALLS;
         *no_calls = HPX_LEAVE(FINALIZER);
+    }
+    if ((m->m.probes & HPROFX_BCI_CALLS) && read_as_accessor(c, m)) {
+        m->m.probes &= ~(unsigned)HPROFX_BCI_CALLS;
+        *no_calls = HPX_LEAVE(ACCESSOR);
     }
     if (hpx_makes(c, &m->m)) {
         m->m.probes &= HPROFX_BCI_CALLS;

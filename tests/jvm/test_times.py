@@ -16,7 +16,7 @@ MODERN = ('records', 'sealed', 'streams', 'generated', 'loading')
 NO_DOWNCALLS = ['-Djdk.internal.foreign.CABI=SYS_V']
 
 SAMPLED = EXACT + ',times=sampled,interval=0.5'
-WAYS = {'cpu': (EXACT, []), 'sampled': (SAMPLED, []), 'natives': (EXACT, NO_DOWNCALLS), 'verified': (EXACT, ['-Xverify:all']),
+WAYS = {'cpu': (EXACT, []), 'sampled': (SAMPLED, []), 'natives': (EXACT, NO_DOWNCALLS), 'verified': (EXACT, ['-Xverify:all']), 'interpreted': (EXACT, ['-Xint']),
         'allocations': ('heap=sites,sites=counts,cpu=times,cutoff=0,depth=8', [])}
 
 
@@ -42,6 +42,12 @@ def _counted(t, way, *program):
 def counts_are_exact(t, param):
     way, case = param
     _counted(t, way, 'Count', case)
+
+
+@test(level='plain', until=8, needs=('jit',), collectors=('Serial', 'Parallel'))
+def the_interpreter_of_jdk_8_does_not_read_a_probe_as_a_field(t):
+    """That of G1 has another entry of Reference.get, which does not look at its code."""
+    _counted(t, 'interpreted', 'Count', 'recursion')
 
 
 @test(since=22, params=COUNT_CASES)

@@ -449,7 +449,9 @@ static const char *compare_code(struct both *s, size_t at, size_t bt, size_t met
     }
     bool empty_finalizer =
         a->len == 1 && be(a, a->code, 1) == 0xB1 && text_is(a, be(a, method + 2, 2), "finalize") && text_is(a, be(a, method + 4, 2), "()V");
-    if (a->len < s->asked->min || empty_finalizer) {
+    bool accessor = s->major <= 52 && text_is(a, refer(a, this_class, 0), "java/lang/ref/Reference") &&
+                    text_is(a, be(a, method + 2, 2), "get") && text_is(a, be(a, method + 4, 2), "()Ljava/lang/Object;");
+    if (a->len < s->asked->min || empty_finalizer || accessor) {
         s->probes &= ~(unsigned)BCI_CALLS;
     }
     if (is_maker(a, this_class, be(a, method + 2, 2), be(a, method + 4, 2))) {

@@ -330,6 +330,20 @@ TEST(methods_that_the_vm_looks_at_are_spared)
     cf_method(&c, 4, "finalize", "()V", &m);
     struct checked k = check_all(&c);
     check_free(&k);
+    static const uint16_t releases[] = {52, 53}; /* JDK 8 and 9 */
+    for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++) {
+        cf_init(&c, releases[i]);
+        c.this_class = cf_class_ref(&c, "java/lang/ref/Reference");
+        m.max_stack = m.max_locals = 1;
+        cf_ops(&m, "01 b0"); /* aconst_null areturn */
+        cf_method(&c, 1, "get", "()Ljava/lang/Object;", &m);
+        if (releases[i] == 52) {
+            check_left(&c, HPROFX_BCI_LEFT_ACCESSOR);
+        } else {
+            k = check_all(&c);
+            check_free(&k);
+        }
+    }
     /* The root class: no handler in its constructor. */
     cf_init(&c, 52);
     c.super_class = 0;
