@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* HotSpot gives a thread's name to the kernel in 15 bytes: cut behind, or (JDK 22 on) in the middle with two dots. */
 static bool same_name(const char *comm, const char *name)
@@ -20,15 +21,15 @@ static bool same_name(const char *comm, const char *name)
     return strncmp(comm, name, sizeof cut - 1) == 0 || strcmp(comm, cut) == 0;
 }
 
-/* The kernel id of the thread of that name; 0 if there is none, -1 if there is more than one. */
-static pid_t look_for_name(const char *name)
+/* The kernel id of the thread of that name other than `but`; 0 if there is none, -1 if there is more than one. */
+static pid_t look_for_name(const char *name, pid_t but)
 {
     DIR *dir = opendir("/proc/self/task");
     pid_t found = 0;
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         char path[64], comm[32] = "";
         long tid = strtol(e->d_name, NULL, 10);
-        if (tid <= 0) {
+        if (tid <= 0 || tid == but) {
             continue;
         }
         snprintf(path, sizeof path, "/proc/self/task/%ld/comm", tid);
@@ -49,21 +50,29 @@ static pid_t look_for_name(const char *name)
     return found;
 }
 
+/* The thread of the method main has no name of its own in the kernel: it keeps that of the process. The launcher java runs it beside the
+ * process's first thread; a program that made its VM itself may run it in any thread. */
+static pid_t look_for(const char *name)
+{
+    pid_t tid = look_for_name(name, 0);
+    return tid == 0 && strcmp(name, "main") == 0 ? look_for_name("java", getpid()) : tid;
+}
+
 #define PATIENCE_MS 10
 
 /* 0: unknown. A thread sets its name a moment after its start, later on a busy machine. */
 pid_t hpx_thread_by_name(const char *name)
 {
     static HPX_OF_SESSION int waited; /* ms, of VMInit's thread alone */
-    pid_t tid = look_for_name(name);
+    pid_t tid = look_for(name);
     for (; tid == 0 && waited < PATIENCE_MS; waited++) {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-        tid = look_for_name(name);
+        tid = look_for(name);
     }
     return tid > 0 ? tid : 0;
 }
 
 bool hpx_thread_named(const char *name)
 {
-    return look_for_name(name) != 0;
+    return look_for_name(name, 0) != 0;
 }
