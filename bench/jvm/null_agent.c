@@ -7,6 +7,7 @@
  *   records   the same, the callback reads the inlining records, as a decoder of compiled code needs them
  *   methods   GetClassMethods of every class at its preparation, as AsyncGetCallTrace needs it
  *   flag      DebugNonSafepoints is set through the tables that HotSpot exports: the debug information of the event without the event
+ *   virtual   the capability can_support_virtual_threads, as an agent needs it that looks at virtual threads which wait
  *   retransform  at VMInit every class loaded so far, unchanged, in batches as cpu=times does it */
 #include <dlfcn.h>
 #include <jvmti.h>
@@ -19,6 +20,7 @@
 
 #define BATCH        64   /* as in classes.c */
 #define MOST_ENTRIES 4096 /* of a table: none has 1500 */
+#define VIRTUAL      44   /* the bit of can_support_virtual_threads, which the headers before JDK 21 do not name */
 
 static jvmtiEnv *jvmti;
 static uint64_t inlined; /* frames seen, so that no read is left out */
@@ -251,6 +253,10 @@ static bool wants(const char *option, jvmtiCapabilities *caps, jvmtiEventCallbac
         *event = JVMTI_EVENT_CLASS_PREPARE;
         return true;
     }
+    if (strcmp(option, "virtual") == 0) {
+        ((unsigned char *)caps)[VIRTUAL / 8] |= 1u << VIRTUAL % 8;
+        return true;
+    }
     if (strcmp(option, "retransform") == 0) {
         caps->can_retransform_classes = 1;
         caps->can_generate_all_class_hook_events = 1;
@@ -275,7 +281,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     callbacks.VMInit = on_init;
     callbacks.VMDeath = on_nothing;
     if (!wants(option, &caps, &callbacks, &events[2])) {
-        return refuse("option must be nothing, event, records, methods, flag or retransform");
+        return refuse("option must be nothing, event, records, methods, flag, virtual or retransform");
     }
     if (strcmp(option, "flag") == 0 && !set_debug_non_safepoints()) {
         return refuse("DebugNonSafepoints is not found, or has been set by somebody else");

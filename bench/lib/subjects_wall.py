@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wall= beside threads that wait: CPU of the looking thread, as a share of a core, beside async-profiler's wall clock if it is there."""
+"""wall= beside threads that wait: CPU of the looking thread, as a share of a core, beside async-profiler's wall clock if it is there.
+And what a switch of virtual threads costs under modes, JFR, and a JVMTI agent that may look at those that wait."""
 import machine
-from measure import DidNotRun, quartiles
+from measure import DidNotRun, quartiles, ratios
 from report import row
 from subjects_peer import DEPTH, Peer, home_for
 
@@ -41,3 +42,23 @@ def wall(ctx, rows, raw):
             figure = quartiles([a - b for a, b in zip(steady[c], steady[NONE])])
             rows.append(row("%d idle threads, %d ms: %s" % (threads, INTERVAL, c), jdk, figure, "% of a core", LIMITS[threads] if c == OURS else None, why))
         raw += [dict(jdk=jdk, threads=threads, configuration=c, percent=steady[c]) for c in configurations]
+
+
+def switches(ctx, rows, raw):
+    """Virtual threads that wake each other, all on one carrier: wall time of a switch."""
+    ctx.need_agent()
+    null = "-agentpath:%s=" % ctx.agents["null_agent"]
+    configurations = {"none": [], "agent that does nothing": [null + "nothing"], "wall=20": ctx.product("wall=20"), "cpu=samples": ctx.product("cpu=samples"),
+                      "JVMTI, can_support_virtual_threads": [null + "virtual"],
+                      "JFR, settings=profile": ["-Xlog:jfr*=off", "-XX:StartFlightRecording:settings=profile,filename=%s" % ctx.output]}
+    arguments = ["-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1", "Switches", "100", str(ctx.size(20_000, 500))]
+    jdks = [j for j in ctx.jdks if int(j) >= 21]
+    if not jdks:
+        raise DidNotRun("virtual threads are of JDK 21 and later: --jdks=21,25")
+    for jdk in ctx.box.shares(jdks):
+        runs = ctx.compare(configurations, 7, lambda c, j=jdk: ctx.java(j, arguments, configurations[c]))
+        ns = {c: [r.figures["switch_ns"] for r in runs[c]] for c in configurations}
+        rows.append(row("a switch of virtual threads: none", jdk, quartiles(ns["none"]), "ns"))
+        for c in list(configurations)[1:]:
+            rows.append(row("a switch of virtual threads: " + c, jdk, ratios(ns[c], ns["agent that does nothing"] if c != "agent that does nothing" else ns["none"]), "ratio", 1.03 if c == "wall=20" else None))
+        raw += [dict(jdk=jdk, configuration=c, switch_ns=ns[c]) for c in configurations]
