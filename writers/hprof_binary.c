@@ -517,6 +517,12 @@ bool hpx_binary_note(struct hpx_binary *w, struct hpx_text text)
     return new_string(w, text) != 0;
 }
 
+uint8_t *hpx_binary_note_head(struct hpx_binary *w, uint8_t *to, size_t bytes)
+{
+    uint8_t *at = hpx_binary_head(w, to, HPX_TAG_STRING, (uint32_t)(w->id_size + bytes));
+    return w->nstrings < LAST_STRING ? hpx_binary_id(w, at, string_id(++w->nstrings)) : NULL;
+}
+
 bool hpx_binary_own_note(struct hpx_binary *w, struct hpx_text text)
 {
     uint8_t record[HPX_BINARY_SMALL];

@@ -102,6 +102,8 @@ static inline uint8_t *hpx_binary_id(const struct hpx_binary *w, uint8_t *to, ui
 {
     return w->id_size == 8 ? hpx_put_be8(to, id) : hpx_put_be4(to, (uint32_t)id);
 }
+/* The same of a note of so many bytes, with its id. NULL: no ids left. */
+uint8_t *hpx_binary_note_head(struct hpx_binary *w, uint8_t *to, size_t bytes);
 /* Ends a record: everything since the end of the last one. false: refused. */
 bool hpx_binary_end_record(struct hpx_binary *w);
 /* Makes sure that the string is in the file and returns its id; 0: no ids left (reported), or refused (w->refused). */

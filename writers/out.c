@@ -176,6 +176,15 @@ void hpx_out_take_back(struct hpx_out *o)
     }
 }
 
+bool hpx_out_adopt(struct hpx_out *o, int fd, uint64_t head, uint64_t end)
+{
+    if (o->adopt == NULL || hpx_out_flush(o) != 0 || o->written > head || !o->adopt(o->ctx, fd, head, end)) {
+        return false;
+    }
+    accepted(o, (size_t)(end - o->written));
+    return true;
+}
+
 void hpx_out_str(struct hpx_out *o, const char *s)
 {
     hpx_out_bytes(o, s, strlen(s));

@@ -50,6 +50,8 @@ struct hpx_out {
     bool parted;                                  /* the current record has parts */
     uint64_t refused;                             /* records and parts that are not in the output */
     void (*leave_out)(void *ctx, uint64_t bytes); /* set by the opener: counts bytes beyond `most` */
+    /* Set by the opener: that of hpx_out_adopt(). NULL: this output cannot. */
+    bool (*adopt)(void *ctx, int fd, uint64_t head, uint64_t end);
     void (*room)(size_t n);      /* set by the owner: waits, bounded, until a record of n bytes would fit; NULL: nothing is dropped */
     bool (*make_room)(void);     /* set by the opener: frees space on a full disk; true: try again. May be NULL */
     const char *(*remedy)(void); /* set by the opener: how to recover lost data, printed instead of advice; may be or return NULL */
@@ -64,6 +66,10 @@ void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
 /* A point to which hpx_out_take_back() returns in the same section. false: this output cannot, and then has no effect there. */
 bool hpx_out_point(struct hpx_out *o);
 void hpx_out_take_back(struct hpx_out *o);
+/* The file behind fd, which has no name yet, becomes the output: what stands before the last point is copied to its begin, what was written
+ * since to the end of its first `head` bytes; what lies between stays. It ends at `end`, where the output goes on. The caller keeps fd.
+ * false: the output has not changed. */
+bool hpx_out_adopt(struct hpx_out *o, int fd, uint64_t head, uint64_t end);
 /* A place in the buffer for up to HPX_OUT_PIECE bytes, valid until the next call. hpx_out_filled() makes the bytes up to `end` part of
  * the output. */
 void hpx_out_pour(struct hpx_out *o);

@@ -102,6 +102,86 @@ static int file_publish(void *ctx)
     return 0;
 }
 
+/* `final` and a suffix; truncates the last component if it would be too long. */
+static bool part_name(char part[static PATH_MAX], const char *final, const char *suffix)
+{
+    const char *slash = strrchr(final, '/');
+    size_t dir = slash != NULL ? (size_t)(slash + 1 - final) : 0;
+    size_t base = strlen(final + dir);
+    size_t room = NAME_MAX - strlen(suffix);
+    int n = snprintf(part, PATH_MAX, "%.*s%s", (int)(dir + (base < room ? base : room)), final, suffix);
+    return n < PATH_MAX;
+}
+
+/* A regular file of this user. O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
+static int open_own(const char *path, int how)
+{
+    int fd;
+    do {
+        fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | how, 0600);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* false: another run has taken it for a killed run's. On a file system without locks: continue without */
+static bool lock(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/* The bytes of the output from `at` to `end`, moved on by `by`. */
+static bool copy_to(struct out_file *f, int to, uint64_t at, uint64_t end, uint64_t by)
+{
+    while (at < end) { /* the buffer of the output is empty */
+        ssize_t k = pread(get_fd(f), f->out->buf, end - at < HPX_OUT_BUFFER ? (size_t)(end - at) : HPX_OUT_BUFFER, (off_t)at);
+        if (k > 0) {
+            k = pwrite(to, f->out->buf, (size_t)k, (off_t)(at + by));
+        }
+        if (k == 0 || (k < 0 && errno != EINTR)) {
+            return false;
+        }
+        at += k > 0 ? (uint64_t)k : 0;
+    }
+    return true;
+}
+
+/* `name` is a link to the file behind fd: it takes the place of the part, if that is still this output's. -1: it does not. */
+static int replace_part(struct out_file *f, const char *name, int fd)
+{
+    struct stat own = {0}, other = {0}; /* compilers look at them before they know that fstat() has failed */
+    int mine = fstat(get_fd(f), &own) == 0 && lstat(f->part, &other) == 0 && same_file(&own, &other) ? open_own(name, 0) : -1;
+    if (mine >= 0 && fstat(fd, &own) == 0 && fstat(mine, &other) == 0 && same_file(&own, &other) && lock(mine) &&
+        rename(name, f->part) == 0) {
+        return mine;
+    }
+    if (mine >= 0) {
+        close(mine);
+    }
+    return -1;
+}
+
+/* A kill at any moment leaves a part with all that was written: linkat() cannot replace it. */
+static bool file_adopt(void *ctx, int fd, uint64_t head, uint64_t end)
+{
+    struct out_file *f = ctx;
+    const uint64_t point = f->out->point_at, written = f->out->written;
+    char from[32], name[PATH_MAX], suffix[64];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    snprintf(suffix, sizeof suffix, ".%ld.0" PART, (long)getpid()); /* no other part has this name */
+    if (!part_name(name, f->final, suffix) || !copy_to(f, fd, 0, point, 0) || !copy_to(f, fd, point, written, head - written) ||
+        ftruncate(fd, (off_t)end) != 0 || linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) {
+        return false;
+    }
+    int old = get_fd(f), mine = replace_part(f, name, fd);
+    if (mine < 0) {
+        unlink(name);
+        return false;
+    }
+    set_fd(f, mine);
+    close(old);
+    return true;
+}
+
 static int file_close(void *ctx)
 {
     struct out_file *f = ctx;
@@ -148,26 +228,15 @@ static int gzip_back(void *ctx)
 static const struct hpx_out_ops gzip_ops = {gzip_write, gzip_truncate, file_publish, file_close};
 static const struct hpx_out_ops gzip_in_place_ops = {gzip_write, gzip_truncate, NULL, file_close};
 
-/* O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
-static int create(const char *path)
-{
-    int fd;
-    do {
-        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* A new file, locked: 1; 0: the name is taken; -1: nothing can be made here (errno). */
 static int create_part(struct out_file *f, const char *path)
 {
-    int fd = create(path);
+    int fd = open_own(path, O_CREAT | O_EXCL);
     if (fd < 0) {
         return errno == EEXIST ? 0 : -1;
     }
     struct stat st;
-    /* between open and flock another run may take the file for a killed run's. On a file system without locks: continue without */
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!lock(fd)) {
         close(fd);
         return 0;
     }
@@ -192,17 +261,6 @@ static void make_way(const char *part)
     char base[PATH_MAX];
     snprintf(base, sizeof(base), "%.*s", (int)(strlen(part) - strlen(PART)), part);
     hpx_leftover_keep(base);
-}
-
-/* `final` and a suffix; truncates the last component if it would be too long. */
-static bool part_name(char part[static PATH_MAX], const char *final, const char *suffix)
-{
-    const char *slash = strrchr(final, '/');
-    size_t dir = slash != NULL ? (size_t)(slash + 1 - final) : 0;
-    size_t base = strlen(final + dir);
-    size_t room = NAME_MAX - strlen(suffix);
-    int n = snprintf(part, PATH_MAX, "%.*s%s", (int)(dir + (base < room ? base : room)), final, suffix);
-    return n < PATH_MAX;
 }
 
 static bool open_regular(struct out_file *f)
@@ -367,6 +425,7 @@ int hpx_out_file_open(struct hpx_out *o, const struct hpx_out_file_opts *opts, s
     o->point = opts->gzip && regular ? gzip_point : NULL;
     o->back = opts->gzip ? gzip_back : NULL;
     o->plain = regular && !opts->gzip;
+    o->adopt = o->plain ? file_adopt : NULL;
     return 0;
 }
 

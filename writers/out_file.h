@@ -10,6 +10,7 @@
  * suffix, the name of the part is cut.
  * - a symbolic link as the last component, a directory, a FIFO or device of another user, another kind of file, or a place where nothing
  * can be made: refused.
+ * hpx_out_adopt() gives such an output that is not compressed another file, under the same NAME.part, with its own lock.
  * With gzip the content is compressed (out_gzip.h), in every kind of file.
  * With force=n and a regular file of that name: text: PREFIX.PID.txt where NAME ends in ".txt" (any case, its spelling kept), else
  * NAME.PID.txt; binary: NAME.PID. With gzip a suffix .gz stays at the end. */

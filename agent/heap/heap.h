@@ -2,7 +2,8 @@
 /* heap.h: the mode heap=dump: every object that the program can reach, with its references, contents and allocation trace.
  *
  * A dump is taken by an attached thread (take.h): it lists classes and threads, then one walk writes the objects to a spool, a file without
- * a name beside the output. The aggregator names the traces, and the writer's thread copies the spool into the output. */
+ * a name beside the output. The aggregator names the traces, and the writer's thread writes what stands before the objects; then the spool
+ * becomes the output, or is copied into it. */
 #ifndef HPX_HEAP_H
 #define HPX_HEAP_H
 

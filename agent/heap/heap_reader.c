@@ -137,7 +137,7 @@ static size_t segment_size(const struct hpx_heap_image *i)
 
 int hpx_heap_reader_init(struct hpx_heap_reader *r, const struct hpx_heap_image *i)
 {
-    *r = (struct hpx_heap_reader){.image = i, .size = segment_size(i)};
+    *r = (struct hpx_heap_reader){.image = i, .offset = i->head, .freed = i->head, .size = segment_size(i)};
     r->segment = malloc(r->size);
     return r->segment != NULL ? 0 : -HPX_E_NOMEM;
 }
@@ -201,7 +201,7 @@ bool hpx_heap_reader_head(struct hpx_heap_reader *r)
         r->error = -HPX_E_IO;
         return false;
     }
-    r->sites = hpx_get_be4(r->segment + 1) != 0;
+    r->sites = r->image->head == 0 && hpx_get_be4(r->segment + 1) != 0;
     r->length = hpx_get_be4(r->segment + 5);
     if (r->length == 0 || r->length > left - HPX_RECORD_HEAD) { /* the spool was cut */
         r->error = -HPX_E_IO;

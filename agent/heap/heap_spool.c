@@ -33,18 +33,22 @@ void hpx_heap_spool_fini(struct hpx_heap_spool *s)
     s->buffer = NULL;
 }
 
+int hpx_heap_spool_write(int fd, const uint8_t *p, size_t n, uint64_t at)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t k = pwrite(fd, p + done, n - done, (off_t)(at + done));
+        if (k == 0 || (k < 0 && errno != EINTR)) {
+            return k == 0 ? ENOSPC : errno;
+        }
+        done += k > 0 ? (size_t)k : 0;
+    }
+    return 0;
+}
+
 static void write_all(struct hpx_heap_spool *s, const uint8_t *p, size_t n)
 {
-    while (n > 0 && s->error == 0) {
-        ssize_t k = pwrite(s->fd, p, n, (off_t)s->at);
-        if (k > 0) {
-            p += k;
-            n -= (size_t)k;
-            s->at += (uint64_t)k;
-        } else if (k == 0 || errno != EINTR) {
-            s->error = k == 0 ? ENOSPC : errno;
-        }
-    }
+    s->error = s->error != 0 ? s->error : hpx_heap_spool_write(s->fd, p, n, s->at);
+    s->at += n;
 }
 
 /* The next n bytes that are written lie together. */

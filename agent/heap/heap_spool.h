@@ -21,7 +21,8 @@ struct hpx_heap_spool {
     uint8_t *elements;                /* of it; NULL: longer than a segment, it goes out piece by piece */
 };
 
-/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. The file is empty, and *s is not moved. */
+/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. The file is empty, *s is not moved, and first_end may be set.
+ */
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least);
 /* One more writer of a file, on another thread or in another process that has the same memory: segments of both come in any order. */
 int hpx_heap_spool_join(struct hpx_heap_spool *s, const struct hpx_heap_spool *first);
@@ -31,6 +32,9 @@ void hpx_heap_spool_fini(struct hpx_heap_spool *s);
 int hpx_heap_spool_flush(struct hpx_heap_spool *s);
 /* Ends the segment. Where the file ends. Not inside an object array; no other writer has an open segment. */
 uint64_t hpx_heap_spool_at(struct hpx_heap_spool *s);
+
+/* All n bytes to this offset of a file. 0 or errno. */
+int hpx_heap_spool_write(int fd, const uint8_t *p, size_t n, uint64_t at);
 
 #define HPX_HEAP_SPOOL_HEAD 64u /* more than the head of any sub-record, and 16 bytes that may be written beyond the end */
 

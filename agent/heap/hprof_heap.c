@@ -3,6 +3,8 @@
  * known before they are written. */
 #include "hprof_heap.h"
 #include "heap_reader.h"
+#include "heap_spool.h"
+#include <errno.h>
 #include <stdlib.h>
 
 /* What the dump names, and the memory to build its records. */
@@ -102,6 +104,32 @@ static bool copy_segment(struct image *m, struct hpx_heap_reader *r)
     copy_rest(m->w->out, r);
     (void)hpx_binary_end_record(m->w);
     return true;
+}
+
+static void copy_objects(struct image *m)
+{
+    while (hpx_heap_reader_head(&m->objects)) {
+        if (!copy_segment(m, &m->objects)) {
+            m->objects.error = -HPX_E_IO;
+        }
+    }
+}
+
+/* Its segments get their TIME, then the spool becomes the output. What is left of its first bytes are zeros of a note in front of the first
+ * segment, between which readers refuse other records. false: the output needs a copy. */
+static bool adopt_objects(struct image *m)
+{
+    struct hpx_heap_reader r = m->objects; /* a copy begins where this one stays */
+    struct hpx_out *o = m->w->out;
+    uint8_t head[HPX_BINARY_SMALL];
+    const uint64_t zeros = m->i->head - hpx_bound_at(o) - HPX_RECORD_HEAD - m->w->id_size; /* wraps without room for them */
+    uint8_t *end = o->adopt != NULL && m->i->once && zeros <= INT32_MAX ? hpx_binary_note_head(m->w, head, zeros) : NULL;
+    int error = end != NULL ? hpx_heap_spool_write(m->i->spool, head, (size_t)(end - head), o->point_at) : ENOSPC;
+    while (error == 0 && hpx_heap_reader_head(&r)) {
+        (void)hpx_binary_head(m->w, head, HPX_TAG_SEGMENT, r.length);
+        error = hpx_heap_spool_write(m->i->spool, head, HPX_RECORD_HEAD, r.offset - HPX_RECORD_HEAD);
+    }
+    return error == 0 && r.error == 0 && hpx_out_adopt(o, m->i->spool, m->i->head, m->i->found.objects_end);
 }
 
 /* ---- names and roots ---- */
@@ -251,10 +279,8 @@ static int write_image(struct image *m)
         }
     }
     end_segment(m);
-    while (hpx_heap_reader_head(r)) {
-        if (!copy_segment(m, r)) {
-            r->error = -HPX_E_IO;
-        }
+    if (!adopt_objects(m)) {
+        copy_objects(m);
     }
     put_record(m, HPX_TAG_HEAP_END, NULL, 0);
     if (r->error != 0) {

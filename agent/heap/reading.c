@@ -24,7 +24,10 @@
 #define HELPER_ROOM      (UINT64_C(1) << 20) /* bytes that the heap must have free */
 #define ALONE            65536               /* objects: a few ms */
 #define STALL_NS         UINT64_C(20000000000)
-#define LAST_THAT_RESETS 17 /* the last release whose walks end with one through the whole heap */
+#define LAST_THAT_RESETS 17     /* the last release whose walks end with one through the whole heap */
+#define HEAD_ROOM        131072 /* bytes for roots and the rest of a head */
+#define THREAD_ROOM      2048u  /* the same of a thread: records of its stack, and the roots in it */
+#define CLASS_ROOM       384u   /* the same of a class, without ids and fields: some 30 constants; 2,900 classes of JDK 25 had 12 each */
 #define SPIN_NS          UINT64_C(120000000000)
 
 /* The reading. The taking thread's, but for what hpx_reading_await() writes before it returns. */
@@ -85,6 +88,23 @@ static int open_spool(void)
         fd = unnamed_in(other != NULL && other[0] == '/' ? other : "/tmp");
     }
     return fd;
+}
+
+/* Bytes of a file with nothing but this dump before its objects: names, roots, classes. What remains of them is a hole in the file. 0: the
+ * spool cannot become the output. */
+static uint64_t room_for_head(const struct hpx_heap_image *i)
+{
+    const uint64_t id = i->id_size, name = HPX_RECORD_HEAD + id;
+    uint64_t n = HEAD_ROOM + (uint64_t)THREAD_ROOM * i->nthreads;
+    for (uint32_t k = 0; k < i->nclasses; k++) {
+        const struct hpx_heap_klass *c = i->classes[k];
+        n += c != NULL ? name + c->name.len + CLASS_ROOM + 8 * id : 0;
+        for (uint32_t f = 0; c != NULL && f < c->nfields; f++) {
+            n += name + c->fields[f].name.len + id + 9;
+        }
+    }
+    const struct hpx_options *o = hpx_session.opt;
+    return o->binary && o->net == NULL && !hpx_session.in_effect.gz && !hpx_reading_sited() ? n : 0;
 }
 
 /* ---- before the walk ---- */
@@ -164,6 +184,7 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
     i->nthreads = t->layout.nthreads;
     i->array_base = sizes->array_base;
     i->reference_size = sizes->reference;
+    i->head = room_for_head(i);
     i->spool = open_spool();
     if (i->spool < 0) {
         return failed(t, "no file for the objects can be made beside the output or in TMPDIR");
@@ -173,6 +194,7 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
     if (w->classes == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
         return failed(t, "no memory");
     }
+    w->spool.first_end = i->head;
     return choose_keys(t, w, jvmti, env) || failed(t, "the VM refuses an environment for tags");
 }
 

@@ -16,7 +16,7 @@ FAILS = '''
     register_atfork ENOMEM
     open EMFILE EINTR ENOSPC; write ENOSPC EIO EINTR short; read EIO EINTR short; pread EIO EINTR short; pwrite ENOSPC EIO EINTR short; close EIO EINTR; fclose EIO; fcntl EMFILE
     flock ENOLCK; fstat EIO; lstat EACCES; ftruncate EIO; ioctl EPERM; mkostemp EACCES; rename EACCES; unlink EROFS; pipe2 EMFILE; eventfd EMFILE; poll EINTR ENOMEM; fopen EMFILE
-    fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES
+    fgets EIO; opendir EMFILE; readdir EIO; readlinkat EACCES; linkat EXDEV
     socket EMFILE; connect ECONNREFUSED EINTR; send ECONNRESET EINTR EAGAIN short; recv ECONNRESET EINTR EAGAIN; getpeername ENOBUFS; getsockname ENOBUFS; getsockopt ENOBUFS
     accept4 EMFILE ECONNABORTED EINTR; bind EACCES EADDRINUSE; fchmod EPERM; listen EPERM; setsockopt ENOMEM; shutdown ENOTCONN; getaddrinfo EAI_AGAIN EAI_MEMORY; gethostname EPERM
     pthread_attr_init ENOMEM; pthread_condattr_init ENOMEM; pthread_cond_init ENOMEM; pthread_cond_timedwait ETIMEDOUT; pthread_create EAGAIN EPERM; pthread_getattr_np ENOMEM

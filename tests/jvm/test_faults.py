@@ -367,9 +367,9 @@ MODES = [
     Mode('net', SAMPLED, 'samples', _samples, net=True),
     Mode('net-binary', SAMPLED + ',format=b,net-wait=y', 'samples', _binary_samples, net=True),
     Mode('exit', 'heap=dump,heapdump=walk', 'dump', _heap),
-    Mode('exit-binary', 'heap=dump,heapdump=walk,format=b,gz=y,sites=none', 'dump', _heap),
+    Mode('exit-binary', 'heap=dump,heapdump=walk,format=b,gz=y', 'dump', _heap),
     Mode('fork', 'heap=dump,heapdump=fork,doe=n', 'dump'),
-    Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y,keep-files=9', 'dump'),  # auto, which checks more
+    Mode('fork-binary', 'heap=dump,doe=n,format=b,split=y,keep-files=9,sites=none', 'dump'),  # auto, which checks more; the spool becomes the output
     Mode('walk', 'heap=dump,heapdump=walk,doe=n,split=y,keep-bytes=1g', 'dump'),
     Mode('walk-binary', 'heap=dump,heapdump=walk,doe=n,format=b,gz=y,sites=none', 'dump'),
     Mode('commands', '', 'times', only='accept4 bind fchmod listen sem_clockwait socket'),

@@ -361,14 +361,22 @@ def objects_that_the_collector_moves_are_read_once(t, how):
 
 # ---- 2. other readers
 
-@test(one_jdk=True, params=('', ',cpu=samples,timeline=y'))
+def _becomes_the_output(v):
+    """The spool did: a note of zeros stands in front of the objects."""
+    return any(set(s) == {'\0'} for s in v.p.strings.values())
+
+
+@test(one_jdk=True, params=('', ',cpu=samples,timeline=y', ',heap=dump,sites=none,doe=n'))
 def other_readers_open_it(t, more):
     """All of heap_readers.py: no complaint, and the same number of objects of every class."""
     run = _start(t, 'HeapSecrets', opts='heap=all,format=b' + more)
+    if 'doe=n' in more:
+        _request(t, run)
     _stop(t, run)
     v = _view(t, 'java.hprof')
+    t.equal(_becomes_the_output(v), 'doe=n' in more, 'a note of zeros')
     counts = {n: c for n, c in v.counts().items() if n.startswith('HeapSecrets')}
-    t.equal(b'hprofx: TIMELINE' in (t.work / 'java.hprof').read_bytes(), more != '', 'a timeline')
+    t.equal(b'hprofx: TIMELINE' in (t.work / 'java.hprof').read_bytes(), 'timeline' in more, 'a timeline')
     missing = []
     for reader in heap_readers.READERS:
         try:
@@ -399,6 +407,7 @@ def workers_read_each_object_once(t, how):
         (t.work / 'java.hprof.1').write_bytes(gzip.decompress(data))
     v = _view(t, 'java.hprof.1')
     _engine(t, v, 'fork', True)
+    t.equal(_becomes_the_output(v), not gz, 'a note of zeros')
     t.equal([x for x in v.p.report['heap walk'].split(', ') if 'workers' in x], ['3 workers'] if processors == '4' and t.case.collector != 'ZGC' else [], 'workers')
     t.equal(sorted(v.field(i, 'number') for i in v.instances('HeapShapes$Node')), list(range(4 * SHAPES)), 'numbers of nodes')
     t.equal(int(v.p.report['heap'].split()[0]), len(v.objects), 'records, of the report')

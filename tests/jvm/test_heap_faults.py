@@ -452,10 +452,10 @@ def no_room_for_the_objects(t, how):
     _engine(t, _whole(t, t.work / NAME), how)
 
 
-@test(collectors='any', level='plain', params=('first', 'later', 'gz'))
+@test(collectors='any', level='plain', params=('first', 'later', 'later, none copied', 'gz'))
 def no_room_for_the_copy(t, which):
     """One line; NAME has whole dumps only, or is no file."""
-    q = Program(t, ',gz=y' if which == 'gz' else '')
+    q = Program(t, {'gz': ',gz=y', 'later, none copied': ',sites=none'}.get(which, ''))
     n = 0
     if which != 'first':
         q.ask()

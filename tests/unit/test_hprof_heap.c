@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 static struct hpx_heap_spool spool;
+static uint64_t spool_head;    /* of the image */
+static bool spool_once = true; /* the same */
 static const struct hpx_heap_klass *the_classes[1];
 
 /* What follows goes to the spool of an image without roots, and without classes unless a test has one. */
@@ -25,7 +27,8 @@ static int write_spool(const struct hpx_trace_rec **sites, uint32_t nsites)
     struct stat st;
     assert_int_equal(hpx_heap_spool_flush(&spool), 0);
     const struct hpx_heap_image i = {.spool = spool.fd,
-                                     .once = true,
+                                     .head = spool_head,
+                                     .once = spool_once,
                                      .id_size = spool.id_size,
                                      .found.objects_end = spool.first_end,
                                      .found.facts_at = spool.first_end,
@@ -183,6 +186,87 @@ TEST(a_read_error_inside_a_long_array_leaves_zeros)
         assert_true(elements[n - 1] == 0 && elements[n - cut] == 0);
         assert_true(cut > HPX_HEAP_SEGMENT || elements[n - 2 * HPX_HEAP_SEGMENT] == 1);
         free(bytes);
+        end();
+    }
+}
+
+static unsigned adopted;
+
+static void copy_to(int fd, uint64_t at, uint64_t end, uint64_t by)
+{
+    char byte;
+    for (; at < end; at++) {
+        assert_int_equal(pread(file, &byte, 1, (off_t)at), 1);
+        assert_int_equal(pwrite(fd, &byte, 1, (off_t)(at + by)), 1);
+    }
+}
+
+/* As that of out_file.c, without names. */
+static bool adopt(void *ctx, int fd, uint64_t head, uint64_t end)
+{
+    char name[32];
+    (void)ctx;
+    copy_to(fd, 0, out.point_at, 0);
+    copy_to(fd, out.point_at, out.written, head - out.written);
+    assert_int_equal(ftruncate(fd, (off_t)end), 0);
+    close(file);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    file = open(name, O_RDWR | O_APPEND | O_CLOEXEC);
+    assert_true(file >= 0);
+    adopted++;
+    return true;
+}
+
+static bool cannot(void *ctx, int fd, uint64_t head, uint64_t end)
+{
+    (void)ctx, (void)fd, (void)head, (void)end;
+    return false;
+}
+
+/* As it is: the same records as a copy, a note more in front of the first segment; every record has its TIME. */
+TEST(the_spool_becomes_an_output_that_has_room_for_its_head)
+{
+    enum { BIG = HPX_HEAP_SEGMENT, NOTE = HPX_RECORD_HEAD + 8 };
+    static const struct hpx_heap_klass klass = {.name = {"A", 1}, .linked = true};
+    static const struct {
+        uint64_t head; /* 0: none; else bytes beyond those of the output */
+        bool once, adopts;
+        bool (*can)(void *ctx, int fd, uint64_t head, uint64_t end);
+    } cases[] = {{0, true, false, adopt},      {NOTE - 1, true, false, adopt}, {NOTE, true, true, adopt}, {NOTE + 1, true, true, adopt},
+                 {3 * BIG, true, true, adopt}, {4096, false, false, adopt},    {4096, true, false, NULL}, {4096, true, false, cannot}};
+    uint64_t size = 0; /* of names, roots and classes */
+    for (size_t k = 0; k < HPX_ARRAY_LEN(cases); k++) {
+        uint8_t tags[8];
+        uint32_t lengths[8];
+        begin(8);
+        open_file(true);
+        out.adopt = cases[k].can;
+        hpx_binary_at(&w, w.zero_ns + UINT64_C(0x12345) * 1000);
+        begin_spool(8);
+        spool_head = spool.first_end = cases[k].head > 0 ? size + cases[k].head : 0;
+        spool_once = cases[k].once;
+        the_classes[0] = &klass;
+        put_bytes(1, 10);
+        put_bytes(2, 2 * BIG);
+        put_bytes(3, 5);
+        adopted = 0;
+        assert_int_equal(write_spool(NULL, 0), 0);
+        the_classes[0] = NULL;
+        spool_head = 0;
+        spool_once = true;
+        assert_int_equal(adopted, cases[k].adopts);
+        assert_int_equal(hpx_bound_at(&out), out.written + out.used);
+        close_file();
+        assert_int_equal(sink.len, out.written);
+        const size_t n = records(tags, lengths, 8);
+        assert_int_equal(n, 7 + adopted);
+        assert_memory_equal(tags, adopted ? "\x01\x02\x01\x1C\x1C\x1C\x1C\x2C" : "\x01\x02\x1C\x1C\x1C\x1C\x2C", n);
+        assert_true(adopted == 0 || lengths[2] == cases[k].head - HPX_RECORD_HEAD);
+        assert_int_equal(lengths[n - 3], 2 * BIG + 18);
+        for (size_t at = 0, r = 0; r < n; at += HPX_RECORD_HEAD + lengths[r++]) {
+            assert_memory_equal(sink.bytes + at + 1, "\x00\x01\x23\x45", 4);
+            size += k == 0 && r < 3 ? HPX_RECORD_HEAD + lengths[r] : 0; /* a name, a class, the segment of its record */
+        }
         end();
     }
 }

@@ -147,6 +147,105 @@ TEST(a_part_of_a_living_run_is_left_to_it, setup, teardown)
     assert_false(there("x.txt.part") || there(part));
 }
 
+static int unnamed(const char *text)
+{
+    int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
+TEST(a_file_without_a_name_becomes_the_output, setup, teardown)
+{
+    struct stat st, part;
+    char other[64], link[32], path[4096] = "";
+    int fd = unnamed("......--....objects...");
+    open_ok("x");
+    assert_true(hpx_out_point(&out));
+    hpx_out_str(&out, "and ");
+    assert_true(hpx_out_adopt(&out, fd, 12, 19));
+    assert_int_equal(out.written, 19);
+    assert_true(fstat(fd, &st) == 0 && lstat("x.part", &part) == 0);
+    assert_true(st.st_ino == part.st_ino && st.st_nlink == 1 && (st.st_mode & 07777) == 0600);
+    close(fd);
+    fd = open("x.part", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK);
+    close(fd);
+    hpx_out_str(&out, " and more\n");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    for (int k = 3; k < 16 && strstr(path, "/x") == NULL; k++) { /* who lists the open files of the program finds its name */
+        snprintf(link, sizeof link, "/proc/self/fd/%d", k);
+        ssize_t n = readlink(link, path, sizeof path - 1);
+        path[n > 0 ? n : 0] = 0;
+    }
+    assert_string_equal(strrchr(path, '/'), "/x");
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x"), "hello\n--and objects and more\n");
+    snprintf(other, sizeof other, "x.%ld.0.part", (long)getpid());
+    assert_false(there("x.part") || there(other));
+}
+
+/* With a new file every time: one that has had a name gets none again. */
+static bool adopts(uint64_t head)
+{
+    int fd = unnamed("......objects...");
+    bool adopted = hpx_out_adopt(&out, fd, head, 13);
+    close(fd);
+    return adopted;
+}
+
+/* Whatever is in the way: the output goes on in its own file. */
+TEST(an_output_that_cannot_become_another_file_stays, setup, teardown)
+{
+    const struct hpx_out_file_opts compressed = {.name = "z", .force = true, .gzip = true};
+    char other[64], gone[] = "gone.XXXXXX";
+    snprintf(other, sizeof other, "x.%ld.0.part", (long)getpid());
+    open_ok("x");
+    assert_true(hpx_out_point(&out));
+    assert_false(adopts(5)); /* longer than its place */
+    make(other, "precious");
+    assert_false(adopts(6));
+    assert_string_equal(content(other), "precious");
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(symlink("elsewhere", other), 0);
+    assert_false(adopts(6));
+    assert_false(there("elsewhere"));
+    assert_int_equal(unlink(other), 0);
+    int removed = mkstemp(gone);
+    assert_true(removed >= 0 && unlink(gone) == 0);
+    assert_false(hpx_out_adopt(&out, removed, 6, 13)); /* of a file system without unnamed files */
+    close(removed);
+    assert_int_equal(rename("x.part", "away"), 0);
+    assert_false(adopts(6)); /* nothing to replace */
+    make("x.part", "precious");
+    assert_false(adopts(6)); /* another run's */
+    assert_string_equal(content("x.part"), "precious");
+    assert_int_equal(unlink("x.part"), 0);
+    assert_int_equal(symlink("away", "x.part"), 0);
+    assert_false(adopts(6));
+    assert_false(there(other));
+    assert_int_equal(rename("away", "x.part"), 0);
+    assert_int_equal(out.written, 6);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("x"), "hello\n");
+    open_ok("y");
+    assert_int_equal(hpx_out_section(&out, true), 0);
+    assert_true(hpx_out_point(&out));
+    assert_false(adopts(6)); /* it has its name */
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_string_equal(content("y"), "hello\n");
+    assert_int_equal(hpx_out_file_open(&out, &compressed, &err), 0);
+    assert_null(out.adopt);
+    assert_int_equal(hpx_out_close(&out), 0);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    open_ok("fifo");
+    assert_false(adopts(6));
+    assert_int_equal(hpx_out_close(&out), 0);
+    close(reader);
+}
+
 /* Whatever has the part's name and is not a plain file of one link of ours stays as it is. */
 TEST(a_part_that_is_something_else_is_left_alone, setup, teardown)
 {

@@ -38,7 +38,7 @@
     X(memory) X(open) X(tmpfile) X(write) X(say) X(read) X(pread) X(pwrite) X(send) X(recv) \
     X(accept4) X(bind) X(fchmod) X(listen) X(close) X(fclose) X(shutdown) X(waitpid) X(pthread_attr_init) X(pthread_condattr_init) X(clock_gettime) \
     X(clock_getres) X(clock_nanosleep) X(connect) X(dlopen) X(dlsym) X(eventfd) X(fcntl) X(fgets) X(flock) X(fopen) X(fstat) \
-    X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(lstat) \
+    X(ftruncate) X(getaddrinfo) X(gethostname) X(getpeername) X(getrlimit) X(getrusage) X(getsockname) X(getsockopt) X(ioctl) X(linkat) X(lstat) \
     X(madvise) X(mkostemp) X(mprotect) X(munmap) X(nanosleep) X(opendir) X(pipe2) X(poll) X(prctl) X(process_vm_readv) \
     X(pthread_cond_init) X(pthread_cond_timedwait) X(pthread_create) X(pthread_getattr_np) X(pthread_mutex_init) X(pthread_mutex_trylock) \
     X(pthread_setname_np) X(readdir) X(readlinkat) X(register_atfork) X(rename) X(sched_getaffinity) X(sched_getcpu) \
@@ -423,6 +423,7 @@ LSTAT(__lxstat, VERSION)
 MINUS64(ftruncate, (int fd, off_t n), (fd, n))
 MINUS(ioctl, (int fd, unsigned long request, long arg), (fd, request, arg))
 MINUS64(mkostemp, (char *name, int flags), (name, flags))
+MINUS(linkat, (int from, const char *path, int to, const char *name, int flags), (from, path, to, name, flags))
 MINUS(rename, (const char *from, const char *to), (from, to))
 MINUS(unlink, (const char *path), (path))
 MINUS(pipe2, (int *fds, int flags), (fds, flags))
