@@ -99,6 +99,7 @@ static int file_publish(void *ctx)
         return -1;
     }
     snprintf(f->out->name, sizeof(f->out->name), "%s", f->final);
+    f->out->adopt = NULL; /* it replaces parts */
     return 0;
 }
 
@@ -111,6 +112,14 @@ static bool part_name(char part[static PATH_MAX], const char *final, const char 
     size_t room = NAME_MAX - strlen(suffix);
     int n = snprintf(part, PATH_MAX, "%.*s%s", (int)(dir + (base < room ? base : room)), final, suffix);
     return n < PATH_MAX;
+}
+
+/* Renames files that a killed run left under the name of `part`. */
+static void make_way(const char *part)
+{
+    char base[PATH_MAX];
+    snprintf(base, sizeof(base), "%.*s", (int)(strlen(part) - strlen(PART)), part);
+    hpx_leftover_keep(base);
 }
 
 /* A regular file of this user. O_APPEND: what follows a truncation stands behind it (hpx_out_take_back). */
@@ -169,7 +178,11 @@ static bool file_adopt(void *ctx, int fd, uint64_t head, uint64_t end)
     snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
     snprintf(suffix, sizeof suffix, ".%ld.0" PART, (long)getpid()); /* no other part has this name */
     if (!part_name(name, f->final, suffix) || !copy_to(f, fd, 0, point, 0) || !copy_to(f, fd, point, written, head - written) ||
-        ftruncate(fd, (off_t)end) != 0 || linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) {
+        ftruncate(fd, (off_t)end) != 0) {
+        return false;
+    }
+    make_way(name);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) {
         return false;
     }
     int old = get_fd(f), mine = replace_part(f, name, fd);
@@ -253,14 +266,6 @@ static int create_part(struct out_file *f, const char *path)
     }
     set_fd(f, fd);
     return 1;
-}
-
-/* Renames files that a killed run left under the name of `part`. */
-static void make_way(const char *part)
-{
-    char base[PATH_MAX];
-    snprintf(base, sizeof(base), "%.*s", (int)(strlen(part) - strlen(PART)), part);
-    hpx_leftover_keep(base);
 }
 
 static bool open_regular(struct out_file *f)

@@ -21,8 +21,7 @@ struct hpx_heap_spool {
     uint8_t *elements;                /* of it; NULL: longer than a segment, it goes out piece by piece */
 };
 
-/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. The file is empty, *s is not moved, and first_end may be set.
- */
+/* least: bytes of the largest instance. Maps the buffer; 0 or -HPX_E_NOMEM. The file is empty; *s is not moved; first_end may be set. */
 int hpx_heap_spool_init(struct hpx_heap_spool *s, int fd, uint32_t id_size, size_t least);
 /* One more writer of a file, on another thread or in another process that has the same memory: segments of both come in any order. */
 int hpx_heap_spool_join(struct hpx_heap_spool *s, const struct hpx_heap_spool *first);

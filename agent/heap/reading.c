@@ -95,6 +95,10 @@ static int open_spool(void)
 static uint64_t room_for_head(const struct hpx_heap_image *i)
 {
     const uint64_t id = i->id_size, name = HPX_RECORD_HEAD + id;
+    const struct hpx_options *o = hpx_session.opt;
+    if (!o->binary || o->net != NULL || hpx_session.in_effect.gz || hpx_reading_sited() || reading.other == NULL) {
+        return 0; /* with the tags of other modes objects may have sites */
+    }
     uint64_t n = HEAD_ROOM + (uint64_t)THREAD_ROOM * i->nthreads;
     for (uint32_t k = 0; k < i->nclasses; k++) {
         const struct hpx_heap_klass *c = i->classes[k];
@@ -103,8 +107,7 @@ static uint64_t room_for_head(const struct hpx_heap_image *i)
             n += name + c->fields[f].name.len + id + 9;
         }
     }
-    const struct hpx_options *o = hpx_session.opt;
-    return o->binary && o->net == NULL && !hpx_session.in_effect.gz && !hpx_reading_sited() ? n : 0;
+    return n >> 26 == 0 ? n : 0; /* readers hold what is left of it as a string */
 }
 
 /* ---- before the walk ---- */
@@ -161,6 +164,7 @@ static bool choose_keys(struct hpx_heap_take *t, struct hpx_walk *w, jvmtiEnv *j
     if (w->by_tags || !hpx_reading_sited()) {
         reading.other = hpx_layout_environment(&t->layout, w->by_tags);
     }
+    w->spool.first_end = t->image.head = room_for_head(&t->image);
     return !w->by_tags || reading.other != NULL;
 }
 
@@ -184,7 +188,6 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
     i->nthreads = t->layout.nthreads;
     i->array_base = sizes->array_base;
     i->reference_size = sizes->reference;
-    i->head = room_for_head(i);
     i->spool = open_spool();
     if (i->spool < 0) {
         return failed(t, "no file for the objects can be made beside the output or in TMPDIR");
@@ -194,7 +197,6 @@ bool hpx_reading_prepare(struct hpx_heap_take *t, jvmtiEnv *jvmti, JNIEnv *env, 
     if (w->classes == NULL || hpx_heap_spool_init(&w->spool, i->spool, i->id_size, t->layout.largest) != 0) {
         return failed(t, "no memory");
     }
-    w->spool.first_end = i->head;
     return choose_keys(t, w, jvmti, env) || failed(t, "the VM refuses an environment for tags");
 }
 
