@@ -66,9 +66,9 @@ void hpx_out_bytes(struct hpx_out *o, const void *p, size_t n);
 /* A point to which hpx_out_take_back() returns in the same section. false: this output cannot, and then has no effect there. */
 bool hpx_out_point(struct hpx_out *o);
 void hpx_out_take_back(struct hpx_out *o);
-/* The file behind fd, which has no name yet, becomes the output: what stands before the last point is copied to its beginning, what was written
- * since to the end of its first `head` bytes; what lies between stays. It ends at `end`, where the output goes on. The caller keeps fd.
- * false: the output has not changed. */
+/* The file behind fd, which has no name yet, becomes the output: what stands before the last point is copied to its beginning, what was
+ * written since to the end of its first `head` bytes; what lies between stays. It ends at `end`, where the output goes on. The caller keeps
+ * fd. false: the output has not changed. */
 bool hpx_out_adopt(struct hpx_out *o, int fd, uint64_t head, uint64_t end);
 /* A place in the buffer for up to HPX_OUT_PIECE bytes, valid until the next call. hpx_out_filled() makes the bytes up to `end` part of
  * the output. */
