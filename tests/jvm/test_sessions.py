@@ -241,6 +241,8 @@ def one_whose_sampling_thread_is_still_in_the_vm_does_not_end(t):
 @test(level='plain', collectors='any', needs=('hotspot',))
 def a_thread_that_is_in_its_handler_at_its_end_keeps_what_it_reads(t):
     """The table that all threads share is not unmapped while one may read it."""
+    if t.jdk.kind == 'zero':
+        t.skip('the zero VM has no anchors, so its stacks are not looked up in the table')
     _, told = _held(t, 'table', 'cpu=samples,sampler=async,interval=1')
     t.equal(told, [('begins', 'true'), ('ends', 'true'), ('goesOn', 'true')], 'what was done')
 
