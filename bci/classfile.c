@@ -252,7 +252,7 @@ static int extend_calls(struct hpx_class *c)
     const struct hprofx_bci_call *wanted[] = {&c->opts->enter, &c->opts->exit, &c->opts->thrown};
     uint16_t plain = 0;
     int left = add_utf8(c, "()V", &plain);
-    for (int i = 0; left == 0 && i <= HPX_THROWN; i++) {
+    for (int i = 0; left == 0 && i <= (c->opts->no_exit ? HPX_ENTER : HPX_THROWN); i++) {
         left = add_call(c, (enum hpx_injected)i, wanted[i]->name != NULL ? wanted[i]->name : names[i],
                         wanted[i]->plain ? plain : c->added.numbered);
     }
@@ -261,7 +261,7 @@ static int extend_calls(struct hpx_class *c)
         left = add_utf8(c, "(Ljava/lang/Object;I)V", &descriptor);
         left = left != 0 ? left : add_call(c, HPX_SELF, c->opts->self, descriptor);
     }
-    if (left == 0 && c->major >= 50) {
+    if (left == 0 && c->major >= 50 && !c->opts->no_exit) {
         left = add_class(c, "java/lang/Throwable", &c->added.throwable);
         left = left != 0 ? left : add_utf8(c, "StackMapTable", &c->added.stack_map);
     }

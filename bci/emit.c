@@ -66,7 +66,7 @@ static uint8_t *put_call(const struct hpx_class *c, const struct hpx_code *m, ui
         *p++ = HPX_OP_ALOAD_0;
     }
     if (c->call_len[which] > HPX_CALL_LEN) {
-        p = push_put(p, m->m.number, m->integer);
+        p = push_put(p, m->passed, m->integer);
     }
     *p = HPX_OP_INVOKESTATIC;
     hpx_put2(p + 1, c->added.ref[self ? HPX_SELF : which]);

@@ -274,7 +274,7 @@ int hpx_frames_emit(struct hpx_class *c, const struct hpx_code *m)
     if (o.n > 65535) {
         return HPX_LEAVE(LIMIT);
     }
-    hpx_put2(start, m->m.probes & HPROFX_BCI_CALLS ? c->added.stack_map : m->frames_name);
+    hpx_put2(start, c->added.stack_map != 0 ? c->added.stack_map : m->frames_name);
     hpx_put4(start + 2, (uint32_t)(o.p - start) - 6);
     hpx_put2(start + 6, o.n);
     c->body.n += (size_t)(o.p - start);

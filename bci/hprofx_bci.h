@@ -162,6 +162,8 @@ struct hprofx_bci_opts {
      * stays unchanged, because the frame would have to name the variable. NULL: methods call `enter`. */
     const char *kept;
     bool no_handler;     /* entry and exit calls only */
+    bool no_exit;        /* entry calls only */
+    uint32_t most;       /* a higher number is passed as this one; 0: none is */
     unsigned probes;     /* kinds that methods of the class may get; 0: HPROFX_BCI_CALLS */
     uint32_t min;        /* methods with fewer bytes of code get no CALLS */
     uint32_t first;      /* number of the first method with CALLS, ascending. At most INT32_MAX including all methods of the class */

@@ -7,21 +7,22 @@ enum { ACC_STATIC = 0x0008 };
 /* Adds a constant for the number if it needs one; sets the sizes of the calls. */
 static int choose_push(struct hpx_class *c, struct hpx_code *m)
 {
-    const bool plain[] = {c->opts->enter.plain, c->opts->exit.plain, c->opts->thrown.plain};
+    const bool plain[] = {c->opts->enter.plain, c->opts->no_exit || c->opts->exit.plain, c->opts->no_exit || c->opts->thrown.plain};
     memset(c->call_len, 0, sizeof(c->call_len));
     if (!(m->m.probes & HPROFX_BCI_CALLS)) {
         return 0;
     }
     m->m.number = c->result->first + c->result->numbered;
+    m->passed = c->opts->most > 0 && m->m.number > c->opts->most ? c->opts->most : m->m.number;
     m->self = c->opts->self != NULL && !(m->m.access & ACC_STATIC) && !m->constructor;
     m->m.direct = c->opts->self != NULL && m->constructor && hpx_init_is_direct(c, m);
-    if (m->m.number > HPX_PUSH_MAX && c->opts->kept == NULL && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
+    if (m->passed > HPX_PUSH_MAX && c->opts->kept == NULL && !(plain[HPX_ENTER] && plain[HPX_EXIT] && plain[HPX_THROWN] && !m->self)) {
         int left;
         uint8_t *p = hpx_pool_add(c, 3, 4, &m->integer, &left);
         if (p == NULL) {
             return left;
         }
-        hpx_put4(p, m->m.number);
+        hpx_put4(p, m->passed);
     }
     if (c->opts->kept != NULL) {
         m->variable = m->max_locals;
@@ -29,8 +30,8 @@ static int choose_push(struct hpx_class *c, struct hpx_code *m)
         c->call_len[HPX_ENTER] = c->call_len[HPX_EXIT] = (uint8_t)(hpx_variable_len(m) + HPX_CALL_LEN);
         return m->variable > HPX_VARIABLE_MAX ? HPX_LEAVE(LIMIT) : 0;
     }
-    uint32_t len = hpx_push_len(m->m.number, m->integer);
-    for (int i = 0; i <= HPX_THROWN; i++) {
+    uint32_t len = hpx_push_len(m->passed, m->integer);
+    for (int i = 0; i <= (c->opts->no_exit ? HPX_ENTER : HPX_THROWN); i++) {
         c->call_len[i] = (uint8_t)(HPX_CALL_LEN + (plain[i] ? 0 : len));
     }
     if (m->self) {
@@ -44,7 +45,8 @@ static int new_max_stack(const struct hpx_class *c, struct hpx_code *m)
 {
     bool calls = (m->m.probes & HPROFX_BCI_CALLS) != 0;
     bool two = calls && (m->self || c->opts->kept != NULL); /* an object and a number, or a long */
-    uint32_t enter = two ? 2 : calls && !c->opts->enter.plain, exit = calls && c->opts->kept != NULL ? 2 : calls && !c->opts->exit.plain,
+    uint32_t enter = two ? 2 : calls && !c->opts->enter.plain,
+             exit = calls && c->opts->kept != NULL ? 2 : calls && !c->opts->exit.plain && !c->opts->no_exit,
              thrown = c->opts->thrown.plain ? 1 : 2;
     uint32_t more = m->returns ? exit : 0, probe = hpx_probe_stack(m);
     uint32_t need = m->max_stack + (more < probe ? probe : more);
@@ -57,12 +59,13 @@ static int choose_ranges(struct hpx_class *c, struct hpx_code *m)
 {
     int left = 0;
     m->bare = HPROFX_BCI_BARE_COUNT;
+    bool handler = !c->opts->no_handler && !c->opts->no_exit;
     if (!(m->m.probes & HPROFX_BCI_CALLS)) {
         return 0;
     }
-    if (!c->opts->no_handler && c->super_class == 0 && hpx_name_is(m->m.name, "<init>")) {
+    if (handler && c->super_class == 0 && hpx_name_is(m->m.name, "<init>")) {
         m->bare = HPROFX_BCI_BARE_ROOT;
-    } else if (!c->opts->no_handler) {
+    } else if (handler) {
         left = hpx_init_ranges(c, m);
         m->bare = HPROFX_BCI_BARE_CONSTRUCTOR;
     }

@@ -152,6 +152,7 @@ struct hpx_code {
     bool constructor;  /* of a class other than java.lang.Object */
     uint32_t variable; /* with hprofx_bci_opts.kept: the first of the two local variables */
     bool self;         /* its entry call passes its object */
+    uint32_t passed;   /* what its calls pass as its number */
     size_t at;         /* offset of the code in the input */
     uint32_t len, max_stack, max_locals;
     size_t handlers; /* offset of the first entry of the exception table */

@@ -23,6 +23,41 @@ TEST(calls_can_be_named_and_can_take_no_number)
     cf_free(&b);
 }
 
+/* 0 iconst_1; 1 ifeq 5; 4 return; 5 return, with a frame at 5. A higher number than the highest is passed as that. */
+TEST(an_entry_call_can_be_all)
+{
+    static const struct {
+        uint32_t first, most;
+        const char *code; /* max_stack, max_locals, length, push, invokestatic */
+    } all[] = {{4, 0, "\0\1\0\0\0\0\0\12\7\270"},
+               {32767, 0, "\0\1\0\0\0\0\0\14\21\177\377\270"},
+               {32768, 32767, "\0\1\0\0\0\0\0\14\21\177\377\270"}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct cf_class c;
+        cf_init(&c, 52);
+        struct cf_code code = {.max_stack = 1};
+        cf_ops(&code, "04 99 0004 b1 b1");
+        add_frame(&code, "05");
+        cf_method(&c, 8, "m", "()V", &code);
+        struct cf_bytes b = cf_finish(&c);
+        cf_fini(&c);
+        struct hprofx_bci_result r;
+        const struct hprofx_bci_opts opts = {
+            .enter = {.name = "count"}, .no_exit = true, .first = all[i].first, .most = all[i].most, .result = &r};
+        uint8_t *out;
+        size_t m;
+        const char *why;
+        assert_int_equal(hprofx_bci_rewrite(&opts, b.p, b.n, &out, &m, &why), 0);
+        assert_int_equal(r.numbered, 1);
+        assert_non_null(memmem(out, m, all[i].code, i == 0 ? 10 : 12));
+        assert_non_null(memmem(out, m, "\0\5count", 7));
+        assert_null(memmem(out, m, "thrown", 6));
+        assert_null(memmem(out, m, "Throwable", 9));
+        free(out);
+        cf_free(&b);
+    }
+}
+
 TEST(the_entry_call_passes_the_object_where_there_is_one)
 {
     static const struct {

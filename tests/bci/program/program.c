@@ -26,6 +26,7 @@ static const char usage_text[] =
     "  --first N       number of the first method and of the first site (0)\n"
     "  --min N         leave methods of fewer bytes of code without --calls (0)\n"
     "  --no-handler    no calls where a method is left by an exception\n"
+    "  --no-exit       calls where a method is entered alone\n"
     "  --verbose       print what was done, and why what was not\n"
     "  --jar           rewrite the classes of a jar, copy what else is in it\n"
     "  --batch         serve requests on stdin until one of length 0; all big endian:\n"
@@ -256,11 +257,19 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"calls", no_argument, NULL, 'c'},         {"sites", no_argument, NULL, 's'},       {"objects", no_argument, NULL, 'o'},
-        {"tracker", required_argument, NULL, 't'}, {"first", required_argument, NULL, 'f'}, {"min", required_argument, NULL, 'm'},
-        {"no-handler", no_argument, NULL, 'n'},    {"verbose", no_argument, NULL, 'v'},     {"jar", no_argument, NULL, 'j'},
-        {"batch", no_argument, NULL, 'b'},         {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"calls", no_argument, NULL, 'c'},
+                                            {"sites", no_argument, NULL, 's'},
+                                            {"objects", no_argument, NULL, 'o'},
+                                            {"tracker", required_argument, NULL, 't'},
+                                            {"first", required_argument, NULL, 'f'},
+                                            {"min", required_argument, NULL, 'm'},
+                                            {"no-handler", no_argument, NULL, 'n'},
+                                            {"no-exit", no_argument, NULL, 'e'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"jar", no_argument, NULL, 'j'},
+                                            {"batch", no_argument, NULL, 'b'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     struct hprofx_bci_opts opts = {.tracker = NULL};
     bool verbose = false;
     int mode = 0, option;
@@ -289,6 +298,9 @@ int main(int argc, char **argv)
             break;
         case 'n':
             opts.no_handler = true;
+            break;
+        case 'e':
+            opts.no_exit = true;
             break;
         case 'v':
             verbose = true;
