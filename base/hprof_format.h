@@ -5,6 +5,7 @@
 #define HPX_HPROF_FORMAT_H
 
 #include "big_endian.h"
+#include <stdbool.h>
 
 /* A file, either format, begins with HPX_MAGIC and the digit of its version. Binary: 0, u4 size of identifiers, u8 ms since 1970, records.
  * Text: the rest of the first line. */
@@ -45,7 +46,8 @@
     X(WAIT, 0x10A, "WAIT, WAITED")                                                                                                         \
     X(REPORT, 0x10B, "hprofx report")                                                                                                      \
     X(THREAD_NAME, 0x10C, "newest name of a thread")                                                                                       \
-    X(TIMELINE, 0x10D, "TIMELINE")
+    X(TIMELINE, 0x10D, "TIMELINE")                                                                                                         \
+    X(CALLS, 0x10E, "METHOD CALLS")
 
 #define HPX_FORMAT_ENUM(kind, symbol, value) HPX_##kind##_##symbol = (value),
 #define HPX_FORMAT_TAG(symbol, value, name)  HPX_FORMAT_ENUM(TAG, symbol, value)
@@ -53,6 +55,12 @@
 #define HPX_FORMAT_ROOT(symbol, value, name) HPX_FORMAT_ENUM(ROOT, symbol, value)
 
 enum hpx_tag { HPX_TAGS_OF(HPX_FORMAT_TAG) HPX_TEXT_TAGS_OF(HPX_FORMAT_TAG) HPX_TAGS };
+
+/* Tables whose totals and rows are numbers, of samples or calls; those of the others are ms, or bytes. */
+static inline bool hpx_tag_counts(int tag)
+{
+    return tag == HPX_TAG_SAMPLES || tag == HPX_TAG_CALLS;
+}
 
 #define HPX_RECORD_HEAD 9u
 

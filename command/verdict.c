@@ -131,10 +131,11 @@ static bool say_tables(FILE *to, struct hpx_profile *p, const int *tags, size_t 
 /* Of the first table that has something. */
 static void say_places(FILE *to, struct hpx_profile *p)
 {
-    static const int samples[] = {HPX_TAG_SAMPLES}, times[] = {HPX_TAG_TIMES}, sites[] = {HPX_TAG_SITES},
+    static const int samples[] = {HPX_TAG_SAMPLES}, times[] = {HPX_TAG_TIMES}, calls[] = {HPX_TAG_CALLS}, sites[] = {HPX_TAG_SITES},
                      blocks[] = {HPX_TAG_MONITOR_TIME, HPX_TAG_LOCK_TIME};
     (void)(say_tables(to, p, samples, 1, " of the CPU time") || say_tables(to, p, times, 1, " of the CPU time") ||
-           say_tables(to, p, sites, 1, NULL) || say_owners(to, p) || say_tables(to, p, blocks, 2, " of the blocked time"));
+           say_tables(to, p, calls, 1, " of the calls") || say_tables(to, p, sites, 1, NULL) || say_owners(to, p) ||
+           say_tables(to, p, blocks, 2, " of the blocked time"));
 }
 
 static void say_older_code(FILE *to, const struct hpx_profile *p)
@@ -173,6 +174,7 @@ static void say_unseen(FILE *to, struct hpx_profile *p)
         int tag;
         const char *text;
     } all[] = {{HPX_TAG_TIMES, "calls that had begun before it"},
+               {HPX_TAG_CALLS, "calls that had begun before it"},
                {HPX_TAG_SITES, "objects allocated before it"},
                {HPX_TAG_MONITOR_DUMP, "waits for monitors and locks that had begun before it"}};
     int n = 0;

@@ -47,6 +47,7 @@ static const char explanation[] = "A profile of a Java program, written by hprof
                                   "  CPU TIME (ms)  The CPU time of every method between entry and return, without the\n"
                                   "                 time of the counted methods that it called. A call counts when it\n"
                                   "                 returns.\n"
+                                  "  METHOD CALLS   How often every method was called; a call counts when it begins.\n"
                                   "\n"
                                   "In the tables, count is the number of samples or calls of the trace in that row, or how\n"
                                   "often threads were blocked; self is its share of the total in percent, accum the share\n"

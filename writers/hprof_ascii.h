@@ -51,6 +51,8 @@ void hpx_ascii_cpu_samples(struct hpx_ascii *w, struct hpx_snapshot *s, double c
 /* The same for exact calls: CPU TIME (ms). Sorts s->rows: self time, then calls, descending, then serial. The total is in whole ms, the
  * shares are computed from ns. With a cutoff of 0 every trace with a call has a row, even if its time is 0. */
 void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now);
+/* The same without times: METHOD CALLS. Sorts s->rows: calls, descending, then serial; the total is that of the calls. */
+void hpx_ascii_calls(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now);
 /* The table of cpu=old: callee and caller of every row with their signatures, total time in whole ms; sorted by calls. No TRACE, no end
  * line, and no header before it in the file. The traces have a depth of 2. */
 void hpx_ascii_cpu_old(struct hpx_ascii *w, struct hpx_call_snapshot *s);

@@ -84,6 +84,23 @@ void hpx_ascii_cpu_times(struct hpx_ascii *w, struct hpx_call_snapshot *s, doubl
     hpx_ascii_table(w, &times, r, now, "total = %" PRIu64, hpx_whole_ms(s->self_ns));
 }
 
+void hpx_ascii_calls(struct hpx_ascii *w, struct hpx_call_snapshot *s, double cutoff, time_t now)
+{
+    static const struct hpx_table calls = {.title = "METHOD CALLS",
+                                           .columns = CPU_COLUMNS,
+                                           .positive = true,
+                                           .digits = 4,
+                                           .row = sizeof(struct hpx_call_row),
+                                           .value = offsetof(struct hpx_call_row, calls),
+                                           .count = offsetof(struct hpx_call_row, calls),
+                                           .order = by_calls,
+                                           .percent = hpx_percent,
+                                           .put = put_calls,
+                                           .sums = {CALL_SUMS}};
+    struct hpx_ranked r = hpx_table_rank(&calls, s->rows, s->nrows, s->calls, cutoff);
+    hpx_ascii_table(w, &calls, r, now, "total = %" PRIu64, s->calls);
+}
+
 static void put_callable(struct hpx_out *o, const struct hpx_trace_rec *t, uint32_t frame, const char *missing)
 {
     if (frame < t->nframes) {

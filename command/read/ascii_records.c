@@ -385,8 +385,8 @@ static int begin_timeline(struct hpx_txt *t, struct hpx_rd_text l)
 int hpx_txt_top(struct hpx_txt *t, struct hpx_rd_text l)
 {
     static const struct hpx_rd_event old = {.kind = HPX_RD_TABLE, .table = {.tag = HPX_TAG_OLD}};
-    static const int ranked[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,     HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS,
-                                 HPX_TAG_WAIT_TIME, HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME,  HPX_TAG_WALL};
+    static const int ranked[] = {HPX_TAG_SAMPLES,   HPX_TAG_TIMES,       HPX_TAG_MONITOR_TIME, HPX_TAG_MONITOR_OWNERS, HPX_TAG_WAIT_TIME,
+                                 HPX_TAG_LOCK_TIME, HPX_TAG_PINNED_TIME, HPX_TAG_WALL,         HPX_TAG_CALLS};
     if (hpx_txt_begins(l, "THREAD START")) {
         return thread_start(t, l);
     }

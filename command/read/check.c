@@ -201,7 +201,7 @@ static int thread_end(struct hpx_check *c, struct hpx_reader *r, const struct hp
 
 static int begin_table(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_event *ev)
 {
-    c->counting = ev->table.tag == HPX_TAG_SAMPLES ? ev->table.total : 0;
+    c->counting = hpx_tag_counts(ev->table.tag) ? ev->table.total : 0;
     c->table = ev->table;
     c->sum = 0;
     if (ev->table.more) {
@@ -229,7 +229,7 @@ static int row(struct hpx_check *c, struct hpx_reader *r, const struct hpx_rd_ev
         c->counted += w->count;
         return HPX_RD_SOUND;
     }
-    if (tag == HPX_TAG_SAMPLES && (__builtin_add_overflow(c->sum, w->count, &c->sum) || c->sum > c->table.total)) {
+    if (hpx_tag_counts(tag) && (__builtin_add_overflow(c->sum, w->count, &c->sum) || c->sum > c->table.total)) {
         return hpx_reader_break(r, ev->at, ev->line, "the rows add up to more than the total of %" PRIu64, c->table.total);
     }
     int rc = tag == HPX_TAG_SITES ? site(c, r, ev) : HPX_RD_SOUND;

@@ -190,7 +190,7 @@ static bool add_up(const struct find *f, const int *tags, size_t n, struct hpx_p
     for (size_t k = 0; k < n; k++) {
         const struct hpx_sums *s = &hpx_profile_table(f->p, tags[k])->sums;
         const struct hpx_sum *row = s->rows.items;
-        bool objects = s->tag != HPX_TAG_SAMPLES && s->tag != HPX_TAG_TIMES;
+        bool objects = !hpx_tag_counts(s->tag) && s->tag != HPX_TAG_TIMES;
         for (size_t i = 0; i < s->rows.len && good; i++, row++) {
             const uint32_t *trace = trace_of(f, s, row);
             uint32_t where = trace != NULL ? f->places[*trace - 1] : 0, what = objects ? row->name : 0;

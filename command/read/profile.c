@@ -47,6 +47,7 @@ static void row(struct hpx_profile *p, const struct hpx_rd_row *of, struct hpx_p
     switch (t->sums.tag) {
     case HPX_TAG_SAMPLES:
     case HPX_TAG_TIMES:
+    case HPX_TAG_CALLS:
         break;
     case HPX_TAG_OLD:
         to->name = hpx_defined_keep(&p->defined, of->name);
@@ -124,7 +125,7 @@ void hpx_profile_finish(struct hpx_profile *p)
         hpx_sums_end(&t->sums, p->said.since);
         p->defined.no_memory |= t->sums.no_memory;
         t->rows = t->sums.rows.len;
-        t->table.total = t->sums.tag == HPX_TAG_SAMPLES || t->sums.tag == HPX_TAG_SITES ? t->sums.total : whole_ms(t->sums.ns);
+        t->table.total = hpx_tag_counts(t->sums.tag) || t->sums.tag == HPX_TAG_SITES ? t->sums.total : whole_ms(t->sums.ns);
     }
     weigh(p);
     double effective = p->squares > 0 && samples->sums.added == samples->seen ? p->weight * p->weight / p->squares + 0.5 : 0;

@@ -96,7 +96,7 @@ static void add_up(struct hpx_sums *s)
 
 void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool since)
 {
-    uint64_t ns = s->tag == HPX_TAG_SAMPLES || s->tag == HPX_TAG_SITES ? 0 : ns_of(table->total);
+    uint64_t ns = hpx_tag_counts(s->tag) || s->tag == HPX_TAG_SITES ? 0 : ns_of(table->total);
     struct hpx_sums_part *last;
     if (table->more && s->parts.len > 0) {
         last = part(s, s->parts.len - 1);
@@ -115,8 +115,7 @@ void hpx_sums_begin(struct hpx_sums *s, const struct hpx_rd_table *table, bool s
         s->no_memory = true;
         return;
     }
-    *last =
-        (struct hpx_sums_part){.first = s->rows.len, .tables = 1, .total = table->total, .ns = ns, .rounded = s->tag != HPX_TAG_SAMPLES};
+    *last = (struct hpx_sums_part){.first = s->rows.len, .tables = 1, .total = table->total, .ns = ns, .rounded = !hpx_tag_counts(s->tag)};
 }
 
 void hpx_sums_kept(struct hpx_sums *s)
@@ -154,7 +153,7 @@ struct hpx_sum *hpx_sums_row(struct hpx_sums *s, const struct hpx_rd_row *row)
         break;
     default:
         to->values[HPX_SUM_COUNT] = row->count;
-        to->values[HPX_SUM_NS] = s->tag == HPX_TAG_SAMPLES ? 0 : share_ns(s, row->self);
+        to->values[HPX_SUM_NS] = hpx_tag_counts(s->tag) ? 0 : share_ns(s, row->self);
         break;
     }
     return to;
@@ -164,7 +163,7 @@ void hpx_sums_exact(struct hpx_sums *s, const struct hpx_rd_exact *exact)
 {
     uint64_t ns = exact->ns < INT64_MAX ? exact->ns : INT64_MAX;
     struct hpx_sums_part *last = s->parts.len > 0 ? part(s, s->parts.len - 1) : NULL;
-    if (last == NULL || s->tag == HPX_TAG_SAMPLES || s->tag == HPX_TAG_SITES) {
+    if (last == NULL || hpx_tag_counts(s->tag) || s->tag == HPX_TAG_SITES) {
         return; /* they have no times */
     }
     if (exact->total) {
@@ -181,7 +180,7 @@ static bool holds(struct hpx_sums *s, size_t i)
 {
     struct hpx_seeded_map map;
     const struct hpx_sums_part *next = part(s, i + 1);
-    double least = (s->tag == HPX_TAG_SAMPLES ? (double)next->total : (double)next->ns) * 2e-4;
+    double least = (hpx_tag_counts(s->tag) ? (double)next->total : (double)next->ns) * 2e-4;
     bool grown = next->total >= part(s, i)->total;
     hpx_seeded_map_init(&map, true);
     for (size_t k = next->first; k < end_of(s, i + 1) && grown; k++) {

@@ -66,14 +66,14 @@ void hpx_sums_kept(struct hpx_sums *s);
 /* After the last table. */
 void hpx_sums_end(struct hpx_sums *s, bool since);
 
-/* By which rows are ranked: samples, or ns. */
+/* By which rows are ranked: samples, calls, or ns. */
 static inline uint64_t hpx_sum_main(const struct hpx_sums *s, const struct hpx_sum *row)
 {
-    return row->values[s->tag == HPX_TAG_SAMPLES ? HPX_SUM_COUNT : s->tag == HPX_TAG_SITES ? HPX_SUM_LIVE_BYTES : HPX_SUM_NS];
+    return row->values[hpx_tag_counts(s->tag) ? HPX_SUM_COUNT : s->tag == HPX_TAG_SITES ? HPX_SUM_LIVE_BYTES : HPX_SUM_NS];
 }
 static inline uint64_t hpx_sums_total(const struct hpx_sums *s)
 {
-    return s->tag == HPX_TAG_SAMPLES ? s->total : s->ns;
+    return hpx_tag_counts(s->tag) ? s->total : s->ns;
 }
 
 #endif

@@ -25,7 +25,7 @@ static bool is_hprof(const struct hpx_source *s, size_t n)
 {
     static const char *const starts[] = {"JAVA PROFILE ",     "count callee caller time", "THREAD START",          "TRACE ",
                                          "CPU SAMPLES BEGIN", "CPU TIME (ms) BEGIN",      "WALL CLOCK (ms) BEGIN", "SITES BEGIN",
-                                         "HEAP DUMP BEGIN"};
+                                         "HEAP DUMP BEGIN",   "METHOD CALLS BEGIN"};
     for (size_t i = 0; i < HPX_ARRAY_LEN(starts); i++) {
         if (begins(s, n, starts[i])) {
             return true;

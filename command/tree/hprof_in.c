@@ -71,6 +71,7 @@ static enum hpx_view_kind view_of(int tag)
         return HPX_VIEW_WALL;
     case HPX_TAG_TIMES:
     case HPX_TAG_OLD:
+    case HPX_TAG_CALLS:
         return HPX_VIEW_CALLS;
     case HPX_TAG_SITES:
         return HPX_VIEW_ALLOC;
@@ -333,12 +334,12 @@ static void values_of(const struct hprof_in *in, enum hpx_view_kind kind, uint64
 }
 
 /* What the table counts and does not list. */
-static void add_rest(struct hprof_in *in, enum hpx_view_kind kind, uint64_t rest)
+static void add_rest(struct hprof_in *in, enum hpx_view_kind kind, uint64_t rest, bool counts)
 {
     uint64_t values[4];
     uint32_t name = hpx_tree_name(in->tree, HPX_REST, sizeof HPX_REST - 1);
     uint32_t node = hpx_tree_node(in->tree, 0, hpx_tree_frame(in->tree, name, 0, 0, HPX_FRAME_METHOD));
-    values_of(in, kind, kind == HPX_VIEW_CPU ? rest : 0, rest, values);
+    values_of(in, kind, counts ? rest : 0, counts ? 0 : rest, values);
     hpx_tree_add(in->tree, &in->tree->views[kind], hpx_view_has_classes(kind) ? class_node(in, node, name) : node, 0, values);
 }
 
@@ -370,12 +371,12 @@ static void add_table(struct hprof_in *in, enum hpx_view_kind kind, const struct
             const char *state = row->state != 0 ? hpx_defined_name(&in->profile.defined, row->state) : "?";
             add(in, kind, row->trace, 1 + hpx_name_of_frame(in->tree, state, strlen(state)), values);
         } else {
-            bool class = of->tag != HPX_TAG_SAMPLES && of->tag != HPX_TAG_TIMES;
+            bool class = !hpx_tag_counts(of->tag) && of->tag != HPX_TAG_TIMES;
             add(in, kind, trace_of(of->tag, row), class ? 1 + spoken(in, row->name) : 0, of->tag == HPX_TAG_SITES ? row->values : values);
         }
     }
     if (of->rest > 0) {
-        add_rest(in, kind, of->rest);
+        add_rest(in, kind, of->rest, hpx_tag_counts(of->tag));
     }
 }
 

@@ -454,7 +454,7 @@ static void text_tables(struct hprof *h, struct hpx_ascii *w)
         hpx_ascii_wall_clock(w, &wall, NAN, now);
     }
     if (!h->no_memory && times.nrows > 0) {
-        hpx_ascii_cpu_times(w, &times, NAN, now);
+        (times.self_ns > 0 ? hpx_ascii_cpu_times : hpx_ascii_calls)(w, &times, NAN, now);
     }
     free(cpu.rows);
     free(times.rows);

@@ -26,8 +26,9 @@ THREAD_NAME = re.compile(r'hprofx: thread %s: %s' % (NUMBER, QUOTED))
 TRACE = re.compile(r'TRACE %s:(?: \(thread=%s\))?' % (NUMBER, NUMBER))
 FRAME = re.compile(r'\t(.+?\..+?)\((.+):([1-9]\d*|Unknown line)\)')
 SAMPLES, TIMES, OLD, SITES, HEAP, WALL = 'CPU SAMPLES', 'CPU TIME (ms)', 'CPU OLD', 'SITES', 'HEAP DUMP', 'WALL CLOCK (ms)'
+CALLS = 'METHOD CALLS'
 END = SAMPLES + ' END'
-BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)|WALL CLOCK \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
+BEGIN = re.compile(r'(CPU SAMPLES|CPU TIME \(ms\)|METHOD CALLS|WALL CLOCK \(ms\)) BEGIN \(total = %s\) ' % NUMBER + DATE)
 ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (.+)')
 WALL_ROW = re.compile(r' *(\d+) +(\d+\.\d\d)% +(\d+\.\d\d)% +(\d+) +(\d+) (running|runnable|blocked|waiting|parked|sleeping|io|native)(?: ([^ ;][^;]*);)? +(.+)')
 SITES_BEGIN = re.compile(r'SITES BEGIN \(ordered by (live|allocated) bytes\) ' + DATE)
@@ -54,7 +55,7 @@ CONSTANT = re.compile(r'\tconstant pool entry %s\t%s' % (NUMBER, HEX))
 OLD_ROW = re.compile(r'([1-9]\d*) ((?:<unknown callee>|.+\..+) (?:<unknown caller>|.+\..+)) %s' % NUMBER)
 REPORT = re.compile(r'hprofx: ([^:]+): (.+)')
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<!\n)\t(?!\t?[1-9a-f][0-9a-f]*\n)')  # a tab begins a line, or precedes the id that ends one
-LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|(CPU (SAMPLES|TIME \(ms\))|WALL CLOCK \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
+LOOKS_LIKE_RECORD = re.compile(r'\s*(JAVA PROFILE|THREAD (START|END) \(|TRACE \d|\t|(CPU (SAMPLES|TIME \(ms\))|METHOD CALLS|WALL CLOCK \(ms\)) (BEGIN|END)|SITES (BEGIN|END)|'
                                r'HEAP DUMP (BEGIN|END)|(MONITOR (DUMP|TIME|OWNERS)|DEADLOCKS|(WAIT|LOCK|PINNED) TIME) (BEGIN|END)|WAIT(ED)?: |rank |count callee |hprofx: |-----)')
 
 
@@ -157,7 +158,7 @@ class Profile:
     @property
     def tables(self):
         """Those of samples and calls."""
-        return [d for d in self.dumps if d.title in (SAMPLES, TIMES)]
+        return [d for d in self.dumps if d.title in (SAMPLES, TIMES, CALLS)]
 
     @property
     def wall(self):
@@ -345,7 +346,7 @@ class Parser(MonitorParser):
                 self.thread_name()
             elif line.startswith(('WAIT: ', 'WAITED: ')):
                 self.wait()
-            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN', timeline_text.BEGIN_WORDS)):
+            elif line.startswith(('TRACE ', *BLOCKS, SAMPLES + ' BEGIN', TIMES + ' BEGIN', CALLS + ' BEGIN', WALL + ' BEGIN', SITES + ' BEGIN', HEAP + ' BEGIN', timeline_text.BEGIN_WORDS)):
                 self.dump()
             elif line == OLD_HEAD:
                 self.old()

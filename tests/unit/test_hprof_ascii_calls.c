@@ -61,6 +61,22 @@ TEST(total_is_in_whole_ms_however_long, begin, end)
     assert_non_null(strstr(text, " 1152921504606846976 300001 C.m\n"));
 }
 
+TEST(calls_without_times_are_ranked_by_their_number, begin, end)
+{
+    ROW(300001, 0, 1, 0, METHOD("C", "rare", "", "C.java"), NULL);
+    ROW(300002, 0, 40000, 0, METHOD("C", "often", "", "C.java"), NULL);
+    ROW(300003, 0, 9999, 0, METHOD("C", "some", "", ""), NULL);
+    hpx_ascii_calls(&w, &s, 0, NOW);
+    const char *table = strstr(written(), "METHOD CALLS BEGIN");
+    assert_non_null(table);
+    assert_string_equal(strchr(table, '\n'), "\nrank   self  accum   count trace method\n"
+                                             "   1 80.00% 80.00%   40000 300002 C.often\n"
+                                             "   2 20.00% 100.00%    9999 300003 C.some\n"
+                                             "   3  0.00% 100.00%       1 300001 C.rare\n"
+                                             "METHOD CALLS END\n");
+    assert_non_null(strstr(table, "BEGIN (total = 50000) "));
+}
+
 TEST(old_table_is_laid_out_as_in_the_originals_file, begin, end)
 {
     const struct hpx_method_rec *main = METHOD("Calls", "main", "([Ljava/lang/String;)V", "Calls.java");
