@@ -21,6 +21,7 @@ static const struct {
     {"cpu", "cpu=samples,depth=64"},
     {"wall", "wall=20,depth=64"},
     {"times", "cpu=times,depth=16"},
+    {"calls", "cpu=samples,cpu=times,times=counts,depth=64"},
     {"alloc", "heap=sites,sites=sampled,live=n,depth=16"},
     {"live", "heap=sites,sites=sampled,gc=y,depth=16"},
     {"lock", "monitor=y,owner=sampled,waits=y,locks=y,depth=16"},

@@ -228,8 +228,9 @@ static int take_option(struct call *c, enum hpx_option_id option)
         return a->seconds > 0 ? -1 : MISUSE(c, "-d wants a time: 30s, 2m, 500ms");
     case HPX_O_EVENT:
         a->what = value;
-        return hpx_asked_kind(value) != NULL ? -1
-                                             : MISUSE(c, "-e wants cpu, wall, times, alloc, live, lock, heap or all%s", hint_event(value));
+        return hpx_asked_kind(value) != NULL
+                   ? -1
+                   : MISUSE(c, "-e wants cpu, wall, times, calls, alloc, live, lock, heap or all%s", hint_event(value));
     case HPX_O_OUTPUT:
         a->out = value;
         return -1;

@@ -331,7 +331,7 @@ bool hpx_look_threads(const struct hpx_look *l)
 static const char *why_empty(enum hpx_view_kind view, bool live)
 {
     return view == HPX_VIEW_CPU     ? "no Java thread used CPU time when a sample was due"
-           : view == HPX_VIEW_CALLS ? "no method with probes was called and returned"
+           : view == HPX_VIEW_CALLS ? "no call of a method with probes was counted"
            : view == HPX_VIEW_WALL  ? "no thread of Java was looked at"
            : view == HPX_VIEW_ALLOC && live
                ? "of what was allocated while it was recorded nothing lived at the last collection, or less than a sample stands for"

@@ -3,7 +3,7 @@
 #include "compiler.h"
 #include "verbs.h"
 
-#define KINDS  "cpu wall times alloc live lock heap all"
+#define KINDS  "cpu wall times calls alloc live lock heap all"
 #define STATES "running runnable blocked waiting parked sleeping io native"
 #define VIEWS  "cpu wall times alloc heap lock owner park wait pinned"
 
@@ -21,7 +21,7 @@ const struct hpx_option hpx_options_all[HPX_O_COUNT] = {
     [HPX_O_DUMP] = {.name = "dump", .arg = "NUMBER", .help = "of several heap dumps in FILE tell of this one (the last that is complete)"},
     [HPX_O_DURATION] = {.name = "duration", .letter = 'd', .arg = "TIME", .help = "how long: 30s, 2m, 500ms (10s)"},
     [HPX_O_EVENT] = {.name = "event", .letter = 'e', .arg = "WHAT", .value = HPX_VALUE_CHOICE, .choices = KINDS,
-        .help = "cpu, wall, times, alloc, live, lock, heap or all (cpu)"},
+        .help = "cpu, wall, times, calls, alloc, live, lock, heap or all (cpu)"},
     [HPX_O_EVERY] = {.name = "every", .arg = "TIME", .help = "write a profile of each JVM every TIME (60s)"},
     [HPX_O_EXCLUDE] = {.name = "exclude", .arg = "PATTERN", .help = "only stacks without such a method, class or package, and not of such a thread"},
     [HPX_O_FAIL_IF] = {.name = "fail-if", .arg = "COND",
@@ -276,7 +276,7 @@ const struct hpx_verb hpx_verbs[] = {
      .synopsis = "[OPTIONS] DESTINATION...",
      .about = "A DESTINATION is as for hprofx ship: otlp:http://localhost:4318\n",
      OWN(OF_DEST, {HPX_O_MATCH, NULL}, {HPX_O_EVERY, NULL}, {HPX_O_FOR, NULL}, {HPX_O_SHARE, NULL}, {HPX_O_BUDGET, NULL},
-         {HPX_O_EVENT, "cpu, wall, times, alloc, live, lock or all (CPU and sampled allocations)"}, {HPX_O_AGENT, NULL}),
+         {HPX_O_EVENT, "cpu, wall, times, calls, alloc, live, lock or all (CPU and sampled allocations)"}, {HPX_O_AGENT, NULL}),
      .more = "Status: 0 ok, 1 failed, 2 usage.\n"},
 };
 /* clang-format on */

@@ -23,7 +23,9 @@ struct hpx_call_rows {
     struct hpx_vec past; /* struct past_cost, of the first nodes */
     struct hpx_numbers numbers;
     struct hpx_vec replaced; /* struct replaced_method: those that the VM can replace, of the nodes that a snapshot had */
+    struct hpx_vec counted;  /* uint64_t: of every counter, the calls that have rows */
     uint32_t lost;           /* symbolized method hprofx.unknown.lost_call */
+    uint32_t others;         /* the same of methods without a counter of their own; HPX_INTERN_NONE: all have one */
 };
 
 /* ---- events ---- */
@@ -98,7 +100,7 @@ static void thread_gone(void *self, struct hpx_thread *t)
 static size_t bytes(const void *self)
 {
     const struct hpx_call_rows *r = self;
-    return hpx_calltab_bytes(&r->table) + hpx_numbers_bytes(&r->numbers) + r->past.bytes + r->replaced.bytes;
+    return hpx_calltab_bytes(&r->table) + hpx_numbers_bytes(&r->numbers) + r->past.bytes + r->replaced.bytes + r->counted.bytes;
 }
 
 void hpx_call_rows_pending(struct hpx_call_rows *r, struct hpx_thread *t, const struct hpx_calls_pending *p)
@@ -106,6 +108,27 @@ void hpx_call_rows_pending(struct hpx_call_rows *r, struct hpx_thread *t, const 
     struct hpx_call_thread *th = p->method != 0 ? thread_of(r, t) : t->call_stacks;
     if (th) {
         hpx_calltab_pending(&r->table, th, p);
+    }
+}
+
+static bool is_announced(const struct hpx_call_rows *r, uint32_t number)
+{
+    const struct hpx_number *n = hpx_vec_find(&r->numbers.of, number);
+    return (n && n->said) || (number == HPX_CALL_COUNTERS - 1 && r->others != HPX_INTERN_NONE);
+}
+
+void hpx_call_rows_counted(struct hpx_call_rows *r, const uint64_t *counts, uint32_t n, bool last)
+{
+    (void)(n > 0 && hpx_vec_reach(&r->counted, n - 1));
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t *counted = hpx_vec_find(&r->counted, i), more = counts[i] - (counted != NULL ? *counted : 0);
+        if (more > 0 && (last || is_announced(r, i))) {
+            if (counted != NULL && hpx_calltab_count(&r->table, i, more)) {
+                *counted = counts[i];
+            } else if (last) {
+                hpx_count(hpx_model_counters(r->m), HPX_C_LOST_NO_MEMORY, more);
+            }
+        }
     }
 }
 
@@ -142,6 +165,9 @@ static uint32_t symbolize_number(struct hpx_call_rows *r, uint32_t number)
 {
     if (number == HPX_CALL_LOST) {
         return r->lost;
+    }
+    if (number == HPX_CALL_COUNTERS - 1 && r->others != HPX_INTERN_NONE) {
+        return r->others;
     }
     struct hpx_number *n = hpx_numbers_at(&r->numbers, number);
     if (!n) {
@@ -202,6 +228,7 @@ static void destroy(void *self)
     hpx_numbers_fini(&r->numbers);
     hpx_vec_fini(&r->past);
     hpx_vec_fini(&r->replaced);
+    hpx_vec_fini(&r->counted);
     free(r);
 }
 
@@ -228,9 +255,11 @@ struct hpx_call_rows *hpx_call_rows_create(struct hpx_model *m, const struct hpx
     r->signatures = o->signatures;
     hpx_vec_init(&r->past, sizeof(struct past_cost));
     hpx_vec_init(&r->replaced, sizeof(struct replaced_method));
+    hpx_vec_init(&r->counted, sizeof(uint64_t));
     hpx_numbers_init(&r->numbers);
     r->lost = hpx_symbols_pseudo(r->symbols, "lost_call");
-    if (hpx_calltab_init(&r->table, &cfg) != 0 || r->lost == HPX_INTERN_NONE) {
+    r->others = o->counted ? hpx_symbols_pseudo(r->symbols, "other_methods") : HPX_INTERN_NONE;
+    if (hpx_calltab_init(&r->table, &cfg) != 0 || r->lost == HPX_INTERN_NONE || (o->counted && r->others == HPX_INTERN_NONE)) {
         destroy(r);
         return NULL;
     }

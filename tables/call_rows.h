@@ -12,7 +12,11 @@ struct hpx_call_options {
     uint32_t depth;              /* frames of a trace */
     uint32_t inner_ns, outer_ns; /* of a probe pair: call_table.h */
     bool times_from_ticks;       /* times are those of ticks: call_table.h */
+    bool counted;                /* methods have counters: hpx_call_rows_counted() */
 };
+
+/* Methods that have counters of their own with times=counts are below the last of these numbers; all others share it. */
+#define HPX_CALL_COUNTERS (1u << 20)
 
 struct hpx_call_rows;
 /* Adds itself to the model, which owns it. NULL without memory. */
@@ -29,6 +33,11 @@ void hpx_call_rows_time(struct hpx_call_rows *r, struct hpx_thread *t, uint64_t 
 struct hpx_calltab *hpx_call_rows_table(struct hpx_call_rows *r);
 /* *to: the number of the symbolized trace of a node. false without memory. */
 bool hpx_call_rows_print(struct hpx_call_rows *r, uint32_t node, uint32_t *to);
+
+/* With `counted`: the counters of the methods so far, of n numbers: what they have more than at the last call are calls of each method,
+ * without callers and time. Those without memory, or whose method is not announced yet, count at a later call. The last one takes all, and
+ * counts as lost what there is no memory for. */
+void hpx_call_rows_counted(struct hpx_call_rows *r, const uint64_t *counts, uint32_t n, bool last);
 
 /* Rows in no order; NULL without memory: nothing was reset. HPX_TAKE_NEW takes only the first HPX_JOURNAL_SLICE changed traces, so that the
  * step is short for tables of any size. The others wait in order. */

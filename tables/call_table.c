@@ -220,6 +220,16 @@ static inline void leafs(struct hpx_calltab *t, struct hpx_call_stack *s, uint32
     f->probes += (int64_t)(calls * ((uint64_t)t->cfg.inner + t->cfg.outer));
 }
 
+bool hpx_calltab_count(struct hpx_calltab *t, uint32_t method, uint64_t calls)
+{
+    const struct hpx_raw_frame frame = {method, -1};
+    uint32_t node = node_of(t, &frame, t->cfg.depth > 0, 0);
+    if (node != HPX_INTERN_NONE) {
+        t->calls += add(t, node, calls, 0, 0);
+    }
+    return node != HPX_INTERN_NONE;
+}
+
 /* ---- events ---- */
 
 static inline uint64_t take_early(struct hpx_call_thread *th)

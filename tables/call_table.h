@@ -159,6 +159,8 @@ const struct hpx_ev_head *hpx_calltab_apply(struct hpx_calltab *t, struct hpx_ca
 void hpx_calltab_pass_end(struct hpx_calltab *t);
 /* At a dump: what th has pending at exactly the place up to which its records were applied. Counted now, and not again. */
 void hpx_calltab_pending(struct hpx_calltab *t, struct hpx_call_thread *th, const struct hpx_calls_pending *p);
+/* So many calls of a method have been counted elsewhere, without callers and time. false: no memory, nothing is counted. */
+bool hpx_calltab_count(struct hpx_calltab *t, uint32_t method, uint64_t calls);
 /* At a dump: its clock now, if it is known better than by its last event. Not with `times_from_ticks`. */
 static inline void hpx_calltab_time(struct hpx_call_thread *th, uint64_t now)
 {

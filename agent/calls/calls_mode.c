@@ -33,7 +33,7 @@ static struct hpx_calls_thread *state(struct hpx_thread *t)
 
 static bool wanted_times(const struct hpx_options *o)
 {
-    return o->cpu & HPX_CPU_TIMES;
+    return (o->cpu & HPX_CPU_TIMES) && hpx_options_follow_calls(o);
 }
 
 static bool wanted_old(const struct hpx_options *o)
@@ -303,7 +303,7 @@ static void add_times(struct hpx_lines *to, const struct hpx_report *r, const st
     hpx_lines_add(to, "hprofx: ticks outside counted methods: %.3f ms\n", hpx_lines_ms(rows->outside_ns));
 }
 
-static void add_replaced(struct hpx_lines *to, const struct hpx_call_snapshot *rows)
+void hpx_calls_replaced_lines(struct hpx_lines *to, const struct hpx_call_snapshot *rows)
 {
     uint32_t n = rows->nreplaced, named = n < HPX_REPLACED_NAMED ? n : HPX_REPLACED_NAMED;
     if (n == 0) {
@@ -336,7 +336,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     }
     hpx_lines_add(to, "hprofx: calls: %" PRIu64 " returned, %.3f ms of self time in this table\n", g.rows.all_calls,
                   hpx_lines_ms(g.rows.self_ns));
-    add_replaced(to, &g.rows);
+    hpx_calls_replaced_lines(to, &g.rows);
     hpx_lines_add(to, "hprofx: open calls: %" PRIu64 ", %.3f ms\n", g.rows.open_calls, hpx_lines_ms(g.rows.open_ns));
     if (!hpx_calls_timed_by_samples()) {
         hpx_lines_add(to, "hprofx: probe overhead subtracted: %.3f ms (%" PRIu64 " + %" PRIu64 " ns per call)\n",

@@ -15,6 +15,8 @@ extern const struct hpx_vm_mode hpx_calls_vm_mode; /* the other half of both */
 const struct hpx_mode *hpx_calls_mode_active(void);
 /* Its table. Constant once loaded. */
 struct hpx_call_rows *hpx_calls_rows(void);
+/* Adds the report's line of the methods that the VM can replace. The writer's thread. */
+void hpx_calls_replaced_lines(struct hpx_lines *to, const struct hpx_call_snapshot *rows);
 /* true with times=sampled. Constant once loaded. */
 static inline bool hpx_calls_timed_by_samples(void)
 {

@@ -195,7 +195,7 @@ static bool moves_stacks(const char *name, size_t n)
     return false;
 }
 
-static bool wants(const char *name, size_t n)
+bool hpx_tracker_wants(const char *name, size_t n)
 {
     return !moves_stacks(name, n) && hpx_patterns_want(hpx_session.opt->include, hpx_session.opt->exclude, name, n);
 }
@@ -220,7 +220,7 @@ void hpx_tracker_use(void)
     static HPX_OF_SESSION JNINativeMethod natives[3];
     static HPX_OF_SESSION struct hpx_tracker_targets targets;
     static const struct hpx_class_user user = {
-        .probes = HPROFX_BCI_CALLS, .wants = wants, .natives = natives, .nnatives = 3, .targets = &targets};
+        .probes = HPROFX_BCI_CALLS, .wants = hpx_tracker_wants, .natives = natives, .nnatives = 3, .targets = &targets};
     bool timed = hpx_tracker_reads_clock();
     natives[0] = (JNINativeMethod)NATIVE("enter", timed ? enter : enter_untimed);
     natives[1] = (JNINativeMethod)NATIVE("exit", timed ? leave : leave_untimed);

@@ -17,6 +17,8 @@ static inline uint64_t hpx_tracker_now(struct hpx_calls_thread *t)
     return hpx_calls_timed_by_samples() ? 0 : hpx_cpuclock_now(&t->cpuclock);
 }
 
+/* Whether methods of a class have probes of calls (hpx_class_user.wants). */
+bool hpx_tracker_wants(const char *name, size_t n);
 /* Registers these probes for the rewriting. At load. */
 void hpx_tracker_use(void);
 /* Starts counting. Call after VMInit's thread has its state. */

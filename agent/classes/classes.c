@@ -7,6 +7,7 @@
 #include "class_list.h"
 #include "class_numbers.h"
 #include "clock.h"
+#include "count_link.h"
 #include "downcall.h"
 #include "loader_asker.h"
 #include "log.h"
@@ -91,8 +92,13 @@ static bool hand_over(jvmtiEnv *jvmti, const uint8_t *out, size_t m, jint *new_n
 
 static bool is_tracker(const char *name, size_t n)
 {
-    return (n == strlen(HPROFX_BCI_TRACKER) && !memcmp(name, HPROFX_BCI_TRACKER, n)) ||
-           (n == strlen(HPX_TRACKER_DOWN) && !memcmp(name, HPX_TRACKER_DOWN, n));
+    static const char *const all[] = {HPROFX_BCI_TRACKER, HPX_TRACKER_DOWN, HPX_TRACKER_COUNTS};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        if (n == strlen(all[i]) && memcmp(name, all[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Kinds of probe that the class gets. */
@@ -113,6 +119,22 @@ static unsigned all_probes(void)
         probes |= users.of[i]->probes;
     }
     return probes;
+}
+
+/* NULL: methods are not counted. */
+static const struct hpx_class_counts *counts(void)
+{
+    const struct hpx_class_counts *c = NULL;
+    for (uint32_t i = 0; i < users.n; i++) {
+        c = users.of[i]->counts != NULL ? users.of[i]->counts : c;
+    }
+    return c;
+}
+
+static bool reach(const struct hprofx_bci_result *r)
+{
+    const struct hpx_class_counts *c = counts();
+    return c == NULL || r->numbered == 0 || c->reach(r->first + r->numbered);
 }
 
 /* JDK 8 passes no name for anonymous classes. */
@@ -181,6 +203,11 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, enum hpx_loader finds, co
     }
     struct hprofx_bci_result r;
     struct hprofx_bci_opts opts = {.tracker = tracker_name(), .probes = probes, .min = hpx_session.opt->min, .result = &r};
+    if (counts() != NULL) {
+        opts.enter.name = HPX_TRACKER_COUNT;
+        opts.no_exit = true;
+        opts.most = counts()->most;
+    }
     hpx_announcement_hear(&t, &opts);
     opts.want = name == NULL ? want_nameless : NULL;
     uint8_t *out;
@@ -191,7 +218,7 @@ static void rewrite(jvmtiEnv *jvmti, jclass redefined, enum hpx_loader finds, co
     }
     if (rc == 2) {
         add(&done.refused, 1);
-    } else if (rc == 0 && hpx_announcement_post(&t, tell_users) && hand_over(jvmti, out, m, new_n, new_data)) {
+    } else if (rc == 0 && reach(&r) && hpx_announcement_post(&t, tell_users) && hand_over(jvmti, out, m, new_n, new_data)) {
         count(&r);
         hpx_class_numbers_keep(redefined, &t.numbers);
         hpx_unannounced_note_rewriting();
@@ -520,7 +547,7 @@ static int refused_class(struct hpx_err *err)
 static int define(JNIEnv *env, struct hpx_err *err)
 {
     uint8_t bytes[HPX_TRACKER_CLASS_MAX];
-    size_t n = hpx_tracker_class_natives(bytes);
+    size_t n = hpx_tracker_class_natives(bytes, hpx_count_unsafe());
     jclass klass = (*env)->DefineClass(env, HPROFX_BCI_TRACKER, NULL, (const jbyte *)bytes, (jsize)n);
     /* the look-up of a method links the class */
     if (klass == NULL || register_natives(env, klass) != 0 ||
@@ -560,6 +587,9 @@ void hpx_classes_loaded(jvmtiEnv *jvmti, JNIEnv *env)
         return;
     }
     if (!atomic_exchange_explicit(&rewritten, true, memory_order_relaxed)) {
+        if (counts() != NULL) {
+            (void)hpx_count_link(jvmti, env, tracker, counts()->table());
+        }
         retransform_loaded(jvmti, env);
         if (downcalls && hpx_downcall_reason() != NULL) {
             hpx_downcall_link(jvmti, env);
@@ -655,6 +685,11 @@ jclass hpx_classes_tracker(void)
 const char *hpx_classes_no_downcalls(void)
 {
     return downcalls || hpx_downcall_class() == NULL ? hpx_downcall_reason() : "those of an earlier session had other options";
+}
+
+const char *hpx_classes_not_linked(void)
+{
+    return hpx_count_reason();
 }
 
 void hpx_classes_left_lines(struct hpx_lines *to, const struct hpx_classes_figures *f)

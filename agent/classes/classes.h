@@ -16,6 +16,13 @@
 #include "tracker_class.h"
 #include "vm_mode.h"
 
+/* Methods with CALLS call HprofxTracker.count with their number at their entry, and nothing else. */
+struct hpx_class_counts {
+    uint32_t most;               /* methods with higher numbers pass this one */
+    uint64_t (*table)(void);     /* where the probe finds the counters of its thread (tracker_class.h); 0: no memory */
+    bool (*reach)(uint32_t end); /* before a class with numbers below `end` runs; false: no memory. Any thread */
+};
+
 /* What a mode asks of the pass. The mode's; constant and valid from hpx_classes_use() on. */
 struct hpx_class_user {
     unsigned probes; /* kinds of probe, HPROFX_BCI_*; no other user has them */
@@ -25,6 +32,7 @@ struct hpx_class_user {
     void (*site)(const struct hprofx_bci_site *site);
     const JNINativeMethod *natives; /* of java.lang.HprofxTracker */
     jint nnatives;
+    const struct hpx_class_counts *counts;     /* NULL: methods with CALLS call enter, exit and thrown */
     const struct hpx_tracker_targets *targets; /* functions for downcalls; NULL: probes always call the natives */
 };
 
@@ -77,6 +85,8 @@ hpx_classes_note hpx_classes_get_note(void);
 
 /* The class that methods call: a global reference. When classes can be rewritten; on the thread that begins the session. */
 jclass hpx_classes_tracker(void);
+/* Where methods are counted: NULL: the probe finds its counters by itself; else why it calls a native. Any thread. */
+const char *hpx_classes_not_linked(void);
 /* NULL: probes use downcalls. Else why not. Any thread. */
 const char *hpx_classes_no_downcalls(void);
 

@@ -8,10 +8,12 @@
 #ifndef HPX_TRACKER_CLASS_H
 #define HPX_TRACKER_CLASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define HPX_TRACKER_CLASS_MAX 2048
+#define HPX_TRACKER_CLASS_MAX 2560
+#define HPX_TRACKER_NAME      64 /* bytes of a class name that is passed, at most */
 /* This package alone may call MethodHandle.linkToNative. java.base exports it, and every module reads java.base. */
 #define HPX_TRACKER_DOWN "java/lang/invoke/HprofxTracker"
 
@@ -39,14 +41,62 @@ struct hpx_tracker_targets {
     uint64_t test;
 };
 
-/* Writes this class and returns its length in bytes. Version 49: it needs no stack map frames.
- * public final synthetic class java/lang/HprofxTracker {
- *     public static native void enter(int), exit(int), thrown(int), alloc(int), array(int, int), multi(Object, int), object(Object);
- *     static void calibrate(int n) { for (; n > 0; n--) { enter(1); exit(1); } }
- * } */
-size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
+/* Of the probe that counts (calls/tally.h). */
+#define HPX_TRACKER_COUNTS  "java/lang/HprofxCounts"
+#define HPX_TRACKER_COUNT   "count"
+#define HPX_TRACKER_COUNTED "counted"
+#define HPX_TRACKER_UNSAFE  "unsafe"
+/* The table has 65,536 places of 16 bytes: the number of a thread, an address of the VM, and the address of its counters. A thread is at
+ * one of two places. Numbers differ by more than 1 KiB, the size of the VM's thread, so the first place is rarely another's. */
+#define HPX_TRACKER_SHIFT  6
+#define HPX_TRACKER_MASK   UINT64_C(0xffff0)
+#define HPX_TRACKER_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+static inline uint64_t hpx_tracker_first(uint64_t thread)
+{
+    return thread >> HPX_TRACKER_SHIFT & HPX_TRACKER_MASK;
+}
+static inline uint64_t hpx_tracker_second(uint64_t thread)
+{
+    return thread * HPX_TRACKER_FACTOR >> 44 & HPX_TRACKER_MASK;
+}
 
-/* Likewise, with the name HPX_TRACKER_JVMPI and one method more: public static native void self(Object, int). */
+/* Writes this class and returns its length in bytes. unsafe: the internal name of Unsafe in this release. Version 49: it needs no stack map
+ * frames. `count` trusts its number, which a rewritten method has as a constant.
+ * public final synthetic class java/lang/HprofxTracker {
+ *     @Stable static Unsafe unsafe;
+ *     public static native void enter(int), exit(int), thrown(int), alloc(int), array(int, int), multi(Object, int), object(Object);
+ *     public static native void counted(int number, long thread);
+ *     static void calibrate(int n) { for (; n > 0; n--) { enter(1); exit(1); } }
+ *     @ForceInline public static void count(int number) {
+ *         Unsafe u = unsafe;
+ *         if (u != null) { HprofxCounts.count(u, number); } else { counted(number, 0); }
+ *     }
+ * } */
+size_t hpx_tracker_class_natives(uint8_t to[static HPX_TRACKER_CLASS_MAX], const char *unsafe);
+
+struct hpx_tracker_counts {
+    const char *unsafe; /* internal name */
+    bool carriers;      /* Thread.currentThread() may be virtual: counters belong to carriers */
+    uint64_t eetop;     /* offset of that field of java.lang.Thread */
+    uint64_t table;     /* its address */
+};
+
+/* Likewise. Its constants are of this process, so it is defined when they are known; HprofxTracker.unsafe is set behind that.
+ * public final synthetic class java/lang/HprofxCounts {
+ *     @ForceInline static void count(Unsafe u, int number) {
+ *         long thread = u.getLong(Thread.currentThread(), eetop), at = table + hpx_tracker_first(thread);
+ *         if (u.getLong(null, at) != thread) { again(u, number, thread); return; }
+ *         at = u.getLong(null, at + 8) + ((long)number << 3);
+ *         u.putLong(null, at, u.getLong(null, at) + 1);
+ *     }
+ *     static void again(Unsafe u, int number, long thread)   the same with hpx_tracker_second(), and then counted(number, thread)
+ * } */
+size_t hpx_tracker_class_counts(uint8_t to[static HPX_TRACKER_CLASS_MAX], const struct hpx_tracker_counts *c);
+/* The type of its method `count`, and that of a field of a class, from their internal names; its length. */
+void hpx_tracker_class_counts_type(char to[static HPX_TRACKER_NAME + 8], const char *unsafe);
+size_t hpx_tracker_class_type(char to[static HPX_TRACKER_NAME + 2], const char *name);
+
+/* The same with the name HPX_TRACKER_JVMPI and, in place of what counts: public static native void self(Object, int). */
 size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 
 #define HPX_TRACKER_WAITS   "java/lang/HprofxWaits"
@@ -77,7 +127,7 @@ size_t hpx_tracker_class_registrar(uint8_t to[static HPX_TRACKER_CLASS_MAX], con
  *     }
  *     ... exit, thrown, alloc, and array, with (long)length << 32 | site
  *     public static void multi(Object array, int site) { java.lang.HprofxTracker.multi(array, site); }
- *     ... object
+ *     ... object, count
  *     static int test(int m, Object entry) { return MethodHandle.linkToNative(targets.test, m, entry); }
  *     static void calibrate(int n)
  * } */

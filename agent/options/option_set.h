@@ -14,8 +14,8 @@ enum hpx_cpu_mode { HPX_CPU_OFF = 0, HPX_CPU_SAMPLES = 1, HPX_CPU_TIMES = 2, HPX
  * by AsyncGetCallTrace alone. */
 enum hpx_engine { HPX_ENGINE_ASYNC, HPX_ENGINE_WALK, HPX_ENGINE_POLL, HPX_ENGINE_ASGCT };
 
-/* How cpu=times takes its times: at each call by the thread's CPU clock, or by wall time; by the signals of cpu=samples. */
-enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED };
+/* How cpu=times takes its times: at each call by the thread's CPU clock, or by wall time; by the signals of cpu=samples; not at all. */
+enum hpx_times { HPX_TIMES_CPU, HPX_TIMES_WALL, HPX_TIMES_SAMPLED, HPX_TIMES_COUNTS };
 
 /* How heap=sites counts. */
 enum hpx_sites_how { HPX_SITES_EXACT, HPX_SITES_COUNTS, HPX_SITES_SAMPLED, HPX_SITES_OFF };
@@ -73,6 +73,12 @@ struct hpx_options {
     bool heap_by_default; /* none of cpu, heap, monitor and wall was given */
     char *given;          /* malloc'ed: the sources joined by commas in the order taken, as the person wrote them */
 };
+
+/* Entries and exits of calls are followed: every thread has a stack of its open calls. */
+static inline bool hpx_options_follow_calls(const struct hpx_options *o)
+{
+    return (o->cpu & HPX_CPU_OLD) != 0 || ((o->cpu & HPX_CPU_TIMES) != 0 && o->times != HPX_TIMES_COUNTS);
+}
 
 #define HPX_OPT_MAX_DEPTH  2048u
 #define HPX_OPT_MAX_SAMPLE (UINT64_C(1) << 30) /* JVMTI takes an int */

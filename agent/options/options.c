@@ -160,6 +160,9 @@ static int finish(struct hpx_opt_parse *p)
     if (o->binary && (o->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD))) {
         return hpx_opt_refuse(p, NULL, "cpu=times|old is not supported with format=b");
     }
+    if ((o->cpu & HPX_CPU_OLD) && o->times == HPX_TIMES_COUNTS) {
+        return hpx_opt_refuse(p, NULL, "cpu=old needs callers, which times=counts does not follow");
+    }
     if (o->binary && o->monitor) {
         return hpx_opt_refuse(p, NULL, "monitor=y is not supported with format=b");
     }

@@ -142,12 +142,13 @@ const struct hpx_opt hpx_opts[] = {
     {.name = "min", .parse = hpx_opt_min, .values = "BYTES", .must = "decimal and 0..65535", .def = "0",
      .what = "shortest method that cpu=times counts",
      .more = "In bytes of bytecode. The time of shorter methods counts for their callers; the report has their number."},
-    {.name = "times", .parse = hpx_opt_choice, .offset = AT(times), .values = "cpu|wall|sampled", .must = "cpu|wall|sampled", .def = "cpu",
-     .what = "clock of cpu=times",
+    {.name = "times", .parse = hpx_opt_choice, .offset = AT(times), .values = "HOW", .must = "cpu|wall|sampled|counts", .def = "cpu",
+     .what = "cpu, wall, sampled or counts",
      .more = "cpu: CPU time of the thread, read at every entry and exit. wall: real time including waits, as in HPROF. sampled: no clock "
              "is read at a call; the sampling signal charges every interval= of CPU time to the method that is running. Counts are "
              "exact, times are statistical, and a call costs less. sampled needs signals: with sampler=poll, or if the system refuses "
-             "timers, times=cpu is used."},
+             "timers, times=cpu is used. counts: the calls of every method and nothing else, by counters in the program's own compiled code: "
+             "the section METHOD CALLS, whose traces are the method alone. Beside it cpu=samples tells where the time goes."},
     {.name = "sites", .parse = hpx_opt_choice, .offset = AT(sites), .values = "HOW", .must = "exact|counts|sampled|none", .def = "exact",
      .what = "exact, counts, sampled or none",
      .more = "exact: every allocation, with its stack. counts: every allocation of the program's code, by method and line, at the cost of a probe; "

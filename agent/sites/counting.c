@@ -315,7 +315,7 @@ static void JNICALL probe_multi(JNIEnv *env, jclass tracker, jobject object, jin
 
 void hpx_counting_make(struct hpx_site_thread *t)
 {
-    if ((hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) {
+    if (!hpx_options_follow_calls(hpx_session.opt)) {
         void *p =
             mmap(NULL, HPX_SITE_PLACES * sizeof *t->counts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         t->counts = p != MAP_FAILED ? p : NULL;

@@ -353,7 +353,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", g.sites);
     }
     hpx_quiet_stack_lines(&hpx_sites_mode, to, &r->total);
-    if (hpx_classes_get_note() == NULL) { /* else cpu=times reports them */
+    if ((hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) { /* else cpu=times reports them */
         struct hpx_classes_figures made;
         if (hpx_sites_counts()) {
             const char *why = hpx_classes_no_downcalls();

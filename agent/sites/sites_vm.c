@@ -126,7 +126,7 @@ static void choose_source(jvmtiEnv *jvmti)
     bool every = hpx_allocation_interval() == 0; /* also if sites=exact replaces sites=counts */
     jvmtiError e = hpx_vm_capability(jvmti, CAPABILITY_SAMPLED);
     vm.sampled_event = e == JVMTI_ERROR_NONE;
-    if (vm.counts && (!vm.sampled_event || (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)))) {
+    if (vm.counts && (!vm.sampled_event || hpx_options_follow_calls(hpx_session.opt))) {
         /* live objects are unknown without samples; with exact calls no trace of a sample matches that of a call */
         hpx_session.in_effect.live = false;
     }

@@ -50,9 +50,26 @@ static bool is_probe(uint64_t method)
     return false;
 }
 
+/* One step down the stack from frame i, of which `last` says how many frames are the probe's. false: what is below is the program's. The
+ * frame on top may be of the JDK, as MethodHandle.linkToNative, or the probe's, and stand below once more. */
+static bool goes_on(uint32_t i, uint64_t method, uint32_t *last)
+{
+    bool probe = i <= HPX_PROBE_FRAMES && is_probe(method);
+    *last = probe ? i + 1 : *last;
+    return probe || i == 0;
+}
+
+uint32_t hpx_probe_frames(const struct hpx_ev_frame *frames, int n)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; (int)i < n && goes_on(i, frames[i].method, &last); i++) {
+    }
+    return last;
+}
+
 bool hpx_probe_frames_astray(const struct hpx_ev_frame *frames, int n)
 {
-    for (int i = (int)HPX_PROBE_FRAMES; i < n; i++) {
+    for (int i = (int)hpx_probe_frames(frames, n); i < n; i++) {
         if (is_probe(frames[i].method)) {
             return true;
         }
@@ -60,20 +77,10 @@ bool hpx_probe_frames_astray(const struct hpx_ev_frame *frames, int n)
     return false;
 }
 
-uint32_t hpx_probe_frames(const struct hpx_ev_frame *frames, int n)
-{
-    uint32_t last = 0;
-    for (uint32_t i = 0; (i < HPX_PROBE_FRAMES || i == last) && (int)i < n; i++) {
-        last = is_probe(frames[i].method) ? i + 1 : last;
-    }
-    return last;
-}
-
 uint32_t hpx_probe_frames_vm(const jvmtiFrameInfo *frames, jint n)
 {
     uint32_t last = 0;
-    for (uint32_t i = 0; (i < HPX_PROBE_FRAMES || i == last) && (jint)i < n; i++) {
-        last = is_probe((uint64_t)(uintptr_t)frames[i].method) ? i + 1 : last;
+    for (uint32_t i = 0; (jint)i < n && goes_on(i, (uint64_t)(uintptr_t)frames[i].method, &last); i++) {
     }
     return last;
 }

@@ -24,7 +24,7 @@ def programs(ctx):
 
 
 def times(ctx, rows, raw):
-    """A call of fib, and programs, with cpu=times and with times=sampled."""
+    """A call of fib, and programs, with cpu=times, with times=sampled and with times=counts."""
     ctx.need_agent()
     work = programs(ctx)
     for name in ctx.box.shares(["fib"] + list(work)):  # the goals first
@@ -37,12 +37,14 @@ def times(ctx, rows, raw):
 
 
 def a_call(ctx, jdk, rows, raw):
-    """fib, each call with: nothing; two natives that read the TSC; the same by critical downcalls from JDK 22 on; cpu=times; times=sampled.
+    """fib, each call with: nothing; two natives that read the TSC; the same by critical downcalls from JDK 22 on; cpu=times; times=sampled;
+    times=counts.
 
     The limit is that of the probes' own kind."""
     n, rounds, native = str(ctx.size(30, 24)), str(ctx.size(8, 4)), ctx.agents["natives"]
     modes = {"plain": ("plain", []), "natives with a clock": ("clock", []), "cpu=times": ("plain", ctx.product("cpu=times")),
-             "times=sampled": ("plain", ctx.product("cpu=times,times=sampled"))}
+             "times=sampled": ("plain", ctx.product("cpu=times,times=sampled")),
+             "times=counts": ("plain", ctx.product("cpu=times,times=counts"))}
     more = []
     if int(jdk) >= 22:
         modes["downcalls with a clock"] = ("downcall-clock", [])
@@ -54,16 +56,18 @@ def a_call(ctx, jdk, rows, raw):
     for c in added:
         probes = runs[c][0].report.get("probes", "")
         kind = "downcalls" if "downcalls" in probes else "natives"
-        limit = {"cpu=times": 1.1 * statistics.median(added[kind + " with a clock"]), "times=sampled": 8 if kind == "downcalls" else None}.get(c)
+        limit = {"cpu=times": 1.1 * statistics.median(added[kind + " with a clock"]), "times=sampled": 8 if kind == "downcalls" else None, "times=counts": 1}.get(c)
         rows.append(row("fib: %s, added a call" % c, jdk, quartiles(added[c]), "ns", limit, probes.split(":")[0]))
     raw += [dict(jdk=jdk, work="fib", configuration=c, figures=r.figures, report=r.report) for c in modes for r in runs[c]]
 
 
 def whole_program(ctx, jdk, name, arguments, rows, raw):
     """CPU and wall time over those without agent."""
-    configurations = {"none": [], "cpu=times": ctx.product("cpu=times"), "times=sampled": ctx.product("cpu=times,times=sampled")}
+    configurations = {"none": [], "cpu=times": ctx.product("cpu=times"), "times=sampled": ctx.product("cpu=times,times=sampled"),
+                      "times=counts": ctx.product("cpu=times,times=counts")}
     runs = ctx.compare(configurations, 4, lambda c: ctx.java(jdk, arguments, configurations[c]))
     for c in list(configurations)[1:]:
-        rows.append(row("%s: %s, CPU, start included" % (name, c), jdk, ratios([r.cpu for r in runs[c]], [r.cpu for r in runs["none"]]), "ratio"))
+        rows.append(row("%s: %s, CPU, start included" % (name, c), jdk, ratios([r.cpu for r in runs[c]], [r.cpu for r in runs["none"]]), "ratio",
+                        1.5 if c == "times=counts" and name == "javac" else None))
         rows.append(row("%s: %s, wall" % (name, c), jdk, ratios([r.inside for r in runs[c]], [r.inside for r in runs["none"]]), "ratio"))
     raw += [dict(jdk=jdk, work=name, configuration=c, cpu=r.cpu, wall=r.wall, inside=r.inside, report=r.report) for c in configurations for r in runs[c]]

@@ -42,6 +42,7 @@ MODES = (
     Mode("heap=sites"),
     Mode("cpu=times"),
     Mode("cpu=times,times=sampled"),
+    Mode("cpu=times,times=counts"),
     Mode("monitor=y", "lock"),
     Mode("wall=20", "wall", 1.02),
 )

@@ -89,7 +89,7 @@ static int watch_option(const struct parse *p, enum hpx_option_id option)
         return -1;
     default: /* HPX_O_EVENT */
         w->what = p->args->value;
-        return hpx_asked_kind(w->what) != NULL ? -1 : wrong(p, "-e wants cpu, wall, times, alloc, live, lock or all");
+        return hpx_asked_kind(w->what) != NULL ? -1 : wrong(p, "-e wants cpu, wall, times, calls, alloc, live, lock or all");
     }
 }
 

@@ -77,7 +77,7 @@ enum hpx_status hpx_watch_check(const struct hpx_watch_asked *asked, struct hpx_
         return s;
     }
     if (a.what != NULL && (hpx_asked_kind(a.what) == NULL || strcmp(a.what, "heap") == 0)) {
-        return hpx_fail(err, HPX_USAGE, "-e wants cpu, wall, times, alloc, live, lock or all");
+        return hpx_fail(err, HPX_USAGE, "-e wants cpu, wall, times, calls, alloc, live, lock or all");
     }
     for (size_t i = 0; i < HPX_ARRAY_LEN(ours); i++) {
         if (hpx_asked_names(a.more, ours[i])) {

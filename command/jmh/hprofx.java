@@ -447,7 +447,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
     /** What a profile in the text format says (docs/formats.md). Times are in ns. */
     static final class Profile {
         private static final Pattern BEGIN = Pattern.compile(
-            "(CPU SAMPLES|CPU TIME \\(ms\\)|WALL CLOCK \\(ms\\)|SITES|MONITOR TIME|LOCK TIME|WAIT TIME|PINNED TIME) BEGIN \\((?:total = (\\d+))?.*");
+            "(CPU SAMPLES|CPU TIME \\(ms\\)|METHOD CALLS|WALL CLOCK \\(ms\\)|SITES|MONITOR TIME|LOCK TIME|WAIT TIME|PINNED TIME) BEGIN \\((?:total = (\\d+))?.*");
         private static final Pattern ALLOCATED = Pattern.compile("hprofx: allocations: (\\d+) objects, (\\d+) bytes.*");
         private static final List<String> STATES = Arrays.asList("running", "runnable", "blocked", "waiting", "parked", "sleeping", "io", "native");
 
@@ -525,6 +525,11 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
             sums.computeIfAbsent(name, key -> new Sum());
         }
 
+        /** Its rows are numbers of samples or calls, not times. */
+        private static boolean isCounted(String table) {
+            return table.equals("CPU SAMPLES") || table.equals("METHOD CALLS");
+        }
+
         private void takeRow(String row) {
             String[] of = row.split(" +", table.equals("SITES") ? 9 : table.startsWith("WALL") ? 7 : 6);
             double share = Double.parseDouble(of[1].replace("%", "")) / 100 * total;
@@ -533,7 +538,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
             } else if (table.startsWith("WALL")) { // rank self accum ms trace state method
                 rows.add(new Row(of[4], of[5], of[6], 1, 1e6 * Double.parseDouble(of[3])));
             } else { // rank self accum count trace name
-                rows.add(new Row(of[4], "", of[5], Double.parseDouble(of[3]), table.equals("CPU SAMPLES") ? Double.parseDouble(of[3]) : 1e6 * share));
+                rows.add(new Row(of[4], "", of[5], Double.parseDouble(of[3]), isCounted(table) ? Double.parseDouble(of[3]) : 1e6 * share));
             }
         }
 
@@ -544,7 +549,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
                 Row r = rows.get(i);
                 boolean own = ofBenchmark.contains(r.trace);
                 double value = precise ? exact.get(i) : r.value;
-                boolean byMethod = whole.startsWith("CPU") || whole.startsWith("WALL");
+                boolean byMethod = whole.startsWith("CPU") || whole.startsWith("WALL") || isCounted(whole);
                 String name = byMethod ? r.name : r.name + (places.containsKey(r.trace) ? " in " + places.get(r.trace) : "");
                 sums.get(whole).add(own, r.count, value, r.state.isEmpty() ? name : r.state + " " + name);
                 if (!r.state.isEmpty()) {
@@ -602,6 +607,8 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
                     String unit = estimated ? "/op, estimated" : "/op";
                     addSum(to, "alloc.objects", stacks, sum.often, sum.oftenAll, ops, "objects" + unit);
                     addSum(to, "alloc.bytes", stacks, sum.much, sum.muchAll, ops, "B" + unit);
+                } else if (ops > 0 && e.getKey().equals("METHOD CALLS")) { // without callers
+                    addSum(to, "calls", false, sum.often, sum.oftenAll, ops, "calls/op");
                 } else if (ops > 0 && e.getKey().startsWith("WALL")) {
                     for (String state : STATES) { // all of them, so that every fork has each
                         to.add(result("wall." + state, wall.getOrDefault(state, new Sum()).much / ops, "ns/op"));
@@ -641,7 +648,7 @@ public final class hprofx implements ExternalProfiler, InternalProfiler {
                 Sum sum = e.getValue();
                 boolean all = e.getKey().startsWith("CPU") || sum.of.isEmpty();
                 double of = all ? sum.muchAll : sum.much;
-                String unit = e.getKey().equals("CPU SAMPLES") ? "samples" : e.getKey().equals("SITES") ? "B/op" : "ns/op";
+                String unit = e.getKey().equals("CPU SAMPLES") ? "samples" : e.getKey().equals("SITES") ? "B/op" : isCounted(e.getKey()) ? "calls/op" : "ns/op";
                 double by = unit.endsWith("/op") && ops > 0 ? ops : 1;
                 to.append(String.format(Locale.ROOT, "%n%s, %s: %s %s%n", e.getKey().replace(" (ms)", ""), all ? "of the JVM" : "under the benchmark", figure(of / by), unit));
                 for (String name : sum.top(all, ROWS)) {

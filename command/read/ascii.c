@@ -72,7 +72,7 @@ static bool begins_as_record(struct hpx_rd_text l)
                                         HPX_TIMELINE_BEGIN,
                                         "CPU SAMPLES BEGIN (",
                                         "CPU TIME (ms) ",
-                                        "METHOD CALLS BEGIN (",
+                                        "METHOD CALLS ",
                                         "CPU SAMPLES END",
                                         "SITES END",
                                         "HEAP DUMP END",

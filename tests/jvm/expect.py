@@ -3,11 +3,12 @@
 import collections
 import re
 
-from hprof_text import TIMES
+from hprof_text import CALLS, TIMES
 
 # --- calls: the programs Count*
 
 EXACT = 'cpu=times,cutoff=0'
+COUNTS = EXACT + ',times=counts'
 COUNT_CASES = ('recursion', 'exceptions', 'lambdas', 'kinds', 'indirect', 'threads', 'storms')
 
 
@@ -18,7 +19,7 @@ def expected(run):
 def calls(*profiles):
     """By method, of all their tables; lambda bodies under the method that they were written in."""
     sums = collections.Counter()
-    for d in (d for p in profiles for d in p.tables if d.title == TIMES):
+    for d in (d for p in profiles for d in p.tables if d.title in (TIMES, CALLS)):
         for method, n in d.counts().items():
             sums[re.sub(r'(\.lambda\$\w+)\$\d+$', r'\1', method)] += n
     return sums

@@ -18,7 +18,7 @@ import build  # noqa: E402
 import hprof_binary  # noqa: E402
 import hprof_text  # noqa: E402
 
-DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...', 'timeline': ' times of samples ...'}
+DUMPING = {'monitor': ' contended monitor usage ...', 'dump': ' Java heap ...', 'sites': ' allocation sites ...', 'samples': ' CPU usage by sampling running threads ...', 'wall': ' time of threads by state ...', 'times': ' CPU usage by timing methods ...', 'old': ' CPU usage in old prof format ...', 'counts': ' method calls ...', 'timeline': ' times of samples ...'}
 DONE = 'Dumping%s done.' % DUMPING['samples']
 SLOW = float(os.environ.get('HPX_SLOW') or 1)  # how many times as long as on the reference everything takes (tools/speed): of every limit
 # The argument that counts rounds of work (others name CPU time): without a compiler a tenth of them takes as long.
@@ -189,6 +189,7 @@ class Test:
         text = opts or kw.get('agent') or ''
         asked = re.findall(r'(?:cpu|heap)=(\w+)', text) + ['monitor'] * ('monitor=y' in text) + ['wall'] * ('wall=' in text) + ['timeline'] * ('timeline=y' in text)
         asked += ['dump', 'sites'] if 'all' in asked else []
+        asked = ['counts' if m == 'times' and 'times=counts' in text else m for m in asked]
         modes = [m for m in DUMPING if m in asked] or ['samples']
         self.complete(run, code, stdout, verbose, 'Dumping%s done.' % ''.join(DUMPING[m] for m in modes))
         return run, self.output(name, cwd, None if 'monitor' in modes else len(set(modes) - {'timeline'}))

@@ -11,14 +11,14 @@ import shutil
 import balance
 from attached import Program, leaves_nothing
 from faults import Control, Fault
-from hprof_text import SAMPLES, SITES, TIMES, WAIT_TIME
+from hprof_text import CALLS, SAMPLES, SITES, TIMES, WAIT_TIME
 from peer import EXIT, Peer, command
 from preload import preload
 from runner import test
 
 OPTIONS = ['cpu=samples,interval=1', 'cpu=times,cutoff=0', 'heap=sites,sites=exact,cutoff=0', 'monitor=y,waits=y', 'heap=dump,format=b', 'cpu=samples,sampler=walk,interval=1',
            'cpu=samples,cpu=times,heap=sites,monitor=y,cutoff=0', 'heap=sites,sites=counts,cutoff=0', 'cpu=times,times=sampled,cutoff=0,vmstructs=n', 'heap=all,monitor=y',
-           'cpu=samples,sampler=poll,interval=1']
+           'cpu=samples,sampler=poll,interval=1', 'cpu=times,times=counts,cutoff=0']
 # Code that was compiled before the session has its inlined methods counted for their callers.
 SEPARATE = ['-Xms64m', '-Xmx64m', '-XX:+AlwaysPreTouch', '-XX:CompileCommand=quiet', '-XX:CompileCommand=dontinline,Sessions.burn*', '-XX:CompileCommand=dontinline,Sessions.cpu']
 
@@ -49,7 +49,7 @@ def _true(t, i, options, calls, made, waits, split):
         seen = _counts(p, SAMPLES)
         split.update({name: seen.get('Sessions.' + name, 0) for name in ('burnMore', 'burnLess')})
     if 'cpu=times' in options:
-        seen = _counts(p, TIMES)
+        seen = _counts(p, CALLS if 'times=counts' in options else TIMES)
         t.equal((seen.get('Sessions.leaf'), seen.get('Sessions.calls')), (calls, 1), 'calls of leaf and calls in session %d (%s)' % (i, options))
     if 'sites=exact' in options or 'sites=counts' in options:
         rows = [r for r in p.table(SITES).rows if r.name == 'Sessions$Made']

@@ -4,8 +4,8 @@ import collections
 import pathlib
 import re
 
-from expect import COUNT_CASES, EXACT, LONG_PIECES, SPLIT_LOOPS, calls, exact, expected, truth_ms
-from hprof_text import SITES
+from expect import COUNT_CASES, COUNTS, EXACT, LONG_PIECES, SPLIT_LOOPS, calls, exact, expected, truth_ms
+from hprof_text import CALLS, SAMPLES, SITES, TIMES
 from preload import agent, java_agent
 from runner import test
 
@@ -17,16 +17,18 @@ NO_DOWNCALLS = ['-Djdk.internal.foreign.CABI=SYS_V']
 
 SAMPLED = EXACT + ',times=sampled,interval=0.5'
 WAYS = {'cpu': (EXACT, []), 'sampled': (SAMPLED, []), 'natives': (EXACT, NO_DOWNCALLS), 'verified': (EXACT, ['-Xverify:all']), 'interpreted': (EXACT, ['-Xint']),
+        'counts': (COUNTS, []), 'counts interpreted': (COUNTS, ['-Xint']), 'counts verified': (COUNTS, ['-Xverify:all']), 'counts beside': ('heap=sites,sites=counts,cpu=samples,depth=8,' + COUNTS, []),
         'allocations': ('heap=sites,sites=counts,cpu=times,cutoff=0,depth=8', [])}
 
 
 def _counted(t, way, *program):
     """Every call is counted once, whatever the clock, the probes, and what is beside."""
-    if way == 'verified' and not t.jdk.has('jit'):
+    if way.endswith('verified') and not t.jdk.has('jit'):
         t.skip('an interpreter is too slow')
     opts, jvm = WAYS[way]
     run, p = t.profile(*program, opts=opts, jvm=jvm)
-    t.equal(p.sections, ['SITES'] * (way == 'allocations') + ['CPU TIME (ms)'], 'sections')
+    beside = {'allocations': [SITES], 'counts beside': [SITES, SAMPLES]}.get(way, [])
+    t.equal(p.sections, beside + [CALLS if way.startswith('counts') else TIMES], 'sections')
     exact(t, run, p)
     if way == 'sampled':
         t.check(p.report['times'].startswith('sampled by ') and 'probe overhead subtracted' not in p.report, 'times: %s' % p.report)
@@ -37,17 +39,17 @@ def _counted(t, way, *program):
     return p
 
 
-@test(level='plain', emulated=True, params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in COUNT_CASES] + [('verified', 'kinds')],
-      plain_params=[(way, case) for way in ('cpu', 'sampled', 'allocations') for case in ('recursion', 'exceptions', 'kinds')])
+@test(level='plain', emulated=True, params=[(way, case) for way in ('cpu', 'sampled', 'allocations', 'counts', 'counts beside') for case in COUNT_CASES] + [('verified', 'kinds'), ('counts verified', 'kinds')],
+      plain_params=[(way, case) for way in ('cpu', 'sampled', 'allocations', 'counts') for case in ('recursion', 'exceptions', 'kinds')])
 def counts_are_exact(t, param):
     way, case = param
     _counted(t, way, 'Count', case)
 
 
-@test(level='plain', until=8, needs=('jit',), collectors=('Serial', 'Parallel'))
-def the_interpreter_of_jdk_8_does_not_read_a_probe_as_a_field(t):
+@test(level='plain', until=8, needs=('jit',), collectors=('Serial', 'Parallel'), params=('interpreted', 'counts interpreted'))
+def the_interpreter_of_jdk_8_does_not_read_a_probe_as_a_field(t, way):
     """That of G1 has another entry of Reference.get, which does not look at its code."""
-    _counted(t, 'interpreted', 'Count', 'recursion')
+    _counted(t, way, 'Count', 'recursion')
 
 
 @test(since=22, params=COUNT_CASES)
@@ -55,9 +57,10 @@ def counts_are_exact_without_downcalls(t, case):
     _counted(t, 'natives', 'Count', case)
 
 
-@test(since=17, params=MODERN)
-def counts_of_later_java_are_exact(t, case):
-    run, p = t.profile('CountModern', case, opts=EXACT)
+@test(since=17, params=[(case, opts) for case in MODERN for opts in (EXACT, COUNTS)])
+def counts_of_later_java_are_exact(t, param):
+    case, opts = param
+    run, p = t.profile('CountModern', case, opts=opts)
     exact(t, run, p)
 
 
@@ -181,7 +184,7 @@ def _objects(p):
 WIDE = 'public class Body implements Runnable { public void run() { m0(0); new Object(); }\n%s }'
 
 
-@test(collectors='any', since=11, params=('cpu=times', 'heap=sites,sites=counts'))
+@test(collectors='any', since=11, params=('cpu=times', 'cpu=times,times=counts', 'heap=sites,sites=counts'))
 def a_class_that_another_agent_retransforms_keeps_its_numbers(t, opts):
     """Each version with numbers of its own would give the class as many constants more, among which the VM looks up every one."""
     body, _ = _compiled(t, 'wide', WIDE % '\n'.join('static Object m%d(int x) { return x > 0 ? new Object() : null; }' % i for i in range(1500)))
@@ -190,7 +193,7 @@ def a_class_that_another_agent_retransforms_keeps_its_numbers(t, opts):
     constants = [int(m[1]) for m in re.finditer(r'merge_cp_len=(\d+), ', log)][-80:]  # two lines for a version, of the last 40
     t.check(len(constants) == 80, 'versions: %s' % constants)
     t.equal(constants[-1], constants[9], 'constants of the last version and of the fifth')
-    if opts == 'cpu=times':
+    if opts.startswith('cpu=times'):
         t.equal(calls(p)['Body.m0'], 41, 'calls of Body.m0')
     else:
         t.equal(sum(_objects(p).values()), 41, 'objects')
@@ -206,12 +209,12 @@ public class Body implements Runnable {
 ONE, TWO = 'static Object one() { return new StringBuilder(); }', 'static Object two() { return new int[3]; }'
 
 
-@test(collectors='any', params=('cpu=times', 'heap=sites,sites=counts'))
+@test(collectors='any', params=('cpu=times', 'cpu=times,times=counts', 'heap=sites,sites=counts'))
 def a_class_whose_methods_change_places_gets_new_numbers(t, opts):
     body, first = _compiled(t, 'first', TURNED % (ONE, TWO))
     _, second = _compiled(t, 'second', TURNED % (TWO, ONE))
     p = _redefined(t, body, opts, 9, second, first)
-    if opts == 'cpu=times':
+    if opts.startswith('cpu=times'):
         got = calls(p)
         t.equal([got['Body.' + m] for m in ('one', 'two', 'run')], [30, 50, 10], 'calls of one, two, run')
     else:

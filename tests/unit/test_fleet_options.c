@@ -249,7 +249,7 @@ TEST(a_wrong_command_line_is_told_in_one_line, setup, teardown)
         {{"watch", "pprof:b", "--budget", "1%x"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "1.2.3"}, "percents are above 0 and at most 100"},
         {{"watch", "pprof:b", "--budget", "0x1"}, "percents are above 0 and at most 100"},
-        {{"watch", "pprof:b", "-e", "x"}, "-e wants cpu, wall, times, alloc, live, lock or all"},
+        {{"watch", "pprof:b", "-e", "x"}, "-e wants cpu, wall, times, calls, alloc, live, lock or all"},
     };
     for (size_t i = 0; i < HPX_ARRAY_LEN(bad); i++) {
         char wanted[300];

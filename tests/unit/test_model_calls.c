@@ -21,6 +21,7 @@ static void announce_calls(struct fx *f)
 
 static const struct fx_calls times = {.calls = {.depth = 3}};
 static const struct fx_calls costly = {.calls = {.depth = 2, .inner_ns = 10, .outer_ns = 20}};
+static const struct fx_calls counted = {.calls = {.depth = 1, .counted = true}};
 static const struct fx_calls by_thread = {.model = {.thread_in_traces = true}};
 
 static const struct hpx_call_row *row_of(const struct hpx_call_snapshot *s, const char *leaf, uint32_t nframes)
@@ -158,6 +159,44 @@ TEST(snapshot_resets_counts_and_tells_of_open_calls, fx_setup_calls, fx_teardown
     s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
     assert_int_equal(s->nrows, 0);
     hpx_call_snapshot_destroy(s);
+}
+
+TEST(counters_become_rows_of_what_is_new_in_them, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&counted))
+{
+    struct fx *f = *state;
+    uint64_t *counts = calloc(HPX_CALL_COUNTERS, sizeof *counts);
+    assert_non_null(counts);
+    announce_calls(f);
+    counts[1] = 1;
+    counts[2] = 1000;
+    hpx_call_rows_counted(f->calls, counts, 3, false);
+    counts[2] += 5;
+    hpx_call_rows_counted(f->calls, counts, 3, false);
+    struct hpx_call_snapshot *s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
+    assert_non_null(s);
+    assert_int_equal(s->nrows, 2);
+    assert_int_equal(s->calls, 1006);
+    assert_row(s, "p.Calls.fib", 1, 1005, 0, 0);
+    assert_row(s, "p.Calls.main", 1, 1, 0, 0);
+    hpx_call_snapshot_destroy(s);
+    counts[2] += 7;
+    counts[HPX_CALL_COUNTERS - 1] = 3; /* of all methods with higher numbers */
+    counts[9] = 2;                     /* a class that is being loaded */
+    hpx_call_rows_counted(f->calls, counts, HPX_CALL_COUNTERS, false);
+    s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
+    assert_non_null(s);
+    assert_int_equal(s->nrows, 2);
+    assert_row(s, "p.Calls.fib", 1, 7, 0, 0);
+    assert_row(s, "hprofx.unknown.other_methods", 1, 3, 0, 0);
+    assert_int_equal(s->all_calls, 1016);
+    hpx_call_snapshot_destroy(s);
+    hpx_call_rows_counted(f->calls, counts, HPX_CALL_COUNTERS, true);
+    s = hpx_call_rows_snapshot(f->calls, HPX_TAKE_RESET);
+    assert_non_null(s);
+    assert_int_equal(s->nrows, 1);
+    assert_int_equal(s->calls, 2);
+    hpx_call_snapshot_destroy(s);
+    free(counts);
 }
 
 TEST(times_shown_are_never_below_0, fx_setup_calls, fx_teardown, (void *)(uintptr_t)(&costly))

@@ -62,8 +62,13 @@ TEST(options_of_cpu_times)
     TAKES("cpu=times,include=a.b:*c*,exclude=d,min=65535,times=wall",
           !strcmp(o.include, "a.b:*c*") && !strcmp(o.exclude, "d") && o.min == 65535 && o.times == HPX_TIMES_WALL);
     TAKES("cpu=times,include=a,include=b,times=wall,times=cpu,times=sampled", !strcmp(o.include, "b") && o.times == HPX_TIMES_SAMPLED);
+    TAKES("cpu=times,times=counts", o.times == HPX_TIMES_COUNTS && !hpx_options_follow_calls(&o));
+    TAKES("cpu=times,times=wall", hpx_options_follow_calls(&o));
+    TAKES("cpu=samples,times=counts", !hpx_options_follow_calls(&o));
+    TAKES("cpu=old", hpx_options_follow_calls(&o));
+    refuses("cpu=old,times=counts", "hprof option error: cpu=old needs callers, which times=counts does not follow (cpu=old,times=counts)");
     REFUSES("min", "decimal and 0..65535", "65536", "", "-1");
-    refuses("times=real", "hprof option error: times option value must be cpu|wall|sampled (times=real)");
+    refuses("times=real", "hprof option error: times option value must be cpu|wall|sampled|counts (times=real)");
     refuses("include=", "hprof option error: include option value must be class or package names with ':' between (include=)");
     refuses("exclude=a/b", "hprof option error: exclude option value must be class or package names with ':' between (exclude=a/b)");
 }

@@ -102,7 +102,10 @@ TEST(probes_are_on_top_alone_or_below_what_they_call)
 TEST(a_stack_with_a_probe_in_its_middle_is_not_true)
 {
     assert_false(ASTRAY({100, 112, 7, 8}));
-    assert_true(ASTRAY({100, 112, 100, 8}));
+    assert_false(ASTRAY({100, 112, 100, 112, 112, 8}));
+    assert_true(ASTRAY({100, 7, 112, 8}));
+    assert_false(ASTRAY({112, 100, 112, 100, 112, 112, 8})); /* the most, and the topmost twice */
+    assert_true(ASTRAY({112, 100, 112, 100, 112, 112, 112, 8}));
     assert_true(ASTRAY({7, 8, 9, 111}));
     assert_false(astray(-3, NULL));
 }
