@@ -159,6 +159,13 @@ bool hpx_is_init(const struct hpx_class *c, uint32_t index)
     return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), "<init>");
 }
 
+bool hpx_is_field(const struct hpx_class *c, uint32_t index, const char *name)
+{
+    const uint8_t *p = constant(c, index, FIELD);
+    p = p == NULL ? NULL : constant(c, hpx_u2(p + 2), NAME_AND_TYPE);
+    return p != NULL && hpx_name_is(hpx_utf8(c, hpx_u2(p)), name);
+}
+
 bool hpx_method_names(const struct hpx_class *c, uint32_t index, struct hprofx_bci_name *owner, struct hprofx_bci_name *name,
                       struct hprofx_bci_name *desc)
 {
@@ -234,7 +241,7 @@ static int add_call(struct hpx_class *c, enum hpx_injected call, const char *nam
     return add_member(c, METHOD, call, name, descriptor);
 }
 
-static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object", NULL};
+static const char *const names[HPX_CALLS] = {"enter", "exit", "thrown", "alloc", "array", "multi", "object", "stored", NULL};
 
 /* With hprofx_bci_opts.kept. */
 static int extend_kept(struct hpx_class *c)
@@ -268,13 +275,13 @@ static int extend_calls(struct hpx_class *c)
     return left;
 }
 
-static int extend_allocations(struct hpx_class *c, const struct hpx_code *m)
+static int extend_instructions(struct hpx_class *c, const struct hpx_code *m)
 {
     static const char *const descriptors[HPX_CALLS] = {
-        [HPX_ARRAY] = "(II)V", [HPX_MULTI] = "(Ljava/lang/Object;I)V", [HPX_OBJECT] = "(Ljava/lang/Object;)V"};
+        [HPX_ARRAY] = "(II)V", [HPX_MULTI] = "(Ljava/lang/Object;I)V", [HPX_OBJECT] = "(Ljava/lang/Object;)V", [HPX_STORED] = "()V"};
     int left = 0;
-    for (int i = HPX_ALLOC; left == 0 && i <= HPX_OBJECT; i++) {
-        if ((m->allocates >> i & 1) && c->added.ref[i] == 0) {
+    for (int i = HPX_ALLOC; left == 0 && i <= HPX_STORED; i++) {
+        if ((m->needs >> i & 1) && c->added.ref[i] == 0) {
             uint16_t descriptor = c->added.numbered;
             left = i == HPX_ALLOC ? 0 : add_utf8(c, descriptors[i], &descriptor);
             left = left != 0 ? left : add_call(c, (enum hpx_injected)i, names[i], descriptor);
@@ -290,13 +297,13 @@ int hpx_pool_extend(struct hpx_class *c, const struct hpx_code *m)
     if (c->added.tracker == 0) {
         left = add_class(c, c->opts->tracker != NULL ? c->opts->tracker : HPROFX_BCI_TRACKER, &c->added.tracker);
     }
-    if (left == 0 && c->added.numbered == 0 && (calls || (m->allocates >> HPX_ALLOC & 1))) {
+    if (left == 0 && c->added.numbered == 0 && (calls || (m->needs >> HPX_ALLOC & 1))) {
         left = add_utf8(c, "(I)V", &c->added.numbered);
     }
     if (left == 0 && calls && c->added.ref[HPX_ENTER] == 0) {
         left = c->opts->kept != NULL ? extend_kept(c) : extend_calls(c);
     }
-    return left != 0 ? left : extend_allocations(c, m);
+    return left != 0 ? left : extend_instructions(c, m);
 }
 
 size_t hpx_pool_extension(const struct hpx_class *c)

@@ -158,6 +158,12 @@ static uint8_t *put_event(struct hpx_class *c, const struct hpx_code *m, uint8_t
         *from = e->pc + (hpx_opcodes[code[e->pc]] & 7u);
         memcpy(p, code + e->pc, *from - e->pc);
         return hpx_probe_put(c, m, p + (*from - e->pc), e);
+    case HPX_K_STORE:
+        *from = e->pc + 3u;
+        memcpy(p, code + e->pc, 3);
+        p[3] = HPX_OP_INVOKESTATIC;
+        hpx_put2(p + 4, c->added.ref[HPX_STORED]);
+        return p + 3 + HPX_CALL_LEN;
     case HPX_K_COND:
     case HPX_K_GOTO:
     case HPX_K_JSR:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* hprofx_bci.h: takes a Java class file and returns the same class with calls of a tracker class. No JVM, no global state.
  *
- * One pass injects up to three kinds of probe; `want` chooses the kinds of every method.
+ * One pass injects up to four kinds of probe; `want` chooses the kinds of every method.
  *
  * HPROFX_BCI_CALLS: where a method is entered and left.
  *     push NUMBER; invokestatic TRACKER.enter             once, at bci 0; no branch leads back to it
@@ -32,6 +32,9 @@
  *     aload_0; invokestatic TRACKER.object; return    in the constructor of java.lang.Object, which every object except arrays runs
  * TRACKER.object has the type (Ljava/lang/Object;)V.
  *
+ * HPROFX_BCI_STORES: where a method stores to an object's field of the name hprofx_bci_opts.stores, whatever the class and the type.
+ *     putfield; invokestatic TRACKER.stored()V
+ *
  * A probe after an instruction belongs to that instruction. The exception table and the variable tables cover both or neither, and a branch
  * to the next instruction skips the probe. The probe of SITES precedes that of OBJECTS; before a return, `object` precedes `exit`.
  *
@@ -53,12 +56,12 @@
 #define HPROFX_BCI_GROWTH  16
 #define HPROFX_BCI_NEWEST  72 /* major version of the newest class files read so far: JDK 28 */
 
-enum { HPROFX_BCI_CALLS = 1, HPROFX_BCI_SITES = 2, HPROFX_BCI_OBJECTS = 4 }; /* kinds of probe, combined as bits */
+enum { HPROFX_BCI_CALLS = 1, HPROFX_BCI_SITES = 2, HPROFX_BCI_OBJECTS = 4, HPROFX_BCI_STORES = 8 }; /* kinds of probe, combined as bits */
 
-/* Why a method with code stayed unchanged. NOTHING: only SITES and OBJECTS were wanted, and it allocates nothing. */
+/* Why a method with code stayed unchanged. NOTHING: CALLS was not wanted, and none of its instructions gets a probe. */
 #define HPROFX_BCI_LEFT(X)                                                                                                                 \
     X(UNWANTED, "not wanted by the filter")                                                                                                \
-    X(NOTHING, "allocates nothing")                                                                                                        \
+    X(NOTHING, "nothing in it gets a probe")                                                                                               \
     X(SHORT, "shorter than the shortest to be instrumented")                                                                               \
     X(FINALIZER, "an empty finalizer: with calls in it every object of the class and its subclasses would be finalized")                   \
     X(ACCESSOR, "Reference.get of JDK 8, whose code the interpreter reads as that of an accessor")                                         \
@@ -161,6 +164,7 @@ struct hprofx_bci_opts {
      * it calls nothing at the entry, and its number appears nowhere. With no_handler alone. A method with a stack map frame before a return
      * stays unchanged, because the frame would have to name the variable. NULL: methods call `enter`. */
     const char *kept;
+    const char *stores;  /* name of a field, UTF-8, for STORES; NULL: none has these probes */
     bool no_handler;     /* entry and exit calls only */
     bool no_exit;        /* entry calls only */
     uint32_t most;       /* a higher number is passed as this one; 0: none is */

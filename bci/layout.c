@@ -24,6 +24,8 @@ static uint32_t growth(const struct hpx_class *c, const struct hpx_code *m, cons
         return c->call_len[HPX_EXIT] + (m->root ? (uint32_t)HPX_ROOT_LEN : 0);
     case HPX_K_ALLOC:
         return hpx_probe_len(c, m, e);
+    case HPX_K_STORE:
+        return HPX_CALL_LEN;
     case HPX_K_COND:
         return e->width == HPX_W_INVERT ? 5 : 0;
     case HPX_K_GOTO:

@@ -151,7 +151,7 @@ static int choose_probes(struct hpx_class *c, struct hpx_code *m, int *no_calls)
         *no_calls = HPX_LEAVE(ACCESSOR);
     }
     if (hpx_makes(c, &m->m)) {
-        m->m.probes &= HPROFX_BCI_CALLS;
+        m->m.probes &= HPROFX_BCI_CALLS | HPROFX_BCI_STORES;
     }
     m->root = (m->m.probes & HPROFX_BCI_OBJECTS) && c->super_class == 0 && hpx_name_is(m->m.name, "<init>");
     return m->m.probes == 0 ? *no_calls : 0;
@@ -175,8 +175,8 @@ static int check_frames(const struct hpx_class *c, const struct hpx_code *m)
 /* Methods with CALLS always have something to inject; others are checked here. */
 static int keep_probes(struct hpx_code *m, int no_calls)
 {
-    m->m.probes &=
-        HPROFX_BCI_CALLS | (m->site_n > 0 ? (unsigned)HPROFX_BCI_SITES : 0) | (m->object_n > 0 ? (unsigned)HPROFX_BCI_OBJECTS : 0);
+    m->m.probes &= HPROFX_BCI_CALLS | (m->site_n > 0 ? (unsigned)HPROFX_BCI_SITES : 0) |
+                   (m->object_n > 0 ? (unsigned)HPROFX_BCI_OBJECTS : 0) | (m->store_n > 0 ? (unsigned)HPROFX_BCI_STORES : 0);
     return m->m.probes == 0 ? no_calls : 0;
 }
 
@@ -186,7 +186,7 @@ int hpx_method_rewrite(struct hpx_class *c, struct hpx_code *m, size_t at, size_
     left = left != 0 ? left : hpx_code_scan(c, m, false);
     left = left != 0 ? left : keep_probes(m, no_calls);
     left = left != 0 ? left : check_frames(c, m);
-    if (left == 0 && (m->allocates != 0 || c->added.ref[HPX_ENTER] == 0)) {
+    if (left == 0 && (m->needs != 0 || c->added.ref[HPX_ENTER] == 0)) {
         left = hpx_pool_extend(c, m);
     }
     left = left != 0 ? left : choose_push(c, m);

@@ -350,7 +350,8 @@ int hprofx_bci_rewrite(const struct hprofx_bci_opts *opts, const uint8_t *in, si
 {
     struct hprofx_bci_result unwanted;
     struct hpx_class c = {.opts = opts, .result = opts->result != NULL ? opts->result : &unwanted, .in = in, .n = n};
-    c.probes = opts->probes != 0 ? opts->probes & (HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS) : HPROFX_BCI_CALLS;
+    c.probes = opts->probes != 0 ? opts->probes & (HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS | HPROFX_BCI_STORES)
+                                 : HPROFX_BCI_CALLS;
     c.next_site = opts->first_site;
     memset(c.result, 0, sizeof(*c.result));
     *out = NULL;

@@ -27,6 +27,7 @@ enum hpx_kind {
     HPX_K_RETURN,
     HPX_K_INVOKE, /* invokevirtual, invokespecial, invokestatic, with SITES or OBJECTS; becomes an ALLOC event if it calls a maker */
     HPX_K_ALLOC,  /* new, newarray, anewarray, multianewarray, with SITES or OBJECTS */
+    HPX_K_STORE,  /* putfield, with STORES; becomes an event if it is of that field */
     HPX_K_COND,
     HPX_K_GOTO,
     HPX_K_JSR,
@@ -97,7 +98,7 @@ struct hpx_buf {
 /* largest number pushed without a constant; bytes of invokestatic; bytes of aload_0 and invokestatic */
 enum { HPX_PUSH_MAX = 32767, HPX_CALL_LEN = 3, HPX_ROOT_LEN = 4 };
 
-enum hpx_injected { HPX_ENTER, HPX_EXIT, HPX_THROWN, HPX_ALLOC, HPX_ARRAY, HPX_MULTI, HPX_OBJECT, HPX_SELF, HPX_CALLS };
+enum hpx_injected { HPX_ENTER, HPX_EXIT, HPX_THROWN, HPX_ALLOC, HPX_ARRAY, HPX_MULTI, HPX_OBJECT, HPX_STORED, HPX_SELF, HPX_CALLS };
 
 /* Indices of constants that were added; 0: not added yet. */
 struct hpx_added {
@@ -167,9 +168,9 @@ struct hpx_code {
     bool places;      /* the events include PLACE */
     bool returns;     /* it has a return instruction */
     uint16_t integer; /* constant with the method's number, if no shorter push can hold it */
-    uint32_t site_n, first_site, object_n;
+    uint32_t site_n, first_site, object_n, store_n;
     uint16_t site_integer;     /* constant with the first id that no shorter push can hold; the next ids follow */
-    unsigned allocates;        /* bits 1 << enum hpx_injected: calls from ALLOC to OBJECT that it needs */
+    unsigned needs;            /* bits 1 << enum hpx_injected: calls from ALLOC to STORED that it needs */
     bool root;                 /* the constructor of java.lang.Object with OBJECTS: a probe before every return */
     uint32_t new_len, handler; /* handler: new position, 0: none */
     struct hpx_range ranges[HPX_RANGES];
@@ -224,6 +225,8 @@ struct hprofx_bci_name hpx_class_name(const struct hpx_class *c, uint32_t index)
 bool hpx_name_is(struct hprofx_bci_name name, const char *s);
 /* Whether constant `index` is a method reference to a constructor. */
 bool hpx_is_init(const struct hpx_class *c, uint32_t index);
+/* Whether constant `index` is a field reference with this name. */
+bool hpx_is_field(const struct hpx_class *c, uint32_t index, const char *name);
 /* The names of the method to which constant `index` refers, the descriptor included. false: it refers to none. */
 bool hpx_method_names(const struct hpx_class *c, uint32_t index, struct hprofx_bci_name *owner, struct hprofx_bci_name *name,
                       struct hprofx_bci_name *desc);
@@ -239,7 +242,7 @@ uint8_t *hpx_pool_add(struct hpx_class *c, uint8_t tag, size_t n, uint16_t *inde
 int hpx_buf_reserve(struct hpx_buf *b, size_t k);
 
 /* scan.c */
-/* Decodes all instructions into c->flags and c->events; counts sites and objects. */
+/* Decodes all instructions into c->flags and c->events; counts sites, objects and stores. */
 int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places);
 /* Number of targets of the switch at pc; *word: offset of its first word after the padding. hpx_code_scan() has checked that it fits. */
 uint32_t hpx_switch_targets(const struct hpx_class *c, const struct hpx_code *m, uint32_t pc, uint32_t *word);
@@ -315,7 +318,7 @@ enum hpx_made hpx_made_by(const struct hpx_class *c, const uint8_t *p);
 /* Whether the method is a maker: its own code has no SITES and OBJECTS, because those of its caller count what it makes. */
 bool hpx_makes(const struct hpx_class *c, const struct hprofx_bci_method *m);
 
-/* probes.c: the probes of SITES and OBJECTS. */
+/* probes.c: the probes of SITES and OBJECTS; those of STORES, a call alone, are in emit.c. */
 /* The call of SITES behind an instruction that has one; that of OBJECTS behind one that has one. */
 static inline enum hpx_injected hpx_site_call(uint8_t op)
 {
@@ -332,7 +335,7 @@ uint32_t hpx_probe_len(const struct hpx_class *c, const struct hpx_code *m, cons
 /* Largest number of stack slots that the method's probes need. */
 static inline uint32_t hpx_probe_stack(const struct hpx_code *m)
 {
-    return m->allocates & (1u << HPX_ARRAY | 1u << HPX_MULTI) ? 2 : m->allocates != 0 ? 1 : 0;
+    return m->needs & (1u << HPX_ARRAY | 1u << HPX_MULTI) ? 2 : m->needs & ~(1u << HPX_STORED) ? 1 : 0;
 }
 /* Writes these probes to p; returns the end. */
 uint8_t *hpx_probe_put(const struct hpx_class *c, const struct hpx_code *m, uint8_t *p, const struct hpx_event *e);

@@ -12,10 +12,10 @@
 #define P8         P4, P4
 #define P16        P8, P8
 
-/* Parameters: invoke: kind of invokevirtual, invokespecial and invokestatic; alloc and prim: kinds of instructions that allocate, with and
- * without a class in the constant pool. */
+/* Parameters: put: kind of putfield; invoke: of invokevirtual, invokespecial and invokestatic; alloc and prim: of instructions that
+ * allocate, with and without a class in the constant pool. */
 /* clang-format off */
-#define OPCODES(invoke, alloc, prim) { \
+#define OPCODES(put, invoke, alloc, prim) { \
     P16,                                                                        /* 00 constants */ \
     P(2), P(3), X(2), X(3), X(3), P(2), P(2), P(2), P(2), P(2), P4, P(1), P(1), /* 10 pushes; 12 ldc; 15 loads */ \
     P16,                                                                        /* 20 */ \
@@ -24,13 +24,13 @@
     P4, P(3), P8, P(1), P(1), P(1),                                             /* 80; 84 iinc */ \
     P8, P(1), C, C, C, C, C, C, C,                                              /* 90; 99 branches */ \
     C, C, C, C, C, C, C, K(GOTO, 3), K(JSR, 3), K(STOP, 2), K(TABLE, 1), K(LOOKUP, 1), R, R, R, R, \
-    R, R, X(3), X(3), X(3), X(3), K(invoke, 3), K(invoke, 3), K(invoke, 3), X(5), X(5), K(alloc, 3), K(prim, 2), K(alloc, 3), P(1), K(STOP, 1), /* b0 */ \
+    R, R, X(3), X(3), X(3), K(put, 3), K(invoke, 3), K(invoke, 3), K(invoke, 3), X(5), X(5), K(alloc, 3), K(prim, 2), K(alloc, 3), P(1), K(STOP, 1), /* b0 */ \
     X(3), X(3), P(1), P(1), K(WIDE, 1), K(alloc, 4), C, C, K(GOTO_W, 5), K(JSR_W, 5),  /* c0 */ \
 }
 /* clang-format on */
 
-const uint8_t hpx_opcodes[256] = OPCODES(POOL, POOL, PLAIN);
-static const uint8_t allocating[256] = OPCODES(INVOKE, ALLOC, ALLOC);
+const uint8_t hpx_opcodes[256] = OPCODES(POOL, POOL, POOL, PLAIN);
+static const uint8_t probing[256] = OPCODES(STORE, INVOKE, ALLOC, ALLOC);
 
 #undef C
 #undef OPCODES
@@ -141,9 +141,24 @@ static struct hpx_event *add_allocation(const struct hpx_class *c, struct hpx_co
     if (site || object) {
         *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = HPX_K_ALLOC, .target = (uint16_t)m->site_n};
     }
-    m->allocates |= (site ? 1u << hpx_site_call(*p) : 0) | (object ? 1u << hpx_object_call(*p, made) : 0);
+    m->needs |= (site ? 1u << hpx_site_call(*p) : 0) | (object ? 1u << hpx_object_call(*p, made) : 0);
     m->site_n += site;
     m->object_n += object;
+    return e;
+}
+
+/* The same for a store. */
+static struct hpx_event *add_store(const struct hpx_class *c, struct hpx_code *m, uint32_t pc, struct hpx_event *e)
+{
+    const uint8_t *p = c->in + m->at + pc;
+    if (!in_pool(c, p, 3, m->len - pc)) {
+        return NULL;
+    }
+    if ((m->m.probes & HPROFX_BCI_STORES) && c->opts->stores != NULL && hpx_is_field(c, hpx_u2(p + 1), c->opts->stores)) {
+        *e++ = (struct hpx_event){.pc = (uint16_t)pc, .kind = HPX_K_STORE};
+        m->needs |= 1u << HPX_STORED;
+        m->store_n++;
+    }
     return e;
 }
 
@@ -156,8 +171,8 @@ static inline __attribute__((always_inline)) int scan(struct hpx_class *c, struc
     uint32_t pc = 0, count = 0, returns = 0;
     memset(c->flags, 0, m->len);
     m->places = places;
-    m->site_n = m->object_n = 0;
-    m->allocates = m->root ? 1u << HPX_OBJECT : 0;
+    m->site_n = m->object_n = m->store_n = 0;
+    m->needs = m->root ? 1u << HPX_OBJECT : 0;
     while (pc < m->len) {
         uint8_t info = opcodes[code[pc]];
         uint32_t len = info & 7u;
@@ -178,8 +193,8 @@ static inline __attribute__((always_inline)) int scan(struct hpx_class *c, struc
             return HPX_LEAVE(MALFORMED);
         }
         if (kind >= HPX_K_RETURN) {
-            if (opcodes != hpx_opcodes && (kind == HPX_K_INVOKE || kind == HPX_K_ALLOC)) {
-                e = add_allocation(c, m, pc, len, e);
+            if (opcodes != hpx_opcodes && kind >= HPX_K_INVOKE && kind <= HPX_K_STORE) {
+                e = kind == HPX_K_STORE ? add_store(c, m, pc, e) : add_allocation(c, m, pc, len, e);
                 if (e == NULL) {
                     return HPX_LEAVE(MALFORMED);
                 }
@@ -206,5 +221,5 @@ static inline __attribute__((always_inline)) int scan(struct hpx_class *c, struc
 
 int hpx_code_scan(struct hpx_class *c, struct hpx_code *m, bool places)
 {
-    return m->m.probes & ~(unsigned)HPROFX_BCI_CALLS ? scan(c, m, places, allocating) : scan(c, m, places, hpx_opcodes);
+    return m->m.probes & ~(unsigned)HPROFX_BCI_CALLS ? scan(c, m, places, probing) : scan(c, m, places, hpx_opcodes);
 }

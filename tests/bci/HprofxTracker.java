@@ -3,7 +3,7 @@ package java.lang;
 
 /** HprofxTracker: what rewritten classes of every module call, the boot classes from the VM's first step on; it counts, allocations for `owner` alone. */
 public final class HprofxTracker {
-    public static long entered, left, thrown;
+    public static long entered, left, thrown, stored;
     public static Thread owner;
     public static int allocs, arrays, elements, multis, objects, site;
     public static Object last;
@@ -18,6 +18,10 @@ public final class HprofxTracker {
 
     public static void thrown(int method) {
         thrown++;
+    }
+
+    public static void stored() {
+        stored++;
     }
 
     public static void alloc(int site) {

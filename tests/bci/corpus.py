@@ -4,7 +4,7 @@
 
 SOURCE: a folder of class files (`jimage extract` makes one of a JDK) or a jar. --out: the rewritten classes, each at its path; classes left alone are
 written as they were. --compare: CHECKER reads IN, OUT pairs from a stream (tests/bci/pairs.c) and says whether each OUT minus probes is its IN.
---probes: kinds of probe with commas, of calls (the default), sites, objects.
+--probes: kinds of probe with commas, of calls (the default), sites, objects, stores=FIELD.
 Prints the program's summary; status 1 if a class was refused or compared unequal.
 """
 import argparse
@@ -36,7 +36,7 @@ def read(stream, n):
     return data
 
 
-KINDS = {"calls": 1, "sites": 2, "objects": 4}
+KINDS = {"calls": 1, "sites": 2, "objects": 4, "stores": 8}
 
 
 def main():
@@ -51,7 +51,8 @@ def main():
     kinds = args.probes.split(",")
     batch = subprocess.Popen([args.program, "--tracker", args.tracker, *(f"--{kind}" for kind in kinds), "--verbose", "--batch"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE)
-    checker = args.compare and subprocess.Popen([args.compare, args.tracker, str(sum(KINDS[kind] for kind in kinds))], stdin=subprocess.PIPE)
+    checker = args.compare and subprocess.Popen([args.compare, args.tracker, str(sum(KINDS[kind.partition("=")[0]] for kind in kinds)),
+                                                 *(kind.partition("=")[2] for kind in kinds if "=" in kind)], stdin=subprocess.PIPE)
     work = [(source, name, data) for source in args.source for name, data in classes(source)]
 
     def feed():

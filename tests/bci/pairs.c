@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pairs.c: bci-pairs TRACKER [PROBES]: reads classes in pairs, as they were and rewritten, and says which differ by more or less than
- * PROBES, calls of TRACKER: a sum of 1 (calls), 2 (sites), 4 (objects); 1 if not given. A pair on stdin: u4 length of a label, u4 length of
- * the class, u4 length of the rewritten class, and these three; big endian. Status 1 if one differs. */
+/* pairs.c: bci-pairs TRACKER [PROBES [FIELD]]: reads classes in pairs, as they were and rewritten, and says which differ by more or less
+ * than PROBES, calls of TRACKER: a sum of 1 (calls), 2 (sites), 4 (objects), 8 (stores to FIELD); 1 if not given. A pair on stdin: u4
+ * length of a label, u4 length of the class, u4 length of the rewritten class, and these three; big endian. Status 1 if one differs. */
 #include "../unit/bci_compare.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,13 @@ static size_t length(const unsigned char *p)
 int main(int argc, char **argv)
 {
     unsigned char head[12];
-    unsigned long pairs = 0, bad = 0, methods = 0, handlers = 0, sites = 0, objects = 0, wide = 0, inverted = 0, trampolines = 0;
-    struct bci_asked asked = {.tracker = argc > 1 ? argv[1] : NULL, .probes = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : BCI_CALLS};
-    if (argc < 2 || argc > 3 || asked.probes < BCI_CALLS || asked.probes > (BCI_CALLS | BCI_SITES | BCI_OBJECTS)) {
-        fprintf(stderr, "usage: bci-pairs TRACKER [PROBES]\n");
+    unsigned long pairs = 0, bad = 0, methods = 0, handlers = 0, sites = 0, objects = 0, stores = 0, wide = 0, inverted = 0,
+                  trampolines = 0;
+    struct bci_asked asked = {.tracker = argc > 1 ? argv[1] : NULL,
+                              .probes = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : BCI_CALLS,
+                              .stores = argc > 3 ? argv[3] : NULL};
+    if (argc < 2 || argc > 4 || asked.probes < BCI_CALLS || asked.probes > (BCI_CALLS | BCI_SITES | BCI_OBJECTS | BCI_STORES)) {
+        fprintf(stderr, "usage: bci-pairs TRACKER [PROBES [FIELD]]\n");
         return 64;
     }
     while (fread(head, 1, sizeof(head), stdin) == sizeof(head)) {
@@ -39,13 +42,14 @@ int main(int argc, char **argv)
         handlers += r.handlers;
         sites += r.sites;
         objects += r.objects;
+        stores += r.stores;
         wide += r.wide;
         inverted += r.inverted;
         trampolines += r.trampolines;
         free(p);
     }
-    printf("%lu classes compared, %lu differ; %lu methods, %lu with a handler; %lu sites, %lu objects; %lu wide, %lu inverted, "
+    printf("%lu classes compared, %lu differ; %lu methods, %lu with a handler; %lu sites, %lu objects, %lu stores; %lu wide, %lu inverted, "
            "%lu trampolines\n",
-           pairs, bad, methods, handlers, sites, objects, wide, inverted, trampolines);
+           pairs, bad, methods, handlers, sites, objects, stores, wide, inverted, trampolines);
     return bad > 0;
 }

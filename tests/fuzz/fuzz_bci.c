@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_bci.c: any bytes as a class file: what is rewritten compares as the input plus probes, within the bounds of steps and size, and
  * every probe is told. The first byte chooses the options: bits 0 and 1 the first number, bit 2 no handler; without bit 3 bits 4 to 7 are
- * the minimum, with it bits 4 to 6 the kinds of probe and bit 7 a filter for each method. */
+ * the minimum, with it bits 4 to 6 the kinds of probe, bit 2 also that of stores, and bit 7 a filter for each method. */
 #include "../unit/bci_compare.h"
 #include "fuzz.h"
 #include "hprofx_bci.h"
@@ -15,7 +15,7 @@ static struct {
 static unsigned want(void *ctx, const struct hprofx_bci_method *m)
 {
     (void)ctx;
-    unsigned probes = (m->index * 2654435761u) >> 29;
+    unsigned probes = (m->index * 2654435761u) >> 28;
     told.chosen[m->index] = (uint8_t)(probes & m->probes);
     return probes;
 }
@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bci_asked asked = {.tracker = HPROFX_BCI_TRACKER, .probes = BCI_CALLS, .min = opts.min};
     opts.method = tell_method;
     if (data[0] & 8) {
-        opts.probes = data[0] >> 4 & 7;
+        opts.probes = (data[0] >> 4 & 7u) | (opts.no_handler ? HPROFX_BCI_STORES : 0);
+        opts.stores = asked.stores = "permit";
         asked.probes = opts.probes != 0 ? opts.probes : BCI_CALLS;
         opts.min = asked.min = 0;
         opts.first_site = opts.first;

@@ -102,6 +102,7 @@ static inline struct bci_asked choose(struct chosen *k, struct hprofx_bci_opts *
     return (struct bci_asked){.tracker = opts->tracker != NULL ? opts->tracker : HPROFX_BCI_TRACKER,
                               .probes = opts->probes != 0 ? opts->probes : HPROFX_BCI_CALLS,
                               .min = opts->min,
+                              .stores = opts->stores,
                               .chosen = opts->want != NULL ? k->of : NULL};
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bci_code.h: code with probes, as text; for the tests of SITES and OBJECTS. */
+/* bci_code.h: code with probes, as text; for the tests of SITES, OBJECTS and STORES. */
 #ifndef HPX_TEST_BCI_CODE_H
 #define HPX_TEST_BCI_CODE_H
 
 #include "bci_check.h"
 #include <ctype.h>
 
-enum { CALLS = HPROFX_BCI_CALLS, SITES = HPROFX_BCI_SITES, OBJECTS = HPROFX_BCI_OBJECTS };
+enum { CALLS = HPROFX_BCI_CALLS, SITES = HPROFX_BCI_SITES, OBJECTS = HPROFX_BCI_OBJECTS, STORES = HPROFX_BCI_STORES };
 
 /* Offset of constant i's tag, 0: none. Only kinds that these tests use. */
 static inline size_t constant(const struct checked *k, uint32_t i)

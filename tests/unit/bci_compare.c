@@ -155,15 +155,21 @@ static const struct {
     {"jdk/internal/reflect/DirectConstructorHandleAccessor$NativeAccessor", ACCESSOR, .is_static = true, .constructed = true},
 };
 
+/* Constant i if it is of this kind, else 0, which is none. */
+static uint32_t of_kind(const struct side *c, uint32_t i, uint32_t tag)
+{
+    return i < c->cp_n && c->cp[i] != 0 && be(c, c->cp[i], 1) == tag ? i : 0;
+}
+
 /* What a call of the old class makes: 0 nothing, 1 an object, 2 an array that may hold new arrays, 3 an object whose constructor has run.
  */
 static int makes(const struct side *a, uint32_t op, uint32_t ref)
 {
-    bool method = ref < a->cp_n && a->cp[ref] != 0 && be(a, a->cp[ref], 1) == 10;
-    if (op < 0xB6 || op > 0xB8 || !method) {
+    if (op < 0xB6 || op > 0xB8 || of_kind(a, ref, 10) == 0) {
         return 0;
     }
-    uint32_t class = refer(a, refer(a, ref, 0), 0), call = refer(a, ref, 2), name = refer(a, call, 0), desc = refer(a, call, 2);
+    uint32_t class = refer(a, of_kind(a, refer(a, ref, 0), 7), 0), call = of_kind(a, refer(a, ref, 2), 12), name = refer(a, call, 0),
+             desc = refer(a, call, 2);
     bool array = class != 0 && be(a, a->cp[class] + 1u, 2) > 0 && be(a, a->cp[class] + 3u, 1) == '[';
     if (op == 0xB6 && array && text_is(a, name, "clone") && text_is(a, desc, "()Ljava/lang/Object;")) {
         return 1;
@@ -189,6 +195,13 @@ static bool is_maker(const struct side *a, uint32_t this_class, uint32_t name, u
     return false;
 }
 
+static bool is_store(const struct both *s, uint32_t pa)
+{
+    const struct side *a = &s->a;
+    uint32_t ref = of_kind(a, be(a, a->code + pa + 1, 2), 9);
+    return s->asked->stores != NULL && text_is(a, refer(a, of_kind(a, refer(a, ref, 2), 12), 0), s->asked->stores);
+}
+
 /* The probes behind the instruction at pa. */
 static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_t *pb)
 {
@@ -199,6 +212,13 @@ static const char *walk_behind(struct both *s, uint32_t pa, uint32_t op, uint32_
     }
     if ((s->probes & BCI_OBJECTS) && (array || made == 1 || made == 2)) {
         TRY(walk_object(s, pa, 0x59, op == 0xC5 || made == 2, pb));
+    }
+    if ((s->probes & BCI_STORES) && op == 0xB5 && is_store(s, pa)) {
+        if (!invokes(s, *pb, "stored", "()V")) {
+            return fail(s, "no probe of the store at %u", pa);
+        }
+        s->r->stores++;
+        *pb += 3;
     }
     return NULL;
 }
@@ -455,7 +475,7 @@ static const char *compare_code(struct both *s, size_t at, size_t bt, size_t met
         s->probes &= ~(unsigned)BCI_CALLS;
     }
     if (is_maker(a, this_class, be(a, method + 2, 2), be(a, method + 4, 2))) {
-        s->probes &= BCI_CALLS;
+        s->probes &= BCI_CALLS | BCI_STORES;
     }
     s->root = constructor && s->super == 0;
     s->numbered = s->numbered_site = false;

@@ -7,20 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BCI_CALLS = 1, BCI_SITES = 2, BCI_OBJECTS = 4 }; /* as HPROFX_BCI_CALLS etc. */
+enum { BCI_CALLS = 1, BCI_SITES = 2, BCI_OBJECTS = 4, BCI_STORES = 8 }; /* as HPROFX_BCI_CALLS etc. */
 
 /* What was asked of the rewriter. */
 struct bci_asked {
     const char *tracker;
     unsigned probes;       /* as in struct hprofx_bci_opts, but not 0 */
     uint32_t min;          /* likewise */
+    const char *stores;    /* likewise */
     const uint8_t *chosen; /* instead of `probes`, by the methods' positions in the class; NULL: none */
 };
 
 struct bci_compared {
-    uint32_t methods;        /* that hold probes */
-    uint32_t handlers;       /* of these, with a catch-all handler */
-    uint32_t sites, objects; /* probes */
+    uint32_t methods;                /* that hold probes */
+    uint32_t handlers;               /* of these, with a catch-all handler */
+    uint32_t sites, objects, stores; /* probes */
     uint32_t trampolines, inverted, wide;
     char fault[200]; /* what differs */
 };

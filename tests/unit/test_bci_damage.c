@@ -116,6 +116,10 @@ TEST(nothing_may_refer_behind_the_constant_pool)
         add_static(&c, "m", 1, 0, odd[i]);
         check_left(&c, HPROFX_BCI_LEFT_MALFORMED);
     }
+    cf_init(&c, 52); /* what looks for probes reads the instruction elsewhere */
+    add_static(&c, "m", 2, 0, "b5 0020 b1");
+    struct checked k = check_opts(&c, (struct hprofx_bci_opts){.probes = HPROFX_BCI_STORES, .stores = "f"});
+    assert_int_equal(k.result.left[HPROFX_BCI_LEFT_MALFORMED], 1);
     struct cf_code m = {.max_stack = 1};
     cf_init(&c, 52);
     cf_ops(&m, "01 57 01 57 b1"); /* a frame with a class */
@@ -157,9 +161,13 @@ static void ignore_site(void *ctx, const struct hprofx_bci_site *s)
 TEST(each_allocation_may_fail)
 {
     struct cf_class c;
-    struct cf_code m = {.max_stack = 1, .max_locals = 1};
+    struct cf_code m = {.max_stack = 1, .max_locals = 1}, store = {.max_stack = 2, .max_locals = 1};
     cf_init(&c, 52);
     add_static(&c, "a", 1, 0, "03 bc 0a 57 b1");
+    cf_ops(&store, "2a 03");
+    cf_op2(&store, 0xB5, cf_pair(&c, 9, cf_class_ref(&c, "T"), cf_pair(&c, 12, cf_utf8(&c, "f"), cf_utf8(&c, "Z"))));
+    cf_ops(&store, "b1");
+    cf_method(&c, 1, "s", "()V", &store);
     cf_ops(&m, "1a"); /* a branch that needs a trampoline */
     cf_branch(&m, 0x99, 32767);
     cf_branch(&m, 0xA7, 8);
@@ -171,7 +179,10 @@ TEST(each_allocation_may_fail)
     cf_method(&c, 9, "b", "(I)V", &m);
     struct cf_bytes b = cf_finish(&c);
     cf_fini(&c);
-    struct hprofx_bci_opts opts = {.probes = HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS, .first = 40000, .first_site = 40000};
+    struct hprofx_bci_opts opts = {.probes = HPROFX_BCI_CALLS | HPROFX_BCI_SITES | HPROFX_BCI_OBJECTS | HPROFX_BCI_STORES,
+                                   .stores = "f",
+                                   .first = 40000,
+                                   .first_site = 40000};
     opts.method = ignore;
     opts.site = ignore_site;
     int how = 2;
@@ -193,6 +204,7 @@ TEST(each_allocation_may_fail)
     assert_true(failures > 9);
     struct checked k = check_bytes(b.p, b.n, opts);
     assert_int_equal(k.compared.trampolines, 1);
+    assert_int_equal(k.compared.stores, 1);
     check_free(&k);
     cf_free(&b);
 }

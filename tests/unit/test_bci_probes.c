@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_bci_probes.c: what the probes of SITES and OBJECTS look like, alone and beside those of CALLS; their limits. */
+/* test_bci_probes.c: what the probes of SITES, OBJECTS and STORES look like, alone and beside those of CALLS; their limits. */
 #include "bci_code.h"
 
 TEST(the_stack_grows_by_what_the_probes_push)
@@ -18,6 +18,65 @@ TEST(the_stack_grows_by_what_the_probes_push)
         assert_code(&k, all[i].stack, all[i].with);
         check_free(&k);
     }
+}
+
+/* The class T with a method that stores to its field `permit`, and covers just that. */
+static void storing(struct cf_class *c)
+{
+    begin(c);
+    struct cf_code m = {.max_stack = 2, .max_locals = 1};
+    uint16_t to = cf_pair(c, 9, cf_class_ref(c, "T"), cf_pair(c, 12, cf_utf8(c, "permit"), cf_utf8(c, "Z")));
+    cf_ops(&m, "2a 03");
+    cf_op2(&m, 0xb5, to);
+    cf_ops(&m, "a7 0006 2a 57 00 b1 57 b1"); /* 5 goto 11; 8 aload_0; 9 pop; 10 nop; 11 return; 12 pop; 13 return */
+    cf_handler(&m, 2, 5, 12, 0);
+    add_frame(&m, "08");
+    add_frame(&m, "02");
+    add_frame(&m, "40 07 0004");
+    cf_method(c, 0, "m", "()V", &m);
+}
+
+TEST(a_store_to_a_field_has_a_probe_behind_it)
+{
+    static const char *const fields[] = {"permit", "permits", "permi", "Z", NULL};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        struct cf_class c;
+        storing(&c);
+        struct checked k = check_opts(&c, (struct hprofx_bci_opts){.tracker = "t/W", .probes = STORES, .stores = fields[i]});
+        assert_int_equal(k.how, i == 0 ? 0 : 1);
+        assert_int_equal(k.compared.stores, i == 0);
+        if (i == 0) {
+            assert_int_equal(k.result.numbered, 0);
+            (void)assert_code(&k, 2, "2a 03 b5 000e b8 @stored a7 0006 2a 57 00 b1 57 b1");
+            assert_null(memmem(k.out, k.m, "enter", 5));
+        } else {
+            assert_int_equal(k.result.left[HPROFX_BCI_LEFT_NOTHING], 1);
+        }
+        check_free(&k);
+    }
+}
+
+static unsigned want_both(void *ctx, const struct hprofx_bci_method *m)
+{
+    (void)ctx;
+    return m->index == 0 ? STORES : CALLS | SITES | OBJECTS | STORES;
+}
+
+TEST(stores_beside_other_kinds)
+{
+    struct cf_class c;
+    storing(&c);
+    struct cf_code m = {.max_stack = 2, .max_locals = 1};
+    cf_ops(&m, "2a 03 b5 000e 03 bc 0a 57 b1");
+    cf_method(&c, 0, "n", "()V", &m);
+    struct checked k =
+        check_opts(&c, (struct hprofx_bci_opts){.probes = CALLS | SITES | OBJECTS | STORES, .stores = "permit", .want = want_both});
+    assert_int_equal(k.how, 0);
+    assert_int_equal(k.compared.stores, 2);
+    assert_int_equal(k.result.numbered, 1);
+    assert_int_equal(k.result.sites, 1);
+    (void)assert_code(&k, 2, "2a 03 b5 000e b8 @stored a7 0006 2a 57 00 b1 57 b1");
+    check_free(&k);
 }
 
 /* A method of p/C that calls a method of this class, name and type with local 0. */

@@ -22,6 +22,7 @@ static const char usage_text[] =
     "  --calls         at the entry and at every exit; default if no other kind is given\n"
     "  --sites         behind every instruction that allocates, with the number of the site\n"
     "  --objects       behind every instruction that makes an array, and in the constructor of java.lang.Object\n"
+    "  --stores FIELD  behind every instruction that stores to a field of this name\n"
     "  --tracker NAME  internal name of the class that is called (" HPROFX_BCI_TRACKER ")\n"
     "  --first N       number of the first method and of the first site (0)\n"
     "  --min N         leave methods of fewer bytes of code without --calls (0)\n"
@@ -269,6 +270,7 @@ int main(int argc, char **argv)
                                             {"jar", no_argument, NULL, 'j'},
                                             {"batch", no_argument, NULL, 'b'},
                                             {"help", no_argument, NULL, 'h'},
+                                            {"stores", required_argument, NULL, 'w'},
                                             {NULL, 0, NULL, 0}};
     struct hprofx_bci_opts opts = {.tracker = NULL};
     bool verbose = false;
@@ -284,6 +286,10 @@ int main(int argc, char **argv)
             break;
         case 'o':
             opts.probes |= HPROFX_BCI_OBJECTS;
+            break;
+        case 'w':
+            opts.probes |= HPROFX_BCI_STORES;
+            opts.stores = optarg;
             break;
         case 't':
             opts.tracker = optarg;
