@@ -420,6 +420,7 @@ size_t hpx_tracker_class_waits(uint8_t to[static HPX_TRACKER_CLASS_MAX])
     unsigned object = class_of(&f, "java/lang/Object"), tick = utf8(&f, HPX_TRACKER_TICK), type = utf8(&f, "J");
     unsigned resumed = utf8(&f, HPX_TRACKER_RESUMED), one = utf8(&f, "(J)V");
     unsigned waited = utf8(&f, HPX_TRACKER_WAITED), two = utf8(&f, "(JJ)V");
+    unsigned stored = utf8(&f, HPX_TRACKER_STORED), none = utf8(&f, "()V");
     unsigned field = member(&f, FIELD, f.self, tick, type), call = member(&f, METHOD, f.self, waited, two);
     /* clang-format off */
     const uint8_t code[] = {
@@ -436,9 +437,10 @@ size_t hpx_tracker_class_waits(uint8_t to[static HPX_TRACKER_CLASS_MAX])
     u2(&f, tick);
     u2(&f, type);
     u2(&f, 0); /* attributes */
-    u2(&f, 2);
+    u2(&f, 3);
     method(&f, ACC_PUBLIC | ACC_STATIC, resumed, one, 4, 4, code, sizeof code);
     add_native(&f, waited, two);
+    add_native(&f, stored, none);
     u2(&f, 0); /* attributes */
     return f.n;
 }

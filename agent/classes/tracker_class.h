@@ -103,12 +103,13 @@ size_t hpx_tracker_class_jvmpi(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 #define HPX_TRACKER_TICK    "tick"
 #define HPX_TRACKER_RESUMED "resumed"
 #define HPX_TRACKER_WAITED  "waited"
+#define HPX_TRACKER_STORED  "stored" /* HPROFX_BCI_STORES calls it */
 
 /* Likewise, for the waits of virtual threads (wall/virtual_waits.h).
  * public final synthetic class java/lang/HprofxWaits {
  *     public static long tick;
  *     public static void resumed(long from) { long to = tick; if (from != to) { waited(from, to); } }
- *     public static native void waited(long from, long to);
+ *     public static native void waited(long from, long to), stored();
  * } */
 size_t hpx_tracker_class_waits(uint8_t to[static HPX_TRACKER_CLASS_MAX]);
 

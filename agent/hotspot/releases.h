@@ -10,6 +10,7 @@
 #define HPX_RELEASE_PREVIEW      19 /* virtual threads, if the program asks for what is new */
 #define HPX_RELEASE_VIRTUAL      21 /* virtual threads */
 #define HPX_RELEASE_WAITS_UNTOLD 22 /* JVMTI does not tell the monitor of Object.wait */
+#define HPX_RELEASE_UNMOUNTS     24 /* monitors block virtual threads, not their carriers */
 
 /* The release of what JVMTI's GetVersionNumber says: 8, 11, ... */
 static inline jint hpx_release_of(jint version)

@@ -154,7 +154,7 @@ static void note_waiters(struct hpx_asker *a, const jvmtiMonitorUsage *u)
 /* A virtual thread is no thread of the dump: JDK 21 tells those that own monitors, later VMs do not. */
 static uint32_t serial_of(struct hpx_asker *a, jthread owner)
 {
-    return hpx_virtuals_is(a->env, owner) ? hpx_virtuals_serial(a->jvmti, a->env, owner) : HPX_SERIAL_THREAD;
+    return hpx_vm_is_virtual(a->env, owner) ? hpx_virtuals_serial(a->jvmti, a->env, owner) : HPX_SERIAL_THREAD;
 }
 
 /* Adds a monitor as the VM described it. */

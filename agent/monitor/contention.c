@@ -48,7 +48,7 @@ static bool begin(struct event *e, jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
         hpx_gate_leave(&hpx_session.gate);
         return false;
     }
-    e->virtual = hpx_virtuals_is(env, thread);
+    e->virtual = hpx_vm_is_virtual(env, thread);
     e->of = (struct hpx_place_of){.thread = thread, .part = part};
     return true;
 }

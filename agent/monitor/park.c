@@ -56,7 +56,7 @@ static bool begin(struct parked *p, JNIEnv *env)
     *p = (struct parked){.t = hpx_block_find_self(env), .since = hpx_clock_mono()};
     p->session = p->t != NULL ? p->t->s.session : 0;
     if (p->t != NULL && (*jvmti)->GetCurrentThread(jvmti, &p->self) == JVMTI_ERROR_NONE && p->self != NULL) {
-        p->virtual = hpx_virtuals_is(env, p->self);
+        p->virtual = hpx_vm_is_virtual(env, p->self);
         if (!p->virtual && !hpx_session.opt->locks) {
             (*env)->DeleteLocalRef(env, p->self);
             p->self = NULL;

@@ -7,10 +7,6 @@
 #include "threads.h"
 #include "vm.h"
 #include <stdatomic.h>
-#include <string.h>
-
-#define RELEASE_UNMOUNTS  24  /* monitors block virtual threads, not their carriers */
-#define IS_VIRTUAL_THREAD 234 /* of the table of JNI 21; headers of older JDKs lack it */
 
 /* The word of a blocked virtual thread: id, then time in units of 2^10 ns. */
 #define ID_BITS   24
@@ -24,7 +20,6 @@
 HPX_OF_SESSION jvmtiEnv *hpx_monitor_env;
 
 static HPX_OF_SESSION struct {
-    jint release;                        /* constant from load on */
     _Atomic uint64_t ids[ANNOUNCED];     /* Java's thread ids; 0: free. seq_cst: insert-only, and rare */
     _Atomic uint32_t serials[ANNOUNCED]; /* 0: being announced. release: who announces; acquire: who looks for it later */
     _Atomic uint32_t n;                  /* relaxed */
@@ -33,24 +28,12 @@ static HPX_OF_SESSION struct {
 void hpx_virtuals_load(void)
 {
     const jvmtiCapabilities none = {0};
-    virtuals.release = hpx_vm_release();
     hpx_monitor_env = hpx_vm_environment(&none);
-}
-
-bool hpx_virtuals_is(JNIEnv *env, jthread thread)
-{
-    typedef jboolean(JNICALL * is)(JNIEnv *, jobject);
-    is fn;
-    if (virtuals.release < HPX_RELEASE_VIRTUAL || thread == NULL) {
-        return false;
-    }
-    memcpy(&fn, (const char *)*env + IS_VIRTUAL_THREAD * sizeof(void *), sizeof fn);
-    return fn(env, thread);
 }
 
 bool hpx_virtuals_pinned_by_monitors(void)
 {
-    return virtuals.release < RELEASE_UNMOUNTS;
+    return hpx_vm_release() < HPX_RELEASE_UNMOUNTS;
 }
 
 void hpx_virtuals_keep(jthread self, struct hpx_pending p)

@@ -14,8 +14,6 @@ extern jvmtiEnv *hpx_monitor_env;
 /* At load. */
 void hpx_virtuals_load(void);
 
-/* Whether this is a virtual thread. Any attached thread. */
-bool hpx_virtuals_is(JNIEnv *env, jthread thread);
 /* The release has virtual threads that keep their carrier when a monitor blocks them. */
 bool hpx_virtuals_pinned_by_monitors(void);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define IS_VIRTUAL_THREAD 234 /* of the table of JNI 21; headers of older JDKs lack it */
+
 struct hpx_vm hpx_vm;
 struct hpx_vm_fields hpx_vm_fields;
 
@@ -44,6 +46,17 @@ jint hpx_vm_release(void)
     return release != 0 ? release : 8;
 }
 
+bool hpx_vm_is_virtual(JNIEnv *env, jthread thread)
+{
+    typedef jboolean(JNICALL * is)(JNIEnv *, jobject);
+    is fn;
+    if (hpx_vm_release() < HPX_RELEASE_VIRTUAL || thread == NULL) {
+        return false;
+    }
+    memcpy(&fn, (const char *)*env + IS_VIRTUAL_THREAD * sizeof(void *), sizeof fn);
+    return fn(env, thread);
+}
+
 JNIEnv *hpx_vm_env(void)
 {
     void *env = NULL;
@@ -51,14 +64,19 @@ JNIEnv *hpx_vm_env(void)
 }
 
 /* Of an environment that is disposed of the VM keeps the address while it tells of an event: no other one can have it. */
-bool hpx_vm_enter(struct hpx_gate *g, jvmtiEnv *jvmti)
+bool hpx_vm_enter_for(struct hpx_gate *g, const jvmtiEnv *jvmti, jvmtiEnv *const *own)
 {
     bool inside = hpx_gate_enter(g);
-    if (inside && jvmti != hpx_vm.jvmti) {
+    if (inside && jvmti != *own) {
         hpx_gate_leave(g);
         inside = false;
     }
     return inside;
+}
+
+bool hpx_vm_enter(struct hpx_gate *g, jvmtiEnv *jvmti)
+{
+    return hpx_vm_enter_for(g, jvmti, &hpx_vm.jvmti);
 }
 
 jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want)

@@ -29,11 +29,15 @@ extern struct hpx_vm_fields hpx_vm_fields;
 
 /* The release of the JDK: 8, 11, ... From load on; any attached thread. */
 jint hpx_vm_release(void);
+/* Whether this is a virtual thread. Any attached thread. */
+bool hpx_vm_is_virtual(JNIEnv *env, jthread thread);
 /* JNI of the calling thread; NULL: it is not attached. */
 JNIEnv *hpx_vm_env(void);
 /* For an event: enters the gate. false: it is closed, or the environment is not the session's: the VM was about to tell of the event when
  * the session of that one ended. It tells the environments one after the other, this session's last. Any thread. */
 bool hpx_vm_enter(struct hpx_gate *g, jvmtiEnv *jvmti);
+/* The same for an event of another environment of the session, which is read inside the gate. */
+bool hpx_vm_enter_for(struct hpx_gate *g, const jvmtiEnv *jvmti, jvmtiEnv *const *own);
 /* A further JVMTI environment with these capabilities; NULL: the VM refuses. */
 jvmtiEnv *hpx_vm_environment(const jvmtiCapabilities *want);
 /* Makes one JVMTI environment without events or capabilities, at the first call; it stays as long as the JVM. Before a session enables an

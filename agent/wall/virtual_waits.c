@@ -24,6 +24,7 @@
 /* The first release on which the first rewriting in a JVM that runs throws away only compiled code that depends on the class. */
 #define RELEASE_DEPENDENT 25
 #define CLASS_NAME        "java/lang/VirtualThread"
+#define PERMIT            "blockPermit" /* its field: runContinuation() clears it for threads that a monitor has made unmount */
 #define REFUSED           "the VM refuses to rewrite java.lang.VirtualThread"
 #define POLLER            "Lsun/nio/ch/Poller;" /* through which sockets wait */
 #define PARKS             "java/util/concurrent/locks/LockSupport"
@@ -53,14 +54,19 @@ static HPX_OF_SESSION struct {
     jmethodID yield, sleep;     /* of VirtualThread */
     uint64_t parks[PARKS_MOST]; /* methods of LockSupport */
     uint32_t nparks;
-    _Atomic uint64_t interval;        /* relaxed: what two threads change at the same time counts once */
-    _Atomic uint64_t records, longer; /* relaxed */
-    _Atomic(const char *) why_not;    /* relaxed */
-    uint64_t ticked;                  /* the last tick: of rewrite(), then of the looking thread */
-    bool takes;                       /* the class hook puts the probe in, and has done so if it is false then; its thread's */
+    _Atomic uint64_t interval;         /* relaxed: what two threads change at the same time counts once */
+    _Atomic uint64_t records, longer;  /* relaxed */
+    _Atomic(const char *) why_not;     /* relaxed */
+    _Atomic uint64_t ticked;           /* relaxed: the last tick: of rewrite(), then of the looking thread */
+    _Atomic(const char *) no_monitors; /* relaxed: waits for monitors are not seen */
+    bool takes;                        /* the class hook puts the probe in, and has done so if it is false then; its thread's */
+    bool unmounts;                     /* likewise: also that of runContinuation() */
 } waits;
 
 static HPX_OF_SESSION _Atomic uint64_t callers[CALLERS]; /* relaxed: is_poller() */
+
+/* Of a carrier: it has mounted a thread that had unmounted for a monitor, and no event of a monitor has come since. */
+static __thread bool unblocked;
 
 /* ---- a wait is over ---- */
 
@@ -150,12 +156,19 @@ static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_
     return caller > 0 && caller < n && is_poller(env, frames[caller].method) ? HPX_WALL_IO : HPX_WALL_PARKED;
 }
 
-/* The thread's own words, without a lock or memory, except for a blocker of a class that is not recognised (wait_class.h). false: lost, and
+/* A wait that is over. */
+struct wait {
+    uint64_t from, to;        /* ticks */
+    enum hpx_wall_state what; /* PARKED: the stack says */
+    jobject monitor;          /* NULL: it was for none */
+};
+
+/* The thread's own words, without a lock or memory, except for an object of a class that is not recognised (wait_class.h). false: lost, and
  * counted. */
-static bool record(JNIEnv *env, uint64_t ns)
+static bool record(JNIEnv *env, const struct wait *w, uint64_t ns)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
-    uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, state = HPX_WALL_PARKED, klass = 0;
+    uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, state = w->what, klass = 0;
     struct hpx_ev_head *ev = hpx_carrier_reserve(&most, ns);
     jthread self = NULL;
     if (ev == NULL) {
@@ -170,8 +183,8 @@ static bool record(JNIEnv *env, uint64_t ns)
         uint32_t inner = inner_frames(frames, n);
         n -= inner;
         memmove(frames, frames + inner, n * sizeof *frames);
-        klass = hpx_wait_class_parked(env, self);
-        state = klass != 0 ? HPX_WALL_PARKED : state_of(env, frames, n);
+        klass = w->monitor != NULL ? hpx_wait_class_of(env, w->monitor) : hpx_wait_class_parked(env, self);
+        state = w->monitor != NULL || klass != 0 ? state : state_of(env, frames, n);
         n = n < depth ? n : depth;
         (*env)->DeleteLocalRef(env, self);
     }
@@ -194,47 +207,125 @@ static void count_record(uint64_t interval, bool recorded, bool longer)
     atomic_fetch_add_explicit(&waits.longer, recorded && longer, memory_order_relaxed);
 }
 
-/* The calling virtual thread is mounted again. */
+/* The calling virtual thread is mounted again. Inside the gate. */
+static void over(JNIEnv *env, const struct wait *w)
+{
+    uint64_t since = w->from > waits.since ? w->from : waits.since; /* it may have begun in an earlier session */
+    uint64_t ns = w->to > since ? w->to - since : 0, interval = atomic_load_explicit(&waits.interval, memory_order_relaxed);
+    bool longer = ns >= interval;
+    if (ns > 0 && (longer || draw() * (double)interval < (double)ns)) {
+        bool recorded = record(env, w, longer ? ns : interval);
+        count_record(interval, recorded, longer);
+    }
+}
+
 static void JNICALL waited(JNIEnv *env, jclass klass, jlong from, jlong to)
 {
     (void)klass;
     if (!hpx_gate_enter(&hpx_session.gate)) {
         return;
     }
-    if (atomic_load_explicit(&waits.live, memory_order_acquire)) {                    /* partner: rewrite() */
-        uint64_t since = (uint64_t)from > waits.since ? (uint64_t)from : waits.since; /* it may have begun in an earlier session */
-        uint64_t ns = (uint64_t)to > since ? (uint64_t)to - since : 0,
-                 interval = atomic_load_explicit(&waits.interval, memory_order_relaxed);
-        bool longer = ns >= interval;
-        if (ns > 0 && (longer || draw() * (double)interval < (double)ns)) {
-            bool recorded = record(env, longer ? ns : interval);
-            count_record(interval, recorded, longer);
-        }
+    if (atomic_load_explicit(&waits.live, memory_order_acquire)) { /* partner: rewrite() */
+        over(env, &(struct wait){(uint64_t)from, (uint64_t)to, HPX_WALL_PARKED, NULL});
     }
     hpx_gate_leave(&hpx_session.gate);
 }
 
+/* ---- monitors ---- */
+
+/* A carrier, before it mounts the virtual thread. */
+static void JNICALL stored(JNIEnv *env, jclass klass)
+{
+    (void)env, (void)klass;
+    unblocked = true;
+}
+
+/* The tick is kept with the Java thread, which may go on on another carrier. */
+static void keep(jvmtiEnv *jvmti, jthread self)
+{
+    uint64_t tick = atomic_load_explicit(&waits.ticked, memory_order_relaxed);
+    (void)(*jvmti)->SetThreadLocalStorage(jvmti, self, (void *)(uintptr_t)tick);
+}
+
+/* It may unmount now, or keep its carrier, whose wait it is then. A carrier, too, may wait for itself. */
+static void blocks(jvmtiEnv *jvmti, JNIEnv *env, jthread self)
+{
+    unblocked = false;
+    if (!hpx_vm_enter_for(&hpx_session.gate, jvmti, &waits.env)) {
+        return;
+    }
+    if (hpx_vm_is_virtual(env, self)) {
+        keep(jvmti, self);
+    }
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+/* If `unblocked`, it did unmount. Behind Object.wait another wait may follow, for the monitor, without an event of its beginning; that of
+ * its end comes even if there was none, but then not `unblocked`. */
+static void goes_on(jvmtiEnv *jvmti, JNIEnv *env, jthread self, jobject monitor, enum hpx_wall_state what)
+{
+    void *from = NULL;
+    if (!unblocked || !hpx_vm_enter_for(&hpx_session.gate, jvmti, &waits.env)) {
+        return;
+    }
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, self, &from) == JVMTI_ERROR_NONE && from != NULL) { /* else it began before the events */
+        over(env, &(struct wait){(uint64_t)(uintptr_t)from, atomic_load_explicit(&waits.ticked, memory_order_relaxed), what, monitor});
+    }
+    unblocked = false;
+    keep(jvmti, self);
+    hpx_gate_leave(&hpx_session.gate);
+}
+
+static void JNICALL on_enter(jvmtiEnv *jvmti, JNIEnv *env, jthread self, jobject monitor)
+{
+    (void)monitor;
+    blocks(jvmti, env, self);
+}
+
+static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *env, jthread self, jobject monitor)
+{
+    goes_on(jvmti, env, self, monitor, HPX_WALL_BLOCKED);
+}
+
+static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *env, jthread self, jobject monitor, jlong timeout)
+{
+    (void)monitor, (void)timeout;
+    blocks(jvmti, env, self);
+}
+
+static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *env, jthread self, jobject monitor, jboolean timed_out)
+{
+    (void)timed_out;
+    goes_on(jvmti, env, self, monitor, HPX_WALL_WAITING);
+}
+
 void hpx_virtual_waits_tick(JNIEnv *env, uint64_t now)
 {
-    if (!atomic_load_explicit(&waits.live, memory_order_acquire) || now <= waits.ticked) { /* partner: rewrite() */
+    if (!atomic_load_explicit(&waits.live, memory_order_acquire) ||
+        now <= atomic_load_explicit(&waits.ticked, memory_order_relaxed)) { /* partner: rewrite() */
         return;
     }
     uint64_t interval = atomic_load_explicit(&waits.interval, memory_order_relaxed), least = hpx_session.opt->wall_ns;
-    double passed = (double)(now - waits.ticked) * 1e-9, shorter = (double)interval / (1 + passed * PER_SECOND / STEP);
+    double passed = (double)(now - atomic_load_explicit(&waits.ticked, memory_order_relaxed)) * 1e-9,
+           shorter = (double)interval / (1 + passed * PER_SECOND / STEP);
     atomic_store_explicit(&waits.interval, shorter > (double)least ? (uint64_t)shorter : least, memory_order_relaxed);
-    waits.ticked = now;
+    atomic_store_explicit(&waits.ticked, now, memory_order_relaxed);
     (*env)->SetStaticLongField(env, probe.klass, probe.tick, (jlong)now);
 }
 
 /* ---- the class ---- */
 
+static bool is(struct hprofx_bci_name name, const char *s)
+{
+    return name.len == strlen(s) && memcmp(name.at, s, name.len) == 0;
+}
+
 static unsigned want(void *ctx, const struct hprofx_bci_method *m)
 {
-    static const char name[] = "yieldContinuation", desc[] = "()Z";
     (void)ctx;
-    bool is = m->name.len == sizeof name - 1 && memcmp(m->name.at, name, m->name.len) == 0 && m->desc.len == sizeof desc - 1 &&
-              memcmp(m->desc.at, desc, m->desc.len) == 0;
-    return is ? HPROFX_BCI_CALLS : 0;
+    return is(m->name, "yieldContinuation") && is(m->desc, "()Z") ? HPROFX_BCI_CALLS
+           : is(m->name, "runContinuation") && is(m->desc, "()V") ? HPROFX_BCI_STORES
+                                                                  : 0;
 }
 
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name, jobject domain,
@@ -244,17 +335,26 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *env, jclass rede
     if (redefined == NULL || name == NULL || strcmp(name, CLASS_NAME) != 0 || !waits.takes) {
         return;
     }
-    const struct hprofx_bci_opts opts = {
-        .tracker = HPX_TRACKER_WAITS, .kept = HPX_TRACKER_TICK, .exit = {.name = HPX_TRACKER_RESUMED}, .no_handler = true, .want = want};
+    struct hprofx_bci_result result;
+    const struct hprofx_bci_opts opts = {.tracker = HPX_TRACKER_WAITS,
+                                         .kept = HPX_TRACKER_TICK,
+                                         .exit = {.name = HPX_TRACKER_RESUMED},
+                                         .stores = PERMIT,
+                                         .probes = HPROFX_BCI_CALLS | HPROFX_BCI_STORES,
+                                         .no_handler = true,
+                                         .want = want,
+                                         .result = &result};
     uint8_t *out;
     size_t m;
     const char *why;
     unsigned char *copy = NULL;
-    if (hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why) == 0 && (*jvmti)->Allocate(jvmti, (jlong)m, &copy) == JVMTI_ERROR_NONE) {
+    if (hprofx_bci_rewrite(&opts, data, (size_t)n, &out, &m, &why) == 0 && result.numbered > 0 &&
+        (*jvmti)->Allocate(jvmti, (jlong)m, &copy) == JVMTI_ERROR_NONE) {
         memcpy(copy, out, m);
         *new_data = copy;
         *new_n = (jint)m;
         waits.takes = false;
+        waits.unmounts = result.rewritten > result.numbered;
     }
     free(out);
 }
@@ -294,6 +394,18 @@ static void find_parks(JNIEnv *env)
     (*env)->DeleteLocalRef(env, klass);
 }
 
+static bool tell_of_monitors(void)
+{
+    static const jvmtiEvent events[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+                                        JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED};
+    jvmtiEnv *jvmti = waits.env;
+    bool all = true;
+    for (size_t i = 0; i < HPX_ARRAY_LEN(events); i++) {
+        all = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) == JVMTI_ERROR_NONE && all;
+    }
+    return all;
+}
+
 static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
@@ -303,11 +415,18 @@ static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
         waits.yield = method(env, klass, "tryYield", "()V");
         waits.sleep = method(env, klass, "sleepNanos", "(J)V");
         find_parks(env);
-        waits.since = waits.ticked = hpx_clock_mono();
+        waits.since = hpx_clock_mono();
+        atomic_store_explicit(&waits.ticked, waits.since, memory_order_relaxed);
         atomic_store_explicit(&waits.interval, hpx_session.opt->wall_ns, memory_order_relaxed);
         (*env)->SetStaticLongField(env, probe.klass, probe.tick, (jlong)waits.since);
         atomic_store_explicit(&waits.live, true, memory_order_release); /* partner: waited() */
         probe.rewritten = klass != NULL && retransform(env, klass, true);
+        atomic_store_explicit(&waits.no_monitors,
+                              hpx_vm_release() < HPX_RELEASE_UNMOUNTS ? NULL
+                              : !waits.unmounts                       ? "java.lang.VirtualThread is not as hprofx knows it"
+                              : tell_of_monitors()                    ? NULL
+                                                                      : "the VM refuses their events",
+                              memory_order_relaxed);
         (*env)->DeleteLocalRef(env, klass);
     }
     atomic_store_explicit(&waits.why_not, probe.rewritten ? NULL : REFUSED, memory_order_relaxed);
@@ -365,8 +484,13 @@ void hpx_virtual_waits_unload(void)
 
 void hpx_virtual_waits_load(void)
 {
-    const jvmtiCapabilities capabilities = {.can_retransform_classes = 1};
-    const jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = on_class_file_load};
+    const jvmtiCapabilities capabilities = {.can_retransform_classes = 1,
+                                            .can_generate_monitor_events = hpx_vm_release() >= HPX_RELEASE_UNMOUNTS};
+    const jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = on_class_file_load,
+                                           .MonitorContendedEnter = on_enter,
+                                           .MonitorContendedEntered = on_entered,
+                                           .MonitorWait = on_wait,
+                                           .MonitorWaited = on_waited};
     const char *option;
     if (hpx_vm_release() < HPX_RELEASE_VIRTUAL) {
         return;
@@ -402,11 +526,13 @@ static bool define(JNIEnv *env)
 
 void hpx_virtual_waits_live(JNIEnv *env)
 {
-    const JNINativeMethod native = {(char *)(uintptr_t)HPX_TRACKER_WAITED, (char *)(uintptr_t) "(JJ)V", (void *)(uintptr_t)waited};
+    const JNINativeMethod natives[] = {{(char *)(uintptr_t)HPX_TRACKER_WAITED, (char *)(uintptr_t) "(JJ)V", (void *)(uintptr_t)waited},
+                                       {(char *)(uintptr_t)HPX_TRACKER_STORED, (char *)(uintptr_t) "()V", (void *)(uintptr_t)stored}};
     if (waits.env == NULL) {
         return;
     }
-    if ((probe.klass == NULL && !define(env)) || !hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, probe.klass, &native, 1)) {
+    if ((probe.klass == NULL && !define(env)) ||
+        !hpx_registrar_natives(env, HPX_TRACKER_REGISTRAR, probe.klass, natives, HPX_ARRAY_LEN(natives))) {
         atomic_store_explicit(&waits.why_not, "the VM refuses the class of the probe", memory_order_relaxed);
         return;
     }
@@ -421,5 +547,6 @@ struct hpx_virtual_waits_figures hpx_virtual_waits_figures(void)
 {
     return (struct hpx_virtual_waits_figures){
         atomic_load_explicit(&waits.records, memory_order_relaxed), atomic_load_explicit(&waits.longer, memory_order_relaxed),
-        atomic_load_explicit(&waits.interval, memory_order_relaxed), atomic_load_explicit(&waits.why_not, memory_order_relaxed)};
+        atomic_load_explicit(&waits.interval, memory_order_relaxed), atomic_load_explicit(&waits.why_not, memory_order_relaxed),
+        atomic_load_explicit(&waits.no_monitors, memory_order_relaxed)};
 }

@@ -205,16 +205,19 @@ static uint32_t number_by_name(JNIEnv *env, jclass klass)
     return number;
 }
 
-/* Deletes the reference. */
-static uint32_t class_of(JNIEnv *env, jobject object)
+uint32_t hpx_wait_class_of(JNIEnv *env, jobject object)
 {
-    if (object == NULL) {
-        return 0;
-    }
     jclass klass = (*env)->GetObjectClass(env, object);
     uint32_t number = remembered(env, klass);
     number = number != 0 ? number : number_by_name(env, klass);
     (*env)->DeleteLocalRef(env, klass);
+    return number;
+}
+
+/* Deletes the reference. */
+static uint32_t class_of(JNIEnv *env, jobject object)
+{
+    uint32_t number = object != NULL ? hpx_wait_class_of(env, object) : 0;
     (*env)->DeleteLocalRef(env, object);
     return number;
 }

@@ -6,8 +6,8 @@
  * monitor of Object.wait from JDK 22 on, and it tells an attached agent none: these monitors are read from the VM's own words
  * (hotspot/waited_monitor.h).
  *
- * Classes have numbers by their names. All functions but those of load and hpx_wait_class_parked(): the looking thread of watch.h,
- * attached; no lock is held while the VM is called. */
+ * Classes have numbers by their names. All functions but those of load, hpx_wait_class_parked() and hpx_wait_class_of(): the looking thread
+ * of watch.h, attached; no lock is held while the VM is called. */
 #ifndef HPX_WAIT_CLASS_H
 #define HPX_WAIT_CLASS_H
 
@@ -27,6 +27,8 @@ uint32_t hpx_wait_class(JNIEnv *env, const struct hpx_held *h, uint32_t state, s
 /* The same of a parked thread that cannot go on meanwhile. Any attached thread, inside the gate. Takes no lock and no memory but for the
  * first object of a class, and beyond 64 classes that are loaded. */
 uint32_t hpx_wait_class_parked(JNIEnv *env, jthread thread);
+/* Likewise, of this object. */
+uint32_t hpx_wait_class_of(JNIEnv *env, jobject object);
 /* After that: whether the clock stood. Else its answer is of no use to other threads with the same stack either. */
 void hpx_wait_class_delivered(bool holds);
 /* Why monitors are not read, where JVMTI does not tell them; NULL: they are, or JVMTI does, or no thread looks yet. Constant text. Any

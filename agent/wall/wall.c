@@ -135,7 +135,8 @@ static uint64_t all_ns(const struct hpx_figures *f)
 
 static void virtual_lines(struct hpx_lines *to, const struct hpx_figures *f)
 {
-    const char *why_not = hpx_virtual_waits_figures().why_not;
+    struct hpx_virtual_waits_figures v = hpx_virtual_waits_figures();
+    const char *why_not = v.why_not;
     if (why_not != NULL) {
         hpx_lines_add(
             to, "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; waits of unmounted virtual threads are not shown: %s\n",
@@ -143,8 +144,9 @@ static void virtual_lines(struct hpx_lines *to, const struct hpx_figures *f)
     } else {
         hpx_lines_add(to,
                       "hprofx: wall clock, virtual threads: on %" PRIu64 " carriers; %" PRIu64 " waits recorded, %" PRIu64
-                      " of them in full; waits that are not over are not shown\n",
-                      f->v[CARRIERS], f->v[WAITS], f->v[LONGER]);
+                      " of them in full; waits that are not over are not shown%s%s\n",
+                      f->v[CARRIERS], f->v[WAITS], f->v[LONGER], v.no_monitors != NULL ? "; nor are those for monitors: " : "",
+                      v.no_monitors != NULL ? v.no_monitors : "");
     }
 }
 

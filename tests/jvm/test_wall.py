@@ -186,25 +186,38 @@ def threads_that_end_attached(t):
 
 
 KINDS = {'parked': ('parks', 'parked', 'java.lang.StringBuilder'), 'sleeping': ('sleeps', 'sleeping', ''), 'socket': ('reads', 'io', '')}
+MONITORS = {'blocked': ('enters', 'blocked', 'java.lang.StringBuffer'), 'waiting': ('waits', 'waiting', 'java.util.ArrayList'),
+            'notified': ('notified', 'waiting', 'java.util.LinkedList')}
+UNMOUNTS = 24  # the release from which on monitors unmount virtual threads
+
+
+def _kinds(t):
+    return KINDS | (MONITORS if t.jdk.version >= UNMOUNTS else {})
+
+
+def _monitors(t):
+    return str(t.jdk.version >= UNMOUNTS).lower()
 
 
 def _virtual_waits(p, method):
-    """ms by state and class of the rows that VirtualWaits.METHOD is on, but those of carriers."""
-    return sum_by(((r.state, r.klass), r.count) for r in p.wall.rows if r.state not in ('running', 'runnable')
-                  and any(f.method == 'VirtualWaits.' + method for f in p.traces[r.trace].frames))
+    """ms by state and class of the rows that VirtualWaits.METHOD is on, but those of carriers. A thread that is notified may then be blocked."""
+    return sum_by((('waiting' if method == 'notified' and r.state == 'blocked' else r.state, r.klass), r.count) for r in p.wall.rows
+                  if r.state not in ('running', 'runnable') and any(f.method == 'VirtualWaits.' + method for f in p.traces[r.trace].frames))
 
 
 def _recorded(p):
     return int(re.search(r'(\d+) waits recorded', p.report['wall clock, virtual threads'])[1])
 
 
-@test(level='plain', since=21, measures=True, params=((200, 3000), (5000, 8000)), timeout=180)
+@test(level='plain', since=21, measures=True, params=((200, 3000), (2000, 8000)), timeout=180)
 def waits_of_unmounted_virtual_threads_have_rows(t, how):
     """A record stands for an interval at least, so n records of equal waits are right to 1/sqrt(n); five standard deviations."""
-    run, p = t.profile('VirtualWaits', *how, opts='wall=20,depth=24,cutoff=0', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+BytecodeVerificationLocal'])
+    n = how[0] if t.jdk.version >= UNMOUNTS else how[0] * 5 // 2  # of each of five kinds, else of two
+    run, p = t.profile('VirtualWaits', n, how[1], _monitors(t), opts='wall=20,depth=24,cutoff=0', jvm=['-XX:+UnlockDiagnosticVMOptions', '-XX:+BytecodeVerificationLocal'])
     spent = {kind: int(ms) for kind, ms in re.findall(r'^spent (\S+) (\d+)$', run.out, re.M)}
     total, n = sum(spent.values()), _recorded(p)
-    for kind, (method, state, klass) in KINDS.items():
+    t.equal(set(spent), set(_kinds(t)), 'kinds')
+    for kind, (method, state, klass) in _kinds(t).items():
         found = _virtual_waits(p, method)
         t.equal(set(found), {(state, klass)}, 'states and classes of ' + kind)
         off = 5 * spent[kind] / math.sqrt(n * spent[kind] / total)
@@ -214,20 +227,24 @@ def waits_of_unmounted_virtual_threads_have_rows(t, how):
     t.equal(plumbing, set(), 'frames of the probe')
 
 
-@test(level='plain', since=21, until=23, measures=True)
+@test(level='plain', since=21, measures=True)
 def waits_that_pin_virtual_threads_are_rows_of_their_carriers(t):
-    """Monitors and Object.wait before JDK 24. The stack is the carrier's: it does not say where. A look stands for 20 ms; five standard deviations."""
+    """Monitors and Object.wait, from JDK 24 on in an initialiser. The stack is the carrier's: it does not say where. A look stands for 20 ms; five
+    standard deviations."""
     run, p = t.profile('PinnedWaits', 6000, opts='wall=20,depth=24,cutoff=0', jvm=['-Djdk.virtualThreadScheduler.parallelism=4'])
     for kind, ms in re.findall(r'^spent (\S+) (\d+)$', run.out, re.M):
         found = sum(r.count for r in p.wall.rows if r.state == kind and any(f.method == 'jdk.internal.vm.Continuation.run' for f in p.traces[r.trace].frames))
         t.check(abs(found - int(ms)) <= 5 * 20 * math.sqrt(int(ms) / 20), '%s: %d ms, truth %s' % (kind, found, ms))
+    own = [r for r in p.wall.rows if r.state in ('blocked', 'waiting') and any(f.method.startswith('PinnedWaits.') and f.method != 'PinnedWaits.main'
+                                                                               for f in p.traces[r.trace].frames)]
+    t.equal(own, [], 'rows of the virtual threads')
 
 
 @test(level='plain', since=21)
 def waits_of_virtual_threads_belong_to_what_they_were_started_with(t):
     """Files name no thread for them; the command does, as for samples."""
     for name, more in (('java.hprof.txt', ''), ('java.hprof', ',format=b')):
-        run = t.java('VirtualWaits', 50, 1000, opts='wall=20,thread=y,depth=64,cutoff=0,file=%s%s' % (name, more))
+        run = t.java('VirtualWaits', 50, 1000, False, opts='wall=20,thread=y,depth=64,cutoff=0,file=%s%s' % (name, more))
         t.equal(run.code, 0, 'status of the program')
         shown = t.read('view', '-t', '--view', 'wall', t.work / name)
         t.check('<unknown thread>' not in shown, 'threads of %s: %s' % (name, shown))
@@ -237,7 +254,7 @@ def waits_of_virtual_threads_belong_to_what_they_were_started_with(t):
 
 @test(level='plain', since=21)
 def attached_sessions_rewrite_virtual_threads_and_restore_them(t):
-    program = Program(t, 'VirtualWaits', '50', '6000')
+    program = Program(t, 'VirtualWaits', '50', '6000', _monitors(t))
     for name in ('x', 'y'):
         does(t, 'start', '-o', t.work / name, program.run.pid, 'wall=20,depth=24,cutoff=0')
         time.sleep(1)
@@ -248,7 +265,7 @@ def attached_sessions_rewrite_virtual_threads_and_restore_them(t):
         if t.jdk.version < 25:
             t.check('throw away all compiled code' in line, 'the report: ' + line)
             continue
-        for kind, (method, state, klass) in KINDS.items():
+        for kind, (method, state, klass) in _kinds(t).items():
             found = _virtual_waits(p, method)
             t.equal(set(found), {(state, klass)}, 'states and classes of ' + kind)
             t.check(found[state, klass] > 10000, '%s: %d ms of 50 threads, each a second' % (kind, found[state, klass]))

@@ -80,6 +80,7 @@ void hpx_census_drop(struct hpx_census *c)
 uint64_t __wrap_hpx_clock_mono(void);
 int __wrap_nanosleep(const struct timespec *want, struct timespec *left);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+bool __wrap_hpx_vm_is_virtual(JNIEnv *env, jthread thread);
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
 
 static sem_t exiting;
@@ -157,13 +158,13 @@ static struct object *object(jobject o)
     return (struct object *)(void *)o;
 }
 
-/* In the place of virtuals.c. */
-bool hpx_virtuals_is(JNIEnv *env, jthread thread)
+bool __wrap_hpx_vm_is_virtual(JNIEnv *env, jthread thread)
 {
     (void)env;
     return object(thread)->virtual;
 }
 
+/* In the place of virtuals.c. */
 uint32_t hpx_virtuals_serial(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti, (void)env;

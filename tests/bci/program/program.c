@@ -258,20 +258,13 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"calls", no_argument, NULL, 'c'},
-                                            {"sites", no_argument, NULL, 's'},
-                                            {"objects", no_argument, NULL, 'o'},
-                                            {"tracker", required_argument, NULL, 't'},
-                                            {"first", required_argument, NULL, 'f'},
-                                            {"min", required_argument, NULL, 'm'},
-                                            {"no-handler", no_argument, NULL, 'n'},
-                                            {"no-exit", no_argument, NULL, 'e'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"jar", no_argument, NULL, 'j'},
-                                            {"batch", no_argument, NULL, 'b'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"stores", required_argument, NULL, 'w'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"calls", no_argument, NULL, 'c'},        {"sites", no_argument, NULL, 's'},
+                                            {"objects", no_argument, NULL, 'o'},      {"tracker", required_argument, NULL, 't'},
+                                            {"first", required_argument, NULL, 'f'},  {"min", required_argument, NULL, 'm'},
+                                            {"no-handler", no_argument, NULL, 'n'},   {"no-exit", no_argument, NULL, 'e'},
+                                            {"verbose", no_argument, NULL, 'v'},      {"jar", no_argument, NULL, 'j'},
+                                            {"batch", no_argument, NULL, 'b'},        {"help", no_argument, NULL, 'h'},
+                                            {"stores", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0}};
     struct hprofx_bci_opts opts = {.tracker = NULL};
     bool verbose = false;
     int mode = 0, option;
