@@ -2,6 +2,7 @@
 /* run.c: the order in which a session begins and ends. Contract: run.h. */
 #include "run.h"
 #include "archive.h"
+#include "c_frames.h"
 #include "callbacks.h"
 #include "clock.h"
 #include "handler.h"
@@ -82,7 +83,17 @@ static uint64_t own_cpu(void)
     return hpx_service_cpu() + hpx_callbacks_cpu();
 }
 
-static const struct hpx_host host = {hpx_service_post, hpx_service_collect, hpx_service_quit, hpx_service_exit, own_cpu, lines, names};
+/* Of the model's questions those about functions of C need no JVM. */
+static void post(struct hpx_msg *m)
+{
+    if (m->kind == HPX_MSG_RESOLVE && hpx_ev_is_c(((struct hpx_msg_resolve *)(void *)m)->id)) {
+        hpx_c_frames_post((struct hpx_msg_resolve *)(void *)m);
+    } else {
+        hpx_service_post(m);
+    }
+}
+
+static const struct hpx_host host = {post, hpx_service_collect, hpx_service_quit, hpx_service_exit, own_cpu, lines, names};
 
 void hpx_run_say(const struct hpx_err *err)
 {

@@ -27,6 +27,9 @@
  * theirs hold. Not the frame pointer: on x86 that is near this end, on Arm (GCC) at the other. */
 #define HPX_FRAME_END() __builtin_dwarf_cfa()
 
+/* A function that keeps its frame for itself: what it has on the stack costs its callers nothing where they do not call it. */
+#define HPX_NOINLINE __attribute__((noinline))
+
 /* A label that a debugger or a test can break on; no code. `name` is a C identifier, unique in the library. */
 #define HPX_TESTPOINT(name) __asm__ volatile(".ifndef hpx_tp_" #name "\nhpx_tp_" #name ":\n.endif" ::: "memory")
 

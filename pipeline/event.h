@@ -167,6 +167,22 @@ struct hpx_ev_frame {
 /* The method of a frame that stands for an enum hpx_unknown; above any address and any id. */
 #define HPX_EV_METHOD_OF(why) (UINT64_MAX - (uint64_t)(why))
 
+/* The method of a frame of C: where the function begins, 16 bits of the number of its library and 32 of the distance from the library's
+ * base; of a library that is not known yet the address, of which the first byte, which is 0 or no address of code, is left out. No id of a
+ * method has such a first byte. `bci` is -1. */
+#define HPX_EV_C_MOST               128u /* such frames of a stack */
+#define HPX_EV_METHOD_OF_C(place)   (UINT64_C(0x80) << 56 | (place))
+#define HPX_EV_C_PLACE(method)      ((method) & ((UINT64_C(1) << 56) - 1))
+#define HPX_EV_METHOD_OF_ADDRESS(a) (UINT64_C(0x81) << 56 | HPX_EV_C_PLACE(a))
+static inline bool hpx_ev_is_c(uint64_t method)
+{
+    return method >> 57 == 0x40;
+}
+static inline bool hpx_ev_is_c_address(uint64_t method)
+{
+    return method >> 56 == 0x81;
+}
+
 /* Most frames of a stack: a definition then has 2 + 2049 units. */
 #define HPX_MAX_DEPTH              2048
 #define HPX_EV_SITE_BYTES(frames)  (HPX_EV_SAMPLE_BYTES(frames) + sizeof(struct hpx_ev_site))

@@ -80,11 +80,11 @@ struct hpx_msg_resolve {
     struct hpx_msg m;
     uint32_t method; /* the model's number, returned in the answer */
     bool want_name, want_lines;
-    uint64_t ref, id; /* the class's weak reference and the jmethodID */
+    uint64_t ref, id; /* the class's weak reference and the jmethodID; of a function of C: 0 and hpx_ev_is_c() */
 };
 
 /* The answer, on the control lane. text: signature 0 source 0 name 0 signature 0 (as in HPX_MSG_CLASS); empty if the name was not asked
- * for. */
+ * for. Of a function of C: library 0 name 0. */
 struct hpx_msg_resolved {
     struct hpx_msg m;
     uint32_t method;

@@ -58,6 +58,7 @@ struct hpx_symbols *hpx_symbols_create(const struct hpx_symbols_config *cfg)
     s->class_serials = cfg->class_numbers ? HPX_SITE_MOST : 0; /* new serials are then above those of numbers */
     hpx_symbols_sweep_init(s);
     hpx_arena_init(&s->lines);
+    hpx_vec_init(&s->libraries, sizeof(struct hpx_library_class));
     if (hpx_strings_init(&s->strings) != 0 || hpx_methods_init(&s->methods) != 0 || hpx_traces_init(&s->traces) != 0 ||
         hpx_symbolized_init(&s->symbolized, &s->strings) != 0 || !make_pseudos(s) ||
         (cfg->class_event && hpx_symbolized_number_frames(&s->symbolized) != 0)) {
@@ -77,6 +78,7 @@ void hpx_symbols_destroy(struct hpx_symbols *s)
     hpx_traces_fini(&s->traces);
     hpx_symbolized_fini(&s->symbolized);
     hpx_arena_fini(&s->lines);
+    hpx_vec_fini(&s->libraries);
     free(s->sweep.back);
     free(s->stack.at);
     free(s->name.at);

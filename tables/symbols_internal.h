@@ -36,6 +36,12 @@ struct hpx_symbols_look {
     uint64_t gap;  /* to the one after it */
 };
 
+/* What functions of a C library have for a class. */
+struct hpx_library_class {
+    uint32_t name; /* a string */
+    struct hpx_class_serial serial;
+};
+
 struct hpx_symbols {
     struct hpx_symbols_config cfg;
     struct hpx_strings strings;
@@ -47,6 +53,7 @@ struct hpx_symbols {
     uint32_t class_serials; /* with cfg.class_event: the last new serial is HPX_SERIAL_CLASS and this */
     struct hpx_symbols_sweep sweep;
     struct hpx_symbols_look look;
+    struct hpx_vec libraries;                         /* struct hpx_library_class */
     struct hpx_class_serial own_class;                /* of the class hprofx; 0: no method of it was needed yet */
     uint32_t symbolized_unnamed, symbolized_unloaded; /* symbolized methods: hprofx.unknown.method, hprofx.unknown.unloaded_class */
     struct hpx_scratch stack, name;                   /* a class is named while a stack is made */

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_c(const struct hpx_symbols *s, uint32_t sampled)
+{
+    return sampled >= s->methods.npseudo && hpx_ev_is_c(hpx_methods_id(&s->methods, sampled));
+}
+
 static bool is_named(const struct hpx_symbols *s, const struct hpx_sampled *p)
 {
     return p->name && hpx_methods_class(&s->methods, p->klass)->name;
@@ -14,18 +19,19 @@ static bool is_named(const struct hpx_symbols *s, const struct hpx_sampled *p)
 static void ask(struct hpx_symbols *s, uint32_t sampled)
 {
     struct hpx_sampled *p = hpx_methods_sampled(&s->methods, sampled);
-    if (p->klass.v == 0) {
+    const bool c = is_c(s, sampled);
+    if (p->klass.v == 0 && !c) {
         p->state = HPX_SAMPLED_NO_CLASS;
         return;
     }
-    bool want_name = !is_named(s, p), want_lines = s->cfg.lines || s->cfg.class_event; /* the answer also tells whether it is native */
+    bool want_name = c || !is_named(s, p), want_lines = s->cfg.lines || s->cfg.class_event; /* the answer also tells whether it is native */
     if (!want_name && !want_lines) {
         p->state = HPX_SAMPLED_SETTLED;
         return;
     }
     const struct hpx_msg_class *said = hpx_methods_class(&s->methods, p->klass)->said;
     uint64_t ref = said ? said->ref : 0;
-    struct hpx_msg_resolve *r = ref && s->cfg.request ? hpx_msg_new(HPX_MSG_RESOLVE, sizeof(*r)) : NULL;
+    struct hpx_msg_resolve *r = (ref || c) && s->cfg.request ? hpx_msg_new(HPX_MSG_RESOLVE, sizeof(*r)) : NULL;
     if (!r) {
         p->state = HPX_SAMPLED_GONE;
         return;
@@ -87,7 +93,7 @@ uint32_t hpx_symbols_sampled(struct hpx_symbols *s, uint64_t id)
     if (klass.v) {
         take_said(s, hpx_methods_sampled(&s->methods, sampled), at);
     }
-    s->look.wanted |= klass.v == 0;
+    s->look.wanted |= klass.v == 0 && !hpx_ev_is_c(id);
     ask(s, sampled);
     return sampled;
 }
@@ -186,6 +192,37 @@ static void take_names(struct hpx_symbols *s, struct hpx_sampled *p, const struc
     }
 }
 
+/* The class of functions of this library, which has one serial in an output. NULL without memory. */
+static const struct hpx_library_class *library_class(struct hpx_symbols *s, struct hpx_text text)
+{
+    const uint32_t name = hpx_symbols_string(s, text);
+    for (uint32_t i = 0; i < s->libraries.len; i++) {
+        const struct hpx_library_class *l = hpx_vec_at(&s->libraries, i);
+        if (l->name == name) {
+            return l;
+        }
+    }
+    struct hpx_library_class *l = name ? hpx_vec_push(&s->libraries) : NULL;
+    if (l) {
+        *l = (struct hpx_library_class){name, hpx_symbols_new_serial(s)};
+    }
+    return l;
+}
+
+static void take_c(struct hpx_symbols *s, uint32_t sampled, const struct hpx_msg_resolved *msg)
+{
+    struct hpx_sampled *p = hpx_methods_sampled(&s->methods, sampled);
+    const char *at = msg->text, *end = at + msg->text_len;
+    struct hpx_text library = hpx_next_text(&at, end), name = hpx_next_text(&at, end);
+    const struct hpx_library_class *c = name.len > 0 ? library_class(s, library) : NULL;
+    p->native = true;
+    if (c) {
+        const uint32_t source = hpx_symbols_string(s, (struct hpx_text){"Native Method", 13});
+        p->symbolized = hpx_symbols_method(s, c->serial, c->name, source, name, (struct hpx_text){0});
+        p->state = p->symbolized != HPX_INTERN_NONE ? HPX_SAMPLED_SETTLED : HPX_SAMPLED_GONE;
+    }
+}
+
 /* Returns the method of an answer, in the state GONE: what the answer lacks stays missing. NULL: no method waits for this answer. */
 static struct hpx_sampled *answered(struct hpx_symbols *s, uint32_t method)
 {
@@ -209,6 +246,10 @@ void hpx_symbols_resolved(struct hpx_symbols *s, const struct hpx_msg_resolved *
 {
     struct hpx_sampled *p = answered(s, msg->method);
     if (!p) {
+        return;
+    }
+    if (is_c(s, msg->method)) {
+        take_c(s, msg->method, msg);
         return;
     }
     p->native = msg->native;

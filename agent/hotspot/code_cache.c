@@ -172,6 +172,12 @@ static uint32_t find_heap(uintptr_t pc)
     return best;
 }
 
+bool hpx_code_cache_has_sig(uintptr_t pc)
+{
+    uint32_t h = find_heap(pc);
+    return h != cache.n && pc < high_of(cache.at[h] + cache.memory);
+}
+
 /* The block that holds pc: the map has the distance back to a block's first segment, in hops of less than FREE. 0: none. */
 static uintptr_t find_block(uintptr_t pc)
 {

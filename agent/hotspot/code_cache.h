@@ -51,6 +51,8 @@ const char *hpx_code_cache_live(void);
 void hpx_code_cache_each(void (*fn)(void *ctx, int32_t id, uint64_t bytes), void *ctx);
 
 /* Async-signal-safe, any thread; after live. */
+/* Whether pc is in a code heap, whatever is there. */
+bool hpx_code_cache_has_sig(uintptr_t pc);
 struct hpx_code_frame hpx_code_cache_frame_sig(uintptr_t pc);
 /* The Method* of the blob at `start`, of kind METHOD. */
 uintptr_t hpx_code_cache_method_sig(uintptr_t start);

@@ -550,6 +550,17 @@ void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *
     hpx_frames_add(k, UINT64_MAX - 1 - (uint64_t)way);
 }
 
+void hpx_frames_add_c(struct hpx_frames *k, const uint64_t *methods, uint32_t n)
+{
+    k->c += n;
+    for (uint32_t i = 0; i < n; i++) {
+        hpx_frames_add(k, methods[i]);
+        if (k->names != NULL && k->names->n < k->names->most) {
+            k->names->out[k->names->n++] = (struct hpx_ev_frame){-1, 0, methods[i]};
+        }
+    }
+}
+
 /* The frame exists from the end of the prologue, which stores the wrapper, to the end of the stub. Its caller is C. Compiled code may have
  * left its own frame pointer in the register; behind the call the frame has exactly its size. */
 bool hpx_frames_in_call_stub_sig(struct hpx_frames *k)
@@ -577,6 +588,14 @@ static bool leave_stub(struct hpx_frames *k)
     return hpx_frames_pop_sig(k, f.size) && (hpx_frames_called_by_method_sig(k) || hpx_frames_stop(k, HPX_END_STUB));
 }
 
+/* Those behind the frame of the call stub. */
+HPX_NOINLINE static void add_between(struct hpx_frames *k, uintptr_t fp)
+{
+    const struct hpx_registers caller = {hpx_return_address(word_at(fp, 1)), fp + 2 * WORD, word_at(fp, 0)};
+    uint64_t methods[HPX_EV_C_MOST];
+    hpx_frames_add_c(k, methods, k->t->c.between_sig(k->t, &caller, methods, HPX_EV_C_MOST - k->c));
+}
+
 /* From C into Java: the wrapper below the frame has the anchor that was the thread's before. */
 static bool step_entry(struct hpx_frames *k)
 {
@@ -593,6 +612,9 @@ static bool step_entry(struct hpx_frames *k)
     k->whole = a.sp == 0;
     if (!k->whole && !hpx_frames_in_stack(k, a.sp, fp, 1)) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
+    }
+    if (!k->whole && k->t->c.between_sig != NULL && k->c < HPX_EV_C_MOST) {
+        add_between(k, fp);
     }
     k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_return_address(hpx_vm_word(a.sp - WORD)), a.sp, a.fp};
     return k->whole || leave_stub(k);

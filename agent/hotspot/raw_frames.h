@@ -34,6 +34,7 @@ struct hpx_frames {
     struct hpx_frame_names *names;    /* NULL: a hash will do */
     struct hpx_frame_names *kept;     /* that, while `copied` is compared */
     enum hpx_frame_place behind_stub; /* place of a frame that called a stub */
+    uint32_t c;                       /* frames of C that were added */
     uint32_t broken;                  /* as of hpx_raw_walk_frames_sig() */
 };
 
@@ -62,6 +63,8 @@ static inline void hpx_frames_add(struct hpx_frames *k, uint64_t word)
 bool hpx_frames_go_down_sig(struct hpx_frames *k);
 /* Adds a stub: which one, because the way to its caller may go wrong where its frame is half built, but for each stub in the same way. */
 void hpx_frames_add_stub_sig(struct hpx_frames *k, const struct hpx_code_frame *f, int way);
+/* Adds frames of C. */
+void hpx_frames_add_c(struct hpx_frames *k, const uint64_t *methods, uint32_t n);
 /* Adds a frame HPX_UNKNOWN_TRUNCATED to the names: for those that are left out here. */
 void hpx_frames_leave_out_sig(struct hpx_frames *k);
 

@@ -191,7 +191,7 @@ static void begin_again(struct hpx_frames *k, const struct hpx_frames *top)
 {
     *k = *top;
     if (k->names != NULL) {
-        k->names->n = 0;
+        k->names->n = k->t->c.nabove;
     }
 }
 
@@ -523,7 +523,9 @@ static bool walk(struct hpx_frames *k)
         k->carrier = true;
     }
     const bool by_anchor = !java || (a.sp != 0 && !behind && !interpreter && f.kind == HPX_BLOB_NONE);
-    if (by_anchor) {
+    if (by_anchor && a.sp == 0 && t->c.nabove > 0 && !t->c.called) { /* the stack is C alone */
+        k->whole = done = true;
+    } else if (by_anchor) {
         done = a.sp != 0 ? from_anchor(k, &a) : hpx_frames_stop(k, HPX_END_NO_JAVA);
     } else if (hpx_frames_in_stack(k, t->at.sp, t->stack_low, 1)) {
         done = interpreter ? from_interpreter(k) : f.kind != HPX_BLOB_NONE ? from_code(k, &f) : from_leaf(k);
@@ -536,10 +538,16 @@ static bool walk(struct hpx_frames *k)
     return done && !moved && k->gap == HPX_END_WHOLE;
 }
 
-static struct hpx_frames begun(const struct hpx_raw_thread *t)
+static struct hpx_frames begun(const struct hpx_raw_thread *t, struct hpx_frame_names *names)
 {
-    return (struct hpx_frames){
-        .t = t, .low = t->stack_low, .high = t->stack_end, .broken = UINT32_MAX, .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth}};
+    struct hpx_frames k = {.t = t,
+                           .low = t->stack_low,
+                           .high = t->stack_end,
+                           .broken = UINT32_MAX,
+                           .to = {.lo = t->depth, .hi = ~(uint64_t)t->depth},
+                           .names = names};
+    hpx_frames_add_c(&k, t->c.above, t->c.nabove);
+    return k;
 }
 
 static uint64_t spread(uint64_t h)
@@ -556,7 +564,7 @@ static struct hpx_raw_stack hash_of(const struct hpx_frames *k)
 
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to)
 {
-    struct hpx_frames k = begun(t);
+    struct hpx_frames k = begun(t, NULL);
     bool done = walk(&k);
     *to = hash_of(&k);
     return done;
@@ -572,15 +580,14 @@ static bool has_left_its_frame(uintptr_t pc)
 int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end, uint32_t *broken,
                             struct hpx_raw_stack *hash)
 {
-    struct hpx_frame_names names = {.out = out, .most = t->depth};
-    struct hpx_frames k = begun(t);
-    k.names = &names;
+    struct hpx_frame_names names = {.out = out, .most = t->depth + t->c.room};
+    struct hpx_frames k = begun(t, &names);
     k.behind_stub = broken == NULL ? HPX_FRAME_ANCHOR : HPX_FRAME_INTERRUPTED;
     bool whole = walk(&k);
     *end = k.end;
     if (hash != NULL) {
         k.names = NULL; /* there may be more names than compiled frames: the hash goes on behind the last name */
-        whole = whole && hpx_frames_go_down_sig(&k) && !has_moved(&k);
+        whole = whole && (k.to.methods == 0 || hpx_frames_go_down_sig(&k)) && !has_moved(&k);
         *hash = whole ? hash_of(&k) : (struct hpx_raw_stack){0, 0, 0};
     }
     if (broken != NULL) {
@@ -592,8 +599,7 @@ int hpx_raw_walk_frames_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame 
 int hpx_raw_walk_stopped_sig(const struct hpx_raw_thread *t, struct hpx_ev_frame *out, enum hpx_raw_end *end)
 {
     struct hpx_frame_names names = {.out = out, .most = t->depth, .addresses = true};
-    struct hpx_frames k = begun(t);
-    k.names = &names;
+    struct hpx_frames k = begun(t, &names);
     k.behind_stub = HPX_FRAME_ANCHOR;
     (void)walk(&k);
     *end = k.end;
@@ -604,8 +610,7 @@ int hpx_raw_walk_chunk_sig(uintptr_t chunk, uint32_t depth, struct hpx_ev_frame 
 {
     const struct hpx_raw_thread t = {.depth = depth};
     struct hpx_frame_names names = {.out = out, .most = depth, .addresses = true};
-    struct hpx_frames k = begun(&t);
-    k.names = &names;
+    struct hpx_frames k = begun(&t, &names);
     k.place = k.behind_stub = HPX_FRAME_ANCHOR;
     bool done = hpx_stack_chunk_known_sig() && hpx_frames_enter_chunk_sig(&k, chunk);
     if (!done) {

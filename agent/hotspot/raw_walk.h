@@ -51,6 +51,18 @@ struct hpx_raw_stack {
     uint32_t methods; /* frames of methods; a compiled one stands for at least one frame of an answer */
 };
 
+/* The frames of C of a stack, by their methods: HPX_EV_METHOD_OF_C, HPX_EV_METHOD_OF_ADDRESS, or HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)
+ * where some are left out. */
+struct hpx_raw_thread;
+struct hpx_raw_c {
+    const uint64_t *above; /* above those of Java, the innermost first */
+    uint32_t nabove;       /* their number */
+    bool called;           /* code of the VM has called the outermost of them: there is Java, too */
+    uint32_t room;         /* frames that `out` has room for besides `depth`, for these and for what between_sig finds */
+    /* The frames behind this one, which has called Java, down to the VM's code that has called C, at most `most`; NULL: none. */
+    uint32_t (*between_sig)(const struct hpx_raw_thread *t, const struct hpx_registers *at, uint64_t *methods, uint32_t most);
+};
+
 /* Which stack. */
 struct hpx_raw_thread {
     const void *env; /* JNIEnv of the thread */
@@ -61,6 +73,7 @@ struct hpx_raw_thread {
     uint32_t states; /* for async_stack.h: bits by enum hpx_vm_state, in which alone it is walked; 0: in all */
     struct hpx_registers at;
     struct hpx_entering entering;
+    struct hpx_raw_c c; /* no frames of C belong to it: 0 */
 };
 
 /* In the handler of that thread, under its guard as a read of structures, where anchors may be read (internals.h). true: *to has the stack
@@ -69,9 +82,10 @@ struct hpx_raw_thread {
 bool hpx_raw_walk_take_sig(const struct hpx_raw_thread *t, struct hpx_raw_stack *to);
 
 /* Names the frames of the same stack: leaf first, with inlined methods, `pad` 0, `method` 0 for one without a jmethodID. out: room for
- * t->depth. Returns their number, at most t->depth; *end says what that number of frames is: all, or those down to where the walk could
- * not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED stands where frames are left
- * out. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not move.
+ * t->depth + t->c.room. Returns their number, at most so many; *end says what that number of frames is: all, or those down to where the
+ * walk could not go on. With HPX_END_HEAP, HPX_END_DEOPTIMIZATION and HPX_END_WAITING one frame HPX_UNKNOWN_TRUNCATED stands where frames
+ * are left out. When and where: as hpx_raw_walk_take_sig(), where internals.h allows names; for another thread only while that does not
+ * move.
  *
  * broken: NULL; else the frames are as AsyncGetCallTrace names them, to compare the two: of a method that called a stub it gives the place
  * after the call, which may be in another inlined method, and nothing stands for frames that are left out. *broken: frames above the first

@@ -7,6 +7,8 @@
 #include "asgct.h"
 #include "async_stack.h"
 #include "code_age.h"
+#include "code_cache.h"
+#include "guard.h"
 #include "internals.h"
 #include "native_word.h"
 #include "oops.h"
@@ -53,6 +55,10 @@ NOTHING(hpx_guard_remove, (void));
 NOTHING(hpx_code_age_begin, (void));
 NOTHING(hpx_code_age_end, (void));
 ANSWER(bool, hpx_code_age_now, (struct hpx_code_age * age), false);
+
+/* native=y: needs sampler=async */
+ANSWER(bool, hpx_code_cache_has_sig, (uintptr_t pc), false);
+ANSWER(bool, hpx_guard_read_sig, (int (*body)(void *arg), void *arg, int *answer), false);
 
 /* Unsafe.park: taken for the VM's */
 ANSWER(uintptr_t, hpx_native_word_find, (uint64_t running, uint64_t wanted, uintptr_t up_to), 0);

@@ -50,7 +50,7 @@ struct hpx_options {
     uint32_t idsize;  /* bytes of an identifier in format=b: 4 or 8 */
     bool gz;          /* the output file is compressed */
     bool timeline;    /* the time of every sample, allocation, contention and wait */
-    bool lineno, thread, doe, split, msa, force, verbose, gc_okay, primfields, primarrays, vmstructs, start;
+    bool lineno, thread, doe, split, msa, force, verbose, gc_okay, primfields, primarrays, vmstructs, native, start;
     bool help;            /* the string was exactly "help": print hpx_options_help() on stdout, exit 0 */
     uint32_t depth;       /* 0..HPX_OPT_MAX_DEPTH */
     uint64_t interval_ns; /* 1..HPX_OPT_MAX_INTERVAL_NS */

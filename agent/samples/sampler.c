@@ -3,6 +3,7 @@
 #include "sampler.h"
 #include "asgct.h"
 #include "async_stack.h"
+#include "c_frames.h"
 #include "code_source.h"
 #include "engine.h"
 #include "inlines.h"
@@ -71,7 +72,9 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
 {
     uint32_t broken = UINT32_MAX;
     enum hpx_raw_end end;
-    int n = hpx_async_stack_names_sig(w, frames, &end, &broken, NULL);
+    struct hpx_raw_thread java = *w; /* AsyncGetCallTrace knows nothing of C */
+    java.c = (struct hpx_raw_c){0};
+    int n = hpx_async_stack_names_sig(&java, frames, &end, &broken, NULL);
     const struct hpx_judged_walk walked = hpx_judge_walked_sig(frames, n, end, broken);
     n = hpx_asgct_take_sig((void *)(uintptr_t)w->env, frames, w->depth, context);
     if (n == -(int)HPX_UNKNOWN_FAULT) { /* whatever it held is never released */
@@ -91,12 +94,14 @@ static void verify_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread 
 /* Of the frames of a walk. */
 struct found {
     int named, nameless, marks; /* methods with and without an id; frames that stand for others */
+    int java;                   /* all that are not of C */
 };
 
 static struct found count(const struct hpx_ev_frame *frames, int n)
 {
-    struct found f = {0, 0, 0};
+    struct found f = {0, 0, 0, 0};
     for (int i = 0; i < n; i++) {
+        f.java += !hpx_stacks_is_c(frames, i);
         if (frames[i].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)) {
             f.marks++;
         } else {
@@ -117,28 +122,30 @@ static bool is_same(const struct hpx_raw_stack *a, const struct hpx_raw_stack *b
 static void name_sig(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, struct hpx_ev_frame *frames, void *context,
                      uint64_t weight, const struct hpx_known_look *look)
 {
-    const uint32_t depth = w->depth + 1 - hpx_stacks_extra();
+    const uint32_t depth = w->depth - hpx_probe_frames_most();
     enum hpx_raw_end end;
     if (atomic_load_explicit(&sampler.verifies, memory_order_relaxed)) {
         verify_sig(t, w, frames, context);
     }
     struct hpx_raw_stack seen = {0, 0, 0};
     int n = hpx_async_stack_names_sig(w, frames, &end, NULL, &seen);
-    if (hpx_probe_frames_astray(frames, n)) {
+    if (hpx_probe_frames_astray(frames + w->c.nabove, n - (int)w->c.nabove)) {
         n = 0;
         end = HPX_END_STACK;
     }
+    const uint32_t above = n > 0 ? w->c.nabove : 0;
     const bool whole = end == HPX_END_WHOLE || end == HPX_END_HEAP, gap = end == HPX_END_DEOPTIMIZATION || end == HPX_END_WAITING;
-    const bool probes = hpx_probe_frames(frames, n) > 0;
-    n = hpx_stacks_without_probe(t, frames, n, depth, weight);
-    const struct found found = count(frames, n); /* of what is shown: whether a probe's frames have names does not matter */
+    const bool probes = hpx_probe_frames(frames + above, n - (int)above) > 0;
+    n = hpx_stacks_without_probe(t, frames, n, above, depth, weight);
+    const uint32_t c = probes ? 0 : above;
+    const struct found found = count(frames + c, n - (int)c); /* of what is shown: whether a probe's frames have names does not matter */
     bool truncated = found.marks > 0;
     judge_sig(t, end > HPX_END_NO_JAVA || (found.nameless > 0 && found.named == 0), look->faulted || end == HPX_END_FAULT);
-    if (found.named + found.nameless == 0) { /* there was none, or it was a probe's, or is behind the depth */
+    if (found.named + found.nameless + (int)c == 0) { /* there was none, or it was a probe's, or is behind the depth */
         n = -(int)hpx_async_stack_unknown_sig(w, end);
         truncated = false;
         atomic_fetch_add_explicit(&sampler.of[end], weight, memory_order_relaxed);
-    } else if (!whole && !gap && (uint32_t)n < depth) { /* nothing is missing behind a gap */
+    } else if (!whole && !gap && (uint32_t)found.java < depth) { /* nothing is missing behind a gap */
         frames[n++] = (struct hpx_ev_frame){-1, 0, HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)};
         truncated = true;
     }
@@ -177,40 +184,64 @@ static int ask_sig(struct hpx_counters *counters, void *env, struct hpx_ev_frame
     return hpx_probe_frames_astray(frames, n) ? -(int)HPX_UNKNOWN_NOT_WALKABLE_JAVA : n;
 }
 
-/* engine: async or asgct, as it was when the handler began. */
-static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *context, uint64_t weight)
+/* w: with the frames of C. */
+static void sample_async(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, void *context, uint64_t weight)
 {
-    const uint32_t depth = hpx_stacks_depth(t), extra = hpx_stacks_extra();
-    const bool walks = engine == HPX_ENGINE_ASYNC, on = walks && hpx_internals_on_sig(HPX_INTERNALS_NAMES);
-    const struct hpx_raw_thread w = {.env = hpx_mode_thread_env(&t->s),
-                                     .stack_low = t->s.stack_low,
-                                     .stack_end = t->s.stack_end,
-                                     .depth = depth + extra - 1,
-                                     .at = hpx_registers_load(context),
-                                     .entering = hpx_registers_entering(context)};
+    const uint32_t most = w->depth - hpx_probe_frames_most() + hpx_stacks_extra();
     struct hpx_known_look look;
-    if (depth == 0) {
-        return;
-    }
-    if (on && hpx_known_stacks_push_sig(t, &w, weight, &look)) {
+    if (hpx_known_stacks_push_sig(t, w, weight, &look)) {
         judge_sig(t, false, false);
         return;
     }
-    struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + extra, weight);
+    struct hpx_ev_frame *frames = hpx_stacks_reserve(t, most, weight);
     if (frames == NULL) {
         return;
     }
-    if (on && hpx_known_stacks_commit_shared_sig(t, frames, depth, weight, &look)) {
+    if (hpx_known_stacks_commit_shared_sig(t, frames, most, weight, &look)) {
         judge_sig(t, false, false);
+    } else {
+        name_sig(t, w, frames, context, weight, &look);
+    }
+}
+
+/* Apart: the frames of C take room on a stack that may be a small one. */
+HPX_NOINLINE static void sample_with_c(struct hpx_sample_thread *t, struct hpx_raw_thread *w, void *context, uint64_t weight)
+{
+    struct hpx_c_frames above;
+    hpx_c_frames_take_sig(w, context, weight, &above);
+    w->c = (struct hpx_raw_c){above.methods, above.n, above.called, hpx_c_frames_room(), hpx_c_frames_between_sig};
+    sample_async(t, w, context, weight);
+}
+
+/* engine: async or asgct, as it was when the handler began. */
+static void sample(struct hpx_sample_thread *t, enum hpx_engine engine, void *context, uint64_t weight)
+{
+    const uint32_t depth = hpx_stacks_depth(t);
+    const bool walks = engine == HPX_ENGINE_ASYNC;
+    struct hpx_raw_thread w = {.env = hpx_mode_thread_env(&t->s),
+                               .stack_low = t->s.stack_low,
+                               .stack_end = t->s.stack_end,
+                               .depth = depth + hpx_probe_frames_most(),
+                               .at = hpx_registers_load(context),
+                               .entering = hpx_registers_entering(context)};
+    if (depth == 0) {
         return;
     }
-    if (on) {
-        name_sig(t, &w, frames, context, weight, &look);
+    if (walks && hpx_internals_on_sig(HPX_INTERNALS_NAMES)) {
+        if (hpx_c_frames_on_sig()) {
+            sample_with_c(t, &w, context, weight);
+        } else {
+            sample_async(t, &w, context, weight);
+        }
+        return;
+    }
+    struct hpx_ev_frame *frames = hpx_stacks_reserve(t, depth + hpx_stacks_extra(), weight);
+    if (frames == NULL) {
         return;
     }
     /* the aggregator is about to see that the structures were left (hpx_sampler_look()) */
     int n = walks ? -(int)HPX_UNKNOWN_OTHER : ask_sig(&t->s.base.counters, hpx_mode_thread_env(&t->s), frames, w.depth, context);
-    hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, depth, weight), weight);
+    hpx_stacks_commit(t, frames, hpx_stacks_without_probe(t, frames, n, 0, depth, weight), weight);
 }
 
 void hpx_sampler_tick_sig(struct hpx_mode_thread *s, void *context, uint64_t weight)
@@ -377,6 +408,7 @@ void hpx_sampler_lines(struct hpx_lines *to, const struct hpx_counters *total, u
         hpx_lines_add(to, "hprofx: truncated: %" PRIu64 " (%.2f %%)\n", truncated, hpx_lines_percent(truncated, samples));
     }
     lines_of_ends(to, truncated);
+    hpx_c_frames_lines(to, samples);
     hpx_quiet_stack_lines(&hpx_samples, to, total);
 }
 
@@ -386,6 +418,7 @@ static void walk_from_now(const char *why)
 {
     struct hpx_err err = {0};
     hpx_warn("cpu=samples: %s; using sampler=walk instead", why);
+    hpx_c_frames_left_out();
     hpx_inlines_enable();
     if (hpx_stack_thread_start(&err) != 0) {
         hpx_warn("cpu=samples: %s; samples will have no stacks", err.msg);
@@ -434,7 +467,8 @@ static void begin_async(JNIEnv *env)
         return;
     }
     hpx_code_source_live();
-    hpx_shared_stacks_begin(HPX_SHARED_BYTES, atomic_load_explicit(&hpx_session.depth, memory_order_relaxed));
+    hpx_c_frames_live();
+    hpx_shared_stacks_begin(HPX_SHARED_BYTES, atomic_load_explicit(&hpx_session.depth, memory_order_relaxed) + hpx_c_frames_room());
     if (hpx_judge_asks_sig(HPX_JUDGED_NAMED, 1) && hpx_asgct_init(hpx_vm.jvmti) == NULL) {
         enable_class_load(JVMTI_ENABLE);
         atomic_store_explicit(&sampler.verifies, true, memory_order_relaxed);
@@ -480,6 +514,7 @@ void hpx_sampler_over(void)
 {
     hpx_code_source_over();
     hpx_quiet_stack_over();
+    hpx_c_frames_over();
     if (sampler.guarded) {
         sampler.guarded = false;
         hpx_guard_remove();
@@ -518,6 +553,7 @@ void hpx_sampler_init(void)
         engine = HPX_ENGINE_WALK;
     }
     hpx_engine_begin(engine, why);
+    hpx_c_frames_load(engine == HPX_ENGINE_ASYNC);
     if (engine == HPX_ENGINE_WALK) {
         hpx_inlines_enable();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples.c: registers cpu=samples as a mode: rows, figures, commands of a peer. */
 #include "samples.h"
+#include "c_frames.h"
 #include "certainty.h"
 #include "code_source.h"
 #include "engine.h"
@@ -232,7 +233,7 @@ static void collect(struct hpx_figures *f, struct hpx_counters *total, const voi
 
 static uint64_t own_cpu(const struct hpx_counters *total)
 {
-    return hpx_ticks_cpu(&hpx_samples, total) + hpx_spawn_cpu(&hpx_sampling_thread.thread);
+    return hpx_ticks_cpu(&hpx_samples, total) + hpx_spawn_cpu(&hpx_sampling_thread.thread) + hpx_c_frames_cpu();
 }
 
 static void lines_of_stalls(struct hpx_lines *to, const struct hpx_figures *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* samples_vm.c: cpu=samples in the JVM: its events, its threads' states. */
+#include "c_frames.h"
 #include "code_source.h"
 #include "engine.h"
 #include "event_stacks.h"
@@ -122,12 +123,14 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
 static void disable(void)
 {
     hpx_code_source_disable();
+    hpx_c_frames_undo(hpx_samples_inside());
     hpx_inlines_fini();
 }
 
 static void unload(JNIEnv *env)
 {
     (void)env;
+    hpx_c_frames_end(hpx_samples_inside());
     hpx_shared_stacks_end(hpx_samples_inside());
     hpx_inlines_fini();
 }
@@ -201,7 +204,7 @@ static bool abandon(struct hpx_mode_thread *s)
 
 static bool left(uint64_t until_ns)
 {
-    return hpx_ticks_left(until_ns) && hpx_looker_left(&hpx_sampling_thread, until_ns);
+    return hpx_c_frames_left(until_ns) && hpx_ticks_left(until_ns) && hpx_looker_left(&hpx_sampling_thread, until_ns);
 }
 
 const struct hpx_vm_mode hpx_samples_vm = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stacks.c: the encoder of stacks.h. */
 #include "stacks.h"
+#include "c_frames.h"
 #include "hash.h"
 #include "probe_frames.h"
 #include "session.h"
@@ -8,7 +9,7 @@
 
 uint32_t hpx_stacks_extra(void)
 {
-    return 1 + hpx_probe_frames_most();
+    return 1 + hpx_probe_frames_most() + hpx_c_frames_room();
 }
 
 uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t)
@@ -27,15 +28,28 @@ struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t fr
     return ev != NULL ? (struct hpx_ev_frame *)(ev + 2) : NULL;
 }
 
-int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t depth, uint64_t weight)
+bool hpx_stacks_is_c(const struct hpx_ev_frame *frames, int i)
 {
-    uint32_t probe = hpx_probe_frames(frames, n);
+    return hpx_ev_is_c(frames[i].method) ||
+           (i > 0 && frames[i].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED) && hpx_ev_is_c(frames[i - 1].method));
+}
+
+int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t above, uint32_t depth,
+                             uint64_t weight)
+{
+    uint32_t probe = n > (int)above ? hpx_probe_frames(frames + above, n - (int)above) : 0;
     if (probe > 0) {
+        probe += above; /* what the probe calls */
+        above = 0;
         n -= (int)probe;
         memmove(frames, frames + probe, (size_t)n * sizeof *frames);
         hpx_count(&t->s.base.counters, HPX_C_IN_PROBES, weight);
     }
-    return n < (int)depth ? n : (int)depth;
+    int i = 0;
+    for (uint32_t java = 0; i < n && java < depth; i++) {
+        java += i >= (int)above && !hpx_stacks_is_c(frames, i);
+    }
+    return n < 0 ? n : i;
 }
 
 /* A record that is its head alone. NULL: the ring is full, or the weight 0. */

@@ -8,15 +8,19 @@
 
 #include "sample_thread.h"
 
-/* Frames that a walk takes above those of the program, which are a probe's, and room for one at its end that stands for what is missing. */
+/* Frames that a stack has besides those of the depth: above those of the program, which are a probe's, of C, and one at its end that stands
+ * for what is missing. */
 uint32_t hpx_stacks_extra(void);
 /* Current depth limit for stacks of t; 0: take none. Async-signal-safe. */
 uint32_t hpx_stacks_depth(const struct hpx_sample_thread *t);
 /* Reserves room for that many frames inside the ring; NULL: full, `weight` is counted as lost. Commit must follow. */
 struct hpx_ev_frame *hpx_stacks_reserve(struct hpx_sample_thread *t, uint32_t frames, uint64_t weight);
-/* Takes a probe's frames off the top, and counts the sample as inside a probe if there are some. Returns the number of frames left, at
- * most `depth`; n <= 0 is returned as it is. */
-int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t depth, uint64_t weight);
+/* Whether it is a frame of C, or stands for those that are left out behind some. */
+bool hpx_stacks_is_c(const struct hpx_ev_frame *frames, int i);
+/* Takes a probe's frames off the top, and counts the sample as inside a probe if there are some. above: frames of C on top. Returns the
+ * number of frames left, down to the last of at most `depth` that are not of C; n <= 0 is returned as it is. */
+int hpx_stacks_without_probe(struct hpx_sample_thread *t, struct hpx_ev_frame *frames, int n, uint32_t above, uint32_t depth,
+                             uint64_t weight);
 /* The slot of a stack with this half of its hash. */
 uint32_t hpx_stacks_slot(uint64_t lo);
 /* n > 0: that many frames at `frames`, leaf first, `pad` 0. n <= 0: -enum hpx_unknown, no stack. */

@@ -3,10 +3,12 @@
  * stopped. The agent's objects are those that ship; a few of its calls from one file to another come here first (--wrap). */
 #include "aggregator.h"
 #include "balance.h"
+#include "c_frames.h"
 #include "callbacks.h"
 #include "kept_states.h"
 #include "known_threads.h"
 #include "mode_thread.h"
+#include "samples.h"
 #include "session_life.h"
 #include "site_thread.h"
 #include "sites.h"
@@ -79,6 +81,7 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
     a->nthreads = 0;
     hpx_known_threads_fini();
     hpx_thread_list_fini();
+    hpx_c_frames_undo(hpx_samples_inside());
     hpx_session_end();
     hpx_kept_states_each(keep_state, NULL);
     hpx_balance_report("after");

@@ -58,10 +58,10 @@ def nothing_of_monitors_is_held_at_the_end(t, program):
     t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
 
 
-@test(level='plain', params=('classes', 'threads', 'lines', 'walk', 'poll'), plain_params=('threads', 'walk', 'poll'))
+@test(level='plain', params=('classes', 'threads', 'lines', 'walk', 'poll', 'native'), plain_params=('threads', 'walk', 'poll', 'native'))
 def nothing_is_held_at_the_end(t, what):
     program, args, opts = {'classes': ('UnloadMany', (1000, 100), ''), 'threads': ('ShortThreads', (300, 100), ',thread=y'), 'lines': ('HotSplit', (20,), ',lineno=n'),
-                           'walk': ('UnloadMany', (300, 100), ',sampler=walk'), 'poll': ('ShortThreads', (300, 1000), ',sampler=poll')}[what]
+                           'walk': ('UnloadMany', (300, 100), ',sampler=walk'), 'poll': ('ShortThreads', (300, 1000), ',sampler=poll'), 'native': ('ShortThreads', (300, 100), ',native=y')}[what]
     b = _run(t, 'b', program, *args, opts='cpu=samples,interval=1' + opts)
     t.equal(b.faults(), [], 'blocks held at the end')
     kinds = {kind for kind, calls in b.live()}

@@ -357,6 +357,7 @@ class Mode:
 SAMPLED = 'cpu=samples,interval=1,cutoff=0,depth=64'
 MODES = [
     Mode('samples', SAMPLED, 'samples', _samples),
+    Mode('native', SAMPLED + ',native=y', 'samples', _samples),
     Mode('asgct', SAMPLED + ',sampler=asgct', 'samples', _samples, only='sys_rt_tgsigqueueinfo'),
     Mode('times', 'cpu=times,cutoff=0,depth=4', 'times', _rows(_deeper)),
     Mode('old', 'cpu=old,cutoff=0,depth=4', 'old', _rows(_old_deeper)),

@@ -8,8 +8,8 @@ from runner import test
 FORCED = {'safepoints': '-XX:+SafepointALot', 'handshakes': '-XX:+HandshakeALot'}
 
 
-def _soak(t, seconds, jvm=()):
-    run, p = t.profile('Soak', seconds, opts='cpu=samples,interval=0.1,depth=32', stdout='soak whole\n', jvm=['-Xss2m'] + list(jvm))
+def _soak(t, seconds, jvm=(), opts=''):
+    run, p = t.profile('Soak', seconds, opts='cpu=samples,interval=0.1,depth=32' + opts, stdout='soak whole\n', jvm=['-Xss2m'] + list(jvm))
     m = re.search(r'^hprofx: samples: (\d+) taken', run.err, re.M)
     # The tick of a kernel without perf events is 4 ms: a fortieth of the samples.
     t.check(int(m.group(1)) > 100 * seconds, 'samples: %s' % m.group(1))
@@ -20,6 +20,11 @@ def _soak(t, seconds, jvm=()):
 @test(level='plain', collectors='all', longer=True)
 def the_program_ends_whole(t):
     _soak(t, 2 if t.level == 'plain' else 4)
+
+
+@test(level='plain', collectors='all', needs=('hotspot',))
+def with_frames_of_C_too(t):
+    _soak(t, 2 if t.level == 'plain' else 4, opts=',native=y')
 
 
 @test(since=17, params=sorted(FORCED))

@@ -304,7 +304,8 @@ static inline void put_interpreted(uint32_t word, uintptr_t pc, uintptr_t fp, ui
 
 static inline struct hpx_raw_thread thread_at(uintptr_t pc, uint32_t sp, uintptr_t fp)
 {
-    return (struct hpx_raw_thread){&thread.env, address(0), address(WORDS), DEPTH, false, false, 0, {pc, address(sp), fp}, {0, 0, 0}};
+    return (struct hpx_raw_thread){
+        .env = &thread.env, .stack_low = address(0), .stack_end = address(WORDS), .depth = DEPTH, .at = {pc, address(sp), fp}};
 }
 
 static inline bool walk(uintptr_t pc, uint32_t sp, uintptr_t fp, struct hpx_raw_stack *to)

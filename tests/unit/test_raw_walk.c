@@ -982,6 +982,94 @@ TEST(what_is_below_the_end_of_a_walk_counts)
     assert_int_equal(ended, HPX_END_DEAD_CODE);
 }
 
+static uint32_t found_between = 1;
+
+static uint32_t between(const struct hpx_raw_thread *t, const struct hpx_registers *caller, uint64_t *of, uint32_t most)
+{
+    (void)t;
+    assert_int_equal(caller->pc, 4711);
+    assert_int_equal(caller->sp, address(52));
+    assert_int_equal(caller->fp, address(62));
+    assert_true(most > 1 && most <= HPX_EV_C_MOST);
+    for (uint32_t i = 0; i < found_between; i++) {
+        of[i] = HPX_EV_METHOD_OF_C(3 + i);
+    }
+    return found_between;
+}
+
+TEST(frames_of_c_are_part_of_a_stack)
+{
+    begin(JDK_17);
+    const uint64_t above[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(2)}, others[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(9)};
+    struct hpx_ev_frame frames[8];
+    struct hpx_raw_stack hash, named, other, without;
+    put_entry();
+    put_compiled(8, at(methods[1], 100), 0);
+    put_compiled(12, call_return, address(50));
+    stack[50] = address(62);
+    stack[51] = 4711;
+    wrapper->anchor = (struct anchor){address(52), at(methods[1], 100), 0};
+    put_compiled(52, at(methods[0], 60), 0);
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
+    t.depth = 3;
+    assert_true(hpx_raw_walk_take_sig(&t, &without));
+    t.c = (struct hpx_raw_c){above, 2, true, 5, between};
+    assert_true(hpx_raw_walk_take_sig(&t, &hash));
+    assert_int_equal(hash.methods, 3);
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, &named), 6);
+    assert_true(same(&hash, &named) && !same(&hash, &without));
+    const uint64_t wanted[] = {above[0], above[1], ids[1 + FIRST], ids[2 + FIRST], HPX_EV_METHOD_OF_C(3), ids[2 + FIRST]};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(frames[i].method, wanted[i]);
+    }
+    t.c.above = others;
+    assert_true(hpx_raw_walk_take_sig(&t, &other));
+    assert_false(same(&hash, &other));
+    t.c.above = above;
+    found_between = 2;
+    assert_true(hpx_raw_walk_take_sig(&t, &other));
+    found_between = 1;
+    assert_false(same(&hash, &other));
+    t.c.room = 1; /* the last ones have no place */
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), 4);
+    wrapper->anchor = (struct anchor){0, 0, 0};
+}
+
+TEST(any_address_is_of_c)
+{
+    const uintptr_t words[] = {0, 1, 0x7fffffffffff, 0x3ff0000000000000, 0xffffffffff600000, UINTPTR_MAX - 1, UINTPTR_MAX};
+    for (unsigned i = 0; i < HPX_ARRAY_LEN(words); i++) {
+        const uint64_t method = HPX_EV_METHOD_OF_ADDRESS(words[i]);
+        assert_true(hpx_ev_is_c(method) && hpx_ev_is_c_address(method));
+    }
+    assert_int_equal(HPX_EV_C_PLACE(HPX_EV_METHOD_OF_ADDRESS(0x7fffffffffff)), 0x7fffffffffff);
+    assert_true(hpx_ev_is_c(HPX_EV_METHOD_OF_C(5)) && !hpx_ev_is_c_address(HPX_EV_METHOD_OF_C(5)));
+    assert_false(hpx_ev_is_c(HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)));
+}
+
+TEST(a_stack_may_be_of_c_alone)
+{
+    begin(JDK_17);
+    const uint64_t above[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(2)};
+    struct hpx_ev_frame frames[4];
+    struct hpx_raw_stack hash, named;
+    struct hpx_raw_thread t = thread_at(4096, 8, 0);
+    thread.anchor.sp = 0;
+    thread.state = IN_NATIVE;
+    assert_false(hpx_raw_walk_take_sig(&t, &hash));
+    t.depth = 2;
+    t.c = (struct hpx_raw_c){above, 2, true, 2, NULL}; /* of Java that the VM's anchor does not tell yet, or no more */
+    assert_false(hpx_raw_walk_take_sig(&t, &hash));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, &named), 2);
+    assert_int_equal(ended, HPX_END_NO_JAVA);
+    t.c.called = false;
+    assert_true(hpx_raw_walk_take_sig(&t, &hash));
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, &named), 2);
+    assert_int_equal(ended, HPX_END_WHOLE);
+    assert_true(same(&hash, &named));
+    assert_int_equal(frames[1].method, above[1]);
+}
+
 /* As MethodHandle.linkToStatic in the interpreter calls: its last argument is gone, but the caller's stack pointer is as before. */
 TEST(a_method_that_a_method_handle_calls_in_the_interpreter_has_its_caller_a_word_higher)
 {
@@ -1325,7 +1413,8 @@ TEST(a_deep_stack_ends_at_the_depth)
         put_compiled(word, at(methods[1], 100), 0);
     }
     assert_false(walk(at(methods[0], 20), 4, 0, &s)); /* runs out of the stack */
-    struct hpx_raw_thread t = {&thread.env, address(0), address(WORDS), 3, false, false, 0, {at(methods[0], 20), address(4), 0}, {0, 0, 0}};
+    struct hpx_raw_thread t = thread_at(at(methods[0], 20), 4, 0);
+    t.depth = 3;
     assert_true(hpx_raw_walk_take_sig(&t, &s));
     assert_int_equal(s.methods, 3);
     t.stack_end = 0;
