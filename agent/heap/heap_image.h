@@ -113,7 +113,7 @@ struct hpx_heap_found {
 struct hpx_heap_image {
     int spool;     /* -1: there is none */
     uint64_t head; /* the spool's first bytes, free for what an output has before the objects; not 0: no object has a site */
-    bool once;     /* one dump has it: a copy frees its disk space as it goes */
+    bool once;     /* one dump has it, which may take the spool, or free its disk space as it goes */
     uint32_t id_size;
     struct hpx_heap_found found;
     uint32_t array_base, reference_size;   /* VM: offset and size of the elements of an object array */

@@ -6,7 +6,6 @@
 #include "heap_spool.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* What the dump names, and the memory to build its records. */
 struct image {
@@ -116,17 +115,16 @@ static void copy_objects(struct image *m)
     }
 }
 
-/* Its segments get their TIME, then the spool becomes the output. A note of zeros fills the rest of the first bytes; it stands before the
- * first segment, because readers refuse other records between segments. false: the output needs a copy. */
+/* Its segments get their TIME, then the spool becomes the output, without the roots and facts behind the objects: so no other dump may read
+ * the image. A note of zeros fills the rest of the first bytes; it stands before the first segment, because readers refuse other records
+ * between segments. false: the output needs a copy. */
 static bool adopt_objects(struct image *m)
 {
     struct hpx_heap_reader r = m->objects; /* a copy begins where this one stays */
     struct hpx_out *o = m->w->out;
     uint8_t head[HPX_BINARY_SMALL];
     const uint64_t zeros = m->i->head - hpx_bound_at(o) - HPX_RECORD_HEAD - m->w->id_size; /* wraps without room for them */
-    struct stat st = {.st_nlink = 1}; /* so is a spool that an earlier dump has made its output */
-    const bool adopts = o->adopt != NULL && fstat(m->i->spool, &st) == 0 && st.st_nlink == 0 && zeros <= INT32_MAX;
-    uint8_t *end = adopts ? hpx_binary_note_head(m->w, head, zeros) : NULL;
+    uint8_t *end = o->adopt != NULL && m->i->once && zeros <= INT32_MAX ? hpx_binary_note_head(m->w, head, zeros) : NULL;
     int error = end != NULL ? hpx_heap_spool_write(m->i->spool, head, (size_t)(end - head), o->point_at) : ENOSPC;
     while (error == 0 && hpx_heap_reader_head(&r)) {
         (void)hpx_binary_head(m->w, head, HPX_TAG_SEGMENT, r.length);

@@ -51,11 +51,13 @@ static pid_t look_for_name(const char *name, pid_t but)
 }
 
 /* The thread of the method main has no name of its own in the kernel: it keeps that of the process. The launcher java runs it beside the
- * process's first thread; a program that made its VM itself may run it in any thread. */
+ * process's first thread. Any other program may run main in any thread, so there it is unknown. Others have the name until they have
+ * their own: 0, so that the caller waits. */
 static pid_t look_for(const char *name)
 {
     pid_t tid = look_for_name(name, 0);
-    return tid == 0 && strcmp(name, "main") == 0 ? look_for_name("java", getpid()) : tid;
+    pid_t launched = tid == 0 && strcmp(name, "main") == 0 ? look_for_name("java", getpid()) : 0;
+    return launched > 0 ? launched : tid;
 }
 
 #define PATIENCE_MS 10

@@ -9,6 +9,7 @@ from subjects_peer import DEPTH, Peer, home_for
 LIMITS = {1000: 1.0, 10_000: 5.0}  # percent of a core
 INTERVAL = 20                      # ms
 NONE, OURS, PEER = "none", "hprofx", "peer"
+NULL, JVMTI = "agent that does nothing", "JVMTI, can_support_virtual_threads"
 
 
 def find_peer(ctx, jdk):
@@ -48,8 +49,8 @@ def switches(ctx, rows, raw):
     """Virtual threads that wake each other, all on one carrier: wall time of a switch."""
     ctx.need_agent()
     null = "-agentpath:%s=" % ctx.agents["null_agent"]
-    configurations = {"none": [], "agent that does nothing": [null + "nothing"], "wall=20": ctx.product("wall=20"), "cpu=samples": ctx.product("cpu=samples"),
-                      "JVMTI, can_support_virtual_threads": [null + "virtual"],
+    configurations = {"none": [], NULL: [null + "nothing"], "wall=20": ctx.product("wall=20"), "cpu=samples": ctx.product("cpu=samples"),
+                      JVMTI: [null + "virtual"],
                       "JFR, settings=profile": ["-Xlog:jfr*=off", "-XX:StartFlightRecording:settings=profile,filename=%s" % ctx.output]}
     arguments = ["-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1", "Switches", "100", str(ctx.size(20_000, 500))]
     jdks = [j for j in ctx.jdks if int(j) >= 21]
@@ -59,6 +60,7 @@ def switches(ctx, rows, raw):
         runs = ctx.compare(configurations, 7, lambda c, j=jdk: ctx.java(j, arguments, configurations[c]))
         ns = {c: [r.figures["switch_ns"] for r in runs[c]] for c in configurations}
         rows.append(row("a switch of virtual threads: none", jdk, quartiles(ns["none"]), "ns"))
-        for c in list(configurations)[1:]:
-            rows.append(row("a switch of virtual threads: " + c, jdk, ratios(ns[c], ns["agent that does nothing"] if c != "agent that does nothing" else ns["none"]), "ratio", 1.03 if c == "wall=20" else None))
+        rows += [row("a switch of virtual threads: %s over none" % c, jdk, ratios(ns[c], ns["none"]), "ratio") for c in list(configurations)[1:]]
+        rows += [row("a switch of virtual threads: %s over %s" % (c, NULL), jdk, ratios(ns[c], ns[NULL]), "ratio", 1.03 if c == "wall=20" else None)
+                 for c in ("wall=20", "cpu=samples", JVMTI)]
         raw += [dict(jdk=jdk, configuration=c, switch_ns=ns[c]) for c in configurations]

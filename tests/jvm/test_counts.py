@@ -13,8 +13,6 @@ JAVA, NATIVES = 'counters in Java code', 'JNI natives: '
 @test(level='plain', needs=('jit',), params=[(how, case) for how in HOW for case in ('recursion', 'exceptions', 'threads')], plain_params=[('c2', 'recursion')])
 def counts_are_exact_whoever_runs_the_code(t, param):
     how, case = param
-    if how == 'interpreter' and t.jdk.version == 8:
-        t.skip('JDK 8 crashes where java.lang.ref.Reference.get has any probe')
     run, p = t.profile('Count', case, opts=COUNTS, jvm=HOW[how])
     exact(t, run, p)
     t.equal(p.report['probes'], JAVA, 'probes')
