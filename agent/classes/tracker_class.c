@@ -210,7 +210,7 @@ size_t hpx_tracker_class_type(char to[static HPX_TRACKER_NAME + 2], const char *
 {
     size_t n = strlen(name);
     to[0] = 'L';
-    memcpy(to + 1, name, n);
+    memcpy(to + 1, name, n + 1);
     memcpy(to + 1 + n, ";", 2);
     return n + 2;
 }

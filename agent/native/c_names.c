@@ -4,14 +4,15 @@
 #include "compiler.h"
 #include "elf_symbols.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_BYTES ((size_t)16 << 10) /* of most demangled names */
-#define MANGLED_BYTES                                                                                                                      \
-    1024u /* a longer name stays as it is: a demangler's recursion is as deep as its name is long, and libstdc++'s takes up to 340 bytes   \
-             of stack for each */
+/* A longer name stays as it is: a demangler's recursion is as deep as its name is long, and libstdc++'s takes up to 340 bytes of stack for
+ * each. */
+#define MANGLED_BYTES 1024u
 
 typedef char *demangle_fn(const char *mangled, char *to, size_t *n, int *status); /* __cxa_demangle() */
 
@@ -196,6 +197,10 @@ void hpx_c_names_clean(char to[HPX_C_NAME_BYTES], const char *symbol)
     if (text != NULL) {
         function_of(text, &from, &end);
     }
+    if (from == end) { /* such as one that returns a pointer to a function */
+        from = symbol;
+        end = symbol + n;
+    }
     put(to, from, end);
 }
 
@@ -211,8 +216,9 @@ static const struct hpx_elf_symbols *symbols_of(const struct hpx_library *l)
         return NULL;
     }
     if (!names.read[l->number]) {
-        names.read[l->number] = true;
+        errno = 0;
         names.of[l->number] = hpx_elf_symbols_of(l);
+        names.read[l->number] = names.of[l->number] != NULL || (errno != EMFILE && errno != ENFILE && errno != ENOMEM);
     }
     return names.of[l->number];
 }

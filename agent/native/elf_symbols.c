@@ -258,6 +258,7 @@ static void add_packed(struct hpx_elf_symbols *s, const struct hpx_elf_source *f
         for (uint32_t i = 0; open && i < inner.n; i++) {
             if (inner.all[i].sh_type == SHT_SYMTAB && inner.all[i].sh_link < inner.n) {
                 add_table(s, &source, &inner.all[i], &inner.all[inner.all[i].sh_link]);
+                break; /* there are no more */
             }
         }
         close_sections(&inner);

@@ -50,6 +50,7 @@ static HPX_OF_SESSION struct {
     struct known **all; /* by number - 1; room for HPX_LIBRARIES_MOST */
     uint32_t n;
     size_t bytes;
+    int memory;  /* /proc/self/mem, in a look */
     bool looked; /* the list that is shown is the one behind `adds` and `subs` */
     unsigned long long adds, subs;
 } own;
@@ -160,29 +161,40 @@ static bool list_all(struct listing *l)
 
 /* ---- a new library ---- */
 
-/* Opened every time: the program may close a descriptor that it has not opened, and then has another file there. */
-size_t hpx_libraries_read(void *to, uintptr_t at, size_t n)
+static int open_memory(void)
+{
+    return open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+}
+
+static size_t read_memory(int memory, void *to, uintptr_t at, size_t n)
 {
     size_t done = 0;
-    const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    while (memory >= 0 && done < n) {
+    while (done < n) {
         ssize_t got = pread(memory, (char *)to + done, n - done, (off_t)(at + done));
         if (got <= 0) {
             break;
         }
         done += (size_t)got;
     }
-    if (memory >= 0) {
-        (void)close(memory);
-    }
     return done;
+}
+
+size_t hpx_libraries_read(void *to, uintptr_t at, size_t n)
+{
+    const int memory = open_memory();
+    if (memory < 0) {
+        return 0;
+    }
+    n = read_memory(memory, to, at, n);
+    (void)close(memory);
+    return n;
 }
 
 static void read_notes(uintptr_t from, uintptr_t end, struct hpx_library *to)
 {
     uint8_t bytes[256];
     ElfW(Nhdr) note;
-    const size_t n = hpx_libraries_read(bytes, from, end - from < sizeof bytes ? end - from : sizeof bytes);
+    const size_t n = read_memory(own.memory, bytes, from, end - from < sizeof bytes ? end - from : sizeof bytes);
     for (size_t at = 0; n - at >= sizeof note;) {
         memcpy(&note, bytes + at, sizeof note);
         const size_t name = at + sizeof note, text = ((size_t)note.n_namesz + 3) & ~(size_t)3;
@@ -243,11 +255,11 @@ static uintptr_t begin_of_tables(const struct mapped *m)
         uint8_t version, frame_as, count_as, table_as;
         int32_t frame;
     } h = {0};
-    const bool read = hpx_libraries_read(&h, m->header, sizeof h) == sizeof h && h.frame_as == RELATIVE;
+    const bool read = read_memory(own.memory, &h, m->header, sizeof h) == sizeof h && h.frame_as == RELATIVE;
     return read && h.frame >= 0 ? m->header : m->part;
 }
 
-/* false: its bytes are not all there, perhaps because it is unmapped meanwhile. NULL: none can be made. */
+/* false: its bytes cannot all be had: no memory, or it is unmapped meanwhile. NULL: none can be made. */
 static bool make_table(const struct mapped *m, struct hpx_unwind_table **to)
 {
     *to = NULL;
@@ -256,9 +268,12 @@ static bool make_table(const struct mapped *m, struct hpx_unwind_table **to)
     }
     const uintptr_t from_at = begin_of_tables(m);
     const size_t size = m->part_end - from_at;
-    uint8_t *bytes = own.bytes < TABLE_BYTES ? malloc(size) : NULL;
-    if (bytes == NULL) {
+    if (own.bytes >= TABLE_BYTES) {
         return true;
+    }
+    uint8_t *bytes = malloc(size);
+    if (bytes == NULL) {
+        return false;
     }
 #if defined(__aarch64__)
     const bool link = true;
@@ -266,7 +281,7 @@ static bool make_table(const struct mapped *m, struct hpx_unwind_table **to)
     const bool link = false;
 #endif
     const char *why;
-    const struct hpx_unwind_bytes from = {bytes, hpx_libraries_read(bytes, from_at, size), from_at, m->header, m->base, link};
+    const struct hpx_unwind_bytes from = {bytes, read_memory(own.memory, bytes, from_at, size), from_at, m->header, m->base, link};
     *to = hpx_unwind_table_make(&from, &why);
     free(bytes);
     return from.size == size;
@@ -283,7 +298,7 @@ static char *path_of(const struct mapped *m)
     return strdup(exe);
 }
 
-/* NULL: no memory, too many, or it is no more as it was listed. again: it is listed as the last time, and so is mapped all the time. */
+/* NULL: no memory, too many, or it is no longer what was listed. again: it is listed as the last time, and so is mapped all the time. */
 static const struct hpx_library *library_of(const struct mapped *m, bool again)
 {
     struct known *k = calloc(1, sizeof *k);
@@ -369,7 +384,12 @@ void hpx_libraries_look(void)
 {
     struct listing l = {0};
     if (atomic_load_explicit(&shown, memory_order_relaxed) != NULL && list_all(&l) && !l.same && l.n > 0) {
-        take(&l);
+        /* not kept open: the program may close a descriptor that it has not opened, and then has another file there */
+        own.memory = open_memory();
+        if (own.memory >= 0) { /* else what is shown stays, and the next look tries again */
+            take(&l);
+            (void)close(own.memory);
+        }
     }
     free(l.all);
     free(l.paths);

@@ -226,6 +226,7 @@ void hpx_options_idle(const struct hpx_options *o, void (*say)(const char *optio
         {o->keep_files > 0, o->split, "keep-files=", "split=y", "removal of old files"},
         {o->keep_bytes > 0, o->split, "keep-bytes=", "split=y", "removal of old files"},
         {o->heapdump_oom, o->heap_dump, "heapdump=oom", "heap=dump", "heap dump"},
+        {o->native, (o->cpu & HPX_CPU_SAMPLES) != 0, "native=y", "cpu=samples", "C functions"},
     };
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         if (all[i].given && !all[i].there) {

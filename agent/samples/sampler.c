@@ -103,7 +103,7 @@ static struct found count(const struct hpx_ev_frame *frames, int n)
     for (int i = 0; i < n; i++) {
         f.java += !hpx_stacks_is_c(frames, i);
         if (frames[i].method == HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)) {
-            f.marks++;
+            f.marks += !hpx_stacks_is_c(frames, i);
         } else {
             f.nameless += frames[i].method == 0;
             f.named += frames[i].method != 0;
@@ -187,7 +187,7 @@ static int ask_sig(struct hpx_counters *counters, void *env, struct hpx_ev_frame
 /* w: with the frames of C. */
 static void sample_async(struct hpx_sample_thread *t, const struct hpx_raw_thread *w, void *context, uint64_t weight)
 {
-    const uint32_t most = w->depth - hpx_probe_frames_most() + hpx_stacks_extra();
+    const uint32_t most = w->depth + 1 + w->c.room;
     struct hpx_known_look look;
     if (hpx_known_stacks_push_sig(t, w, weight, &look)) {
         judge_sig(t, false, false);
@@ -209,7 +209,7 @@ HPX_NOINLINE static void sample_with_c(struct hpx_sample_thread *t, struct hpx_r
 {
     struct hpx_c_frames above;
     hpx_c_frames_take_sig(w, context, weight, &above);
-    w->c = (struct hpx_raw_c){above.methods, above.n, above.called, hpx_c_frames_room(), hpx_c_frames_between_sig};
+    w->c = (struct hpx_raw_c){above.methods, above.n, above.called, HPX_EV_C_MOST + 1, hpx_c_frames_between_sig};
     sample_async(t, w, context, weight);
 }
 
@@ -295,6 +295,9 @@ void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
         return;
     }
     if (!hpx_ticks_armed()) {
+        if (hpx_engine_now() != HPX_ENGINE_POLL) {
+            hpx_c_frames_left_out();
+        }
         hpx_engine_poll();
     }
     hpx_warn_once(&sampler.said_timer,

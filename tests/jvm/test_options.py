@@ -128,7 +128,8 @@ def the_defaults_that_help_prints_are_taken_back(t):
 @test(collectors='any', level='plain')
 def an_option_without_its_mode_is_told_and_the_program_runs(t):
     for options, said in (('cpu=samples,locks=y', 'locks=y has no effect without monitor=y: there will be no LOCK TIME; add monitor=y, or leave out locks=y'),
-                          ('heap=sites,heapdump=oom', 'heapdump=oom has no effect without heap=dump: there will be no heap dump; add heap=dump, or leave out heapdump=oom')):
+                          ('heap=sites,heapdump=oom', 'heapdump=oom has no effect without heap=dump: there will be no heap dump; add heap=dump, or leave out heapdump=oom'),
+                          ('heap=sites,native=y', 'native=y has no effect without cpu=samples: there will be no C functions; add cpu=samples, or leave out native=y')):
         run = t.java('Hello', opts=options)
         t.equal((run.code, run.out), (0, 'hi\n'), '%s: exit code and stdout' % options)
         t.equal([ln for ln in run.err.splitlines() if 'no effect' in ln], ['hprofx: ' + said], '%s: stderr' % options)

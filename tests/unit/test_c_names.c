@@ -84,6 +84,7 @@ TEST(names_of_CPP_are_shown_without_parameters)
     check("_ZZNK1A1fEvENKUlvE_clEv", "A::f()_const::{lambda()#1}::operator()");
     check("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", "std::operator<<_<std::char_traits<char>_>");
     check("_ZplIiE1AIT_ES1_S1_", "operator+<int>");
+    check("_Z3fooIiEPFvcET_", "_Z3fooIiEPFvcET_"); /* it returns a pointer to a function: void (*foo<int>(int))(char) */
     check("_ZN1AltIiEEbT_", "A::operator<_<int>");
     check("_ZeqI1AEbT_S1_", "operator==<A>");
     check("_ZN1AssERKS_", "A::operator<=>");

@@ -243,7 +243,8 @@ TEST(the_spool_becomes_an_output_that_has_room_for_its_head)
         out.adopt = cases[k].can;
         hpx_binary_at(&w, w.zero_ns + UINT64_C(0x12345) * 1000);
         begin_spool(8);
-        spool_head = spool.first_end = cases[k].head > 0 ? size + cases[k].head : 0;
+        spool_head = cases[k].head > 0 ? size + cases[k].head : 0;
+        spool.first_end = spool_head;
         spool_once = cases[k].once;
         the_classes[0] = &klass;
         put_bytes(1, 10);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define DEEP 400
@@ -450,6 +451,33 @@ TEST(a_library_that_comes_again_keeps_its_number, begin, end)
     assert_int_equal(again.offset, p.offset);
     dlclose(library);
     (void)munmap(filler, 4096);
+}
+
+/* What was known stays, and the library that came has its table once there are descriptors again. */
+TEST(a_look_without_a_free_descriptor_changes_nothing, begin, end)
+{
+    (void)state;
+    struct hpx_library_place libc, p;
+    struct rlimit most;
+    assert_true(hpx_libraries_find_sig((uintptr_t)qsort, &libc));
+    void *library = dlopen(UNWIND_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    const uintptr_t at = (uintptr_t)dlsym(library, "pointers_all");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+    const struct rlimit none = {0, most.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    hpx_libraries_look();
+    hpx_libraries_look();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+    assert_true(hpx_libraries_find_sig((uintptr_t)qsort, &p));
+    assert_ptr_equal(p.library, libc.library);
+    assert_false(hpx_libraries_find_sig(at, &p));
+    hpx_libraries_look();
+    assert_true(hpx_libraries_find_sig((uintptr_t)qsort, &p));
+    assert_ptr_equal(p.library, libc.library);
+    assert_true(hpx_libraries_find_sig(at, &p));
+    assert_non_null(p.library->table);
+    dlclose(library);
 }
 
 TESTS(NULL, NULL)
