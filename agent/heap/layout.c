@@ -460,9 +460,7 @@ int hpx_layout_make(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env, bool ful
     hpx_arena_init(&l->arena);
     int rc = list_threads(l, jvmti, env);
     jthread self = NULL;
-    if ((*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE && self != NULL) {
-        l->taker = tid_of(env, self);
-    }
+    l->taker = (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE && self != NULL ? tid_of(env, self) : 0;
     find_classes(l, jvmti, env);
     if (!full) { /* Java would have no room for it, and collect garbage for every class */
         link_classes(jvmti, env);

@@ -90,7 +90,7 @@ void hpx_walk_know(struct hpx_walk *w);
 
 /* ---- walk_roots.c ---- */
 
-/* Whether the root is a reference of the layout, which the program does not have. */
+/* Whether the root is a reference of the layout, or of another thread of hprofx to what the layout knows: the program does not have it. */
 bool hpx_walk_own_root(const struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
                        const struct hpx_walk_class *c);
 /* A root names this object: it gets the id. */

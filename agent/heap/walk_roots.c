@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* walk_roots.c: the roots of a walk: see walk_internal.h. */
+#include "service.h"
 #include "walk_internal.h"
+#include <string.h>
 
 /* An object that a root names. The walk has no record for a class object. */
 static void note_root(struct hpx_walk *w, uint64_t key, const struct hpx_walk_class *c)
@@ -23,28 +25,30 @@ static void begin_thread(struct hpx_walk *w, uint64_t key)
     w->matched += place != 0;
 }
 
+/* The thread of the layout with this Thread.getId(); NULL: none, or the VM does not tell it. */
+static const struct hpx_heap_thread *listed(const struct hpx_layout *l, jlong id)
+{
+    const struct hpx_address_entry *e = id != 0 ? hpx_address_map_find(&l->tids, (uint64_t)id) : NULL;
+    return e != NULL ? &l->threads[e->value] : NULL;
+}
+
 /* The object id of the thread that has this frame; 0: none of the layout, such as a virtual thread that this thread carries. */
 static uint64_t thread_of(struct hpx_walk *w, jlong id)
 {
-    const struct hpx_heap_thread *t = w->root_thread;
-    if (w->layout->tids.room == 0) {
-        return t != NULL ? t->object : 0;
-    }
-    const struct hpx_address_entry *e = id != 0 ? hpx_address_map_find(&w->layout->tids, (uint64_t)id) : NULL;
-    if (e == NULL) {
-        return 0;
-    }
-    if (t != &w->layout->threads[e->value]) {
+    const struct hpx_heap_thread *t = w->layout->tids.room != 0 ? listed(w->layout, id) : w->root_thread;
+    if (t != NULL && t != w->root_thread) {
         contradict(w); /* the root of that thread was of another object */
     }
-    return w->layout->threads[e->value].object;
+    return t != NULL ? t->object : 0;
 }
 
 bool hpx_walk_own_root(const struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,
                        const struct hpx_walk_class *c)
 {
-    return kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL && w->layout->taker != 0 && (uint64_t)info->jni_local.thread_id == w->layout->taker &&
-           c->special && hpx_walk_known_as(w, key) != 0;
+    const jlong id = kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL ? info->jni_local.thread_id : 0;
+    const struct hpx_heap_thread *t = listed(w->layout, id);
+    const bool ours = t != NULL && t->name.len >= strlen(HPX_OURS) && memcmp(t->name.bytes, HPX_OURS, strlen(HPX_OURS)) == 0;
+    return id != 0 && (ours || (uint64_t)id == w->layout->taker) && c->special && hpx_walk_known_as(w, key) != 0;
 }
 
 void hpx_walk_meet_root(struct hpx_walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, uint64_t key,

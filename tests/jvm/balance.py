@@ -13,6 +13,8 @@ KEPT = {
     ('heap', 'make@out_socket.c'): 2,    # the connection, its queue and its peer's name: its thread may be in the resolver, which nobody can interrupt
     ('mapping', 'make@out_socket.c'): 1,
     ('mapping', 'map_types@counting.c'): 1,  # element types of arrays by place: probes may still look at them
+    ('mapping', 'reserve@tally.c'): 1 << 16, # counters of threads, and the table that leads there: probes may still count
+    ('heap', 'make@tally.c'): 1 << 16,       # one for each of those
 }
 
 Group = collections.namedtuple('Group', 'kind blocks bytes calls')

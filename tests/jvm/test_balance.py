@@ -58,11 +58,16 @@ def nothing_of_monitors_is_held_at_the_end(t, program):
     t.equal((b.complete, b.faults()), (True, []), 'complete, blocks held at the end')
 
 
-@test(level='plain', params=('classes', 'threads', 'lines', 'walk', 'poll', 'native'), plain_params=('threads', 'walk', 'poll', 'native'))
+ENDS = {'classes': ('UnloadMany', (1000, 100), 'cpu=samples,interval=1'), 'threads': ('ShortThreads', (300, 100), 'cpu=samples,interval=1,thread=y'),
+        'lines': ('HotSplit', (20,), 'cpu=samples,interval=1,lineno=n'), 'walk': ('UnloadMany', (300, 100), 'cpu=samples,interval=1,sampler=walk'),
+        'poll': ('ShortThreads', (300, 1000), 'cpu=samples,interval=1,sampler=poll'), 'native': ('ShortThreads', (300, 100), 'cpu=samples,interval=1,native=y'),
+        'calls': ('ShortThreads', (300, 100), 'cpu=times'), 'counted calls': ('ShortThreads', (300, 100), 'cpu=times,times=counts')}
+
+
+@test(level='plain', params=tuple(ENDS), plain_params=('threads', 'walk', 'poll', 'native', 'counted calls'))
 def nothing_is_held_at_the_end(t, what):
-    program, args, opts = {'classes': ('UnloadMany', (1000, 100), ''), 'threads': ('ShortThreads', (300, 100), ',thread=y'), 'lines': ('HotSplit', (20,), ',lineno=n'),
-                           'walk': ('UnloadMany', (300, 100), ',sampler=walk'), 'poll': ('ShortThreads', (300, 1000), ',sampler=poll'), 'native': ('ShortThreads', (300, 100), ',native=y')}[what]
-    b = _run(t, 'b', program, *args, opts='cpu=samples,interval=1' + opts)
+    program, args, opts = ENDS[what]
+    b = _run(t, 'b', program, *args, opts=opts)
     t.equal(b.faults(), [], 'blocks held at the end')
     kinds = {kind for kind, calls in b.live()}
     t.check({'heap', 'mapping'} <= kinds, 'only %s were counted' % kinds)

@@ -301,6 +301,7 @@ def a_program_that_refuses_to_end_may_outlive_the_session_that_asked(t):
 GROWS = {
     ('heap', 'find_or_make@class_numbers.c'): 1000,  # once for a class: those that were loaded in the first sessions
     ('jvmti', 'hand_over@classes.c'): 1 << 20,  # class files, which the VM frees
+    ('heap', 'make@tally.c'): 40, ('mapping', 'reserve@tally.c'): 41,  # counters for as many threads as ever counted at once, and what leads there
 }
 
 

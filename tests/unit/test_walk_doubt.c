@@ -393,6 +393,25 @@ TEST(threads_where_their_references_say_are_whole)
     }
 }
 
+/* A thread of hprofx may name a method just now, whose class it holds meanwhile. */
+TEST(classes_that_threads_of_hprofx_hold_are_no_roots)
+{
+    static const char *const names[] = {"hprofx service", "hprofs service", "hprofx"};
+    static const uint32_t roots[] = {1, 2, 2};
+    for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {
+        for (size_t i = 0; i < HPX_ARRAY_LEN(names); i++) {
+            fx_begin(mode, 8);
+            fx.layout.threads[1].name = (struct hpx_text){names[i], (uint32_t)strlen(names[i])};
+            fx_root(JVMTI_HEAP_REFERENCE_THREAD, FX_OTHER);
+            fx_frame(JVMTI_HEAP_REFERENCE_JNI_LOCAL, FX_KINDS, FX_OTHER_TID, 1, 0);
+            fx_class_of(FX_OTHER);
+            ends(HPX_WALK_WHOLE, UINT32_MAX);
+            assert_int_equal(fx.walk.roots.len, roots[i]);
+            fx_end(state);
+        }
+    }
+}
+
 TEST(a_frame_of_another_thread_than_the_root_before_is_doubted)
 {
     for (enum fx_mode mode = 0; mode < FX_MODES; mode++) {

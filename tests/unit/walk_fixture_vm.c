@@ -248,7 +248,8 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
         jint rc = fx.mode == FX_INDIRECT ? tell_indirect(all, (void *)(uintptr_t)user, e) : tell_direct(all, (void *)(uintptr_t)user, e);
         fx.told++;
         fx.aborted += (rc & JVMTI_VISIT_ABORT) != 0;
-        assert_true((rc & JVMTI_VISIT_ABORT) || (rc & JVMTI_VISIT_OBJECTS) || e->what != FX_REFERENCE);
+        assert_true((rc & JVMTI_VISIT_ABORT) || (rc & JVMTI_VISIT_OBJECTS) || e->what != FX_REFERENCE ||
+                    e->kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL);
         if (fx.watch != NULL) {
             fx.watch(fx.told);
         }
