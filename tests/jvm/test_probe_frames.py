@@ -5,7 +5,7 @@ import re
 from hprof_text import SAMPLES, UNKNOWN
 from runner import test
 
-OURS = re.compile(r'hprofx\.Tracker\.|HprofxTracker\.|MethodHandle\.linkToNative')
+OURS = re.compile(r'hprofx\.Tracker\.|Hprofx(Tracker|Counts)\.|MethodHandle\.linkToNative')
 MS = 1000  # of CPU time that the program spends in the methods that call probes, and little else; how long the JVM needs to start is not known
 BOTH = 'cpu=samples,cpu=times,cutoff=0,interval='
 
@@ -25,7 +25,7 @@ def _no_frame_of_a_probe(t, p):
     t.equal(ours, [], 'frames of probes')
 
 
-@test(level='plain', params=('async', 'walk', 'poll'), plain_params=('async',))
+@test(level='plain', params=('async', 'walk', 'poll', 'async,times=counts', 'walk,times=counts'), plain_params=('async', 'async,times=counts'))
 def samples_count_for_the_caller(t, engine):
     run, p = t.profile('Probes', MS, 0, opts=BOTH + '1,depth=4,sampler=' + engine)
     _no_frame_of_a_probe(t, p)
@@ -35,7 +35,7 @@ def samples_count_for_the_caller(t, engine):
     t.near(percent, 100 * n / table.total, 0.1, 'percent inside probes')
     counts = table.counts()
     t.check(counts['Probes.tiny'] + counts['Probes.down'] > 0.5 * MS, 'the methods that call probes have %s' % counts.most_common(5))
-    of_tiny = [[f.method for f in trace.frames] for trace in p.traces.values() if trace.frames and trace.frames[0].method == 'Probes.tiny']
+    of_tiny = [[f.method for f in trace.frames] for trace in map(p.traces.get, sorted({r.trace for r in table.rows})) if trace.frames and trace.frames[0].method == 'Probes.tiny']
     t.equal([f for f in of_tiny if len(f) != 4 and not any(UNKNOWN in m for m in f)], [], 'stacks of a deep method that lack frames')
 
 
