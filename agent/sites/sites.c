@@ -353,12 +353,14 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
         hpx_lines_add(to, "hprofx: allocation sites: %" PRIu64 "\n", g.sites);
     }
     hpx_quiet_stack_lines(&hpx_sites_mode, to, &r->total);
-    if ((hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) == 0) { /* else cpu=times reports them */
+    const bool calls = (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) != 0; /* reported there */
+    if (hpx_sites_counts() && (!calls || !hpx_options_follow_calls(hpx_session.opt))) {
+        const char *why = hpx_classes_no_downcalls();
+        hpx_lines_add(to, "hprofx: probes%s: %s%s\n", calls ? " of allocations" : "",
+                      why == NULL ? "critical downcalls" : "JNI natives: ", why == NULL ? "" : why);
+    }
+    if (!calls) {
         struct hpx_classes_figures made;
-        if (hpx_sites_counts()) {
-            const char *why = hpx_classes_no_downcalls();
-            hpx_lines_add(to, "hprofx: probes: %s%s\n", why == NULL ? "critical downcalls" : "JNI natives: ", why == NULL ? "" : why);
-        }
         hpx_classes_figures(&made);
         hpx_classes_left_lines(to, &made);
     }

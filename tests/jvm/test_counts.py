@@ -19,6 +19,13 @@ def counts_are_exact_whoever_runs_the_code(t, param):
     t.equal([line for line in run.err.splitlines() if not line.startswith(('hprofx: ', 'Dumping '))], [], 'other lines on stderr')
 
 
+@test(needs=('jit',))
+def allocations_beside_say_how_they_are_counted(t):
+    run, p = t.profile('Count', 'recursion', opts='heap=sites,sites=counts,' + COUNTS)
+    exact(t, run, p)
+    t.equal((p.report['probes'], p.report['probes of allocations'].split(':')[0]), (JAVA, 'critical downcalls' if t.jdk.version >= 22 else 'JNI natives'), 'probes')
+
+
 @test(level='plain', params=((16, 40), (300, 1)), plain_params=((16, 40),))
 def threads_that_come_and_go_lose_no_call(t, param):
     """Their counters go to the threads behind them, with what they have counted."""
