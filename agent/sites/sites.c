@@ -356,7 +356,7 @@ static void lines(struct hpx_lines *to, const struct hpx_report *r, const struct
     const bool calls = (hpx_session.opt->cpu & (HPX_CPU_TIMES | HPX_CPU_OLD)) != 0; /* reported there */
     if (hpx_sites_counts() && (!calls || !hpx_options_follow_calls(hpx_session.opt))) {
         const char *why = hpx_classes_no_downcalls();
-        hpx_lines_add(to, "hprofx: probes%s: %s%s\n", calls ? " of allocations" : "",
+        hpx_lines_add(to, calls ? "hprofx: probes of allocations: %s%s\n" : "hprofx: probes: %s%s\n",
                       why == NULL ? "critical downcalls" : "JNI natives: ", why == NULL ? "" : why);
     }
     if (!calls) {

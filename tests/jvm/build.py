@@ -55,7 +55,7 @@ class Env:
     # --- programs
 
     def _compile(self):
-        common = [self._written_out(p) for p in sorted((HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java'))]
+        common = [self._written_out(p) for p in sorted((HERE / 'programs').glob('*.java')) + sorted((GOLDEN / 'programs').glob('*.java')) + sorted((ROOT / 'examples').glob('*.java'))]
         self.classes = {8: self.tmp / 'classes'}
         self.javac(self.compiler(8), 8, common, self.classes[8])
         for release in (17, 21, 28):
