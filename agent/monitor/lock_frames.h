@@ -4,12 +4,11 @@
 #define HPX_LOCK_FRAMES_H
 
 #include "event.h"
-#include <jvmti.h>
 
 #define HPX_LOCK_FRAMES 16u /* looked at */
 
 /* The number of frames, leaf first, that only park the thread: Unsafe.park and those of java.util.concurrent.locks but the last of them,
- * which is the method that the user called. The name of a method's class is looked up once. */
-uint32_t hpx_lock_frames(jvmtiEnv *jvmti, const struct hpx_ev_frame *frames, uint32_t n);
+ * which is the method that the user called. */
+uint32_t hpx_lock_frames(const struct hpx_ev_frame *frames, uint32_t n);
 
 #endif

@@ -60,9 +60,9 @@ static uint32_t depth_of(const struct hpx_block_thread *t)
 }
 
 /* Takes off the frames of a probe, and at most `skip` frames of a lock. Returns the number of those that are left, at most depth. */
-static uint32_t cut(jvmtiEnv *jvmti, struct hpx_ev_frame *frames, uint32_t n, uint32_t depth, uint32_t skip)
+static uint32_t cut(struct hpx_ev_frame *frames, uint32_t n, uint32_t depth, uint32_t skip)
 {
-    uint32_t inner = skip > 0 ? hpx_lock_frames(jvmti, frames, n) : hpx_probe_frames(frames, (int)n), left = n - inner;
+    uint32_t inner = skip > 0 ? hpx_lock_frames(frames, n) : hpx_probe_frames(frames, (int)n), left = n - inner;
     memmove(frames, frames + inner, left * sizeof *frames);
     return left < depth ? left : depth;
 }
@@ -105,10 +105,10 @@ static uint32_t take_new(struct hpx_block_thread *t, jvmtiEnv *jvmti, struct wan
     struct hpx_ev_block *block = (struct hpx_ev_block *)(hash + 2);
     struct hpx_ev_frame *frames = (struct hpx_ev_frame *)(block + 1);
     uint32_t n = w->depth > 0 ? hpx_event_stacks_take(&t->stacks, &t->s, jvmti, of->thread, &w->look, frames, w->most) : 0, owners = 0;
-    n = cut(jvmti, frames, n, w->depth, w->skip);
+    n = cut(frames, n, w->depth, w->skip);
     if (of->owner != NULL && w->depth > 0) {
         owners = hpx_event_stacks_ask(jvmti, of->owner, frames + n, w->depth + hpx_probe_frames_most());
-        owners = cut(jvmti, frames + n, owners, w->depth, 0);
+        owners = cut(frames + n, owners, w->depth, 0);
     }
     struct hpx_hash128 h = hpx_hash128(frames, n * sizeof *frames), o = hpx_hash128(frames + n, owners * sizeof *frames);
     hash[0] = (struct hpx_ev_hash){h.lo, h.hi};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* carrier.c: see carrier.h. */
 #include "carrier.h"
-#include "mode_thread.h"
 #include "session.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_LEAST (512u << 10) /* bytes: threads that go on at once fill it before the aggregator comes */
+#define RING_BYTES (512u << 10) /* threads that go on at once fill it before the aggregator comes */
 #define NS_PER_MS  UINT64_C(1000000)
+
+static_assert(4 * HPX_EV_WALL_BYTES(2 * HPX_MAX_DEPTH) <= RING_BYTES, "the longest stack is a record, whatever depth a peer asks for");
 
 static HPX_OF_SESSION const void *carriers_mode;
 
@@ -15,7 +16,7 @@ static HPX_OF_SESSION const void *carriers_mode;
 static __thread struct hpx_thread *self;
 static __thread uint32_t self_session;
 
-static struct hpx_thread *make(uint32_t frames)
+static struct hpx_thread *make(void)
 {
     void *at = NULL;
     struct hpx_thread *t = posix_memalign(&at, HPX_CACHE_LINE, sizeof *t) == 0 ? at : NULL;
@@ -24,7 +25,7 @@ static struct hpx_thread *make(uint32_t frames)
     }
     memset(t, 0, sizeof *t);
     t->mode = carriers_mode;
-    if (hpx_ring_init(&t->ring, hpx_ring_bytes(RING_LEAST, 4 * HPX_EV_WALL_BYTES(frames))) != 0) {
+    if (hpx_ring_init(&t->ring, RING_BYTES) != 0) {
         free(t);
         return NULL;
     }
@@ -37,24 +38,22 @@ void hpx_carrier_begin(const void *mode)
     carriers_mode = mode;
 }
 
-static struct hpx_thread *find(uint32_t frames)
+static struct hpx_thread *find(void)
 {
     if (!hpx_session_is(self_session)) {
-        self = make(frames);
+        self = make();
         self_session = atomic_load_explicit(&hpx_session_number, memory_order_relaxed);
     }
     return self;
 }
 
-struct hpx_ev_head *hpx_carrier_reserve(uint32_t *most, uint64_t ns)
+struct hpx_ev_head *hpx_carrier_reserve(uint32_t most, uint64_t ns)
 {
-    struct hpx_thread *t = find(*most);
+    struct hpx_thread *t = find();
     struct hpx_ev_head *ev = NULL;
     if (t != NULL) {
-        size_t room = ((t->ring.mask + 1) / 4 - HPX_EV_WALL_BYTES(0)) / sizeof(struct hpx_ev_frame); /* a peer may have raised the depth */
-        *most = *most < room ? *most : (uint32_t)room;
         hpx_session_time(t);
-        ev = hpx_reserve_or_drop(&hpx_session.aggregator, t, HPX_EV_WALL_BYTES(*most), 0); /* 0: what is lost is time */
+        ev = hpx_reserve_or_drop(&hpx_session.aggregator, t, HPX_EV_WALL_BYTES(most), 0); /* 0: what is lost is time */
     }
     if (ev == NULL) {
         hpx_count(&hpx_session.counters, HPX_C_WALL_LOST, (ns + NS_PER_MS / 2) / NS_PER_MS);

@@ -9,10 +9,9 @@
 
 /* At load. mode: of the rings. */
 void hpx_carrier_begin(const void *mode);
-/* Room for the record of a wait, in the ring of the calling thread. *most: the frames that are wanted; then those that have room. The
- * caller is inside the gate, and commits it before it leaves. NULL: the ring is full or there is no memory, and the time is lost, which is
- * counted. */
-struct hpx_ev_head *hpx_carrier_reserve(uint32_t *most, uint64_t ns);
+/* Room for the record of a wait with so many frames, in the ring of the calling thread. The caller is inside the gate, and commits it
+ * before it leaves. NULL: the ring is full or there is no memory, and the time is lost, which is counted. */
+struct hpx_ev_head *hpx_carrier_reserve(uint32_t most, uint64_t ns);
 void hpx_carrier_commit(struct hpx_ev_head *ev, uint32_t frames);
 /* The calling thread ends; inside the gate. */
 void hpx_carrier_end(void);

@@ -8,6 +8,7 @@
 #include "hash.h"
 #include "hprofx_bci.h"
 #include "log.h"
+#include "method_kinds.h"
 #include "probe_frames.h"
 #include "registrar.h"
 #include "releases.h"
@@ -26,11 +27,6 @@
 #define CLASS_NAME        "java/lang/VirtualThread"
 #define PERMIT            "blockPermit" /* its field: runContinuation() clears it for threads that a monitor has made unmount */
 #define REFUSED           "the VM refuses to rewrite java.lang.VirtualThread"
-#define POLLER            "Lsun/nio/ch/Poller;" /* through which sockets wait */
-#define PARKS             "java/util/concurrent/locks/LockSupport"
-#define PARKS_MOST        32u                     /* its methods: 13 in JDK 21, 14 in 28 */
-#define CALLERS           1024u                   /* methods that park threads, which are remembered */
-#define CALLER_PLACES     8u                      /* words that one of them may be in */
 #define MORE              8u                      /* frames that tell the state, whatever the depth is */
 #define PER_SECOND        3000.0                  /* records: more make the interval longer */
 #define STEP              64.0                    /* a record makes it longer by this part */
@@ -45,25 +41,26 @@ static struct {
 } probe;
 
 static HPX_OF_SESSION struct {
-    jvmtiEnv *env;              /* NULL: there is none. Constant from load on */
-    atomic_bool defined;        /* seq_cst: the class of the probe can be called, and `done` is there */
-    _Atomic uint64_t asked;     /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
-    sem_t done;                 /* it has done so */
-    atomic_bool live;           /* release: rewrite(); acquire: waited(). Covers what that has set */
-    uint64_t since;             /* the first tick */
-    jmethodID yield, sleep;     /* of VirtualThread */
-    uint64_t parks[PARKS_MOST]; /* methods of LockSupport */
-    uint32_t nparks;
-    _Atomic uint64_t interval;         /* relaxed: what two threads change at the same time counts once */
-    _Atomic uint64_t records, longer;  /* relaxed */
-    _Atomic(const char *) why_not;     /* relaxed */
-    _Atomic uint64_t ticked;           /* relaxed: the last tick: of rewrite(), then of the looking thread */
+    jvmtiEnv *env;                    /* NULL: there is none. Constant from load on */
+    atomic_bool defined;              /* seq_cst: the class of the probe can be called, and `done` is there */
+    _Atomic uint64_t asked;           /* relaxed: the service thread rewrites the class; until when carriers wait for it. 0: nobody asked */
+    sem_t done;                       /* it has done so */
+    atomic_bool live;                 /* release: rewrite(); acquire: waited(). Covers what that has set */
+    uint64_t since;                   /* the first tick */
+    jmethodID yield, sleep;           /* of VirtualThread */
+    _Atomic uint64_t interval;        /* relaxed: what two threads change at the same time counts once */
+    _Atomic uint64_t records, longer; /* relaxed */
+    _Atomic(const char *) why_not;    /* relaxed */
+    _Atomic uint64_t ticked;          /* relaxed: the last tick: of rewrite(), then of the looking thread */
     _Atomic(const char *) no_monitors; /* relaxed: waits for monitors are not seen */
     bool takes;                        /* the class hook puts the probe in, and has done so if it is false then; its thread's */
     bool unmounts;                     /* likewise: also that of runContinuation() */
 } waits;
 
-static HPX_OF_SESSION _Atomic uint64_t callers[CALLERS]; /* relaxed: is_poller() */
+/* Methods that park threads, and their callers. */
+enum { PARKS = 1, POLLER };
+static const char *const kinds[] = {"Ljava/util/concurrent/locks/LockSupport;", "Lsun/nio/ch/Poller;", NULL};
+static HPX_OF_SESSION _Atomic uint64_t methods[HPX_METHOD_KINDS]; /* relaxed: method_kinds.c */
 
 /* Of a carrier: it has mounted a thread that had unmounted for a monitor, and no event of a monitor has come since. */
 static __thread bool unblocked;
@@ -89,71 +86,25 @@ static uint32_t inner_frames(const struct hpx_ev_frame *frames, uint32_t n)
     return inner > 0 && inner < n ? inner + 1 : inner;
 }
 
-/* ---- who parks a thread: sockets do so through one class ---- */
-
-/* Less than 0: the VM does not tell now, because memory is short. */
-static int declares(JNIEnv *env, uint64_t method, const char *class_signature)
-{
-    jvmtiEnv *jvmti = hpx_vm.jvmti;
-    jclass klass = NULL;
-    char *signature = NULL;
-    bool told = (*jvmti)->GetMethodDeclaringClass(jvmti, (jmethodID)(uintptr_t)method, &klass) == JVMTI_ERROR_NONE &&
-                (*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL) == JVMTI_ERROR_NONE;
-    const int is = told ? strcmp(signature, class_signature) == 0 : -1;
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    (*env)->DeleteLocalRef(env, klass);
-    return is;
-}
-
-/* A word is a method, and 1 if it is one of POLLER; the names of a method are looked up when it parks for the first time. Where its places
- * have other methods, it takes the first. */
-static bool is_poller(JNIEnv *env, uint64_t method)
-{
-    const uint64_t hash = method * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    _Atomic uint64_t *place = &callers[hash % CALLERS];
-    for (uint32_t i = 0; i < CALLER_PLACES; i++) {
-        _Atomic uint64_t *at = &callers[(hash + i) % CALLERS];
-        uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
-        if (word >> 1 == method) {
-            return (word & 1) != 0;
-        }
-        if (word == 0) {
-            place = at;
-            break;
-        }
-    }
-    const int is = declares(env, method, POLLER);
-    if (is >= 0) {
-        atomic_store_explicit(place, method << 1 | (is > 0), memory_order_relaxed);
-    }
-    return is > 0;
-}
-
-static bool is_park(uint64_t method)
-{
-    for (uint32_t i = 0; i < waits.nparks; i++) {
-        if (waits.parks[i] == method) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The frames begin with that of the method that waits. */
-static uint32_t state_of(JNIEnv *env, const struct hpx_ev_frame *frames, uint32_t n)
+/* The frames begin with that of the method that waits. Sockets park a thread through one class. */
+static uint32_t state_of(const struct hpx_ev_frame *frames, uint32_t n)
 {
     const uint64_t yield = (uint64_t)(uintptr_t)waits.yield, sleep = (uint64_t)(uintptr_t)waits.sleep;
-    uint32_t caller = 0; /* of LockSupport */
+    bool parks = false;
     if (n > 0 && frames[0].method == yield) {
         return HPX_WALL_RUNNABLE;
     }
     if (n > 1 && frames[1].method == sleep) {
         return HPX_WALL_SLEEPING;
     }
-    for (uint32_t i = 1; i < n && i < MORE; i++) {
-        caller = is_park(frames[i].method) ? i + 1 : caller;
+    for (uint32_t i = 1; i < n && i <= MORE; i++) {
+        const uint32_t kind = hpx_method_kind(methods, kinds, frames[i].method);
+        if (parks && kind != PARKS) {
+            return kind == POLLER ? HPX_WALL_IO : HPX_WALL_PARKED;
+        }
+        parks = kind == PARKS;
     }
-    return caller > 0 && caller < n && is_poller(env, frames[caller].method) ? HPX_WALL_IO : HPX_WALL_PARKED;
+    return HPX_WALL_PARKED;
 }
 
 /* A wait that is over. */
@@ -169,7 +120,7 @@ static bool record(JNIEnv *env, const struct wait *w, uint64_t ns)
 {
     jvmtiEnv *jvmti = hpx_vm.jvmti;
     uint32_t depth = hpx_watch_depth(), most = depth + hpx_probe_frames_most() + 1 + MORE, state = w->what, klass = 0;
-    struct hpx_ev_head *ev = hpx_carrier_reserve(&most, ns);
+    struct hpx_ev_head *ev = hpx_carrier_reserve(most, ns);
     jthread self = NULL;
     if (ev == NULL) {
         return false;
@@ -184,7 +135,7 @@ static bool record(JNIEnv *env, const struct wait *w, uint64_t ns)
         n -= inner;
         memmove(frames, frames + inner, n * sizeof *frames);
         klass = w->monitor != NULL ? hpx_wait_class_of(env, w->monitor) : hpx_wait_class_parked(env, self);
-        state = w->monitor != NULL || klass != 0 ? state : state_of(env, frames, n);
+        state = w->monitor != NULL || klass != 0 ? state : state_of(frames, n);
         n = n < depth ? n : depth;
         (*env)->DeleteLocalRef(env, self);
     }
@@ -378,22 +329,6 @@ static jmethodID method(JNIEnv *env, jclass klass, const char *name, const char 
     return found;
 }
 
-static void find_parks(JNIEnv *env)
-{
-    jvmtiEnv *jvmti = hpx_vm.jvmti;
-    jclass klass = (*env)->FindClass(env, PARKS);
-    jmethodID *methods = NULL;
-    jint n = 0;
-    (*env)->ExceptionClear(env);
-    if (klass != NULL && (*jvmti)->GetClassMethods(jvmti, klass, &n, &methods) == JVMTI_ERROR_NONE) {
-        for (jint i = 0; i < n && i < (jint)PARKS_MOST; i++) {
-            waits.parks[waits.nparks++] = (uint64_t)(uintptr_t)methods[i];
-        }
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
-    (*env)->DeleteLocalRef(env, klass);
-}
-
 static bool tell_of_monitors(void)
 {
     static const jvmtiEvent events[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
@@ -414,7 +349,6 @@ static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
         (*env)->ExceptionClear(env);
         waits.yield = method(env, klass, "tryYield", "()V");
         waits.sleep = method(env, klass, "sleepNanos", "(J)V");
-        find_parks(env);
         waits.since = hpx_clock_mono();
         atomic_store_explicit(&waits.ticked, waits.since, memory_order_relaxed);
         atomic_store_explicit(&waits.interval, hpx_session.opt->wall_ns, memory_order_relaxed);

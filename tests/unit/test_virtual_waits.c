@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_virtual_waits.c: which waits for monitors are a virtual thread's own, in a made-up VM that has java.lang.VirtualThread and tells of
- * monitors. */
+/* test_virtual_waits.c: which waits are a virtual thread's own, and for what, in a made-up VM that has java.lang.VirtualThread and tells of
+ * monitors. A method is the address of the signature of its class. */
 #include "archive.h"
 #include "carrier.h"
 #include "classfile.h"
@@ -20,6 +20,7 @@
 #define MS      UINT64_C(1000000)
 #define MONITOR ((jobject)(void *)&monitor)
 #define KLASS   7u /* number of its class */
+#define FRAMES  5
 
 struct thread {
     bool virtual;
@@ -36,6 +37,9 @@ static struct {
     unsigned records;
     uint64_t ns; /* of the last record */
     uint32_t state, klass;
+    const char *stack[FRAMES]; /* of the class of each method; NULL: "LProgram;" */
+    unsigned looked_up;        /* signatures */
+    bool no_memory;            /* for signatures */
 } fx;
 
 static char monitor, klass;
@@ -49,16 +53,16 @@ static struct {
     struct hpx_ev_frame frames[64];
 } record;
 
-struct hpx_ev_head *hpx_carrier_reserve(uint32_t *most, uint64_t ns)
+struct hpx_ev_head *hpx_carrier_reserve(uint32_t most, uint64_t ns)
 {
     (void)ns;
-    assert_true(*most <= 64);
+    assert_true(most <= 64);
     return &record.head;
 }
 
 void hpx_carrier_commit(struct hpx_ev_head *ev, uint32_t frames)
 {
-    assert_int_equal(frames, 1);
+    assert_int_equal(frames, FRAMES);
     fx.records++;
     fx.ns = ev->stamp;
     fx.state = record.wall.state;
@@ -75,8 +79,10 @@ uint32_t hpx_event_stacks_ask(jvmtiEnv *jvmti, jthread thread, struct hpx_ev_fra
 {
     (void)jvmti, (void)most;
     assert_ptr_equal(thread, fx.self);
-    frames[0] = (struct hpx_ev_frame){.method = 1};
-    return 1;
+    for (int i = 0; i < FRAMES; i++) {
+        frames[i] = (struct hpx_ev_frame){.method = (uint64_t)(uintptr_t)(fx.stack[i] != NULL ? fx.stack[i] : "LProgram;")};
+    }
+    return FRAMES;
 }
 
 bool hpx_probe_frames_add(jvmtiEnv *jvmti, jclass tracker)
@@ -172,10 +178,19 @@ static jvmtiError JNICALL deallocate(jvmtiEnv *jvmti, unsigned char *p)
     return JVMTI_ERROR_NONE;
 }
 
-static jvmtiError JNICALL class_methods(jvmtiEnv *jvmti, jclass of, jint *n, jmethodID **to)
+static jvmtiError JNICALL declaring_class(jvmtiEnv *jvmti, jmethodID method, jclass *to)
 {
-    (void)jvmti, (void)of, (void)n, (void)to;
-    return JVMTI_ERROR_OUT_OF_MEMORY;
+    (void)jvmti;
+    *to = (jclass)(void *)method;
+    return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL class_signature(jvmtiEnv *jvmti, jclass of, char **to, char **generic)
+{
+    (void)jvmti, (void)generic;
+    fx.looked_up++;
+    *to = fx.no_memory ? NULL : strdup((const char *)(void *)of);
+    return fx.no_memory ? JVMTI_ERROR_OUT_OF_MEMORY : JVMTI_ERROR_NONE;
 }
 
 static jvmtiError JNICALL current_thread(jvmtiEnv *jvmti, jthread *to)
@@ -260,7 +275,8 @@ static const jvmtiInterface_1 functions = {.GetVersionNumber = version,
                                            .SetEventNotificationMode = set_event,
                                            .Allocate = allocate,
                                            .Deallocate = deallocate,
-                                           .GetClassMethods = class_methods,
+                                           .GetMethodDeclaringClass = declaring_class,
+                                           .GetClassSignature = class_signature,
                                            .GetCurrentThread = current_thread,
                                            .SetThreadLocalStorage = set_storage,
                                            .GetThreadLocalStorage = get_storage,
@@ -312,8 +328,8 @@ bool hpx_service_ask(const struct hpx_service_task *task, void (*done)(uint64_t 
 
 static jint JNICALL get_env(JavaVM *java, void **to, jint wanted)
 {
-    (void)java, (void)wanted;
-    *to = &jvmti;
+    (void)java;
+    *to = (wanted & JVMTI_VERSION_MASK_INTERFACE_TYPE) == JVMTI_VERSION_INTERFACE_JVMTI ? (void *)&jvmti : (void *)&env;
     return JNI_OK;
 }
 
@@ -461,6 +477,52 @@ TEST(without_the_store_the_events_stay_off_and_the_report_says_why)
     begin();
     assert_true(fx.events[JVMTI_EVENT_MONITOR_CONTENDED_ENTER]);
     assert_true(fx.events[JVMTI_EVENT_MONITOR_WAITED]);
+}
+
+/* It was parked for 100 ms, by what the stack says. */
+static uint32_t parked(struct thread *t)
+{
+    void(JNICALL * waited)(JNIEnv *, jclass, jlong, jlong);
+    memcpy(&waited, &fx.natives[0].fnPtr, sizeof waited);
+    uint64_t from = fx.now;
+    (void)of(t);
+    pass(100 * MS);
+    waited(&env, NULL, (jlong)from, (jlong)fx.now);
+    return fx.state;
+}
+
+#define VIRTUAL "Ljava/lang/VirtualThread;"
+#define SUPPORT "Ljava/util/concurrent/locks/LockSupport;"
+
+TEST(who_called_the_methods_that_park_tells_the_state)
+{
+    struct thread a = {.virtual = true};
+    static const char *const of_sockets[FRAMES] = {VIRTUAL, SUPPORT, SUPPORT, "Lsun/nio/ch/Poller;"},
+                             *const of_a_lock[FRAMES] = {VIRTUAL, "LSystem;", SUPPORT, "LLock;", "Lsun/nio/ch/Poller;"},
+                             *const deeper[FRAMES] = {VIRTUAL, "LSystem;", "LSystem;", SUPPORT};
+    begin();
+    memcpy(fx.stack, of_sockets, sizeof fx.stack);
+    assert_int_equal(parked(&a), HPX_WALL_IO);
+    memcpy(fx.stack, of_a_lock, sizeof fx.stack);
+    assert_int_equal(parked(&a), HPX_WALL_PARKED);
+    memcpy(fx.stack, deeper, sizeof fx.stack);
+    assert_int_equal(parked(&a), HPX_WALL_PARKED);
+    assert_int_equal(fx.records, 3);
+}
+
+TEST(names_of_a_method_are_looked_up_until_the_vm_has_told_them)
+{
+    struct thread a = {.virtual = true};
+    static const char *const stack[FRAMES] = {VIRTUAL, SUPPORT, "Lsun/nio/ch/Poller;"};
+    begin();
+    memcpy(fx.stack, stack, sizeof stack);
+    fx.no_memory = true;
+    assert_int_equal(parked(&a), HPX_WALL_PARKED);
+    fx.no_memory = false;
+    fx.looked_up = 0;
+    assert_int_equal(parked(&a), HPX_WALL_IO);
+    assert_int_equal(parked(&a), HPX_WALL_IO);
+    assert_int_equal(fx.looked_up, 2);
 }
 
 TESTS(NULL, NULL)
