@@ -8,6 +8,7 @@
 #include "names.h"
 #include "patterns.h"
 #include "reader.h"
+#include "utf8_put.h"
 #include "words.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,21 +85,6 @@ struct who {
     char name[NAME_BYTES]; /* as it is; "": none */
 };
 
-static char *put_unit(char *to, unsigned long c)
-{
-    if (c != 0 && c < 0x80) {
-        *to++ = (char)c;
-    } else if (c < 0x800) {
-        *to++ = (char)(0xc0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else {
-        *to++ = (char)(0xe0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    }
-    return to;
-}
-
 /* From behind a quote to behind the next one. */
 static const char *take_quoted(const char *at, char to[NAME_BYTES])
 {
@@ -108,7 +94,7 @@ static const char *take_quoted(const char *at, char to[NAME_BYTES])
         char c = *at++;
         if (c == '\\' && *at == 'u' && strnlen(at, 5) == 5) {
             memcpy(digits, at + 1, 4);
-            to = to < end ? put_unit(to, strtoul(digits, NULL, 16)) : to;
+            to += to < end ? hpx_utf8_put_name(to, (uint32_t)strtoul(digits, NULL, 16)) : 0;
             at += 5;
             continue;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* text.c: modified UTF-8 in, UTF-8 with escapes out. */
 #include "text.h"
+#include "utf8_put.h"
 #include <string.h>
 
 enum style { FIELD, QUOTED, RAW }; /* RAW: controls as they are */
@@ -97,12 +98,8 @@ static size_t put_three(char *to, const unsigned char *p, size_t n, unsigned v, 
     unsigned low = v >= 0xD800 && v <= 0xDBFF ? three(p + 3, n - 3) : 0;
     if (low >= 0xDC00 && low <= 0xDFFF) {
         unsigned c = 0x10000 + ((v - 0xD800) << 10) + (low - 0xDC00);
-        to[0] = (char)(0xF0 | c >> 18);
-        to[1] = (char)(0x80 | (c >> 12 & 63));
-        to[2] = (char)(0x80 | (c >> 6 & 63));
-        to[3] = (char)(0x80 | (c & 63));
         *len = 6;
-        return 4;
+        return hpx_utf8_put(to, c);
     }
     *len = 3;
     if (v >= 0xD800 && v <= 0xDFFF) {

@@ -184,17 +184,6 @@ static uint32_t stack_of(struct asking *a, jobject thread, bool *sleeps)
     return number(a, &a->stacks, (const char *)a->frames, n * sizeof *a->frames);
 }
 
-static enum hpx_thread_status status_of(const struct asking *a, jobject thread)
-{
-    const jint state = (*a->env)->GetIntField(a->env, thread, a->state) & ~HPX_CENSUS_SUSPENDED;
-    for (uint32_t i = 0; i < a->plan->nstates; i++) {
-        if (a->plan->states[i].value == state) {
-            return a->plan->states[i].status;
-        }
-    }
-    return HPX_STATUS_UNKNOWN;
-}
-
 static void count(struct asking *a, struct hpx_census_group *g, jobject thread)
 {
     char name[ROOM];
@@ -211,7 +200,7 @@ static void ask_thread(struct asking *a, jobject thread, uint32_t container)
     JNIEnv *env = a->env;
     struct key k;
     bool sleeps = false;
-    enum hpx_thread_status status = status_of(a, thread);
+    enum hpx_thread_status status = hpx_census_state(a->plan, (*env)->GetIntField(env, thread, a->state)).status;
     if (status == HPX_STATUS_ENDED || status == HPX_STATUS_NOT_STARTED) {
         return;
     }

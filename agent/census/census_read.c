@@ -7,6 +7,7 @@
 #include "raw_walk.h"
 #include "stack_chunk.h"
 #include "structures.h"
+#include "utf8_put.h"
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -253,23 +254,6 @@ static bool find_elements(struct reading *r)
 
 /* ---- names ---- */
 
-static size_t put_unit(char *to, uint32_t c)
-{
-    if (c != 0 && c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (char)(0xc0 | c >> 6);
-        to[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    to[0] = (char)(0xe0 | c >> 12);
-    to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-    to[2] = (char)(0x80 | (c & 0x3f));
-    return 3;
-}
-
 /* The array of the characters of a string; 0: it has none. */
 static uint64_t characters_of(struct reading *r, uint64_t string)
 {
@@ -290,7 +274,8 @@ static void put_string(struct reading *r, uint64_t string, char text[static NAME
     size_t len = 0;
     n = n < NAME_MOST ? n : NAME_MOST;
     for (uint32_t i = 0; i < n; i++) {
-        len += put_unit(text + len, coder == 0 ? bytes[i] : (uint32_t)bytes[2 * (size_t)i] | (uint32_t)bytes[2 * (size_t)i + 1] << 8);
+        len +=
+            hpx_utf8_put_name(text + len, coder == 0 ? bytes[i] : (uint32_t)bytes[2 * (size_t)i] | (uint32_t)bytes[2 * (size_t)i + 1] << 8);
     }
     text[len] = '\0';
 }
@@ -485,19 +470,6 @@ static void add_frames(struct reading *r, const struct hpx_ev_frame *raw, int le
     }
 }
 
-static enum hpx_thread_status status_of(const struct reading *r, uint64_t thread, bool *changes)
-{
-    const int32_t state = int_of(r, thread, HPX_CENSUS_STATE) & ~HPX_CENSUS_SUSPENDED;
-    *changes = false;
-    for (uint32_t i = 0; i < r->plan->nstates; i++) {
-        if (r->plan->states[i].value == state) {
-            *changes = r->plan->states[i].changes;
-            return r->plan->states[i].status;
-        }
-    }
-    return HPX_STATUS_UNKNOWN;
-}
-
 /* Its stack, which is in the heap; of a mounted one its carrier's. changes: as in the plan. false: it cannot be read. */
 static bool frames_of(struct reading *r, uint64_t thread, uint64_t carrier, bool changes, struct frames *to)
 {
@@ -555,8 +527,8 @@ static void name_in(struct reading *r, struct hpx_census_group *g, uint64_t thre
 static void count_thread(struct reading *r, uint64_t thread)
 {
     static HPX_OF_SESSION struct frames frames; /* of the copy, which has one thread */
-    bool changes = false;
-    struct hpx_census_group like = {.status = status_of(r, thread, &changes), .container = r->container};
+    const struct hpx_census_state state = hpx_census_state(r->plan, int_of(r, thread, HPX_CENSUS_STATE));
+    struct hpx_census_group like = {.status = state.status, .container = r->container};
     uint32_t at = 0;
     if (like.status == HPX_STATUS_ENDED || like.status == HPX_STATUS_NOT_STARTED) {
         return;
@@ -568,7 +540,7 @@ static void count_thread(struct reading *r, uint64_t thread)
     const uint64_t owner = monitor == 0 && c != NULL && c->owned ? refers(r, blocker, HPX_CENSUS_EXCLUSIVE) : 0;
     like.waits_for = c != NULL ? c->signature : NULL;
     like.carrier = who_is(r, carrier);
-    r->to->unread += !frames_of(r, thread, carrier, changes, &frames);
+    r->to->unread += !frames_of(r, thread, carrier, state.changes, &frames);
     like.stack = stack_of(r, frames.at, frames.n);
     if (r->end != HPX_CENSUS_WHOLE) {
         return;

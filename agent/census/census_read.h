@@ -55,16 +55,19 @@ enum hpx_census_class {
 #define HPX_CENSUS_TEXT      "known"
 #define HPX_CENSUS_SUSPENDED 0x100 /* a bit of the state */
 
+/* What the field `state` of a virtual thread means. */
+struct hpx_census_state {
+    int32_t value;
+    enum hpx_thread_status status;
+    bool changes; /* the frames of a thread without a carrier may still be on one, or be there again */
+};
+
 struct hpx_census_plan {
     struct hpx_oops oops;
     bool narrow;    /* references have 4 bytes */
     uint32_t depth; /* frames of a stack */
     uint32_t at[HPX_CENSUS_FIELDS];
-    struct {
-        int32_t value;
-        enum hpx_thread_status status;
-        bool changes; /* the frames of a thread without a carrier may still be on one, or be there again */
-    } states[HPX_CENSUS_STATES];
+    struct hpx_census_state states[HPX_CENSUS_STATES];
     uint32_t nstates;
     /* local references of the thread that takes the census */
     jobject known[HPX_CENSUS_KNOWN], holder; /* an array of these */
@@ -75,6 +78,16 @@ struct hpx_census_plan {
     jthread *threads;          /* of the platform */
     uint32_t nthreads;
 };
+
+static inline struct hpx_census_state hpx_census_state(const struct hpx_census_plan *plan, int32_t value)
+{
+    for (uint32_t i = 0; i < plan->nstates; i++) {
+        if (plan->states[i].value == (value & ~HPX_CENSUS_SUSPENDED)) {
+            return plan->states[i];
+        }
+    }
+    return (struct hpx_census_state){.status = HPX_STATUS_UNKNOWN};
+}
 
 enum hpx_census_end { HPX_CENSUS_WHOLE, HPX_CENSUS_NO_MEMORY, HPX_CENSUS_STRANGE };
 

@@ -3,6 +3,7 @@
 #include "jfr_types.h"
 #include "big_endian.h"
 #include "budget.h"
+#include "utf8_put.h"
 #include <stdlib.h>
 
 #define DEEPEST        16 /* levels of types, constants and elements: recordings have 5 */
@@ -82,15 +83,8 @@ struct text {
 
 static void put(struct text *t, uint32_t c)
 {
-    uint8_t b[4] = {(uint8_t)c};
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    if (n > 1) {
-        for (size_t i = n; i-- > 1; c >>= 6) {
-            b[i] = (uint8_t)(0x80 | (c & 0x3f));
-        }
-        b[0] = (uint8_t)(first[n] | c);
-    }
+    char b[4];
+    size_t n = hpx_utf8_put(b, c);
     if (t->room - t->n >= n) {
         memcpy(t->to + t->n, b, n);
         t->n += n;
