@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* census.c: has a copy of the process take a census (census.h). */
 #include "census.h"
+#include "boot_class.h"
 #include "census_ask.h"
 #include "census_read.h"
 #include "clock.h"
@@ -95,7 +96,7 @@ static const char *add_fields(struct hpx_census_plan *p, JNIEnv *env)
         [HPX_CENSUS_EXCLUSIVE] = {UTIL "locks/AbstractOwnableSynchronizer", "exclusiveOwnerThread", "Ljava/lang/Thread;"},
     };
     for (int i = 0; i < HPX_CENSUS_FIELDS; i++) {
-        jclass c = hpx_vm_boot_class(env, fields[i].klass);
+        jclass c = hpx_boot_class(env, fields[i].klass);
         jfieldID id = hpx_vm_field(env, c, fields[i].name, fields[i].signature);
         (*env)->DeleteLocalRef(env, c);
         if (id == NULL) {
@@ -125,7 +126,7 @@ static void add_states(struct hpx_census_plan *p, JNIEnv *env)
                {"TIMED_WAITING", HPX_STATUS_WAITING, false}, {"TIMED_WAIT", HPX_STATUS_WAITING, false},
                {"TERMINATED", HPX_STATUS_ENDED, false}};
     _Static_assert(HPX_ARRAY_LEN(all) <= HPX_CENSUS_STATES, "room for all states");
-    jclass c = hpx_vm_boot_class(env, "java/lang/VirtualThread");
+    jclass c = hpx_boot_class(env, "java/lang/VirtualThread");
     for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
         jfieldID id = (*env)->GetStaticFieldID(env, c, all[i].name, "I");
         (*env)->ExceptionClear(env);
@@ -145,7 +146,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
                                                             [HPX_CENSUS_EXECUTOR] = UTIL "ThreadPerTaskExecutor",
                                                             [HPX_CENSUS_SHARED] = VM "SharedThreadContainer",
                                                             [HPX_CENSUS_OF_SCOPE] = MISC "ThreadFlock$ThreadContainerImpl"};
-    jclass object = hpx_vm_boot_class(env, "java/lang/Object");
+    jclass object = hpx_boot_class(env, "java/lang/Object");
     p->holder = object != NULL ? (*env)->NewObjectArray(env, HPX_CENSUS_KNOWN, object, NULL) : NULL;
     jbyteArray text = p->holder != NULL ? (*env)->NewByteArray(env, sizeof HPX_CENSUS_TEXT) : NULL;
     bool good = text != NULL;
@@ -154,7 +155,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
     }
     p->text = text;
     for (int i = 0; good && i < HPX_CENSUS_CLASSES; i++) {
-        jclass c = hpx_vm_boot_class(env, classes[i]);
+        jclass c = hpx_boot_class(env, classes[i]);
         p->instances[i] = c != NULL ? (*env)->AllocObject(env, c) : NULL;
         good = p->instances[i] != NULL;
         (*env)->DeleteLocalRef(env, c);
@@ -172,7 +173,7 @@ static bool add_known(struct hpx_census_plan *p, JNIEnv *env)
 
 static jobject static_of(JNIEnv *env, const char *klass, const char *name, const char *signature)
 {
-    jclass c = hpx_vm_boot_class(env, klass);
+    jclass c = hpx_boot_class(env, klass);
     jfieldID id = c != NULL ? (*env)->GetStaticFieldID(env, c, name, signature) : NULL;
     jobject o = id != NULL ? (*env)->GetStaticObjectField(env, c, id) : NULL;
     (*env)->ExceptionClear(env);
@@ -182,7 +183,7 @@ static jobject static_of(JNIEnv *env, const char *klass, const char *name, const
 
 static bool is_empty(JNIEnv *env, jobject set)
 {
-    jclass c = hpx_vm_boot_class(env, "java/util/Set");
+    jclass c = hpx_boot_class(env, "java/util/Set");
     jmethodID empty = c != NULL ? (*env)->GetMethodID(env, c, "isEmpty", "()Z") : NULL;
     bool is = empty != NULL && (*env)->CallBooleanMethod(env, set, empty);
     (*env)->ExceptionClear(env);
@@ -209,7 +210,7 @@ bool hpx_census_any(JNIEnv *env)
 static const char *add_roots(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint n = 0;
-    jclass keeps = hpx_vm_boot_class(env, TRACKING), thread = hpx_vm_boot_class(env, "java/lang/Thread");
+    jclass keeps = hpx_boot_class(env, TRACKING), thread = hpx_boot_class(env, "java/lang/Thread");
     jobject root = static_of(env, VM "ThreadContainers", "ROOT_CONTAINER", "L" VM "ThreadContainers$RootContainer;");
     jfieldID scopes = hpx_vm_field(env, thread, "headStackableScopes", "L" VM "StackableScope;");
     p->roots = started_directly(env);
@@ -326,7 +327,7 @@ static const char *may_copy(JNIEnv *env, struct hpx_copying *c, const struct hpx
 static void add_self(struct hpx_census_plan *p, jvmtiEnv *jvmti, JNIEnv *env)
 {
     jthread self = NULL;
-    jclass c = hpx_vm_boot_class(env, "java/lang/Thread");
+    jclass c = hpx_boot_class(env, "java/lang/Thread");
     jfieldID id = hpx_vm_field(env, c, "eetop", "J");
     if (id != NULL && (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE) {
         p->env_from_thread = (uintptr_t)env - (uintptr_t)(*env)->GetLongField(env, self, id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* census_ask.c: see census_ask.h. */
 #include "census_ask.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "string_table.h"
 #include "vm.h"
@@ -348,12 +349,12 @@ static void ask_all(struct asking *a)
 static bool look_up(struct asking *a)
 {
     JNIEnv *env = a->env;
-    jclass set = hpx_vm_boot_class(env, "java/util/Set"), reference = hpx_vm_boot_class(env, "java/lang/ref/Reference"),
-           scope = hpx_vm_boot_class(env, SCOPE), thread = hpx_vm_boot_class(env, "java/lang/Thread"),
-           element = hpx_vm_boot_class(env, "java/lang/StackTraceElement"), stream = hpx_vm_boot_class(env, STREAM);
-    a->container = hpx_vm_boot_class(env, "jdk/internal/vm/ThreadContainer");
-    a->is_virtual = hpx_vm_boot_class(env, "java/lang/VirtualThread");
-    a->synchronizer = hpx_vm_boot_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    jclass set = hpx_boot_class(env, "java/util/Set"), reference = hpx_boot_class(env, "java/lang/ref/Reference"),
+           scope = hpx_boot_class(env, SCOPE), thread = hpx_boot_class(env, "java/lang/Thread"),
+           element = hpx_boot_class(env, "java/lang/StackTraceElement"), stream = hpx_boot_class(env, STREAM);
+    a->container = hpx_boot_class(env, "jdk/internal/vm/ThreadContainer");
+    a->is_virtual = hpx_boot_class(env, "java/lang/VirtualThread");
+    a->synchronizer = hpx_boot_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     a->elements = method(env, set, "toArray", "()[Ljava/lang/Object;");
     a->get = method(env, reference, "get", "()Ljava/lang/Object;");
     a->threads = method(env, a->container, "threads", "()L" STREAM ";");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* count_link.c: see count_link.h. */
 #include "count_link.h"
+#include "boot_class.h"
 #include "probe_frames.h"
 #include "tracker_class.h"
 #include "vm.h"
@@ -42,7 +43,7 @@ static const char *find_unsafe(JNIEnv *env, jclass of, struct found *f)
 
 static const char *find_eetop(jvmtiEnv *jvmti, JNIEnv *env, jclass of, struct found *f)
 {
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    jclass thread = hpx_boot_class(env, "java/lang/Thread");
     jfieldID eetop = thread != NULL ? (*env)->GetFieldID(env, thread, "eetop", "J") : NULL;
     jmethodID offset = eetop != NULL ? (*env)->GetMethodID(env, of, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J") : NULL;
     jobject field = offset != NULL ? (*env)->ToReflectedField(env, thread, eetop, JNI_FALSE) : NULL;
@@ -89,7 +90,7 @@ static const char *set_unsafe(JNIEnv *env, jclass tracker, const struct found *f
 static const char *link_now(jvmtiEnv *jvmti, JNIEnv *env, jclass tracker, uint64_t table)
 {
     struct found f = {.unsafe = NULL};
-    jclass of = (*env)->FindClass(env, hpx_count_unsafe());
+    jclass of = hpx_boot_class(env, hpx_count_unsafe());
     const char *no = of == NULL ? "the VM has no Unsafe" : find_unsafe(env, of, &f);
     no = no != NULL ? no : find_eetop(jvmti, env, of, &f);
     no = no != NULL ? no : define(jvmti, env, &f, table);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* downcall.c: defines the class and makes the entry point of downcall.h, by JNI, which ignores access rules. */
 #include "downcall.h"
+#include "boot_class.h"
 #include "compiler.h"
 #include "probe_frames.h"
 #include "processor.h"
@@ -115,7 +116,7 @@ static jobject unless_failed(JNIEnv *env, jobject o)
 
 static bool offered(JNIEnv *env)
 {
-    jclass support = (*env)->FindClass(env, "jdk/internal/vm/ForeignLinkerSupport");
+    jclass support = hpx_boot_class(env, "jdk/internal/vm/ForeignLinkerSupport");
     jmethodID is = support != NULL ? (*env)->GetStaticMethodID(env, support, "isSupported", "()Z") : NULL;
     return is != NULL && (*env)->CallStaticBooleanMethod(env, support, is) && !failed(env);
 }
@@ -123,9 +124,8 @@ static bool offered(JNIEnv *env)
 /* The type (JJ)I: address of the function, argument. */
 static jobject method_type(JNIEnv *env)
 {
-    jclass type = (*env)->FindClass(env, TYPE), whole = type != NULL ? (*env)->FindClass(env, "java/lang/Integer") : NULL;
-    jclass longer = whole != NULL ? (*env)->FindClass(env, "java/lang/Long") : NULL,
-           any = longer != NULL ? (*env)->FindClass(env, CLASS) : NULL;
+    jclass type = hpx_boot_class(env, TYPE), whole = type != NULL ? hpx_boot_class(env, "java/lang/Integer") : NULL;
+    jclass longer = whole != NULL ? hpx_boot_class(env, "java/lang/Long") : NULL, any = longer != NULL ? hpx_boot_class(env, CLASS) : NULL;
     jfieldID i = any != NULL ? (*env)->GetStaticFieldID(env, whole, "TYPE", "L" CLASS ";") : NULL;
     jfieldID l = i != NULL ? (*env)->GetStaticFieldID(env, longer, "TYPE", "L" CLASS ";") : NULL;
     jmethodID of = l != NULL ? (*env)->GetStaticMethodID(env, type, "methodType", "(L" CLASS ";L" CLASS ";[L" CLASS ";)L" TYPE ";") : NULL;
@@ -146,9 +146,9 @@ struct registers {
 static bool find_registers(JNIEnv *env, struct registers *r)
 {
     r->env = env;
-    r->storage = (*env)->FindClass(env, ABI "VMStorage");
-    r->rows = r->storage != NULL ? (*env)->FindClass(env, "[" STORAGE) : NULL;
-    r->named = r->rows != NULL ? (*env)->FindClass(env, ABI HPX_ABI "$Regs") : NULL;
+    r->storage = hpx_boot_class(env, ABI "VMStorage");
+    r->rows = r->storage != NULL ? hpx_boot_class(env, "[" STORAGE) : NULL;
+    r->named = r->rows != NULL ? hpx_boot_class(env, ABI HPX_ABI "$Regs") : NULL;
     return r->named != NULL;
 }
 
@@ -198,9 +198,9 @@ static jobjectArray kinds(const struct registers *r, jsize n, const char *const 
 /* The storage from which the stub reads the address of the function. */
 static jobject target_storage(JNIEnv *env)
 {
-    jclass types = (*env)->FindClass(env, ABI HPX_ABI "$StorageType");
+    jclass types = hpx_boot_class(env, ABI HPX_ABI "$StorageType");
     jfieldID place = types != NULL ? (*env)->GetStaticFieldID(env, types, "PLACEHOLDER", "B") : NULL;
-    jclass stub = place != NULL ? (*env)->FindClass(env, ABI "StubLocations") : NULL;
+    jclass stub = place != NULL ? hpx_boot_class(env, ABI "StubLocations") : NULL;
     jfieldID target = stub != NULL ? (*env)->GetStaticFieldID(env, stub, "TARGET_ADDRESS", "L" ABI "StubLocations;") : NULL;
     jmethodID storage = target != NULL ? (*env)->GetMethodID(env, stub, "storage", "(B)" STORAGE) : NULL;
     jobject at = storage != NULL ? (*env)->GetStaticObjectField(env, stub, target) : NULL;
@@ -213,7 +213,7 @@ static jobject make_abi(const struct registers *r, jobject target)
     static const char *const in[] = {HPX_ABI_IN, NULL}, *const out[] = {HPX_ABI_OUT, NULL}, *const scratch[] = {HPX_ABI_SCRATCH, NULL};
     enum { STACK_ALIGNMENT = 16, SHADOW_SPACE = 0 };
     JNIEnv *env = r->env;
-    jclass abi = (*env)->FindClass(env, ABI "ABIDescriptor");
+    jclass abi = hpx_boot_class(env, ABI "ABIDescriptor");
     jmethodID init = abi != NULL ? (*env)->GetMethodID(env, abi, "<init>",
                                                        "(L" ABI "Architecture;[[" STORAGE "[[" STORAGE "[[" STORAGE
                                                        "II" STORAGE STORAGE STORAGE STORAGE STORAGE ")V")
@@ -254,7 +254,7 @@ static jlong make_stub(JNIEnv *env, jclass entry, jobject type)
 
 static jobject make_entry(JNIEnv *env)
 {
-    jclass entry = (*env)->FindClass(env, ENTRY);
+    jclass entry = hpx_boot_class(env, ENTRY);
     jmethodID init = entry != NULL ? (*env)->GetMethodID(env, entry, "<init>", "(L" TYPE ";J)V") : NULL;
     jobject type = init != NULL ? method_type(env) : NULL;
     jlong stub = type != NULL ? make_stub(env, entry, type) : 0;

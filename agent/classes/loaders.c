@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* loaders.c: see loaders.h. */
 #include "loaders.h"
+#include "boot_class.h"
 
 #define FINDS(c)   ((jlong)1 << (2 * (c)->number))
 #define REFUSES(c) ((jlong)2 << (2 * (c)->number))
@@ -42,7 +43,7 @@ bool hpx_probe_class_init(struct hpx_probe_class *c, JNIEnv *env, jclass klass, 
 
 static jclass global_class(JNIEnv *env, const char *name)
 {
-    jclass c = (*env)->FindClass(env, name), global = c != NULL ? (*env)->NewGlobalRef(env, c) : NULL;
+    jclass c = hpx_boot_class(env, name), global = c != NULL ? (*env)->NewGlobalRef(env, c) : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, c);
     return global;

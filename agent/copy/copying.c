@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* copying.c: see copying.h. */
 #include "copying.h"
+#include "boot_class.h"
 #include "session.h"
 #include "structures.h"
 #include "vm.h"
@@ -53,7 +54,7 @@ void hpx_copying_measure(JNIEnv *env)
     if (!atomic_compare_exchange_strong_explicit(&runtime.state, &unknown, LOOKS, memory_order_relaxed, memory_order_relaxed)) {
         return;
     }
-    jclass klass = (*env)->FindClass(env, "java/lang/Runtime");
+    jclass klass = hpx_boot_class(env, "java/lang/Runtime");
     runtime.klass = klass != NULL ? (*env)->NewGlobalRef(env, klass) : NULL;
     runtime.get = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "getRuntime", "()Ljava/lang/Runtime;") : NULL;
     runtime.total = runtime.get != NULL ? (*env)->GetMethodID(env, klass, "totalMemory", "()J") : NULL;

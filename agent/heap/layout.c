@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.c: see layout.h. */
 #include "layout.h"
+#include "boot_class.h"
 #include "class_number.h"
 #include "hidden_field.h"
 #include "java_name.h"
@@ -286,7 +287,7 @@ static jint loaded_classes(jvmtiEnv *jvmti, JNIEnv *env, jclass **all)
 /* Links what is not linked. That may load classes, which the list of classes then has. */
 static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    jclass *all = NULL, klass = (*env)->FindClass(env, "java/lang/Class");
+    jclass *all = NULL, klass = hpx_boot_class(env, "java/lang/Class");
     jmethodID constructors =
         klass != NULL ? (*env)->GetMethodID(env, klass, "getDeclaredConstructors", "()[Ljava/lang/reflect/Constructor;") : NULL;
     (*env)->ExceptionClear(env);
@@ -302,22 +303,19 @@ static void link_classes(jvmtiEnv *jvmti, JNIEnv *env)
     (*env)->DeleteLocalRef(env, klass);
 }
 
-/* FindClass may call Java, so the number is requested only once. */
-static struct hpx_class_number find(JNIEnv *env, jvmtiEnv *jvmti, const char *name, struct hpx_class_number *number)
+static struct hpx_class_number find(JNIEnv *env, jvmtiEnv *jvmti, const char *name)
 {
-    jclass c = number->v == 0 ? (*env)->FindClass(env, name) : NULL;
-    *number = c != NULL ? hpx_class_number(jvmti, c) : *number;
-    (*env)->ExceptionClear(env);
+    jclass c = hpx_boot_class(env, name);
+    const struct hpx_class_number number = c != NULL ? hpx_class_number(jvmti, c) : (struct hpx_class_number){0};
     (*env)->DeleteLocalRef(env, c);
-    return *number;
+    return number;
 }
 
 static void find_classes(struct hpx_layout *l, jvmtiEnv *jvmti, JNIEnv *env)
 {
-    static HPX_OF_SESSION struct hpx_class_number class_class, object_class, string_class; /* the making thread's */
-    l->class_class = find(env, jvmti, "java/lang/Class", &class_class);
-    l->object_class = find(env, jvmti, "java/lang/Object", &object_class);
-    l->string_class = find(env, jvmti, "java/lang/String", &string_class);
+    l->class_class = find(env, jvmti, "java/lang/Class");
+    l->object_class = find(env, jvmti, "java/lang/Object");
+    l->string_class = find(env, jvmti, "java/lang/String");
 }
 
 /* Adds a class and its superclasses. The VM's list lacks a superclass that was loaded while the VM made the list. */

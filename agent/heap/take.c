@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* take.c: takes one image of the heap, by a walk in the JVM or in a copy of the process (take.h). */
 #include "take.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "copying.h"
 #include "life.h"
@@ -177,7 +178,7 @@ static void measure(jvmtiEnv *jvmti, JNIEnv *env)
     if (sizes.reference != 0) {
         return;
     }
-    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    jclass object = hpx_boot_class(env, "java/lang/Object");
     measure_arrays(jvmti, env, object);
     hpx_copying_measure(env);
     (*env)->ExceptionClear(env);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* asgct.c: calls AsyncGetCallTrace. */
 #include "asgct.h"
-#include "structures.h"
+#include "libjvm.h"
 #include <string.h>
 
 /* Layout of HotSpot's forte.cpp, the caller's side. */
@@ -24,7 +24,7 @@ const char *hpx_asgct_init(jvmtiEnv *jvmti)
     bool known = name != NULL && (strstr(name, "OpenJDK") != NULL || strstr(name, "HotSpot") != NULL);
     zero = name != NULL && strstr(name, "Zero") != NULL;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    void *symbol = known ? hpx_structures_symbol("AsyncGetCallTrace") : NULL;
+    void *symbol = known ? hpx_libjvm_symbol("AsyncGetCallTrace") : NULL;
     if (symbol == NULL) {
         return known ? "this JVM has no AsyncGetCallTrace" : "AsyncGetCallTrace is not known to work on this VM";
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* checks.c: the checks of checks.h. */
 #include "checks.h"
+#include "boot_class.h"
 #include "code_cache.h"
 #include "frame_anchor.h"
 #include "frame_names.h"
@@ -196,7 +197,7 @@ static void learn_raw(struct hpx_counters *counters)
 
 static uint32_t field_shift(JNIEnv *env)
 {
-    jclass longs = (*env)->FindClass(env, "java/lang/Long");
+    jclass longs = hpx_boot_class(env, "java/lang/Long");
     uint32_t shift = hpx_oops_field_shift(env, longs, hpx_vm_flag("UseCompactObjectHeaders", false));
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, longs);
@@ -219,8 +220,7 @@ static uint64_t id_of(JNIEnv *env, jclass klass, const char *name, const char *t
 }
 
 /* Frames of virtual threads in the heap. What is not found is not read: nobody else needs to know. The names of objects are found outside
- * of the guard, because they are found once: a fault would leave that half done. Where the VM does not have these classes, FindClass would
- * look for them in the program's. */
+ * of the guard, because they are found once: a fault would leave that half done. */
 static void learn_chunks(jvmtiEnv *jvmti, JNIEnv *env)
 {
     jint version = 0;
@@ -228,11 +228,8 @@ static void learn_chunks(jvmtiEnv *jvmti, JNIEnv *env)
     if (!has_virtual || hpx_heap_objects_init() != NULL) {
         return;
     }
-    jclass of[2] = {(*env)->FindClass(env, "jdk/internal/vm/StackChunk"), NULL};
-    (*env)->ExceptionClear(env);
-    of[1] = of[0] != NULL ? (*env)->FindClass(env, "jdk/internal/vm/Continuation") : NULL;
-    (*env)->ExceptionClear(env);
-    if (of[1] != NULL) {
+    jclass of[2] = {hpx_boot_class(env, "jdk/internal/vm/StackChunk"), hpx_boot_class(env, "jdk/internal/vm/Continuation")};
+    if (of[0] != NULL && of[1] != NULL) {
         const struct hpx_oops o = {.field_shift = field_shift(env)};
         struct hpx_stack_chunk_layout layout = {.size = offset_of(env, &o, of[0], "size", "I"),
                                                 .sp = offset_of(env, &o, of[0], "sp", "I"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* oops.c: the check of oops.h. An array refers to itself and to one object of every kind, and a walk tells of them. */
 #include "oops.h"
+#include "boot_class.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,9 +119,7 @@ static jobject clean(JNIEnv *env, jobject made)
 /* Makes the objects. false: no memory. */
 static bool make(JNIEnv *env, struct trial *t)
 {
-    /* FindClass asks a loader that may be the program's, and wait for its locks, but once for each name; checks.c has asked for Long. */
-    jclass number = clean(env, (*env)->FindClass(env, "java/lang/Long")),
-           between = number != NULL ? (*env)->GetSuperclass(env, number) : NULL,
+    jclass number = hpx_boot_class(env, "java/lang/Long"), between = number != NULL ? (*env)->GetSuperclass(env, number) : NULL,
            object = between != NULL ? clean(env, (*env)->GetSuperclass(env, between)) : NULL;
     if (object == NULL) {
         return false;

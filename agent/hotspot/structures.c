@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* structures.c: reads the tables of structures.h. */
 #include "structures.h"
-#include <dlfcn.h>
+#include "libjvm.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,19 +48,6 @@ const char *hpx_structures_absent(void)
     return NULL;
 }
 
-void *hpx_structures_symbol(const char *symbol)
-{
-    void *at = dlsym(RTLD_DEFAULT, symbol);
-    if (at == NULL) { /* a launcher may load libjvm without making its names global */
-        void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-        at = jvm != NULL ? dlsym(jvm, symbol) : NULL;
-        if (jvm != NULL) {
-            dlclose(jvm);
-        }
-    }
-    return at;
-}
-
 static const char *text_at(uintptr_t at)
 {
     return (const char *)hpx_vm_word(at);
@@ -74,7 +61,7 @@ static uintptr_t entry(const struct table *t, uint32_t i)
 /* The first member of every table is its name. */
 static const char *open_table(struct table *t)
 {
-    const uint64_t *first = hpx_structures_symbol(t->symbol), *stride = hpx_structures_symbol(t->stride_symbol);
+    const uint64_t *first = hpx_libjvm_symbol(t->symbol), *stride = hpx_libjvm_symbol(t->stride_symbol);
     if (first == NULL || stride == NULL || *first == 0) {
         return "the VM exports no tables";
     }
@@ -84,7 +71,7 @@ static const char *open_table(struct table *t)
         return "the VM's tables have another shape";
     }
     for (int i = 0; i < FIELD_MEMBERS && t->members[i] != NULL; i++) {
-        const uint64_t *at = hpx_structures_symbol(t->members[i]);
+        const uint64_t *at = hpx_libjvm_symbol(t->members[i]);
         if (at == NULL || *at > t->stride - sizeof(uintptr_t)) {
             return "the VM's tables have another shape";
         }

@@ -16,8 +16,6 @@
 
 /* NULL; with -Dhotspot=false the constant text that this build reads nothing of the VM's internals. */
 const char *hpx_structures_absent(void);
-/* A symbol of libjvm, which a launcher may load without making its names global; NULL: there is none. */
-void *hpx_structures_symbol(const char *symbol);
 
 /* A field that is wanted. `is`: its type as the table writes it, behind "static " if it is one; NULL: the table has none. */
 struct hpx_vm_field {

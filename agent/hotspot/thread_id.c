@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* thread_id.c: from eetop to the kernel id. Contract: thread_id.h. */
 #include "thread_id.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "internals.h"
 #include "structures.h"
@@ -47,7 +48,7 @@ static const char *find_fields(void)
 const char *hpx_thread_id_find_word(JNIEnv *env)
 {
     if (ids.eetop == NULL) {
-        jclass klass = (*env)->FindClass(env, "java/lang/Thread");
+        jclass klass = hpx_boot_class(env, "java/lang/Thread");
         ids.eetop = klass != NULL ? (*env)->GetFieldID(env, klass, "eetop", "J") : NULL;
         (*env)->ExceptionClear(env);
         (*env)->DeleteLocalRef(env, klass);

@@ -5,6 +5,7 @@
  * that the VM prepares before it can answer are told at JVM_INIT_DONE, before any call or allocation. The set has the ids of the classes
  * that were told or are watched: so no class is told twice, and a freed id is known to be a class. */
 #include "class_events.h"
+#include "boot_class.h"
 #include "class_load.h"
 #include "frees.h"
 #include "tracker_class.h"
@@ -322,7 +323,7 @@ static jint switched(jint event, bool on, void *arg)
 
 static bool is_class(JNIEnv *env, jobject object)
 {
-    jclass of = (*env)->FindClass(env, "java/lang/Class");
+    jclass of = hpx_boot_class(env, "java/lang/Class");
     bool is = of != NULL && (*env)->IsInstanceOf(env, object, of);
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, of);

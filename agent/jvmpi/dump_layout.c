@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dump_layout.c: see dump_layout.h. */
 #include "dump_layout.h"
+#include "boot_class.h"
 #include "class_events.h"
 #include "hidden_field.h"
 #include <string.h>
@@ -198,18 +199,14 @@ bool hpx_jvmpi_layout_init(struct hpx_jvmpi_layout *l, JNIEnv *env, jint level)
 {
     *l = (struct hpx_jvmpi_layout){.fields = level > JVMPI_DUMP_LEVEL_0, .primitives = level == JVMPI_DUMP_LEVEL_2, .env = env};
     hpx_arena_init(&l->arena);
-    jthread self = NULL;
-    if ((*hpx_jvmpi.jvmti)->GetCurrentThread(hpx_jvmpi.jvmti, &self) != JVMTI_ERROR_NONE) {
+    jclass klass = hpx_boot_class(env, "java/lang/Class");
+    if (klass == NULL) {
         return false;
     }
-    /* FindClass() may call Java code. */
-    jclass thread = (*env)->GetObjectClass(env, self), klass = (*env)->GetObjectClass(env, thread);
     l->name = (*env)->GetFieldID(env, klass, "name", "Ljava/lang/String;");
     (*env)->ExceptionClear(env);
     l->class_class = hpx_jvmpi_layout_ask(l, klass);
     (*env)->DeleteLocalRef(env, klass);
-    (*env)->DeleteLocalRef(env, thread);
-    (*env)->DeleteLocalRef(env, self);
     return l->class_class != NULL;
 }
 

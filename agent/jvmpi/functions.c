@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c: what the agent calls, as far as no other file has it. */
 #include "functions.h"
+#include "boot_class.h"
 #include "java_threads.h"
 #include "log.h"
 #include "probes.h"
@@ -185,7 +186,7 @@ static jthread make_thread(JNIEnv *env, const char *name)
         group = n > 0 ? groups[0] : NULL;
         hpx_jvmpi_give_back(groups);
     }
-    jclass class = (*env)->FindClass(env, "java/lang/Thread");
+    jclass class = hpx_boot_class(env, "java/lang/Thread");
     jmethodID init = class == NULL ? NULL : (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/ThreadGroup;Ljava/lang/String;)V");
     jstring text = init == NULL ? NULL : (*env)->NewStringUTF(env, name);
     if (text != NULL) {

@@ -5,6 +5,7 @@
  * env_of() in JVMTI's storage of the thread. Threads that run before VMInit are looked at there: JVMTI tells a thread's name only from then
  * on. Virtual threads raise no ThreadStart, because we do not ask for them. */
 #include "java_threads.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "functions.h"
 #include "log.h"
@@ -315,7 +316,7 @@ static uintptr_t eetop_of(JNIEnv *env, jthread thread)
 {
     static jfieldID field; /* VMInit alone calls this */
     if (field == NULL) {
-        jclass class = (*env)->FindClass(env, "java/lang/Thread");
+        jclass class = hpx_boot_class(env, "java/lang/Thread");
         field = class == NULL ? NULL : (*env)->GetFieldID(env, class, "eetop", "J");
         (*env)->ExceptionClear(env);
         (*env)->DeleteLocalRef(env, class);

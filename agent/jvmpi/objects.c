@@ -5,6 +5,7 @@
  * too; on JDK 8, or if another agent has the event, probes and VMObjectAlloc are all. Where two may report an object, a tag in the
  * environment of the probes says that it was sent; the tags of ids are in the other one.
  */
+#include "boot_class.h"
 #include "class_events.h"
 #include "frees.h"
 #include "nested.h"
@@ -307,7 +308,7 @@ static void live(JNIEnv *env, jthread thread)
 {
     (void)thread;
     hpx_jvmpi_own_begin();
-    jclass arrays = (*env)->FindClass(env, "[Ljava/lang/Object;"), classes = (*env)->FindClass(env, "java/lang/Class");
+    jclass arrays = hpx_boot_class(env, "[Ljava/lang/Object;"), classes = hpx_boot_class(env, "java/lang/Class");
     vm.object_arrays = arrays != NULL ? (*env)->NewGlobalRef(env, arrays) : NULL;
     vm.component = classes != NULL && hpx_jvmpi.jdk >= 9 ? (*env)->GetFieldID(env, classes, "componentType", "Ljava/lang/Class;") : NULL;
     (*env)->ExceptionClear(env);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* askable.c: see askable.h. */
 #include "askable.h"
+#include "boot_class.h"
 #include "releases.h"
 
 struct hpx_askable hpx_askable;
@@ -31,8 +32,7 @@ void hpx_askable_live(JNIEnv *env)
     if (hpx_askable.synchronizer != NULL) {
         return;
     }
-    jclass synchronizer = (*env)->FindClass(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
-    (*env)->ExceptionClear(env);
+    jclass synchronizer = hpx_boot_class(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     hpx_askable.owner = hpx_vm_field(env, synchronizer, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     hpx_askable.synchronizer = synchronizer != NULL ? (*env)->NewGlobalRef(env, synchronizer) : NULL;
     if (hpx_askable.synchronizer == NULL) {

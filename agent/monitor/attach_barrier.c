@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* attach_barrier.c: see attach_barrier.h. */
 #include "attach_barrier.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "compiler.h"
 #include <stdatomic.h>
@@ -126,7 +127,7 @@ static jclass thread_class(JNIEnv *env)
     if (known != NULL) {
         return known;
     }
-    jclass local = (*env)->FindClass(env, "java/lang/Thread");
+    jclass local = hpx_boot_class(env, "java/lang/Thread");
     known = local != NULL ? (*env)->NewGlobalRef(env, local) : NULL;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, local);

@@ -2,6 +2,7 @@
 /* park.c: see park.h. */
 #include "park.h"
 #include "archive.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "native_word.h"
 #include "places.h"
@@ -119,7 +120,7 @@ static bool find_unsafe(JNIEnv *env, struct unsafe *u)
 {
     bool old = hpx_vm_release() < 9;
     jfieldID field = NULL;
-    *u = (struct unsafe){.klass = (*env)->FindClass(env, old ? "sun/misc/Unsafe" : "jdk/internal/misc/Unsafe")};
+    *u = (struct unsafe){.klass = hpx_boot_class(env, old ? "sun/misc/Unsafe" : "jdk/internal/misc/Unsafe")};
     if (u->klass != NULL && (u->park = (*env)->GetMethodID(env, u->klass, "park", "(ZJ)V")) != NULL &&
         (u->registers = (*env)->GetStaticMethodID(env, u->klass, "registerNatives", "()V")) != NULL) {
         field = (*env)->GetStaticFieldID(env, u->klass, "theUnsafe", old ? "Lsun/misc/Unsafe;" : "Ljdk/internal/misc/Unsafe;");

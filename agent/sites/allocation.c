@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c: from an allocation to a record, a site and a tag. Contract: allocation.h. */
 #include "allocation.h"
+#include "boot_class.h"
 #include "class_number.h"
 #include "gate.h"
 #include "hash.h"
@@ -447,11 +448,11 @@ void hpx_allocation_live(JNIEnv *env, jint release)
 {
     by_reference = release >= HPX_RELEASE_VIRTUAL;
     may_be_values = release >= RELEASE_VALUES;
-    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    jclass object = hpx_boot_class(env, "java/lang/Object");
     object_init = object != NULL ? (*env)->GetMethodID(env, object, "<init>", "()V") : NULL;
     object_clone =
         object_init != NULL && release >= RELEASE_HASHED_TAGS ? (*env)->GetMethodID(env, object, "clone", "()Ljava/lang/Object;") : NULL;
-    jclass array = object != NULL && arrays == NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
+    jclass array = object != NULL && arrays == NULL ? hpx_boot_class(env, "[Ljava/lang/Object;") : NULL;
     arrays = array != NULL ? (*env)->NewGlobalRef(env, array) : arrays;
     (*env)->ExceptionClear(env);
     (*env)->DeleteLocalRef(env, array);

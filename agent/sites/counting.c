@@ -2,6 +2,7 @@
 /* counting.c: the probes of sites=counts, and the sizes of arrays and objects. Contract: counting.h. */
 #include "counting.h"
 #include "allocation.h"
+#include "boot_class.h"
 #include "class_numbers.h"
 #include "classes.h"
 #include "downcall.h"
@@ -424,7 +425,7 @@ static void measure(jvmtiEnv *jvmti, JNIEnv *env, unsigned type, jclass object)
 
 void hpx_counting_measure(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    jclass object = (*env)->FindClass(env, "java/lang/Object"), array = (*env)->FindClass(env, "[Ljava/lang/Object;");
+    jclass object = hpx_boot_class(env, "java/lang/Object"), array = hpx_boot_class(env, "[Ljava/lang/Object;");
     uint64_t empty = size_of(jvmti, env, new_array(env, BYTES, 0, object)), grown = empty;
     vm.object_arrays = vm.object_arrays == NULL && array != NULL ? (*env)->NewGlobalRef(env, array) : vm.object_arrays;
     for (jsize n = 1; n < LONG_ARRAY && grown == empty; n++) {

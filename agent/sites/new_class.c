@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* new_class.c: see new_class.h. */
 #include "new_class.h"
+#include "boot_class.h"
 
 HPX_OF_SESSION bool hpx_new_class_matters;
 HPX_OF_SESSION _Atomic uint32_t hpx_new_class_pauses;
@@ -18,7 +19,7 @@ void JNICALL hpx_new_class_paused(jvmtiEnv *jvmti)
 
 void hpx_new_class_look(jvmtiEnv *jvmti, JNIEnv *env)
 {
-    jclass klass = (*env)->FindClass(env, "java/lang/Class"), array = klass != NULL ? (*env)->FindClass(env, "[Ljava/lang/Object;") : NULL;
+    jclass klass = hpx_boot_class(env, "java/lang/Class"), array = klass != NULL ? hpx_boot_class(env, "[Ljava/lang/Object;") : NULL;
     jlong bare = 0;
     (*env)->ExceptionClear(env);
     if (array != NULL && (*jvmti)->GetObjectSize(jvmti, array, &bare) == JVMTI_ERROR_NONE) { /* arrays have no static fields */

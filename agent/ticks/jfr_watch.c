@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* jfr_watch.c: see jfr_watch.h. */
 #include "jfr_watch.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "log.h"
 #include "thread_by_name.h"
@@ -49,7 +50,7 @@ static bool is_enabled(JNIEnv *env, jobject type)
 
 static jobject recorder(JNIEnv *env)
 {
-    jclass klass = (*env)->FindClass(env, "jdk/jfr/FlightRecorder");
+    jclass klass = hpx_boot_class(env, "jdk/jfr/FlightRecorder");
     jmethodID get = klass != NULL ? (*env)->GetStaticMethodID(env, klass, "getFlightRecorder", "()Ljdk/jfr/FlightRecorder;") : NULL;
     jobject r = get != NULL ? (*env)->CallStaticObjectMethod(env, klass, get) : NULL;
     r = (*env)->ExceptionCheck(env) ? NULL : r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* service.c: the attached thread of service.h. */
 #include "service.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "log.h"
 #include "names.h"
@@ -257,7 +258,7 @@ static void *end_program(void *unused)
         say_not_ended(&asked, "the VM refused to attach the service thread");
         return NULL;
     }
-    jclass system = (*env)->FindClass(env, "java/lang/System");
+    jclass system = hpx_boot_class(env, "java/lang/System");
     jmethodID leave = system != NULL ? (*env)->GetStaticMethodID(env, system, "exit", "(I)V") : NULL;
     if (leave != NULL) {
         (*env)->CallStaticVoidMethod(env, system, leave, (jint)0); /* comes back with an exception alone */

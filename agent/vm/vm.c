@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vm.c: facts of the JVM that several modules need. */
 #include "vm.h"
+#include "boot_class.h"
 #include "releases.h"
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #define IS_VIRTUAL_THREAD 234 /* of the table of JNI 21; headers of older JDKs lack it */
@@ -130,41 +130,10 @@ jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *s
     return id;
 }
 
-jclass hpx_vm_boot_class(JNIEnv *env, const char *name)
-{
-    char spoken[128];
-    jthread self = NULL;
-    jobject found = NULL;
-    jobject no_loader = NULL;
-    if ((*kept)->GetCurrentThread(kept, &self) != JVMTI_ERROR_NONE || self == NULL) {
-        return NULL;
-    }
-    (void)snprintf(spoken, sizeof spoken, "%s", name);
-    for (char *c = strchr(spoken, '/'); c != NULL; c = strchr(c, '/')) {
-        *c = '.';
-    }
-    jclass thread = (*env)->GetObjectClass(env, self), classes = (*env)->GetObjectClass(env, thread);
-    jmethodID for_name =
-        (*env)->GetStaticMethodID(env, classes, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-    jstring text = for_name != NULL ? (*env)->NewStringUTF(env, spoken) : NULL;
-    if (text != NULL) {
-        found = (*env)->CallStaticObjectMethod(env, classes, for_name, text, JNI_FALSE, no_loader);
-    }
-    (*env)->ExceptionClear(env);
-    (*env)->DeleteLocalRef(env, text);
-    (*env)->DeleteLocalRef(env, classes);
-    (*env)->DeleteLocalRef(env, thread);
-    (*env)->DeleteLocalRef(env, self);
-    return found;
-}
-
 static void find_holder(JNIEnv *env, jclass thread)
 {
     struct hpx_vm_fields *f = &hpx_vm_fields;
-    jclass holder = (*env)->FindClass(env, "java/lang/Thread$FieldHolder");
-    (*env)->ExceptionClear(env);
-    jclass group = holder != NULL ? (*env)->FindClass(env, "java/lang/ThreadGroup") : NULL;
-    (*env)->ExceptionClear(env);
+    jclass holder = hpx_boot_class(env, "java/lang/Thread$FieldHolder"), group = hpx_boot_class(env, "java/lang/ThreadGroup");
     f->status = hpx_vm_field(env, holder, "threadStatus", "I");
     f->group = hpx_vm_field(env, holder, "group", "Ljava/lang/ThreadGroup;");
     f->group_name = hpx_vm_field(env, group, "name", "Ljava/lang/String;");
@@ -181,7 +150,7 @@ void hpx_vm_live(JNIEnv *env)
     if (hpx_vm_fields.tid != NULL && hpx_vm_fields.blocker != NULL) {
         return;
     }
-    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    jclass thread = hpx_boot_class(env, "java/lang/Thread");
     hpx_vm_fields.tid = hpx_vm_field(env, thread, "tid", "J");
     hpx_vm_fields.blocker = hpx_vm_field(env, thread, "parkBlocker", "Ljava/lang/Object;");
     hpx_vm_fields.name = hpx_vm_field(env, thread, "name", "Ljava/lang/String;");

@@ -52,10 +52,6 @@ jvmtiError hpx_vm_capability(jvmtiEnv *jvmti, unsigned bit);
 jvmtiError hpx_vm_events(jvmtiEventMode mode, const jvmtiEvent *events);
 /* A field of an object; klass may be NULL. NULL: not there. No exception stays pending. */
 jfieldID hpx_vm_field(JNIEnv *env, jclass klass, const char *name, const char *signature);
-/* A class of the JDK by its name ("java/lang/Set"), a local reference, not initialized; NULL: not there. No exception stays pending. Not
- * FindClass: that asks the loader of the system's classes, which may be the program's (java.system.class.loader) and wait for its locks. A
- * thread that may call Java, from the first session on. */
-jclass hpx_vm_boot_class(JNIEnv *env, const char *name);
 /* When a session begins, by VMInit, a command, or VMDeath before VMInit; before a thread of hprofx runs: looks for the fields. */
 void hpx_vm_live(JNIEnv *env);
 /* The name of a JVMTI error for a message; constant. */

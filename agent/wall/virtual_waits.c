@@ -2,6 +2,7 @@
 /* virtual_waits.c: see virtual_waits.h. */
 #include "virtual_waits.h"
 #include "archive.h"
+#include "boot_class.h"
 #include "carrier.h"
 #include "clock.h"
 #include "event_stacks.h"
@@ -345,9 +346,8 @@ static jvmtiError rewrite(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
     if (env != NULL) {
-        jclass klass = (*env)->FindClass(env, CLASS_NAME); /* not before: it would make the scheduler */
-        (*env)->ExceptionClear(env);
-        waits.yield = method(env, klass, "tryYield", "()V");
+        jclass klass = hpx_boot_class(env, CLASS_NAME);
+        waits.yield = method(env, klass, "tryYield", "()V"); /* not before: it initializes the class, which makes the scheduler */
         waits.sleep = method(env, klass, "sleepNanos", "(J)V");
         waits.since = hpx_clock_mono();
         atomic_store_explicit(&waits.ticked, waits.since, memory_order_relaxed);
@@ -396,8 +396,7 @@ void hpx_virtual_waits_restore(JNIEnv *env)
 {
     if (probe.rewritten && waits.env != NULL) {
         probe.rewritten = false;
-        jclass klass = (*env)->FindClass(env, CLASS_NAME);
-        (*env)->ExceptionClear(env);
+        jclass klass = hpx_boot_class(env, CLASS_NAME);
         if (klass == NULL || !retransform(env, klass, false)) {
             hpx_warn("wall=: the VM refuses to take the probe out of java.lang.VirtualThread; it does nothing until the next session");
         }

@@ -145,7 +145,7 @@ def a_loader_of_the_program_s_is_not_asked(t):
     p = Program(t, 'Loads', opts='monitor=y', jvm=('-Djava.system.class.loader=OwnLoader',))
     t.check(ask(p.run, 'Dumping%s done.' % DUMPING['monitor']), 'the program has ended')
     p.end(t)
-    t.equal([ln for ln in p.run.out.splitlines() if ln.startswith('asked')], ['asked []'], 'what hprofx has asked it for')
+    t.equal([ln for ln in p.run.out.splitlines() if ln.startswith('asked')], ['asked []'], 'what it was asked for')
     dumps = t.parse(t.work / 'java.hprof.txt', dumps=None).monitor_dumps
     t.equal([sum(g.count for g in d.virtual) for d in dumps], [1, 0], 'virtual threads')
 

@@ -62,6 +62,27 @@ def a_loader_that_is_locked_for_ever_keeps_its_classes(t):
     p.end(t)
 
 
+OWN = ('-Djava.system.class.loader=OwnLoader',)
+ALL = ('cpu=samples,heap=sites,sites=exact,monitor=y,locks=y,owner=y,waits=y,pinned=y,wall=20,timeline=y,thread=y', 'cpu=times,heap=all', 'cpu=times,times=counts,heap=sites,sites=counts')
+
+
+def _asked(run):
+    return [ln for ln in run.out.splitlines() if ln.startswith('asked ')]
+
+
+@test(level='plain', params=ALL, collectors='any')
+def the_loader_of_the_system_s_classes_may_be_the_program_s_and_is_not_asked(t, opts):
+    plain = _asked(t.java('Asks', opts=None, jvm=OWN))
+    t.equal(plain, ['asked Asks'], 'what it is asked for without hprofx')
+    run, _ = t.profile('Asks', opts=opts, jvm=OWN)
+    t.equal(_asked(run), plain, 'what it is asked for with the agent')
+    p = Program(t, 'Asks', jvm=OWN)
+    does(t, 'start', '-o', t.work / 'attached.txt', p.run.pid, opts)
+    does(t, 'stop', p.run.pid)
+    p.end(t)
+    t.equal(_asked(p.run), plain, 'what it is asked for with a session')
+
+
 # ---- OSGi: Debian's libfelix-framework-java, libeclipse-osgi-java
 
 CONTAINERS = {'felix': ('org.apache.felix.framework.jar', 'org.apache.felix.framework.FrameworkFactory'), 'equinox': ('eclipse-osgi.jar', 'org.eclipse.osgi.launch.EquinoxFactory')}

@@ -5,6 +5,7 @@
 #define HPX_MONITOR_TAKE_FIXTURE_H
 
 #include "attach_barrier.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "cmocka_all.h"
 #include "known_threads.h"
@@ -176,7 +177,7 @@ static jobject reference(struct object *o)
     return (jobject)(void *)o;
 }
 
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     static struct object classes[2];
     (void)env;
@@ -355,7 +356,6 @@ static jvmtiError JNICALL version(jvmtiEnv *jvmti, jint *to)
 }
 
 static const struct JNINativeInterface_ jni = {
-    .FindClass = find_class,
     .GetFieldID = get_field,
     .GetLongField = get_long,
     .GetObjectField = get_object,

@@ -4,6 +4,7 @@
 #ifndef HPX_OOPS_FIXTURE_H
 #define HPX_OOPS_FIXTURE_H
 
+#include "boot_class.h"
 #include "cmocka_all.h"
 #include "oops.h"
 #include <string.h>
@@ -102,13 +103,15 @@ static jobject make(int klass, jint length)
     return (jobject)(void *)((char *)&handles[nobjects++] + vm.marked);
 }
 
-static jobject long_class; /* what find_class() gave for java.lang.Long */
+static jobject long_class; /* what hpx_boot_class() gave for java.lang.Long */
 
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     (void)env;
     assert_string_equal(name, "java/lang/Long");
-    return long_class = make(CLASS, -1);
+    long_class = make(CLASS, -1);
+    vm.pending = vm.pending && long_class != NULL;
+    return long_class;
 }
 
 /* Of Number only its address is asked for. */
@@ -384,8 +387,7 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass klass, jobje
 
 static const char *check(struct hpx_oops *o)
 {
-    static const struct JNINativeInterface_ jni = {.FindClass = find_class,
-                                                   .GetSuperclass = superclass,
+    static const struct JNINativeInterface_ jni = {.GetSuperclass = superclass,
                                                    .NewObjectArray = new_objects,
                                                    .NewByteArray = new_bytes,
                                                    .NewLongArray = new_longs,

@@ -2,6 +2,7 @@
 /* test_census_ask.c: a census without a copy, of a made-up JDK: sets of threads, containers, scopes, and methods that throw exceptions. */
 #include "cmocka_all.h"
 
+#include "boot_class.h"
 #include "census_ask.h"
 #include "clock.h"
 #include "vm.h"
@@ -89,7 +90,7 @@ static jmethodID JNICALL get_method(JNIEnv *env, jclass klass, const char *name,
     return (jmethodID)(uintptr_t)id_of(name);
 }
 
-jclass hpx_vm_boot_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     static struct object classes[16];
     size_t i = 0;

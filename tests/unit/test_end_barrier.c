@@ -2,6 +2,7 @@
 /* test_end_barrier.c: threads that end and threads that ask for the usage of a monitor, on a VM before JDK 10, which crashes if one that it
  * looks at is freed. The VM is made up; the clock is the test's. */
 #include "attach_barrier.h"
+#include "boot_class.h"
 #include "clock.h"
 #include "cmocka_all.h"
 #include <string.h>
@@ -80,7 +81,7 @@ static jboolean JNICALL exception_check(JNIEnv *env)
     return thrown;
 }
 
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     (void)env;
     assert_string_equal(name, "java/lang/Thread");
@@ -124,7 +125,6 @@ static jobject JNICALL get_field(JNIEnv *env, jobject o, jfieldID f)
 
 static const struct JNINativeInterface_ natives = {.ExceptionCheck = exception_check,
                                                    .ExceptionClear = clear,
-                                                   .FindClass = find_class,
                                                    .NewGlobalRef = same,
                                                    .DeleteGlobalRef = drop,
                                                    .DeleteLocalRef = drop,

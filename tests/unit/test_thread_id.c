@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* test_thread_id.c: kernel ids of threads of a made-up VM, whose structures are as those of JDK 25, or of the older ones. */
+#include "boot_class.h"
 #include "internals.h"
 #include "session.h"
 #include "thread_id.h"
@@ -45,7 +46,7 @@ static bool no_class, no_field;
 static unsigned cleared;
 static struct hpx_stack_bounds bounds;
 
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     (void)env;
     assert_string_equal(name, "java/lang/Thread");
@@ -84,7 +85,7 @@ static void JNICALL delete_ref(JNIEnv *env, jobject o)
 }
 
 static const struct JNINativeInterface_ jni_table = {
-    .FindClass = find_class, .GetFieldID = field_id, .GetLongField = get_long, .ExceptionClear = clear, .DeleteLocalRef = delete_ref};
+    .GetFieldID = field_id, .GetLongField = get_long, .ExceptionClear = clear, .DeleteLocalRef = delete_ref};
 
 /* The environment lies in the VM's thread, as HotSpot's. */
 static JNIEnv *env(void)

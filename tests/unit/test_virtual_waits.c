@@ -2,6 +2,7 @@
 /* test_virtual_waits.c: which waits are a virtual thread's own, and for what, in a made-up VM that has java.lang.VirtualThread and tells of
  * monitors. A method is the address of the signature of its class. */
 #include "archive.h"
+#include "boot_class.h"
 #include "carrier.h"
 #include "classfile.h"
 #include "cmocka_all.h"
@@ -225,7 +226,7 @@ static void JNICALL clear_exception(JNIEnv *env)
     (void)env;
 }
 
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
+jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
     (void)env, (void)name;
     return (jclass)(void *)&klass;
@@ -285,7 +286,6 @@ static const struct {
     struct JNINativeInterface_ old;
     jboolean(JNICALL *is_virtual)(JNIEnv *, jobject); /* of JDK 21 */
 } natives = {{.ExceptionClear = clear_exception,
-              .FindClass = find_class,
               .GetMethodID = find_method,
               .GetStaticFieldID = find_field,
               .DefineClass = define_class,

@@ -1,7 +1,7 @@
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** Has virtual threads that are parked at one place, called as its arguments say, or one without a name. Its last line before "end" is what hprofx has asked OwnLoader for. */
+/** Has virtual threads that are parked at one place, called as its arguments say, or one without a name. Its last line before "end" is what OwnLoader was asked for since "ready". */
 public final class Loads {
     private static CountDownLatch all;
 
@@ -24,11 +24,11 @@ public final class Loads {
             Thread.ofVirtual().name(name).start(Loads::parked);
         }
         all.await();
-        OwnLoader.looks = true;
+        OwnLoader.ASKED.clear();
         System.out.println("ready");
         while (System.in.read() >= 0) {
         }
-        System.out.println("asked " + OwnLoader.asked);
+        System.out.println("asked " + OwnLoader.ASKED);
         System.out.println("end");
     }
 }
