@@ -10,6 +10,7 @@ from preload import agent
 from runner import test
 
 EXACT = 'monitor=y,cutoff=0,depth=16'
+CARRIERS = ['-Djdk.virtualThreadScheduler.parallelism=8', '-Djdk.virtualThreadScheduler.maxPoolSize=8']  # so that seven of eight are another one
 VIRTUAL = ['-Djdk.virtualThreadScheduler.parallelism=2', '-Djdk.virtualThreadScheduler.maxPoolSize=2']
 
 
@@ -301,12 +302,10 @@ def pinned_virtual_threads(t):
         t.check(got[b.method][0] >= b.count, 'count of %s: %d' % (b.method, got[b.method][0]))
 
 
-@test(level='plain', since=24, collectors='all', params=(1000,), plain_params=(50,))
-def contentions_that_begin_on_one_carrier_and_end_on_another(t, rounds):
+@test(level='plain', since=24, collectors='all', params=(100000,), plain_params=(5000,))
+def contentions_that_begin_on_one_carrier_and_end_on_another(t, moved):
     """Each is counted once, with the stack of who was blocked, and as long as it was."""
-    run, p = t.profile('ContendCarriers', rounds, 100, 10, opts=EXACT, jvm=VIRTUAL)
-    moved = int(re.search(r'^moved (\d+)$', run.out, re.M)[1])
-    t.check(moved > rounds, 'only %d of %d contentions ended on another carrier' % (moved, 100 * rounds))
+    run, p = t.profile('ContendCarriers', moved, 100, 10, opts=EXACT, jvm=CARRIERS)
     got, hidden = blocked_in(p, MONITOR_TIME, {'ContendCarriers.left', 'ContendCarriers.right'}, lambda r, method, _: (r.name, method))
     for method, count, least, most in re.findall(r'^(left|right) (\d+) (\d+) (\d+)$', run.out, re.M):
         counted, ms = got.pop(('ContendCarriers$Gate', 'ContendCarriers.' + method))

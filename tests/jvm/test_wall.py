@@ -240,6 +240,23 @@ def waits_that_pin_virtual_threads_are_rows_of_their_carriers(t):
     t.equal(own, [], 'rows of the virtual threads')
 
 
+@test(level='plain', since=UNMOUNTS, measures=True, params=(100000,), plain_params=(5000,))
+def contentions_that_begin_on_one_carrier_and_end_on_another(t, moved):
+    """Each is counted once, in the row of its stack. Records are right as above, and the time between two ticks as often as there are rounds, in which all
+    threads wait together."""
+    run, p = t.profile('ContendCarriers', moved, 100, 10, opts='wall=20,depth=24,cutoff=0', jvm=['-Djdk.virtualThreadScheduler.parallelism=8', '-Djdk.virtualThreadScheduler.maxPoolSize=8'])
+    found = sum_by(((r.state, r.klass, f.method), r.count) for r in p.wall.rows for f in p.traces[r.trace].frames
+                   if r.state not in ('running', 'runnable') and f.method in ('ContendCarriers.left', 'ContendCarriers.right'))
+    told = {'ContendCarriers.' + method: [int(x) for x in rest] for method, *rest in re.findall(r'^(left|right) (\d+) (\d+) (\d+)$', run.out, re.M)}
+    t.equal(set(found), {('blocked', 'ContendCarriers$Gate', method) for method in told}, 'states, classes, methods')
+    rounds, tick = int(re.search(r'^rounds (\d+)$', run.out, re.M)[1]), float(re.search(r'every ([0-9.]+) ms', p.report['wall clock, rounds'])[1])
+    total, n = sum(most for _, _, most in told.values()), _recorded(p)
+    for method, (count, least, most) in told.items():
+        ms = found['blocked', 'ContendCarriers$Gate', method]
+        off = 5 * math.hypot(most / 1e6 / math.sqrt(n * most / total), tick * count / math.sqrt(rounds))
+        t.check(least / 1e6 - off <= ms <= most / 1e6 + off, '%s: %d ms, truth %d to %d +- %d, %d records' % (method, ms, least / 1e6, most / 1e6, off, n))
+
+
 @test(level='plain', since=21)
 def waits_of_virtual_threads_belong_to_what_they_were_started_with(t):
     """Files name no thread for them; the command does, as for samples."""

@@ -3,9 +3,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * ContendCarriers ROUNDS WIDTH MS: in each round WIDTH virtual threads are blocked at a monitor that main holds for MS, half of them below `left`, the others below
- * `right`. Prints "METHOD CONTENTIONS LEAST MOST" of each, in ns: from when main saw that they are blocked until it let go, and what they measured
- * themselves; and "moved N": how many of them went on on another carrier.
+ * ContendCarriers MOVED WIDTH MS: in each round WIDTH virtual threads are blocked at a monitor that main holds for MS, a quarter of them below `left`, the others below
+ * `right`; until MOVED of them have gone on on another carrier. Prints "METHOD CONTENTIONS LEAST MOST" of each, in ns: from when main saw that they are blocked
+ * until it let go, and what they measured themselves; and "rounds N".
  */
 public class ContendCarriers {
     static class Gate { }
@@ -32,24 +32,26 @@ public class ContendCarriers {
     static void right(Object lock) { enter(lock, 1); }
 
     public static void main(String[] a) throws InterruptedException {
-        int rounds = Integer.parseInt(a[0]), width = Integer.parseInt(a[1]), ms = Integer.parseInt(a[2]);
-        for (int r = 0; r < rounds; r++) {
+        int width = Integer.parseInt(a[1]), ms = Integer.parseInt(a[2]), rounds = 0;
+        long wanted = Long.parseLong(a[0]);
+        while (moved.get() < wanted) {
+            rounds++;
             Object lock = new Gate();
             Thread[] all = new Thread[width];
             synchronized (lock) {
                 for (int i = 0; i < width; i++) {
-                    boolean left = i % 2 == 0;
+                    boolean left = i % 4 == 0;
                     all[i] = Thread.ofVirtual().start(() -> { if (left) { left(lock); } else { right(lock); } });
                 }
-                while (coming.get() != width * (r + 1)) { Thread.yield(); }
+                while (coming.get() != width * rounds) { Thread.yield(); }
                 long[] sum = new long[2];
                 for (int i = 0; i < width; i++) {
                     while (all[i].getState() != Thread.State.BLOCKED) { Thread.yield(); }
-                    sum[i % 2] -= System.nanoTime();
+                    sum[i % 4 == 0 ? 0 : 1] -= System.nanoTime();
                 }
                 Thread.sleep(ms);
                 long now = System.nanoTime();
-                for (int i = 0; i < width; i++) { sum[i % 2] += now; }
+                for (int i = 0; i < width; i++) { sum[i % 4 == 0 ? 0 : 1] += now; }
                 for (int side = 0; side < 2; side++) { least[side] += sum[side]; }
             }
             for (Thread t : all) { t.join(); }
@@ -57,6 +59,6 @@ public class ContendCarriers {
         for (int side = 0; side < 2; side++) {
             System.out.println((side == 0 ? "left " : "right ") + counted[side] + " " + least[side] + " " + most[side]);
         }
-        System.out.println("moved " + moved);
+        System.out.println("rounds " + rounds);
     }
 }
