@@ -5,6 +5,7 @@
 #include "compiler.h"
 #include "cpus.h"
 #include "proc.h"
+#include "vm_threads.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,31 +39,18 @@ static double thread_time(const char *root, pid_t pid, pid_t task)
     return hpx_proc_read(root, pid, task, "stat", text, sizeof text) ? ticks(text) : 0;
 }
 
-static bool begins(const char *name, const char *const *with, size_t n)
-{
-    bool is = false;
-    for (size_t i = 0; i < n; i++) {
-        is = is || strncmp(name, with[i], strlen(with[i])) == 0;
-    }
-    return is;
-}
-
 static void add_thread(const char *root, pid_t pid, pid_t task, struct hpx_usage *u)
 {
-    static const char *const
-        gc[] = {"GC Thread", "G1 ",       "VM Thread", "ParGC",         "Gang worker", "Concurrent Mar", "ZWorker", "ZDriver",
-                "ZDirector", "ZRelocat",  "ZUncommit", "ZStat",         "ZUnmapper",   "XWorker",        "XDriver", "XDirector",
-                "XStat",     "XUncommit", "XUnmapper", "RuntimeWorker", "Shenandoah",  "ShenControl",    "Epsilon"},
-        *const compiler[] = {"C2 Compiler", "C1 Compiler", "JVMCI", "Sweeper"}, *const agent[] = {"hprofx-"}, *const vm[] = {"VM Thread"};
     char name[64], stat[512];
     if (!hpx_proc_read(root, pid, task, "comm", name, sizeof name)) {
         return;
     }
-    double *to = begins(name, gc, HPX_ARRAY_LEN(gc))               ? &u->gc
-                 : begins(name, compiler, HPX_ARRAY_LEN(compiler)) ? &u->compiler
-                 : begins(name, agent, HPX_ARRAY_LEN(agent))       ? &u->agent
-                                                                   : NULL;
-    u->parts = u->parts || begins(name, vm, HPX_ARRAY_LEN(vm));
+    const enum hpx_vm_thread of = hpx_vm_thread_of(name);
+    double *to = strncmp(name, "hprofx-", strlen("hprofx-")) == 0   ? &u->agent
+                 : of == HPX_VM_THREAD_NONE                         ? NULL
+                 : of == HPX_VM_THREAD_C1 || of == HPX_VM_THREAD_C2 ? &u->compiler
+                                                                    : &u->gc;
+    u->parts = u->parts || of == HPX_VM_THREAD_VM;
     u->threads++;
     u->running += hpx_proc_read(root, pid, task, "stat", stat, sizeof stat) && strstr(stat, ") R ") != NULL;
     if (to != NULL) {

@@ -10,7 +10,7 @@
 struct hpx_usage {
     double at;           /* CLOCK_MONOTONIC */
     double total;        /* of all threads */
-    double gc, compiler; /* of the threads that the VM has for it; gc: also what the VM does in its own thread */
+    double gc, compiler; /* of the threads that the VM has for it; gc: also those that the VM has for all else */
     double agent;        /* of our threads */
     bool parts;          /* the threads of the VM have names that tell what they do: not on JDK 8 */
     unsigned cpus;       /* that it may run on */
