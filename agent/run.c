@@ -302,6 +302,7 @@ int hpx_run_prepare(struct hpx_err *err)
 void hpx_run_loaded(void)
 {
     enum hpx_life was;
+    HPX_EACH_MODE(vm->loaded, ());
     (void)hpx_life_tell(HPX_LIFE_PREPARED, &was);
 }
 

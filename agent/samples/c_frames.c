@@ -25,14 +25,14 @@ static HPX_OF_SESSION struct {
     struct hpx_lane lane;
     sem_t left;           /* posted when the thread has left */
     struct hpx_msg *quit; /* asking needs no memory. NULL: it has been asked to leave */
-    bool begun, runs;     /* constant after load */
-    bool has_left;        /* who ends the session */
+    bool runs, has_left;  /* of the thread; for who begins and ends the session */
     uint64_t due;         /* the thread's: handlers may wake it again */
     struct hpx_spawned thread;
-    atomic_bool missed;                               /* relaxed: a handler met an address of no library since the last look */
-    atomic_uint addresses;                            /* relaxed: such frames so far */
-    atomic_bool on;                                   /* relaxed: what handlers read is behind libraries.h */
-    _Atomic uint64_t libraries, tables, bytes;        /* relaxed: the thread's, for the report */
+    atomic_bool missed;                        /* relaxed: a handler met an address of no library since the last look */
+    atomic_uint addresses;                     /* relaxed: such frames so far */
+    atomic_bool on;                            /* handlers walk. release: live; acquire: handlers, who asks the thread. Covers the lane */
+    atomic_bool said;                          /* relaxed: why there are no frames of C */
+    _Atomic uint64_t libraries, tables, bytes; /* relaxed: the thread's, for the report */
     _Atomic uint64_t ends[HPX_UNWIND_ENDS_N], faults; /* relaxed: samples by the end of their walk */
 } c;
 
@@ -45,7 +45,7 @@ uint32_t hpx_c_frames_room(void)
 
 bool hpx_c_frames_on_sig(void)
 {
-    return atomic_load_explicit(&c.on, memory_order_relaxed);
+    return atomic_load_explicit(&c.on, memory_order_acquire); /* partner: live */
 }
 
 struct question {
@@ -216,18 +216,33 @@ static void *run(void *unused)
 
 static void say(const char *why)
 {
-    hpx_warn("native=y: %s; stacks have Java frames only", why);
+    hpx_warn_once(&c.said, "native=y: %s; stacks have Java frames only", why);
 }
 
-static const char *const other_engine = "it needs sampler=async";
+void hpx_c_frames_left_out(void)
+{
+    if (hpx_session.opt->native) {
+        say("it needs sampler=async");
+    }
+}
 
-void hpx_c_frames_load(bool walks)
+static void give_back(bool inside)
+{
+    hpx_lane_fini(&c.lane);
+    sem_destroy(&c.left);
+    free(c.quit);
+    c.quit = NULL;
+    hpx_c_names_end();
+    hpx_libraries_end(inside);
+}
+
+void hpx_c_frames_start(void)
 {
     struct hpx_err err = {0};
-    if (!hpx_session.opt->native) {
+    if (!hpx_session.opt->native || c.runs || atomic_load_explicit(&c.said, memory_order_relaxed)) {
         return;
     }
-    const char *why = walks ? hpx_libraries_begin() : other_engine;
+    const char *why = hpx_libraries_begin();
     if (why != NULL) {
         say(why);
         return;
@@ -235,28 +250,22 @@ void hpx_c_frames_load(bool walks)
     hpx_lane_init(&c.lane);
     sem_init(&c.left, 0, 0);
     c.quit = hpx_msg_new(MSG_QUIT, sizeof *c.quit);
-    c.begun = true;
     c.runs = c.quit != NULL && hpx_spawn(run, "hprofx-native", &err) == 0;
     if (!c.runs) {
         say(err.msg[0] != 0 ? err.msg : "no memory");
-    }
-}
-
-void hpx_c_frames_left_out(void)
-{
-    if (c.runs) {
-        say(other_engine);
+        give_back(false);
     }
 }
 
 void hpx_c_frames_live(void)
 {
-    atomic_store_explicit(&c.on, c.runs, memory_order_relaxed);
+    hpx_c_frames_start();
+    atomic_store_explicit(&c.on, c.runs, memory_order_release); /* partner: hpx_c_frames_on_sig() */
 }
 
 void hpx_c_frames_post(struct hpx_msg_resolve *r)
 {
-    if (c.runs) {
+    if (hpx_c_frames_on_sig()) {
         hpx_lane_post(&c.lane, &r->m, true);
     } else {
         hpx_names_refuse(r);
@@ -265,7 +274,7 @@ void hpx_c_frames_post(struct hpx_msg_resolve *r)
 
 void hpx_c_frames_over(void)
 {
-    if (c.runs && c.quit != NULL) {
+    if (c.quit != NULL) {
         hpx_lane_post(&c.lane, c.quit, true);
         c.quit = NULL;
     }
@@ -278,23 +287,12 @@ bool hpx_c_frames_left(uint64_t until_ns)
     return c.has_left;
 }
 
-void hpx_c_frames_undo(bool inside)
-{
-    while (!hpx_c_frames_left(hpx_clock_mono() + LOOK_NS)) {
-    }
-    hpx_c_frames_end(inside);
-}
-
 void hpx_c_frames_end(bool inside)
 {
     atomic_store_explicit(&c.on, false, memory_order_relaxed);
-    if (c.begun) {
-        c.begun = c.runs = false;
-        hpx_lane_fini(&c.lane);
-        sem_destroy(&c.left);
-        free(c.quit);
-        hpx_c_names_end();
-        hpx_libraries_end(inside);
+    if (c.runs) {
+        c.runs = false;
+        give_back(inside);
     }
 }
 

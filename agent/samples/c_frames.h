@@ -17,12 +17,12 @@ struct hpx_c_frames {
     uint64_t methods[HPX_EV_C_MOST + 1]; /* the last one: HPX_UNKNOWN_TRUNCATED, if the walk came neither to Java nor to the begin */
 };
 
-/* At load: with native=y starts the thread, so that the tables of the VM's libraries are there when its code begins to run. walks: the
- * engine is async; else a message says that there are no frames of C. */
-void hpx_c_frames_load(bool walks);
-/* VMInit, when raw walks are possible: from now on handlers walk. */
+/* With native=y starts the thread, if it does not run. While the JVM starts, when all is prepared, so that the tables of its libraries are
+ * there when the program begins: what failed until then has no thread to wait for. */
+void hpx_c_frames_start(void);
+/* When raw walks are possible: starts the thread, and from now on handlers walk. */
 void hpx_c_frames_live(void);
-/* The engine is async no more: a message says that stacks have no frames of C from now on. */
+/* The engine is not async, or no longer: with native=y a message says that stacks have no frames of C. */
 void hpx_c_frames_left_out(void);
 /* A question for the name of a function of C (hpx_ev_is_c()); the answer goes to the control lane. The aggregator. */
 void hpx_c_frames_post(struct hpx_msg_resolve *r);
@@ -32,8 +32,6 @@ void hpx_c_frames_over(void);
 bool hpx_c_frames_left(uint64_t until_ns);
 /* When it has left, and no handler will begin any more. inside: a handler is stopped in the middle and may go on. */
 void hpx_c_frames_end(bool inside);
-/* The same of a session that does not run: waits for the thread. */
-void hpx_c_frames_undo(bool inside);
 /* CPU time of the thread. */
 uint64_t hpx_c_frames_cpu(void);
 /* The report. */
@@ -41,7 +39,7 @@ void hpx_c_frames_lines(struct hpx_lines *to, uint64_t samples);
 
 /* Frames of C that a stack may have; 0: there are none. The same throughout a session. Any thread; async-signal-safe. */
 uint32_t hpx_c_frames_room(void);
-/* Whether stacks have them now. */
+/* Whether stacks have them now. acquire. Async-signal-safe. */
 bool hpx_c_frames_on_sig(void);
 /* In the handler: those above Java of the thread that was interrupted there; weight: of the sample. Async-signal-safe. */
 void hpx_c_frames_take_sig(const struct hpx_raw_thread *t, const void *context, uint64_t weight, struct hpx_c_frames *to);

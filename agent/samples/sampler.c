@@ -295,9 +295,7 @@ void hpx_sampler_untimed(struct hpx_mode_thread *state, int why)
         return;
     }
     if (!hpx_ticks_armed()) {
-        if (hpx_engine_now() != HPX_ENGINE_POLL) {
-            hpx_c_frames_left_out();
-        }
+        hpx_c_frames_left_out();
         hpx_engine_poll();
     }
     hpx_warn_once(&sampler.said_timer,
@@ -556,7 +554,9 @@ void hpx_sampler_init(void)
         engine = HPX_ENGINE_WALK;
     }
     hpx_engine_begin(engine, why);
-    hpx_c_frames_load(engine == HPX_ENGINE_ASYNC);
+    if (engine != HPX_ENGINE_ASYNC) {
+        hpx_c_frames_left_out();
+    }
     if (engine == HPX_ENGINE_WALK) {
         hpx_inlines_enable();
     }

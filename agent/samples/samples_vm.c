@@ -120,10 +120,19 @@ static void restore(jvmtiEnv *jvmti, JNIEnv *env)
     hpx_code_source_disable();
 }
 
+static void loaded(void)
+{
+    if (hpx_engine_takes_stacks() && hpx_engine_now() == HPX_ENGINE_ASYNC) {
+        hpx_c_frames_start();
+    }
+}
+
 static void disable(void)
 {
     hpx_code_source_disable();
-    hpx_c_frames_undo(hpx_samples_inside());
+    if (hpx_c_frames_left(0)) { /* else the next begin waits for the thread (left), and then disables again */
+        hpx_c_frames_end(hpx_samples_inside());
+    }
     hpx_inlines_fini();
 }
 
@@ -213,6 +222,7 @@ const struct hpx_vm_mode hpx_samples_vm = {
     .capabilities = capabilities,
     .callbacks = callbacks,
     .load = load,
+    .loaded = loaded,
     .disable = disable,
     .ready = hpx_sampler_live,
     .prepared = prepared,

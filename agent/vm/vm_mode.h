@@ -43,6 +43,7 @@ struct hpx_vm_mode {
     /* ---- at load, in this order ---- */
     void (*options)(void);            /* before the session begins: replaces options that do not work here, with a message */
     int (*load)(struct hpx_err *err); /* before its first event. 0, or an error: profiling is off */
+    void (*loaded)(void);             /* all modes and the output are prepared. Not of a session that begins while the program runs */
     void (*disable)(void);            /* undoes load; the program continues without profiling */
 
     /* ---- VMInit, in this order ---- */

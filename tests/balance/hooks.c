@@ -5,6 +5,7 @@
 #include "balance.h"
 #include "c_frames.h"
 #include "callbacks.h"
+#include "clock.h"
 #include "kept_states.h"
 #include "known_threads.h"
 #include "mode_thread.h"
@@ -81,7 +82,9 @@ void __wrap_hpx_aggregator_stop(struct hpx_aggregator *a)
     a->nthreads = 0;
     hpx_known_threads_fini();
     hpx_thread_list_fini();
-    hpx_c_frames_undo(hpx_samples_inside());
+    while (!hpx_c_frames_left(hpx_clock_mono() + 1000000000u)) {
+    }
+    hpx_c_frames_end(hpx_samples_inside());
     hpx_session_end();
     hpx_kept_states_each(keep_state, NULL);
     hpx_balance_report("after");

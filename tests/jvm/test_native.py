@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """native=y: the C functions below Java, between two parts of Java, and alone."""
+import contextlib
 import errno
+import os
 import pathlib
 import re
 import subprocess
 
-from attached import Program, does, leaves_nothing, library
+from attached import FAILED, Program, does, hprofx, leaves_nothing, library, refuses
 from expect import distance, shares_of, truth
+from faults import Control, Fault
 from preload import preload
 from runner import test
+from waiting import until
 
 OPTS = 'cpu=samples,native=y,interval=1,depth=32,cutoff=0'
 NONE = 'hprofx: native=y: it needs sampler=async; stacks have Java frames only'
@@ -127,12 +131,16 @@ def a_vm_without_raw_walks_has_none(t):
 
 
 def _threads(p):
-    return [f.read_text() for f in pathlib.Path('/proc/%d/task' % p.run.pid).glob('*/comm')]
+    names = []
+    for f in pathlib.Path('/proc/%d/task' % p.run.pid).glob('*/comm'):
+        with contextlib.suppress(OSError):  # it has ended
+            names.append(f.read_text())
+    return names
 
 
 @test(level='plain', collectors='any', needs=('hotspot',))
 def a_session_that_cannot_begin_leaves_nothing_of_it(t):
-    """An output that cannot be made, three times: the thread is there by then, and makes tables."""
+    """An output that cannot be made, three times."""
     if t.jdk.version < 9 or t.jdk.kind == 'zero':
         t.skip('no jcmd JVMTI.agent_load, or no raw walks')
     p = Program(t)
@@ -156,9 +164,39 @@ def a_session_without_its_threads_leaves_nothing_of_it(t):
             p.end(t)
             continue
         t.check('session: none' in does(t, 'status', p.run.pid), 'the status after %s' % p.run.err)
-        t.check('hprofx-native\n' not in _threads(p), 'the thread is there')
+        until(p.run, lambda: 'hprofx-native\n' not in _threads(p))
         _samples_of_a_command(t, p)
     t.equal(failed, ['hprofx-native', 'hprofx-out', 'hprofx-service', 'aggregator'], 'threads that could not be started')
+
+
+@test(level='plain', collectors='any', needs=('hotspot',), params=('begin', 'end'), plain_params=('begin',))
+def a_program_that_holds_the_loader_holds_no_command(t, when):
+    """Its thread does not come back from the constructor of a library: who lists what is loaded waits for it, as hprofx-native does."""
+    if t.jdk.kind == 'zero':
+        t.skip('the zero VM has no raw walks')
+    folder, x = t.dir / 'holds', t.work / 'x'
+    folder.mkdir()
+    for fifo in ('held', 'released'):
+        os.mkfifo(folder / fifo)
+    control = Control(t)
+    p = Program(t, 'NativeHolds', opts='start=n', jvm=['-Djava.library.path=%s' % t.env.native_dir(t.jdk)], env={'HOLDS': str(folder), **control.environment(t, '-')})
+    start = ('start', '-o', x, p.run.pid, 'native=y,interval=1')
+    does(t, *start)  # what is found out about the VM once needs the loader
+    does(t, 'stop', p.run.pid)
+    p.tell('round')
+    (folder / 'held').read_bytes()
+    for k in range(1, 4 if when == 'begin' else 1):
+        control.arm(Fault('pthread_create', 'EAGAIN', k))
+        refuses(t, FAILED, 'cannot start thread', *start)
+        control.disarm()
+    if when == 'end':
+        does(t, *start)
+        stop = hprofx(t, 'stop', p.run.pid)  # it may print what is written already
+        t.check(stop.returncode == FAILED and 'the session has not ended: a thread is still in the profiler' in stop.stderr, 'stop: %s' % stop)
+    (folder / 'released').write_bytes(b'')
+    p.tell('round')
+    does(t, 'stop' if when == 'end' else 'status', p.run.pid)
+    p.end(t)
 
 
 def _samples_of_a_command(t, p):
