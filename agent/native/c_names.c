@@ -71,55 +71,71 @@ static bool is_operator(const char *begin, const char *at)
     return strncmp(at, "operator", 8) == 0 && (at == begin || at[-1] == ':' || at[-1] == ' ');
 }
 
-/* What is local to a function has its name and parameters before its own: f(int) const::g(). NULL: these are the last parameters. */
-static const char *behind_parameters(const char *open)
+/* Behind the parentheses that open there. */
+static const char *behind(const char *open)
 {
-    static const char is_const[] = " const";
     int depth = 0;
     const char *p = open;
     do {
         depth += (*p == '(') - (*p == ')');
         p++;
     } while (depth > 0 && *p != 0);
-    p += strncmp(p, is_const, sizeof is_const - 1) == 0 ? sizeof is_const - 1 : 0;
+    return p;
+}
+
+/* What is local to a function has its name and parameters before its own: f(int) const::g(). NULL: behind the parameters comes no more. */
+static const char *local_of(const char *p)
+{
+    static const char *const all[] = {" const", " volatile", " &&", " &"};
+    for (size_t i = 0; i < HPX_ARRAY_LEN(all); i++) {
+        const size_t n = strlen(all[i]);
+        p += strncmp(p, all[i], n) == 0 ? n : 0;
+    }
     return p[0] == ':' && p[1] == ':' ? p : NULL;
+}
+
+static bool is_decltype(const char *begin, const char *open)
+{
+    static const char word[] = "decltype";
+    const char *end = open > begin && open[-1] == ' ' ? open - 1 : open;
+    return (size_t)(end - begin) >= sizeof word - 1 && strncmp(end - (sizeof word - 1), word, sizeof word - 1) == 0;
 }
 
 /* The part of a demangled name that is the function's: between what it returns and its parameters. */
 static void function_of(const char *name, const char **from, const char **to)
 {
-    static const char anonymous[] = "(anonymous namespace)";
-    int depth = 0;
+    int depth = 0;         /* of arguments of templates, and braces */
+    bool converts = false; /* a conversion, new, delete: the name goes on up to the last parentheses */
     *from = name;
     *to = name + strlen(name);
     for (const char *p = name; *p != 0; p++) {
         if (is_operator(name, p)) {
             p += 8;
-            size_t n = operator_length(p);
-            if (n == 0 && *p == ' ') { /* a conversion, new, delete: up to the parameters */
-                const char *end = strchr(p, '(');
-                *to = end != NULL ? end : *to;
-                return;
-            }
+            const size_t n = operator_length(p);
+            converts = converts || (depth == 0 && n == 0 && *p == ' ');
             p += n;
             if (*p == 0) {
                 return;
             }
         }
-        if (*p == '<' || *p == '{') {
-            depth++;
-        } else if ((*p == '>' && p[-1] != '-') || *p == '}') {
-            depth--;
-        } else if (depth == 0 && strncmp(p, anonymous, sizeof anonymous - 1) == 0) {
-            p += sizeof anonymous - 2;
-        } else if (depth == 0 && *p == '(') {
-            const char *local = behind_parameters(p);
-            if (local == NULL) {
+        if (*p == '(') {
+            const char *close = behind(p), *local = local_of(close);
+            if (depth == 0 && local != NULL) {
+                converts = false;
+                close = local;
+            } else if (depth == 0 && p == *from && !is_decltype(name, p)) { /* a function that returns a pointer to one is inside */
+                *from = p + 1;
+                continue;
+            } else if (depth == 0 && !is_decltype(name, p) && !(converts && strchr(close, '(') != NULL)) {
                 *to = p;
                 return;
             }
-            p = local;
-        } else if (depth == 0 && *p == ' ') {
+            p = close - 1;
+        } else if (*p == '<' || *p == '{') {
+            depth++;
+        } else if ((*p == '>' && depth > 0 && p[-1] != '-') || *p == '}') {
+            depth--;
+        } else if (depth == 0 && !converts && (*p == ' ' || *p == '*' || *p == '&')) {
             *from = p + 1;
         }
     }
@@ -156,8 +172,13 @@ static void find_demangler(void)
     static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
     names.looked = true;
     for (size_t i = 0; i < HPX_ARRAY_LEN(libraries) && names.demangle == NULL; i++) {
-        names.cxx = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
-        *(void **)&names.demangle = names.cxx != NULL ? dlsym(names.cxx, "__cxa_demangle") : NULL;
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+        *(void **)&names.demangle = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
+        if (names.demangle != NULL) {
+            names.cxx = library;
+        } else if (library != NULL) {
+            (void)dlclose(library);
+        }
     }
 }
 
@@ -197,7 +218,7 @@ void hpx_c_names_clean(char to[HPX_C_NAME_BYTES], const char *symbol)
     if (text != NULL) {
         function_of(text, &from, &end);
     }
-    if (from == end) { /* such as one that returns a pointer to a function */
+    if (from == end) {
         from = symbol;
         end = symbol + n;
     }
@@ -258,7 +279,8 @@ void hpx_c_names_end(void)
     free(names.of);
     free(names.read);
     free(names.text);
-    names.text = NULL;
-    names.of = NULL;
-    names.read = NULL;
+    if (names.cxx != NULL) {
+        (void)dlclose(names.cxx);
+    }
+    memset(&names, 0, sizeof names);
 }

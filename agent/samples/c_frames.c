@@ -209,6 +209,7 @@ static void *run(void *unused)
         }
         hpx_wake_wait(&c.lane.wake, seen, LOOK_NS);
     }
+    hpx_c_names_end();
     hpx_spawn_leave(&c.thread);
     sem_post(&c.left);
     return NULL;
@@ -232,7 +233,6 @@ static void give_back(bool inside)
     sem_destroy(&c.left);
     free(c.quit);
     c.quit = NULL;
-    hpx_c_names_end();
     hpx_libraries_end(inside);
 }
 

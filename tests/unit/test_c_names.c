@@ -6,6 +6,26 @@
 #include <dlfcn.h>
 #include <string.h>
 
+static int held; /* libraries that were loaded, and not let go */
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+int __real_dlclose(void *library);
+int __wrap_dlclose(void *library);
+
+void *__wrap_dlopen(const char *name, int flags)
+{
+    void *library = __real_dlopen(name, flags);
+    held += library != NULL;
+    return library;
+}
+
+int __wrap_dlclose(void *library)
+{
+    held--;
+    return __real_dlclose(library);
+}
+
 static bool demangles(void)
 {
     void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
@@ -84,7 +104,23 @@ TEST(names_of_CPP_are_shown_without_parameters)
     check("_ZZNK1A1fEvENKUlvE_clEv", "A::f()_const::{lambda()#1}::operator()");
     check("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", "std::operator<<_<std::char_traits<char>_>");
     check("_ZplIiE1AIT_ES1_S1_", "operator+<int>");
-    check("_Z3fooIiEPFvcET_", "_Z3fooIiEPFvcET_"); /* it returns a pointer to a function: void (*foo<int>(int))(char) */
+    check("_Z3fooIiEPFvcET_", "foo<int>");   /* void (*foo<int>(int))(char) */
+    check("_Z3fooIiEM1AFvcET_", "foo<int>"); /* void (A::*foo<int>(int))(char) */
+    check("_Z3fooIiERA3_iT_", "foo<int>");   /* int (&foo<int>(int)) [3] */
+    check("_Z1fIiEDTplfp_fp_ET_", "f<int>"); /* decltype ({parm#1}+{parm#1}) f<int>(int) */
+    check("_Z1fIiEDcT_", "f<int>");          /* decltype(auto) f<int>(int) */
+    check("_ZSt5beginISt6vectorIiSaIiEEEDTcldtfp_5beginEERT_", "std::begin<std::vector<int,std::allocator<int>_>_>");
+    check("_ZZNO1A1fEvENKUlvE_clEv", "A::f()_&&::{lambda()#1}::operator()");
+    check("_ZZNKR1A1fEvENKUlvE_clEv", "A::f()_const_&::{lambda()#1}::operator()");
+    check("_ZNVK1A1fEv", "A::f");
+    check("_ZN1AcvSt8functionIFvvEEEv", "A::operator_std::function<void_()>");
+    check("_ZZ1fvENKUliE_cvPFviEEv", "f()::{lambda(int)#1}::operator_void_(*)(int)");
+    check("_ZN1AcvM1AKFivEEv", "A::operator_int_(A::*)()_const");
+    check("_ZZN1AcvbEvENKUlvE_clEv", "A::operator_bool()::{lambda()#1}::operator()");
+    check("_ZN1AnaEm", "A::operator_new[]");
+    check("_ZN1AIXgtLi4ELi3EEE1fEv", "A<((4)>(3))>::f");
+    check("_ZN1AIXadsr1BplEE1fEv", "A<&B::operator+>::f");
+    check("_ZThn8_N1A1fEv", "A::f"); /* non-virtual thunk to */
     check("_ZN1AltIiEEbT_", "A::operator<_<int>");
     check("_ZeqI1AEbT_S1_", "operator==<A>");
     check("_ZN1AssERKS_", "A::operator<=>");
@@ -92,6 +128,22 @@ TEST(names_of_CPP_are_shown_without_parameters)
     check("_ZN1AlSEi", "A::operator<<=");
     check("_Zli1_ad", "operator\"\"__");
     check("_Zno", "_Zno");
+}
+
+TEST(the_library_that_knows_names_of_CPP_is_let_go)
+{
+    (void)state;
+    if (!demangles()) {
+        skip();
+    }
+    hpx_c_names_end();
+    const int before = held;
+    for (int i = 0; i < 3; i++) {
+        check("_ZN1AC1Ev", "A::A");
+        assert_int_equal(held, before + 1);
+        hpx_c_names_end();
+        assert_int_equal(held, before);
+    }
 }
 
 TEST(functions_of_this_process)
