@@ -613,7 +613,7 @@ static bool step_entry(struct hpx_frames *k)
     if (!k->whole && !hpx_frames_in_stack(k, a.sp, fp, 1)) {
         return hpx_frames_stop(k, HPX_END_ENTRY);
     }
-    if (!k->whole && k->t->c.between_sig != NULL && k->c < HPX_EV_C_MOST) {
+    if (!k->whole && k->t->c.between_sig != NULL && k->c + 1 < HPX_EV_C_MOST) {
         add_between(k, fp);
     }
     k->r = (struct hpx_registers){k->whole || a.pc != 0 ? a.pc : hpx_return_address(hpx_vm_word(a.sp - WORD)), a.sp, a.fp};

@@ -51,15 +51,16 @@ struct hpx_raw_stack {
     uint32_t methods; /* frames of methods; a compiled one stands for at least one frame of an answer */
 };
 
-/* The frames of C of a stack, by their methods: HPX_EV_METHOD_OF_C, HPX_EV_METHOD_OF_ADDRESS, or HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)
- * where some are left out. */
 struct hpx_raw_thread;
+
+/* The frames of C of a stack, by their methods: HPX_EV_METHOD_OF_C, HPX_EV_METHOD_OF_ADDRESS, or HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED)
+ * behind one of these, where some are left out. */
 struct hpx_raw_c {
     const uint64_t *above; /* above those of Java, the innermost first */
     uint32_t nabove;       /* their number */
     bool called;           /* code of the VM has called the outermost of them: there is Java, too */
     uint32_t room;         /* frames that `out` has room for besides `depth`, for these and for what between_sig finds */
-    /* The frames behind this one, which has called Java, down to the VM's code that has called C, at most `most`; NULL: none. */
+    /* The frames behind this one, which has called Java, down to the VM's code that has called C, at most `most` > 1; NULL: none. */
     uint32_t (*between_sig)(const struct hpx_raw_thread *t, const struct hpx_registers *at, uint64_t *methods, uint32_t most);
 };
 

@@ -4,6 +4,7 @@
 #include "compiler.h"
 #include "libraries.h"
 #include <signal.h>
+#include <stdatomic.h>
 
 #define WORD    sizeof(uintptr_t)
 #define MAPPED  48                     /* bits of an address that a process has unless it asks for more */
@@ -222,6 +223,8 @@ static bool step(struct walk *k, struct hpx_unwind_place *place)
         }
         *place = (struct hpx_unwind_place){p.library->number, function};
     }
+    k->w->n++;
+    atomic_signal_fence(memory_order_release); /* what follows may fault */
     switch (r.how) {
     case HPX_UNWIND_END:
         return stop(k, HPX_UNWIND_END_OUTERMOST);
@@ -244,17 +247,17 @@ static bool step(struct walk *k, struct hpx_unwind_place *place)
     return true;
 }
 
-int hpx_unwind_walk_sig(struct hpx_unwind_walk *w, struct hpx_unwind_place *places, int most)
+void hpx_unwind_walk_sig(struct hpx_unwind_walk *w, struct hpx_unwind_place *places, int most)
 {
     struct walk k = {.w = w};
-    int n = 0;
+    w->n = 0;
     to_stack_of(&k, w->at.sp);
     for (;;) {
         if (w->is_code_sig != NULL && w->is_code_sig(w->at.pc)) {
             w->end = HPX_UNWIND_END_CODE;
             break;
         }
-        if (w->at.pc == 0 && n > 0) {
+        if (w->at.pc == 0 && w->n > 0) {
             w->end = HPX_UNWIND_END_OUTERMOST;
             break;
         }
@@ -262,13 +265,12 @@ int hpx_unwind_walk_sig(struct hpx_unwind_walk *w, struct hpx_unwind_place *plac
             w->end = HPX_UNWIND_END_STACK;
             break;
         }
-        if (n == most) {
+        if (w->n == most) {
             w->end = HPX_UNWIND_END_MOST;
             break;
         }
-        if (!step(&k, &places[n++])) {
+        if (!step(&k, &places[w->n])) {
             break;
         }
     }
-    return n;
 }

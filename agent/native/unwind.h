@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#define HPX_UNWIND_MOST 128 /* frames of a walk */
-
 /* A frame: where it is or goes on. */
 struct hpx_unwind_at {
     uintptr_t pc, sp, fp;
@@ -48,13 +46,14 @@ struct hpx_unwind_walk {
     bool (*is_code_sig)(uintptr_t pc); /* of the VM; NULL: it has none */
     struct hpx_unwind_at at;           /* where it begins; then where it ended */
     bool interrupted;                  /* at.pc is no return address */
+    int n;                             /* places so far, also where a read has faulted */
     enum hpx_unwind_end end;
 };
 
 /* Where the context of a signal handler was interrupted. Async-signal-safe. */
 struct hpx_unwind_at hpx_unwind_load_sig(const ucontext_t *u);
-/* The places of the frames, the innermost first; returns their number, at most `most`. Under a guard: any word of the stack may be wrong.
+/* The places of the frames, the innermost first, at most `most`, which is not 0. Under a guard: any word of the stack may be wrong.
  * Async-signal-safe. */
-int hpx_unwind_walk_sig(struct hpx_unwind_walk *w, struct hpx_unwind_place *places, int most);
+void hpx_unwind_walk_sig(struct hpx_unwind_walk *w, struct hpx_unwind_place *places, int most);
 
 #endif

@@ -50,9 +50,15 @@ bool hpx_c_frames_on_sig(void)
 
 struct question {
     struct hpx_unwind_walk walk;
-    uint64_t *methods;
-    uint32_t most;
+    struct hpx_unwind_place places[HPX_EV_C_MOST];
+    int most;
 };
+
+static void begin(struct question *q, const struct hpx_raw_thread *t, uint32_t most)
+{
+    q->walk = (struct hpx_unwind_walk){.stack_low = t->stack_low, .stack_end = t->stack_end, .is_code_sig = hpx_code_cache_has_sig};
+    q->most = (int)most;
+}
 
 static uint64_t nowhere(uintptr_t address)
 {
@@ -69,13 +75,8 @@ static uint64_t nowhere(uintptr_t address)
 static int walk(void *arg)
 {
     struct question *q = arg;
-    struct hpx_unwind_place places[HPX_EV_C_MOST];
-    int n = hpx_unwind_walk_sig(&q->walk, places, (int)q->most);
-    for (int i = 0; i < n; i++) {
-        const struct hpx_unwind_place *p = &places[i];
-        q->methods[i] = p->library == 0 ? nowhere(p->address) : HPX_EV_METHOD_OF_C((uint64_t)p->library << 32 | p->address);
-    }
-    return n;
+    hpx_unwind_walk_sig(&q->walk, q->places, q->most);
+    return 0;
 }
 
 static bool is_whole(enum hpx_unwind_end end)
@@ -83,9 +84,21 @@ static bool is_whole(enum hpx_unwind_end end)
     return end == HPX_UNWIND_END_CODE || end == HPX_UNWIND_END_OUTERMOST;
 }
 
-static uint32_t add_mark(uint64_t *methods, uint32_t n, enum hpx_unwind_end end)
+/* Asks, and puts what was found into `methods`, which have room for one more than the question's most: a mark where callers are missing.
+ * Returns their number. *passed: false if a read has faulted, behind what was found. */
+static uint32_t ask(struct question *q, uint64_t *methods, bool *passed)
 {
-    if (!is_whole(end)) {
+    int unused;
+    *passed = hpx_guard_read_sig(walk, q, &unused);
+    uint32_t n = 0;
+    for (; n < (uint32_t)q->walk.n; n++) {
+        const struct hpx_unwind_place *p = &q->places[n];
+        methods[n] = p->library == 0 ? nowhere(p->address) : HPX_EV_METHOD_OF_C((uint64_t)p->library << 32 | p->address);
+    }
+    if (!*passed || !is_whole(q->walk.end)) {
+        if (n == 0) { /* a mark behind a frame of Java would be one of Java */
+            methods[n++] = HPX_EV_METHOD_OF_ADDRESS(0);
+        }
         methods[n++] = HPX_EV_METHOD_OF(HPX_UNKNOWN_TRUNCATED);
     }
     return n;
@@ -93,44 +106,28 @@ static uint32_t add_mark(uint64_t *methods, uint32_t n, enum hpx_unwind_end end)
 
 void hpx_c_frames_take_sig(const struct hpx_raw_thread *t, const void *context, uint64_t weight, struct hpx_c_frames *to)
 {
-    struct question q = {.walk = {.stack_low = t->stack_low,
-                                  .stack_end = t->stack_end,
-                                  .is_code_sig = hpx_code_cache_has_sig,
-                                  .at = hpx_unwind_load_sig(context),
-                                  .interrupted = true},
-                         .methods = to->methods,
-                         .most = HPX_EV_C_MOST};
-    int n = 0;
+    struct question q;
+    bool passed;
+    begin(&q, t, HPX_EV_C_MOST);
+    q.walk.at = hpx_unwind_load_sig(context);
+    q.walk.interrupted = true;
     to->n = 0;
     to->called = false;
     if (hpx_code_cache_has_sig(q.walk.at.pc)) {
         return; /* the thread is in Java */
     }
-    if (!hpx_guard_read_sig(walk, &q, &n)) {
-        atomic_fetch_add_explicit(&c.faults, weight, memory_order_relaxed);
-        to->n = add_mark(to->methods, 0, HPX_UNWIND_END_STACK);
-        return;
-    }
-    atomic_fetch_add_explicit(&c.ends[q.walk.end], weight, memory_order_relaxed);
-    to->n = add_mark(to->methods, (uint32_t)n, q.walk.end);
-    to->called = q.walk.end == HPX_UNWIND_END_CODE;
+    to->n = ask(&q, to->methods, &passed);
+    to->called = passed && q.walk.end == HPX_UNWIND_END_CODE;
+    atomic_fetch_add_explicit(passed ? &c.ends[q.walk.end] : &c.faults, weight, memory_order_relaxed);
 }
 
 uint32_t hpx_c_frames_between_sig(const struct hpx_raw_thread *t, const struct hpx_registers *at, uint64_t *methods, uint32_t most)
 {
-    struct question q = {.walk = {.stack_low = t->stack_low,
-                                  .stack_end = t->stack_end,
-                                  .is_code_sig = hpx_code_cache_has_sig,
-                                  .at = {.pc = at->pc, .sp = at->sp, .fp = at->fp}},
-                         .methods = methods,
-                         .most = most - 1};
-    int n = 0;
-    /* guarded by itself: a fault of a walk of C says nothing of the VM's structures, and costs no frames of Java */
-    if (most > 1 && !hpx_guard_read_sig(walk, &q, &n)) {
-        n = 0;
-        q.walk.end = HPX_UNWIND_END_STACK;
-    }
-    return add_mark(methods, (uint32_t)n, most > 1 ? q.walk.end : HPX_UNWIND_END_MOST);
+    struct question q;
+    bool passed;
+    begin(&q, t, most - 1);
+    q.walk.at = (struct hpx_unwind_at){.pc = at->pc, .sp = at->sp, .fp = at->fp};
+    return ask(&q, methods, &passed); /* guarded by itself: a fault of a walk of C says nothing of the VM's structures */
 }
 
 /* ---- the thread ---- */

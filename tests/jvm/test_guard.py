@@ -57,10 +57,10 @@ def faults_of_safefetch_are_the_vms(t):
     t.equal(_faults(run), 0, 'faults counted')
 
 
-@test(level='plain', collectors='all', needs=('jit',), timeout=90)
-def traps_of_the_vm_work_as_before(t):
+@test(level='plain', collectors='all', needs=('jit',), params=('asgct', 'native'), timeout=90)
+def traps_of_the_vm_work_as_before(t, how):
     plain = t.java('Traps', 80, opts=None)
-    run, p = t.profile('Traps', 80, opts=OPTS, stdout=plain.out)
+    run, p = t.profile('Traps', 80, opts=OPTS if how == 'asgct' else 'cpu=samples,native=y,interval=1,cutoff=0', stdout=plain.out)
     t.equal(_faults(run), 0, 'faults counted')
     t.check(p.total > 100, '%d samples' % p.total)
 

@@ -73,6 +73,20 @@ def a_deep_recursion_of_C_is_cut_above_Java(t):
 
 
 @test(level='plain', needs=('hotspot',))
+def a_deep_recursion_of_C_between_two_parts_of_Java_truncates_no_stack(t):
+    """A mark stands for what is missing of it, and all of Java is there."""
+    _, p = _profile(t, 'deeper', 500)
+    cut = 0
+    for _, trace in p.stacks():
+        methods = [f.method for f in trace.frames]
+        if methods[0] == PARTS[0] and 'NativeShares.back' in methods:
+            t.equal([m for m in methods if m.startswith('NativeShares.')], ['NativeShares.' + m for m in ('work', 'back', 'deeper', 'main')], 'the frames of Java')
+            cut += 'hprofx.truncated' in methods
+    t.check(cut, 'no recursion was too deep')
+    t.equal([key for key in ('truncated, whole', 'truncated, frames_in_the_heap') if key in p.report], [], 'lines about truncated stacks')
+
+
+@test(level='plain', needs=('hotspot',))
 def code_on_a_stack_of_its_own(t):
     _, p = _profile(t, 'elsewhere', 500)
     there = [trace for _, trace in p.stacks() if trace.frames[0].method == 'libshares.so.shares_there']
@@ -96,6 +110,17 @@ def code_of_no_library_has_its_callers(t):
     t.check(there, 'no sample in the code')
     for stack in there:
         t.equal(stack, ['[unknown].[unknown]', 'libshares.so.Java_NativeShares_nowhere', 'NativeShares.nowhere', 'NativeShares.main'], 'the stack')
+
+
+@test(level='plain', needs=('hotspot',))
+def a_fault_of_the_walk_costs_what_is_behind_it(t):
+    _, p = _profile(t, 'edge', 500)
+    there = [[f.method for f in trace.frames] for _, trace in p.stacks() if trace.frames[0].method == '[unknown].[unknown]']
+    t.check(there, 'no sample at the end of the stack')
+    for stack in there:
+        t.equal(stack, ['[unknown].[unknown]', 'libshares.so.Java_NativeShares_edge', 'hprofx.truncated', 'NativeShares.edge', 'NativeShares.main'], 'the stack')
+    t.check(int(p.report['C stacks broken off, fault'].split()[0]) > 0, 'no fault')
+    t.equal(p.report.get('faults'), None, 'faults of the raw walks')
 
 
 @test(level='plain', needs=('hotspot',))

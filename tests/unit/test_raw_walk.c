@@ -997,12 +997,10 @@ static uint32_t between(const struct hpx_raw_thread *t, const struct hpx_registe
     return found_between;
 }
 
-TEST(frames_of_c_are_part_of_a_stack)
+/* C that Java has called has called Java. */
+static struct hpx_raw_thread put_between(void)
 {
     begin(JDK_17);
-    const uint64_t above[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(2)}, others[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(9)};
-    struct hpx_ev_frame frames[8];
-    struct hpx_raw_stack hash, named, other, without;
     put_entry();
     put_compiled(8, at(methods[1], 100), 0);
     put_compiled(12, call_return, address(50));
@@ -1012,6 +1010,15 @@ TEST(frames_of_c_are_part_of_a_stack)
     put_compiled(52, at(methods[0], 60), 0);
     struct hpx_raw_thread t = thread_at(at(methods[0], 20), 8, 0);
     t.depth = 3;
+    return t;
+}
+
+TEST(frames_of_c_are_part_of_a_stack)
+{
+    const uint64_t above[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(2)}, others[] = {HPX_EV_METHOD_OF_C(1), HPX_EV_METHOD_OF_C(9)};
+    struct hpx_ev_frame frames[8];
+    struct hpx_raw_stack hash, named, other, without;
+    struct hpx_raw_thread t = put_between();
     assert_true(hpx_raw_walk_take_sig(&t, &without));
     t.c = (struct hpx_raw_c){above, 2, true, 5, between};
     assert_true(hpx_raw_walk_take_sig(&t, &hash));
@@ -1032,6 +1039,24 @@ TEST(frames_of_c_are_part_of_a_stack)
     assert_false(same(&hash, &other));
     t.c.room = 1; /* the last ones have no place */
     assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), 4);
+    wrapper->anchor = (struct anchor){0, 0, 0};
+}
+
+/* A frame of C and the mark behind it have room, or there is neither. */
+TEST(frames_of_c_between_others_are_left_out_where_there_is_no_room)
+{
+    uint64_t above[HPX_EV_C_MOST];
+    struct hpx_ev_frame frames[HPX_EV_C_MOST + 8];
+    struct hpx_raw_thread t = put_between();
+    for (uint32_t i = 0; i < HPX_EV_C_MOST; i++) {
+        above[i] = HPX_EV_METHOD_OF_C(i);
+    }
+    t.c = (struct hpx_raw_c){above, HPX_EV_C_MOST - 2, true, HPX_EV_C_MOST + 1, between};
+    assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), HPX_EV_C_MOST - 2 + 3 + 1);
+    for (t.c.nabove = HPX_EV_C_MOST - 1; t.c.nabove <= HPX_EV_C_MOST; t.c.nabove++) {
+        assert_int_equal(hpx_raw_walk_frames_sig(&t, frames, &ended, NULL, NULL), t.c.nabove + 3);
+        assert_int_equal(ended, HPX_END_WHOLE);
+    }
     wrapper->anchor = (struct anchor){0, 0, 0};
 }
 

@@ -17,6 +17,8 @@
 
 static uintptr_t stack_low, stack_end;
 
+enum { MOST = 128 }; /* frames of a walk */
+
 static void find_stack(void)
 {
     pthread_attr_t attr;
@@ -67,9 +69,9 @@ static bool is_same(struct hpx_unwind_place a, struct hpx_unwind_place b)
 static int walk(const ucontext_t *u, struct hpx_unwind_place *places, int most, enum hpx_unwind_end *ends)
 {
     struct hpx_unwind_walk w = {.stack_low = stack_low, .stack_end = stack_end, .at = hpx_unwind_load_sig(u), .interrupted = true};
-    int n = hpx_unwind_walk_sig(&w, places, most);
+    hpx_unwind_walk_sig(&w, places, most);
     *ends = w.end;
-    return n;
+    return w.n;
 }
 
 static void handle(int sig, void (*handler)(int, siginfo_t *, void *), int flags)
@@ -89,7 +91,7 @@ static struct {
     uintptr_t calls[DEEP]; /* return addresses of the calls since the beginning */
     int n;
     uintptr_t before; /* the instruction before; 0: none */
-    struct hpx_unwind_place outer[HPX_UNWIND_MOST];
+    struct hpx_unwind_place outer[MOST];
     int nouter; /* of the function that began and its callers */
     uint64_t steps, wrong;
     char first[200];
@@ -125,11 +127,11 @@ static bool is_right(uintptr_t pc, const struct hpx_unwind_place *places, int n)
 static void step(int sig, siginfo_t *info, void *context)
 {
     (void)sig, (void)info;
-    struct hpx_unwind_place places[HPX_UNWIND_MOST];
+    struct hpx_unwind_place places[MOST];
     enum hpx_unwind_end ends;
     const ucontext_t *u = context;
     const uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-    int n = walk(u, places, HPX_UNWIND_MOST, &ends);
+    int n = walk(u, places, MOST, &ends);
     if (steps.steps++ == 0) {
         memcpy(steps.outer, places, (size_t)n * sizeof *places);
         steps.nouter = n;
@@ -186,7 +188,7 @@ TEST(every_instruction_of_functions_without_frame_pointers, begin, end)
 /* ---- signals ---- */
 
 static struct {
-    struct hpx_unwind_place places[HPX_UNWIND_MOST];
+    struct hpx_unwind_place places[MOST];
     int n;
     enum hpx_unwind_end end;
 } seen;
@@ -194,7 +196,7 @@ static struct {
 static void look(int sig, siginfo_t *info, void *context)
 {
     (void)sig, (void)info;
-    seen.n = walk(context, seen.places, HPX_UNWIND_MOST, &seen.end);
+    seen.n = walk(context, seen.places, MOST, &seen.end);
 }
 
 static volatile int kept;
@@ -279,7 +281,7 @@ TEST(a_walk_takes_no_more_frames_than_there_is_room_for, begin, end)
     (void)state;
     handle(SIGUSR1, look, 0);
     (void)recursion(100000 / 16);
-    assert_int_equal(seen.n, HPX_UNWIND_MOST);
+    assert_int_equal(seen.n, MOST);
     assert_int_equal(seen.end, HPX_UNWIND_END_MOST);
 }
 
@@ -288,9 +290,9 @@ TEST(a_walk_takes_no_more_frames_than_there_is_room_for, begin, end)
 static int walk_from(struct hpx_unwind_at at, struct hpx_unwind_place *places, enum hpx_unwind_end *ends)
 {
     struct hpx_unwind_walk w = {.stack_low = stack_low, .stack_end = stack_end, .at = at, .interrupted = true};
-    int n = hpx_unwind_walk_sig(&w, places, HPX_UNWIND_MOST);
+    hpx_unwind_walk_sig(&w, places, MOST);
     *ends = w.end;
-    return n;
+    return w.n;
 }
 
 TEST(no_word_is_read_behind_the_end_of_a_stack, begin, end)
@@ -298,7 +300,7 @@ TEST(no_word_is_read_behind_the_end_of_a_stack, begin, end)
     (void)state;
     const size_t size = 65536;
     char *stack = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct hpx_unwind_place places[HPX_UNWIND_MOST];
+    struct hpx_unwind_place places[MOST];
     enum hpx_unwind_end ends;
     assert_true(stack != MAP_FAILED);
     assert_int_equal(mprotect(stack + size, 4096, PROT_NONE), 0);
@@ -326,7 +328,7 @@ TEST(any_words_of_a_stack_end_the_walk, begin, end)
     enum { WORDS = 4096 };
     static uintptr_t stack[WORDS];
     uint64_t seed = 5;
-    struct hpx_unwind_place places[HPX_UNWIND_MOST];
+    struct hpx_unwind_place places[MOST];
     enum hpx_unwind_end ends;
     const uintptr_t code[] = {(uintptr_t)qsort, (uintptr_t)malloc, (uintptr_t)snprintf, (uintptr_t)pointers_all, (uintptr_t)none_all};
     stack_low = (uintptr_t)stack;
@@ -342,7 +344,7 @@ TEST(any_words_of_a_stack_end_the_walk, begin, end)
         const uintptr_t sp = stack_low + drawn(&seed) % sizeof stack;
         int n = walk_from((struct hpx_unwind_at){code[drawn(&seed) % 5] + drawn(&seed) % 700, sp, sp + drawn(&seed) % 300, sp, sp}, places,
                           &ends);
-        assert_in_range(n, 0, HPX_UNWIND_MOST);
+        assert_in_range(n, 0, MOST);
     }
     find_stack();
 }
@@ -352,7 +354,7 @@ TEST(an_address_that_no_process_has_is_no_frame, begin, end)
     (void)state;
     static uintptr_t stack[64];
     const uintptr_t words[] = {0x3ff0000000000000, UINTPTR_MAX - 1, 0xffffffffff600000, (uintptr_t)1 << 48};
-    struct hpx_unwind_place places[HPX_UNWIND_MOST];
+    struct hpx_unwind_place places[MOST];
     enum hpx_unwind_end ends;
     stack_low = (uintptr_t)stack;
     stack_end = stack_low + sizeof stack;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* shares.c: native functions that use CPU time 60 : 30 : 10, one of them with a frame of no constant size, called from Java directly and
- * through C that calls Java back; and a deep recursion, code that switches to a stack of its own, code that is made while it runs, and a
- * library that comes and goes. */
+ * through C that calls Java back; and a deep recursion, one that calls Java back, code that switches to a stack of its own, also to the end
+ * of one, code that is made while it runs, and a library that comes and goes. */
 #include <dlfcn.h>
 #include <jni.h>
 #include <stdint.h>
@@ -98,6 +98,29 @@ JNIEXPORT void JNICALL Java_NativeShares_deep(JNIEnv *env, jclass klass, jint de
     sink += (uint64_t)shares_deep(depth, (uint64_t)n);
 }
 
+struct back {
+    JNIEnv *env;
+    jclass klass;
+    jmethodID method;
+    jint n;
+};
+
+NOINLINE int shares_deeper(int depth, const struct back *to)
+{
+    volatile int local = depth;
+    if (depth > 0) {
+        return shares_deeper(depth - 1, to) + local;
+    }
+    (*to->env)->CallStaticVoidMethod(to->env, to->klass, to->method, to->n);
+    return local;
+}
+
+JNIEXPORT void JNICALL Java_NativeShares_deeper(JNIEnv *env, jclass klass, jint depth, jint n)
+{
+    const struct back to = {env, klass, (*env)->GetStaticMethodID(env, klass, "back", "(I)V"), n};
+    sink += (uint64_t)shares_deeper(depth, &to);
+}
+
 static ucontext_t here, there;
 static uint64_t there_n;
 
@@ -125,9 +148,8 @@ JNIEXPORT void JNICALL Java_NativeShares_elsewhere(JNIEnv *env, jclass klass, ji
 }
 
 /* Code of no library, without a table: counts down. */
-JNIEXPORT void JNICALL Java_NativeShares_nowhere(JNIEnv *env, jclass klass, jint n)
+static void (*made_code(void))(uint64_t n)
 {
-    (void)env, (void)klass;
 #if defined(__x86_64__)
     static const uint8_t code[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3}; /* dec %rdi; jnz; ret */
 #else
@@ -141,7 +163,38 @@ JNIEXPORT void JNICALL Java_NativeShares_nowhere(JNIEnv *env, jclass klass, jint
         __builtin___clear_cache((char *)p, (char *)p + sizeof code);
         *(void **)&made = p;
     }
-    made((uint64_t)n);
+    return made;
+}
+
+JNIEXPORT void JNICALL Java_NativeShares_nowhere(JNIEnv *env, jclass klass, jint n)
+{
+    (void)env, (void)klass;
+    made_code()((uint64_t)n);
+    sink++;
+}
+
+/* The same at the end of a stack of its own, behind which nothing can be read: where the tables look for this function's caller. */
+JNIEXPORT void JNICALL Java_NativeShares_edge(JNIEnv *env, jclass klass, jint n)
+{
+    (void)env, (void)klass;
+    enum { STACK = 262144, GUARD = 65536 };
+    char *low = mmap(NULL, STACK + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(low + STACK, GUARD, PROT_NONE);
+    void (*code)(uint64_t) = made_code();
+#if defined(__x86_64__)
+    register uint64_t count __asm__("rdi") = (uint64_t)n;
+    __asm__ volatile("mov %%rsp, %%rbx\n\tmov %[end], %%rsp\n\tcall *%[code]\n\tmov %%rbx, %%rsp"
+                     : "+r"(count)
+                     : [end] "r"(low + STACK), [code] "r"(code)
+                     : "rbx", "memory", "cc");
+#else
+    register uint64_t count __asm__("x0") = (uint64_t)n;
+    __asm__ volatile("mov x19, sp\n\tmov sp, %[end]\n\tblr %[code]\n\tmov sp, x19"
+                     : "+r"(count)
+                     : [end] "r"(low + STACK), [code] "r"(code)
+                     : "x19", "x30", "memory", "cc");
+#endif
+    munmap(low, STACK + GUARD);
     sink++;
 }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * NativeShares KIND CPU_MS: calls C that uses CPU time 60 : 30 : 10 directly, or through C that calls Java back ("shares": both in turn); "deep": below
- * a recursion of C; "elsewhere": on a stack of its own; "nowhere": in code of no library; "passing LIBRARY": in a library that two threads load and unload. Prints "truth a b c"
+ * a recursion of C; "deeper": the same through one that calls Java back; "elsewhere": on a stack of its own; "nowhere": in code of no library; "edge": in the same at the end of a stack; "passing LIBRARY": in a library that two threads load and unload. Prints "truth a b c"
  * in ns.
  */
 public class NativeShares {
@@ -16,8 +16,10 @@ public class NativeShares {
     static native void through(int n);
     static native long spent(int i);
     static native void deep(int depth, int n);
+    static native void deeper(int depth, int n);
     static native void elsewhere(int n);
     static native void nowhere(int n);
+    static native void edge(int n);
     static native void passing(String library, int n);
 
     static void back(int n) { work(n); }
@@ -57,8 +59,10 @@ public class NativeShares {
             int n = 5000 + (int) ((r * 2654435761L >>> 7) & 8191);
             switch (a[0]) {
                 case "deep": deep(20 + r % 300, 20 * n); break;
+                case "deeper": deeper(20 + r % 300, n); break;
                 case "elsewhere": elsewhere(20 * n); break;
                 case "nowhere": nowhere(200 * n); break;
+                case "edge": edge(200 * n); break;
                 case "passing": passing(a[2], n); break;
                 default: work(n); through(n);
             }
