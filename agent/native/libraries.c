@@ -280,11 +280,10 @@ static bool make_table(const struct mapped *m, struct hpx_unwind_table **to)
 #else
     const bool link = false;
 #endif
-    const char *why;
     const struct hpx_unwind_bytes from = {bytes, read_memory(own.memory, bytes, from_at, size), from_at, m->header, m->base, link};
-    *to = hpx_unwind_table_make(&from, &why);
+    const bool made = hpx_unwind_table_make(&from, to);
     free(bytes);
-    return from.size == size;
+    return made && from.size == size;
 }
 
 static char *path_of(const struct mapped *m)

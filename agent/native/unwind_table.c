@@ -624,7 +624,7 @@ static uint64_t read_function(struct making *m, uint64_t start, uint64_t at, str
     return start + size;
 }
 
-static bool read_all(struct making *m, struct cursor table, uint64_t n)
+static void read_all(struct making *m, struct cursor table, uint64_t n)
 {
     const struct hpx_unwind_bytes *from = m->from;
     (void)index_of(m, (struct hpx_unwind_rule){.how = HPX_UNWIND_UNKNOWN});
@@ -651,7 +651,6 @@ static bool read_all(struct making *m, struct cursor table, uint64_t n)
     if (covered != 0) {
         add_row(m, (uint32_t)(covered - from->base), (struct hpx_unwind_rule){.how = HPX_UNWIND_NONE}, true);
     }
-    return !m->full && m->t->n > 0;
 }
 
 /* Without memory for answers there is no table. */
@@ -669,15 +668,15 @@ static bool finish(struct hpx_unwind_table *t)
     return t->answers != NULL;
 }
 
-struct hpx_unwind_table *hpx_unwind_table_make(const struct hpx_unwind_bytes *from, const char **why)
+bool hpx_unwind_table_make(const struct hpx_unwind_bytes *from, struct hpx_unwind_table **to)
 {
     enum { FOUR_SIGNED = 0x0b, FOUR = 0x03 };
     struct cursor c = cursor_at(from, from->header);
     const unsigned version = (unsigned)fixed(&c, 1), frame_as = (unsigned)fixed(&c, 1), count_as = (unsigned)fixed(&c, 1);
     const unsigned table_as = (unsigned)fixed(&c, 1);
+    *to = NULL;
     if (c.bad || version != 1 || count_as != FOUR || table_as != (PE_DATA | FOUR_SIGNED)) {
-        *why = "its .eh_frame_hdr has no table that can be read";
-        return NULL;
+        return true;
     }
     (void)pointer(from, &c, frame_as);
     uint64_t n = fixed(&c, 4);
@@ -685,14 +684,18 @@ struct hpx_unwind_table *hpx_unwind_table_make(const struct hpx_unwind_bytes *fr
     struct making m = {.from = from, .budget = (uint64_t)8 * from->size};
     m.t = calloc(1, sizeof *m.t);
     m.slots = calloc(SLOTS, sizeof *m.slots);
-    bool made = m.t != NULL && m.slots != NULL && !c.bad && read_all(&m, c, n) && finish(m.t);
-    free(m.slots);
-    if (!made) {
-        *why = m.t == NULL || m.slots == NULL || m.full || m.t->n > 0 ? "no memory" : "its .eh_frame has no function";
-        hpx_unwind_table_free(m.t);
-        return NULL;
+    m.full = m.t == NULL || m.slots == NULL;
+    if (!m.full && !c.bad) {
+        read_all(&m, c, n);
     }
-    return m.t;
+    free(m.slots);
+    const bool any = !m.full && m.t->n > 0, made = any && finish(m.t);
+    if (made) {
+        *to = m.t;
+    } else {
+        hpx_unwind_table_free(m.t);
+    }
+    return made || (!any && !m.full);
 }
 
 void hpx_unwind_table_free(struct hpx_unwind_table *t)
@@ -710,16 +713,6 @@ size_t hpx_unwind_table_bytes(const struct hpx_unwind_table *t)
 {
     return sizeof *t + t->n * (sizeof *t->offsets + sizeof *t->indices) + t->nrules * sizeof *t->rules +
            ((size_t)1 << t->bits) * sizeof *t->answers;
-}
-
-uint32_t hpx_unwind_table_rows(const struct hpx_unwind_table *t)
-{
-    return t->n;
-}
-
-uint32_t hpx_unwind_table_rules(const struct hpx_unwind_table *t)
-{
-    return t->nrules;
 }
 
 /* A bijection, so that no two addresses have the same. */

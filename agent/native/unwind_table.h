@@ -47,13 +47,10 @@ struct hpx_unwind_bytes {
 
 struct hpx_unwind_table;
 
-/* NULL: no memory, or there is nothing that can be understood. *why: which; a constant. Not in handlers. */
-struct hpx_unwind_table *hpx_unwind_table_make(const struct hpx_unwind_bytes *from, const char **why);
+/* false: no memory. NULL: there is nothing that can be understood. Not in handlers. */
+bool hpx_unwind_table_make(const struct hpx_unwind_bytes *from, struct hpx_unwind_table **to);
 void hpx_unwind_table_free(struct hpx_unwind_table *t);
 size_t hpx_unwind_table_bytes(const struct hpx_unwind_table *t);
-/* Rows; rules. */
-uint32_t hpx_unwind_table_rows(const struct hpx_unwind_table *t);
-uint32_t hpx_unwind_table_rules(const struct hpx_unwind_table *t);
 
 /* The rule at this distance from the base. *function: where the function begins that has it, or the part of one that lies elsewhere; as it
  * was if the rule is HPX_UNWIND_NONE. Async-signal-safe. */

@@ -10,9 +10,8 @@ static void ask_table(const uint8_t *bytes, size_t size, uint8_t header, bool li
 {
     enum { AT = 0x7000, BASE = 0x1000 };
     const struct hpx_unwind_bytes from = {bytes, size, AT, AT + header, BASE, link};
-    const char *why = NULL;
-    struct hpx_unwind_table *t = hpx_unwind_table_make(&from, &why);
-    require((t == NULL) == (why != NULL), "no table, and no reason");
+    struct hpx_unwind_table *t;
+    require(hpx_unwind_table_make(&from, &t), "no memory");
     for (uint32_t offset = 0; t != NULL && offset < 0x10000; offset += 61) {
         uint32_t function = 0, again = 0;
         const struct hpx_unwind_rule r = hpx_unwind_table_find_sig(t, offset, &function);
