@@ -130,7 +130,8 @@ const struct hpx_opt hpx_opts[] = {
              "object, which costs more CPU time and memory. The environment variable HPROFX_VMSTRUCTS=n has the same effect."},
     {.name = "native", .parse = hpx_opt_flag, .offset = AT(native), .values = YN, .must = YN, .def = "n",
      .what = "C functions in the traces of cpu=samples",
-     .more = "y: a trace has the C functions that run below a Java method, and those between two parts of Java, as library.function(Native Method), besides the frames of depth=. Needs sampler=async. n: Java methods alone."},
+     .more = "y: a trace has the C functions that run below a Java method, and those between two parts of Java, as "
+             "library.function(Native Method), besides the frames of depth=. Needs sampler=async. n: Java methods alone."},
     {.name = "signal", .parse = hpx_opt_signal, .values = "NAME", .must = "PROF|VTALRM|USR1|RTMIN+N", .def = "PROF",
      .what = "sampling signal, as PROF or RTMIN+3",
      .more = "For programs that use SIGPROF themselves. PROF, VTALRM, USR1, or RTMIN+N with N from 0 to 27; the prefix SIG is allowed. A "
