@@ -114,6 +114,10 @@ static const char *const libraries[] = {"akka",
                                         "scala",
                                         "zio"};
 
+/* Libraries of C that belong to any JVM, up to their suffix. */
+static const char *const of_vm[] = {"ld-linux-aarch64", "ld-linux-x86-64", "libc",       "libjava",   "libjimage", "libjvm", "libm",
+                                    "libnet",           "libnio",          "libpthread", "libverify", "libzip"};
+
 static struct {
     char text[MOST][ROOM];
     size_t n;
@@ -140,6 +144,12 @@ static bool is_of(const char *method, const char *const *list, size_t n)
     return false;
 }
 
+/* A function of C, "libz.so.1.deflate". */
+static bool is_c(const char *method)
+{
+    return (strncmp(method, "lib", 3) == 0 || strncmp(method, "ld-", 3) == 0) && strstr(method, ".so.") != NULL;
+}
+
 enum hpx_whose hpx_own(const char *method)
 {
     if (method[0] == '\0' || strchr("<[?", method[0]) != NULL || strncmp(method, "hprofx.", 7) == 0) {
@@ -149,6 +159,9 @@ enum hpx_whose hpx_own(const char *method)
         if (begins(method, mine.text[i])) {
             return HPX_WHOSE_MINE;
         }
+    }
+    if (is_c(method)) {
+        return is_of(method, of_vm, HPX_ARRAY_LEN(of_vm)) ? HPX_WHOSE_JDK : HPX_WHOSE_LIBRARY;
     }
     return is_of(method, jdk, HPX_ARRAY_LEN(jdk))               ? HPX_WHOSE_JDK
            : is_of(method, libraries, HPX_ARRAY_LEN(libraries)) ? HPX_WHOSE_LIBRARY

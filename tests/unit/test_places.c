@@ -31,6 +31,10 @@ TEST(frames_are_the_jdks_a_librarys_or_others)
                {"com.sunny.C.m", HPX_WHOSE_OTHER, 9},
                {"Main.main", HPX_WHOSE_OTHER, 0},
                {"Main$$Lambda$1/1234567.run", HPX_WHOSE_OTHER, 0},
+               {"libjvm.so.JavaCalls::call_helper", HPX_WHOSE_JDK, 6},
+               {"libc.so.6.[0x94990]", HPX_WHOSE_JDK, 4},
+               {"libz.so.1.deflate", HPX_WHOSE_LIBRARY, 4},
+               {"library.C.m", HPX_WHOSE_OTHER, 7},
                {"<empty trace>", HPX_WHOSE_NONE, 0},
                {"[rest]", HPX_WHOSE_NONE, 0},
                {"hprofx.stalled", HPX_WHOSE_NONE, 0}};
