@@ -4,13 +4,19 @@
 #include "libjvm.h"
 #include <stddef.h>
 
+static jclass(JNICALL *find)(JNIEnv *, const char *);
+
+/* When the library is loaded: later dlsym() may wait for a thread of the program whose library stands in its constructor. */
+__attribute__((constructor)) static void look_up(void)
+{
+    *(void **)&find = hpx_libjvm_symbol("JVM_FindClassFromBootLoader");
+}
+
 jclass hpx_boot_class(JNIEnv *env, const char *name)
 {
-    jclass(JNICALL * find)(JNIEnv *, const char *) = NULL;
-    *(void **)&find = hpx_libjvm_symbol("JVM_FindClassFromBootLoader");
     jclass found = find != NULL ? find(env, name) : NULL;
     if (found == NULL) {
-        (*env)->ExceptionClear(env); /* no memory */
+        (*env)->ExceptionClear(env);
     }
     return found;
 }

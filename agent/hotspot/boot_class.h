@@ -9,7 +9,8 @@
 #include <jni.h>
 
 /* A class of the boot loader by its name ("java/util/Set", "[Ljava/lang/Object;"), a local reference, neither linked nor initialized; NULL:
- * there is none. No exception stays pending. Any attached thread without a pending exception; no Java code runs. */
+ * there is none. No exception stays pending. Any attached thread without a pending exception; no loader of the program is asked, but where
+ * the class has to be loaded, class hooks of other agents are. */
 jclass hpx_boot_class(JNIEnv *env, const char *name);
 
 #endif

@@ -20,7 +20,8 @@ SESSIONS = _sessions()
 
 
 def _named(text):
-    """What an output names of the program or the JDK, and to what a share belongs, without figures."""
+    """What an output names of the program or the JDK, without figures; not what has less than 10 %, of which a slow machine may take no sample."""
+    text = re.sub(r'[\w$.]+ \(\d %\)|^ +0\.\d\d% +\d\.\d\d%.*', '', text, flags=re.M)
     return set(re.findall(r'\b(?:[a-z]+\.)*[A-Z]\w*(?:[.$]\w+)+|\.\w+: [\w.$]+', text))
 
 

@@ -302,7 +302,7 @@ def pinned_virtual_threads(t):
         t.check(got[b.method][0] >= b.count, 'count of %s: %d' % (b.method, got[b.method][0]))
 
 
-@test(level='plain', since=24, collectors='all', params=(100000,), plain_params=(5000,))
+@test(level='plain', since=24, collectors='all', params=(100000,), plain_params=(5000,), timeout=300)
 def contentions_that_begin_on_one_carrier_and_end_on_another(t, moved):
     """Each is counted once, with the stack of who was blocked, and as long as it was."""
     run, p = t.profile('ContendCarriers', moved, 100, 10, opts=EXACT, jvm=CARRIERS)

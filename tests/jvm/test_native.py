@@ -206,6 +206,13 @@ def a_program_that_holds_the_loader_holds_no_command(t, when):
     control = Control(t)
     p = Program(t, 'NativeHolds', opts='start=n', jvm=['-Djava.library.path=%s' % t.env.native_dir(t.jdk)], env={'HOLDS': str(folder), **control.environment(t, '-')})
     start = ('start', '-o', x, p.run.pid, 'native=y,interval=1')
+
+    def others():
+        does(t, 'threads', p.run.pid)
+        does(t, 'start', '-o', t.work / 'y', p.run.pid, 'heap=all,wall=20')
+        does(t, 'stop', p.run.pid)
+
+    others()
     does(t, *start)  # what is found out about the VM once needs the loader
     does(t, 'stop', p.run.pid)
     p.tell('round')
@@ -214,6 +221,7 @@ def a_program_that_holds_the_loader_holds_no_command(t, when):
         control.arm(Fault('pthread_create', 'EAGAIN', k))
         refuses(t, FAILED, 'cannot start thread', *start)
         control.disarm()
+    others()
     if when == 'end':
         does(t, *start)
         stop = hprofx(t, 'stop', p.run.pid)  # it may print what is written already

@@ -240,7 +240,7 @@ def waits_that_pin_virtual_threads_are_rows_of_their_carriers(t):
     t.equal(own, [], 'rows of the virtual threads')
 
 
-@test(level='plain', since=UNMOUNTS, measures=True, params=(100000,), plain_params=(5000,))
+@test(level='plain', since=UNMOUNTS, measures=True, params=(100000,), plain_params=(5000,), timeout=300)
 def contentions_that_begin_on_one_carrier_and_end_on_another(t, moved):
     """Each is counted once, in the row of its stack. Records are right as above, and the time between two ticks as often as there are rounds, in which all
     threads wait together."""

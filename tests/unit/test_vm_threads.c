@@ -41,7 +41,8 @@ TEST(names_that_are_cut_in_the_middle)
 TEST(names_of_others)
 {
     ARE(HPX_VM_THREAD_NONE, "", "java", "main", "Monitor", "GC", "VM", "C2", "hprofx-native", "Common-Cleaner", "Finalizer",
-        "ForkJoinPool-1-", "Concierge", "XThread", "Signal");
+        "ForkJoinPool-1-", "Concierge", "XThread", "Signal", "ConcurrentConsu", "Concurr..umer-1", "CMS import", "StringDecoder-2",
+        "StringD..der-12");
 }
 
 TESTS(NULL, NULL)
